@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 from price_catalog.csv_table import nearest
 from price_catalog.model import Gpu
 
+MOST_VERSIONS = 4
+"""So many GPUs whose names begin alike are named where only their beginning was typed."""
 _MAKERS = ("nvidia", "geforce", "tesla", "amd")
 
 
@@ -37,6 +39,11 @@ def find_gpu(spelling: str, index: Mapping[str, Gpu]) -> Gpu:
     found = index.get(normalise(spelling))
     if found is None:
         names = {gpu.name for gpu in index.values()}
+        word = normalise(spelling)
+        versions = sorted(name for name in names if word and normalise(name).startswith(word))
+        if 1 < len(versions) <= MOST_VERSIONS:
+            told = " or ".join(f"'{name}'" for name in versions)
+            raise ValueError(f"GPU '{spelling}' is several: write {told}")
         spellings = names | {alias for gpu in index.values() for alias in gpu.aliases}
         raise ValueError(f"GPU '{spelling}' is not known; {nearest(spelling, spellings)}")
     return found

@@ -13,7 +13,7 @@ from advisor.answers.circuit import OUTLET
 from advisor.answers.offered import chance_at, days_at, offer_words, orderable
 from advisor.answers.price_told import newer_words, prices_told
 from advisor.answers.uncertainty_lines import bench_command, minutes_words
-from advisor.answers.verdict import better_unsold, kinds_words, measured_days
+from advisor.answers.verdict import better_unsold, measured_days
 from advisor.answers.wording import (
     bench_words,
     chance_words,
@@ -120,16 +120,14 @@ def _ties(ranking: Ranking) -> Doubt | None:
     if wanted is None or not (tied or outside):
         return None
     build = ranking.candidates.builds[wanted.build]
+    # Who they are says the sentence above.
     open_ = round(wanted.left)
-    rest = "settles most of it" if wanted.left < 1 else "settles part of it"
+    rest = ": it settles most of it" if wanted.left < 1 else ": it settles part of it"
     if open_ >= len({ranking.candidates.builds[i].cards for i in tied or outside}):
-        rest = "is the best first step"
-    others = kinds_words(ranking, tied or outside)
-    alike = f"too close to call: {others}" if tied else f"perhaps in time: {others}"
-    measured = short_gpus_words(build)
-    if tied and wanted.build in outside:
-        alike, measured = f"{alike}; {measured} may be in time", "that"
-    words = f"{alike}; measuring {measured} ({minutes_words(wanted)}) {rest}"
+        rest = ""
+    alike = "too close to call" if tied else "others may be in time"
+    first = "" if rest else " first"
+    words = f"{alike}: measure {short_gpus_words(build)}{first} ({minutes_words(wanted)}){rest}"
     words += limit_first(build)
     return Doubt(about="ties", words=words, command=bench_command(ranking, wanted))
 

@@ -253,7 +253,8 @@ def _price(one: OneBuild) -> list[Said]:
         asked = _asked(host, one.today)
         if build.machines == 1:  # its price is the whole, which stands before it
             asked = asked.partition(" ")[2]
-        parts = [f"{machine_words(build)} with its GPUs {asked}"]
+        summed = f", {summed_words(host)}" if is_unquoted(build, host) else ""
+        parts = [f"{machine_words(build)} with its GPUs{summed} {asked}"]
     else:
         bought = build.gpu_count - build.gpus_owned
         parts = [f"{machine_words(build)} {_asked(host, one.today)}"]
@@ -266,7 +267,7 @@ def _price(one: OneBuild) -> list[Said]:
         ends = f"{usd_rounded(low / 100)} to {usd_rounded(high / 100)}"
         said.append(Said(f"what others ask for the same: {ends}"))
     if is_unquoted(build, host):
-        words = f"{summed_words(host)} that nobody quoted: ask {host.vendor} for a quote"
+        words = f"nobody quoted that sum: ask {host.vendor} for a quote"
         said.append(Said(words, True))
     if candidates.overtaken[one.index]:
         said.append(Said("its GPUs alone cost as much since: ask the vendor anew", True))

@@ -14,12 +14,14 @@ from advisor.answers.wording import (
     build_words,
     counted_days,
     in_machine,
+    is_unquoted,
     mark_at,
     named_gpus_words,
     owned_words,
     price_day_words,
     rented_words,
     runs_words,
+    summed_words,
 )
 from advisor.costs.amounts import age_words, usd_and_cents, usd_rounded
 from advisor.costs.price_book import add_command
@@ -339,6 +341,7 @@ def cost_rows(owned: Ownership) -> list[dict[str, Any]]:
 
     terms = own.terms
     watts = owned.watts_words or "power not known"
+    kwh = _kwh_words(terms.electricity_usd_per_kwh)
     rows = [
         row("hardware", own.hardware_usd, f"over {years} years at {terms.utilisation:%} use"),
         row("resale", own.resale_usd, f"{terms.resale_share:%} of the price comes back"),
@@ -348,7 +351,7 @@ def cost_rows(owned: Ownership) -> list[dict[str, Any]]:
         row(
             "electricity",
             own.electricity_usd,
-            f"{watts} × PUE {terms.pue} × ${terms.electricity_usd_per_kwh} a kWh; {owned.power}",
+            f"{watts} × PUE {terms.pue} × {kwh} a kWh; {owned.power}",
         ),
         row("whole", own.life_usd, "everything above"),
     ]
@@ -396,6 +399,11 @@ def rent_row(
     return row
 
 
+def _kwh_words(usd: Decimal) -> str:
+    """``$0.30``, ``$0.125``: cents at least."""
+    return usd_and_cents(usd) if usd == usd.quantize(Decimal("0.01")) else f"${usd.normalize():f}"
+
+
 def _days_words(owned: Ownership) -> str:
     """``≈79.4 days``, with the mark where nobody measured it; the time must be known."""
     assert owned.training_days is not None
@@ -419,6 +427,11 @@ def cost_sentence(owned: Ownership) -> str:
     candidates, i = owned.candidates, owned.position
     days = [q.quoted_on for q in (candidates.gpu_quotes[i], candidates.host_quotes[i]) if q]
     price = f"price of {min(days):%B %Y}" if own.hardware_usd else "yours already"
+    host = candidates.host_quotes[i]
+    if host is not None and own.hardware_usd and is_unquoted(owned.build, host):
+        price = f"{summed_words(host)}, {min(days):%B %Y}"
+    elif own.hardware_usd and not candidates.offered[i]:
+        price += ", no seller known"
     counted = "with" if own.terms.electricity_usd_per_kwh else "without"
     words = f"Owning {machine} costs {usd_rounded(own.life_usd)} over {years} "
     words += f"({price}, {counted} electricity)"
@@ -449,6 +462,10 @@ def rent_sentence(owned: Ownership, evens: list[BreakEven]) -> str:
         what = "your own machine is cheaper" if owned.build.host_owned else "buying pays"
         return f"{words}; {what} from the first run on."
     pays = f"{words}; buying pays from {runs_words(even.experiments)} on"
+    if not (owned.build.host_owned or owned.candidates.offered[owned.position]):
+        pays = (
+            f"{words}; no seller is known, else buying pays from {runs_words(even.experiments)} on"
+        )
     assert owned.training_days is not None  # it comes with the experiments
     most, use = owned.own.experiments(owned.training_days), owned.own.terms.utilisation
     if even.experiments > most:

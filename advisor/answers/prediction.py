@@ -7,7 +7,7 @@ from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from advisor.answers.before import WIDTH, Doubt, doubt_block, doubt_objects
-from advisor.answers.wording import PREDICTED_MARK, counted_days, settings_words
+from advisor.answers.wording import PREDICTED_MARK, counted_days, days_and_ends, settings_words
 from advisor.costs.amounts import days_rounded
 from advisor.tables import to_table
 
@@ -45,9 +45,8 @@ def _predicted(answer: Prediction, name: str) -> str:
     one = answer.one_machine_days
     slower = "" if one is None or days < one else " That is no faster than one of the machines."
     return (
-        f"{name} trains on {machine} in {PREDICTED_MARK}{counted_days(days)} "
-        f"({days_rounded(low)}–{days_rounded(high)}, 9 in 10 such runs); predicted, not measured."
-        f"{slower}"
+        f"{name} trains on {machine} in {PREDICTED_MARK}{days_and_ends(days, low, high)}, "
+        f"predicted, not measured.{slower}"
     )
 
 

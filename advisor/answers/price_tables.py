@@ -9,6 +9,7 @@ from textwrap import fill
 from typing import Any
 
 from advisor.answers.before import with_command
+from advisor.costs.amounts import counted as counted_of
 from advisor.costs.amounts import usd_and_cents, usd_rounded
 from advisor.tables import cut_words, to_table
 
@@ -56,7 +57,8 @@ def builds_text(rows: Sequence[Mapping[str, Any]], command: str, width: int) -> 
             lines.append(fill(f"  {number:,}  {words}", width, subsequent_indent="     "))
         if len(counted) > MOST_OBSTACLES:
             rest = sum(number for _, number in counted[MOST_OBSTACLES:])
-            lines.append(f"  {rest:,}  for {len(counted) - MOST_OBSTACLES:,} other reasons")
+            others = counted_of(len(counted) - MOST_OBSTACLES, "other reason")
+            lines.append(f"  {rest:,}  for {others}")
     if lines:
         blocks.append("\n".join(lines))
     words = "Every build with slots, lanes, memory, weight and noise:"

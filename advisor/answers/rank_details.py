@@ -36,6 +36,7 @@ from advisor.answers.wording import (
     rests_on_words,
     settings_words,
     short_gpus_words,
+    source_title,
     trust_words,
 )
 from advisor.costs.amounts import usd_rounded, usd_whole
@@ -103,7 +104,7 @@ def ranking_text(
     for source in sources:
         if source.source_id in used:
             where = f", {source.url}" if source.url else ""
-            said = f"{source.source_id}: {source.title}{where}. {source.how_measured}"
+            said = f"{source_title(source)}{where}. {source.how_measured}"
             blocks.append(fill(said, width, break_long_words=False, break_on_hyphens=False))
     return "\n\n".join(blocks)
 

@@ -6,6 +6,7 @@ The figures themselves, dollars and days, are written by advisor.costs.amounts.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping
 from datetime import date
 from decimal import Decimal
@@ -417,11 +418,20 @@ def source_name(source: Source | None, source_id: str) -> str:
     """
     if source is None:
         return source_id
-    authors, quoted, rest = source.title.partition(', "')
+    title = source_title(source)
+    authors, quoted, rest = title.partition(', "')
     if not quoted:
-        return source.title.partition(", ")[0]
+        return title.partition(", ")[0]
     part = rest.rpartition("), ")[2].partition(" and ")[0]
     return f"{part}, {authors}"
+
+
+def source_title(source: Source) -> str:
+    """What a source is called, without the number that a document is kept by."""
+    named, number, title = source.title.partition(": ")
+    if not (number and re.fullmatch(r"Document \d+", named)):
+        return source.title
+    return title[0].upper() + title[1:]
 
 
 def item_names(gpus: Iterable[Gpu], hosts: Iterable[Host]) -> dict[tuple[str, str], str]:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from advisor.answers.before import with_command
+from advisor.answers.wording import KIND_WORDS, STATUS_WORDS, source_name, source_title
 from advisor.cli.command import ANSWERED, NO_ANSWER, add_format, open_store, terminal_width
+
+if TYPE_CHECKING:
+    from price_catalog.model import Source
 
 _SHOWN: dict[str, tuple[str, str]] = {
     "times": (
@@ -33,7 +37,7 @@ _SHOWN: dict[str, tuple[str, str]] = {
         "name architecture launched_on form_factor memory_gib memory_bandwidth_gb_s bf16_tflops "
         "fp16_tflops tdp_w",
     ),
-    "sources": ("sources of the rows in this store", "source_id title published_on"),
+    "sources": ("sources of the rows in this store", "title published_on"),
 }
 """What a table's rows are, and the columns that can be read side by side."""
 
@@ -51,7 +55,6 @@ _HEADINGS = {
     "fp16_tflops": "fp16",
     "tdp_w": "W",
     "price_usd": "USD",
-    "source_id": "source",
     "published_on": "published",
     "launched_on": "launched",
     "form_factor": "form",
@@ -66,10 +69,16 @@ _SPARE = (
 """Left out first in a narrow terminal."""
 
 
-def _cell(row: Mapping[str, Any], name: str) -> Any:
-    """What there is; a time that there is not says why."""
+def _cell(row: Mapping[str, Any], name: str, sources: Mapping[str, Source]) -> Any:
+    """What there is, in words; a time that there is not says why."""
+    if name == "source":
+        return source_name(sources.get(row[name]), row[name])
+    if name == "title":
+        return source_title(sources[row["source_id"]])
+    if name == "kind":
+        return KIND_WORDS.get(row[name], row[name])
     missing = name == "verdict" and row["training_days"] is None
-    return row["status"] if missing else row[name]
+    return STATUS_WORDS.get(row["status"], row["status"]) if missing else row[name]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -87,14 +96,20 @@ def run(options: argparse.Namespace) -> int:
     from advisor.answers.evidence import data_rows
     from advisor.tables import render_rows
 
-    rows = data_rows(open_store(options), options.table)
+    store = open_store(options)
+    rows = data_rows(store, options.table)
     columns = None
     if options.format == "table" and rows:
         what, names = _SHOWN[options.table]
         columns = [name for name in names.split() if any(row[name] is not None for row in rows)]
         words, command = f"{len(rows):,} {what}. Every column:", f"advisor data {options.table}"
         print(f"{with_command(words, f'{command} --format csv', terminal_width())}\n")
-        rows = [{_HEADINGS.get(name, name): _cell(row, name) for name in columns} for row in rows]
+        with store.reading() as reader:
+            sources = {source.source_id: source for source in reader.sources()}
+        rows = [
+            {_HEADINGS.get(name, name): _cell(row, name, sources) for name in columns}
+            for row in rows
+        ]
         columns = None
     print(render_rows(rows, options.format, columns, width=terminal_width(), spare=_SPARE))
     return ANSWERED if rows else NO_ANSWER

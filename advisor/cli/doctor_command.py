@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from textwrap import fill
 
@@ -22,9 +23,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Look at everything that a question could trip over, and print it."""
     checks = _examine(options)
+    print(f"{_verdict(checks)}\n")
     for check in checks:
         print(check.lines(terminal_width()))
     return ANSWERED if all(check.ok for check in checks) else NO_ANSWER
+
+
+def _verdict(checks: Sequence[Check]) -> str:
+    """Whether the installation is all right, in one sentence."""
+    broken = [check.what for check in checks if not check.ok]
+    if broken:
+        return f"This installation cannot answer yet: see {' and '.join(broken)}."
+    missing = [check.what for check in checks if check.missing]
+    if missing:
+        return f"This installation is all right; it has no {' and no '.join(missing)}."
+    return "This installation is all right."
 
 
 INSTALL = "in the folder that you cloned: "
@@ -39,6 +52,8 @@ class Check:
     """False only for what stops the program from answering."""
     what: str
     found: str
+    missing: bool = False
+    """Whether something is not there that only some questions need."""
 
     def lines(self, width: int) -> str:
         """As printed; a command that mends it stands whole on a line of its own."""
@@ -106,7 +121,7 @@ def _packages(what: str, names: tuple[str, ...], extra: str) -> Check:
     found = "all there" if not missing else f"missing {', '.join(missing)}"
     if missing:
         found += f" (only {_WANTED_BY[extra]} them); {install_words(extra)}"
-    return Check(ok=True, what=what, found=found)
+    return Check(ok=True, what=what, found=found, missing=bool(missing))
 
 
 def _gpus() -> Check:

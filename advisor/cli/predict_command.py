@@ -119,8 +119,8 @@ def run_with(options: argparse.Namespace, load_fit: Callable[[], Fitted], store:
         if options.host_memory is not None:  # which is then not assumed
             rest = tuple(words for words in answer.assumptions if " of host memory " not in words)
             answer = replace(answer, assumptions=rest)
-        elif answer.reason.endswith(" of host memory a GPU"):
-            told = f"{answer.reason} (assumed; --host-memory says how much a machine has)"
+        elif answer.reason.endswith(" of host memory for each"):
+            told = f"{answer.reason} (assumed: --host-memory states yours)"
             answer = replace(answer, reason=told)
         if network is None:
             if not _settings_named(options):
@@ -232,7 +232,8 @@ def _target(options: argparse.Namespace, store: Store) -> Target:
         image_size=ask.image_size,
         precision=ask.precision,
     )
-    name = f"{options.model} of {count_words(parameters)} parameters"
+    article = "An" if options.model.casefold().startswith("e") else "A"
+    name = f"{article} {options.model} of {count_words(parameters)} parameters"
     return target_of_size(name, options.model, parameters, run_)
 
 

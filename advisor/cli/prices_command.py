@@ -11,7 +11,7 @@ from typing import Any
 
 from advisor.answers.before import of_typed_store, quoted, with_command
 from advisor.answers.quotes import ledger_columns, ledger_items
-from advisor.answers.wording import item_names
+from advisor.answers.wording import KIND_WORDS, item_names
 from advisor.cli.command import (
     ANSWERED,
     NO_ANSWER,
@@ -43,8 +43,8 @@ def _snapshot(store: Store) -> Snapshot:
 
 
 _SHORT = ("item", "price", "kind", "vendor", "date", "counts", "marks")
-_OF_ONE = ("quote", "price", "vendor", "date", "age", "counts", "marks")
-"""Where few are shown: their ids, by which they are corrected and deleted."""
+_OF_ONE = ("price", "vendor", "kind", "date", "age", "counts", "marks")
+"""Where few are shown; one's own have their ids, too, by which they are corrected and deleted."""
 _SPARE = ("kind", "age", "vendor")
 """Left out first in a narrow terminal."""
 
@@ -74,7 +74,7 @@ def _list(options: argparse.Namespace, store: Store) -> int:
         add = 'advisor prices add --item "RTX 3090" --price 900 --vendor NAME --date 2026-11-01'
         print(with_command("no quotes of your own yet:", add, terminal_width()), file=sys.stderr)
     if options.format == "table":
-        few = ("item", *_OF_ONE) if options.own else _OF_ONE if options.item else _SHORT
+        few = ("quote", "item", *_OF_ONE) if options.own else _OF_ONE if options.item else _SHORT
         print(_ledger_table(options, quotes, columns, few))
     else:
         for piece in column_pieces(columns, options.format):
@@ -94,12 +94,13 @@ def _ledger_table(
         return to_table([], names)
     counting = sum(columns["counts"])
     of = f"{columns['item'][0]}: " if options.item else ""
-    words = f"{of}{counting:,} of {len(quotes):,} quotes count in a ranking now. All of each:"
+    words = f"{of}{counting:,} of {len(quotes):,} quotes count now. All of each, with its id:"
     if len(quotes) == 1:
         words = f"{of}one quote, which {'counts' if counting else 'does not count'}. All of it:"
     command = f"{_same_command(options)} --format csv"
     cells = dict(columns) | {
         "vendor": [quote.label for quote in quotes],
+        "kind": [KIND_WORDS.get(kind, kind) for kind in columns["kind"]],
         "marks": [marks or "-" for marks in columns["marks"]],
         "price": list(map(usd_and_cents, columns["price_usd"])),
         "quote": columns["quote_id"],

@@ -64,7 +64,8 @@ def over_machines(one: Prediction, target: Target, machines: int, network: Fabri
         assumptions=(
             *one.assumptions,
             f"{fabric_words(network)} between the machines, one port each, nobody else on it",
-            f"{slow.middle:.2f} times as long as linear ({slow.low:.2f} to {slow.high:.2f})",
+            f"{slow.middle - 1:.0%} longer than if they shared the work without waiting "
+            f"({slow.low - 1:.0%} to {slow.high - 1:.0%})",
             *far,
         ),
     )

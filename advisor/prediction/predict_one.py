@@ -193,8 +193,8 @@ def predict(
         )
     if bool(many.at_bound[0]):
         assumptions.append(
-            "no faster than any training in a framework such as PyTorch was measured: "
-            f"{fitted.highest_share:.0%} of what matrix products alone reach on this GPU"
+            f"held to {fitted.highest_share:.0%} of this GPU's speed in matrix products: no "
+            "training was measured to reach more"
         )
     if count > MEASURED_GPUS:
         assumptions.append(f"more than {MEASURED_GPUS:g} GPUs, where the interval is wider")
@@ -273,15 +273,16 @@ def _why_not(workload: Workload, chip: Chip, count: int, method: str, wanted: Wa
     if workload.batch_size < count:
         return f"does not fit: a batch of {workload.batch_size} cannot be shared by {count} GPUs"
     tried = {
-        "naive": "with naive settings",
-        "free-lunch": "without memory-saving methods",
-        "paper": "with any memory-saving method of the paper",
-        "optimal": "with any memory-saving method",
+        "naive": " with naive settings",
+        "free-lunch": " without memory-saving methods",
+        "paper": " with any memory-saving method of the paper",
+        "optimal": "",
     }[method]
     if replace(wanted, host_gib=HOST_GIB_A_GPU) != ANY:
-        tried = "with the settings that were asked for"
+        tried = " with the settings that were asked for"
     return (
         f"does not fit: {count_words(workload.parameters)} parameters need more than "
-        f"{chip.memory_gib:g} GiB a GPU {tried}"
-        + (f" and {wanted.host_gib:g} GiB of host memory a GPU" if method == "optimal" else "")
+        f"{chip.memory_gib:g} GiB a GPU"
+        + (f" and {wanted.host_gib:g} GiB of host memory for each" if method == "optimal" else "")
+        + tried
     )

@@ -55,11 +55,11 @@ def prediction_source(fitted: Fitted) -> Source:
     """Who says so: this program."""
     return Source(
         source_id=SOURCE_ID,
-        title=f"This program's prediction, version {fitted.version}, fit {fitted.fingerprint}",
+        title=f"This program's prediction, version {fitted.version}",
         url=None,
         how_measured=f"Not measured. Physics fitted to {fitted.observations} measured times, each "
         "source with its own bias; stands for a synchronised training run. The interval is meant "
-        "to hold 90 % of such times; docs/prediction.md says how many it held.",
+        "to hold 90% of such times; docs/prediction.md says how many it held.",
         licence=None,
         published_on=None,
     )

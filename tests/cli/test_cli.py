@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -238,11 +239,13 @@ def test_doctor_and_paths(store_path: Path, tmp_path: Path) -> None:
     done = run("doctor", "--store", str(store_path))
     assert done.returncode == 0, done.stdout
     assert str(store_path) in done.stdout
+    assert done.stdout.startswith("This installation is all right")
     broken = tmp_path / "broken.duckdb"
     broken.write_text("not a store")
     done = run("doctor", "--store", str(broken))
     assert done.returncode == 1
     assert "FAIL  store" in done.stdout
+    assert done.stdout.startswith("This installation cannot answer yet: see store.\n")
     done = run("paths", "--store", str(store_path))
     assert f"store\t{store_path}" in done.stdout
 
@@ -289,3 +292,29 @@ def test_an_answer_is_as_wide_as_columns_says(
         if not any(word in line for word in commands)
     ]
     assert width - 12 < max(map(len, lines)) <= width
+
+
+@pytest.mark.parametrize("table", ["times", "prices", "settings", "sources"])
+def test_people_read_who_says_so_and_no_ids(
+    table: str, store_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["data", table, "--store", str(store_path), "--format", "json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    ids = {row["source" if "source" in row else "source_id"] for row in rows}
+    assert main(["data", table, "--store", str(store_path)]) == 0
+    said = capsys.readouterr().out
+    known = [id_ for id_ in ids if re.search(r"^(document|paper|h\d00|epoch)-", id_)]
+    assert known
+    assert not [id_ for id_ in known if id_ in said]
+    assert not re.search(r"Document \d", said)
+
+
+def test_the_sources_of_details_are_told_by_their_titles(
+    store_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ["rank", "--model", "pythia-1b", "--budget", "40k", "--store", str(store_path)]
+    assert main([*asked, "--details"]) == 0
+    said = capsys.readouterr().out
+    assert "\n\nA buyer's comparison of workstations. " in said
+    assert "\n\nThis program's prediction, version " in said
+    assert not re.search(r"document-\d|Document \d|, fit [0-9a-f]{8}", said)

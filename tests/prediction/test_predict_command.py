@@ -190,9 +190,7 @@ def test_host_memory_decides_what_fits(own_store: Path, capsys: pytest.CaptureFi
     asked = ["predict", *OFFLOADED, "--store", str(own_store), "--format", "json"]
     assert main(asked) == 1
     reason = json.loads(capsys.readouterr().out)["reason"]
-    assert reason.endswith(
-        "64 GiB of host memory a GPU (assumed; --host-memory says how much a machine has)"
-    )
+    assert reason.endswith("64 GiB of host memory for each (assumed: --host-memory states yours)")
     assert main([*asked, "--host-memory", "128GiB"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert answer["training_days"] > 0

@@ -64,7 +64,9 @@ def test_normalising_twice_is_normalising_once(text: str) -> None:
 
 @pytest.mark.parametrize("spelling", ["A100 40GB", "RTX 6000", "V100", "", "NVIDIA", "cpu"])
 def test_what_could_be_two_gpus_or_none_is_refused(spelling: str) -> None:
-    with pytest.raises(ValueError, match=f"GPU '{spelling}' is not known; .+"):
+    with pytest.raises(
+        ValueError, match=f"GPU '{spelling}' (is not known; .+|is several: write .+)"
+    ):
         find_gpu(spelling, INDEX)
 
 
@@ -78,3 +80,9 @@ def test_an_alias_on_two_gpus_is_an_error(catalog: Catalog) -> None:
     clash = replace(second, aliases=("My Card",)), replace(first, aliases=("nvidia my-card",))
     with pytest.raises(ValueError, match="stands for both"):
         index_gpus(clash)
+
+
+def test_the_beginning_of_several_names_is_told_all_of_them() -> None:
+    versions = "'V100 16GB PCIe' or 'V100 16GB SXM' or 'V100 32GB PCIe' or 'V100 32GB SXM'"
+    with pytest.raises(ValueError, match=f"GPU 'V100' is several: write {versions}$"):
+        find_gpu("V100", INDEX)

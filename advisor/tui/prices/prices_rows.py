@@ -23,12 +23,12 @@ def quote_table(entries: Sequence[Entry], sources: Sequence[Source]) -> MemoryRo
     titles = {source.source_id: source for source in sources}
     return MemoryRows(
         (
-            Column(key="item", title="item", width=48, sort_key="item", least=24),
+            Column(key="item", title="item", width=48, sort_key="item", least=20),
             Column(key="price", title="price", width=11, align="right", sort_key="price"),
             Column(key="age", title="age", width=10, align="right", sort_key="age"),
+            Column(key="vendor", title="vendor", width=32, sort_key="vendor", least=12),
             Column(key="marks", title="marks", width=19, sort_key="marks", least=13),
             Column(key="kind", title="kind", width=20, sort_key="kind"),
-            Column(key="vendor", title="vendor", width=32, sort_key="vendor", least=18),
             Column(key="day", title="date", width=10, sort_key="age"),
         ),
         entries,
@@ -36,9 +36,9 @@ def quote_table(entries: Sequence[Entry], sources: Sequence[Source]) -> MemoryRo
             ("★ " if entry[1]["counts"] else "  ") + entry[1]["item"],
             usd_exact(entry[0].price_usd),
             entry[1]["age"],
+            entry[0].label,
             marks_words(entry[1]["marks"]),
             KIND_WORDS.get(entry[0].kind, entry[0].kind),
-            entry[0].label,
             str(entry[0].quoted_on),
         ),
         text=lambda entry: (
