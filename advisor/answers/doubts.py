@@ -127,7 +127,7 @@ def _ties(ranking: Ranking) -> Doubt | None:
         rest = ""
     alike = "too close to call" if tied else "others may be in time"
     first = "" if rest else " first"
-    words = f"{alike}: measure {short_gpus_words(build)}{first} ({minutes_words(wanted)}){rest}"
+    words = f"{alike}: measure {short_gpus_words(build)}{first}, {minutes_words(wanted)}{rest}"
     words += limit_first(build)
     return Doubt(about="ties", words=words, command=bench_command(ranking, wanted))
 

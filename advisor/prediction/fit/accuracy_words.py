@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-CHOSEN = """What was chosen after residuals of these very cuts had been seen, so that the figures
-flatter by as much as the choice does: that chips with half the load units a multiprocessor feed the
-taps of depthwise convolutions half as fast (the units are from the makers' white papers, their use
-here was prompted by ConvNeXt's residuals); that times of the paper's which needed offloading have a
-scatter of their own, by a rule of bytes; how much of a ConvNeXt block the paper's clock hides
-before anything is fitted (counted: 20 kernels a block against 38 a layer of a transformer); a
-scatter of other people's code from model to model; settings beyond the paper's apart for decoders
-and the rest; that the widths for a new model in somebody's program are calibrated by counting what
-is inside when groups of what the fit saw are left out, with one group's worth of trust in the
-widths as they are; and that those for a new GPU and a new program are not counted so any more, but
-follow from the likelihood of the groups left out and the prior that all widths have: counted, they
-held 83 % with all GPUs on PCIe out, for seven types of GPU say little about how many of their times
-are inside. With no calibration of the two at all 92 % would hold there, and all of our own stack's
-with a GPU out. That NVIDIA's program for TensorFlow 2 computes logits at masked positions alone and
-adds up gradients of many passes is from its code and its tables, which were read because its rows
-were furthest off. That our own stack's times have tails of their own, not those of all software
-together, since 84 % of them held with one cell out. Beyond these, about ten rules were compared on
-these cuts before those that stand were kept, so that the figures below flatter a little."""
+CHOSEN = """We chose some rules after we had seen the residuals of these very cuts, so the figures
+below flatter by as much. They are these. Chips with half the load units a multiprocessor feed the
+taps of depthwise convolutions half as fast: the units are from the makers' white papers, ConvNeXt's
+residuals prompted their use. The paper's times that needed offloading have a scatter of their own,
+by a rule of bytes. The paper's clock hides a share of a ConvNeXt block, counted before anything is
+fitted: 20 kernels a block against 38 a layer of a transformer. Other people's code has a scatter
+from model to model. Settings beyond the paper's are apart for decoders and the rest. For a new
+model in somebody's program the widths are calibrated: we leave groups of what the fit saw out and
+count what is inside, with one group's worth of trust in the widths as they are. For a new GPU and a
+new program we no longer count: the widths follow from the likelihood of the groups left out and the
+prior that all widths have. Counted, they held 83 % with all GPUs on PCIe out, for seven types of
+GPU say little about how many of their times are inside. With no calibration of the two at all 92 %
+would hold there, and all of our own stack's with a GPU out. NVIDIA's program for TensorFlow 2
+computes logits at masked positions alone and adds up gradients of many passes: we read its code and
+its tables because its rows were furthest off. Our own stack's times have tails of their own, not
+those of all software together, since 84 % of them held with one cell out. Beyond these we compared
+about ten rules on these cuts before we kept those that stand, which flatters the figures a little
+more."""
 
-FEW_PAIRS = """The cards beyond the goal have little beside them. The L40's ratio is one pair of one
-script on rented cards, the RTX PRO 6000's is one pair, the Quadro RTX 6000's three of one model:
-one time that is off moves such a median, and nothing here tells whether the card or its machine was
-slow. A rule for one of them alone could be checked by nothing else, so that none has one."""
+FEW_PAIRS = """The cards beyond the goal have little evidence. The L40's ratio is one pair of one
+script on rented cards, the RTX PRO 6000's is one pair, the Quadro RTX 6000's three of one model.
+One time that is off moves such a median, and nothing here tells whether the card or its machine was
+slow. We made no rule for one of them alone, because nothing else could check it."""
 
 BETTER_GUESSES = """Why, for the groups that are furthest behind. MPT's times with all decoders out:
 what encoders and images say of decoders is too slow, and two fifths of the peak happen to be what
@@ -52,12 +52,12 @@ Pythia 14M, 31M, 70M, 1.4B and 12B. An interval that was cut to the goal there w
 than the folds above show: with a model left out some nine in ten of our own stack's hold, not
 more."""
 
-BY_MODEL = """Mamba, ConvNeXt and ViT are alone of their families among the paper's models: left
-out, nothing but other people's models says what theirs take, whose software the paper's is not. Of
-decoders the two largest are furthest off, and slower than predicted, where they must offload or
-shard on small GPUs: without them no time is left that tells what that costs. The others are near
-the goal; the worst of their cells are the RTX 3090's, several of which are more than its peak can
-do."""
+BY_MODEL = """Mamba, ConvNeXt and ViT are alone of their families among the paper's models. With one
+of them left out, only other people's models say what it takes, and their software is not the
+paper's. Of the decoders the two largest are furthest off, and slower than predicted, where they
+must offload or shard on small GPUs: without them no time is left that tells what that costs. The
+others are near the goal. The worst of their cells are the RTX 3090's, several of which are more
+than its peak can do."""
 
 LINKS = """An exchange is reckoned as a ring. Where GPUs reach each other's memory over PCIe each
 has 45 % of what the bus copies: 21.6 GB/s over PCIe 5.0, where eight RTX PRO 6000 were measured at
@@ -94,13 +94,13 @@ cell, a model and a GPU were not computed so, and it is not in the fit that ship
 
 LATER = """Our own times from a day on, left out together (`python -m
 advisor.prediction.fit.later_times 2026-11-22`; rules and physics are today's). From 22 November: 43
-times, 9.3 % off, 70 % inside. Of them 21 are with settings beyond the paper's, of which no time of
-our own is left then: those are 13.4 % off, take 13 % less time than predicted in the mean, and 52 %
-inside; the other 22 are 7.0 % off, 86 % inside. How far settings lie that our stack never ran is
-thus promised too narrowly. From 23 November: 14 times, 4.7 % off, all inside, ModernBERT's up to 41
-%. The thirty times of 22 November against the fit as it was made before them, with the program of
-that day: 6.6 % off, 77 % inside, RoBERTa's up to 23 %; without seven slower trials, which nobody is
-told, 8.2 % off and 70 % inside."""
+times, 9.3 % off, 70 % inside. Of them 21 have settings beyond the paper's, of which no time of our
+own is left then. They are 13.4 % off, take 13 % less time than predicted in the mean, and 52 %
+inside; the other 22 are 7.0 % off, 86 % inside. So our intervals are too narrow for settings that
+our stack never ran. From 23 November: 14 times, 4.7 % off, all inside, ModernBERT's up to 41 %. The
+thirty times of 22 November against the fit as it was made before them, with the program of that
+day: 6.6 % off, 77 % inside, RoBERTa's up to 23 %; without seven slower trials, which no answer
+names, 8.2 % off and 70 % inside."""
 
 NOT_TAKEN = """Public tables that were read and are not among the evidence, and why. Adapters are
 other work than training a model: the LoRA tables of Exxact, Surogate and litgpt. Products in eight
