@@ -232,7 +232,9 @@ def _time(one: OneBuild) -> list[Said]:
     published = None if best is None else best.published
     if published is not None and published.training_days is not None and published is not time:
         wrong = published.verdict == "implausible"
-        words = f"published: {counted_days(published.training_days)} ({published.source_id})"
+        others = published.training_days == time.measured_otherwise_days
+        whose = "measured with other settings" if others else "published"
+        words = f"{whose}: {counted_days(published.training_days)} ({published.source_id})"
         if wrong:
             words += f", physically impossible: it {published.verdict_reason}; we use our estimate"
         said.append(Said(words, wrong))

@@ -57,6 +57,7 @@ def ranked_object(row: RankedRow) -> dict[str, Any]:
         "rests_on_words": rests_on_words(time),
         "evidence_pieces": time.evidence_pieces,
         "evidence_nearest": time.evidence_nearest,
+        "measured_days_other_settings": time.measured_otherwise_days,
         "training_days_paper_settings": time.paper_settings_days,
         "training_days_paper_settings_low": time.paper_settings_days_low,
         "training_days_paper_settings_high": time.paper_settings_days_high,

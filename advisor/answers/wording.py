@@ -183,12 +183,15 @@ def rests_on_words(time: TrainingTime) -> str:
         day = "" if time.measured_on is None else f" on {time.measured_on}"
         kind = "" if time.timing == "synchronised" else ", not synchronised"
         return f"measured{day} elsewhere on the same hardware{kind}"
-    if time.rests_on == "estimated" and time.evidence_nearest is not None:
-        return (
-            f"estimated from {time.evidence_pieces} measured times, the nearest "
-            f"{time.evidence_nearest}"
-        )
-    return "estimated" if time.rests_on == "estimated" else "no time"
+    if time.rests_on != "estimated":
+        return "no time"
+    words = "estimated"
+    if time.evidence_nearest is not None:
+        words += f" from {time.evidence_pieces} measured times, the nearest {time.evidence_nearest}"
+    if time.measured_otherwise_days is not None:
+        days = counted_days(time.measured_otherwise_days)
+        return f"measured with other settings: {days}; with ours {words}"
+    return words
 
 
 def rank_words(row: RankedRow) -> str:

@@ -27,6 +27,7 @@ from price_catalog.builds import GPU_COUNTS
 if TYPE_CHECKING:
     from advisor.prediction.fitted import Fitted
     from advisor.prediction.model.targets import Target
+    from advisor.prediction.physics.chip import Chip
     from advisor.prediction.physics.memory import Wanted
     from advisor.prediction.predict_one import MeasuredTime, Prediction
     from advisor.store import Store
@@ -125,6 +126,7 @@ def run_with(options: argparse.Namespace, load_fit: Callable[[], Fitted], store:
         if network is None:
             if not _settings_named(options):
                 measured = _measured(store, target, chip.gpu_id, count, options.method)
+                answer = _from_own(answer, measured, target, chip, wanted)
                 answer = beside_measured(answer, measured)
         else:
             from advisor.prediction.predict_machines import over_machines
@@ -265,6 +267,7 @@ def _measured(
             source_id=time.source_id,
             measured_on=None if time.measured_on is None else time.measured_on.isoformat(),
             here=time.origin == "local" and time.lab is None,
+            method=time.method,
         )
         for time in sorted(times, key=lambda time: time.training_days or 0.0)
         if time.timing == "synchronised"
@@ -272,6 +275,33 @@ def _measured(
         and time.training_days
         and time.node_count == 1
         and time.standing != "unconfirmed"
+    )
+
+
+def _from_own(
+    answer: Prediction,
+    measured: Sequence[MeasuredTime],
+    target: Target,
+    chip: Chip,
+    wanted: Wanted,
+) -> Prediction:
+    """What is predicted where a search with the paper's settings was measured: as it is ranked."""
+    from advisor.prediction.predict_one import from_own_time, predict
+    from advisor.prediction.shipped_predictions import OwnTime, shipped_fit
+
+    searched = (
+        time
+        for time in measured
+        if time.method == "optimal" and (time.settings is None or time.settings.loss != "fused")
+    )
+    found = next(searched, None)
+    if found is None or answer.method != "optimal":
+        return answer
+    return from_own_time(
+        answer,
+        OwnTime(days=found.training_days, settings=found.settings),
+        target.workload.family,
+        lambda: predict(target, chip, answer.gpu_count, shipped_fit(), wanted=wanted),
     )
 
 

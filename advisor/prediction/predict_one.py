@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from bench_runner.typed_numbers import count_words
 
 if TYPE_CHECKING:
     from advisor.prediction.physics.memory import Option
+    from advisor.prediction.shipped_predictions import OwnTime
     from advisor.ranking.fabric import Fabric
 
 MOST_GPUS = 1024
@@ -37,6 +38,7 @@ class MeasuredTime:
     measured_on: str | None
     here: bool
     """Whether on the user's own machine."""
+    method: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +62,7 @@ class Prediction:
     that the program writes out. None where the paper's do not fit."""
     paper_settings_days_low: float | None
     paper_settings_days_high: float | None
+    paper_settings: Settings | None
     fits: bool
     settings: Settings | None
     """The fastest that fit, as far as physics can tell."""
@@ -96,6 +99,39 @@ def beside_measured(answer: Prediction, measured: tuple[MeasuredTime, ...]) -> P
         return answer
     reason = answer.reason.removeprefix("not measured: ")
     return replace(answer, measured=measured, reason=reason, measure=None)
+
+
+def from_own_time(
+    answer: Prediction, own: OwnTime, family: str, unmoved: Callable[[], Prediction]
+) -> Prediction:
+    """The prediction from what a search on these very GPUs took with the paper's settings, as in
+    a ranking: `shipped_predictions.predicted_rows`. ``unmoved`` predicts it by the shipped fit."""
+    from advisor.prediction.shipped_predictions import own_half_width
+
+    plain = unmoved()
+    days, high, paper = answer.training_days, answer.training_days_high, answer.paper_settings
+    if (
+        days is None
+        or high is None
+        or paper is None
+        or plain.training_days is None
+        or plain.paper_settings_days is None
+    ):
+        return answer
+    gain = min(plain.training_days / plain.paper_settings_days, 1.0)
+    half = math.log(high / days)
+    if own.carries(paper, gain):
+        half = own_half_width(days, high, family)
+    days = own.estimate(days, paper, gain)
+    return replace(
+        answer,
+        training_days=days,
+        training_days_low=days / math.exp(half),
+        training_days_high=days * math.exp(half),
+        paper_settings_days=own.days,
+        paper_settings_days_low=own.days,
+        paper_settings_days_high=own.days,
+    )
 
 
 def predict(
@@ -144,6 +180,7 @@ def predict(
     asked = ([workload], [chip], zero, zero, counts, fitted)
     columns = WorkloadTable([workload], [chip]).columns(zero, zero, counts)
     paper: tuple[float | None, ...] = (None, None, None)
+    paper_settings = None
     further: Mapping[str, Any] = {}
     if method == "optimal":
         every = written_out(*asked, wanted)
@@ -152,6 +189,11 @@ def predict(
             None if math.isnan(column[0]) else float(column[0])
             for column in (every.paper.days, every.paper.low_days, every.paper.high_days)
         )
+        if every.paper.fits[0]:
+            micro = int(every.paper.micro_batch_size[0])
+            steps = math.ceil(workload.batch_size / (count * micro))
+            option = every.paper.options[int(every.paper.option[0])]
+            paper_settings = option.settings(micro, steps)
     else:
         many = predict_many(*asked, method=method, wanted=wanted)
 
@@ -234,6 +276,7 @@ def predict(
         paper_settings_days=paper[0],
         paper_settings_days_low=paper[1],
         paper_settings_days_high=paper[2],
+        paper_settings=paper_settings,
         fits=fits,
         settings=settings,
         fitting=tuple(fitting),

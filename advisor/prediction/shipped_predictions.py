@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from advisor.prediction.physics.memory import ANY, HOST_GIB_A_GPU, Wanted, host_
 from advisor.prediction.rests_on import rests_on
 from advisor.prediction.written_out import WrittenOut, settings_of, written_out
 from advisor.ranking.audit import audit_time
+from advisor.ranking.times import SAME_CLOCK
 from bench_runner.flops import count_flops
 from bench_runner.recipes import TEXT_FAMILIES, Recipe
 from bench_runner.records import Measurement, Settings
@@ -46,6 +47,40 @@ OWN_HALF_WIDTH = math.log(1.12)
 further settings gain is all that is estimated."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnTime:
+    """What a synchronised search of our own stack found with the paper's settings."""
+
+    days: float
+    settings: Settings | None
+
+    def carries(self, paper: Settings, gain: float) -> bool:
+        """Whether by how much it differs from what is predicted with the paper's settings, which
+        would be ``paper``, tells of the further ones, which take ``gain`` of the days.
+
+        What offloading or computing twice cost is no measure of a prediction without: a search
+        that found others faster than ``paper`` says nothing of how fast these are.
+        """
+        mine = self.settings
+        if mine is None or gain > 1.0 - SAME_CLOCK:
+            return True
+        return (mine.offloading, mine.activation_checkpointing) == (
+            paper.offloading,
+            paper.activation_checkpointing,
+        )
+
+    def estimate(self, days: float, paper: Settings, gain: float) -> float:
+        """Days with the further settings, of which the physics says ``days``: what was measured
+        less what they gain, else what is predicted and no more than was measured."""
+        return self.days * gain if self.carries(paper, gain) else min(days, self.days)
+
+
+def own_half_width(days: float, high: float, family: str) -> float:
+    """Half of the interval beside such a time, as a logarithm."""
+    half = math.log(high / days) if family in TEXT_FAMILIES else 0.0
+    return min(half, OWN_HALF_WIDTH)
+
+
 def shipped_fit() -> Fitted:
     """The fit in fitted.json."""
     return Fitted.from_json(FITTED.read_text(encoding="utf-8"))
@@ -71,17 +106,17 @@ def predicted_rows(
     gpus: Sequence[Gpu],
     sizes: Mapping[str, int | None] | None = None,
     counts: Sequence[int] = GPU_COUNTS,
-    measured: Mapping[Cell, float] | None = None,
+    measured: Mapping[Cell, OwnTime] | None = None,
     gains_by: Fitted | None = None,
 ) -> list[dict[str, Any]]:
     """One row for every recipe on each count of every GPU; no row where nothing is promised.
 
     Times are of a synchronised run of our own stack with the settings that the program writes out;
     beside each the same with the paper's settings. ``sizes`` are the parameters of recipes of which
-    only the size is known; ``measured`` are days that our own stack took with the paper's settings:
-    there the time is the measured one, less what the further settings gain by ``gains_by``, the fit
-    that the user's records did not move: one that took as long as was estimated changes nothing,
-    and a slower one never makes the estimate faster. A row with
+    only the size is known; ``measured`` is what our own stack took with the paper's settings: there
+    the time is the measured one, less what the further settings gain by ``gains_by``, the fit that
+    the user's records did not move: one that took as long as was estimated changes nothing, and a
+    slower one never makes the estimate faster. A row with
     ``host_memory_gib`` is for hosts of at least so much memory, where that is more than is assumed
     of any and the model fits by it, or trains faster.
     """
@@ -143,12 +178,15 @@ def predicted_rows(
         factor = float(many.comparison_factor[place])
         cell = (recipes[r].recipe_id, gpus[g].gpu_id, count)
         if measured and cell in measured and plain.fits[i]:
-            half = math.log(high / days) if workloads[r].family in TEXT_FAMILIES else 0.0
-            half = min(half, OWN_HALF_WIDTH)
-            days = measured[cell] * gain(i, gained)
+            own_time, share = measured[cell], gain(i, gained)
+            with_paper = plain.options[int(plain.option[i])].settings(micro, steps)
+            half = math.log(high / days)
+            if own_time.carries(with_paper, share):
+                half = own_half_width(days, high, workloads[r].family)
+                factor = min(factor, math.exp(half))
+            days = own_time.estimate(days, with_paper, share)
             low, high = days / math.exp(half), days * math.exp(half)
-            paper = [_round(measured[cell])] * 3
-            factor = min(factor, math.exp(half))
+            paper = [_round(own_time.days)] * 3
         rests = ground[r, g][list(counts).index(count)]
         audit = audit_time(
             gpu=gpus[g],
@@ -206,10 +244,10 @@ def predicted_rows(
     return rows
 
 
-def own_cells(records: Iterable[Measurement], gpus: Sequence[Gpu]) -> dict[Cell, float]:
-    """Days that synchronised searches of our own stack found with the paper's settings."""
+def own_cells(records: Iterable[Measurement], gpus: Sequence[Gpu]) -> dict[Cell, OwnTime]:
+    """What synchronised searches of our own stack found with the paper's settings."""
     index = index_gpus(gpus)
-    found: dict[Cell, float] = {}
+    found: dict[Cell, OwnTime] = {}
     for record in records:
         if record.timing != "synchronised" or record.method != "optimal":
             continue
@@ -219,7 +257,8 @@ def own_cells(records: Iterable[Measurement], gpus: Sequence[Gpu]) -> dict[Cell,
         if record.settings is not None and record.settings.loss == "fused":
             continue
         cell = (record.recipe_id, gpu.gpu_id, record.gpu_count)
-        found[cell] = min(record.training_days, found.get(cell, math.inf))
+        if cell not in found or record.training_days < found[cell].days:
+            found[cell] = OwnTime(days=record.training_days, settings=record.settings)
     return found
 
 

@@ -115,6 +115,9 @@ class TrainingTime:
     """Of an estimate: measured cells with this model or this type of GPU."""
     evidence_nearest: str | None = None
     """The nearest of them, as "pythia-1b on 1 x H100"."""
+    measured_otherwise_days: float | None = None
+    """Of an estimate: what was measured of this very build, synchronised, with other settings than
+    those that are estimated."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,7 +157,19 @@ def one_clock(best: BestTime, estimate: TrainingTime | None) -> BestTime:
     chosen = best.chosen
     if estimate is None or chosen is None or _stands(chosen, estimate):
         return best
+    if _is_measured(chosen) and estimate.training_days is not None:
+        estimate = _changed(estimate, measured_otherwise_days=chosen.training_days)
     return replace(best, chosen=estimate, published=best.published or chosen)
+
+
+def _is_measured(time: TrainingTime) -> bool:
+    """Whether somebody timed it, synchronised, with settings that somebody would choose."""
+    return (
+        time.status == "ok"
+        and time.timing == "synchronised"
+        and time.method != "naive"
+        and time.verdict != "implausible"
+    )
 
 
 def _stands(chosen: TrainingTime, estimate: TrainingTime) -> bool:
@@ -163,9 +178,7 @@ def _stands(chosen: TrainingTime, estimate: TrainingTime) -> bool:
     if chosen.status != "ok":
         # What the paper's settings could not fit is no reason against settings that need less.
         return estimate.paper_settings_days is not None
-    if chosen.timing != "synchronised" or chosen.method == "naive":
-        return False
-    if chosen.verdict == "implausible":
+    if not _is_measured(chosen):
         return False
     if chosen.origin == "local" and chosen.lab is None:
         # One setting that was tried says less than what a search found; it moves the estimate.
@@ -234,22 +247,26 @@ def _slowed(time: TrainingTime, limit: PowerLimit) -> TrainingTime:
     if days is None:
         return time
     low, high = time.training_days_low, time.training_days_high
-    values: dict[str, Any] = {
-        field.name: getattr(time, field.name) for field in fields(TrainingTime)
-    }
-    values |= {
-        "training_days": days / limit.middle,
-        "training_days_low": (days if low is None else low) / limit.fastest,
-        "training_days_high": (days if high is None else high) / limit.slowest,
-        "paper_settings_days": _over(time.paper_settings_days, limit.middle),
-        "paper_settings_days_low": _over(time.paper_settings_days_low, limit.fastest),
-        "paper_settings_days_high": _over(time.paper_settings_days_high, limit.slowest),
-        "other_software_days_low": _over(time.other_software_days_low, limit.fastest),
-        "other_software_days_high": _over(time.other_software_days_high, limit.slowest),
-        "implied_mfu": _times(time.implied_mfu, limit.middle),
-        "implied_mfu_printed": _times(time.implied_mfu_printed, limit.middle),
-    }
-    return TrainingTime(**values)
+    return _changed(
+        time,
+        training_days=days / limit.middle,
+        training_days_low=(days if low is None else low) / limit.fastest,
+        training_days_high=(days if high is None else high) / limit.slowest,
+        paper_settings_days=_over(time.paper_settings_days, limit.middle),
+        paper_settings_days_low=_over(time.paper_settings_days_low, limit.fastest),
+        paper_settings_days_high=_over(time.paper_settings_days_high, limit.slowest),
+        other_software_days_low=_over(time.other_software_days_low, limit.fastest),
+        other_software_days_high=_over(time.other_software_days_high, limit.slowest),
+        implied_mfu=_times(time.implied_mfu, limit.middle),
+        implied_mfu_printed=_times(time.implied_mfu_printed, limit.middle),
+        measured_otherwise_days=None,
+    )
+
+
+def _changed(time: TrainingTime, **changes: Any) -> TrainingTime:
+    """As `replace`, of a row of the store, too."""
+    values = {field.name: getattr(time, field.name) for field in fields(TrainingTime)}
+    return TrainingTime(**(values | changes))
 
 
 def _over(days: float | None, share: float) -> float | None:

@@ -27,7 +27,7 @@ AUDITED = ("gpu_id", "implied_mfu", "implied_mfu_printed", "verdict", "verdict_r
 """Of the same table: what follows from the catalogue (`rows.Auditor`); never handed on."""
 JUDGED = ("standing", "standing_reason")
 """Of the same table: what is thought of another lab's record (`lab_records`); never handed on."""
-TIME = _columns(TrainingTime)
+TIME = tuple(name for name in _columns(TrainingTime) if name != "measured_otherwise_days")
 """Of the views measured_time and predicted_time, in this order."""
 
 

@@ -50,3 +50,4 @@ for _position, _name in enumerate(TIME):
     if _name not in SETTINGS:
         setattr(StoredTime, _name, _field(_position))
 StoredTime.settings = property(_settings)  # type: ignore[assignment]
+StoredTime.measured_otherwise_days = None  # which only `one_clock` says

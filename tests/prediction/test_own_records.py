@@ -24,7 +24,7 @@ from bench_runner.published import load_published
 from bench_runner.recipes import load_recipes
 from bench_runner.records import Measurement
 from price_catalog.load import load_catalog
-from tests.store_for_tests import look, record
+from tests.store_for_tests import TUNED, look, record
 
 GPU = "l4"
 Cell = tuple[str, str, int]
@@ -105,8 +105,10 @@ def test_a_slow_search_of_ones_own_never_makes_its_estimate_faster(gpu: str, cou
 
     before = estimate()
     paper = before["paper_settings_days"]
+    ours = own_cells(published, [bought]).get(("pythia-1b", bought.gpu_id, count))
+    alike = TUNED if ours is None else ours.settings
     taken = [
-        estimate(own(1, "pythia-1b", gpu, count, share * paper))["training_days"]
+        estimate(own(1, "pythia-1b", gpu, count, share * paper, settings=alike))["training_days"]
         for share in (0.9, 1.0, 1.02, 1.1, 1.3)
     ]
     assert taken == sorted(taken)
@@ -116,8 +118,27 @@ def test_a_slow_search_of_ones_own_never_makes_its_estimate_faster(gpu: str, cou
 
 def test_our_own_times_are_found_by_the_drivers_name_of_a_gpu() -> None:
     cells = own_cells(load_published(), load_catalog().gpus)
-    assert cells["pythia-1b", "h100-sxm5-80gb", 1] == pytest.approx(46.3, abs=0.1)
+    assert cells["pythia-1b", "h100-sxm5-80gb", 1].days == pytest.approx(46.3, abs=0.1)
     assert {gpu for _, gpu, _ in cells} == {"h100-sxm5-80gb", "h200-sxm-141gb"}
+
+
+def test_what_offloading_cost_is_no_measure_of_a_run_that_needs_none() -> None:
+    """Of Pythia 6.9B on one H200 only the settings with offloading were measured."""
+    cell = ("pythia-6.9b", "h200-sxm-141gb", 1)
+    (recipe,) = [r for r in load_recipes() if r.recipe_id == cell[0]]
+    (gpu,) = [g for g in load_catalog().gpus if g.gpu_id == cell[1]]
+    own_time = own_cells(load_published(), [gpu])[cell]
+    asked: dict[str, Any] = {"counts": [1]}
+    plain = predicted_rows(shipped_fit(), [recipe], [gpu], **asked)[0]
+    beside = predicted_rows(shipped_fit(), [recipe], [gpu], **asked, measured={cell: own_time})[0]
+    assert own_time.settings is not None and own_time.settings.offloading
+    assert not beside["offloading"]
+    assert beside["training_days"] == plain["training_days"] < own_time.days
+    assert beside["paper_settings_days"] == pytest.approx(own_time.days, rel=1e-3)
+    # One that was faster than what is estimated bounds it.
+    fast = replace(own_time, days=0.9 * plain["training_days"])
+    bounded = predicted_rows(shipped_fit(), [recipe], [gpu], **asked, measured={cell: fast})[0]
+    assert bounded["training_days"] == pytest.approx(fast.days, rel=1e-3)
 
 
 def test_many_records_bring_the_prediction_to_what_they_say(own_store: Path) -> None:

@@ -16,10 +16,12 @@ from advisor.cli import predict_command as command
 from advisor.cli.main import main
 from advisor.parse import InputError
 from advisor.prediction.fitted import Fitted
-from advisor.prediction.shipped_predictions import shipped_fit
+from advisor.prediction.shipped_predictions import own_cells, predicted_rows, shipped_fit
 from advisor.store import Store
 from bench_runner import journal
 from bench_runner.published import load_published
+from bench_runner.recipes import load_recipes
+from price_catalog.load import load_catalog
 
 
 @pytest.fixture(scope="module")
@@ -61,9 +63,8 @@ def test_a_measured_cell_is_quoted_before_any_prediction(
     assert call(fitted, "--model", "pythia-1b", "--gpu", "H100", "--format", "json") == 0
     answer = json.loads(capsys.readouterr().out)
     assert answer["measured"][0]["training_days"] == pytest.approx(38.485, abs=0.01)
-    # The prediction carries what our own stack is known to take, so that the two agree.
-    low, high = answer["paper_settings_days_low"], answer["paper_settings_days_high"]
-    assert low < 46.254 < high < 1.15 * answer["paper_settings_days"]
+    # The prediction begins at what a search with the paper's settings took there.
+    assert answer["paper_settings_days"] == pytest.approx(46.262, abs=0.01)
     predicted = answer["predicted"]
     assert predicted["training_days_low"] < predicted["training_days"]
     assert predicted["training_days"] < answer["paper_settings_days"]
@@ -72,6 +73,31 @@ def test_a_measured_cell_is_quoted_before_any_prediction(
     assert answer["training_days"] == answer["verdict"]["days"]["training_days"]
     assert answer["training_days"] == answer["measured"][0]["training_days"]
     assert (answer["basis"], answer["settings"]) == ("measured", answer["measured"][0]["settings"])
+
+
+@pytest.mark.parametrize(
+    ("model", "gpu_id", "count"),
+    [
+        ("pythia-1b", "h200-sxm-141gb", 4),
+        ("pythia-1b", "h100-sxm5-80gb", 1),
+        ("pythia-6.9b", "h200-sxm-141gb", 1),
+        ("pythia-410m", "h200-sxm-141gb", 4),
+        ("mamba", "h200-sxm-141gb", 1),
+        ("vit", "h200-sxm-141gb", 2),
+    ],
+)
+def test_what_is_predicted_beside_a_measurement_is_what_is_ranked(
+    fitted: Fitted, capsys: pytest.CaptureFixture[str], model: str, gpu_id: str, count: int
+) -> None:
+    words = ("--model", model, "--gpu", gpu_id, "--count", str(count), "--format", "json")
+    assert call(fitted, *words) == 0
+    predicted = json.loads(capsys.readouterr().out)["predicted"]
+    (recipe,) = [r for r in load_recipes() if r.recipe_id == model]
+    (gpu,) = [g for g in load_catalog().gpus if g.gpu_id == gpu_id]
+    cells = own_cells(load_published(), [gpu])
+    ranked = predicted_rows(fitted, [recipe], [gpu], counts=[count], measured=cells)[0]
+    for name in ("training_days", "training_days_low", "training_days_high"):
+        assert predicted[name] == pytest.approx(ranked[name], rel=1e-3)
 
 
 def test_another_training_of_a_measured_model_is_not_measured(

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from advisor.answers.wording import rests_on_words
 from advisor.ranking.times import TrainingTime, one_clock
 from bench_runner.records import Settings
 from tests.facts_for_tests import make_best, make_time
@@ -76,8 +77,14 @@ OURS = {"timing": "synchronised", "settings": PLAIN}
 )
 def test_what_stands(time: TrainingTime, stands: bool) -> None:
     best = one_clock(make_best(time), ESTIMATE)
-    assert best.chosen == (time if stands else ESTIMATE)
     assert best.published == (None if stands else time)
+    chosen = best.chosen
+    assert chosen is not None
+    # What was measured and does not stand is quoted beside the estimate that does.
+    possible = time.verdict != "implausible" and time.method != "naive"
+    quoted = not stands and possible and time.timing == "synchronised"
+    assert chosen.measured_otherwise_days == (time.training_days if quoted else None)
+    assert replace(chosen, measured_otherwise_days=None) == (time if stands else ESTIMATE)
 
 
 def test_where_both_kinds_of_settings_are_one_our_measurement_stands() -> None:
@@ -100,4 +107,6 @@ def test_the_published_time_stays_beside_the_estimate() -> None:
     printed, ours = recorded(34.0), recorded(46.0, **OURS)
     best = replace(make_best(ours), published=printed)
     found = one_clock(best, ESTIMATE)
-    assert (found.chosen, found.published) == (ESTIMATE, printed)
+    beside = replace(ESTIMATE, measured_otherwise_days=46.0)
+    assert (found.chosen, found.published) == (beside, printed)
+    assert rests_on_words(beside) == "measured with other settings: 46 days; with ours estimated"

@@ -83,6 +83,7 @@ def test_every_field_of_a_time_comes_back_from_the_store(own_store: Path) -> Non
             "other_software_days_high": None,
             "evidence_pieces": None,
             "evidence_nearest": None,
+            "measured_otherwise_days": None,
         }
 
 

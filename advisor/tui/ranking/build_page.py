@@ -191,8 +191,10 @@ def _time_lines(time: TrainingTime, best: BestTime | None, snapshot: Snapshot) -
     published = best.published if best is not None else None
     if published is not None and published.training_days is not None:
         who = source_name(_source(snapshot, published.source_id), published.source_id)
+        others = published.training_days == time.measured_otherwise_days
+        whose = "measured with other settings" if others else "published"
         yield (
-            f"published: {days_exact(published.training_days)} days ({who}) "
+            f"{whose}: {days_exact(published.training_days)} days ({who}) "
             f"{published.verdict_reason or ''}",
             WARNING if published.verdict == "implausible" else PLAIN,
         )
