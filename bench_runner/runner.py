@@ -15,7 +15,6 @@ from typing import Any
 from bench_runner import hardware, journal, search, space, whole_search
 from bench_runner.launch import run_group
 from bench_runner.leftovers import sweep, sweep_torchrun
-from bench_runner.record_checks import is_number
 from bench_runner.records import Measurement, Settings, Status
 from bench_runner.results import Setup, configuration_key, flops_per_sample, left_out, record_of
 from bench_runner.trial import NoDeviceError, Outcome, TrialSpec, recipe_to_json
@@ -174,7 +173,7 @@ class Search:
         limit_s = facts.get("time_limit_s")
         if facts.get("of_the_moment"):
             return True
-        if is_number(limit_s) and float(limit_s) < self._options.trial_minutes * 60:
+        if isinstance(limit_s, int | float) and limit_s < self._options.trial_minutes * 60:
             return True
         nodes = facts.get("nodes") or {}
         return bool(nodes.get("lost")) and nodes.get("job") != self._setup.job_number

@@ -295,8 +295,8 @@ def usable(observations: Sequence[Observation]) -> list[Observation]:
         w = o.workload
         if o.micro_batch_size and o.micro_batch_size * w.tokens < LEAST_TOKENS:
             continue
-        key = (o.source_id, w.workload_id, w.tokens, w.precision, o.chip.gpu_id, o.method)
-        key += (o.option is not None and o.option.checkpointing,)
+        how = (o.method, o.option is not None and o.option.checkpointing)
+        key = (o.source_id, w.workload_id, w.tokens, w.precision, o.chip.gpu_id, *how)
         rate = w.batch_size / o.step_s / o.count
         if not LEAST_SHARE < rate / fastest.get(key, rate) <= BEYOND_LINEAR:
             continue
