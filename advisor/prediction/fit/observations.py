@@ -286,7 +286,8 @@ def from_throughput(path: Path, chips: Mapping[str, Chip]) -> list[Observation]:
 
 def usable(observations: Sequence[Observation]) -> list[Observation]:
     """Those that print enough digits, and whose GPUs are no faster together than fewer of them in
-    the same table: no training scales so, and a table that says it measured something else."""
+    the same table that recompute as much: no training scales so, and a table that says it measured
+    something else."""
     kept: list[Observation] = []
     fastest: dict[tuple[object, ...], float] = {}
     for o in sorted(observations, key=lambda o: o.count):
@@ -295,12 +296,13 @@ def usable(observations: Sequence[Observation]) -> list[Observation]:
         w = o.workload
         if o.micro_batch_size and o.micro_batch_size * w.tokens < LEAST_TOKENS:
             continue
-        how = (o.method, o.option is not None and o.option.checkpointing)
-        key = (o.source_id, w.workload_id, w.tokens, w.precision, o.chip.gpu_id, *how)
+        recomputed = o.option is not None and o.option.checkpointing
+        key = (o.source_id, w.workload_id, w.tokens, w.precision, o.chip.gpu_id, o.method)
+        alike = (*key, recomputed)
         rate = w.batch_size / o.step_s / o.count
-        if not LEAST_SHARE < rate / fastest.get(key, rate) <= BEYOND_LINEAR:
+        if not LEAST_SHARE < rate / fastest.get(alike, rate) <= BEYOND_LINEAR:
             continue
-        fastest[key] = max(rate, fastest.get(key, 0.0))
+        fastest[alike] = max(rate, fastest.get(alike, 0.0))
         kept.append(o)
     return kept
 
