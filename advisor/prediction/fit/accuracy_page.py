@@ -32,6 +32,7 @@ from advisor.prediction.fit.accuracy_words import (  # noqa: E402
     FEW_PAIRS,
     LATER,
     LINKS,
+    MISSED,
     NOT_TAKEN,
     TRIED,
 )
@@ -161,6 +162,7 @@ def report(jobs: int) -> str:
         _verdict_on_baselines({**{f"Table 1, {k}": v for k, v in paper.items()}, **truth}),
         " ".join(BETTER_GUESSES.split()),
         " ".join(TRIED.split()),
+        " ".join(MISSED.split()),
         " ".join(LATER.split()),
         "## A whole source left out",
         "Its bias is unknown then: other people's software, as a user meets it.",
