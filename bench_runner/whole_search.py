@@ -44,7 +44,7 @@ def next_action(
     action = search.next_action(naive, done, situation, strategy) if naive else None
     if action is not None:
         return action
-    found = {without_micro_batch(r.settings): r for r in done if r.settings is not None}
+    found = {canonical(without_micro_batch(r.settings)): r for r in done if r.settings is not None}
     for start in _starts(groups):
         combinations = [settings for settings in tuned if kernels_of(settings) == start]
         tried = [found[settings] for settings in combinations if settings in found]
@@ -56,7 +56,18 @@ def next_action(
         if action is not None:
             return action
         if best is not None and best.settings is not None:
-            return _from_there(tuned, found, without_micro_batch(best.settings), combinations)
+            base = without_micro_batch(best.settings)
+            again = [
+                each
+                for settings in combinations
+                if search.promise(settings) < search.promise(base)
+                for each in _instead_of_broken(settings, start, groups, tuned, found)
+            ]
+            for each in again:
+                if each not in found:
+                    return Try(settings=each, reason="with other kernels, as it broke with those")
+            base = _fastest(found, [base, *again])
+            return _from_there(tuned, found, base, combinations)
         if not broken:
             return None  # Nothing fits in the leanest way, so nothing fits.
     return None
@@ -85,6 +96,28 @@ def _starts(groups: Sequence[Kernels]) -> list[Kernels]:
     plain = replace(first, loss="plain", inputs="full")
     wanted = (first, plain, replace(plain, compilation="whole"), replace(plain, compilation="none"))
     return [kernels for kernels in dict.fromkeys(wanted) if kernels in groups]
+
+
+def _instead_of_broken(
+    settings: Settings,
+    start: Kernels,
+    groups: Sequence[Kernels],
+    tuned: Sequence[Settings],
+    found: dict[Settings, Measurement],
+) -> list[Settings]:
+    """A combination that broke with the first kernels, with others, up to those that do not break.
+
+    Else one broken trial of what promises most would leave it out, and all that is made of it.
+    """
+    tries: list[Settings] = []
+    broken = settings in found and found[settings].status == "failed"
+    for other in _starts(groups):
+        again = with_kernels(settings, other)
+        if not broken or other == start or again not in tuned or again in tries:
+            continue
+        tries.append(again)
+        broken = again in found and found[again].status == "failed"
+    return tries
 
 
 def _within(

@@ -353,6 +353,39 @@ def test_kernels_that_break_are_given_up_and_others_found(broken: str) -> None:
     assert machine.trials <= len(candidates) / 10
 
 
+@pytest.mark.parametrize("gpus", [1, 2])
+def test_one_broken_trial_does_not_leave_out_what_promises_most(gpus: int) -> None:
+    """Without sharding it is fastest, and its first trial breaks: a kill, a compiler's fault."""
+    machine = Machine(
+        gpus,
+        compiled={"none": 1.0, "whole": 0.72, "regional": 0.7},
+        eager=dict.fromkeys(("none", "whole", "regional"), 1.2),
+        fused=0.8,
+        trimmed=0.95,
+        burdens=(1.3, 1.2, 1.15),
+        states=5.0,
+        logits=1.0,
+    )
+    candidates = kernels.whole_space(IMAGES, gpus, flash=False)
+    (first, *_), run = candidates, machine.run
+    assert first.sharding is None and not first.activation_checkpointing
+
+    def breaks(settings: Settings) -> Measurement:
+        record = run(settings)
+        if settings != first:
+            return record
+        return replace(record, status="failed", step_s=None, training_days=None, settings=settings)
+
+    machine.run = breaks  # type: ignore[method-assign]
+    done = explore(machine, candidates)
+    assert machine.trials <= len(candidates) / 4
+    found = search.best_of(done)
+    best = search.best_of([breaks(each) for each in candidates])
+    assert found is not None and found.step_s is not None
+    assert best is not None and best.step_s is not None
+    assert found.step_s <= 1.02 * best.step_s
+
+
 def test_what_cannot_fit_in_any_way_is_not_tried_with_every_kernel() -> None:
     machine = Machine(
         1,
