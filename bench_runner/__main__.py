@@ -67,6 +67,7 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Event
@@ -86,7 +87,7 @@ from bench_runner import (
 from bench_runner.arguments import find_recipe, parse_peaks, parse_settings, parser
 from bench_runner.locks import DeviceInUseError, only_benchmark
 from bench_runner.processes import ending_signals, when_parent_ends
-from bench_runner.recipes import Recipe
+from bench_runner.recipes import Recipe, recipe_hash
 from bench_runner.records import Measurement, Settings
 from bench_runner.results import Setup
 from bench_runner.runner import Options, Search
@@ -194,17 +195,17 @@ def _candidates(arguments: argparse.Namespace, setup: Setup) -> Sequence[Setting
     flash = kernels.has_flash_attention(
         capability, {name for name in kernels.FLASH_PACKAGES if find_spec(name) is not None}
     )
+    why_not_here = partial(
+        kernels.why_not_here,
+        device=arguments.device,
+        compute_capability=capability,
+        torchao=find_spec("torchao") is not None,
+        flash=flash,
+        deepspeed=find_spec("deepspeed") is not None,
+    )
     if arguments.command != "run":
         settings = parse_settings(arguments.settings)
-        reason = kernels.why_not(recipe, settings)
-        if reason is None:
-            reason = kernels.why_not_here(
-                settings,
-                device=arguments.device,
-                compute_capability=capability,
-                torchao=find_spec("torchao") is not None,
-                flash=flash,
-            )
+        reason = kernels.why_not(recipe, settings) or why_not_here(settings)
         if reason is not None:
             raise ValueError(f"--settings is {arguments.settings!r}: {reason}")
         return [kernels.as_searched(recipe, settings, flash=flash)]
@@ -215,7 +216,13 @@ def _candidates(arguments: argparse.Namespace, setup: Setup) -> Sequence[Setting
         found = tuple(settings for settings in found if settings in wanted)
         if not found:
             raise ValueError(f"--only names nothing that --methods {arguments.methods} holds")
-    return found
+    reasons = {settings: why_not_here(settings) for settings in found}
+    for reason in dict.fromkeys(filter(None, reasons.values())):
+        print(reason, file=sys.stderr)
+    here = tuple(settings for settings, reason in reasons.items() if reason is None)
+    if not here:
+        raise ValueError(next(filter(None, reasons.values())))
+    return here
 
 
 def _confirmed(concerns: Sequence[str], arguments: argparse.Namespace) -> bool:
@@ -340,7 +347,7 @@ def _judge(record: Measurement | None) -> int:
 
 def _export(arguments: argparse.Namespace) -> int:
     recipe = find_recipe(arguments.recipe)
-    found = [
+    named = [
         record
         for record in journal.read(arguments.records)
         if record.recipe_id == recipe.recipe_id
@@ -350,10 +357,13 @@ def _export(arguments: argparse.Namespace) -> int:
             else record.measurement_id == arguments.id
         )
     ]
-    winner = search.best_of(found)
+    # A model that was defined anew under the same id is another one.
+    same = (None, recipe_hash(recipe))
+    winner = search.best_of([record for record in named if record.recipe_hash in same])
     if winner is None:
+        defined = " as it is defined now" if search.best_of(named) is not None else ""
         raise ValueError(
-            f"{arguments.records} holds no time of {recipe.recipe_id}"
+            f"{arguments.records} holds no time of {recipe.recipe_id}{defined}"
             f"{'' if arguments.id is None else ' under ' + arguments.id}: measure it first, as in "
             f"python -m bench_runner run --recipe {recipe.recipe_id} --records {arguments.records}"
         )

@@ -48,11 +48,7 @@ class RandomData(Dataset):
 
 def main(max_steps=None, folder=HERE, use_cpu=None):
     arguments = json.loads((Path(folder) / "training_arguments.json").read_text())
-    if (Path(folder) / "deepspeed.json").exists():
-        arguments["deepspeed"] = str(Path(folder) / "deepspeed.json")
-    if (Path(folder) / "fsdp.json").exists():
-        arguments["fsdp_config"] = str(Path(folder) / "fsdp.json")
-    if max_steps is not None:
+{sharding}    if max_steps is not None:
         arguments["max_steps"] = max_steps
     if use_cpu is not None:
         arguments["use_cpu"] = use_cpu
@@ -75,6 +71,9 @@ if __name__ == "__main__":
         torch.distributed.destroy_process_group()
 '''
 
+_SHARDING = """    arguments[{key!r}] = str(Path(folder) / {name!r})
+"""
+_SHARDED_BY = (("deepspeed", "deepspeed.json"), ("fsdp_config", "fsdp.json"))
 _WHOLE = """    # transformers cannot initialise it in shards; DeepSpeed cuts it up afterwards.
     from transformers.integrations.deepspeed import unset_hf_deepspeed_config
 
@@ -159,7 +158,7 @@ def write(recipe: Recipe, winner: Measurement, folder: Path) -> list[Path]:
         (folder / name).write_text(content, encoding="utf-8")
         written.append(folder / name)
 
-    for key, name in (("deepspeed", "deepspeed.json"), ("fsdp_config", "fsdp.json")):
+    for key, name in _SHARDED_BY:
         if key in arguments:
             put(name, _json(arguments.pop(key)))
     put("training_arguments.json", _json(arguments))
@@ -268,6 +267,13 @@ def _train_script(
         where=_told(f"{space.label(settings)} on {winner.gpu_count} x {winner.gpu}"),
         remark=_NOT_SHARDED if winner.gpu == "cpu" and configure.uses_fsdp(settings) else "",
         item=item,
+        # By name: another export into this folder may have left a file that shards.
+        sharding="".join(
+            _SHARDING.format(key=key, name=name)
+            for key, name in _SHARDED_BY
+            if (configure.uses_fsdp(settings) and key == "fsdp_config")
+            or (configure.zero_stage(settings) is not None and key == "deepspeed")
+        ),
         model=(_WHOLE if configure.built_whole(recipe, settings) else "")
         + _model_lines(recipe, attention)
         + (_MEAN if configure.means_a_micro_batch(recipe) else "")

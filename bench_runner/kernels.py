@@ -126,12 +126,15 @@ def why_not_here(
     compute_capability: str | None,
     torchao: bool,
     flash: bool,
+    deepspeed: bool = True,
 ) -> str | None:
     """The sentence that says why this machine cannot train so, or None where it can.
 
-    ``compute_capability`` is the GPU's, as ``9.0``; ``torchao``: whether it is installed;
-    ``flash``: whether a FlashAttention is.
+    ``compute_capability`` is the GPU's, as ``9.0``; ``torchao`` and ``deepspeed``: whether they
+    are installed; ``flash``: whether a FlashAttention is.
     """
+    if (settings.sharding or "").startswith("zero-") and not deepspeed:
+        return "ZeRO needs DeepSpeed, which is not installed: leave it out, or install deepspeed"
     if settings.attention == "flash" and not flash:
         return (
             "FlashAttention is not installed for this machine: leave out flash, or install "

@@ -47,6 +47,8 @@ class Tried:
     """How long the trial took."""
     log_tail: tuple[str, ...] = ()
     """What a failed trial wrote last."""
+    restless: bool = False
+    """Whether its steps still differed when they were timed."""
 
 
 @dataclass(slots=True)
@@ -136,6 +138,7 @@ class Progress:
             peak_memory_gib=record.get("peak_memory_gib"),
             micro_batch_size=settings.get("micro_batch_size"),
             seconds=now_s - self.running_since_s if kind == "trial-finished" else None,
+            restless=str(environment.get("settled") or "").startswith("not settled"),
             log_tail=tuple(str(environment.get("log_tail") or "").splitlines()),
         )
         if kind == "trial-finished":

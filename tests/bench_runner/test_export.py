@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import os
 import subprocess
 from dataclasses import replace
@@ -11,9 +12,10 @@ from typing import Any
 
 import pytest
 
-from bench_runner import configure, export, space
+from bench_runner import configure, export, journal, space
+from bench_runner.__main__ import main
 from bench_runner.arguments import find_recipe, parse_settings
-from bench_runner.recipes import ModelSource, load_recipes
+from bench_runner.recipes import ModelSource, load_recipes, recipe_hash
 from bench_runner.records import Measurement
 
 WINNER = Measurement(
@@ -167,3 +169,39 @@ def test_no_value_of_a_record_becomes_a_command(tmp_path: Path) -> None:
     )
     assert done.returncode == 7
     assert not (tmp_path / "made").exists()
+
+
+def test_an_export_into_the_folder_of_another_is_that_of_its_own_settings(tmp_path: Path) -> None:
+    """A deepspeed.json that an earlier winner left there shards nothing."""
+    pythia = find_recipe("pythia-160m")
+    used = []
+    for words in ("zero-1", "fsdp-full-shard", "regional,fused"):
+        settings = replace(
+            parse_settings(words), micro_batch_size=1, gradient_accumulation_steps=1024
+        )
+        export.write(pythia, replace(WINNER, settings=settings), tmp_path)
+        script = (tmp_path / "train.py").read_text()
+        ast.parse(script)
+        used.append([name for name in ("deepspeed.json", "fsdp.json") if name in script])
+    assert used == [["deepspeed.json"], ["fsdp.json"], []]
+
+
+def test_a_record_of_another_model_under_the_same_id_is_not_exported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pythia = find_recipe("pythia-160m")
+    assert WINNER.settings is not None
+    named = replace(WINNER, recipe_id=pythia.recipe_id)
+    timed = {"step_s": 3.0, "sync_pass_s": (1.0,), "update_s": (1.0,)}
+    slow = replace(named, recipe_hash=recipe_hash(pythia), **{**timed, "step_s": 9.0})
+    other = replace(named, recipe_hash="of another", **timed)
+    file = tmp_path / "r.jsonl"
+    words = ["export", "--recipe", pythia.recipe_id, "--records", str(file), "--out"]
+    journal.append(file, journal.with_id(other))
+    assert main([*words, str(tmp_path / "no")]) == 2
+    assert "no time of pythia-160m as it is defined now" in capsys.readouterr().err
+    settings = replace(WINNER.settings, micro_batch_size=4, gradient_accumulation_steps=256)
+    journal.append(file, journal.with_id(replace(slow, settings=settings)))
+    assert main([*words, str(tmp_path / "yes")]) == 0
+    arguments = json.loads((tmp_path / "yes" / "training_arguments.json").read_text())
+    assert arguments["per_device_train_batch_size"] == 4

@@ -6,6 +6,7 @@ from typing import Any
 
 from advisor.benchmark.outcome import folded_words, gains, outcome_sentence, shown_first
 from advisor.benchmark.progress import Progress
+from advisor.tui.benchmark.benchmark_rows import tried_lines
 
 PAPERS = {"free lunch", "zero-1", "zero-2", "zero-3"}
 LEAN = "free lunch + layers compiled + fused loss + trimmed"
@@ -51,6 +52,19 @@ def test_a_winner_of_the_papers_own_space_is_compared_with_naive_alone() -> None
     words = gains(progress, PAPERS)
     assert words is not None and "2.00 × as fast as naive" in words and "paper" not in words
     assert folded_words(shown_first(progress)[1]) is None
+
+
+def test_steps_that_did_not_settle_are_known_of_their_time() -> None:
+    progress = Progress(["naive", "free lunch"], 3.0, "fast")
+    for label, settled in (
+        ("naive", "after 2 steps: three"),
+        ("free lunch", "not settled after 9"),
+    ):
+        record = {"status": "ok", "training_days": 6.0, "environment": {"settled": settled}}
+        progress.apply({"event": "trial-finished", "label": label, "record": record}, 1.0)
+    assert [row.restless for row in progress.rows.values()] == [False, True]
+    said = [text for text, _ in tried_lines(progress.rows["free lunch"])]
+    assert any("still differed by more than 2 %" in text for text in said)
 
 
 def test_a_search_that_was_cut_short_says_so() -> None:
