@@ -20,7 +20,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from bench_runner import shell_variables
+from bench_runner import allotted, shell_variables
 
 GIB = 1024**3
 _QUERY = (
@@ -270,8 +270,11 @@ def machine(work_directory: Path) -> Machine:
     import psutil  # merging and exporting records must not need it
 
     memory = psutil.virtual_memory()
+    total, available = memory.total, memory.available
+    if (allowed := allotted.memory_bytes()) is not None:
+        total, available = min(total, allowed[0]), min(available, allowed[1])
     listing = _nvidia_smi(f"--query-gpu={_QUERY}", "--format=csv,noheader,nounits")
-    gpus = parse_gpus(listing or "", memory.total / GIB)
+    gpus = parse_gpus(listing or "", total / GIB)
     gpus = visible(gpus, os.environ.get("CUDA_VISIBLE_DEVICES"))
     if gpus:
         cut = divided(_nvidia_smi("-L") or "")
@@ -280,9 +283,9 @@ def machine(work_directory: Path) -> Machine:
     return Machine(
         host=platform.node(),
         cpu=_cpu_name(),
-        cpu_count=os.cpu_count() or 1,
-        memory_gib=memory.total / GIB,
-        memory_available_gib=memory.available / GIB,
+        cpu_count=allotted.processors(),
+        memory_gib=total / GIB,
+        memory_available_gib=available / GIB,
         disk_free_gib=shutil.disk_usage(existing).free / GIB,
         gpus=gpus,
         topology=_nvidia_smi("topo", "-m") if len(gpus) > 1 else None,

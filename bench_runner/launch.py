@@ -18,7 +18,7 @@ from pathlib import Path
 from threading import Event
 from typing import Any, Literal
 
-from bench_runner import configure, node_links, processes, shell_variables
+from bench_runner import allotted, configure, node_links, processes, shell_variables
 from bench_runner.events import BadEventError, EventTail
 from bench_runner.leftovers import in_use
 from bench_runner.processes import (
@@ -137,7 +137,7 @@ def child_environment(
         environment |= pinned or {}
     # torchrun gives each process one thread unless told; offloaded updates run on the CPU.
     here = spec.gpu_count // max(1, node_links.node_count(base) if launcher == "slurm" else 1)
-    threads = max(1, (os.cpu_count() or 1) // max(1, here))
+    threads = max(1, allotted.processors() // max(1, here))
     environment.setdefault("OMP_NUM_THREADS", str(threads))
     if launcher == "slurm" and spec.device == "cuda":
         # One line tells which network was used; it stands in the trial's log.

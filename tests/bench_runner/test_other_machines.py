@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from bench_runner import hardware, journal, launch, runner, search, shell_variables, space
+from bench_runner import allotted, hardware, journal, launch, runner, search, shell_variables, space
 from bench_runner.__main__ import main
 from bench_runner.results import configuration_key
 from bench_runner.trial import TrialSpec
@@ -253,3 +253,48 @@ def test_without_deepspeed_a_search_leaves_zero_out_and_says_so(
     assert "ZeRO needs DeepSpeed" in capsys.readouterr().err
     assert main(["trial", *words, "--settings", "zero-1,offloading"]) == 2
     assert "ZeRO needs DeepSpeed, which is not installed" in capsys.readouterr().err
+
+
+def written(folder: Path, files: dict[str, str], own: str) -> tuple[Path, Path]:
+    """A tree of control groups, and the file that says which one is ours."""
+    for name, text in files.items():
+        place = folder / "cgroup" / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text)
+    (folder / "own").write_text(own)
+    return folder / "cgroup", folder / "own"
+
+
+def test_a_part_of_a_machine_is_told_as_that_part(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A container of a large machine: threads for all of it would wait for one another, and states
+    that were offloaded to all of it would be killed."""
+    monkeypatch.setattr(os, "cpu_count", lambda: 192)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(64)), raising=False)
+    container = {"cpu.max": "1600000 100000", "memory.max": str(128 << 30)}
+    container |= {
+        "memory.current": str(40 << 30),
+        "memory.stat": f"anon 7\ninactive_file {10 << 30}",
+    }
+    places = written(tmp_path / "a", container, "0::/\n")
+    assert allotted.processors(*places) == 16
+    assert allotted.memory_bytes(*places) == (128 << 30, 98 << 30)
+    job = {
+        "job/step/memory.max": "max",
+        "job/memory.max": str(8 << 30),
+        "job/cpu.max": "max 100000",
+    }
+    places = written(tmp_path / "b", job, "0::/job/step\n")
+    assert allotted.processors(*places) == 64
+    assert allotted.memory_bytes(*places) == (8 << 30, 8 << 30)
+    first = {
+        "cpu,cpuacct/x/cpu.cfs_quota_us": "150000",
+        "cpu,cpuacct/x/cpu.cfs_period_us": "100000",
+    }
+    first |= {"memory/x/memory.limit_in_bytes": str(2**63 - 4096)}
+    places = written(tmp_path / "c", first, "4:cpu,cpuacct:/x\n3:memory:/x\n1:name=systemd:/\n")
+    assert (allotted.processors(*places), allotted.memory_bytes(*places)) == (2, None)
+    assert allotted.memory_bytes(tmp_path / "no", tmp_path / "no") is None
+    machine = hardware.machine(tmp_path)
+    assert machine.memory_available_gib <= machine.memory_gib
