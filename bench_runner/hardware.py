@@ -34,6 +34,8 @@ _ASK_S = 60.0
 _SAID = 200
 """Characters of what nvidia-smi complains of, or of a variable, that are told."""
 _FEWEST_SAMPLES = 3
+_BY_HEAT = 0x20 | 0x40
+"""NVML's nvmlClocksEventReasonSwThermalSlowdown and HwThermalSlowdown."""
 POWER_AVERAGED_S = 1.0
 """NVML documents its power as the mean over a second on Ampere (GA100 apart) and newer."""
 _DISK_GIB = 5.0
@@ -331,6 +333,7 @@ class GpuSampler:
         self._stop = threading.Event()
         self._rows: list[tuple[float, float, float, float]] = []
         self._joules: list[tuple[float, float]] = []
+        self._slowed: list[tuple[float, bool]] = []
         self._thread = threading.Thread(target=self._run, daemon=True)
 
     def start(self) -> None:
@@ -350,8 +353,13 @@ class GpuSampler:
 
             pynvml.nvmlInit()
             handle = pynvml.nvmlDeviceGetHandleByUUID(self._uuid)
-            counts = _counts_energy(pynvml, handle)
-            while not self._stop.wait(self._every_s):
+        except Exception:
+            # A record without them is still a record.
+            return
+        counts = _counts_energy(pynvml, handle)
+        while not self._stop.wait(self._every_s):
+            # Some GPUs tell one and not another, and any may fail once.
+            with suppress(Exception):
                 self._rows.append(
                     (
                         time.monotonic(),
@@ -360,23 +368,28 @@ class GpuSampler:
                         float(pynvml.nvmlDeviceGetTemperature(handle, pynvml.NVML_TEMPERATURE_GPU)),
                     )
                 )
-                if counts:
+            with suppress(Exception):
+                reasons = int(pynvml.nvmlDeviceGetCurrentClocksEventReasons(handle))
+                self._slowed.append((time.monotonic(), bool(reasons & _BY_HEAT)))
+            if counts:
+                with suppress(Exception):
                     joules = pynvml.nvmlDeviceGetTotalEnergyConsumption(handle) / 1000
                     self._joules.append((time.monotonic(), joules))
-        except Exception:
-            # NVML gives these on some machines only; a record without them is still a record.
-            return
 
     def summary(self, since_s: float, until_s: float) -> dict[str, float]:
         """Means between two readings of `time.monotonic`; {} where there are too few.
 
         NVML's power is the mean of the second before it is asked, so the first second is left out.
+        ``slowed_by_heat``: in which share of the readings heat held the clock back, where it did.
         ``counted_w`` is what the GPU's own counter of energy (mJ, Volta and newer) grew by, over
         the seconds between its first and last reading; absent where the GPU has no counter.
         """
         rows = [row for row in self._rows if since_s + POWER_AVERAGED_S <= row[0] <= until_s]
+        more = self._by_heat(since_s, until_s)
+        if until_s - since_s >= POWER_AVERAGED_S:  # the counter moves in jumps, too
+            more |= self._counted(since_s, until_s)
         if len(rows) < _FEWEST_SAMPLES:
-            return {}
+            return more
         _, clock, power, temperature = (
             sum(column) / len(rows) for column in zip(*rows, strict=True)
         )
@@ -386,8 +399,13 @@ class GpuSampler:
             "temperature_c": round(temperature, 1),
             "samples": len(rows),
             "timed_s": round(until_s - since_s, 2),
-            **self._counted(since_s, until_s),
+            **more,
         }
+
+    def _by_heat(self, since_s: float, until_s: float) -> dict[str, float]:
+        read = [slow for at_s, slow in self._slowed if since_s <= at_s <= until_s]
+        share = sum(read) / len(read) if len(read) >= _FEWEST_SAMPLES else 0.0
+        return {"slowed_by_heat": round(share, 3)} if share else {}
 
     def _counted(self, since_s: float, until_s: float) -> dict[str, float]:
         read = [row for row in self._joules if since_s <= row[0] <= until_s]

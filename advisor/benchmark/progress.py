@@ -47,8 +47,8 @@ class Tried:
     """How long the trial took."""
     log_tail: tuple[str, ...] = ()
     """What a failed trial wrote last."""
-    restless: bool = False
-    """Whether its steps still differed when they were timed."""
+    unsure: str = ""
+    """Why its time may not be the machine's: steps that still differed, a GPU that was too hot."""
 
 
 @dataclass(slots=True)
@@ -138,7 +138,7 @@ class Progress:
             peak_memory_gib=record.get("peak_memory_gib"),
             micro_batch_size=settings.get("micro_batch_size"),
             seconds=now_s - self.running_since_s if kind == "trial-finished" else None,
-            restless=str(environment.get("settled") or "").startswith("not settled"),
+            unsure=_unsure(environment),
             log_tail=tuple(str(environment.get("log_tail") or "").splitlines()),
         )
         if kind == "trial-finished":
@@ -183,6 +183,15 @@ class Progress:
         if limit_s is not None:
             guess = min(guess, limit_s - elapsed_s)
         return max(0.0, guess)
+
+
+def _unsure(environment: Mapping[str, Any]) -> str:
+    gpu = environment.get("gpu")
+    if isinstance(gpu, Mapping) and gpu.get("slowed_by_heat"):
+        return "heat slowed the GPU down while its steps were timed"
+    if str(environment.get("settled") or "").startswith("not settled"):
+        return "its steps still differed by more than 2 % when they were timed"
+    return ""
 
 
 def progress_words(event: Mapping[str, Any]) -> str:

@@ -136,11 +136,8 @@ def _doubts(progress: Progress, plan: Plan, typed: str) -> list[Doubt]:
             Doubt(about="time", words=words, command=f"{again} --minutes {10 * request.minutes:g}")
         ]
     doubts = []
-    if progress.best_row.restless:
-        words = (
-            "its steps still differed by more than 2 % when they were timed; measure it again with "
-            "nothing else running here"
-        )
+    if progress.best_row.unsure:
+        words = f"{progress.best_row.unsure}; measure it again when the machine is cool and idle"
         doubts.append(Doubt(about="steps", words=words, command=f"{again} --again"))
     if is_cut_short(progress):
         most = 60.0 if request.minutes is None else 4 * request.minutes

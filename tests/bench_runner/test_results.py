@@ -193,6 +193,33 @@ def test_energy_is_what_the_counter_grew_by_while_steps_were_timed(
         assert joules is None and why.startswith("not measured")
 
 
+class HotNvml(CountingNvml):
+    """... tells no power, and is slowed down by heat from half a second on."""
+
+    def nvmlDeviceGetPowerUsage(self, handle: str) -> int:
+        raise RuntimeError("Not Supported")
+
+    def nvmlDeviceGetCurrentClocksEventReasons(self, handle: str) -> int:
+        return 0x4 | (0x40 if time.monotonic() - self.began_s > 0.5 else 0)
+
+
+def test_heat_that_slows_the_gpu_down_is_recorded_and_one_missing_reading_takes_no_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    nvml = HotNvml()
+    monkeypatch.setitem(sys.modules, "pynvml", nvml)
+    monkeypatch.setattr(hardware, "POWER_AVERAGED_S", 0.1)
+    sampler = hardware.GpuSampler("GPU-aaa", every_s=0.01)
+    sampler.start()
+    time.sleep(0.9)
+    sampler.stop()
+    cool = sampler.summary(nvml.began_s + 0.25, nvml.began_s + 0.45)
+    assert cool.keys() == {"counted_w"}
+    hot = sampler.summary(nvml.began_s + 0.55, nvml.began_s + 0.85)
+    assert hot["slowed_by_heat"] == 1.0
+    assert record(outcome(0.2, gpu=hot)).environment["gpu"]["slowed_by_heat"] == 1.0
+
+
 @pytest.mark.parametrize("nvml", [None, FakeNvml], ids=["no library", "no counter"])
 def test_without_a_counter_the_record_says_that_energy_was_not_measured(
     monkeypatch: pytest.MonkeyPatch, nvml: type[FakeNvml] | None

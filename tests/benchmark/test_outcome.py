@@ -54,17 +54,20 @@ def test_a_winner_of_the_papers_own_space_is_compared_with_naive_alone() -> None
     assert folded_words(shown_first(progress)[1]) is None
 
 
-def test_steps_that_did_not_settle_are_known_of_their_time() -> None:
-    progress = Progress(["naive", "free lunch"], 3.0, "fast")
-    for label, settled in (
-        ("naive", "after 2 steps: three"),
-        ("free lunch", "not settled after 9"),
-    ):
-        record = {"status": "ok", "training_days": 6.0, "environment": {"settled": settled}}
+def test_why_a_time_may_not_be_the_machine_s_is_known() -> None:
+    told: dict[str, dict[str, Any]] = {
+        "naive": {"settled": "after 2 steps: three in a row", "gpu": {"sm_clock_mhz": 1980.0}},
+        "free lunch": {"settled": "not settled after 9 steps: times still differed"},
+        "zero-1": {"settled": "after 2 steps: three", "gpu": {"slowed_by_heat": 0.4}},
+    }
+    progress = Progress(list(told), 3.0, "fast")
+    for label, environment in told.items():
+        record = {"status": "ok", "training_days": 6.0, "environment": environment}
         progress.apply({"event": "trial-finished", "label": label, "record": record}, 1.0)
-    assert [row.restless for row in progress.rows.values()] == [False, True]
-    said = [text for text, _ in tried_lines(progress.rows["free lunch"])]
-    assert any("still differed by more than 2 %" in text for text in said)
+    calm, restless, hot = (row.unsure for row in progress.rows.values())
+    assert calm == ""
+    assert "still differed by more than 2 %" in restless and "heat" in hot
+    assert any(restless == text for text, _ in tried_lines(progress.rows["free lunch"]))
 
 
 def test_a_search_that_was_cut_short_says_so() -> None:

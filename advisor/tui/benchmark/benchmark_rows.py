@@ -304,8 +304,8 @@ def tried_lines(row: Tried) -> list[Line]:
     lines += [
         (f"{name}  {form.format(value)}", PLAIN) for name, value, form in facts if value is not None
     ]
-    if row.restless:
-        lines.append(("its steps still differed by more than 2 % when they were timed", WARNING))
+    if row.unsure:
+        lines.append((row.unsure, WARNING))
     if row.reused:
         lines.append(("measured before with the same machine and versions; not repeated", FAINT))
     if row.log_tail:
