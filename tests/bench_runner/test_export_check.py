@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -16,6 +17,10 @@ from tests.bench_runner.test_export import WINNER
 pytestmark = pytest.mark.torch
 CHECK = Path(__file__).parents[1] / "benchmarks" / "export_check.py"
 TINY = Path(__file__).with_name("tiny.toml")
+
+
+def _paths() -> list[str]:
+    return [path for path in [os.environ.get("PYTHONPATH", "")] if path]
 
 
 def test_the_exported_training_is_timed_and_held_against_its_record(tmp_path: Path) -> None:
@@ -47,8 +52,10 @@ def test_the_exported_training_is_timed_and_held_against_its_record(tmp_path: Pa
     done = subprocess.run(
         [
             *(sys.executable, str(CHECK), "--recipe", str(TINY), "--records", str(records)),
-            *("--work", str(tmp_path / "winner"), "--steps", "2"),
+            *("--work", "winner", "--steps", "2"),
         ],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(CHECK.parents[2]), *_paths()])},
         capture_output=True,
         text=True,
         timeout=400,

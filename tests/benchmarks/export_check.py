@@ -133,8 +133,9 @@ def main() -> int:
     if winner is None:
         print(f"{given.records} holds no time of {recipe.recipe_id}", file=sys.stderr)
         return 2
-    export.write(recipe, winner, given.work)
-    row = judged(winner, step_seconds(given.work, given.steps, given.workers))
+    folder = given.work.absolute()  # the training starts there
+    export.write(recipe, winner, folder)
+    row = judged(winner, step_seconds(folder, given.steps, given.workers))
     print(json.dumps(row), flush=True)
     return 0 if row["within"] else 1
 
