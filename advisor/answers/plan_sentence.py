@@ -41,12 +41,15 @@ def plan_sentence(loaded: Loaded, plan: Plan) -> str:
     over = problem.start + timedelta(days=int(plan.finish_day))
     amounts, whole = asked_amounts(loaded, plan), loaded.grant.currency.whole
     cost = whole(amounts.total)
-    shared = ""
+    shares = []
+    if amounts.of_funder != amounts.total:
+        part = whole(amounts.of_funder) if amounts.of_funder else "nothing"
+        shares.append(f"{part} of it asked of the funder")
     if loaded.grant.shared_by is not None:
         theirs = loaded.grant.currency.written(loaded.grant.shared_usd)
-        shared = f" (up to {theirs} of it from {loaded.grant.shared_by})"
-    if amounts.of_funder != amounts.total:
-        shared += f", of which the funder is asked for {whole(amounts.of_funder)}"
+        of_it = "" if shares else " of it"
+        shares.append(f"up to {theirs}{of_it} from {loaded.grant.shared_by}")
+    shared = f" ({', '.join(shares)})" if shares else ""
     return (
         f"{_does(loaded, plan)}: {runs} for {cost}{of} {overhead_words(loaded.grant)}"
         f"{shared}, done by {day_words(over)}; {_sure(loaded, plan)}."

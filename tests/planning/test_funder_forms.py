@@ -233,9 +233,14 @@ def test_the_first_sentence_has_what_the_report_asks_for(planned: Planned, funde
     said = plan_sentence(replace(planned.loaded, grant=grant), planned.plan)
     report = json.loads(to_json_text(report_for(planned, funder=funder)))
     asked = Decimal(str(report["budget"]["asked"]["value"])).quantize(Decimal(1), ROUND_HALF_UP)
-    told = f"with overhead, of which the funder is asked for ${asked:,f}, done by" in said
-    assert told is (funder != "nih")
-    assert ("asked for" in said) is told
+    assert (f"with overhead (${asked:,f} of it asked of the funder), done by" in said) is (
+        funder != "nih"
+    )
+    assert ("asked of" in said) is (funder != "nih")
+    rich = replace(grant, shared_usd=Decimal(10**7), shared_by="the faculty")
+    said = plan_sentence(replace(planned.loaded, grant=rich), planned.plan)
+    part = f"${asked:,f}" if funder == "ukri" else "nothing"
+    assert f"({part} of it asked of the funder, up to $10,000,000 from the faculty), done" in said
 
 
 def test_a_line_of_other_costs_has_their_names(planned: Planned) -> None:
