@@ -15,6 +15,7 @@ from advisor.answers.plan_lines import note_of, ways_out_text, what_to_do
 from advisor.answers.plan_sentence import plan_sentence, written_cost
 from advisor.planning.grant.cautions import cautions
 from advisor.planning.grant.problem_of_grant import Loaded
+from advisor.planning.report.funder_limits import limits_told
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import BUY_IN, Machine
 
@@ -85,7 +86,7 @@ def plan_doubts(planned: Planned, command: str, *, quick: bool) -> list[Doubt]:
             words = f"the decision changes with {(others or flips)[0]}"
         doubts.append(Doubt(about="change", words=words, command=f"{command} --details"))
     unquoted = any(NOT_QUOTED in doubt.words for doubt in doubts)  # said once is enough
-    told = cautions(loaded.grant, loaded.problem, plan)
+    told = [*limits_told(loaded, plan), *cautions(loaded.grant, loaded.problem, plan)]
     told = [text for text in told if not (unquoted and NOT_QUOTED in text)]
     if told:
         more = f" ({len(told) - 1} more)" if len(told) > 1 else ""

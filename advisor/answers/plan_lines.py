@@ -18,6 +18,7 @@ from advisor.planning.grant.cautions import cautions
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.plan_grant import Planned
 from advisor.planning.report.asked_amounts import asked_amounts
+from advisor.planning.report.funder_limits import limits_told
 from advisor.planning.sensitivity.explain import UNTRIED, Alternative, worse_by
 from advisor.planning.sensitivity.infeasible import REST_UNTRIED
 from advisor.planning.sensitivity.solved_amounts import Finding, Money, lines
@@ -95,7 +96,7 @@ def decided_text(loaded: Loaded, plan: Plan, width: int = WIDTH) -> str:
         names = {e.experiment_id: e.name for e in problem.experiments}
         left = ", ".join(f"{runs} of {names[e]}" for e, runs in plan.left_out.items())
         blocks.append(f"Left out: {left}")
-    told = cautions(loaded.grant, problem, plan)
+    told = [*limits_told(loaded, plan), *cautions(loaded.grant, problem, plan)]
     if told:
         each = (fill(line, width, initial_indent="  - ", subsequent_indent="    ") for line in told)
         blocks.append("\n".join(["Before you ask for it:", *each]))

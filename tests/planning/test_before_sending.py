@@ -18,6 +18,7 @@ from advisor.planning.grant.grant_file import CostLine
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.plan_grant import Planned
 from advisor.planning.report.award_years import LINES
+from advisor.planning.report.funder_limits import limits_told
 from advisor.planning.report.report import Bullets, joined
 from advisor.planning.sensitivity.explain import Alternative
 from advisor.planning.solver.problem import MachineExtra
@@ -68,7 +69,13 @@ def test_a_request_beyond_what_its_funder_takes_is_told_so(planned: Planned) -> 
         problem = replace(planned.loaded.problem, rules=rules)
         loaded = replace(planned.loaded, problem=problem)
         found = told(replace(planned, loaded=loaded), funder=funder, currency=money)
-        return [text for text in found if text.startswith(("This ", "The dearest", "The machines"))]
+        begins = ("This ", "The dearest", "The machines")
+        in_annex = [text for text in found if text.startswith(begins)]
+        # Who plans hears the same, before any report is made.
+        grant = replace(loaded.grant, funder=funder, currency=money)  # type: ignore[arg-type]
+        assert planned.plan is not None
+        assert limits_told(replace(loaded, grant=grant), planned.plan) == in_annex
+        return in_annex
 
     years = "This grant is for 3 years: an RTI grant lasts one year."
     assert planned.plan is not None

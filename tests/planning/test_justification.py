@@ -66,13 +66,13 @@ def test_a_price_is_renewed_with_who_can_quote_it(planned: Planned) -> None:
     machine = problem.options()[plan.purchases[0].machine_id]
     (line, *_) = machine.lines  # type: ignore[union-attr]
     vendor, builder = "we ask each vendor for a written", "we ask a builder of such machines for a"
-    seller, campus = "a written quote of who sells it", "we ask the campus for a written"
+    seller, campus = "a written quote of who sells the item", "we ask the campus for a written"
     for kinds, words in (
         (["list"], [vendor]),
         (["parts-list"], [vendor]),  # a sum of its seller's own options
         (["parts-list", "list"], [vendor, builder]),
         (["parts-list", "secondary"], [builder, seller]),
-        (["secondary", "secondary"], [seller]),
+        (["secondary", "used"], [seller]),
         ([BUY_IN], [campus]),
     ):
         lines = tuple(

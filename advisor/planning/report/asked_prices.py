@@ -16,13 +16,15 @@ from advisor.planning.report.report import Block, Cell, Paragraph, ReportTable, 
 from advisor.planning.report.sentences import listed
 from advisor.planning.solver.problem import BUY_IN
 
+_NOBODY_ASKS = ("secondary", "used", "rounded")
+"""Prices that others tell of, or that used ones were sold at."""
 _ASKED = {
     "vendor": "Before the order we ask each vendor for a written quote of the same item, valid on "
     "the day of the order.",
     "builder": "For a machine that is added up from parts we ask a builder of such machines for a "
     "written quote of the whole before we order it.",
-    "seller": "For what others tell of we ask for a written quote of who sells it before we order "
-    "it.",
+    "seller": "Where no seller is named we ask for a written quote of who sells the item before we "
+    "order it.",
     "campus": "Before we buy a share we ask the campus for a written quote of it.",
 }
 """How each kind of price is renewed."""
@@ -90,7 +92,7 @@ def _renewals(given: Material) -> list[str]:
             elif line.quote_kind == "parts-list" and len(e.lines) > 1:
                 asked["builder"] = None
             else:
-                asked["seller" if line.quote_kind == "secondary" else "vendor"] = None
+                asked["seller" if line.quote_kind in _NOBODY_ASKS else "vendor"] = None
     return [words for key, words in _ASKED.items() if key in asked]
 
 

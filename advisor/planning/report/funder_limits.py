@@ -7,12 +7,16 @@ from dataclasses import replace
 from decimal import Decimal
 
 from advisor.planning.grant.checked_toml import exact
-from advisor.planning.grant.funder import FunderForm, Limit, LimitOf
+from advisor.planning.grant.funder import FunderForm, Limit, LimitOf, funder_form
+from advisor.planning.grant.problem_of_grant import Loaded
+from advisor.planning.report.asked_amounts import UNEXPLAINED
+from advisor.planning.report.funder_part import budget_table
 from advisor.planning.report.in_currency import InCurrency
-from advisor.planning.report.material import Material
+from advisor.planning.report.material import Material, material_of
 from advisor.planning.report.number_ledger import Num
-from advisor.planning.report.report import Words
-from advisor.planning.report.who_pays import WhoPays
+from advisor.planning.report.report import Words, joined
+from advisor.planning.report.who_pays import WhoPays, who_pays
+from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.prices import machine_price, paid_price
 
 
@@ -33,6 +37,14 @@ def beyond_limits(given: Material, form: FunderForm, paid: WhoPays, to: InCurren
         if num is not None and _is_beyond(limit, num.value):
             found.append((begins, num, f"{ends}: {limit.says}"))
     return found
+
+
+def limits_told(loaded: Loaded, plan: Plan) -> list[str]:
+    """The same as sentences, for who plans."""
+    given, form = material_of(loaded, plan, UNEXPLAINED), funder_form(loaded.grant.funder)
+    to = InCurrency(given)
+    paid = who_pays(given, form, budget_table(given, form, to), to)
+    return [joined(words) for words in beyond_limits(given, form, paid, to)]
 
 
 def _is_beyond(limit: Limit, value: Decimal) -> bool:
