@@ -7,6 +7,7 @@ import io
 import json
 import re
 from dataclasses import replace
+from datetime import date
 from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 
@@ -25,6 +26,7 @@ from advisor.planning.grant.funder import FOLDER, FUNDERS, funder_form
 from advisor.planning.grant.grant import read_grant
 from advisor.planning.grant.grant_file import CostLine
 from advisor.planning.plan_grant import EXAMPLE, Planned, load_grant, plan_loaded
+from advisor.planning.report import pdf
 from advisor.planning.report.award_years import LINES, entries
 from advisor.planning.report.html import to_html
 from advisor.planning.report.markdown_csv_json import to_csv_text, to_json_text, to_markdown
@@ -32,7 +34,7 @@ from advisor.planning.report.material import material_of
 from advisor.planning.report.modular import modules_of
 from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.pdf import to_pdf, to_typst
-from advisor.planning.report.report import Paragraph, ReportTable, joined
+from advisor.planning.report.report import Paragraph, ReportTable, Section, joined
 from advisor.planning.report.sections import build_report
 from advisor.planning.report.write import check_targets, write_report
 from advisor.planning.solver.arithmetic import PLAIN
@@ -61,10 +63,10 @@ def test_each_form_has_its_lines_its_paper_and_few_pages(planned: Planned, funde
         letters = [str(getattr(form.lines, kind)).partition(".")[0] for kind in LINES]
         assert letters == sorted(letters)
     assert ("size: letter" if form.paper == "us-letter" else "size: A4") in to_html(part)
-    pdf = to_pdf(part)
-    assert len(re.findall(rb"/Type\s*/Page\b", pdf)) <= 4
+    made = to_pdf(part)
+    assert len(re.findall(rb"/Type\s*/Page\b", made)) <= 4
     width = 612 if form.paper == "us-letter" else 595
-    assert re.search(rb"/MediaBox\s*\[\s*0 0 %d" % width, pdf)
+    assert re.search(rb"/MediaBox\s*\[\s*0 0 %d" % width, made)
     for text in (to_html(part), to_markdown(part)):
         assert not re.search(r"\[\d+\]|Ledger", text)
     assert "Ledger" in to_html(annex)
@@ -241,6 +243,45 @@ def test_the_first_sentence_has_what_the_report_asks_for(planned: Planned, funde
     said = plan_sentence(replace(planned.loaded, grant=rich), planned.plan)
     part = f"${asked:,f}" if funder == "ukri" else "nothing"
     assert f"({part} of it asked of the funder, up to $10,000,000 from the faculty), done" in said
+
+
+@pytest.mark.parametrize(
+    ("start", "cut", "said"),
+    [
+        (date(2027, 3, 1), "start", "Year 1 is 1 March 2027 to 29 February 2028, and each later"),
+        (
+            date(2027, 7, 1),
+            "calendar",
+            "Year 1 is 1 July 2027 to 31 December 2027, each later year begins on 1 January, and "
+            "the last ends on 30 June 2030.",
+        ),
+    ],
+)
+def test_award_years_are_told_in_a_sentence(
+    planned: Planned, start: date, cut: str, said: str
+) -> None:
+    """However many there are, and though the first and the last may be cut short."""
+    grant = replace(planned.loaded.grant, start=start, award_years=cut)  # type: ignore[arg-type]
+    days = tuple((day - start).days for day in grant.year_dates)
+    problem = replace(planned.loaded.problem, start=start, year_days=days)
+    loaded = replace(planned.loaded, grant=grant, problem=problem)
+    assert said in to_markdown(report_for(replace(planned, loaded=loaded)).parts()[0])
+
+
+def test_what_a_funder_reads_does_not_end_in_a_page_of_a_few_lines(
+    planned: Planned, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    part = report_for(planned, funder="nih").parts()[0]
+
+    def pages(lines: int) -> int:
+        more = tuple(Paragraph(words=(f"Line {n}.",)) for n in range(lines))
+        made = to_pdf(replace(part, sections=(Section(title="Lines", blocks=more),)))
+        return len(re.findall(rb"/Type\s*/Page\b", made))
+
+    most = next(n for n in range(20, 80) if pages(n) > 1)
+    # Lines are drawn together only where that spares a page.
+    monkeypatch.setattr(pdf, "TIGHT", pdf.LOOSE)
+    assert pages(most - 1) == 2 and pages(most - 15) == 1
 
 
 def test_a_line_of_other_costs_has_their_names(planned: Planned) -> None:

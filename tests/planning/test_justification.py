@@ -356,6 +356,21 @@ def test_hours_that_may_not_be_awarded_are_not_called_granted(
             assert (told in part) is not sure
 
 
+def test_paid_hours_have_the_source_of_their_rate(store_path: Path, tmp_path: Path) -> None:
+    """And where nothing else is allowed nobody is told what the work costs without them."""
+    path = tmp_path / "grant.toml"
+    paid = GRANTED.replace("usd_per_gpu_hour = 0", "usd_per_gpu_hour = 0.4")
+    for source, told in (("", "as agreed"), ('source = "the rates of July"', "the rates of July")):
+        alone = "[rentals]\nallowed = false\n"
+        path.write_text(f"{paid}{source}\n{alone}", encoding="utf-8")
+        loaded = load_grant(Store(store_path), read_grant(path), TODAY)
+        planned = plan_loaded(loaded, 60, quick=True)
+        text = to_markdown(report_for(planned).parts()[0])
+        assert re.search(rf"at Campus \| [\d,]+ hours .* \| {told} \|  \|", text), text
+        assert "Before the first hour we ask Campus for the rate of that day." in text
+        assert "Without Campus" not in text and "provider's rate" not in text
+
+
 def test_what_a_spot_computer_is_is_told(store_path: Path, tmp_path: Path) -> None:
     path = tmp_path / "grant.toml"
     for kind in ("spot", "on-demand"):

@@ -6,6 +6,7 @@ from datetime import date
 
 from advisor.costs.amounts import age_words, day_words
 from advisor.planning.grant.problem_of_grant import STALE_DAYS
+from advisor.planning.grant.programmes import ASSUMED, OWN_WORD
 from advisor.planning.report.cost_book import RunningCost
 from advisor.planning.report.cost_sections import KINDS_OF_PRICE
 from advisor.planning.report.hours_words import rented_name
@@ -98,7 +99,7 @@ def _renewals(given: Material) -> list[str]:
 
 def _rates(given: Material, to: InCurrency, rented: list[RunningCost]) -> list[Block]:
     rows: list[tuple[Cell, ...]] = []
-    listed_days = []
+    listed_days, agreed = [], dict[str, None]()
     changing = given.loaded.problem.rules.rent_change
     for rate in dict.fromkeys((r.placed[0].machine_id, r.charge.price) for r in rented):
         mine = [r for r in rented if (r.placed[0].machine_id, r.charge.price) == rate]
@@ -109,6 +110,9 @@ def _rates(given: Material, to: InCurrency, rented: list[RunningCost]) -> list[B
         ]
         day = None if rental.allocation else rental.priced_on
         listed_days += [day] if day else []
+        if rental.allocation:
+            agreed[rental.provider] = None
+        told = _source_of_rate(given, rental.provider)
         name = rented_name(given, mine[0])
         if changing and not rental.allocation:
             name += f", year {mine[0].placed[0].order + 1}"
@@ -118,15 +122,16 @@ def _rates(given: Material, to: InCurrency, rented: list[RunningCost]) -> list[B
                 given.ledger.total(hours, f"hours of {mine[0].label}", "hours"),
                 to.num(rate[1]),
                 to.num(given.ledger.total([r.charge.direct for r in mine], mine[0].label)),
-                day_words(day) if day else "as agreed",
+                day_words(day) if day else told,
                 age_words(day, given.loaded.today) if day else "",
             )
         )
     table = ReportTable(
         name="Rates", columns=("rented", "time", "rate", "all", "date", "age"), rows=tuple(rows)
     )
+    again = f"Before the first hour we ask {listed(agreed)} for the rate of that day."
     if not listed_days:
-        return [table]
+        return [table, Paragraph(words=(again,))]
     words: list[str | Num] = ["Hours are shown rounded, and amounts are of the exact hours. "]
     if changing:
         share = given.book.setting("rentals.price_change", changing, "share", "change of rents")
@@ -135,4 +140,20 @@ def _rates(given: Material, to: InCurrency, rented: list[RunningCost]) -> list[B
         f"The oldest of these rates is of {day_words(min(listed_days))}. Before the first hour we "
         "look up the provider's rate again and keep a copy of its page."
     )
+    if agreed:
+        words.append(f" {again}")
     return [table, Paragraph(words=tuple(words))]
+
+
+def _source_of_rate(given: Material, allocation: str) -> str:
+    """Who says what an hour costs."""
+    source = next(
+        (
+            each.source
+            for each in given.loaded.grant.allocation_values
+            if each.allocation == allocation
+            and each.key in ("usd_per_gpu_hour", "price_per_gpu_hour")
+        ),
+        OWN_WORD,
+    )
+    return "as agreed" if source in (OWN_WORD, ASSUMED) else source

@@ -233,11 +233,12 @@ def _award_years(spans: list[tuple[date, date]]) -> str:
     whole = f"{day_words(first)} to {day_words(last)}"
     if not later:
         return f"The award year is {whole}."
-    days = {(a.day, a.month, b.day, b.month) for a, b in spans}
-    if len(days) == 1:
-        return f"Year 1 is {whole}, and each later year begins on {first.day} {first:%B}."
-    told = [f"year {n} is {day_words(a)} to {day_words(b)}" for n, (a, b) in enumerate(spans, 1)]
-    return f"Award years: {'; '.join(told)}."
+    # Each later year begins on one day; only the first and the last may be cut short.
+    begins = later[0][0]
+    since = f"each later year begins on {begins.day} {begins:%B}"
+    if (first.day, first.month) == (begins.day, begins.month):
+        return f"Year 1 is {whole}, and {since}."
+    return f"Year 1 is {whole}, {since}, and the last ends on {day_words(later[-1][1])}."
 
 
 def _indirect(given: Material, to: InCurrency) -> Words:

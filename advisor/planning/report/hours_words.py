@@ -205,8 +205,10 @@ def _without_hours(given: Material) -> Words:
 
 def _without(given: Material, allocation: Allocation) -> Words:
     """What the work would cost without its hours, or how much of it would be done; nothing where
-    that was not tried."""
-    name = allocation.name
+    that was not tried, or where the grant leaves no other way."""
+    name, grant = allocation.name, given.loaded.grant
+    if not (grant.buy or grant.rent or grant.owned or len(grant.allocations) > 1):
+        return ()
     for other in given.explanation.alternatives:
         if other.change.get("without_allocation") != allocation.allocation_id:
             continue
