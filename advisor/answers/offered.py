@@ -168,5 +168,9 @@ def asked_for(ranking: Ranking) -> str:
 
 def days_at(ranking: Ranking, i: int) -> str:
     """``≈79.4 days (50.2–126)``, of what need not be ranked."""
-    candidates = ranking.candidates
+    return days_of(ranking.candidates, i)
+
+
+def days_of(candidates: Candidates, i: int) -> str:
+    """The same without a question."""
     return mark_at(candidates, i) + days_and_ends(candidates.days[i], *candidates.interval(i))

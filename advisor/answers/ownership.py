@@ -9,6 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 from advisor.answers.before import of_typed_store
+from advisor.answers.rented_alone import RentedAlone
 from advisor.answers.wording import (
     PREDICTED_MARK,
     build_words,
@@ -110,20 +111,21 @@ class Ownership:
         return f"{candidates.model.name} on {machine}: {days}; {asked}"
 
 
+class NothingToOwn(InputError):
+    """No machine with these GPUs can be built; what they cost to rent can be told all the same."""
+
+    def __init__(self, words: str, position: int) -> None:
+        super().__init__(words)
+        self.position = position
+        """Of the candidates."""
+
+
 def cheapest_ownership(
     store: Store, request: OwnershipRequest
 ) -> tuple[Ownership, Sequence[Rental]]:
     """The cheapest build that is asked about, and every rental. Raises InputError."""
     with store.reading() as reader:
-        snapshot = take_snapshot(reader, request.prices)
-        candidates = make_candidates(
-            reader,
-            snapshot,
-            snapshot.model(request.model),
-            prices=request.prices,
-            evidence=request.evidence,
-            gpu_ids=snapshot.gpu_ids([request.gpu]),
-        )
+        candidates = _asked_about(reader, request)
         rentals = reader.rentals()
         measured = reader.measured_power_w()
     i = chosen_build(candidates, request.gpu_count, request.machine)
@@ -197,6 +199,38 @@ def ownership_as_far_as_known(
         owned = ownership_of(candidates, i, terms=free, rule=rule, measured_w=measured_w)
         name = candidates.builds[i].host.name
         return owned, f"hosting is not counted: nobody states how many rack units {name} takes"
+
+
+def rented_alone(store: Store, request: OwnershipRequest) -> RentedAlone | None:
+    """What the GPUs cost to rent, where no machine with them can be built; None where one can, or
+    where nobody rents them out or knows how long they take. Raises InputError."""
+    with store.reading() as reader:
+        candidates = _asked_about(reader, request)
+        rentals = reader.rentals()
+    try:
+        chosen_build(candidates, request.gpu_count, request.machine)
+    except NothingToOwn as error:
+        i, why = error.position, str(error)
+    else:
+        return None
+    build, as_of = candidates.builds[i], _as_of(candidates, request.prices)
+    offers = rent_offers(rentals, build.gpu.gpu_id, build.gpu_count, today=as_of)
+    if not offers or not candidates.days[i]:
+        return None
+    return RentedAlone(candidates=candidates, position=i, offers=offers, as_of=as_of, obstacle=why)
+
+
+def _asked_about(reader: Reader, request: OwnershipRequest) -> Candidates:
+    """Every build with the GPUs. Raises InputError."""
+    snapshot = take_snapshot(reader, request.prices)
+    return make_candidates(
+        reader,
+        snapshot,
+        snapshot.model(request.model),
+        prices=request.prices,
+        evidence=request.evidence,
+        gpu_ids=snapshot.gpu_ids([request.gpu]),
+    )
 
 
 def own_or_rent(
@@ -283,8 +317,8 @@ def chosen_build(candidates: Candidates, count: int, machine: str | None) -> int
             }
         )
         known = f"; --count can be {', '.join(map(str, counts))}" if counts else ""
-        raise InputError(
-            f"no machine with {rented_words(first)} can be built: {first.obstacle}{known}"
+        raise NothingToOwn(
+            f"no machine with {rented_words(first)} can be built: {first.obstacle}{known}", named[0]
         )
     priced = [i for i in sound if candidates.cents[i] != NO_PRICE]
     if not priced:

@@ -55,6 +55,8 @@ class _Parser(argparse.ArgumentParser):
 
     def _meant(self, unknown: Sequence[str]) -> str:
         if not unknown[0].startswith("-"):
+            if len(unknown) == 1 and not unknown[0].isdigit():
+                return ": one word more than the command takes"
             return ": what has blanks needs quotes, as in --budget '40 000'"
         flags = (flag for flag in self._option_string_actions if flag != "--help")
         names = [flag[2:] for flag in flags if flag.startswith("--")]

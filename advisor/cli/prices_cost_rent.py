@@ -10,6 +10,7 @@ from pathlib import Path
 
 from advisor.answers.before import doubt_objects
 from advisor.answers.ownership import (
+    NothingToOwn,
     OwnershipRequest,
     break_evens,
     cheapest_ownership,
@@ -17,8 +18,16 @@ from advisor.answers.ownership import (
     cost_sentence,
     rent_row,
     rent_sentence,
+    rented_alone,
 )
 from advisor.answers.ownership_tables import cost_doubts, cost_text, rent_doubts, rent_text
+from advisor.answers.rented_alone import (
+    RentedAlone,
+    rented_doubts,
+    rented_rows,
+    rented_sentence,
+    rented_text,
+)
 from advisor.cli.command import terminal_width
 from advisor.costs.tco import CostTerms
 from advisor.parse import (
@@ -120,7 +129,14 @@ def answer_cost(store: Store, options: argparse.Namespace) -> list[str]:
 
 def answer_rent(store: Store, options: argparse.Namespace) -> list[str]:
     """What `advisor prices rent` prints; draws the picture where one is asked for."""
-    owned, rentals = cheapest_ownership(store, read_request(options))
+    request = read_request(options)
+    try:
+        owned, rentals = cheapest_ownership(store, request)
+    except NothingToOwn:
+        rented = rented_alone(store, request)
+        if rented is None or options.svg is not None:
+            raise
+        return [_rented_alone(rented, options.format)]
     days = owned.training_days
     if days is None:
         raise InputError(f"{owned.heading}: without a time there is nothing to compare")
@@ -151,3 +167,15 @@ def answer_rent(store: Store, options: argparse.Namespace) -> list[str]:
     if options.format == "csv":
         return [render_rows(rows, "csv")]
     return [rent_text(owned, evens, number, terminal_width(), details=options.details)]
+
+
+def _rented_alone(rented: RentedAlone, form: str) -> str:
+    """The answer where there is nothing to own."""
+    rows = rented_rows(rented)
+    if form == "csv":
+        return render_rows(rows, "csv")
+    if form == "table":
+        return rented_text(rented, terminal_width())
+    doubts = doubt_objects(rented_doubts(rented))
+    verdict = {"sentence": rented_sentence(rented), "doubts": doubts}
+    return to_json({"verdict": verdict, "build": None, "own": None, "rent": rows})

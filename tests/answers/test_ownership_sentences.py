@@ -150,3 +150,30 @@ def test_a_run_longer_than_the_machines_life_is_told_so(
     assert "from the first run" not in renting
     longer = said(capsys, "prices", "rent", *asked, "--lifetime-years", "10", *store)
     assert "buying pays from the first run on" in " ".join(longer.split())
+
+
+def test_gpus_that_come_only_in_whole_servers_are_rented_all_the_same(
+    store_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ["prices", "rent", "--model", "pythia-1b", "--store", str(store_path)]
+    assert main([*asked, "--gpu", "H200", "--count", "1"]) == 0
+    said = capsys.readouterr().out
+    sentence = " ".join(said.partition("\n\n")[0].split())
+    assert re.fullmatch(
+        r"A run of Pythia 1B on 1 × H200 rented on-demand costs \$[\d,]+: [\d.]+ days "
+        r"\([\d.]+–[\d.]+\) at \$[\d.]+ an hour; no machine with 1 × H200 can be bought\.",
+        sentence,
+    )
+    assert "come only on boards and in whole servers; --count can be 8" in " ".join(said.split())
+    assert main([*asked, "--gpu", "H200", "--count", "1", "--format", "json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["verdict"]["sentence"] == sentence
+    hourly = answer["rent"][0]["usd_per_hour"]
+    days = float(re.search(r": ([\d.]+) days", sentence)[1])  # type: ignore[index]
+    assert answer["rent"][0]["experiment_usd"] == pytest.approx(hourly * 24 * days, rel=0.01)
+    # What does not fit, or what nobody timed, costs nothing that could be told.
+    assert main([*asked[:3], "pythia-12b", *asked[4:], "--gpu", "A100", "--count", "1"]) == 2
+    assert "can be built" in capsys.readouterr().err
+    # What is to be owned needs a machine.
+    asked[1] = "cost"
+    assert main([*asked, "--gpu", "H200", "--count", "1"]) == 2
