@@ -23,7 +23,6 @@ from advisor.answers.wording import (
     in_machine,
     is_unquoted,
     limit_first,
-    mark_at,
     price_day,
     rented_words,
     runs_words,
@@ -142,12 +141,13 @@ def _better_unsold(ranking: Ranking) -> Doubt | None:
     if row is None:
         return None
     build, mark = row.build, estimate_mark(row.time)
-    facts = [usd_rounded(row.overall_cost_usd), f"{mark}{counted_days(row.training_days)}"]
+    days = days_at(ranking, ranking.order[row.rank - 1])
+    facts = f"{days} at {usd_rounded(row.overall_cost_usd)}"
     if rule == "experiment-cost":
-        facts.append(f"{mark}{usd_rounded(row.experiment_cost_usd)} a run")
+        facts += f", {mark}{usd_rounded(row.experiment_cost_usd)} a run"
     words = (
-        f"{short_gpus_words(build)} {in_machine(build)} would {_BETTER[rule]} "
-        f"({', '.join(facts)}), but no seller is known: ask for a quote"
+        f"{short_gpus_words(build)} {in_machine(build)} would {_BETTER[rule]}: {facts}; "
+        "but no seller is known: ask for a quote"
     )
     item = row.host_quote.item_id if build.host.gpu_id is not None else build.gpu.gpu_id
     command = f"advisor prices list --item {quoted(item)}"
@@ -235,7 +235,7 @@ def _price(ranking: Ranking, row: RankedRow) -> Doubt | None:
         words.append("its price includes tax, those of others do not")
     unseen = [quote.label for quote in (row.host_quote, row.gpu_quote) if _is_unseen(quote, today)]
     if unseen:
-        words.append(f"told by others: no page of {unseen[0]} is known to check it by")
+        words.append(f"told by others: no page of {unseen[0]} shows it")
     dearer = [offer for offer in orderable(ranking)[1:] if offer.misses == "budget"]
     words += [f"to order today {offer_words(ranking, offer)}" for offer in dearer]
     budget = ranking.question.budget_usd
@@ -277,11 +277,10 @@ def _whole_machine(ranking: Ranking, row: RankedRow) -> str | None:
     for i in ranking.order[: ranking.offered]:
         other, cost = candidates.builds[i], candidates.cost_usd(i)
         if not candidates.is_summed(i) and cost is not None:
-            days = f"{mark_at(ranking.candidates, i)}{counted_days(candidates.days[i])}"
             best = "quoted whole" if assembled else "the best that is sold whole"
             return (
                 f"{words}{best}: {short_gpus_words(other)} "
-                f"{in_machine(other)}, {usd_rounded(cost)}, {days}"
+                f"{in_machine(other)}, {usd_rounded(cost)}, {days_at(ranking, i)}"
             )
     return words.removesuffix("; ") or None
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import date
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from advisor.answers.before import WIDTH, Doubt, doubt_block, doubt_objects
 from advisor.answers.wording import PREDICTED_MARK, counted_days, days_and_ends, settings_words
-from advisor.costs.amounts import days_rounded
+from advisor.costs.amounts import day_words, days_rounded
 from advisor.tables import to_table
 
 if TYPE_CHECKING:
@@ -210,7 +211,9 @@ def _rows(answer: Prediction) -> list[dict[str, str]]:
 def _where(answer: Prediction) -> str:
     best = answer.measured[0]
     where = "here" if best.here else "elsewhere"
-    return f"{where} on {best.measured_on}" if best.measured_on else where
+    if not best.measured_on:
+        return where
+    return f"{where} on {day_words(date.fromisoformat(best.measured_on))}"
 
 
 def _facts(answer: Prediction) -> list[tuple[str, str]]:

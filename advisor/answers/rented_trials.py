@@ -33,10 +33,10 @@ class RentedTrials:
         return sum((price.most_usd for _, price in self.tried), Decimal(0))
 
     def short_words(self) -> str:
-        """``measure the first 3 that can be rented for at most $4.10 in all``."""
+        """``measure the first 3 that can be rented, for at most $4.10 in all``."""
         which = "the first" if len(self.tried) == 1 else f"the first {len(self.tried)}"
-        can = " that can be rented" if self.not_rented else " rented"
-        return f"measure {which}{can} for at most {usd_and_cents(self.most_usd)} in all"
+        can = " that can be rented" if self.not_rented else " on rented GPUs"
+        return f"measure {which}{can}, for at most {usd_and_cents(self.most_usd)} in all"
 
     def words(self) -> str:
         """``try the first 3 that can be rented (...) for at most $4.10 in all``."""

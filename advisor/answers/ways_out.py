@@ -9,9 +9,8 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from advisor.answers.before import Doubt, quoted
-from advisor.answers.offered import sold_first
+from advisor.answers.offered import days_at, sold_first
 from advisor.answers.wording import (
-    estimated_days,
     in_machine,
     owned_words,
     rented_words,
@@ -50,7 +49,7 @@ def ways_out(ranking: Ranking, rentals: Iterable[Rental], key: CandidatesKey) ->
         build = candidates.builds[in_time]
         verb = "buys" if candidates.offered[in_time] else "was asked once for"
         words = f"{usd_rounded(Decimal(cents[in_time]) / 100)} {verb} {short_gpus_words(build)} "
-        words += f"{in_machine(build)}: {estimated_days(candidates, in_time)}"
+        words += f"{in_machine(build)}: {days_at(ranking, in_time)}"
         usd = f"{math.ceil(cents[in_time] / 100)}"
         command = _asked_again(ranking, key, budget=usd, days=_days(limit))
         found.append(Doubt(about="budget", words=words, command=command))
@@ -60,7 +59,7 @@ def ways_out(ranking: Ranking, rentals: Iterable[Rental], key: CandidatesKey) ->
         build = candidates.builds[i]
         machine = f"{short_gpus_words(build)} {in_machine(build)}"
         machine = owned_words(build) if build.host_owned else machine
-        words = f"{estimated_days(candidates, i)} on {machine}{unsold}"
+        words = f"{days_at(ranking, i)} on {machine}{unsold}"
         asked = None if budget is None else f"{budget.normalize():f}"
         days = f"{math.ceil(candidates.days[i])}"
         command = _asked_again(ranking, key, budget=asked, days=days)
@@ -108,7 +107,7 @@ def _rent(ranking: Ranking, rentals: Iterable[Rental], key: CandidatesKey) -> Do
     _, usd, i = min(found)
     build = candidates.builds[i]
     words = f"a run costs ≈{usd_rounded(usd)} on {rented_words(build)}, rented for "
-    words += estimated_days(candidates, i)
+    words += days_at(ranking, i)
     command = f"advisor prices rent --model {quoted(candidates.model.recipe_id)} "
     command += f"--gpu {quoted(build.gpu.gpu_id)} --count {build.gpu_count}"
     command += _prices_and_evidence(key)

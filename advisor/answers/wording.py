@@ -210,11 +210,6 @@ def mark_at(candidates: Candidates, i: int) -> str:
     return "" if best is None or best.chosen is None else estimate_mark(best.chosen)
 
 
-def estimated_days(candidates: Candidates, i: int) -> str:
-    """``≈79.4 days`` of a candidate that has a time."""
-    return f"{mark_at(candidates, i)}{counted_days(candidates.days[i])}"
-
-
 def is_unquoted(build: Build, host_quote: Quote) -> bool:
     """Whether its seller never named this price of a whole machine."""
     return build.host.gpu_id is not None and host_quote.is_summed

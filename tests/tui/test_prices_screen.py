@@ -70,7 +70,7 @@ async def test_every_quote_with_age_marks_and_which_counts(store_path: Path) -> 
         assert found["$4,199"][0].startswith("★")
         assert found["$4,199"][2] == "5 months"
         assert not found["$1,999"][0].startswith("★")
-        assert found["$1,999"][3] == "~ stale"
+        assert found["$1,999"][4] == "~ stale"
 
 
 async def test_a_quote_is_added_by_keys_and_counts(own_store: Path) -> None:
@@ -90,7 +90,7 @@ async def test_a_quote_is_added_by_keys_and_counts(own_store: Path) -> None:
         assert pilot.app.screen is screen
         (row,) = [row for row in table(screen) if row[1] == "$912"]
         assert row[0].startswith("★")
-        assert row[5] == "[b]=1+1 (own quote)"
+        assert row[3] == "[b]=1+1 (own quote)"
     assert any(quote.vendor == "[b]=1+1" for quote in look(Store(own_store)).quotes())
 
 
@@ -124,8 +124,8 @@ async def test_a_correction_keeps_the_old_quote(own_store: Path) -> None:
         await settled(pilot)
         await pilot.press("slash", "ctrl+u")
         await settled(pilot)
-        rows = {row[1]: row for row in table(screen) if "Newegg" in row[5]}
-        assert "corrected" in rows["$4,199"][3]
+        rows = {row[1]: row for row in table(screen) if "Newegg" in row[3]}
+        assert "corrected" in rows["$4,199"][4]
         assert rows["$4,000"][0].startswith("★")
 
 
@@ -163,7 +163,7 @@ async def test_every_mark_has_a_sign_and_a_word(own_store: Path) -> None:
         await pilot.press("slash", *"9000")
         await settled(pilot)
         (row,) = [row for row in table(screen) if row[1] == "$9,000"]
-        assert row[3] == "~x?! stale, expired, unsourced, outlying"
+        assert row[4] == "~x?! stale, expired, unsourced, outlying"
 
 
 async def test_a_sum_of_parts_is_no_quote_to_correct(own_store: Path) -> None:

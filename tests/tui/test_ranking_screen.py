@@ -203,7 +203,10 @@ class TestTyping:
             assert empty.startswith("What would help:\nPress b: $2,300 buys 1 × RTX 3090 in the ")
             await type_into(pilot, "b", "40k")
             await type_into(pilot, "t", "1")
-            assert "\nPress t: 34 days on 1 × H100 in the" in ranking(pilot).table.empty_message
+            assert (
+                "\nPress t: 34 days (33.5–34.5) on 1 × H100 in the"
+                in ranking(pilot).table.empty_message
+            )
 
     async def test_undo_and_restore(self, paper_store: Path) -> None:
         async with running(paper_store) as pilot:
