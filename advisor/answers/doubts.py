@@ -352,7 +352,9 @@ def _rent(
     if row.training_days > life * DAYS_PER_YEAR:
         words += f"; the machine does not finish one in {life:g} years"
     elif row.overall_cost_usd:
-        words += f"; buying pays from {runs_words(runs)}"
+        sold = build.host_owned or ranking.candidates.offered[ranking.order[row.rank - 1]]
+        pays = "buying pays" if sold else "no seller is known, else buying pays"
+        words += f"; {pays} from {runs_words(runs)}"
         if float(runs) * row.training_days > life * DAYS_PER_YEAR:
             words += f", more than it does in {life:g} years"
     command = (

@@ -318,3 +318,16 @@ def test_the_sources_of_details_are_told_by_their_titles(
     assert "\n\nA buyer's comparison of workstations. " in said
     assert "\n\nThis program's prediction, version " in said
     assert not re.search(r"document-\d|Document \d|, fit [0-9a-f]{8}", said)
+
+
+@pytest.mark.parametrize(("budget", "sold"), [("40k", False), ("100k", True)])
+def test_buying_what_nobody_sells_pays_for_nobody(
+    budget: str, sold: bool, store_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ["rank", "--model", "pythia-1b", "--budget", budget, "--max-days", "45"]
+    assert main([*asked, "--store", str(store_path), "--format", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)["verdict"]
+    assert found["price"]["offered"] is sold
+    rent = next(doubt["words"] for doubt in found["doubts"] if doubt["about"] == "rent")
+    assert rent.count("buying pays from ") == 1
+    assert ("no seller is known, else" in rent) is not sold
