@@ -172,9 +172,10 @@ def parse_count(text: str, what: str, such_as: str, units: tuple[str, ...] = ())
     return amount
 
 
-def parse_whole(text: str, what: str) -> int:
-    """A whole number of 1 or more. Raises InputError."""
-    value = read_whole(text)
+def parse_whole(text: str, what: str, units: tuple[str, ...] = ()) -> int:
+    """A whole number of 1 or more, with or without one of the words in ``units`` behind it. Raises
+    InputError."""
+    value = read_whole(text, units=units)
     if value is None:
         otherwise, hint = "is not a whole number above 0", "write one such as 8"
         pointed = text.replace(",", ".")

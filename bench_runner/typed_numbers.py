@@ -88,7 +88,9 @@ def read_number(text: str) -> Number | None:
     return Number(Decimal(plain + exponent), match["unit"].lower(), doubtful)
 
 
-_COMMA = re.compile(r"(\d+),(\d{1,2}|\d{4,})(\s*[a-z]*)", re.IGNORECASE | re.ASCII)
+_COMMA = re.compile(
+    r"(\d+),(\d{1,2}|\d{4,})((?:e[+-]?\d{1,3})?\s*[a-z]*)", re.IGNORECASE | re.ASCII
+)
 _POINTS = re.compile(r"(\d{1,3}(?:\.\d{3})+)(?:,(\d+))?(\s*[a-z]*)", re.IGNORECASE | re.ASCII)
 
 
@@ -160,9 +162,10 @@ def read_positive(text: str, *, units: tuple[str, ...] = ()) -> float | None:
     return value if 0 < value < float("inf") else None
 
 
-def read_whole(text: str) -> int | None:
-    """A whole number of 1 or more, below a million million; None where it is not one."""
-    amount = read_amount(text)
+def read_whole(text: str, *, units: tuple[str, ...] = ()) -> int | None:
+    """A whole number of 1 or more, below a million million, of ``units``; None where it is not
+    one."""
+    amount = read_amount(text, units=units)
     if amount is None or not 1 <= amount < 10**12 or amount != amount.to_integral_value():
         return None
     return int(amount)

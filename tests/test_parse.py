@@ -247,6 +247,7 @@ def test_what_is_no_amount_is_one_line(text: str) -> None:
         ("nan", ": write"),
         ("100.000", "could mean 100 or 100,000"),
         ("1,2k", "has a comma for the decimal point: write 1.2k"),
+        ("1,5e9", "has a comma for the decimal point: write 1.5e9"),
         ("1.000.000", "has points between thousands: write 1000000"),
         ("40.000,50", "has points between thousands: write 40000.50"),
     ],

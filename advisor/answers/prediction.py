@@ -11,6 +11,7 @@ from advisor.answers.before import WIDTH, Doubt, doubt_block, doubt_objects
 from advisor.answers.wording import PREDICTED_MARK, counted_days, days_and_ends, settings_words
 from advisor.costs.amounts import day_words, days_rounded
 from advisor.tables import to_table
+from bench_runner.typed_numbers import count_words
 
 if TYPE_CHECKING:
     from advisor.prediction.predict_one import Prediction
@@ -216,9 +217,17 @@ def _where(answer: Prediction) -> str:
     return f"{where} on {day_words(date.fromisoformat(best.measured_on))}"
 
 
+def _model_words(answer: Prediction) -> str:
+    """What was counted, so that a reader can hold it against what he knows of the model."""
+    words = f"{count_words(answer.parameters)} parameters"
+    if answer.active_parameters < answer.parameters:
+        words += f", {count_words(answer.active_parameters)} of them for a token"
+    return words
+
+
 def _facts(answer: Prediction) -> list[tuple[str, str]]:
     """The rest of it, by name."""
-    facts = []
+    facts = [("model", _model_words(answer))]
     if answer.measured and answer.measured[0].settings is not None:
         facts.append(("measured", f"with {settings_words(answer.measured[0].settings)}"))
     if answer.training_days is not None:

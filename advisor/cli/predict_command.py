@@ -101,11 +101,12 @@ def run_with(options: argparse.Namespace, load_fit: Callable[[], Fitted], store:
         chip = None
         if options.gpu is not None:
             chip = chip_of(find_gpu(options.gpu, index_gpus(load_catalog().gpus)))
-        count = _whole(options.count, "--count") or 1
+        count = _whole(options.count, "--count", "gpus", "gpu") or 1
         machines, network = network_of(options.nodes, options.fabric, MOST_MACHINES)
         if count % machines:
             raise InputError(
-                f"{count} GPUs cannot be shared by {machines} machines alike: --count is of all "
+                f"{count} GPU{'s'[: count > 1]} cannot be shared by {machines} machines alike: "
+                "--count is of all "
                 f"machines together, such as {machines * 4}"
             )
         target = _target(options, store)
@@ -175,6 +176,8 @@ def _assumptions_said(
         flags.append(f"--sequence-length {target.workload.tokens}")
     if recipe is not None and any(words.startswith("images of ") for words in assumptions):
         flags.append(f"--image-size {recipe.training.image_size}")
+    if any(words.startswith("batches of ") for words in assumptions):
+        flags.append(f"--batch {target.workload.batch_size}")
     if any(words.endswith(" mixed precision") for words in assumptions):
         flags.append(f"--precision {target.workload.precision}")
     if any(" of host memory " in words for words in assumptions):
@@ -210,7 +213,7 @@ def _rank_command(options: argparse.Namespace, target: Target, gpu_id: str) -> s
 
 def _target(options: argparse.Namespace, store: Store) -> Target:
     """What the words name. Raises ValueError."""
-    from advisor.prediction.model.resolve import Ask, resolve
+    from advisor.prediction.model.resolve import DEFAULT_BATCH, Ask, resolve
     from advisor.prediction.model.targets import Run, target_of_size
     from bench_runner.recipes import load_recipes
     from bench_runner.typed_numbers import count_words
@@ -218,16 +221,17 @@ def _target(options: argparse.Namespace, store: Store) -> Target:
     ask = Ask(
         tokens=_amount(options.tokens, "--tokens", "tokens"),
         images=_amount(options.images, "--images", "images"),
-        batch_size=_whole(options.batch, "--batch"),
-        sequence_length=_whole(options.sequence_length, "--sequence-length"),
-        image_size=_whole(options.image_size, "--image-size"),
+        batch_size=_samples(options.batch, "--batch"),
+        sequence_length=_whole(options.sequence_length, "--sequence-length", "tokens"),
+        image_size=_whole(options.image_size, "--image-size", "pixels", "px"),
         precision=options.precision and options.precision.strip().casefold(),
     )
     parameters = _amount(options.parameters, "--parameters", "parameters", "params")
     if parameters is None:
         return resolve(options.model, ask, load_recipes(), store.own_models)
     run_ = Run(
-        batch_size=ask.batch_size or 512,
+        batch_size=ask.batch_size or DEFAULT_BATCH["text"],
+        batch_assumed=ask.batch_size is None,
         tokens=ask.tokens,
         images=ask.images,
         sequence_length=ask.sequence_length,
@@ -337,15 +341,26 @@ def _wanted(options: argparse.Namespace, count: int) -> Wanted:
         stage=None if sharding is None else _STAGES[sharding],
         checkpointing=_yes(options.checkpointing, "--checkpointing"),
         offloading=_yes(options.offloading, "--offloading"),
-        micro_batch_size=_whole(options.micro_batch, "--micro-batch"),
+        micro_batch_size=_samples(options.micro_batch, "--micro-batch"),
     )
+
+
+_CALLED = {stage.replace("-", ""): stage for stage in _STAGES} | {
+    "ddp": "none",
+    "zero0": "none",
+    "fsdp": "fsdp-full-shard",  # which is what FSDP does where nothing is said
+    "fullshard": "fsdp-full-shard",
+    "shardgradop": "fsdp-shard-grad-op",
+}
+"""What else they are called, without what parts the words."""
 
 
 def _sharding(options: argparse.Namespace) -> str | None:
     """As it is spelled in settings, known or not."""
     if options.sharding is None:
         return None
-    return "-".join(options.sharding.casefold().replace("_", " ").replace("-", " ").split())
+    word = "".join(options.sharding.casefold().replace("_", " ").replace("-", " ").split())
+    return _CALLED.get(word, word)
 
 
 def _named_as_asked(answer: Prediction, sharding: str | None) -> Prediction:
@@ -402,5 +417,18 @@ def _amount(text: str | None, option: str, *units: str) -> float | None:
     return None if text is None else parse_count(text, option, "300B", units)
 
 
-def _whole(text: str | None, option: str) -> int | None:
-    return None if text is None else parse_whole(text, option)
+_SAMPLES = ("samples", "sample", "sequences", "images")
+
+
+def _whole(text: str | None, option: str, *units: str) -> int | None:
+    return None if text is None else parse_whole(text, option, units)
+
+
+def _samples(text: str | None, option: str) -> int | None:
+    """How many samples; a batch in tokens, as some write it, is told how to say it."""
+    if text is not None and text.strip().casefold().endswith("tokens"):
+        raise InputError(
+            f"{option} {shown(text)} is in tokens: write samples, which is the tokens over those "
+            "of one sample"
+        )
+    return _whole(text, option, *_SAMPLES)

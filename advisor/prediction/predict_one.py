@@ -13,6 +13,7 @@ from advisor.prediction.model.targets import Target
 from advisor.prediction.model.workload import Workload
 from advisor.prediction.physics.chip import Chip
 from advisor.prediction.physics.memory import ANY, HOST_GIB_A_GPU, Wanted
+from bench_runner.flops import count_flops
 from bench_runner.records import Settings
 from bench_runner.typed_numbers import count_words
 
@@ -69,6 +70,11 @@ class Prediction:
     fitting: tuple[Settings, ...]
     """All that fit, each with its largest micro-batch."""
     reason: str
+    parameters: int
+    active_parameters: int
+    """Those that one token passes through: of a mixture of experts the experts chosen for it."""
+    training_flops: float
+    """Operations of the whole run, attention over the full square, nothing computed twice."""
     distance: float
     """From the nearest measured model and GPU; 0 is at one, beyond 2 there is no prediction."""
     measure: str | None
@@ -281,11 +287,20 @@ def predict(
         settings=settings,
         fitting=tuple(fitting),
         reason=reason,
+        parameters=workload.parameters,
+        active_parameters=_active(target),
+        training_flops=workload.flops,
         distance=distance,
         measure=bench if fits and not _lacks_bf16(workload, chip) else None,
         assumptions=tuple(assumptions),
         analytic_days=analytic_days(workload, chip, count, naive=naive),
     )
+
+
+def _active(target: Target) -> int:
+    if target.recipe is None or target.parameters is not None:
+        return target.workload.parameters
+    return count_flops(target.recipe).active_parameters
 
 
 def _nearness(distance: float) -> str:
@@ -314,7 +329,10 @@ def _missing(workload: Workload, chip: Chip, naive: bool) -> str:
 
 def _why_not(workload: Workload, chip: Chip, count: int, method: str, wanted: Wanted) -> str:
     if workload.batch_size < count:
-        return f"does not fit: a batch of {workload.batch_size} cannot be shared by {count} GPUs"
+        return (
+            f"does not fit: a batch of {workload.batch_size:,} cannot be shared by {count:,} GPUs; "
+            f"give --batch {count} or more"
+        )
     tried = {
         "naive": " with naive settings",
         "free-lunch": " without memory-saving methods",

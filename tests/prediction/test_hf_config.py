@@ -474,6 +474,36 @@ def test_what_changes_the_work_is_refused_with_the_reason(
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (
+            {"model_type": "t5", "feed_forward_proj": "relu", "is_gated_act": True},
+            "'is_gated_act': contradicts feed_forward_proj, which is 'relu'",
+        ),
+        (
+            {"model_type": "convnext", "depths": [3, 3, 9, 3], "num_stages": 2},
+            "'num_stages': is 2, but depths names 4 stages",
+        ),
+        (
+            {**LLAMA_32_1B, "model_type": "helium", "head_dim": 128},
+            "'head_dim': times num_attention_heads is hidden_size in every Helium",
+        ),
+    ],
+)
+def test_keys_that_contradict_each_other_are_refused(
+    tmp_path: Path, content: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(ValueError, match=words):
+        target_of_config(write(tmp_path, content), TEXT)
+
+
+def test_a_model_that_scales_its_images_has_no_other_size() -> None:
+    with pytest.raises(ValueError, match="scales every image to 240 pixels a side; leave"):
+        target_of_timm("crossvit_9_240", replace(IMAGES, image_size=304))
+    assert target_of_timm("crossvit_9_240", replace(IMAGES, image_size=240)).workload.parameters
+
+
 def test_attention_that_the_file_names_is_counted_and_told(tmp_path: Path) -> None:
     plain = target_of_config(write(tmp_path, LLAMA_32_1B), TEXT)
     eager = target_of_config(write(tmp_path, LLAMA_32_1B | {"_attn_implementation": "eager"}), TEXT)

@@ -99,7 +99,7 @@ def test_a_slow_search_of_ones_own_never_makes_its_estimate_faster(gpu: str, cou
 
     def estimate(*records: Measurement) -> dict[str, Any]:
         cells = own_cells([*published, *records], [bought])
-        asked = {"counts": [count], "measured": cells, "gains_by": shipped_fit()}
+        asked: dict[str, Any] = {"counts": [count], "measured": cells, "gains_by": shipped_fit()}
         (row,) = predicted_rows(fit_with(records), [recipe], [bought], **asked)[:1]
         return row
 

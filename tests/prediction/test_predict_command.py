@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import shlex
 from dataclasses import replace
 from pathlib import Path
@@ -356,12 +357,89 @@ def test_what_is_assumed_comes_with_the_command_that_says_it(
     assert main(words) == 0
     first = json.loads(capsys.readouterr().out)
     told = [doubt for doubt in first["verdict"]["doubts"] if doubt["about"] == "assumed"]
-    assert "sequences of 2,048 tokens" in told[0]["words"]
+    assert "sequences of 2,048 tokens; batches of 512 sequences" in told[0]["words"]
     typed = shlex.split(told[0]["command"])
-    assert typed[-6:] == (
-        ["--sequence-length", "2048", "--precision", "bf16", "--host-memory", "256GiB"]
+    written = typed[typed.index("--sequence-length") :]
+    assert written == (
+        "--sequence-length 2048 --batch 512 --precision bf16 --host-memory 256GiB".split()
     )
     assert main(typed[1:]) == 0
     again = json.loads(capsys.readouterr().out)
     assert again["training_days"] == first["training_days"]
     assert "sequences of" not in "".join(doubt["words"] for doubt in again["verdict"]["doubts"])
+
+
+def test_what_was_counted_is_told(
+    fitted: Fitted, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """So that a reader can hold it against what he knows of the model."""
+    path = tmp_path / "config.json"
+    mixtral = {"hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32}
+    mixtral |= {"num_key_value_heads": 8, "intermediate_size": 14336, "vocab_size": 32000}
+    mixtral |= {"num_local_experts": 8, "num_experts_per_tok": 2}
+    path.write_text(json.dumps({"model_type": "mixtral", **mixtral}))
+    words = ("--model", str(path), "--tokens", "10B", "--gpu", "H100", "--count", "64")
+    call(fitted, *words, "--format", "json")
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["parameters"], answer["active_parameters"]) == (46_702_792_704, 12_879_925_248)
+    assert answer["training_flops"] == pytest.approx(6 * 12.75e9 * 10e9, rel=0.05)
+    assert "batches of 512 sequences" in answer["assumptions"]
+    call(fitted, *words, "--details")
+    out = " ".join(capsys.readouterr().out.split())
+    assert "model 46.7B parameters, 12.9B of them for a token" in out
+
+
+@pytest.mark.parametrize(
+    ("typed", "sharding"),
+    [
+        ("zero3", "zero-3"),
+        ("ZeRO_3", "zero-3"),
+        ("fsdp", "fsdp-full-shard"),
+        ("FULL_SHARD", "fsdp-full-shard"),
+        ("shard_grad_op", "fsdp-shard-grad-op"),
+        ("DDP", None),
+    ],
+)
+def test_what_is_sharded_by_the_words_of_each_library(
+    fitted: Fitted, capsys: pytest.CaptureFixture[str], typed: str, sharding: str | None
+) -> None:
+    words = ("--model", "pythia-1b", "--gpu", "A100", "--count", "4", "--sharding", typed)
+    assert call(fitted, *words, "--format", "json") == 0
+    assert json.loads(capsys.readouterr().out)["settings"]["sharding"] == sharding
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--batch", "1M tokens"), "--batch '1M tokens' is in tokens: write samples"),
+        (("--micro-batch", "8k tokens"), "is in tokens: write samples"),
+        (("--tokens", "1,5e9"), "has a comma for the decimal point: write 1.5e9"),
+        (("--count", "1", "--nodes", "2", "--fabric", "ethernet-25"), "1 GPU cannot be shared"),
+    ],
+)
+def test_a_number_of_something_else_is_one_line(
+    fitted: Fitted, words: tuple[str, ...], said: str
+) -> None:
+    with pytest.raises(InputError, match=re.escape(said)):
+        call(fitted, "--model", "pythia-1b", "--gpu", "H100", *words)
+
+
+def test_numbers_may_name_what_they_count(
+    fitted: Fitted, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plain = ("--count", "4", "--batch", "512", "--sequence-length", "2048")
+    named = ("--count", "4 GPUs", "--batch", "512 samples", "--sequence-length", "2,048 tokens")
+    answers = []
+    for words in (plain, named):
+        assert call(fitted, "--model", "pythia-1b", "--gpu", "A100", *words) == 0
+        answers.append(capsys.readouterr().out)
+    assert answers[0] == answers[1]
+
+
+def test_a_batch_too_small_for_the_gpus_is_told_with_one_that_is_not(
+    fitted: Fitted, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ("--model", "decoder", "--parameters", "7B", "--tokens", "10B", "--gpu", "H100")
+    assert call(fitted, *words, "--count", "1024") == 1
+    assert "give --batch 1024 or more" in " ".join(capsys.readouterr().out.split())
+    assert call(fitted, *words, "--count", "1024", "--batch", "1024") == 0

@@ -432,6 +432,7 @@ def test_how_much_of_a_mixture_a_token_uses_is_said(
         ({"layer_types": ["full_attention"]}, "names 1 layers, num_hidden_layers says 27"),
         ({"moe_layer_freq": 2}, "in turn are not counted"),
         ({"moe_layer_freq": [1] * 32}, "in turn are not counted"),
+        ({"mlp_layer_types": ["sparse"] * 27}, "'mlp_layer_types'.*in turn are not counted"),
         ({"block_configs": [{"ffn": {}}]}, "block_configs.*not counted here"),
         ({"hybrid_override_pattern": "M-M*"}, "hybrid_override_pattern.*not counted here"),
         ({"index_topk": 2048}, "index_topk.*not counted here"),

@@ -191,7 +191,10 @@ _TIED = {"tie_word_embeddings": True}
 KIN: Mapping[str, Kin] = {
     # Decoders with gated feed-forward layers, under the same keys as Llama's.
     **dict.fromkeys(
-        (*("llama", "mistral", "phi3", "granite", "internlm2", "ministral", "helium"),),
+        (
+            *("llama", "mistral", "phi3", "granite", "internlm2", "ministral", "helium"),
+            *("ministral3", "cwm", "granite_swa", "hyperclovax"),
+        ),
         _LLAMA,
     ),
     "qwen2": replace(_LLAMA, kind=Qwen2),
@@ -208,16 +211,18 @@ KIN: Mapping[str, Kin] = {
         kind.model_type: replace(_LLAMA, kind=kind, defaults=_TIED | _WIDE_HEADS)
         for kind in (Gemma2, Gemma3)
     },
+    "vaultgemma": replace(_LLAMA, kind=Gemma2, defaults=_TIED | _WIDE_HEADS),
     "gemma": replace(_LLAMA, defaults=_TIED | _WIDE_HEADS),
     "smollm3": replace(_LLAMA, defaults=_TIED),
     # The norms of these have shifts or are more, which is a few weights in ten thousand.
-    **dict.fromkeys(("nemotron", "apertus"), replace(_LLAMA, kind=Arcee)),
+    **dict.fromkeys(("nemotron", "apertus", "jais2", "persimmon"), replace(_LLAMA, kind=Arcee)),
     "ernie4_5": replace(
         _LLAMA,
         spelling={"attention_bias": "use_bias attention_bias", "mlp_bias": "use_bias mlp_bias"},
         defaults=_TIED | {"head_dim": 128},
     ),
     **dict.fromkeys(("opt", "gpt_neo", "biogpt"), _UNGATED),
+    "openai-gpt": replace(_UNGATED, defaults={"n_positions": 512}, usual=512),
     "gpt_bigcode": replace(
         _UNGATED,
         kind=GptBigCode,
@@ -226,12 +231,23 @@ KIN: Mapping[str, Kin] = {
         required="n_embd n_layer n_head",
     ),
     **dict.fromkeys(("bloom", "mpt", "falcon"), _UNPLACED),
+    "xglm": replace(
+        _UNPLACED,
+        spelling={
+            **_UNPLACED.spelling,
+            "num_attention_heads": "attention_heads num_attention_heads",
+        },
+        required=_UNPLACED.required + " intermediate_size",
+    ),
     "starcoder2": replace(_UNPLACED, required=_UNPLACED.required + " intermediate_size"),
     **dict.fromkeys(
         ("gptj", "codegen", "phi"), replace(_UNPLACED, defaults={"tie_word_embeddings": False})
     ),
     **dict.fromkeys(
-        ("mixtral", "granitemoe"),
+        (
+            *("mixtral", "granitemoe", "granitemoe_swa", "granitemoeshared"),
+            *("phimoe", "minimax_m2"),
+        ),
         replace(
             _LLAMA,
             kind=Mixtral,
@@ -245,13 +261,19 @@ KIN: Mapping[str, Kin] = {
         kept=f"{_LLAMA.kept} num_experts num_experts_per_tok moe_intermediate_size "
         "shared_expert_intermediate_size",
     ),
-    "qwen3_moe": replace(
-        _LLAMA,
-        kind=Qwen3Moe,
-        kept=f"{_LLAMA.kept} num_experts num_experts_per_tok moe_intermediate_size",
-        spelling={"num_experts": "num_experts num_local_experts"},
+    **dict.fromkeys(
+        ("qwen3_moe", "mellum"),
+        replace(
+            _LLAMA,
+            kind=Qwen3Moe,
+            kept=f"{_LLAMA.kept} num_experts num_experts_per_tok moe_intermediate_size",
+            spelling={"num_experts": "num_experts num_local_experts"},
+        ),
     ),
-    "olmoe": replace(_LLAMA, kind=Olmoe, kept=f"{_LLAMA.kept} num_experts num_experts_per_tok"),
+    **dict.fromkeys(
+        ("olmoe", "flex_olmo"),
+        replace(_LLAMA, kind=Olmoe, kept=f"{_LLAMA.kept} num_experts num_experts_per_tok"),
+    ),
     "gpt_oss": replace(
         _LLAMA,
         kind=GptOss,
@@ -308,8 +330,14 @@ KIN: Mapping[str, Kin] = {
         kept=f"{_SIZES} tie_word_embeddings",
         longest="max_position_embeddings",
     ),
-    **dict.fromkeys(("bert", "xlm-roberta", "camembert", "ernie"), _BERT),
-    "roberta": replace(_BERT, defaults={"vocab_size": Roberta().vocab_size}),
+    **dict.fromkeys(
+        ("bert", "xlm-roberta", "xlm-roberta-xl", "camembert", "ernie", "megatron-bert"), _BERT
+    ),
+    **dict.fromkeys(
+        ("roberta", "roberta-prelayernorm"),
+        replace(_BERT, defaults={"vocab_size": Roberta().vocab_size}),
+    ),
+    "data2vec-text": _BERT,
     "mpnet": replace(_BERT, defaults={"vocab_size": 30527}),
     "distilbert": replace(_BERT, defaults={"num_hidden_layers": 6}),
     "electra": replace(
@@ -318,7 +346,7 @@ KIN: Mapping[str, Kin] = {
     ),
     "mamba": _MAMBA,
     "falcon_mamba": _MAMBA,
-    **dict.fromkeys(("vit", "deit", "beit"), _VIT),
+    **dict.fromkeys(("vit", "deit", "beit", "data2vec-vision", "vit_msn"), _VIT),
     "dinov2": Kin(
         kind=Dinov2,
         kept="hidden_size num_hidden_layers num_attention_heads mlp_ratio patch_size num_labels",

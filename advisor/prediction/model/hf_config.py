@@ -120,6 +120,10 @@ def target_of_config(path: Path, run: Run) -> Target:
             "have wider embeddings",
         )
     arguments = _arguments(file, kin)
+    if kind == "helium" and (
+        arguments["head_dim"] * arguments["num_attention_heads"] != arguments["hidden_size"]
+    ):
+        raise file.error("head_dim", "times num_attention_heads is hidden_size in every Helium")
     longest = file.whole(kin.longest, _LONGEST, kin.usual) if kin.longest else None
     if issubclass(kin.kind, Bert):
         # RoBERTa's kin reserve two positions more.
@@ -235,6 +239,8 @@ def _said(file: _File, kin: Kin, length: int) -> list[str]:
         )
     if file.content.get("model_type") in _WITHOUT_FUSED:
         said.append("fused attention, which the library's own code for it does not use")
+    if file.content.get("model_type") in ("beit", "data2vec-vision"):
+        said.append("positions as in a vision transformer, a few weights in a hundred")
     if (other := _other_head(file, kin)) is not None:
         said.append(other)
     if (trained := _TRAINED_AS.get(str(file.content.get("model_type")))) is not None:
@@ -286,11 +292,16 @@ _OTHER_HEADS = (
 _OTHER_HEADS_OF_IMAGES = (
     *("WithTeacher", "Segmentation", "Detection", "DepthEstimation", "Backbone", "PoseEstimation"),
 )
-_WITHOUT_FUSED = ("bloom", "mpt", "gptj", "codegen", "gpt_neo")
+_WITHOUT_FUSED = (
+    *("bloom", "mpt", "gptj", "codegen", "gpt_neo", "xglm", "openai-gpt"),
+    *("mpnet", "megatron-bert", "granite_swa", "granitemoe_swa"),
+)
 """Of transformers 5.17 (no ``_supports_sdpa``); counted and built as their kin that have it."""
 _TRAINED_AS = {
     "electra": "trained as a masked language model, without ELECTRA's generator",
-    "beit": "trained as a classifier, not on masked images",
+    **dict.fromkeys(
+        ("beit", "data2vec-vision", "vit_msn"), "trained as a classifier, not on masked images"
+    ),
     "dinov2": "trained as a classifier, without a teacher beside it",
 }
 _ALSO_READ = (

@@ -43,7 +43,7 @@ _ALIKE = (
     "residual_multiplier attention_multiplier embedding_fraction use_logit_bias use_logit_scale "
     "local_rope_theta global_rope_theta no_rope_layers no_rope_layer_interval head_type "
     "classifier_pooling sparse_pred_ignore_index deterministic_flash_attn n_special "
-    "predict_special_tokens masked_softmax_fusion offset_alibi seq_length "
+    "predict_special_tokens afn masked_softmax_fusion offset_alibi seq_length "
     "bias_dropout_fusion layer_switch order_of_interleaved_layers use_parallel_block "
     "use_parallel_embedding use_embedding_sharing use_gated_activation full_attn_mod "
     "interpolate_factor ff_factor scale_embedding scalable_attention"
@@ -57,14 +57,14 @@ _SMALL = (
     "task_type_vocab_size use_mask_token use_absolute_position_embeddings "
     "use_relative_position_bias use_mean_pooling use_shared_relative_position_bias "
     "layer_scale_init_value layerscale_value relative_attention_num_buckets skip_bias_add "
-    "skip_bias_add_qkv path_norm qk_norm"
+    "skip_bias_add_qkv path_norm qk_norm use_post_norm"
 )
 """Norms, biases and the like, which are a few weights in ten thousand."""
 _ELSEWHERE = (
     "add_cross_attention is_decoder layer_types layers_block_type attention_layers "
     "attention_types sliding_window sliding_window_pattern use_sliding_window max_window_layers "
     "window_size local_attention num_nextn_predict_layers num_mtp_layers moe_layer_freq "
-    "word_embed_proj_dim expansion_ratio attn_config layerdrop sparse_prediction alibi "
+    "mlp_layer_types word_embed_proj_dim expansion_ratio attn_config layerdrop sparse_prediction alibi "
     "use_bidirectional_attention quantization_config compression_config embedding_size "
     "image_size attn_type"
 )

@@ -126,6 +126,7 @@ def _config_path(path: Path) -> Path:
 def _run(ask: Ask, *, assume_text: bool) -> Run:
     return Run(
         batch_size=ask.batch_size or DEFAULT_BATCH["text" if assume_text else "image"],
+        batch_assumed=ask.batch_size is None,
         tokens=ask.tokens,
         images=ask.images,
         sequence_length=ask.sequence_length,

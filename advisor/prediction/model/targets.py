@@ -34,6 +34,8 @@ class Run:
 
     batch_size: int
     """Samples (sequences or images) an optimiser step, over all GPUs."""
+    batch_assumed: bool = False
+    """Whether nobody said so."""
     tokens: float | None = None
     """Tokens of the whole run, for text ..."""
     images: float | None = None
@@ -119,6 +121,8 @@ def make_target(
         if size is None:
             size = DEFAULT_IMAGE_SIZE
             assumed.append(f"images of {size} x {size} pixels")
+    if run.batch_assumed:
+        assumed.append(f"batches of {run.batch_size:,} {'sequences' if text else 'images'}")
     assumed += said(length or 0)
     chosen = run.precision or precision
     if chosen is None:
@@ -186,6 +190,10 @@ def target_of_timm(name: str, run: Run) -> Target:
         hint = nearest(plain_name(name), timm_names())
         raise ValueError(f"timm name {shown(name)}: timm has no such model; {hint}")
     architecture, size = found
+    if plain_name(name).startswith("crossvit_") and run.image_size not in (None, size):
+        raise ValueError(
+            f"{plain_name(name)} scales every image to {size} pixels a side; leave --image-size out"
+        )
     built = timm_model(name) is not None
     return make_target(
         name=plain_name(name),

@@ -68,6 +68,17 @@ _OTHER_WORK: Mapping[str, str] = {
         ("whisper", "wav2vec2", "hubert", "wavlm", "speech_to_text"),
         "models of speech read sound, which is not counted",
     ),
+    **dict.fromkeys(
+        ("deepseek_v32", "deepseek_v4", "glm_moe_dsa"),
+        "its attention chooses the tokens that it looks at, which is not counted",
+    ),
+    **dict.fromkeys(
+        ("gemma3n_text", "gemma4_text"),
+        "layers with embeddings of their own, and layers that share keys, are not counted",
+    ),
+    "llama4_text": "Llama 4's layers with experts and without in turn are not counted",
+    "ibert": "I-BERT is trained in whole numbers, which is not counted",
+    "bit": "Big Transfer is counted by its timm name alone; write one, such as resnetv2_50x1_bit",
     "mamba2": "Mamba 2's layers differ from Mamba's and are not counted",
     "vit_mae": "masked autoencoding feeds a quarter of the patches and trains a decoder beside the "
     "model, which is not counted; write vit to ask for the classifier",
@@ -130,6 +141,13 @@ def uncounted(
         said = content.get("num_hidden_layers")
         if isinstance(said, int) and said != len(layers):
             return "layer_types", f"names {len(layers)} layers, num_hidden_layers says {said}"
+    stages, depths = content.get("num_stages"), content.get("depths")
+    if isinstance(stages, int) and isinstance(depths, list) and stages != len(depths):
+        return "num_stages", f"is {stages}, but depths names {len(depths)} stages"
+    if "feed_forward_proj" in content and isinstance(content.get("is_gated_act"), bool):
+        named = str(content["feed_forward_proj"])
+        if content["is_gated_act"] != named.startswith("gated"):
+            return "is_gated_act", f"contradicts feed_forward_proj, which is {shown(named)}"
     if family != "encoder" and content.get("is_encoder_decoder") is True:
         return "is_encoder_decoder", "a decoder with an encoder is counted as T5 or mT5 alone"
     for key in ("add_cross_attention", "is_decoder"):
@@ -151,7 +169,8 @@ def uncounted(
     if kind not in (None, "multihead_attention"):
         return "attn_config", f"attention of the kind {str(kind)[:40]!r} is not counted here"
     if not _every_layer_routes(content):
-        return "moe_layer_freq", "layers with experts and layers without in turn are not counted"
+        key = "mlp_layer_types" if content.get("mlp_layer_types") else "moe_layer_freq"
+        return key, "layers with experts and layers without in turn are not counted"
     for name in content.get("architectures") or ():
         if "Bidirectional" in str(name):
             return "architectures", (
@@ -191,6 +210,9 @@ def of_several(content: Mapping[str, Any]) -> tuple[str, str] | None:
 def _every_layer_routes(content: Mapping[str, Any]) -> bool:
     """Whether every layer behind the first dense ones has experts, as is counted."""
     often = content.get("moe_layer_freq", 1)
+    named = content.get("mlp_layer_types")
+    if isinstance(named, list):
+        often = [each == "sparse" for each in named]
     if isinstance(often, list):
         dense = content.get("first_k_dense_replace")
         first = dense if isinstance(dense, int) else 0
