@@ -361,7 +361,16 @@ def test_what_is_assumed_comes_with_the_command_that_says_it(
     typed = shlex.split(told[0]["command"])
     written = typed[typed.index("--sequence-length") :]
     assert written == (
-        "--sequence-length 2048 --batch 512 --precision bf16 --host-memory 256GiB".split()
+        [
+            "--sequence-length",
+            "2048",
+            "--batch",
+            "512",
+            "--precision",
+            "bf16",
+            "--host-memory",
+            "256GiB",
+        ]
     )
     assert main(typed[1:]) == 0
     again = json.loads(capsys.readouterr().out)

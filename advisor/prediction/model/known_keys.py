@@ -64,8 +64,8 @@ _ELSEWHERE = (
     "add_cross_attention is_decoder layer_types layers_block_type attention_layers "
     "attention_types sliding_window sliding_window_pattern use_sliding_window max_window_layers "
     "window_size local_attention num_nextn_predict_layers num_mtp_layers moe_layer_freq "
-    "mlp_layer_types word_embed_proj_dim expansion_ratio attn_config layerdrop sparse_prediction alibi "
-    "use_bidirectional_attention quantization_config compression_config embedding_size "
+    "mlp_layer_types word_embed_proj_dim expansion_ratio attn_config layerdrop sparse_prediction "
+    "alibi use_bidirectional_attention quantization_config compression_config embedding_size "
     "image_size attn_type"
 )
 """Looked at apart (`uncounted`, `hf_config`)."""
