@@ -16,6 +16,7 @@ from advisor.answers.before import (
 from advisor.answers.circuit import circuit_line
 from advisor.answers.price_told import prices_told, told_words
 from advisor.answers.ranking import headline, published_note
+from advisor.answers.scaling_words import faster_than_linear, faster_words, key_of
 from advisor.answers.uncertainty_lines import (
     doubt_lines,
     limit_lines,
@@ -138,13 +139,17 @@ def _listed(title: str, lines: Iterable[str], width: int) -> list[str]:
     return ["\n".join([title, *filled])] if filled else []
 
 
-def _grounds(rows: Iterable[RankedRow], width: int) -> list[str]:
+def _grounds(rows: Sequence[RankedRow], width: int) -> list[str]:
     """What each time rests on, once for each number of one GPU that takes as long."""
-    lines = dict.fromkeys(
-        f"{gpus_words(row.build)}: {days_words(row)}; {rests_on_words(row.time)}; with "
-        f"{settings_words(row.time.settings)}"
-        for row in rows
-    )
+    faster = faster_than_linear(rows)
+
+    def line(row: RankedRow) -> str:
+        fewer = faster.get(key_of(row))
+        words = f"{gpus_words(row.build)}: {days_words(row)}; {rests_on_words(row.time)}; with "
+        words += settings_words(row.time.settings)
+        return words if fewer is None else f"{words}; {faster_words(row.build.gpu_count, fewer)}"
+
+    lines = dict.fromkeys(map(line, rows))
     return _listed("What the times rest on, and the settings:", lines, width)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from advisor.answers.before import Doubt, doubt_objects
 from advisor.answers.offered import Offer
 from advisor.answers.price_told import machine_object, price_objects
+from advisor.answers.scaling_words import faster_than_linear, key_of
 from advisor.answers.uncertainty_lines import (
     doubt_lines,
     settle_object,
@@ -170,6 +171,15 @@ CSV_COLUMNS = (
 )
 
 
+def _ranked_objects(rows: Sequence[RankedRow]) -> list[dict[str, Any]]:
+    """The ranked builds, each with the fewer GPUs that it is faster than by more than their
+    number."""
+    faster = faster_than_linear(rows)
+    return [
+        {**ranked_object(row), "faster_than_linear_of": faster.get(key_of(row))} for row in rows
+    ]
+
+
 def flat_object(row: RankedRow) -> dict[str, Any]:
     """One ranked build as a row of CSV."""
     flat = ranked_object(row)
@@ -283,7 +293,7 @@ def ranking_object(
         "prices": prices,
         "evidence": answer.candidates.evidence,
         "network": answer.candidates.network,
-        "ranked": [ranked_object(row) for row in answer.rows()],
+        "ranked": _ranked_objects(answer.rows()),
         "excluded": left_out_objects(answer),
         "price_rule": PRICE_RULE_WORDS,
         "price_doubts": doubt_lines(answer),

@@ -460,6 +460,7 @@ def test_a_token_passes_through_the_experts_chosen_for_it_alone(tmp_path: Path) 
         ({"layer_types": ["full_attention", "linear_attention"]}, "linear_attention"),
         ({"lora_rank": 8}, "lora_rank"),
         ({"mamba_d_state": 16}, "mamba_d_state"),
+        ({"attention_chunk_size": 512}, "attention_chunk_size"),
         ({"add_cross_attention": True, "model_type": "bert"}, "add_cross_attention"),
         ({"is_encoder_decoder": True}, "is_encoder_decoder"),
         ({"model_type": "electra", "hidden_size": 256, "embedding_size": 128}, "embedding_size"),

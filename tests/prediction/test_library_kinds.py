@@ -50,7 +50,10 @@ def test_a_kind_is_counted_as_the_library_builds_it(model_type: str, tmp_path: P
     [
         ("deepseek_v32", "chooses the tokens that it looks at"),
         ("gemma4_text", "layers that share keys"),
+        ("llama4", "with experts and without in turn"),
         ("llama4_text", "with experts and without in turn"),
+        ("qwen3_5_text", "layers of recurrence among those of attention"),
+        ("xlstm", "layers of recurrence are counted as Mamba's alone"),
         ("ibert", "trained in whole numbers"),
         ("bit", "timm name alone; write one, such as resnetv2_50x1_bit"),
     ],

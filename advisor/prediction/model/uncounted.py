@@ -24,7 +24,7 @@ _TELLING = (
         "attn_layer",
     ),
     *("use_cla", "cla_share", "num_loops", "recurren", "num_repeats", "index_topk"),
-    *("index_head", "attention_sink", "sparse_attention", "compression_ratio"),
+    *("index_head", "attention_chunk", "attention_sink", "sparse_attention", "compression_ratio"),
     *("kv_head", "head_kv", "ffn_config", "mixture_of_depths", "num_frames", "tubelet"),
     *("register_tokens", "distill", "teacher", "encoder_layers", "decoder_layers"),
 )
@@ -60,7 +60,8 @@ _OTHER_WORK: Mapping[str, str] = {
     **dict.fromkeys(
         (
             *("jamba", "zamba", "zamba2", "nemotron_h", "granitemoehybrid", "bamba", "lfm2"),
-            *("falcon_h1", "recurrent_gemma", "qwen3_next"),
+            *("falcon_h1", "recurrent_gemma", "qwen3_next", "lfm2_moe", "kimi_linear", "minimax"),
+            *("olmo_hybrid", "qwen3_5_text", "qwen3_5_moe_text"),
         ),
         "layers of recurrence among those of attention are not counted",
     ),
@@ -76,7 +77,11 @@ _OTHER_WORK: Mapping[str, str] = {
         ("gemma3n_text", "gemma4_text"),
         "layers with embeddings of their own, and layers that share keys, are not counted",
     ),
-    "llama4_text": "Llama 4's layers with experts and without in turn are not counted",
+    **dict.fromkeys(
+        ("llama4", "llama4_text"),
+        "Llama 4's layers with experts and without in turn are not counted",
+    ),
+    **dict.fromkeys(("rwkv", "xlstm"), "layers of recurrence are counted as Mamba's alone"),
     "ibert": "I-BERT is trained in whole numbers, which is not counted",
     "bit": "Big Transfer is counted by its timm name alone; write one, such as resnetv2_50x1_bit",
     "mamba2": "Mamba 2's layers differ from Mamba's and are not counted",
