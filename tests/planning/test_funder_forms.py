@@ -355,7 +355,7 @@ def test_a_sum_that_others_pay_is_not_asked_for(planned: Planned, tmp_path: Path
     rich = to_markdown(report_for(planned, **changes | {"shared_usd": Decimal(10**7)}).parts()[0])
     assert f"We ask for no money: the faculty pays the full cost of {told} for 1 machine" in rich
     assert "That is enough for " in rich and "It pays for" not in rich
-    assert "Choice. The project takes 1 machine" in rich and "We ask for 1" not in rich
+    assert "Choice. The project buys 1 machine" in rich and "We ask for 1" not in rich
     assert f"The faculty pays {told} of the total, and nothing is asked for." in rich
     budget = json.loads(to_json_text(report))["budget"]
     assert budget["asked"]["value"] == float(total.value - 1000)

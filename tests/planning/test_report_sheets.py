@@ -188,6 +188,31 @@ def test_a_yellow_cell_moves_a_number(planned: Planned) -> None:
     )
 
 
+def test_the_mean_of_yearly_rates_follows_from_them_in_the_sheet(planned: Planned) -> None:
+    problem = planned.loaded.problem
+    rates = [Decimal("0.5"), Decimal("0.56"), Decimal("0.57")]
+    days = [b - a for a, b in pairwise(problem.year_days)]
+    mean = sum(r * d for r, d in zip(rates, days, strict=True)) / sum(days)
+    rules = replace(
+        problem.rules,
+        year_overhead=tuple(zip(problem.year_days, rates, strict=False)),
+        overhead_rate=Decimal(mean).quantize(Decimal("0.000001")),
+    )
+    loaded = replace(planned.loaded, problem=replace(problem, rules=rules))
+    rows = report_for(replace(planned, loaded=loaded)).rows
+    (found,) = [row for row in rows if row.label == "overhead rate, mean of the years"]
+    assert found.value == rules.overhead_rate and found.operation == "ratio"
+    assert any(found.number in row.of for row in rows), "electricity bears overhead by it"
+    of, leaves = list(found.of), set[str]()
+    while of:
+        row = rows[of.pop() - 1]
+        of += row.of
+        leaves.add(str(row.origin.get("key")))
+    assert {f"institution.overhead_rate_by_year[{n}]" for n in (1, 2, 3)} <= leaves
+    leaf = {"key": "institution.overhead_rate"}
+    assert not any(row.origin == leaf and row.value == found.value for row in rows)
+
+
 def test_an_amount_is_not_broken_between_two_lines() -> None:
     asked = Num(value=Decimal(10000), unit="EUR", row=1)
     words = ("We ask for ", asked, ", 25 % of it by 2 May 2027, of EUR 40,000.50.")

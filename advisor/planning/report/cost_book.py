@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
+from itertools import pairwise
 
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.report.number_ledger import Num, NumberLedger
@@ -13,6 +14,7 @@ from advisor.planning.solver.charges import (
     RunCharge,
     fixed_charge,
     hours_in_a_day,
+    overhead_rate,
     purchase_charge,
     rental_charge,
     run_charge,
@@ -85,6 +87,27 @@ class CostBook:
         self.experiments = {e.experiment_id: e for e in self.problem.experiments}
         hours_in_a_day(ledger)  # the first rows
         watts_in_a_kilowatt(ledger)
+        self._mean_overhead()
+
+    def _mean_overhead(self) -> None:
+        """Where each year has a rate of overhead, their mean follows from them: whoever changes
+        one of them in a sheet changes what is charged by the mean."""
+        rules, ledger = self.problem.rules, self.ledger
+        if rules.year_overhead is None:
+            return
+        days, parts = [], []
+        for year, (first, last) in enumerate(pairwise(self.problem.year_days), start=1):
+            rate = overhead_rate(ledger, rules, day=first)
+            label = f"days of award year {year}"
+            days.append(ledger.leaf("unit", last - first, "days", label, name="days", year=year))
+            label = f"overhead rate by days, award year {year}"
+            parts.append(ledger.compute("product", [rate, days[-1]], "days", label))
+        of = [
+            ledger.total(parts, "overhead rates by days", "days"),
+            ledger.total(days, "days of the award years", "days"),
+        ]
+        mean = ledger.compute("ratio", of, "share", "overhead rate, mean of the years", decimals=6)
+        ledger.derive(mean, "setting", key="institution.overhead_rate")
 
     def setting(self, key: str, value: Decimal | int, unit: str, label: str) -> Num:
         """A setting of the grant or of its institution."""

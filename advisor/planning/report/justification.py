@@ -108,7 +108,7 @@ def _choices(given: Material, *, asks: bool) -> list[Words]:
         ]
         models = [given.book.experiments[p.experiment_id].model for p in runs]
         names = listed(given.loaded.models[model].name for model in models)
-        begins = "Choice. We ask for " if asks else "Choice. The project takes "
+        begins = "Choice. We ask for " if asks else "Choice. The project buys "
         words: list[str | Num] = [begins, *asked_for(e), *_price(given, e)]
         kind = "equipment" if is_equipment(given, e) else "supplies, below the threshold"
         if e.machine.in_base is not None:

@@ -61,11 +61,15 @@ class NumberLedger:
         if kind not in LEAVES:
             raise ValueError(f"kind '{kind}' is not one of {', '.join(LEAVES)}")
         number = value if isinstance(value, Decimal) else Decimal(str(value))
-        key = (kind, unit, tuple(sorted((k, str(v)) for k, v in origin.items())))
+        key = _leaf_key(kind, unit, origin)
         held = self._known.get(key)
         if held is not None and held.value == number:
             return held
         return self._add(key, kind=kind, value=number, unit=unit, label=label, origin=origin)
+
+    def derive(self, num: Num, kind: str, **origin: Any) -> None:
+        """From now on that leaf is ``num``, which is computed from others."""
+        self._known[_leaf_key(kind, num.unit, origin)] = num
 
     def compute(
         self,
@@ -106,3 +110,7 @@ class NumberLedger:
         num = Num(value=row.value, unit=row.unit, row=number)
         self._known[key] = num
         return num
+
+
+def _leaf_key(kind: str, unit: str, origin: Mapping[str, Any]) -> Any:
+    return kind, unit, tuple(sorted((k, str(v)) for k, v in origin.items()))
