@@ -10,11 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from advisor.planning.solver import dividing
 from advisor.planning.solver.dividing import Divided
+from advisor.planning.solver.filling import Deal
 from advisor.planning.solver.large import Learnt, large_plan
 from advisor.planning.solver.milp import Program
 from advisor.planning.solver.problem import Machine, PlanningProblem, Rules
-from advisor.planning.solver.search_clock import NoPlan, clock_of
+from advisor.planning.solver.search_clock import Clock, NoPlan, clock_of
 from tests.planning.test_plan_solve import check_placement
 from tests.plans_for_tests import (
     best_by_trying_everything,
@@ -106,3 +108,41 @@ def test_no_plan_that_a_search_finds_is_below_the_bound(block: int) -> None:
             if each is not None:
                 assert each[1].judged_cents >= best[0]
                 check_placement(problem, each[1])
+
+
+def four_gpus() -> PlanningProblem:
+    """Four runs, each of which takes one GPU of four for all its window."""
+    own = make_machine("own", None, {"b": 1.0}, gpu_count=4)
+    return make_problem(
+        experiments=(make_experiment("e", "a", 4, 0, 100),),
+        machines=(own, part_of(own, 1, {"a": 100.0}), part_of(own, 2, {"a": 90.0})),
+        rentals=(make_rental("rent", "9", {"a": 10.0}),),
+    )
+
+
+def test_gpus_that_no_part_has_are_used() -> None:
+    """From parts of 1 and 2 GPUs that leave one: none of the four is rented in the end."""
+    program = Program(four_gpus())
+    first = {("own", -1, False): 1.0, ("own:1", -1, False): 1.0, ("own:2", -1, False): 1.0}
+    found = Divided(program, program.judged, ()).search(clock_of(20), first)
+    assert found is not None
+    cost, plan = found
+    assert cost == 0
+    assert {(p.machine_id, p.unit) for p in plan.placed} == {("own:1", n) for n in (1, 2, 3, 4)}
+
+
+def test_without_time_to_deal_again_runs_stay_on_their_machines(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(dividing, "ROUNDS_TIME", 0.0)
+    waiting: list[int] = []
+
+    def repack(deal: Deal, clock: Clock) -> None:
+        waiting.append(len(deal.left))
+
+    monkeypatch.setattr(Deal, "repack", repack)
+    program = Program(four_gpus())
+    found = Divided(program, program.judged, ()).search(clock_of(20))
+    assert found is not None
+    assert found[0] == 0
+    assert waiting == [0]

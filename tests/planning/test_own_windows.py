@@ -12,6 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from advisor.planning.solver.by_year import cents_by_year, within_year_budgets
+from advisor.planning.solver.dividing import Divided
 from advisor.planning.solver.large import Learnt, large_plan, with_parts
 from advisor.planning.solver.milp import Program
 from advisor.planning.solver.problem import Allocation, PlanningProblem, Rules
@@ -78,6 +80,21 @@ def test_runs_with_windows_of_their_own_have_a_plan_near_a_bound(allocation: boo
                 hours = year_hours.get(placed.order, Decimal(0))
                 year_hours[placed.order] = hours + length * 24 * problem.rentals[1].gpu_count
         assert year_hours and float(max(year_hours.values())) <= 2000 + 1e-6
+
+
+def test_runs_are_dealt_to_machines_where_years_have_money() -> None:
+    """Money for one machine in the first year and for one in the second: with every run paid as
+    soon as it may start there is a plan near the bound, and it keeps to each year."""
+    problem = every_window_its_own(80, allocation=False)
+    problem = replace(problem, year_budget_cents=(26_000_00, 20_000_00, 10_000_00), paid_early=True)
+    program = Program(problem)
+    keys = {("m", 0), ("m", 1)}
+    found = Divided(program, program.judged, keys).search(clock_of(20))
+    assert found is not None
+    check_placement(problem, found[1])
+    assert {p.order for p in found[1].purchases} == {0, 1}
+    paid = cents_by_year(problem, found[1].purchases, found[1].placed)
+    assert within_year_budgets(problem, paid)
 
 
 def test_wider_windows_cost_no_more() -> None:

@@ -9,26 +9,31 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import combinations_with_replacement
+from math import inf
 from typing import Any
 
 from advisor.planning.solver.filling import Deal, dealing, numbers_of
-from advisor.planning.solver.first_plans import Found, same_columns
+from advisor.planning.solver.first_plans import Found, dot, same_columns
 from advisor.planning.solver.milp import Program
 from advisor.planning.solver.search_clock import Clock
 
 FEW_STEPS = 3
 """For each run, to compare one choice with another."""
-ROUNDS = ((4, 8), (2, 16))
-"""Of the best choices, how many are dealt again, with how many steps for each run; runs of the best
-are then packed anew."""
-ROUNDS_TIME = 0.4
+ROUNDS = ((3, 8, 0.5), (1, 48, 1.0))
+"""Of the cheapest choices and those that promise most, how many are dealt again, with how many
+steps for each run, in this share of the time for it that is left; runs of the best are then packed
+anew."""
+ROUNDS_TIME = 0.6
 NUMBERS_TIME = 0.3
 TRYING = 0.6
-TRYING_NEAR = 0.2
+TRYING_NEAR = 0.35
 """Shares of the time that is left; the second where the first choice is a good one already, so that
 runs are dealt to it for longer."""
+STILL_FOUND = 0.5
+"""Of what a choice is dearer than its runs would be in parts, the share that dealing for longer
+saves, about: small parts are hard to fill at first, and cheaper than large ones in the end."""
 RUNS_GAP = 0.002
 LESS = 0.005
 """Dollars."""
@@ -48,6 +53,18 @@ def _columns(program: Program) -> Iterator[tuple[tuple[str, int, bool], int]]:
     for used_whole, columns in ((False, program.count), (True, program.wholes)):
         for (machine_id, order), column in columns.items():
             yield (machine_id, order, used_whole), column
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Tried:
+    """A choice to which the runs were dealt."""
+
+    x: Any
+    """The columns, of runs in parts where these are cheapest."""
+    deal: Deal
+    cost: float
+    hoped: float
+    """What it would cost, about, if runs were dealt for long."""
 
 
 class Divided:
@@ -71,9 +88,7 @@ class Divided:
         self.costs = [costs[same[column]] if column in same else 0.0 for column in columns]
         self._hear = hear
         self.best: Found | None = None
-        self._ranked: list[tuple[float, Any, Deal]] = []
-        """Costs of choices that were tried, the columns of runs on parts of machines, and how they
-        were dealt."""
+        self._tries: list[_Tried] = []
 
     def search(self, clock: Clock, first: NamedNumbers | None = None) -> Found | None:
         """The best plan until the time is over; ``first`` is the choice to begin with."""
@@ -88,36 +103,60 @@ class Divided:
         if answer.x is None:
             return None
         trying = clock.within(clock.left * (TRYING if first is None else TRYING_NEAR))
-        here = numbers_of(program, answer.x)
-        cost = self._tried(answer.x, clock)
-        seen = [here]
-        while True:
-            nearby = (each for each in self._nearby(here) if each not in seen)
-            other = None if trying.left <= 0 else next(nearby, None)
-            if other is None:
+        tried = self._tried(answer.x, clock)
+        hoped = inf if tried is None else tried
+        seen = [numbers_of(program, answer.x)]
+        waiting = self._beside(seen[0], seen, trying)
+        while waiting and trying.left > 0:
+            # First what would be cheapest if runs could be in parts: it is sooner known.
+            other = waiting.pop(min(range(len(waiting)), key=lambda n: float(waiting[n].fun)))
+            before = self._least
+            if other.fun >= before:
                 break
-            seen.append(other)
-            answer = program.solve(self.costs, trying.left, whole=(), fixed=other)
-            if answer.x is None or (self.best is not None and answer.fun >= self.best[0]):
-                continue
-            found = self._tried(answer.x, trying)
-            if found is not None and (cost is None or found < cost - LESS):
-                here, cost = other, found
+            tried = self._tried(other.x, trying)
+            if tried is not None and (tried < hoped - LESS or self._least < before):
+                hoped = min(tried, hoped)
+                waiting += self._beside(numbers_of(program, other.x), seen, trying)
         dealt = clock.within(clock.left * ROUNDS_TIME)
-        for most, steps in ROUNDS:
-            ranked = self._best(most)
-            self._ranked = []
-            for left, (_, x, _) in zip(range(len(ranked), 0, -1), ranked, strict=True):
-                self._tried(x, dealt.within(dealt.left / left), steps)
-        for *_, deal in self._best(1):
-            deal.repack(clock)
-            self._keep(deal.plan())
+        # Without time to deal again a choice keeps what it has: a deal of a moment ranks nothing.
+        every, latest = self._tries, self._tries
+        for most, steps, share in ROUNDS:
+            cheapest = sorted(latest, key=lambda each: each.cost)[: most // 2]
+            promising = sorted(latest, key=lambda each: each.hoped)
+            ranked = [*cheapest, *(each for each in promising if each not in cheapest)][:most]
+            again = dealt.within(dealt.left * share)
+            self._tries = []
+            for left, each in zip(range(len(ranked), 0, -1), ranked, strict=True):
+                if again.left > 0:
+                    self._tried(each.x, again.within(again.left / left), steps)
+            every = [*every, *self._tries]
+            latest = self._tries or latest
+        best = min(every, key=lambda each: each.cost, default=None)
+        if best is not None:
+            best.deal.repack(clock)
+            self._keep(best.deal.plan())
         return self.best
 
-    def _best(self, most: int) -> list[tuple[float, Any, Deal]]:
-        return sorted(self._ranked, key=lambda each: each[0])[:most]
+    @property
+    def _least(self) -> float:
+        return inf if self.best is None else self.best[0]
+
+    def _beside(self, here: Numbers, seen: list[Numbers], clock: Clock) -> list[Any]:
+        """The answers for the choices that are a step away and were not seen yet."""
+        found = []
+        for other in self._nearby(here):
+            if clock.left <= 0:
+                break
+            if other in seen:
+                continue
+            seen.append(other)
+            answer = self.program.solve(self.costs, clock.left, whole=(), fixed=other)
+            if answer.x is not None:
+                found.append(answer)
+        return found
 
     def _tried(self, x: Any, clock: Clock, steps: int = FEW_STEPS) -> float | None:
+        """What it would cost, about, if runs were dealt to this choice for long."""
         deal = dealing(self.program, self.costs, x)
         if deal is None:
             return None
@@ -126,24 +165,39 @@ class Divided:
         self._keep(found)
         if found is None:
             return None
-        self._ranked.append((found[0], x, deal))
-        return found[0]
+        cost = found[0]
+        hoped = cost - STILL_FOUND * max(cost - dot(self.costs, x), 0.0)
+        self._tries.append(_Tried(x=x, deal=deal, cost=cost, hoped=hoped))
+        return hoped
 
     def _keep(self, found: Found | None) -> None:
-        if found is not None and (self.best is None or found[0] < self.best[0] - LESS):
+        if found is not None and found[0] < self._least - LESS:
             self.best = found
             self._hear(found)
 
     def _nearby(self, numbers: Numbers) -> Iterator[Numbers]:
-        """Two parts as one, one as two, then a machine less or more of a kind."""
+        """GPUs that no part has used too, two parts as one, one as two, then a machine less or
+        more of a kind."""
         program = self.program
         every: dict[tuple[str, int], dict[int, int]] = {}
         """Columns by how many GPUs they count, of each group of whole machines."""
+        sizes = {m.machine_id: m.gpu_count for m in program.problem.machines}
         for group in program.groups:
             if group.key in program.count:
                 whole = group.machine.part_of or group.machine.machine_id
                 column = program.wholes.get(group.key, program.count[group.key])
                 every.setdefault((whole, group.order), {})[group.machine.gpu_count] = column
+        for key, columns in every.items():
+            machines = program.count[key]
+            parts = {gpus: column for gpus, column in columns.items() if column != machines}
+            taken = sum(gpus * numbers[column] for gpus, column in parts.items())
+            free = sizes[key[0]] * numbers[machines] - taken
+            for gpus in sorted(parts, reverse=True):
+                if gpus <= free:
+                    yield from _stepped(numbers, Counter({parts[gpus]: 1}))
+                for few in sorted(parts):
+                    if 0 < gpus - few <= free:
+                        yield from _stepped(numbers, Counter({parts[gpus]: 1, parts[few]: -1}))
         for columns in every.values():
             for few, more in combinations_with_replacement(sorted(columns), 2):
                 if few + more in columns:

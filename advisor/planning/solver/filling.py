@@ -62,9 +62,9 @@ elsewhere; and which have no place."""
 
 
 def dealing(program: Program, costs: Sequence[float], x: Sequence[float]) -> Deal | None:
-    """Of all runs to the machines that ``x`` has; None where years have money of their own, or the
-    machines are too many or no whole number."""
-    if program.days or program.problem.year_budget_cents is not None:
+    """Of all runs to the machines that ``x`` has; None where a run's money may be in several years,
+    or the machines are too many or no whole number."""
+    if program.days:
         return None
     numbers = numbers_of(program, x)
     slots = sum(numbers.values())
@@ -91,9 +91,16 @@ def _runs(
     for key, column in program.rent.items():
         own = rents if program.ways[key].rental.allocation is None else granted
         own.setdefault(key[0], []).append(column)
+    years = {program.rent[key]: way.year for key, way in program.ways.items()}
+    later = problem.year_budget_cents is not None and problem.carry_over
+
+    def dearer(column: int) -> tuple[float, int]:
+        # Of years that cost the same the last: money that is carried over is there by then.
+        return costs[column], -years[column] if later else years[column]
+
     for e in problem.experiments:
-        rent = sorted(rents.get(e.experiment_id, ()), key=lambda column: costs[column])
-        other = sorted([*rent, *granted.get(e.experiment_id, ())], key=lambda column: costs[column])
+        rent = sorted(rents.get(e.experiment_id, ()), key=dearer)
+        other = sorted([*rent, *granted.get(e.experiment_id, ())], key=dearer)
         wanted = sum(x[column] for column in granted.get(e.experiment_id, ()))
         skip = program.skip[e.experiment_id]
         if program.upper[skip]:

@@ -235,11 +235,11 @@ def _filled(
     hear: Callable[[Found], None],
     first: NamedNumbers | None = None,
 ) -> Found | None:
-    """A plan that buys from these groups alone; None where years have money of their own.
+    """A plan that buys from these groups alone; None where a run's money may be in several years.
 
     ``first``: how many machines and parts of them there are in the choice that is tried first.
     """
-    if program.problem.year_budget_cents is not None:
+    if program.days:
         return None
     return Divided(program, costs, keys, hear).search(clock, first)
 

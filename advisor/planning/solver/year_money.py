@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from threading import Event
 
 from advisor.planning.solver.by_year import cents_by_year, within_year_budgets
 from advisor.planning.solver.first_plans import LARGE
@@ -21,6 +22,8 @@ Find = Callable[[PlanningProblem, Clock, Sequence[Plan]], Plan]
 NEAR = 0.01
 """A plan within this share of its bound is good enough."""
 FREE_TIME = 0.5
+BREAKING_TIME = 0.2
+"""Where every plan without budgets by year breaks one, no better is looked for after this share."""
 EARLY_TIME = 0.7
 """Shares of the time that is left."""
 
@@ -73,17 +76,25 @@ def _keeps(problem: PlanningProblem, plan: Plan) -> bool:
 
 
 def _heard(problem: PlanningProblem, clock: Clock) -> Clock:
-    """The clock, whose listener hears of no plan that breaks a year's budget."""
-    hear = clock.hear
-    if hear is None:
-        return clock
+    """The clock for plans without budgets by year. Its listener hears of none that breaks one; it
+    stops where all do, so that time is left for those that do not."""
+    hear, stop = clock.hear, clock.stop or Event()
+    most = clock.left * (1 - BREAKING_TIME / FREE_TIME)
+    kept = False
 
     def told(said: Progress) -> None:
-        if said.plan is not None and not _keeps(problem, said.plan):
-            said = replace(said, plan=None)
-        hear(said)
+        nonlocal kept
+        if said.plan is not None:
+            if _keeps(problem, said.plan):
+                kept = True
+            else:
+                said = replace(said, plan=None)
+                if not kept and clock.stop is None and clock.left < most:
+                    stop.set()
+        if hear is not None:
+            hear(said)
 
-    return replace(clock, hear=told)
+    return replace(clock, hear=told, stop=stop)
 
 
 def _against(bound: float, plan: Plan) -> Plan:
