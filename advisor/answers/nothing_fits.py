@@ -68,10 +68,10 @@ def _nearest(ranking: Ranking, room: Room) -> str:
         first, unsold = sold_first(candidates, in_time)
         on_sale = "" if first == in_time[0] else " on sale"
         return f"{start}: the cheapest{on_sale} is {priced_words(ranking, first, room)}{unsold}."
-    what = " for that" if inside and budget is not None and room != "short months" else ""
+    what = " for that" if inside and budget is not None and room != "least" else ""
     first, unsold = sold_first(candidates, inside or candidates.by_days)
     on_sale = "" if first == (inside or candidates.by_days)[0] else " on sale"
-    name = short_gpus_words if room == "short months" else named_gpus_words
+    name = short_gpus_words if room == "least" else named_gpus_words
     gpus = name(candidates.builds[first])
     near = []
     if inside or not in_time:

@@ -34,12 +34,16 @@ if TYPE_CHECKING:
 
 HARDLY = 0.05
 """A machine that keeps the days with a smaller chance is named after one over the budget."""
+NEARLY = Decimal("1.05")
+"""What costs no more than this share of the budget is nearer than a machine that keeps the days
+with no even chance: a vendor's discount is of that size, twice the days are not."""
+EVEN = 0.5
 
-Room = Literal["all", "no age", "no names", "short months"]
+Room = Literal["all", "no age", "no names", "short months", "least"]
 """How much is said of a price, by how much room there is for it: all of it; without its age, which
-the table has; without whose options it adds up; with the month cut to three letters, too, and by
-how much it misses left to the reader."""
-ROOMS: tuple[Room, ...] = ("all", "no age", "no names", "short months")
+the table has; without whose options it adds up; with the month cut to three letters, too; and with
+by how much it misses left to the reader."""
+ROOMS: tuple[Room, ...] = ("all", "no age", "no names", "short months", "least")
 
 
 class Offer(NamedTuple):
@@ -65,7 +69,7 @@ def asked_words(build: Build, gpu_quote: Quote, host_quote: Quote, room: Room) -
     not: ``June 2026, 5 months old; GPUs by own quote``. Before it that nobody quoted the total,
     that only others tell of it, or that the GPUs are used."""
     day = min(gpu_quote.quoted_on, host_quote.quoted_on)
-    words = f"{day:%b %Y}" if room == "short months" else f"{day:%B %Y}"
+    words = f"{day:%b %Y}" if room in ("short months", "least") else f"{day:%B %Y}"
     if room == "all":
         words = price_day_words(day, date.today())
     if is_unquoted(build, host_quote):
@@ -99,9 +103,12 @@ def orderable(ranking: Ranking) -> tuple[Offer, ...]:
     best = next((i for i in cheapest if limit is None or candidates.days[i] <= limit), None)
     if budget is not None and best is not None:
         dear = Offer(position=best, misses="budget", chance=chance_at(ranking, best))
+        cost = candidates.cost_usd(best)
+        assert cost is not None  # it is rankable
         # What hardly keeps the days is no answer to who asked for them.
-        hopeless = bool(found) and (found[0].chance or 0.0) < HARDLY
-        found = [dear, *found] if hopeless else [*found, dear]
+        least = EVEN if cost <= budget * NEARLY else HARDLY
+        is_late = bool(found) and (found[0].chance or 0.0) < least
+        found = [dear, *found] if is_late else [*found, dear]
     return tuple(found)
 
 
@@ -122,10 +129,10 @@ def offer_words(ranking: Ranking, offer: Offer, room: Room = "all") -> str:
         assert budget is not None and cost is not None  # else nothing misses it
         price, over = over_budget_words(cost, budget)
         words = priced_words(ranking, offer.position, room, price)
-        return words if room == "short months" else f"{words}, {over}"
+        return words if room == "least" else f"{words}, {over}"
     assert offer.chance is not None  # it misses the days
     words = priced_words(ranking, offer.position, room)
-    return words if room == "short months" else f"{words}, {chance_words(offer.chance)} to make it"
+    return words if room == "least" else f"{words}, {chance_words(offer.chance)} to make it"
 
 
 def priced_words(ranking: Ranking, i: int, room: Room, price: str | None = None) -> str:

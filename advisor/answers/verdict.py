@@ -94,7 +94,7 @@ def verdict(ranking: Ranking) -> Verdict:
             orderable=offers,
         )
     does = f"{model} in {', '.join([days, *limit, *run])}"
-    sure = {room: how_sure(ranking, named=room != "short months") for room in ROOMS}
+    sure = {room: how_sure(ranking, named=room != "least") for room in ROOMS}
     if not (row.build.host_owned or ranking.candidates.offered[ranking.order[0]]):
         # What nobody sells is nothing to buy: it says what was asked for it once.
         machine = f"{named_gpus_words(row.build)} {in_machine(row.build)}"
