@@ -82,12 +82,14 @@ def verdict(ranking: Ranking) -> Verdict:
     offers = orderable(ranking)
     if offers:
         start = f"Nothing on sale trains {model}{asked_for(ranking)}; the nearest is "
+        # The budget stands before the price, so that one sees by how much it is missed.
+        room: Room = "least" if offers[0].misses == "budget" else "no names"
         return Verdict(
             sentence=_of_two_lines(
-                f"{start}{offer_words(ranking, offers[0], room)}." for room in ROOMS
+                f"{start}{offer_words(ranking, offers[0], each)}." for each in ROOMS
             ),
             medium=f"Nothing on sale trains it{asked_for(ranking)}; the nearest is "
-            f"{offer_words(ranking, offers[0], 'no names')}.",
+            f"{offer_words(ranking, offers[0], room)}.",
             short=f"No seller known for these; to order: {_short_offer(ranking, offers[0])}.",
             row=row,
             chance=chance,

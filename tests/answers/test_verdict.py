@@ -233,7 +233,6 @@ def test_where_nothing_is_sold_that_keeps_the_limits_what_can_be_ordered_is_name
     both = f"{found.sentence} {price}"
     assert f"{short_gpus_words(pythia.builds[dear])} in the " in both
     printed = float(usd_rounded(pythia.cents[dear] / 100).replace(",", "").strip("$"))
-    assert usd_rounded(pythia.cents[dear] / 100) in both or budget < printed <= budget + 1
     if printed > budget and first == slow:  # the difference of what is printed
         assert f"${printed - budget:,.0f} over budget" in both
     assert "to order: " in found.short
