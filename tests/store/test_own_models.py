@@ -116,7 +116,7 @@ def test_a_kept_model_is_ranked_with_the_times_that_predict_gives(
     assert model_row.parameters == 1_235_814_400  # Llama 3.2 1B, as its publisher counts it
     assert model_row.training_steps == -(-(300 * 10**9) // (2048 * 512))
     assert (model_row.precision, model_row.sequence_length) == ("bf16", 2048)
-    assert model_row.note == "assumed: sequences of 2,048 tokens"
+    assert model_row.note == "assumed: sequences of 2,048 tokens; batches of 512 sequences"
 
 
 def test_ranking_a_kept_model_loads_nothing_that_predicts(own_store: Path, config: Path) -> None:

@@ -175,7 +175,7 @@ async def test_rows_that_another_program_adds_appear(own_paper_store: Path) -> N
         assert after.total == before.total + 1
         await pilot.press("slash")
         await paste(pilot, "[red]shop")
-        assert column(pilot, 5) == ["[red]shop[/] (own quote)"]
+        assert column(pilot, 3) == ["[red]shop[/] (own quote)"]
 
 
 async def test_predictions_stand_beside_what_was_measured(store_path: Path) -> None:
