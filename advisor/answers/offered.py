@@ -35,9 +35,10 @@ if TYPE_CHECKING:
 HARDLY = 0.05
 """A machine that keeps the days with a smaller chance is named after one over the budget."""
 NEARLY = Decimal("1.05")
-"""What costs no more than this share of the budget is nearer than a machine that keeps the days
-with no even chance: a vendor's discount is of that size, twice the days are not."""
+"""What costs no more than so many budgets is named before a machine that more likely than not
+takes too long: a vendor's discount may be as much. A judgement."""
 EVEN = 0.5
+"""As likely as not."""
 
 Room = Literal["all", "no age", "no names", "short months", "least"]
 """How much is said of a price, by how much room there is for it: all of it; without its age, which
