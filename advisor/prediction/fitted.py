@@ -14,7 +14,7 @@ from typing import Any
 from advisor.prediction.intervals import Tail
 from advisor.prediction.physics.memory import MemoryCosts
 
-VERSION = 12
+VERSION = 13
 """Counts up when the factors or effects change their meaning: an older fit is then fitted anew."""
 
 

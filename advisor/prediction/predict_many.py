@@ -286,7 +286,7 @@ def _fastest(
     for term, factor in zip(terms[1:], factors[1:9], strict=True):
         work += term * factor
     busy = terms[0] + terms[1]
-    company = busy * company_share(columns) * factors[12]
+    company = busy * company_share(columns) * factors[13]
     work += company
     best = np.full(len(columns), np.inf)
     chosen = np.full(len(columns), -1)
@@ -317,8 +317,10 @@ def _fastest(
         seconds = (apart if option.stage else compiled) * multiple
         exchange = shown[1] * factors[10] + shown[2] * factors[11]
         seconds += shown[0] * factors[9] + exchange
+        if option.stage:
+            seconds += shown[3] * factors[12]
         if option.offloading:
-            seconds += offload * factors[13]
+            seconds += offload * factors[14]
         # A GPU without a datasheet rate has no seconds (NaN); that it fits is known all the same.
         better = (micro > 0) & ((seconds < best * AS_FAST) | (chosen < 0))
         np.copyto(best, seconds, where=better)
@@ -374,6 +376,7 @@ def _factors(fitted: Fitted, columns: Columns, *, naive: bool) -> list[Floats | 
         value["update"],
         value["exchange"],
         value["exposed"],
+        value["launches"],
         value["company"],
         value["offload"],
     ]

@@ -56,6 +56,7 @@ FACTORS = (
     Factor(name="update", start=1.5, spread=0.4),
     Factor(name="exchange", start=1.0, spread=0.6),
     Factor(name="exposed", start=0.1, spread=0.7),
+    Factor(name="launches", start=3.0, spread=0.4),
     Factor(name="company", start=0.05, spread=0.7),
     Factor(name="offload", start=2.0, spread=0.7),
     Factor(name="naive compute", start=1.1, spread=0.15),
