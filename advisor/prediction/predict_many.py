@@ -357,7 +357,8 @@ def _factors(fitted: Fitted, columns: Columns, *, naive: bool) -> list[Floats | 
         scores = np.where(columns.causal, scores * value["naive scores of decoders"], scores)
         issue = issue * value["naive issue"]
     else:
-        hopper = np.where(columns.tensor_memory, value["attention of Hopper"], 1.0)
+        cudnn = np.where(columns.half, value["attention of cuDNN"], 1.0)
+        hopper = np.where(columns.tensor_memory, value["attention of Hopper"] * cudnn, 1.0)
         attention = value["attention"] * hopper
     return [
         compute,

@@ -30,6 +30,7 @@ def step_model(observations: Sequence[Observation], costs: MemoryCosts) -> StepM
         transformers=[o.harness in (PAPER, REFERENCE) for o in observations],
         host_gib=np.array([o.host_gib for o in observations]),
         harnessed=[o.harness == PAPER for o in observations],
+        own=[o.harness == REFERENCE for o in observations],
     )
 
 

@@ -45,6 +45,7 @@ FACTORS = (
     Factor(name="power", start=0.4, spread=0.5),
     Factor(name="attention", start=2.2, spread=0.3),
     Factor(name="attention of Hopper", start=1.3, spread=0.3),
+    Factor(name="attention of cuDNN", start=0.6, spread=0.2),
     Factor(name="elementwise", start=4.0, spread=0.4),
     Factor(name="traffic in a large cache", start=0.8, spread=0.2),
     Factor(name="issue", start=100.0, spread=0.5),
@@ -80,7 +81,9 @@ FACTORS = (
 which encoders and vision models lack. Depthwise convolutions run in half precision at a quarter of
 the FP32 peak of 64 lanes a multiprocessor; in FP32 cuDNN has no specialised kernel for their weight
 gradient, and all three passes together reach a thirtieth (profiled on an H200, PyTorch 2.11, 7 x 7:
-8.6 and 1.07 of 33.5 TFLOP/s). The last four are the paper's harness: see `harness`."""
+8.6 and 1.07 of 33.5 TFLOP/s). In half precision PyTorch's SDPA takes cuDNN's attention on GPUs with
+tensor memory accelerators since 2.5: measured 1.5 to 1.8 times as fast as the FlashAttention 2 that
+others' rows have (docs/measurements.md). The last four are the paper's harness: see `harness`."""
 CACHED = ("elementwise", "scores")
 """Terms of what one kernel hands to the next, of which a large cache keeps a part."""
 EXCHANGES = ("exchange", "exposed")
@@ -112,9 +115,10 @@ class StepModel:
         transformers: Sequence[bool],
         host_gib: Floats | float = HOST_GIB_A_GPU,
         harnessed: Sequence[bool] | None = None,
+        own: Sequence[bool] | None = None,
     ) -> None:
         """``harnessed``: which rows the paper's harness timed, whose searches took what it saw as
-        fastest."""
+        fastest. ``own``: which are of our own stack, whose PyTorch takes cuDNN's attention."""
         import numpy as np
 
         rows = len(columns)
@@ -131,6 +135,7 @@ class StepModel:
         self.term_factor[columns.convnet & columns.half, scan] = _INDEX["depthwise"]
         self.term_factor[columns.convnet & ~columns.half, scan] = _INDEX["depthwise in fp32"]
         self.hopper = columns.tensor_memory & ~naive_rows
+        self.cudnn = self.hopper & columns.half & (False if own is None else np.array(own))
         self.uncompiled = ~columns.compiles & ~naive_rows
         self.plain_decoder = columns.causal & naive_rows
         choices = [*fitting_options("naive", columns, costs)]
@@ -195,6 +200,7 @@ class StepModel:
         plain_convnet = self.columns.plain_convnet
         logs[:, TERMS.index("issue")] += plain_convnet * theta[_INDEX["issue of plain convnets"]]
         logs[:, TERMS.index("attention")] += self.hopper * theta[_INDEX["attention of Hopper"]]
+        logs[:, TERMS.index("attention")] += self.cudnn * theta[_INDEX["attention of cuDNN"]]
         self_half = self.columns.half_rate
         logs[:, TERMS.index("compute")] += self_half * theta[_INDEX["compute of GeForce"]]
         logs[:, TERMS.index("issue")] += self.naive * theta[_INDEX["naive issue"]]
@@ -222,6 +228,7 @@ class StepModel:
         jacobian[:, _INDEX["attention of Hopper"]] = (
             shares[:, TERMS.index("attention")] * self.hopper
         )
+        jacobian[:, _INDEX["attention of cuDNN"]] = shares[:, TERMS.index("attention")] * self.cudnn
         jacobian[:, _INDEX["uncompiled elementwise"]] = (
             shares[:, TERMS.index("elementwise")] * self.uncompiled
         )
