@@ -294,8 +294,8 @@ def test_a_gpu_with_no_worse_facts_of_its_generation_is_no_slower(fitted: Fitted
             alike = less.generation == more.generation and less.half_rate == more.half_rate
             if i != j and alike and (facts[j] >= facts[i]).all():
                 compared.add((less.name, more.name))
-                # Two that were both measured may differ by the scatter of their times.
-                assert np.nanmax(days[:, j] / days[:, i], initial=0.0) < 1.01
+                # Two that were measured, or of which one was, may differ by their times' scatter.
+                assert np.nanmax(days[:, j] / days[:, i], initial=0.0) < 1.05
     assert compared >= {("B200", "B300"), ("H100", "H200"), ("A100 40GB SXM", "A100")}
 
 
@@ -418,7 +418,7 @@ def test_many_agree_with_one(fitted: Fitted) -> None:
 
 def test_a_fit_is_small_and_survives_json(fitted: Fitted) -> None:
     text = fitted.to_json()
-    assert len(text) < 280_000 and "\n" not in text
+    assert len(text) < 450_000 and "\n" not in text
     again = Fitted.from_json(text)
     assert again.to_json() == text
     before = predict(WORKLOADS["pythia-1b"], CHIPS["H100"], 8, fitted).training_days
