@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from bench_runner import journal
+from bench_runner.recipes import load_recipes
 from bench_runner.records import Measurement
 
 ROOT = Path(__file__).parents[2]
@@ -116,3 +117,37 @@ def test_the_tables_of_naive_and_best_settings_are_their_records(
             ratio = 100 * ((found[0].training_days or 0) / int(papers) - 1)
             assert abs(float(difference.removesuffix(" %")) - ratio) < 0.6, cells
     assert seen == (23 if head else 10)
+
+
+def test_the_table_of_models_that_nobody_had_timed_is_its_records(
+    timed: list[Measurement],
+) -> None:
+    ids = {recipe.name: recipe.recipe_id for recipe in load_recipes()}
+    name, inside = "", 0
+    told = list(rows("model | GPU | measured with"))
+    for cells in told:
+        name = cells[0] or name
+        if "does not fit" in cells:
+            continue
+        _, gpu, _, micro_batch, step, days, mfu, peak, kilojoules, before = cells
+        found = [
+            record
+            for record in timed
+            if record.recipe_id == ids[name]
+            and record.gpu_count == count_of(gpu)
+            and ("H100" in gpu) == ("H100" in record.gpu)
+            and shows(step, record.step_s)
+            and shows(days, record.training_days)
+            and shows(mfu, 100 * (record.mfu or 0))
+            and shows(peak, record.peak_memory_gib)
+            and record.settings is not None
+            and int(micro_batch) == record.settings.micro_batch_size
+            and shows(kilojoules, _kilojoules(record))
+        ]
+        assert found, cells
+        if before:
+            low, high = (float(end) for end in before.split("(")[1].strip(")").split("–"))
+            inside += low <= (found[0].training_days or 0) <= high
+    shown = [cells for cells in told if cells[-1]]
+    assert (len(told), len(shown), inside) == (37, 34, 31)
+    assert f"**{inside} of the {len(shown)} are in" in PAGE

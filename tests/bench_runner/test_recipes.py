@@ -62,7 +62,7 @@ def error(path: Path) -> str:
 
 
 class TestShippedRecipes:
-    def test_the_paper_s_nine_and_their_siblings(self) -> None:
+    def test_the_paper_s_nine_their_siblings_and_models_that_many_train(self) -> None:
         pythias = ("14m", "31m", "70m", "160m", "410m", "1b", "1.4b", "2.8b", "6.9b", "12b")
         assert set(RECIPES) == {
             *(f"pythia-{size}" for size in pythias),
@@ -75,6 +75,16 @@ class TestShippedRecipes:
             "qwen3-0.6b-shape",
             "qwen3-1.7b-shape",
             "modernbert-150m-shape",
+            "bert-base",
+            "bert-large",
+            "convnext-base-22k",
+            "gpt2-124m",
+            "llama3.2-1b-shape",
+            "mamba-790m",
+            "resnet-50",
+            "smollm2-135m-shape",
+            "swin-base",
+            "vit-base-16",
         }
         assert [RECIPES[name].name for name in ("pythia-160m", "mamba", "vit")] == [
             "Pythia 160M",
