@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import product
 
 from bench_runner import space
@@ -73,6 +74,7 @@ def kernels_of(settings: Settings) -> Kernels:
     )
 
 
+@lru_cache(maxsize=1024)  # a store's thousands of predictions have a few hundred
 def with_kernels(settings: Settings, kernels: Kernels) -> Settings:
     """The same sharding, offloading and checkpointing, with other kernels; canonical.
 

@@ -128,7 +128,12 @@ def shipped_and_own_rows(
 
     ``machines`` are the GPU and the count of own machines of a size that no shipped one has.
     """
-    from advisor.prediction.shipped_predictions import own_cells, predicted_rows, shipped_fit
+    from advisor.prediction.shipped_predictions import (
+        own_cells,
+        predicted_rows,
+        shipped_fit,
+        shipped_rows,
+    )
     from bench_runner.published import load_published
     from bench_runner.recipes import load_recipes
     from price_catalog.load import load_catalog
@@ -137,7 +142,7 @@ def shipped_and_own_rows(
     recipes = [recipe for recipe in load_recipes() if recipe.recipe_id not in sizes]
     gpus = load_catalog().gpus
     published = load_published()
-    shipped = predicted_rows(shipped_fit(), recipes, gpus, measured=own_cells(published, gpus))
+    shipped = shipped_rows(recipes, gpus, published)
     moved = fit_with(records, own)
     rows = []
     if own:

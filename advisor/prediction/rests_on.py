@@ -40,20 +40,22 @@ def rests_on(
     alike = known.get((workload.family, workload.parameters))
     models = {workload.workload_id, alike}
     bearing = [p for p in fitted.pieces if p.model in models or p.gpu == gpu]
-    far = [(_distance(p, workload, models, gpu), p) for p in bearing]
+    # Of the pieces with one number of GPUs the nearest is the same whatever number is asked for.
+    far: dict[int, tuple[float, str, str, Piece]] = {}
+    for piece in bearing:
+        mine = (_distance(piece, workload, models, gpu), piece.model, piece.gpu, piece)
+        if piece.count not in far or mine[:3] < far[piece.count][:3]:
+            far[piece.count] = mine
     found = []
     for count in counts:
         nearest = min(
-            far,
-            key=lambda pair: (
-                pair[0] + 0.1 * abs(math.log2(pair[1].count / count)),
-                pair[1].model,
-                pair[1].gpu,
-                pair[1].count,
+            (
+                (apart + 0.1 * abs(math.log2(number / count)), model, kind, number)
+                for number, (apart, model, kind, _) in far.items()
             ),
             default=None,
         )
-        words = None if nearest is None else _words(nearest[1])
+        words = None if nearest is None else _words(far[nearest[3]][3])
         found.append(RestsOn(pieces=len(bearing), nearest=words))
     return found
 

@@ -49,10 +49,9 @@ def _parse() -> Shipped:
     from dataclasses import asdict
 
     from advisor.prediction.shipped_predictions import (
-        own_cells,
-        predicted_rows,
         prediction_source,
         shipped_fit,
+        shipped_rows,
     )
     from bench_runner import published, recipes
     from price_catalog.load import load_catalog
@@ -60,13 +59,12 @@ def _parse() -> Shipped:
 
     catalog = load_catalog()
     known = recipes.load_recipes()
-    fitted = shipped_fit()
     measurements = published.load_published()
     return Shipped(
         sources=(
             *catalog.sources,
             *(Source(**asdict(source)) for source in published.load_sources()),
-            prediction_source(fitted),
+            prediction_source(shipped_fit()),
         ),
         gpus=catalog.gpus,
         hosts=catalog.hosts,
@@ -74,11 +72,7 @@ def _parse() -> Shipped:
         rentals=catalog.rentals,
         models=tuple(model_of(recipe) for recipe in known),
         measurements=measurements,
-        predictions=tuple(
-            predicted_rows(
-                fitted, known, catalog.gpus, measured=own_cells(measurements, catalog.gpus)
-            )
-        ),
+        predictions=tuple(shipped_rows(known, catalog.gpus, measurements)),
     )
 
 

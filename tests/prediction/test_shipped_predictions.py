@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from advisor.cli.main import main
+from advisor.prediction import shipped_predictions
 from advisor.prediction.fit.fitted_from import fingerprint
 from advisor.prediction.fit.later_times import report, taken_from
 from advisor.prediction.fit.observations import load_evidence
@@ -19,7 +20,12 @@ from advisor.prediction.fit.told_widths import GOALS, UNMEASURED, told_widths
 from advisor.prediction.fitted import VERSION
 from advisor.prediction.model.workload import workload_of
 from advisor.prediction.physics.chip import chip_of
-from advisor.prediction.shipped_predictions import predicted_rows, shipped_fit
+from advisor.prediction.shipped_predictions import (
+    own_cells,
+    predicted_rows,
+    shipped_fit,
+    shipped_rows,
+)
 from advisor.prediction.written_out import written_out
 from advisor.store import Store
 from bench_runner.published import load_published
@@ -182,3 +188,23 @@ def test_the_more_is_known_the_narrower_what_a_user_is_told() -> None:
         for gpu in GOALS:
             known, new = (middle[settings, gpu, m] for m in ("measured somewhere", UNMEASURED))
             assert known < new
+
+
+def test_what_follows_from_the_text_is_computed_once_and_anew_where_that_differs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    recipes, published = load_recipes()[:2], load_published()
+    gpus = [gpu for gpu in load_catalog().gpus if gpu.gpu_id in ("rtx-4090", "h200-sxm-141gb")]
+    monkeypatch.setattr(shipped_predictions, "_kept", None)
+    first = shipped_rows(recipes, gpus, published)
+    first[0]["reason"] = "changed by who asked"
+    expected = predicted_rows(shipped_fit(), recipes, gpus, measured=own_cells(published, gpus))
+    asked: list[int] = []
+    monkeypatch.setattr(
+        shipped_predictions,
+        "predicted_rows",
+        lambda *given, **named: asked.append(1) or predicted_rows(*given, **named),
+    )
+    assert shipped_rows(recipes, gpus, published) == expected and not asked
+    slower = [replace(gpu, memory_bandwidth_gb_s=100.0) for gpu in gpus]
+    assert shipped_rows(recipes, slower, published) != expected and asked == [1]
