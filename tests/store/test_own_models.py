@@ -66,6 +66,21 @@ def config(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.fixture(scope="module")
+def kept_once(store_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("kept")
+    (folder / "llama.json").write_text(json.dumps(LLAMA))
+    store = Path(shutil.copy(store_path, folder))
+    assert keep(store, folder / "llama.json") == 0
+    return store
+
+
+@pytest.fixture
+def kept_store(kept_once: Path, tmp_path: Path) -> Path:
+    """A store of one's own in which the model is kept."""
+    return Path(shutil.copy(kept_once, tmp_path / "results.duckdb"))
+
+
 def keep(store: Path, model: Path | str, *words: str, name: str = "Our Llama") -> int:
     length = () if {"--tokens", "--images"} & {*words} else ("--tokens", "300B")
     asked = ("predict", "--model", str(model), *length, "--keep", name, *words)
@@ -119,11 +134,10 @@ def test_a_kept_model_is_ranked_with_the_times_that_predict_gives(
     assert model_row.note == "assumed: sequences of 2,048 tokens; batches of 512 sequences"
 
 
-def test_ranking_a_kept_model_loads_nothing_that_predicts(own_store: Path, config: Path) -> None:
-    keep(own_store, config)
+def test_ranking_a_kept_model_loads_nothing_that_predicts(kept_store: Path) -> None:
     script = (
         "import sys; from advisor.cli.main import main\n"
-        f"main(['rank', '--model', 'our-llama', '--store', {str(own_store)!r}])\n"
+        f"main(['rank', '--model', 'our-llama', '--store', {str(kept_store)!r}])\n"
         "print(sorted(m for m in sys.modules if m.partition('.')[0] in ('numpy', 'scipy')"
         " or m.startswith('advisor.prediction')), file=sys.stderr)"
     )
@@ -132,17 +146,16 @@ def test_ranking_a_kept_model_loads_nothing_that_predicts(own_store: Path, confi
     assert "Our Llama in ≈" in " ".join(done.stdout.split())  # the mark of what nobody measured
 
 
-def test_it_survives_a_rebuild_and_newer_text(own_store: Path, config: Path) -> None:
-    keep(own_store, config)
-    held = rows(own_store)
-    build_store(own_store)
-    assert rows(own_store) == held
-    assert check_store(own_store) == []
-    with duckdb.connect(str(own_store)) as connection:  # as a store of older text would be
+def test_it_survives_a_rebuild_and_newer_text(kept_store: Path) -> None:
+    held = rows(kept_store)
+    build_store(kept_store)
+    assert rows(kept_store) == held
+    assert check_store(kept_store) == []
+    with duckdb.connect(str(kept_store)) as connection:  # as a store of older text would be
         connection.execute("UPDATE meta SET value = 'older' WHERE key = 'shipped_digest'")
         connection.execute("DELETE FROM prediction WHERE recipe_id = 'our-llama'")
-    look(Store(own_store, note=lambda _: None)).models()
-    assert rows(own_store) == held
+    look(Store(kept_store, note=lambda _: None)).models()
+    assert rows(kept_store) == held
 
 
 def test_a_store_without_definitions_is_migrated_and_then_keeps_models(
@@ -168,44 +181,41 @@ def test_a_store_without_definitions_is_migrated_and_then_keeps_models(
     assert check_store(path) == []
 
 
-def test_an_own_model_stands_before_one_that_ships_later(own_store: Path, config: Path) -> None:
-    keep(own_store, config)
-    with duckdb.connect(str(own_store)) as connection:  # as if the next version had shipped its id
+def test_an_own_model_stands_before_one_that_ships_later(kept_store: Path) -> None:
+    with duckdb.connect(str(kept_store)) as connection:  # as if the next version had shipped its id
         connection.execute("DELETE FROM recipe WHERE recipe_id = 'pythia-1b'")
         connection.execute("UPDATE recipe SET recipe_id = 'pythia-1b' WHERE origin = 'local'")
-    before = rows(own_store)
-    build_store(own_store)
-    assert rows(own_store) == {}
-    after = rows(own_store, "pythia-1b")
+    before = rows(kept_store)
+    build_store(kept_store)
+    assert rows(kept_store) == {}
+    after = rows(kept_store, "pythia-1b")
     assert after.keys() <= before.keys() and {r["origin"] for r in after.values()} == {"local"}
 
 
 def test_the_same_again_changes_nothing_and_another_needs_force(
-    own_store: Path, config: Path, capsys: pytest.CaptureFixture[str]
+    kept_store: Path, config: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    keep(own_store, config)
-    held = rows(own_store)
-    assert keep(own_store, config) == 0
-    assert rows(own_store) == held
+    held = rows(kept_store)
+    assert keep(kept_store, config) == 0
+    assert rows(kept_store) == held
     capsys.readouterr()
-    assert keep(own_store, config, "--tokens", "30B") == 2
+    assert keep(kept_store, config, "--tokens", "30B") == 2
     assert "--force" in capsys.readouterr().err
-    assert rows(own_store) == held
-    assert keep(own_store, config, "--tokens", "30B", "--force") == 0
+    assert rows(kept_store) == held
+    assert keep(kept_store, config, "--tokens", "30B", "--force") == 0
     cell = ("h200-sxm-141gb", 8)
-    ratio = rows(own_store)[cell]["training_days"] / held[cell]["training_days"]
+    ratio = rows(kept_store)[cell]["training_days"] / held[cell]["training_days"]
     assert ratio == pytest.approx(0.1, rel=0.001)
 
 
 def test_forgetting_leaves_the_store_as_it_was(
-    store_path: Path, own_store: Path, config: Path, capsys: pytest.CaptureFixture[str]
+    store_path: Path, kept_store: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    keep(own_store, config)
-    store = ("--store", str(own_store))
+    store = ("--store", str(kept_store))
     assert main(["predict", "--forget", "Our Llama", *store]) == 0
-    assert rows(own_store) == {}
-    assert look(Store(own_store)).models() == look(Store(store_path)).models()
-    assert rows(own_store, "pythia-1b") == rows(store_path, "pythia-1b")
+    assert rows(kept_store) == {}
+    assert look(Store(kept_store)).models() == look(Store(store_path)).models()
+    assert rows(kept_store, "pythia-1b") == rows(store_path, "pythia-1b")
     assert main(["rank", "--model", "our-llama", *store]) == 2
     capsys.readouterr()
     for name, said in (("our-llama", "kept none"), ("pythia-1b", "ships"), ("", "kept none")):
@@ -214,12 +224,11 @@ def test_forgetting_leaves_the_store_as_it_was(
 
 
 def test_times_of_an_own_model_stay_when_it_is_forgotten_and_move_it_before(
-    own_store: Path, config: Path, capsys: pytest.CaptureFixture[str]
+    kept_store: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    keep(own_store, config)
-    before = rows(own_store)
+    before = rows(kept_store)
     slow = 1.4 * before["l40s", 1]["training_days"]
-    store = Store(own_store)
+    store = Store(kept_store)
     values: dict[str, Any] = {"recipe_id": "our-llama", "gpu": "L40S", "gpu_count": 1}
     bounds = {"training_days_low": None, "training_days_high": None}
     store.append_measurements(
@@ -227,11 +236,11 @@ def test_times_of_an_own_model_stay_when_it_is_forgotten_and_move_it_before(
         [MEASURED_HERE],
     )
     store.predict_anew()
-    after = rows(own_store)["l40s", 4]
+    after = rows(kept_store)["l40s", 4]
     assert 1.05 < after["training_days"] / before["l40s", 4]["training_days"] < 1.4
     assert "your own records" in after["reason"]
     asking = ("predict", "--model", "our-llama", "--gpu", "L40S", "--count", "4")
-    answer = asked(capsys, *asking, "--store", str(own_store))
+    answer = asked(capsys, *asking, "--store", str(kept_store))
     assert after["training_days"] == float(f"{answer['training_days']:.4g}")
     assert store.forget_model("our-llama") == 1
     assert [t.measurement_id for t in look(store).times(origin="local")] == ["m-own"]
@@ -311,15 +320,14 @@ def test_whatever_can_be_asked_can_be_kept(
     assert row.parameters == kept.workload.parameters
 
 
-def test_own_models_are_handed_on_whole(own_store: Path, config: Path, tmp_path: Path) -> None:
-    keep(own_store, config)
+def test_own_models_are_handed_on_whole(kept_store: Path, tmp_path: Path) -> None:
     lines = tmp_path / "mine.jsonl"
-    assert Store(own_store).export_local(lines) == 1
-    for number, source in enumerate((lines, own_store)):
+    assert Store(kept_store).export_local(lines) == 1
+    for number, source in enumerate((lines, kept_store)):
         other = tmp_path / f"other{number}.duckdb"
         build_store(other)
         assert Store(other).merge(source) == 1
-        assert rows(other) == rows(own_store)
+        assert rows(other) == rows(kept_store)
         assert Store(other).merge(source) == 0
 
 
@@ -349,11 +357,10 @@ HOSTILE: list[Any] = [
 
 @pytest.mark.parametrize("wrong", HOSTILE)
 def test_a_definition_from_somebody_else_is_checked(
-    own_store: Path, config: Path, tmp_path: Path, wrong: Any
+    kept_store: Path, tmp_path: Path, wrong: Any
 ) -> None:
-    keep(own_store, config)
     lines = tmp_path / "mine.jsonl"
-    Store(own_store).export_local(lines)
+    Store(kept_store).export_local(lines)
     row = json.loads(lines.read_text())
     if isinstance(wrong, dict):
         row["definition"] = json.dumps(json.loads(row["definition"]) | wrong)
@@ -362,9 +369,9 @@ def test_a_definition_from_somebody_else_is_checked(
     row["recipe_id"] = "theirs"
     lines.write_text(json.dumps(row) + "\n")
     with pytest.raises(StoreError) as caught:
-        Store(own_store).merge(lines)
+        Store(kept_store).merge(lines)
     assert "\n" not in str(caught.value) and len(str(caught.value)) < 500
-    assert not rows(own_store, "theirs")
+    assert not rows(kept_store, "theirs")
 
 
 def test_a_name_with_letters_of_both_cases_is_one_model(own_store: Path, config: Path) -> None:
