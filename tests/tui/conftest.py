@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 from textual import on
 from textual._compositor import Compositor
 from textual.app import App, ComposeResult
+from textual.css.stylesheet import Stylesheet
 from textual.message import Message
 from textual.pilot import Pilot
 from textual.widget import Widget
@@ -59,6 +60,25 @@ def _still(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("textual.widgets.TextArea.cursor_blink", False)
     for name in ("NO_COLOR", "TEXTUAL", "COLORTERM", "TEXTUAL_THEME"):
         monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _styles_parsed_once() -> Iterator[None]:
+    """Each test has an application of its own, and all of them the same two thousand lines of
+    styles. An application keeps what it parsed as long as its theme's colours are the same; here
+    all of them do."""
+    parsed: dict[tuple[Any, ...], Any] = {}
+    parse = Stylesheet._parse_rules
+
+    def parse_rules(self: Stylesheet, css: str, *more: Any, **named: Any) -> Any:
+        key = (css, more, *named.items(), frozenset(self._variables.items()))
+        if key not in parsed:
+            parsed[key] = parse(self, css, *more, **named)
+        return parsed[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Stylesheet, "_parse_rules", parse_rules)
+        yield
 
 
 DRAWN_EVERY_S = 0.25
