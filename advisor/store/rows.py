@@ -41,7 +41,8 @@ def insert_missing(
     if not rows:
         return 0
     types = column_types(connection, table)
-    columns = list(dict.fromkeys(name for row in rows for name in row))
+    kinds = dict.fromkeys(map(tuple, rows))  # of thousands of rows most have the same names
+    columns = list(dict.fromkeys(name for names in kinds for name in names))
     for name in columns:
         if name not in types:
             raise StoreError(f"the table {table} has no column '{name}'; nothing was added")
