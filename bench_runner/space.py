@@ -22,14 +22,25 @@ STAGES: Mapping[Sharding | None, int] = {
     "fsdp-full-shard": 3,
 }
 """The ZeRO stage of each: 1 shards the optimiser's states, 2 gradients, 3 parameters as well."""
-MINUTES_PER_TRIAL = 1.5
-"""For the estimate before anything was measured, compilation included."""
+SECONDS_PER_TRIAL = 40
+"""Of each trial beside its passes: start, compilation, settling. With ``PASSES_PER_TRIAL`` the
+least squares over the 254 trials of ours that offload nothing (``trial_wall_s`` of the records in
+published/ and docs/measurements/, on one to four H100 and H200)."""
+PASSES_PER_TRIAL = 26
+"""Of the micro-batch that is timed: a few while its size is found, some to settle, some timed."""
 FAST_TRIES = 1 / 6
 """The share of the settings that the fast search tries."""
 METHODS = ("naive", "free-lunch", "paper", "all")
 """``paper``: its 12 or 22 combinations; ``all``: those times what bench_runner.kernels holds."""
-KERNEL_TRIALS = 6
-"""About how many other kernels the fast search of ``all`` tries at its best combination."""
+KERNEL_TRIALS: Mapping[str, int] = {
+    "decoder": 8,
+    "encoder": 7,
+    "vit": 5,
+    "convnet": 3,
+    "ssm": 0,
+}
+"""About how many other kernels the fast search of ``all`` tries at its best combination, by family
+(`kernels.expected_trials` counts them from the recipe)."""
 
 OFFLOADING_NEEDS_SHARDING = "offloading is a part of ZeRO and FSDP, so it needs one of them"
 SHARDING_NEEDS_GPUS = "over one GPU the paper shards to offload states and for nothing else"
@@ -168,6 +179,32 @@ def accumulation_steps(batch_size: int, gpu_count: int, micro_batch_size: int) -
     return steps
 
 
-def estimated_minutes(trials: float) -> float:
-    """A rough duration before anything was measured, for so many trials."""
-    return trials * MINUTES_PER_TRIAL
+def estimated_minutes(trials: float, pass_s: float | None = None) -> float:
+    """A rough duration before anything was measured, for so many trials; without ``pass_s``, the
+    seconds that one pass of the micro-batch takes, no passes are counted."""
+    return trials * (SECONDS_PER_TRIAL + PASSES_PER_TRIAL * (pass_s or 0.0)) / 60
+
+
+class FastSearch(NamedTuple):
+    """What `advisor bench` is expected to do where nothing else is asked for: the one place that
+    says how long measuring takes."""
+
+    tries: float
+    """About how many settings it times."""
+    pass_s: float | None
+    """One forward and backward pass of the micro-batch; None where its size is not known."""
+
+    @property
+    def minutes(self) -> float:
+        return estimated_minutes(self.tries, self.pass_s)
+
+
+def fast_search(
+    family: str, gpu_count: int, *, days: float, training_steps: int, settings: Settings | None
+) -> FastSearch:
+    """Of a model of this family whose run is thought to take so many days with the settings."""
+    tries = max(1.0, len(space(gpu_count)) * FAST_TRIES) + KERNEL_TRIALS.get(family, 8)
+    steps = None if settings is None else settings.gradient_accumulation_steps
+    if not steps:
+        return FastSearch(tries=tries, pass_s=None)
+    return FastSearch(tries=tries, pass_s=days * 86_400 / training_steps / steps)

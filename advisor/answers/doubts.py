@@ -12,7 +12,7 @@ from advisor.answers.before import Doubt, quoted
 from advisor.answers.circuit import OUTLET
 from advisor.answers.offered import chance_at, days_at, offer_words, orderable
 from advisor.answers.price_told import newer_words, prices_told
-from advisor.answers.uncertainty_lines import bench_command, minutes_words
+from advisor.answers.uncertainty_lines import bench_command
 from advisor.answers.verdict import better_unsold, measured_days
 from advisor.answers.wording import (
     bench_words,
@@ -28,7 +28,7 @@ from advisor.answers.wording import (
     runs_words,
     short_gpus_words,
 )
-from advisor.costs.amounts import age_words, usd_and_cents, usd_rounded
+from advisor.costs.amounts import age_words, minutes_words, usd_and_cents, usd_rounded
 from advisor.costs.cost import DAYS_PER_YEAR
 from advisor.costs.price_book import STALE_DAYS
 from advisor.ranking.rank import RankedRow, Ranking
@@ -126,7 +126,8 @@ def _ties(ranking: Ranking) -> Doubt | None:
         rest = ""
     alike = "too close to call" if tied else "others may be in time"
     first = "" if rest else " first"
-    words = f"{alike}: measure {short_gpus_words(build)}{first}, {minutes_words(wanted)}{rest}"
+    minutes = minutes_words(wanted.search.minutes)
+    words = f"{alike}: measure {short_gpus_words(build)}{first}, about {minutes}{rest}"
     words += limit_first(build)
     return Doubt(about="ties", words=words, command=bench_command(ranking, wanted))
 

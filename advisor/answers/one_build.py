@@ -40,7 +40,7 @@ from advisor.answers.wording import (
     summed_words,
     trust_words,
 )
-from advisor.costs.amounts import age_words, usd_and_cents, usd_exact, usd_rounded
+from advisor.costs.amounts import age_words, minutes_words, usd_and_cents, usd_exact, usd_rounded
 from advisor.costs.rental import BreakEven
 from advisor.costs.tco import CostTerms
 from advisor.parse import InputError, PriceRule
@@ -403,9 +403,8 @@ def _measure(one: OneBuild) -> list[Said]:
     if one.build.machines > 1:
         first = "on a cluster (SLURM)"
     if wanted is not None and wanted.build == one.index:
-        first += (
-            f"; about {max(1, round(wanted.minutes))} min, which would settle most of the doubt"
-        )
+        minutes = minutes_words(wanted.search.minutes)
+        first += f"; about {minutes}, which would settle most of the doubt"
     said = [Said(first)]
     said += [Said(f"{where}: {command}") for where, command in measure_commands(one).items()]
     return said

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from advisor.answers.before import WIDTH, Doubt, doubt_block, doubt_objects
 from advisor.answers.wording import PREDICTED_MARK, counted_days, days_and_ends, settings_words
-from advisor.costs.amounts import day_words, days_rounded
+from advisor.costs.amounts import day_words, days_rounded, minutes_words
 from advisor.tables import to_table
 from bench_runner.typed_numbers import count_words
 
@@ -85,13 +85,14 @@ def prediction_doubts(
         return [Doubt(about="machine", words="machines that it fits", command=command)]
     doubts = []
     if not answer.measured and answer.measure is not None:
-        how = "10 minutes there settle it"
+        how = f"about {minutes_words(answer.bench_minutes)} there settle it"
         if " --keep " in bench:
             how = "keep the model first, so that it can be measured and ranked"
         words = f"nobody measured it on {_machine_words(answer)}; {how}"
         doubts.append(Doubt(about="time", words=words, command=bench))
     elif answer.measured and not answer.measured[0].here:
-        words = "measured elsewhere; 10 minutes tell what your own machine takes"
+        minutes = minutes_words(answer.bench_minutes)
+        words = f"measured elsewhere; about {minutes} tell what your own machine takes"
         doubts.append(Doubt(about="time", words=words, command=bench))
     if answer.training_days is None:
         return doubts

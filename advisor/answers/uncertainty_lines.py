@@ -16,11 +16,11 @@ from advisor.answers.wording import (
     limit_first,
     short_gpus_words,
 )
-from advisor.costs.amounts import are, days_exact, days_rounded, usd_whole
+from advisor.costs.amounts import are, days_exact, days_rounded, minutes_words, usd_whole
 from advisor.ranking.price_ranges import LOOKED_AT, rank_spans
 from advisor.ranking.rank import Ranking
-from advisor.ranking.uncertainty import PASSES_PER_TRIAL, Wanted
-from bench_runner.space import MINUTES_PER_TRIAL
+from advisor.ranking.uncertainty import Wanted
+from bench_runner.space import PASSES_PER_TRIAL, SECONDS_PER_TRIAL, FastSearch
 
 NAMED = 8
 """How many builds a sentence names before it counts the rest."""
@@ -106,28 +106,23 @@ def wanted_line(ranking: Ranking) -> str | None:
             if wanted.left >= 0.5
             else ("That settles most of it.")
         )
+    minutes = minutes_words(wanted.search.minutes)
     return (
-        f"Measure {ranking.candidates.model.name} on {build} first: {minutes_words(wanted)} "
-        f"({minutes_from(wanted)}). {after} There: {bench_command(ranking, wanted)}"
+        f"Measure {ranking.candidates.model.name} on {build} first: about {minutes} "
+        f"({minutes_from(wanted.search)}). {after} There: {bench_command(ranking, wanted)}"
         f"{limit_first(ranking.candidates.builds[wanted.build])}"
     )
 
 
-def minutes_words(wanted: Wanted) -> str:
-    """``about 6 min``."""
-    minutes = max(1, round(wanted.minutes))
-    return f"about {minutes} min" if minutes < 120 else f"about {minutes / 60:.2g} h"
-
-
-def minutes_from(wanted: Wanted) -> str:
+def minutes_from(search: FastSearch) -> str:
     """What the estimate of the minutes is made of."""
     words = (
-        f"the fast search tries about {wanted.tries:.0f} settings, "
-        f"{MINUTES_PER_TRIAL:g} min each to start and compile"
+        f"the fast search tries about {search.tries:.0f} settings, "
+        f"{SECONDS_PER_TRIAL} s each to start and compile"
     )
-    if wanted.pass_s is None:
+    if search.pass_s is None:
         return words
-    seconds = f"{wanted.pass_s:.2g}" if wanted.pass_s < 10 else f"{wanted.pass_s:.0f}"
+    seconds = f"{search.pass_s:.2g}" if search.pass_s < 10 else f"{search.pass_s:.0f}"
     return f"{words}, and {PASSES_PER_TRIAL} passes of {seconds} s"
 
 
@@ -149,8 +144,8 @@ def settle_object(ranking: Ranking) -> dict[str, Any]:
             "gpu_count": build.gpu_count,
             "machines": build.machines,
             "host": build.host.name,
-            "minutes": round(wanted.minutes, 1),
-            "minutes_from": minutes_from(wanted),
+            "minutes": round(wanted.search.minutes, 1),
+            "minutes_from": minutes_from(wanted.search),
             "still_open_on_average": round(wanted.left, 2),
             "command": bench_command(ranking, wanted),
         }

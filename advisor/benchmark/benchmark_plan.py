@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from advisor.benchmark.request import peak_tflops
+from advisor.costs.amounts import minutes_words
 from advisor.files import typed_path
 from advisor.parse import InputError, shown
 from bench_runner import space
@@ -70,7 +71,7 @@ class Plan:
         """How long it may take, in words; nothing is known of CPUs."""
         minutes = self.request.minutes
         if minutes is not None:
-            return f"at most {minutes_words(minutes)}"
+            return f"at most {minutes:g} min"
         if self.request.device == CPU:
             return "time not estimated"
         return f"about {minutes_words(self.estimated_minutes)}"
@@ -121,11 +122,6 @@ def bench_folders() -> tuple[Path, Path]:
     return user_data_path(name) / "bench" / "records.jsonl", user_cache_path(name) / "bench"
 
 
-def minutes_words(minutes: float) -> str:
-    """``3 min``, ``2.5 h``."""
-    return f"{minutes:.2g} min" if minutes < 90 else f"{minutes / 60:.2g} h"
-
-
 def make_plan(
     store: Store, request: Request, here: MachineState, *, gpu_count: int | None = None
 ) -> Plan:
@@ -157,7 +153,7 @@ def make_plan(
     gpu = None
     if request.device != CPU:
         gpu = index_gpus(snapshot.gpus).get(normalise(here.gpus[0].name))
-    minutes = tries.minutes
+    minutes = tries.minutes(None if gpu is None else pass_s_of(store, recipe, gpu.gpu_id, count))
     return Plan(
         request=replace(
             request,
@@ -233,8 +229,12 @@ class Tries:
     """The settings that are known ahead, in the order of the space."""
     papers_labels: frozenset[str]
     settings_count: int
-    minutes: float
-    """By the estimate, without a limit."""
+    trials: float
+    """About how many it measures."""
+
+    def minutes(self, pass_s: float | None = None) -> float:
+        """By the estimate, without a limit; ``pass_s`` is what one pass is thought to take."""
+        return space.estimated_minutes(self.trials, pass_s)
 
 
 def tries_of(request: Request, recipe: Recipe, gpu_count: int) -> Tries:
@@ -249,8 +249,24 @@ def tries_of(request: Request, recipe: Recipe, gpu_count: int) -> Tries:
         labels=tuple(map(space.label, whole_search.named_ahead(chosen, strategy))),
         papers_labels=kernels.papers_labels(recipe, gpu_count),
         settings_count=len(chosen),
-        minutes=space.estimated_minutes(kernels.expected_trials(chosen, strategy)),
+        trials=kernels.expected_trials(chosen, strategy),
     )
+
+
+def pass_s_of(store: Store, recipe: Recipe, gpu_id: str, gpu_count: int) -> float | None:
+    """The seconds of one pass at the time that a ranking shows for these GPUs; None without one."""
+    with store.reading() as reader:
+        times = reader.best_times(recipe.recipe_id, "sound")
+    chosen = [t.chosen for t in times if (t.gpu_id, t.gpu_count) == (gpu_id, gpu_count)]
+    if not chosen or chosen[0] is None or chosen[0].training_days is None:
+        return None
+    return space.fast_search(
+        recipe.family,
+        gpu_count,
+        days=chosen[0].training_days,
+        training_steps=recipe.training.training_steps,
+        settings=chosen[0].settings,
+    ).pass_s
 
 
 def _gpu_count(recipe: Recipe, device: str, here: MachineState, wanted: int | None) -> int:

@@ -77,6 +77,11 @@ def days_of_four_digits(days: float) -> str:
     return f"{days:.4g}"
 
 
+def minutes_words(minutes: float) -> str:
+    """How long something takes that is estimated: ``6 min``, ``2.5 h``."""
+    return f"{max(1, round(minutes))} min" if minutes < 120 else f"{minutes / 60:.2g} h"
+
+
 def counted(count: int, one: str) -> str:
     """``1 new row``, ``40 new rows``."""
     return f"{count:,} {one}{'' if count == 1 else 's'}"

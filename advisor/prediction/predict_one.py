@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from advisor.costs.amounts import minutes_words
 from advisor.prediction.distance import FARTHEST
 from advisor.prediction.fitted import Fitted
 from advisor.prediction.model.targets import Target
@@ -15,6 +16,7 @@ from advisor.prediction.physics.chip import Chip
 from advisor.prediction.physics.memory import ANY, HOST_GIB_A_GPU, Wanted
 from bench_runner.flops import count_flops
 from bench_runner.records import Settings
+from bench_runner.space import fast_search
 from bench_runner.typed_numbers import count_words
 
 if TYPE_CHECKING:
@@ -79,6 +81,8 @@ class Prediction:
     """From the nearest measured model and GPU; 0 is at one, beyond 2 there is no prediction."""
     measure: str | None
     """What to measure to get a prediction where there is none, or a narrower one."""
+    bench_minutes: float
+    """About how long `advisor bench` takes for it."""
     assumptions: tuple[str, ...]
     analytic_days: float | None
     """FLOPs over the peak: the paper's analytic estimate, which no real training reaches."""
@@ -264,9 +268,16 @@ def predict(
         reason = f"no prediction: the catalogue has no {_missing(workload, chip, naive)}"
     else:
         reason = _why_not(workload, chip, count, method, wanted)
+    search = fast_search(
+        workload.family,
+        count,
+        days=0.0 if days is None else days,
+        training_steps=workload.training_steps,
+        settings=None if days is None else settings,
+    )
     bench = (
         f"benchmark {workload.workload_id} on {count} x {chip.name} (advisor bench, about "
-        "10 minutes)"
+        f"{minutes_words(search.minutes)})"
     )
     return Prediction(
         target=workload.workload_id,
@@ -291,6 +302,7 @@ def predict(
         active_parameters=_active(target),
         training_flops=workload.flops,
         distance=distance,
+        bench_minutes=search.minutes,
         measure=bench if fits and not _lacks_bf16(workload, chip) else None,
         assumptions=tuple(assumptions),
         analytic_days=analytic_days(workload, chip, count, naive=naive),

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left, bisect_right
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.ranking.candidates import ABOUT
 from advisor.ranking.ties import Contender, Doubt, alike, settle
-from bench_runner.space import FAST_TRIES, KERNEL_TRIALS, estimated_minutes, space
+from bench_runner.space import FastSearch, fast_search
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,10 +25,6 @@ LOOKED_AT = 200
 """How many builds are looked at for the limit: nobody reads doubts about the thousandth."""
 WEIGHED = 60
 """How many builds are weighed when a measurement is chosen, the best first."""
-PASSES_PER_TRIAL = 30
-"""Of the micro-batch that is timed: a few while its size is found, three steps of three passes to
-settle, five of three to be timed."""
-SECONDS_PER_DAY = 86_400
 
 
 class Wanted(NamedTuple):
@@ -36,20 +32,10 @@ class Wanted(NamedTuple):
 
     build: int
     """The candidates' index."""
-    minutes: float
-    """What the fast search is expected to take."""
-    settings: int
-    """How many there are; the search tries a share of them."""
-    pass_s: float | None
-    """One forward and backward pass at the time that stands for the build; None where its
-    micro-batch is not known, and then ``minutes`` allows for none."""
+    search: FastSearch
+    """What measuring it takes."""
     left: float
     """How many builds will then still not be told from the first, on average."""
-
-    @property
-    def tries(self) -> float:
-        """How many settings the search tries, about."""
-        return _tries(self.settings)
 
 
 class RankUncertainty:
@@ -261,32 +247,19 @@ class RankUncertainty:
             gpu=doubt.gpu,
             settled=self._settled(i),
             # What the minutes on such a machine cost; nothing on one that is there.
-            effort=self.candidates.cents[i] * self._minutes(i)[0],
+            effort=self.candidates.cents[i] * self._search(i).minutes,
         )
 
-    def _minutes(self, i: int) -> tuple[float, int, float | None]:
+    def _search(self, i: int) -> FastSearch:
         candidates, model = self.candidates, self.candidates.model
-        settings = _settings(candidates.builds[i].gpu_count)
-        minutes = estimated_minutes(_tries(settings))
         best = candidates.times[i]
-        known = best.chosen.settings if best is not None and best.chosen is not None else None
-        if known is None or not known.gradient_accumulation_steps:
-            return minutes, settings, None
-        step_s = candidates.days[i] * SECONDS_PER_DAY / model.training_steps
-        pass_s = step_s / known.gradient_accumulation_steps
-        return minutes + _tries(settings) * PASSES_PER_TRIAL * pass_s / 60, settings, pass_s
+        return fast_search(
+            model.family,
+            candidates.builds[i].gpu_count,
+            days=candidates.days[i],
+            training_steps=model.training_steps,
+            settings=best.chosen.settings if best is not None and best.chosen is not None else None,
+        )
 
     def _wanted(self, i: int, left: float) -> Wanted:
-        minutes, settings, pass_s = self._minutes(i)
-        return Wanted(build=i, minutes=minutes, settings=settings, pass_s=pass_s, left=left)
-
-
-def _tries(settings: int) -> float:
-    """About how many trials the fast search makes: of the paper's settings, then of kernels."""
-    return max(1.0, settings * FAST_TRIES) + KERNEL_TRIALS
-
-
-@cache
-def _settings(gpu_count: int) -> int:
-    """How many settings there are to try."""
-    return len(space(gpu_count))
+        return Wanted(build=i, search=self._search(i), left=left)

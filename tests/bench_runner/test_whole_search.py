@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from bench_runner import configure, journal, kernels, search, space, whole_search
 from bench_runner.arguments import find_recipe, parse_settings, settings_words
 from bench_runner.kernels import Kernels
-from bench_runner.recipes import ModelSource
+from bench_runner.recipes import ModelSource, load_recipes
 from bench_runner.records import Measurement, Settings
 
 BATCH = 1024
@@ -424,4 +424,13 @@ def test_the_estimate_counts_kernels_too() -> None:
     # The paper's 12 combinations and ZeRO-1 without offloading, kept or recomputed, x 24 kernels;
     # the 2 that do not shard with half-precision weights too
     assert kernels.expected_trials(whole, "exhaustive") == (12 + 2) * 24 + 2 * 24
-    assert 2 + space.KERNEL_TRIALS <= kernels.expected_trials(whole, "fast") <= 28
+    assert 2 + space.KERNEL_TRIALS["decoder"] <= kernels.expected_trials(whole, "fast") <= 28
+
+
+@pytest.mark.parametrize("gpu_count", [1, 2, 8])
+def test_what_is_said_before_a_benchmark_is_what_it_counts_itself(gpu_count: int) -> None:
+    for recipe in load_recipes():
+        chosen = kernels.settings_of_methods("all", recipe, gpu_count, flash=False)
+        counted = kernels.expected_trials(chosen, "fast")
+        told = space.fast_search(recipe.family, gpu_count, days=1, training_steps=1, settings=None)
+        assert told.tries == pytest.approx(counted, abs=1.5), recipe.recipe_id

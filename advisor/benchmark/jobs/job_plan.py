@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from advisor.benchmark.benchmark_plan import CPU, recipe_to_measure, tries_of
+from advisor.benchmark.benchmark_plan import CPU, pass_s_of, recipe_to_measure, tries_of
 from advisor.benchmark.request import Request, peak_tflops
 from advisor.parse import InputError
 from bench_runner import space
@@ -26,6 +26,9 @@ WORK = Path("work")
 RECIPE = "recipe.toml"
 _SPARE_MINUTES = 10
 """Of a job's time, for what comes before the first trial."""
+LONGER = 2
+"""A scheduler ends what runs over its time, so a job asks for so many times the estimate: trials
+that offload take two to four times as long as others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +112,10 @@ def make_job_plan(
         raise
     except (ValueError, OSError) as error:
         raise InputError(" ".join(str(error).split())) from None
-    minutes = tries.minutes
+    pass_s = None
+    if found is not None:
+        pass_s = pass_s_of(store, trained.recipe, found.gpu_id, request.gpu_count)
+    minutes = LONGER * tries.minutes(pass_s)
     more = request.more
     if node_count > 1:
         more = (*more, "--launcher", "slurm")

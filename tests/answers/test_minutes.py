@@ -1,0 +1,27 @@
+"""How long measuring takes is one figure, whoever is asked."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from advisor.cli.main import main
+from advisor.costs.amounts import minutes_words
+
+
+@pytest.mark.parametrize("model", ["pythia-160m", "pythia-1b", "roberta"])
+def test_rank_and_predict_say_the_same_minutes(
+    model: str, store_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    at = ("--store", str(store_path), "--format", "json")
+    assert main(["rank", "--model", model, "--budget", "40k", *at]) == 0
+    measure = json.loads(capsys.readouterr().out)["settle"]["measure"]
+    assert measure is not None
+    gpu = ("--gpu", measure["gpu"], "--count", str(measure["gpu_count"]))
+    assert main(["predict", "--model", model, *gpu, *at]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    words = minutes_words(measure["minutes"])
+    assert minutes_words(answer["bench_minutes"]) == words
+    assert f"about {words} there settle it" in answer["verdict"]["doubts"][0]["words"]
