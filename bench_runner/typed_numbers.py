@@ -91,6 +91,9 @@ def read_number(text: str) -> Number | None:
 _COMMA = re.compile(
     r"(\d+),(\d{1,2}|\d{4,})((?:e[+-]?\d{1,3})?\s*[a-z]*)", re.IGNORECASE | re.ASCII
 )
+_SPACED_COMMA = re.compile(
+    r"(\d{1,3}(?:([ '_])\d{3})(?:\2\d{3})*),(\d{1,2})(\s*[a-z]*)", re.IGNORECASE | re.ASCII
+)
 _POINTS = re.compile(r"(\d{1,3}(?:\.\d{3})+)(?:,(\d+))?(\s*[a-z]*)", re.IGNORECASE | re.ASCII)
 
 
@@ -109,6 +112,10 @@ def mistyped(text: str, unit: str = "") -> str:
         return f"could mean {one} or {int(thousand):,}{of_what}: write {alone} or {thousand}"
     if (comma := _COMMA.fullmatch(stripped)) is not None:
         return f"has a comma for the decimal point: write {comma[1]}.{comma[2]}{comma[3]}"
+    if (spaced := _SPACED_COMMA.fullmatch(stripped)) is not None:
+        whole = re.sub("[ '_]", "", spaced[1])
+        cents = f".{spaced[3]}" if spaced[3].strip("0") else ""
+        return f"has a comma for the decimal point: write {whole}{cents}{spaced[4]}"
     if number is None and (points := _POINTS.fullmatch(stripped)) is not None:
         fraction = f".{points[2]}" if points[2] else ""
         meant = points[1].replace(".", "") + fraction + points[3]
@@ -180,3 +187,9 @@ def count_words(amount: float) -> str:
             text = f"{scaled:,.{digits}f}"
             return (text.rstrip("0").rstrip(".") if "." in text else text) + suffix
     return f"{amount:.3g}"
+
+
+def percent(share: float | Decimal, digits: int = 0) -> str:
+    """A part of a whole as a person reads it everywhere: ``69 %``, ``4.2 %``; what is typed needs
+    no space."""
+    return f"{float(share) * 100:.{digits}f} %"

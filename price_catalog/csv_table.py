@@ -14,8 +14,9 @@ _CENT = Decimal("0.01")
 _HIGHEST = Decimal(10**9)
 
 
-def nearest(word: str, known: Collection[str]) -> str:
-    """What is known instead of ``word``: the nearest spellings, or all of them where few."""
+def nearest(word: str, known: Collection[str], listed_by: str = "") -> str:
+    """What is known instead of ``word``: the nearest spellings, or all of them where few, else the
+    command that lists them, where there is one."""
     from difflib import get_close_matches  # only a broken row pays for it
 
     by_folded = {name.casefold(): name for name in known}
@@ -25,7 +26,8 @@ def nearest(word: str, known: Collection[str]) -> str:
     if len(known) <= 40:
         between = "; " if any(", " in name for name in known) else ", "
         return "known: " + between.join(sorted(known))
-    return f"{len(known)} are known, none is near"
+    listed = f": {listed_by} lists them" if listed_by else ""
+    return f"{len(known)} are known, none is near{listed}"
 
 
 @dataclass(frozen=True, slots=True)

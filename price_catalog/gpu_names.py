@@ -9,6 +9,8 @@ from price_catalog.model import Gpu
 
 MOST_VERSIONS = 4
 """So many GPUs whose names begin alike are named where only their beginning was typed."""
+LISTED_BY = "advisor data gpus"
+"""The command that shows every name."""
 _MAKERS = ("nvidia", "geforce", "tesla", "amd")
 
 
@@ -45,5 +47,6 @@ def find_gpu(spelling: str, index: Mapping[str, Gpu]) -> Gpu:
             told = " or ".join(f"'{name}'" for name in versions)
             raise ValueError(f"GPU '{spelling}' is several: write {told}")
         spellings = names | {alias for gpu in index.values() for alias in gpu.aliases}
-        raise ValueError(f"GPU '{spelling}' is not known; {nearest(spelling, spellings)}")
+        near = nearest(spelling, spellings, LISTED_BY)
+        raise ValueError(f"GPU '{spelling}' is not known; {near}")
     return found

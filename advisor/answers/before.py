@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from textwrap import fill
 from typing import Any
+
+from advisor.tables import fill
 
 WIDTH = 100
 """Columns of an answer for a person."""

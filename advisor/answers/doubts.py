@@ -364,7 +364,9 @@ def _rent(
     )
     candidates, i = ranking.candidates, ranking.order[row.rank - 1]
     same = candidates.alike[build.cards]
-    usual = min(same, key=lambda j: (not candidates.offered[j], candidates.cents[j]))
+    # As `advisor.answers.ownership` chooses where no machine is named.
+    placed = candidates.placed_cents
+    usual = min(same, key=lambda j: (not candidates.offered[j], placed[j], candidates.is_summed(j)))
     if i != usual or not candidates.offered[i]:
         command += f" --machine {quoted(build.host.host_id)}"
     if key is not None and key.prices != "latest":

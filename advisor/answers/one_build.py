@@ -20,6 +20,7 @@ from advisor.answers.ownership import (
     ownership_as_far_as_known,
 )
 from advisor.answers.price_told import place_lines
+from advisor.answers.scaling_words import LOOKED_AT, faster_notes
 from advisor.answers.verdict import chance_of, days_words, how_sure
 from advisor.answers.wording import (
     KIND_WORDS,
@@ -45,6 +46,7 @@ from advisor.costs.rental import BreakEven
 from advisor.costs.tco import CostTerms
 from advisor.parse import InputError, PriceRule
 from advisor.ranking.rank import ExcludedRow, RankedRow, Ranking
+from bench_runner.typed_numbers import percent
 from price_catalog.builds import Build
 from price_catalog.model import Quote, Rental
 from price_catalog.power import (
@@ -222,9 +224,11 @@ def _time(one: OneBuild) -> list[Said]:
     said = [Said(first)]
     if over:
         said.append(Said(f"{over.strip()}; the doubt of that is in the interval"))
+    if row is not None:
+        said += map(Said, faster_notes(one.ranking.rows(LOOKED_AT), [row]))
     best = one.ranking.candidates.times[one.index]
     if time.comparison_factor is not None:
-        within = f"{time.comparison_factor - 1:.0%}"
+        within = f"{percent(time.comparison_factor - 1)}"
         said.append(Said(f"compared with another estimate: within {within} either way"))
     if best is not None and best.naive is not None and best.naive.training_days:
         slow = counted_days(best.naive.training_days)

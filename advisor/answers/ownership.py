@@ -40,6 +40,7 @@ from advisor.ranking.candidates import NO_PRICE, Candidates
 from advisor.ranking.snapshot import make_candidates, take_snapshot
 from advisor.ranking.times import EvidenceRule
 from advisor.store import Reader, Store
+from bench_runner.typed_numbers import percent
 from price_catalog.builds import Build, rack_units_of
 from price_catalog.csv_table import nearest
 from price_catalog.model import Rental
@@ -326,8 +327,11 @@ def chosen_build(candidates: Candidates, count: int, machine: str | None) -> int
         add = of_typed_store(add_command(item, date.today()))
         raise InputError(f"{build_words(build)} has no price that counts; add one, as in {add}")
     # Rather what a ranking would name: sold, with a time; then what has a time.
-    gap, sold = candidates.gap, candidates.offered
-    return min(priced, key=lambda i: (gap[i] is not None, not sold[i], candidates.cents[i]))
+    gap, sold, placed = candidates.gap, candidates.offered, candidates.placed_cents
+    return min(
+        priced,
+        key=lambda i: (gap[i] is not None, not sold[i], placed[i], candidates.is_summed(i)),
+    )
 
 
 def _power(
@@ -346,11 +350,11 @@ def _power(
     efficiency = "the supplies' efficiency"
     if build.host.is_own_quote:
         return wall_w(build), (
-            f"GPUs at TDP over {LEAST_EFFICIENCY:.0%} for the supplies, the least of 80 PLUS; the "
-            "rest as you entered it"
+            f"GPUs at TDP over {percent(LEAST_EFFICIENCY)} for the supplies, the least of 80 PLUS; "
+            "the rest as you entered it"
         )
     if build.host.psu_efficiency is None:
-        efficiency = f"{LEAST_EFFICIENCY:.0%} for the supplies, the least of 80 PLUS"
+        efficiency = f"{percent(LEAST_EFFICIENCY)} for the supplies, the least of 80 PLUS"
     return wall_w(build), (
         f"GPUs at TDP and processors; fans, memory and drives estimated; over {efficiency}"
     )
@@ -376,10 +380,14 @@ def cost_rows(owned: Ownership) -> list[dict[str, Any]]:
     terms = own.terms
     watts = owned.watts_words or "power not known"
     kwh = _kwh_words(terms.electricity_usd_per_kwh)
+    use, resale, rate = (
+        f"{share * 100:g} %"
+        for share in map(float, (terms.utilisation, terms.resale_share, terms.financing_rate))
+    )
     rows = [
-        row("hardware", own.hardware_usd, f"over {years} years at {terms.utilisation:%} use"),
-        row("resale", own.resale_usd, f"{terms.resale_share:%} of the price comes back"),
-        row("financing", own.financing_usd, f"{terms.financing_rate:%} a year, monthly parts"),
+        row("hardware", own.hardware_usd, f"over {years} years at {use} use"),
+        row("resale", own.resale_usd, f"{resale} of the price comes back"),
+        row("financing", own.financing_usd, f"{rate} a year, monthly parts"),
         row("hosting", own.hosting_usd, f"${terms.hosting_usd_per_u_month} a rack unit and month"),
         row("staff", own.staff_usd, f"${terms.staff_usd_per_year} a year"),
         row(
@@ -417,7 +425,9 @@ def rent_row(
         "machines": offer.times,
         "experiment_usd": _cents(even.rent_per_experiment_usd),
         "break_even_experiments": None if even.experiments is None else round(even.experiments, 1),
-        "break_even_utilisation": None if even.utilisation is None else f"{even.utilisation:.0%}",
+        "break_even_utilisation": None
+        if even.utilisation is None
+        else f"{percent(even.utilisation)}",
         "whole_life_usd": _cents(
             reserved_usd(offer.price_per_hour_usd, years)
             if whole
@@ -503,7 +513,7 @@ def rent_sentence(owned: Ownership, evens: list[BreakEven]) -> str:
     assert owned.training_days is not None  # it comes with the experiments
     most, use = owned.own.experiments(owned.training_days), owned.own.terms.utilisation
     if even.experiments > most:
-        return f"{pays}, but at {use:.0%} use the machine makes {int(most)} in its life."
+        return f"{pays}, but at {percent(use)} use the machine makes {int(most)} in its life."
     return f"{pays}."
 
 
@@ -540,6 +550,6 @@ def even_words(evens: list[BreakEven], *, is_owned: bool = False) -> list[str]:
             assert even.utilisation is not None  # it comes with the experiments
             lines.append(
                 f"{kind}: {pays} from {runs_words(even.experiments)} on, "
-                f"{even.utilisation:.0%} of the machine's life."
+                f"{percent(even.utilisation)} of the machine's life."
             )
     return lines

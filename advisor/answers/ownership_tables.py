@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal
-from textwrap import fill
 from typing import TYPE_CHECKING
 
 from advisor.answers.before import Doubt, doubt_block, quoted
@@ -24,7 +23,8 @@ from advisor.answers.wording import (
 )
 from advisor.costs.amounts import age_words, usd_and_cents, usd_rounded
 from advisor.costs.tco import PAPER_TERMS, CostTerms
-from advisor.tables import to_table
+from advisor.tables import fill, to_table
+from bench_runner.typed_numbers import percent
 
 if TYPE_CHECKING:
     from advisor.costs.rental import BreakEven
@@ -124,7 +124,7 @@ def _price_line(owned: Ownership) -> str:
     age = price_day_words(min(gpu.quoted_on, host.quoted_on), owned.as_of)
     age = "yours already" if owned.build.host_owned else age
     use = owned.own.terms.utilisation
-    trains = "it trains all the time" if use == 1 else f"it trains {use:.0%} of its life"
+    trains = "it trains all the time" if use == 1 else f"it trains {percent(use)} of its life"
     return f"hardware: {age}; {trains}"
 
 
@@ -211,7 +211,7 @@ def _pays(even: BreakEven) -> str:
     assert even.utilisation is not None  # it comes with the experiments
     if even.utilisation > 1:
         return "not in its life"
-    return f"from {runs_words(even.experiments)} ({even.utilisation:.0%} use)"
+    return f"from {runs_words(even.experiments)} ({percent(even.utilisation)} use)"
 
 
 def rent_doubts(

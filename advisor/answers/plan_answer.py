@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from advisor.answers.before import WIDTH, Doubt, doubt_block, doubt_objects, quoted
@@ -18,6 +17,7 @@ from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.report.funder_limits import limits_told
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import BUY_IN, Machine
+from advisor.tables import fill
 
 if TYPE_CHECKING:
     from advisor.planning.plan_grant import Planned

@@ -6,7 +6,6 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from decimal import Decimal
-from textwrap import fill
 from typing import Any
 
 from advisor.answers.plan_calendar import calendar_lines, cut, short_day
@@ -25,7 +24,7 @@ from advisor.planning.sensitivity.solved_amounts import Finding, Money, lines
 from advisor.planning.sensitivity.thresholds import OUT_OF_TIME
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import BUY_IN
-from advisor.tables import to_table
+from advisor.tables import fill, to_table
 from price_catalog.model import OWN_QUOTE
 
 WIDTH = 100

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
 from pathlib import Path
-from textwrap import fill
 from typing import Any
 
 from advisor.answers.before import WIDTH, Doubt, doubt_block, doubt_objects, quoted
@@ -25,7 +24,7 @@ from advisor.planning.solver.problem import BUY_IN, Machine, PlanningProblem, Re
 from advisor.planning.solver_process import Search
 from advisor.ranking.snapshot import take_snapshot
 from advisor.store import Store
-from advisor.tables import to_table
+from advisor.tables import fill, to_table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,7 +161,8 @@ def reach_doubts(answer: Reached, command: str) -> list[Doubt]:
         at_once = max(units, default=1)
         words = f"{way.provider}'s rate of {way.priced_on:%B %Y}"
         if at_once > 1:
-            words += f"; {at_once} of them at once: ask whether it has so many"
+            what = "GPUs" if way.gpu_count == 1 else f"machines of {way.gpu_count} GPUs"
+            words += f"; the plan rents {at_once} {what} at once: ask it for that many"
         rent = f"advisor prices rent --model {quoted(model.recipe_id)} --gpu {quoted(way.gpu_id)}"
         rent += f" --count {way.gpu_count}"
         doubts.append(Doubt(about="rent", words=words, command=rent))

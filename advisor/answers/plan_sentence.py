@@ -14,6 +14,7 @@ from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.report.asked_amounts import asked_amounts
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import Objective, Rental
+from bench_runner.typed_numbers import percent
 from price_catalog.providers import written_provider
 
 MOST_DONE = 3
@@ -65,7 +66,7 @@ def _sure(loaded: Loaded, plan: Plan) -> str:
     if plan.proven:
         return f"proven {best}"
     if plan.gap is not None:
-        return f"{best} found, at most {plan.gap:.1%} from the best there is"
+        return f"{best} found, at most {percent(plan.gap, 1)} from the best there is"
     return f"{best} found, not proven"
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import date
-from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from advisor.answers.before import WIDTH, Doubt, doubt_block, doubt_objects
 from advisor.answers.wording import PREDICTED_MARK, counted_days, days_and_ends, settings_words
 from advisor.costs.amounts import day_words, days_rounded, minutes_words
-from advisor.tables import to_table
+from advisor.tables import fill, to_table
 from bench_runner.typed_numbers import count_words
 
 if TYPE_CHECKING:

@@ -7,7 +7,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from decimal import Decimal
-from textwrap import fill
 from typing import Any, NamedTuple
 
 from advisor.answers.before import with_command
@@ -26,6 +25,8 @@ from advisor.ranking.candidates import Candidates
 from advisor.ranking.question import Question
 from advisor.ranking.rank import RankedRow, Ranking, rank
 from advisor.ranking.snapshot import Snapshot
+from advisor.tables import fill
+from bench_runner.typed_numbers import percent
 from price_catalog.checks import HOST_FIGURES
 from price_catalog.model import Quote
 
@@ -282,7 +283,7 @@ def budget_rows(checks: Iterable[BudgetCheck]) -> list[dict[str, Any]]:
             "budget_usd": each.budget_usd,
             "ranked": each.ranked,
             "under_a_year": each.young,
-            "share": None if not each.ranked else f"{each.young / each.ranked:.0%}",
+            "share": None if not each.ranked else f"{percent(each.young / each.ranked)}",
             "rest_on": ", ".join(f"{n} {name}" for name, n in each.resting) or None,
             "first": each.first,
             "first_price_of": each.first_oldest,
@@ -314,13 +315,13 @@ def check_text(problems: Sequence[Problem], checks: Sequence[BudgetCheck], width
     if weak:
         named = ", ".join(f"{each.name} at {usd_whole(each.budget_usd)}" for each in weak)
         head = (
-            f"Look at {named}: less than {YOUNG_SHARE:.0%} of the ranking, or not its first place, "
-            "stands on prices of the last year."
+            f"Look at {named}: less than {percent(YOUNG_SHARE)} of the ranking, or not its first "
+            "place, stands on prices of the last year."
         )
     else:
         head = (
-            f"In each ranking {YOUNG_SHARE:.0%} or more, and first place, stand on prices of the "
-            "last year."
+            f"In each ranking {percent(YOUNG_SHARE)} or more, and first place, stand on prices of "
+            "the last year."
         )
     if summed := list(dict.fromkeys(each.budget_usd for each in checks if each.first_is_a_sum)):
         *others, last = map(usd_whole, summed)

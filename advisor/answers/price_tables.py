@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
-from textwrap import fill
 from typing import Any
 
 from advisor.answers.before import with_command
 from advisor.costs.amounts import counted as counted_of
 from advisor.costs.amounts import usd_and_cents, usd_rounded
-from advisor.tables import cut_words, to_table
+from advisor.tables import cut_words, fill, to_table
 
 MOST_OBSTACLES = 6
 """How many obstacles are told before the rest is counted."""

@@ -160,13 +160,13 @@ _BASIS_WORDS = {
     "stated": "as its maker states",
     "parts": "cards and processors as stated; fans, memory and drives estimated",
     "supply": "cards and processors as stated; fans, memory and drives estimated; of the supply "
-    "nobody states the class, so the lowest of 80 PLUS counts, which wastes 20%",
+    "nobody states the class, so the lowest of 80 PLUS counts, which wastes 20 %",
     "estimated": "estimated, since nobody states what it draws beside its GPUs",
 }
 _OWN_BASIS_WORDS = _BASIS_WORDS | {
     "stated": "as you entered it",
     "supply": "its cards as stated, what is not cards as you entered it; of the supply the lowest "
-    "class of 80 PLUS counts, which wastes 20%",
+    "class of 80 PLUS counts, which wastes 20 %",
 }
 
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
-from textwrap import fill
 from typing import TYPE_CHECKING
 
 from advisor.answers.before import WIDTH, Doubt, doubt_block
 from advisor.answers.doubts import doubts_of, doubts_title
 from advisor.answers.interval_bar import axis_for, interval_bar, limit_heading
+from advisor.answers.scaling_words import LOOKED_AT, faster_notes
 from advisor.answers.verdict import chance_of, sentence_lines, verdict
 from advisor.answers.wording import (
     age_short,
@@ -26,7 +26,7 @@ from advisor.answers.wording import (
 )
 from advisor.costs.amounts import days_rounded, usd_rounded
 from advisor.ranking.rank import RankedRow, Ranking
-from advisor.tables import cut_words
+from advisor.tables import cut_words, fill
 
 if TYPE_CHECKING:
     from advisor.ranking.typed_question import CandidatesKey
@@ -86,7 +86,7 @@ def titled_doubts(
 def _table_text(ranking: Ranking, rows: Sequence[RankedRow], width: int) -> str:
     """The best builds, and what is not shown."""
     table = table_lines(ranking, rows, width) if rows else []
-    return "\n".join([*table, *_foot(ranking, len(rows), width)])
+    return "\n".join([*table, *_foot(ranking, rows, width)])
 
 
 def shown_places(ranking: Ranking, most: int = MOST_ROWS) -> list[int]:
@@ -187,9 +187,12 @@ class _Column:
         return text.rjust(self.width) if self.right else text.ljust(self.width)
 
 
-def _foot(ranking: Ranking, shown: int, width: int) -> list[str]:
+def _foot(ranking: Ranking, rows: Sequence[RankedRow], width: int) -> list[str]:
     """How many there are, how many are left out and why, and where all of them stand."""
     lines = fill(_several_words(ranking), width).splitlines() if ranking.candidates.network else []
+    for note in faster_notes(ranking.rows(LOOKED_AT), rows):
+        lines += fill(note, width).splitlines()
+    shown = len(rows)
     words = count_words(len(ranking), len(ranking.candidates.builds), ranking.excluded_counts)
     if shown < len(ranking):
         words = f"{shown} are shown, without dearer boxes for the same GPUs. {words}"

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
-from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from advisor.answers.before import Doubt, doubt_block, quoted
@@ -14,7 +13,7 @@ from advisor.answers.offered import days_of
 from advisor.answers.wording import mark_at, rented_words
 from advisor.costs.amounts import age_words, usd_and_cents, usd_rounded
 from advisor.costs.rental import RentOffer, rented_usd
-from advisor.tables import to_table
+from advisor.tables import fill, to_table
 
 if TYPE_CHECKING:
     from advisor.ranking.candidates import Candidates
@@ -44,9 +43,12 @@ def rented_sentence(rented: RentedAlone) -> str:
     """In one sentence that could stand alone."""
     candidates, i = rented.candidates, rented.position
     offer, gpus = rented.offers[0], rented_words(candidates.builds[i])
-    hourly = f"{usd_and_cents(offer.price_per_hour_usd)} an hour"
-    usd, start = rented.run_usd(offer), f"{candidates.model.name} on {gpus} rented {offer.kind}"
-    days, end = days_of(candidates, i), f"no machine with {gpus} can be bought"
+    of = "" if offer.providers == 1 else f", the middle of {offer.providers} providers"
+    day = f"{offer.middle.priced_on:%B %Y}"
+    hourly = f"{usd_and_cents(offer.price_per_hour_usd)} an hour ({day}{of})"
+    usd, how = rented.run_usd(offer), offer.kind.replace("-", " ")
+    start = f"{candidates.model.name} on {gpus} rented {how}"
+    days, end = days_of(candidates, i), f"nobody sells a machine with {gpus}"
     if usd is None:
         return f"{start} takes {days} at {hourly}; {end}."
     cost = f"{mark_at(candidates, i)}{usd_rounded(usd)}"

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from advisor.costs.amounts import are
+
 if TYPE_CHECKING:
     from advisor.ranking.rank import RankedRow
 
@@ -50,4 +52,26 @@ def faster_words(count: int, fewer: int) -> str:
     """The same in words, with the reason."""
     if fewer == 1:
         return f"more than {count} times as fast as one of them, which needs other settings"
-    return f"more than {count}/{fewer} times as fast as {fewer} of them, which need other settings"
+    ratio = f"{count / fewer:g}" if 2 * count % fewer == 0 else f"{count}/{fewer}"
+    return f"more than {ratio} times as fast as {fewer} of them, which need other settings"
+
+
+MOST_NOTES = 2
+"""How many are told beneath a table."""
+LOOKED_AT = 200
+"""Among so many of the first rows."""
+
+
+def faster_notes(rows: Iterable[RankedRow], shown: Iterable[RankedRow]) -> list[str]:
+    """Of the builds that are shown, those that are faster than their number of GPUs says beside
+    one of the ``rows``, a sentence each."""
+    from advisor.answers.wording import short_gpus_words
+
+    faster = faster_than_linear(rows)
+    told = {
+        key_of(row): f"{short_gpus_words(row.build)} {are(2 if row.build.gpu_count > 1 else 1)} "
+        f"{faster_words(row.build.gpu_count, faster[key_of(row)])}."
+        for row in shown
+        if row.build.machines == 1 and key_of(row) in faster
+    }
+    return list(told.values())[:MOST_NOTES]

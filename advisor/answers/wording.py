@@ -25,6 +25,7 @@ from advisor.ranking.candidates import Candidates, Reason
 from advisor.ranking.rank import RankedRow
 from advisor.ranking.times import TrainingTime
 from bench_runner.records import Settings
+from bench_runner.typed_numbers import percent
 from price_catalog.builds import Build
 from price_catalog.model import OWN_QUOTE, Gpu, Host, Quote, Source
 
@@ -168,7 +169,7 @@ def trust_words(time: TrainingTime) -> str:
     if time.method == "naive":
         words.append("naive")
     if time.implied_mfu is not None:
-        words.append(f"{time.implied_mfu:.0%} MFU")
+        words.append(f"{percent(time.implied_mfu)} MFU")
     if time.verdict in ("doubtful", "implausible"):
         words.append(time.verdict)
     return ", ".join(words)
@@ -274,9 +275,9 @@ def makes_words(chance: float, limit: float) -> str:
 
 
 def percent_words(chance: float) -> str:
-    """A probability, 0 to 1, for a column: ``74%``; 0 and 100 only of what is certain."""
+    """A probability, 0 to 1, for a column: ``74 %``; 0 and 100 only of what is certain."""
     shown = round(chance * 100)
-    return f"{min(max(shown, 1), 99) if 0 < chance < 1 else shown}%"
+    return f"{min(max(shown, 1), 99) if 0 < chance < 1 else shown} %"
 
 
 def days_and_interval(row: RankedRow) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Set
-from textwrap import fill
 
 from advisor.benchmark.progress import (
     LEFT_OUT,
@@ -15,7 +14,8 @@ from advisor.benchmark.progress import (
     Tried,
     time_words,
 )
-from advisor.tables import to_table
+from advisor.tables import fill, to_table
+from bench_runner.typed_numbers import percent
 
 NAIVE = "naive"
 
@@ -104,7 +104,7 @@ def outcome_text(
             "time": time_words(row.training_days),
             "a step": "–" if row.step_s is None else f"{row.step_s:.3g} s",
             "memory": "–" if row.peak_memory_gib is None else f"{row.peak_memory_gib:.1f} GiB",
-            "MFU": "–" if row.mfu is None else f"{row.mfu:.0%}",
+            "MFU": "–" if row.mfu is None else f"{percent(row.mfu)}",
         }
         for row in shown
         if row.training_days is not None

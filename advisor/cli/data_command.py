@@ -19,7 +19,7 @@ _SHOWN: dict[str, tuple[str, str]] = {
         "model gpu gpu_count method training_days verdict source lab standing",
     ),
     "predictions": (
-        "predicted times, with 90% intervals",
+        "predicted times, with 90 % intervals",
         "model gpu gpu_count training_days training_days_low training_days_high feasible "
         "micro_batch_size",
     ),

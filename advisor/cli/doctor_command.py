@@ -7,13 +7,13 @@ import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from textwrap import fill
 
 from advisor.benchmark.packages import BENCH_PACKAGES, KERNEL_PACKAGES
 from advisor.cli.command import ANSWERED, NO_ANSWER, store_path, terminal_width
 from advisor.parse import install_words
 from advisor.planning.report.write import REPORT_PACKAGES
 from advisor.store import Store, StoreError
+from advisor.tables import fill
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

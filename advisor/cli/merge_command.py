@@ -9,11 +9,11 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from advisor.cli.command import ANSWERED, NO_ANSWER, add_format, open_store, terminal_width
 from advisor.costs.amounts import counted
+from advisor.tables import fill
 
 if TYPE_CHECKING:
     from advisor.store import Store

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from textwrap import fill
 
 from advisor.cli.command import ANSWERED, add_format, open_store, terminal_width
+from advisor.tables import fill
 
 add_arguments = add_format
 

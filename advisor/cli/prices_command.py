@@ -23,6 +23,7 @@ from advisor.cli.prices_arguments import add_arguments
 from advisor.costs.amounts import counted, usd_and_cents, usd_as_quoted
 from advisor.costs.own_machines import MACHINE_COLUMNS
 from advisor.costs.own_quotes import COLUMNS, OWN, make_quote
+from advisor.costs.price_book import add_command
 from advisor.parse import InputError, parse_price_rule, shown
 from advisor.ranking.snapshot import Snapshot, take_snapshot
 from advisor.store import Store
@@ -71,7 +72,7 @@ def _list(options: argparse.Namespace, store: Store) -> int:
         snapshot, rule, today=date.today(), keep=None if everything else keep
     )
     if options.own and not quotes:
-        add = 'advisor prices add --item "RTX 3090" --price 900 --vendor NAME --date 2026-11-01'
+        add = add_command('"RTX 3090"', date.today())
         print(with_command("no quotes of your own yet:", add, terminal_width()), file=sys.stderr)
     if options.format == "table":
         few = ("quote", "item", *_OF_ONE) if options.own else _OF_ONE if options.item else _SHORT

@@ -10,7 +10,7 @@ from datetime import date
 from decimal import ROUND_HALF_UP, Decimal
 from hashlib import blake2b
 
-from advisor.costs.price_book import OWN_SOURCE
+from advisor.costs.price_book import OWN_SOURCE, PLACEHOLDERS
 from advisor.parse import InputError, parse_budget, parse_decimal, shown
 from advisor.tables import unguarded
 from price_catalog.checks import HIGHEST_PRICE_USD, LOWEST_PRICE_USD
@@ -187,6 +187,9 @@ class _Form:
         for name in NEEDED:
             if not cells[name]:
                 self._wrong(name, "is empty: it needs a value")
+        for name in ("price", "vendor"):
+            if cells[name] in PLACEHOLDERS:
+                self._wrong(name, f"{cells[name]} stands for what only the seller says: write that")
         typed_kind, item_kind = cells["kind"].lower(), cells["item_kind"].lower()
         kind = next((kind for kind in KINDS if kind == typed_kind), None)
         if typed_kind and kind is None:
@@ -265,7 +268,7 @@ class _Form:
         if not re.fullmatch(r"[A-Z]{3}", currency, re.ASCII):
             self._wrong("currency", f"{shown(currency)} is no currency: write it like USD or EUR")
             return None, None
-        if not cells["price"]:
+        if not cells["price"] or cells["price"] in PLACEHOLDERS:
             return None, None
         if currency in _SIGNS and "$" in cells["price"]:
             words = f"{shown(cells['price'])} is in dollars, the currency {currency}: which is it?"

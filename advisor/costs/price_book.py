@@ -27,8 +27,13 @@ OWN_SOURCE = "own-quotes"
 
 
 def add_command(item_id: str, today: date) -> str:
-    """How a price of an item is entered: works as typed, with figures to be changed."""
-    return f"advisor prices add --item {item_id} --price 9000 --vendor NAME --date {today}"
+    """How a price of an item is entered. What a seller has to say is a word that is refused as it
+    stands: a figure might be kept as if somebody had asked it."""
+    return f"advisor prices add --item {item_id} --price PRICE --vendor VENDOR --date {today}"
+
+
+PLACEHOLDERS = frozenset({"PRICE", "VENDOR", "NAME"})
+"""What stands in a suggested command for what only the user knows."""
 
 
 _KINDS: dict[QuoteKind, tuple[int, int]] = {

@@ -9,6 +9,7 @@ from advisor.prediction.model.targets import Target
 from advisor.prediction.predict_many import MEASURED_GPUS, beyond_measured
 from advisor.prediction.predict_one import MOST_GPUS, Prediction
 from advisor.ranking.fabric import Fabric, fabric_words, scaled_days, shared_settings
+from bench_runner.typed_numbers import percent
 
 
 def over_machines(one: Prediction, target: Target, machines: int, network: Fabric) -> Prediction:
@@ -64,8 +65,8 @@ def over_machines(one: Prediction, target: Target, machines: int, network: Fabri
         assumptions=(
             *one.assumptions,
             f"{fabric_words(network)} between the machines, one port each, nobody else on it",
-            f"{slow.middle - 1:.0%} longer than if they shared the work without waiting "
-            f"({slow.low - 1:.0%} to {slow.high - 1:.0%})",
+            f"{percent(slow.middle - 1)} longer than if they shared the work without waiting "
+            f"({percent(slow.low - 1)} to {percent(slow.high - 1)})",
             *far,
         ),
     )

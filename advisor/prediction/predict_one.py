@@ -17,7 +17,7 @@ from advisor.prediction.physics.memory import ANY, HOST_GIB_A_GPU, Wanted
 from bench_runner.flops import count_flops
 from bench_runner.records import Settings
 from bench_runner.space import fast_search
-from bench_runner.typed_numbers import count_words
+from bench_runner.typed_numbers import count_words, percent
 
 if TYPE_CHECKING:
     from advisor.prediction.physics.memory import Option
@@ -245,7 +245,7 @@ def predict(
         )
     if bool(many.at_bound[0]):
         assumptions.append(
-            f"held to {fitted.highest_share:.0%} of this GPU's speed in matrix products: no "
+            f"held to {percent(fitted.highest_share)} of this GPU's speed in matrix products: no "
             "training was measured to reach more"
         )
     if count > MEASURED_GPUS:

@@ -94,7 +94,7 @@ def prediction_source(fitted: Fitted) -> Source:
         url=None,
         how_measured=f"Not measured. Physics fitted to {fitted.observations} measured times, each "
         "source with its own bias; stands for a synchronised training run. The interval is meant "
-        "to hold 90% of such times; docs/prediction.md says how many it held.",
+        "to hold 90 % of such times; docs/prediction.md says how many it held.",
         licence=None,
         published_on=None,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
+from bench_runner.typed_numbers import percent
 from price_catalog.model import Gpu
 
 Verdict = Literal["plausible", "doubtful", "implausible", "unchecked"]
@@ -86,14 +87,14 @@ def audit_time(
     printed = flops / (training_days * rate)
     allowed = flops / (max(training_days, training_days_high or 0.0) * rate)
     hardware = f"{gpu_count} × {gpu.name} ({peak.tflops:g} TFLOP/s each, {peak.label} dense)"
-    share = f"{allowed:.0%} of the peak of {hardware}"
+    share = f"{percent(allowed)} of the peak of {hardware}"
     verdict: Verdict
     if allowed > IMPLAUSIBLE_MFU:
         verdict = "implausible"
         reason = f"implies {share}, even at the slow end of its rounding: physically impossible"
     elif allowed > DOUBTFUL_MFU:
         verdict = "doubtful"
-        reason = f"implies {share}: hardly any training reaches {DOUBTFUL_MFU:.0%}"
+        reason = f"implies {share}: hardly any training reaches {percent(DOUBTFUL_MFU)}"
     else:
         verdict = "plausible"
         reason = f"implies {share}"

@@ -28,7 +28,7 @@ from advisor.parse import (
 from advisor.ranking.question import Question, RankRule, parse_rank_rule
 from advisor.ranking.times import EvidenceRule, parse_evidence_rule
 from price_catalog.csv_table import nearest
-from price_catalog.gpu_names import index_gpus, normalise
+from price_catalog.gpu_names import LISTED_BY, index_gpus, normalise
 from price_catalog.power import Supply
 
 if TYPE_CHECKING:
@@ -175,7 +175,8 @@ def match_gpus(text: str, snapshot: Snapshot) -> frozenset[str]:
         like = {gpu.gpu_id for gpu in snapshot.gpus if wanted in gpu.name.lower()}
         if not like:
             known = [gpu.name for gpu in snapshot.gpus]
-            raise InputError(f"no GPU is called {shown(name)}: {nearest(name, known)}")
+            near = nearest(name, known, LISTED_BY)
+            raise InputError(f"no GPU is called {shown(name)}: {near}")
         found |= like
     return frozenset(found)
 

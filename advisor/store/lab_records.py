@@ -22,6 +22,7 @@ from advisor.store.lab_agreement import AGREE_WITHIN, RAW, agreeing_lab, copied_
 from advisor.store.measurement_columns import SETTINGS
 from bench_runner import timing
 from bench_runner.records import Measurement
+from bench_runner.typed_numbers import percent
 from price_catalog.model import Gpu, Source
 
 if TYPE_CHECKING:
@@ -165,7 +166,7 @@ class Judge:
         assert record.settings is not None
         # Other settings than the fastest may take longer than a prediction says, not less.
         bounded = record.node_count == 1 and record.method != "memory-saving"
-        words = f"{days:.3g} days, predicted {low:.3g} to {high:.3g} at 99%"
+        words = f"{days:.3g} days, predicted {low:.3g} to {high:.3g} at 99 %"
         if days < low or (bounded and days > high):
             return Judged(
                 record=record,
@@ -238,7 +239,9 @@ class Judge:
                 continue
             agreeing = agreeing_lab(record, fresh, self._gpus)
             if agreeing:
-                ids.append((record.measurement_id, f"{agreeing} agrees within {AGREE_WITHIN:.0%}"))
+                ids.append(
+                    (record.measurement_id, f"{agreeing} agrees within {percent(AGREE_WITHIN)}")
+                )
         return ids
 
     def _confirmed(self, each: Judged, others: Sequence[Measurement]) -> Judged:
@@ -247,7 +250,9 @@ class Judge:
         agreeing = agreeing_lab(each.record, others, self._gpus)
         if agreeing is None:
             return each
-        reason = f"{agreeing} agrees within {AGREE_WITHIN:.0%}; {each.reason.partition(':')[0]}"
+        reason = (
+            f"{agreeing} agrees within {percent(AGREE_WITHIN)}; {each.reason.partition(':')[0]}"
+        )
         return replace(each, standing="confirmed", reason=reason)
 
 

@@ -15,6 +15,7 @@ from transformers import TrainingArguments
 from bench_runner import configure, space, timing
 from bench_runner.hardware import GpuSampler
 from bench_runner.trial import NoDeviceError, TrialSpec, recipe_from_json
+from bench_runner.typed_numbers import percent
 from bench_runner.worker import models
 from bench_runner.worker.clock import Clock, StepSeconds
 from bench_runner.worker.device_memory import DeviceMemory, predicted_peak_gib
@@ -214,7 +215,7 @@ class Session:
             if fastest:
                 rates = tuple(self.rates.values())
                 if len(rates) >= 2 and not timing.still_growing(rates, spec.growth):
-                    stopped_by = f"throughput grew by less than {spec.growth:.0%}"
+                    stopped_by = f"throughput grew by less than {percent(spec.growth)}"
                     return True
                 expected = predicted_peak_gib(tuple(self.rates), peaks, rest[0])
                 usable = self.memory.usable_gib
@@ -392,7 +393,7 @@ class Session:
         if self.ranks.all(calm):
             return len(steps) - 3, (
                 f"after {len(steps) - 3} steps: three in a row within "
-                f"{timing.SETTLED_WITHIN:.0%}, without an allocation from the device"
+                f"{percent(timing.SETTLED_WITHIN)}, without an allocation from the device"
             )
         late = ends_s[-1] - ends_s[0] > self.spec.settle_s or (
             len(steps) >= self.spec.maximum_steps - self.spec.minimum_steps
@@ -400,7 +401,7 @@ class Session:
         if self.ranks.any(late) and len(totals) >= 2 and usable[-1]:
             return len(steps) - 1, (
                 f"not settled after {len(steps)} steps: times still differed by more than "
-                f"{timing.SETTLED_WITHIN:.0%}, or memory was still being taken"
+                f"{percent(timing.SETTLED_WITHIN)}, or memory was still being taken"
             )
         return None, ""
 

@@ -180,7 +180,7 @@ def test_sound_evidence_does_not_recommend_the_impossible(
     reasons = {(row["gpu"], row["gpu_count"]): row for row in answer["excluded"]}
     out = reasons[("RTX 3090", 8)]
     assert out["reason"] == "implausible-time"
-    assert "117%" in out["detail"]
+    assert "117 %" in out["detail"]
     first = answer["published_ranking"][0]
     assert (first["gpu"], first["gpu_count"], first["verdict"]) == ("RTX 3090", 8, "implausible")
 

@@ -47,7 +47,7 @@ def test_the_reason_names_the_hardware_and_the_share() -> None:
     reason = audit(0.5, count=2).reason
     assert "100 TFLOP/s" in reason
     assert "2 × CARD" in reason
-    assert "100%" in reason
+    assert "100 %" in reason
 
 
 def test_what_cannot_be_checked_is_said_to_be_unchecked() -> None:

@@ -42,7 +42,7 @@ async def test_times_with_verdict_and_reason(paper_store: Path) -> None:
         assert column(pilot, 1) == ["8 × RTX 3090"]
         assert column(pilot, 4) == ["✗ implausible"]
         assert words(pilot, ".count").startswith("1 of ")
-        assert "117% of the peak" in words(pilot, ".remark")
+        assert "117 % of the peak" in words(pilot, ".remark")
         await pilot.press("enter", "space")
         assert isinstance(pilot.app.screen, RecordScreen)
         text = page(pilot.app.screen.query_one(LinesView))

@@ -390,3 +390,16 @@ async def test_a_page_that_closes_before_its_filter_is_put_in_ends_nothing(
         screen.filter_by("RTX 5090")
         await settled(pilot)
         assert pilot.app.is_running
+
+
+@pytest.mark.parametrize(("size", "least"), [((60, 20), 12), (NARROW, 12), (WIDE, 18)])
+async def test_the_vendor_stands_beside_the_price_at_every_size(
+    store_path: Path, size: tuple[int, int], least: int
+) -> None:
+    async with running(store_path, size=size, state=LATEST) as pilot:
+        screen = await go(pilot)
+        head = screen.query_one(RankTable).render_line(0).text
+        assert "vendor" in head
+        behind = head.partition("vendor")[2]
+        room = len("vendor") + (behind.find("marks") if "marks" in behind else len(behind))
+        assert room >= least

@@ -184,7 +184,7 @@ class TestTyping:
         async with running(paper_store) as pilot:
             await type_into(pilot, "t", "40")
             assert [row[3] for row in rows(pilot)] == ["34", "36", "40"]
-            assert [row[5] for row in rows(pilot)] == ["100%", "100%", "50%"]
+            assert [row[5] for row in rows(pilot)] == ["100 %", "100 %", "50 %"]
             assert "5 too slow" in counts(pilot)
             assert "│40 d" in "".join(column.title for column in ranking(pilot).table.columns)
 

@@ -210,6 +210,6 @@ def _audited(optimal: Iterable[TrainingTime]) -> Finding:
         recomputed=f"{counts['implausible']} implausible, {counts['doubtful']} doubtful "
         f"of {len(feasible)}",
         paper_says="not examined",
-        how="implied MFU above 100% and above 75%, at the slow end of the rounding, with the "
+        how="implied MFU above 100 % and above 75 %, at the slow end of the rounding, with the "
         "lowest defensible FLOP count (causal attention halved)",
     )

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from textwrap import fill
 
 from advisor.answers.paper.findings import Finding
+from advisor.tables import fill
 
 
 def findings_text(found: Sequence[Finding], width: int) -> str:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from advisor.store import Reader
 
 SURVEY = (
-    "50 researchers of 35 institutions were asked for 3 weeks in April 2024 (about 60% PhD "
+    "50 researchers of 35 institutions were asked for 3 weeks in April 2024 (about 60 % PhD "
     "students; arXiv 2410.23261, section 2), about what one person or project can use, not a whole "
     "lab. The paper does not print how many answered each question."
 )
@@ -72,4 +72,4 @@ def peers_sentence(found: Iterable[Peer]) -> str:
 
 def share_words(peer: Peer) -> str:
     """``41 % have no multi-node support``."""
-    return f"{peer.share_percent}% {peer.told}" if peer.share_percent else peer.told
+    return f"{peer.share_percent} % {peer.told}" if peer.share_percent else peer.told

@@ -88,7 +88,7 @@ def make_job_plan(
     """Complete a request. Raises InputError, StoreError."""
     from advisor.ranking.snapshot import take_snapshot
     from price_catalog.csv_table import nearest
-    from price_catalog.gpu_names import index_gpus, normalise
+    from price_catalog.gpu_names import LISTED_BY, index_gpus, normalise
 
     if node_count < 1 or request.gpu_count % node_count:
         raise InputError(
@@ -103,7 +103,8 @@ def make_job_plan(
         found = index.get(normalise(gpu))
         if found is None:
             names = {each.name for each in snapshot.gpus}
-            raise InputError(f"the catalogue has no GPU called '{gpu}'; {nearest(gpu, names)}")
+            near = nearest(gpu, names, LISTED_BY)
+            raise InputError(f"the catalogue has no GPU called '{gpu}'; {near}")
     try:
         trained = recipe_to_measure(store, snapshot, request.recipe)
         space.micro_batch_sizes(trained.recipe.training.batch_size, request.gpu_count)

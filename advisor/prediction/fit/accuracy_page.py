@@ -70,6 +70,7 @@ from advisor.prediction.fit.told_widths import told_widths  # noqa: E402
 from advisor.prediction.fit.training_limits import as_table  # noqa: E402
 from advisor.prediction.physics.chip import gpu_type  # noqa: E402
 from advisor.prediction.predict_one import analytic_days  # noqa: E402
+from bench_runner.typed_numbers import percent  # noqa: E402
 
 PAPER_MUST = {"one cell": 0.07, "a whole model": 0.11, "a whole GPU type": 0.10}
 TRUTH_MUST = {"one cell": 0.07, "a whole source": 0.15, "our own stack, a GPU left out": 0.10}
@@ -145,13 +146,15 @@ def report(jobs: int) -> str:
         "how many would with the widths of the whole evidence. An error inside the "
         "rounding of a printed day counts as none. Log bias is the median logarithm of measured "
         f"over predicted. Of all {len(everything)} intervals of 90 % below, "
-        f"{sum(g.covered for g in everything) / len(everything):.0%} hold the measured time.",
+        f"{percent(sum(g.covered for g in everything) / len(everything))} hold the measured time.",
         "The last three columns are the median errors of guesses that need no fit: the median MFU "
         "of the same GPU in the rest of the evidence, the nearest row scaled by FLOPs and peak, "
         "and 40 % of the peak.",
         " ".join(CHOSEN.split()),
         " ".join(
-            BOUND.format(share=whole.highest_share, native=whole.highest_native_share).split()
+            BOUND.format(
+                share=percent(whole.highest_share), native=percent(whole.highest_native_share)
+            ).split()
         ),
         "## Table 1 as published, with the paper's bias term",
         _table(paper, PAPER_MUST, plain.paper),
@@ -307,13 +310,14 @@ def _figures(held: Sequence[Held]) -> str:
     ninth = errors[min(len(errors) - 1, int(0.9 * len(errors)))]
     guessed = " | ".join(_share(_baseline(held, name)) for name in BASELINES)
     return (
-        f"{len(guesses)} | {statistics.median(errors):.1%} | {statistics.fmean(errors):.1%} | "
-        f"{ninth:.1%} | {bias:+.2f} | {covered:.0%} | {guessed}"
+        f"{len(guesses)} | {percent(statistics.median(errors), 1)} | "
+        f"{percent(statistics.fmean(errors), 1)} | {percent(ninth, 1)} | {bias:+.2f} | "
+        f"{percent(covered)} | {guessed}"
     )
 
 
 def _share(value: float) -> str:
-    return "no row to go by" if math.isnan(value) else f"{value:.1%}"
+    return "no row to go by" if math.isnan(value) else f"{percent(value, 1)}"
 
 
 def _baseline(held: Sequence[Held], name: str) -> float:
@@ -334,9 +338,9 @@ def _table(
     for name, held in cuts.items():
         if not held:
             continue
-        reach = f"{must[name]:.0%}" if name in must else ""
+        reach = f"{percent(must[name])}" if name in must else ""
         figures = _figures(held).split(" | ")
-        figures.insert(_COLUMNS - len(BASELINES), f"{_covered(plain[name]):.0%}")
+        figures.insert(_COLUMNS - len(BASELINES), f"{percent(_covered(plain[name]))}")
         lines.append(f"| {name} | {reach} | {' | '.join(figures)} |")
     return "\n".join(lines)
 
@@ -353,7 +357,7 @@ def _ratios(ratios: Sequence[Ratio]) -> str:
     lines += [
         f"| {r.card} | {r.reference} | {r.pairs} | {r.measured:.2f} | {r.predicted:.2f} | "
         f"{r.predicted * math.exp(-r.half):.2f} to {r.predicted * math.exp(r.half):.2f} | "
-        f"{r.inside} | {r.off:.1%} |"
+        f"{r.inside} | {percent(r.off, 1)} |"
         for r in sorted(ratios, key=lambda r: r.card)
     ]
     return "\n".join(lines)
@@ -387,13 +391,13 @@ def _verdict_on_baselines(cuts: dict[str, list[Held]]) -> str:
                 ours = statistics.median(h.guess.error for h in rows)
                 words = f"{name}, {title} {group}".rstrip()
                 beaten += [
-                    f"{words} ({ours:.1%} against {_baseline(rows, b):.1%} of {b})"
+                    f"{words} ({percent(ours, 1)} against {percent(_baseline(rows, b), 1)} of {b})"
                     for b in BASELINES
                     if _baseline(rows, b) < ours
                 ]
                 share = sum(h.guess.covered for h in rows) / len(rows)
                 if not 0.85 <= share <= 0.95:
-                    uncovered.append(f"{words} ({share:.0%} of {len(rows)})")
+                    uncovered.append(f"{words} ({percent(share)} of {len(rows)})")
     lines = [f"Of {groups} groups of {FEWEST} rows or more, a guess without a fit is better in:"]
     lines += [f"- {words}" for words in beaten] or ["- none"]
     lines += ["", "The share of intervals that hold is not between 85 and 95 % in:"]
@@ -459,8 +463,8 @@ def _compared(found: Kinds) -> str:
                 errors = sorted(math.expm1(c.error) for c in pairs)
                 covered = sum(c.covered for c in pairs) / len(pairs)
                 lines.append(
-                    f"| {title}, {kind} | {len(pairs)} | {statistics.median(errors):.1%} | "
-                    f"{errors[int(0.9 * (len(errors) - 1))]:.1%} | {covered:.0%} |"
+                    f"| {title}, {kind} | {len(pairs)} | {percent(statistics.median(errors), 1)} | "
+                    f"{percent(errors[int(0.9 * (len(errors) - 1))], 1)} | {percent(covered)} |"
                 )
     return "\n".join(lines)
 
@@ -486,7 +490,9 @@ def _verdicts(observations: Sequence[Observation]) -> str:
             f"says {'fits' if fits else 'does not fit'}"
             for o, fits in wrong
         )
-        lines.append(f"| {name} | {WRONG_MUST:.0%} | {len(wrong)} | {weight:.1%} | {which} |")
+        lines.append(
+            f"| {name} | {percent(WRONG_MUST)} | {len(wrong)} | {percent(weight, 1)} | {which} |"
+        )
     return "\n".join(lines)
 
 

@@ -48,7 +48,7 @@ all PCIe out: no training without compilation and with small images is left in t
 
 BOUND = """No prediction is faster than the highest share of what matrix products alone reach on a
 GPU that any training in half precision was measured at in a framework such as PyTorch, whatever the
-GPU: {share:.0%}. Code written in C and CUDA for one kind of model reaches {native:.0%}, which
+GPU: {share}. Code written in C and CUDA for one kind of model reaches {native}, which
 bounds its own rows alone: nothing else predicted here is such code. The rate that products reach is
 the dense peak with FP32 accumulation, which makers halve on GeForce cards, less what the power
 limit takes. Where the fit says more, its middle is raised to the bound and the interval is wider by

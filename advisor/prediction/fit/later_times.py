@@ -20,6 +20,7 @@ from datetime import date  # noqa: E402
 from advisor.prediction.fit.cross_validate import Fold, Guess, guess, is_own  # noqa: E402
 from advisor.prediction.fit.observations import REFERENCE, load_evidence  # noqa: E402
 from bench_runner.published import load_published  # noqa: E402
+from bench_runner.typed_numbers import percent  # noqa: E402
 
 
 def taken_from(day: date) -> Fold:
@@ -43,9 +44,11 @@ def report(day: date, guesses: Sequence[Guess]) -> str:
     worst = sorted(furthest.items(), key=lambda item: -item[1])
     return (
         f"{len(guesses)} of our own times from {day} on, all left out of the fit: median error "
-        f"{statistics.median(g.error for g in guesses):.1%}, "
-        f"{statistics.mean(g.covered for g in guesses):.0%} in their 90 % intervals.\n"
-        "Furthest by model: " + ", ".join(f"{name} {error:.1%}" for name, error in worst) + "."
+        f"{percent(statistics.median(g.error for g in guesses), 1)}, "
+        f"{percent(statistics.mean(g.covered for g in guesses))} in their 90 % intervals.\n"
+        "Furthest by model: "
+        + ", ".join(f"{name} {percent(error, 1)}" for name, error in worst)
+        + "."
     )
 
 

@@ -34,6 +34,7 @@ from advisor.ranking.fabric import (
     slowdown,
     wire_s,
 )
+from bench_runner.typed_numbers import percent
 
 LEAST_LOSS = 0.005
 """A loss that is smaller is printed as nothing: below it rows say no more than "hardly any"."""
@@ -227,7 +228,7 @@ def page(pairs: Sequence[Pair], scaling: Scaling) -> str:
         "(`advisor/prediction/fit/evidence/nodes.csv`).",
         "",
         "N machines take 1/N of one machine's time, and then:",
-        f"- {scaling.wait:.1%} more for each doubling: machines wait for each other,",
+        f"- {percent(scaling.wait, 1)} more for each doubling: machines wait for each other,",
         f"- {scaling.direct_cost:.2g} s (InfiniBand, RoCE) or {tcp} s (Ethernet by TCP) for each "
         "second that the exchange needs at line rate.",
         "",
@@ -264,7 +265,7 @@ def page(pairs: Sequence[Pair], scaling: Scaling) -> str:
             lines.append(
                 f"| {source} | {fabric} {speeds} | {len(group)} | "
                 f"{_range([1 + c.pair.loss for c in group])} | "
-                f"{_range([c.slowdown.middle for c in group])} | {_median(group):.1%} | "
+                f"{_range([c.slowdown.middle for c in group])} | {percent(_median(group), 1)} | "
                 f"{sum(c.inside for c in group)} |"
             )
     lines += [
@@ -301,7 +302,8 @@ def _row(words: str, cases: Sequence[LeftOut]) -> str:
     errors = sorted(case.error for case in cases)
     ninth = errors[min(len(errors) - 1, math.ceil(0.9 * len(errors)) - 1)]
     inside = sum(case.inside for case in cases) / len(cases)
-    return f"| {words} | {len(cases)} | {_median(cases):.1%} | {ninth:.1%} | {inside:.0%} |"
+    figures = percent(_median(cases), 1), percent(ninth, 1), percent(inside)
+    return f"| {words} | {len(cases)} | {' | '.join(figures)} |"
 
 
 def _median(cases: Sequence[LeftOut]) -> float:

@@ -10,6 +10,7 @@ from advisor.prediction.model.workload import Workload, workload_of
 from advisor.prediction.physics.chip import Chip, gpu_type
 from advisor.prediction.predict_many import predict_many
 from bench_runner.recipes import load_recipes
+from bench_runner.typed_numbers import percent
 
 if TYPE_CHECKING:
     import numpy as np
@@ -78,5 +79,5 @@ def _figures(widths: NDArray[np.float64], goal: float | None) -> str:
     if not len(widths):
         return "0 | | |"
     middle, ninth = np.quantile(widths, (0.5, 0.9))
-    above = "" if goal is None else f"{(widths > goal).mean():.0%}"
+    above = "" if goal is None else f"{percent((widths > goal).mean())}"
     return f"{len(widths)} | x or / {middle:.2f} | x or / {ninth:.2f} | {above}"

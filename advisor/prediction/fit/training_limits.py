@@ -16,6 +16,7 @@ from pathlib import Path
 
 from advisor.prediction.fit.observations import EVIDENCE_FOLDER
 from advisor.prediction.physics.chip import TRAINING_DRAW, power_share
+from bench_runner.typed_numbers import percent
 from price_catalog.load import load_catalog
 from price_catalog.model import Gpu
 
@@ -113,8 +114,8 @@ def as_table() -> str:
         "|---|---|---|---|---|---|",
     ]
     lines += [
-        f"| {out.name} | {out.rows} | {out.draw:.2f} | {out.error:.1%} | {out.bias:+.2f} "
-        f"| {out.error_as_products:.1%} |"
+        f"| {out.name} | {out.rows} | {out.draw:.2f} | {percent(out.error, 1)} | {out.bias:+.2f} "
+        f"| {percent(out.error_as_products, 1)} |"
         for out in cards_out(rows)
     ]
     return "\n".join(

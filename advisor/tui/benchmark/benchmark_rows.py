@@ -24,6 +24,7 @@ from advisor.tables import cut_words
 from advisor.tui.benchmark.setting_names import FOLDED, full_name, row_names, spelled
 from advisor.tui.widgets.lines import FAINT, HEADING, PLAIN, STRONG, WARNING, Line
 from advisor.tui.widgets.table_rows import Column, RowStyle
+from bench_runner.typed_numbers import percent
 
 if TYPE_CHECKING:
     from advisor.benchmark.benchmark_plan import Plan
@@ -180,7 +181,7 @@ class BoardRows:
             "time": "" if row.training_days is None else time_words(row.training_days),
             "micro": "" if row.micro_batch_size is None else str(row.micro_batch_size),
             "memory": "" if row.peak_memory_gib is None else f"{row.peak_memory_gib:.3g}",
-            "mfu": "" if row.mfu is None else f"{row.mfu:.0%}",
+            "mfu": "" if row.mfu is None else f"{percent(row.mfu)}",
             "took": "" if row.seconds is None else clock_words(row.seconds),
             "why": "" if row.label == FOLDED else row.detail,
         }
@@ -298,7 +299,7 @@ def tried_lines(row: Tried) -> list[Line]:
         ("one optimiser step", row.step_s, "{:.4g} s"),
         ("micro-batch", row.micro_batch_size, "{}"),
         ("peak memory", row.peak_memory_gib, "{:.3g} GiB a GPU"),
-        ("MFU", row.mfu, "{:.1%} of the GPUs' dense peak"),
+        ("MFU", None if row.mfu is None else 100 * row.mfu, "{:.1f} % of the GPUs' dense peak"),
         ("the trial took", row.seconds, "{:.0f} s"),
     )
     lines += [

@@ -20,6 +20,7 @@ from advisor.tui.pages.evidence_lines import settings_lines, source_lines, verdi
 from advisor.tui.widgets.filter_table import Cells, MemoryRows, Query
 from advisor.tui.widgets.lines import FAINT, HEADING, PLAIN, STRONG, Line, wrapped
 from advisor.tui.widgets.table_rows import Column, RowSource
+from bench_runner.typed_numbers import percent
 
 if TYPE_CHECKING:
     from advisor.ranking.snapshot import Snapshot
@@ -79,7 +80,7 @@ class TimesSource:
         # As texts, which lose their middle where a column is narrow, as names differ at their ends.
         gpus = f"{time.gpu_count} × {self._times.short_name(time.gpu_id)}"
         named = (Text(time.recipe_id), Text(gpus))
-        share = "" if time.implied_mfu is None else f"{time.implied_mfu:.0%}"
+        share = "" if time.implied_mfu is None else f"{percent(time.implied_mfu)}"
         judged = f"{VERDICT_MARKS.get(time.verdict or '', ' ')} {verdict}"
         settings, who = self._times.said_by(time)
         if not self._times.predictions:

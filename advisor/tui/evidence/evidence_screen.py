@@ -40,9 +40,9 @@ TABS = {
 TIMES = ("times", "predictions")
 """The lists of times: what is measured, and what is predicted beside it."""
 ABOUT = {
-    "times": "Every tried setting. ✓ plausible, ? doubtful (over 75% of the peak), ✗ implausible "
-    "(over 100%): not ranked.",
-    "predictions": "What was measured, and beside it what is predicted (≈ and its 90% interval): "
+    "times": "Every tried setting. ✓ plausible, ? doubtful (over 75 % of the peak), ✗ implausible "
+    "(over 100 %): not ranked.",
+    "predictions": "What was measured, and beside it what is predicted (≈ and its 90 % interval): "
     "no evidence, but what follows from it.",
     "peers": "What 50 researchers of 35 institutions had in April 2024, and yours.",
     "sources": "Who says so, how they know, and what is known to be wrong with it.",

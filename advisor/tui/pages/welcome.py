@@ -157,7 +157,7 @@ def evidence_lines(
     lines += [
         (
             f"{verdicts['implausible']:,} times claim more than the hardware can do and are never "
-            f"ranked with sound evidence; {verdicts['doubtful']:,} more claim over 75% of the "
+            f"ranked with sound evidence; {verdicts['doubtful']:,} more claim over 75 % of the "
             "peak, which hardly any training reaches, and are marked.",
             PLAIN,
         ),

@@ -23,9 +23,9 @@ def quote_table(entries: Sequence[Entry], sources: Sequence[Source]) -> MemoryRo
     titles = {source.source_id: source for source in sources}
     return MemoryRows(
         (
-            Column(key="item", title="item", width=48, sort_key="item", least=20),
+            Column(key="item", title="item", width=48, sort_key="item", least=18),
             Column(key="price", title="price", width=11, align="right", sort_key="price"),
-            Column(key="age", title="age", width=10, align="right", sort_key="age"),
+            Column(key="age", title="age", width=9, align="right", sort_key="age"),
             Column(key="vendor", title="vendor", width=32, sort_key="vendor", least=12),
             Column(key="marks", title="marks", width=19, sort_key="marks", least=13),
             Column(key="kind", title="kind", width=20, sort_key="kind"),

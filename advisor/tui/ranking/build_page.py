@@ -28,6 +28,7 @@ from advisor.answers.wording import (
 from advisor.costs.amounts import days_exact, days_rounded, usd_exact, usd_rounded
 from advisor.tui.pages.evidence_lines import settings_lines, source_lines, verdict_line
 from advisor.tui.widgets.lines import FAINT, HEADING, PLAIN, STRONG, WARNING, Line, wrapped
+from bench_runner.typed_numbers import percent
 
 if TYPE_CHECKING:
     from advisor.ranking.rank import ExcludedRow, RankedRow, Ranking
@@ -178,7 +179,7 @@ def _time_lines(time: TrainingTime, best: BestTime | None, snapshot: Snapshot) -
     about = PREDICTED_MARK if time.basis == "predicted" else ""
     yield f"TRAINING TIME  {about}{days_rounded(time.training_days or 0)} days{interval}", HEADING
     if time.comparison_factor is not None:
-        within = f"{time.comparison_factor - 1:.0%}"
+        within = f"{percent(time.comparison_factor - 1)}"
         yield f"compared with another estimate: within {within} either way", PLAIN
     yield verdict_line(time)
     yield from source_lines(time, _source(snapshot, time.source_id))

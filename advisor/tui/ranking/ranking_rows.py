@@ -33,6 +33,7 @@ from advisor.tui.program.candidates_view import Answer, BuildKey, build_key
 from advisor.tui.program.points import short_gpu_name
 from advisor.tui.widgets.plot.scale import format_usd
 from advisor.tui.widgets.table_rows import Column, RowStyle
+from bench_runner.typed_numbers import percent
 from price_catalog.model import OWN_QUOTE
 
 if TYPE_CHECKING:
@@ -191,7 +192,7 @@ class RankedRows:
             case "chance":
                 return self._chance(row)
             case "implied_mfu":
-                share = "–" if time.implied_mfu is None else f"{time.implied_mfu:.0%}"
+                share = "–" if time.implied_mfu is None else f"{percent(time.implied_mfu)}"
                 doubtful = time.verdict in ("doubtful", "implausible")
                 mark = VERDICT_MARKS.get(time.verdict or "unchecked", "–")
                 return Text(f"{share} {mark}", style=self.colours.warning if doubtful else "")

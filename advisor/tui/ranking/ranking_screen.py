@@ -81,11 +81,11 @@ key. The table has every machine that fits, best first.
 
 - `=` is too close to first place to call.
 - `★` is on the Pareto front: no machine is both cheaper and faster.
-- `≈` is an estimate: nobody measured it. The bar is its 90% interval, with your limit in it.
+- `≈` is an estimate: nobody measured it. The bar is its 90 % interval, with your limit in it.
 - `†` has no known seller. It stands below what is on sale, however fast it is.
 - *60 d?* is the chance to finish within 60 days.
 - *a run* is the price shared among the runs of its whole life; *MFU* the share of the GPUs' peak
-  that the time implies: ✓ plausible, ? above 75%, ✗ impossible.
+  that the time implies: ✓ plausible, ? above 75 %, ✗ impossible.
 - *prices* is the age of the older price. *sum*: the seller's options added up. *told*: by somebody
   who does not sell it. *used*: second-hand.
 """

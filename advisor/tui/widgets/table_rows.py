@@ -111,8 +111,9 @@ def column_widths(columns: Sequence[Column], source: RowSource) -> list[int]:
 
 
 def fitted(columns: Sequence[Column], widths: Sequence[int], room: int, gap: int) -> list[int]:
-    """The widths for so many cells: as many columns as fit at their least are in view, and the
-    first of them that may be narrower are as wide as that leaves room for."""
+    """The widths for so many cells: as many columns as fit at their least are in view, and those
+    of them that may be narrower share what room that leaves: each cell goes to the one that has
+    the least of the width that it would like."""
     if sum(widths) + gap * (len(widths) - 1) <= room:
         return list(widths)
     least = [
@@ -126,9 +127,14 @@ def fitted(columns: Sequence[Column], widths: Sequence[int], room: int, gap: int
             break
         spare, shown = spare - taken, shown + 1
     found = list(widths)
-    for at in range(shown):
-        found[at] = min(widths[at], least[at] + spare)
-        spare -= found[at] - least[at]
+    found[:shown] = least[:shown]
+    narrow = [at for at in range(shown) if found[at] < widths[at]]
+    while narrow and spare > 0:
+        at = min(narrow, key=lambda each: found[each] / widths[each])
+        found[at] += 1
+        spare -= 1
+        if found[at] == widths[at]:
+            narrow.remove(at)
     return found
 
 

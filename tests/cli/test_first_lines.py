@@ -1,0 +1,96 @@
+"""What a person reads first, and what a suggested command does when it is copied as it stands."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from advisor.cli.main import main
+from advisor.costs.price_book import add_command
+
+Capture = pytest.CaptureFixture[str]
+
+
+def told(capsys: Capture, *words: str) -> tuple[int, str, str]:
+    code = main(list(words))
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def test_a_gpu_without_a_near_name_is_told_how_to_see_the_names(
+    store_path: Path, capsys: Capture
+) -> None:
+    at = ("--model", "pythia-1b", "--store", str(store_path))
+    for words in (("rank", *at, "--gpus", "XYZ9"), ("predict", *at, "--gpu", "XYZ9")):
+        code, out, err = told(capsys, *words)
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert err.rstrip().endswith("none is near: advisor data gpus lists them")
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [("180 000,00", "180000"), ("180 000,50", "180000.50"), ("1'234'567,5", "1234567.5")],
+)
+def test_a_decimal_comma_behind_spaced_thousands_is_named(
+    typed: str, meant: str, store_path: Path, capsys: Capture
+) -> None:
+    words = ("rank", "--model", "pythia-1b", "--budget", typed, "--store", str(store_path))
+    code, out, err = told(capsys, *words)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert err.rstrip().endswith(f"has a comma for the decimal point: write {meant}")
+
+
+def test_a_suggested_price_is_never_kept_as_it_stands(store_path: Path, capsys: Capture) -> None:
+    command = add_command("rtx-3090", date.today())
+    assert not re.search(r"--price \S*\d", command)
+    words = command.split()[1:]
+    at = ("--store", str(store_path))
+    code, out, err = told(capsys, *words, *at)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "PRICE stands for what only the seller says" in err
+    words[words.index("PRICE")] = "900"
+    code, _, err = told(capsys, *words, *at)
+    assert code == 2
+    assert "VENDOR stands for what only the seller says" in err
+    assert told(capsys, "prices", "list", "--own", "--format", "json", *at)[1].strip() == "[]"
+
+
+def test_what_owning_costs_is_of_the_machine_that_a_ranking_names(
+    store_path: Path, capsys: Capture
+) -> None:
+    at = ("--model", "pythia-1b", "--store", str(store_path), "--format", "json")
+    ranked = json.loads(told(capsys, "rank", "--by", "cost", *at)[1])["ranked"]
+    first: dict[tuple[str, int], str] = {}
+    for row in ranked:
+        if row["machines"] == 1 and row["power_limit_w"] is None:
+            name = row["host"].partition(",")[0]
+            first.setdefault((row["gpu"], row["gpu_count"]), name)
+    for gpu, count in (("RTX 5090", 2), ("RTX 6000 Ada", 2), ("RTX 5090", 4)):
+        words = ("prices", "cost", "--gpu", gpu, "--count", str(count), *at)
+        answer = json.loads(told(capsys, *words)[1])
+        assert first[gpu, count] in json.dumps(answer["build"])
+
+
+def test_a_rent_of_what_nobody_sells_has_its_day_and_how_many_ask_it(
+    store_path: Path, capsys: Capture
+) -> None:
+    words = ("prices", "rent", "--model", "pythia-1b", "--gpu", "h200", "--count", "1")
+    out = " ".join(told(capsys, *words, "--store", str(store_path))[1].split())
+    first = out.partition(" an hour others ask")[0]
+    assert re.search(r"rented on demand costs \$[\d,]+: [\d.]+ days", first)
+    assert re.search(r"an hour \(\w+ 20\d\d, the middle of \d+ providers\); nobody sells", first)
+
+
+def test_faster_than_its_number_of_gpus_says_stands_beneath_the_table(
+    store_path: Path, capsys: Capture
+) -> None:
+    at = ("--model", "pythia-2.8b", "--gpus", "RTX 6000 Ada", "--store", str(store_path))
+    rows = json.loads(told(capsys, "rank", *at, "--format", "json")[1])["ranked"]
+    out = " ".join(told(capsys, "rank", *at)[1].split())
+    assert any(row["faster_than_linear_of"] == 2 and row["gpu_count"] == 4 for row in rows)
+    note = "are more than 2 times as fast as 2 of them, which need other settings."
+    assert f"4 × RTX 6000 Ada {note}" in out
