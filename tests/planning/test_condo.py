@@ -71,7 +71,7 @@ def test_a_share_is_planned_with_and_told_as_what_it_is(store_path: Path, tmp_pa
     assert said.startswith("Buy a share of Campus condo, 8 × A6000: the one run for $46,000 with")
     text, annex = map(to_markdown, report_for(planned).parts())
     assert "We ask for $46,000: a share of Campus condo (8 × A6000). It pays for" in text
-    assert "| F4. ADP/computer services | $40,000 | $0 | $0 | $40,000 |" in text
+    assert "| F6. Equipment or facility rental/user fees | $40,000 | $0 | $0 | $40,000 |" in text
     assert (
         "It counts as a service. It stands in Campus condo, which runs and powers it for 5" in text
     )

@@ -23,6 +23,8 @@ class BudgetLines(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     supplies: Line
     """Computers and parts below it."""
     computer_services: Line
+    facility: Line | None = None
+    """A share of a condo that the campus charges as a service; None: with computer services."""
     electricity: Line
     storage: Line
     network: Line

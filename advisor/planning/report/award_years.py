@@ -10,6 +10,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import get_args
 
+from advisor.planning.grant.funder import funder_form
 from advisor.planning.grant.grant_file import CostKind
 from advisor.planning.report.cost_book import EquipmentCost, RunningCost
 from advisor.planning.report.material import Material
@@ -17,7 +18,10 @@ from advisor.planning.report.number_ledger import Num
 from advisor.planning.solver.by_year import shares_by_year
 from advisor.planning.solver.prices import machine_price, months_charged, paid_price
 
-_FIRST = ("staff", "equipment", "supplies", "computer_services", "storage", "electricity")
+_FIRST = (
+    *("staff", "equipment", "supplies", "computer_services"),
+    *("facility", "storage", "electricity"),
+)
 LINES = (*_FIRST, *(kind for kind in get_args(CostKind) if kind not in _FIRST))
 """The kinds of lines of a funder's budget, in the order of the forms: people, equipment, supplies,
 computer services with their storage, and what is itemised."""
@@ -77,8 +81,9 @@ def _bought(given: Material, e: EquipmentCost) -> Iterator[Entry]:
     label = e.machine.label
     none = given.ledger.total([], "nothing")
     if e.machine.in_base is not None:
+        lines = funder_form(given.loaded.grant.funder).lines
         yield Entry(
-            line="computer_services",
+            line="computer_services" if lines.facility is None else "facility",
             item=label,
             year=year,
             direct=charge.direct,

@@ -115,7 +115,7 @@ def _as_theirs(section: Section) -> Section:
 def _lines(given: Material, form: FunderForm) -> dict[str, str]:
     """What each kind of line is called; where a funder pays depreciation the line of equipment
     says whether that is what it holds."""
-    names = {kind: str(getattr(form.lines, kind)) for kind in LINES}
+    names = {kind: str(getattr(form.lines, kind) or "") for kind in LINES}
     if form.depreciates:
         part = given.loaded.problem.rules.life_months is not None
         names["equipment"] += " (depreciation)" if part else " (whole price)"

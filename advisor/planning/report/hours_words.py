@@ -250,6 +250,9 @@ def _otherwise(given: Material, other: Alternative, on: str) -> Words:
     words: list[str | Num] = [f"Doing the same work on {on} costs ", usd]
     if other.plan.runs != given.plan.runs:
         words = [f"{alone} do ", solved(other.plan.runs, "runs", "runs"), ", for ", usd]
+    if not other.proven:
+        words.insert(0, "By the best plan that was found, ")
+        words[1] = f"{str(words[1])[0].lower()}{str(words[1])[1:]}"
     return (*words, *_beside_this(given))
 
 

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from advisor.costs.amounts import day_words
+from advisor.planning.report.letters import missing_letters, missing_words
 from advisor.planning.report.markdown_csv_json import ledger_value, origin_words, unit_words
 from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.report import (
@@ -157,7 +158,7 @@ def to_typst(report: Report, spacing: tuple[float, float, float] = LOOSE) -> str
             for block in blocks
         ]
     if not report.rows:
-        return "\n\n".join(parts) + "\n"
+        return _with_caution(parts, report)
     parts.append('== #"Ledger"')
     cells = []
     for row in report.rows:
@@ -172,6 +173,15 @@ def to_typst(report: Report, spacing: tuple[float, float, float] = LOOSE) -> str
         "(right, left, right, left, left), "
         f"({head_cells}), ({', '.join(cells)},))"
     )
+    return _with_caution(parts, report)
+
+
+def _with_caution(parts: list[str], report: Report) -> str:
+    """The source; letters that no font here has are told of, never printed as boxes alone."""
+    drawn = [b.svg for section in report.sections for b in section.blocks if isinstance(b, Picture)]
+    caution = missing_words(missing_letters("".join([*parts, *drawn])))
+    if caution:
+        parts.insert(1, f'#text(size: 9pt, weight: "bold", {quoted(caution)})')
     return "\n\n".join(parts) + "\n"
 
 

@@ -18,7 +18,8 @@ from advisor.planning.solver.milp import Program
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import PlanningProblem, Rental
 from advisor.planning.solver.relaxation import Relaxation
-from advisor.planning.solver.search_clock import Clock, clock_of
+from advisor.planning.solver.search_clock import Clock, NoPlan, OutOfTime, clock_of
+from advisor.planning.solver.solve import solve
 
 MOST_COLUMNS = 4000
 """Larger programs are not explained, which takes dozens of solves."""
@@ -40,6 +41,8 @@ class Alternative:
     plan: Plan | None
     """None where there is no plan of this kind."""
     over_budget: bool
+    proven: bool = True
+    """False: of a large grant, the best plan of its kind that was found in time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +91,9 @@ def explain(
         large = "the plan is too large to try what else there is and what would change it"
         words = (f"{large}: name fewer GPUs under [purchases]{fewer} to have that",)
         full = tuple(_full_years(problem, plan))
-        return Explanation(alternatives=(), binds=full, thresholds=(Finding(words=words),), ask=())
+        none = Explanation(alternatives=(), binds=full, thresholds=(Finding(words=words),), ask=())
+        so_far(none)
+        return replace(none, alternatives=tuple(_why_not(trials)))
     others = _alternatives(trials)
     trials.learn(other.plan for other in others)
     there = Explanation(alternatives=tuple(others), binds=(), thresholds=(), ask=())
@@ -171,6 +176,41 @@ def _alternatives(trials: Trials) -> list[Alternative]:
 
     ordered = sorted(unique.values(), key=lambda other: not asked(other))
     return ordered[: max(ALTERNATIVES, sum(map(asked, ordered)) + 2)]
+
+
+def _why_not(trials: Trials) -> list[Alternative]:
+    """Of a large grant what every funder asks: why not buy where it rents, why not rent where it
+    buys. The best that is found in the time there is, proven or not."""
+    problem, plan = trials.problem, trials.plan
+    market = {r.rental_id for r in problem.rentals if r.allocation is None}
+    label, change = "rent nothing", dict[str, Any](no_rentals=True)
+    if not any(each.rental_id in market for each in plan.rented):
+        if not (plan.purchases and market):
+            return []
+        label, change = NOTHING, {"no_purchases": True}
+    free: Change = {**change, "budget_cents": None, "no_year_budget": True}
+    for asked in (change, free):
+        clock = trials.clock.within(trials.clock.left / 2 if asked is change else trials.clock.left)
+        try:
+            other = solve(vary(problem, asked), clock=clock.quiet(), settle=False)
+        except NoPlan:
+            continue
+        except OutOfTime:
+            return []
+        if change.get("no_purchases"):
+            label = _buys_nothing({r.rental_id: r for r in problem.rentals}, other)
+        over = not within_budgets(problem, other)
+        found = replace(other, seconds=0.0)
+        return [
+            Alternative(
+                label=label,
+                change=asked,
+                plan=found,
+                over_budget=over,
+                proven=other.proven,
+            )
+        ]
+    return [Alternative(label=label, change=free, plan=None, over_budget=False)]
 
 
 def _buys_nothing(rentals: Mapping[str, Rental], plan: Plan | None) -> str:
