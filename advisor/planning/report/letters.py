@@ -1,4 +1,4 @@
-"""Which letters a PDF made here can show: its own fonts have Europe's, the system's perhaps more."""
+"""Which letters a PDF made here can show: its fonts have those of Europe, the system's others."""
 
 from __future__ import annotations
 
