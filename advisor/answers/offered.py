@@ -4,6 +4,7 @@ sell any of the answer, and for what an answer names beside its first place (pur
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import date
 from decimal import Decimal
@@ -60,8 +61,9 @@ class Offer(NamedTuple):
 def sold_words(build: Build, quote: Quote) -> str:
     """``2 × RTX 5090 in the tinybox G4 128 GB from tiny corp``."""
     words = f"{named_gpus_words(build)} {in_machine(build)}"
-    names = (quote.vendor.lower(), quote.vendor.lower().split()[0])
-    named = any(name in build.host.name.lower() for name in names)
+    # A word of the machine's name: "tiny corp" is not named by a tinybox.
+    first, _, _ = quote.vendor.lower().partition(" ")
+    named = first in re.findall(r"[\w.-]+", build.host.name.lower())
     return words if build.host.gpu_id is None or named else f"{words} from {quote.vendor}"
 
 

@@ -94,3 +94,14 @@ def test_faster_than_its_number_of_gpus_says_stands_beneath_the_table(
     assert any(row["faster_than_linear_of"] == 2 and row["gpu_count"] == 4 for row in rows)
     note = "are more than 2 times as fast as 2 of them, which need other settings."
     assert f"4 × RTX 6000 Ada {note}" in out
+
+
+def test_a_seller_is_named_where_the_machine_only_sounds_like_it(
+    store_path: Path, capsys: Capture
+) -> None:
+    words = ("rank", "--model", "pythia-1b", "--gpus", "RTX 5090", "--prices", "2025-06-01")
+    out = " ".join(told(capsys, *words, "--budget", "40k", "--store", str(store_path))[1].split())
+    assert "in the tinybox green v2 from tiny corp for $" in out
+    words = ("rank", "--model", "pythia-1b", "--gpus", "RTX 5090", "--budget", "12k")
+    out = told(capsys, *words, "--store", str(store_path))[1]
+    assert "in the Puget workstation for $" in " ".join(out.split())

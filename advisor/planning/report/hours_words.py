@@ -190,9 +190,33 @@ def _not_bought(given: Material) -> Words:
     if not given.loaded.grant.buy and not given.loaded.grant.owned:
         return ()
     for other in given.explanation.alternatives:
+        if other.change.get("only_runs"):
+            return _bought_for_them(given, other)
         if other.change.get("no_rentals"):
             return (" ", *_otherwise(given, other, "machines of our own"))
     return ()
+
+
+def _bought_for_them(given: Material, other: Alternative) -> Words:
+    """What machines of one's own cost for the rented runs alone, beside the rent; nothing where
+    that is no more, since only a proof would say which is cheaper."""
+    if other.plan is None:
+        return (" Machines of our own do not do these runs in time.",)
+    rent = [
+        num
+        for r in given.costs.running
+        if r.rented and _rental_of(given, r).allocation is None
+        for num in (r.charge.direct, r.charge.indirect)
+    ]
+    paid = given.ledger.total(rent, "rent with overhead, in all")
+    usd = Decimal(other.plan.cost_cents) / 100
+    if usd <= paid.value:
+        return ()
+    bought = solve_num(given.ledger, other.change, usd, "usd", f"cost, {other.label}", "cost")
+    least = "at least " if other.proven else ""
+    by = "" if other.proven else ", by the best plan that was found"
+    words = f" Machines of our own for these runs would cost {least}"
+    return (words, bought, f"{by}; renting costs ", paid, ", overhead counted in both.")
 
 
 def _without_hours(given: Material) -> Words:

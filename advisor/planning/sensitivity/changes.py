@@ -80,6 +80,17 @@ def _no_rentals(problem: PlanningProblem, _: bool) -> PlanningProblem:
     return replace(problem, rentals=tuple(r for r in problem.rentals if r.allocation is not None))
 
 
+def _only_runs(problem: PlanningProblem, value: tuple[tuple[str, int], ...]) -> PlanningProblem:
+    """These runs alone, each of an experiment, with nothing that is paid whatever is done."""
+    runs = dict(value)
+    experiments = tuple(
+        replace(e, runs=runs[e.experiment_id])
+        for e in problem.experiments
+        if e.experiment_id in runs
+    )
+    return replace(problem, experiments=experiments, fixed=())
+
+
 def _without_allocation(problem: PlanningProblem, allocation_id: str) -> PlanningProblem:
     return replace(
         problem,
@@ -153,6 +164,7 @@ _CHANGES = {
     "without": _without,
     "no_purchases": _no_purchases,
     "no_rentals": _no_rentals,
+    "only_runs": _only_runs,
     "without_allocation": _without_allocation,
     "price": _price,
     "rent_price": _rent_price,

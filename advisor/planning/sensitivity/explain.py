@@ -179,38 +179,44 @@ def _alternatives(trials: Trials) -> list[Alternative]:
 
 
 def _why_not(trials: Trials) -> list[Alternative]:
-    """Of a large grant what every funder asks: why not buy where it rents, why not rent where it
-    buys. The best that is found in the time there is, proven or not."""
+    """Of a large grant what every funder asks: why not buy what it rents, why not rent. Where it
+    buys as well, only the runs that it rents are looked at: the whole takes too long. The best that
+    is found in the time there is, proven or not."""
     problem, plan = trials.problem, trials.plan
     market = {r.rental_id for r in problem.rentals if r.allocation is None}
-    label, change = "rent nothing", dict[str, Any](no_rentals=True)
-    if not any(each.rental_id in market for each in plan.rented):
-        if not (plan.purchases and market):
-            return []
+    rented: dict[str, int] = {}
+    for each in plan.rented:
+        if each.rental_id in market:
+            rented[each.experiment_id] = rented.get(each.experiment_id, 0) + each.runs
+    if rented:
+        label, change = "rent nothing", dict[str, Any](no_rentals=True)
+        if plan.purchases:
+            label = "buy for the runs that are rented"
+            change |= {"only_runs": tuple(rented.items())}
+    elif plan.purchases and market:
         label, change = NOTHING, {"no_purchases": True}
-    free: Change = {**change, "budget_cents": None, "no_year_budget": True}
-    for asked in (change, free):
-        clock = trials.clock.within(trials.clock.left / 2 if asked is change else trials.clock.left)
-        try:
-            other = solve(vary(problem, asked), clock=clock.quiet(), settle=False)
-        except NoPlan:
-            continue
-        except OutOfTime:
-            return []
-        if change.get("no_purchases"):
-            label = _buys_nothing({r.rental_id: r for r in problem.rentals}, other)
-        over = not within_budgets(problem, other)
-        found = replace(other, seconds=0.0)
-        return [
-            Alternative(
-                label=label,
-                change=asked,
-                plan=found,
-                over_budget=over,
-                proven=other.proven,
-            )
-        ]
-    return [Alternative(label=label, change=free, plan=None, over_budget=False)]
+    else:
+        return []
+    change |= {"budget_cents": None, "no_year_budget": True}
+    if problem.objective != "cheapest":
+        change["objective"] = "cheapest"
+    try:
+        other = solve(vary(problem, change), clock=trials.clock.quiet(), settle=False)
+    except NoPlan:
+        return [Alternative(label=label, change=change, plan=None, over_budget=False)]
+    except OutOfTime:
+        return []
+    if label == NOTHING:
+        label = _buys_nothing({r.rental_id: r for r in problem.rentals}, other)
+    return [
+        Alternative(
+            label=label,
+            change=change,
+            plan=replace(other, seconds=0.0),
+            over_budget=not within_budgets(problem, other),
+            proven=other.proven,
+        )
+    ]
 
 
 def _buys_nothing(rentals: Mapping[str, Rental], plan: Plan | None) -> str:
