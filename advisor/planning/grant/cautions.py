@@ -118,7 +118,7 @@ def _by_its_extras(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[C
         quoted = machine_price(PLAIN, machine, price_lines(PLAIN, machine))
         return paid_price(PLAIN, machine, quoted, by, bought[machine.machine_id])[0]
 
-    names = " and ".join(extra.name for extra in rules.machine_extras)
+    names = " and ".join(extra.name for extra in rules.machine_extras if not extra.apart)
     return [
         Caution(
             f"The {m.label} counts as equipment only with what is paid with it ({names}): it costs "

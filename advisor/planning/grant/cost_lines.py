@@ -7,6 +7,7 @@ from decimal import Decimal
 from itertools import pairwise
 
 from advisor.planning.grant.checked_toml import exact
+from advisor.planning.grant.funder import funder_form
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.solver.charges import DAYS_PER_YEAR
 from advisor.planning.solver.problem import FixedCost, MachineExtra
@@ -68,6 +69,7 @@ def fixed_costs(grant: Grant) -> tuple[FixedCost, ...]:
 
 def machine_extras(grant: Grant) -> tuple[MachineExtra, ...]:
     """The lines that are paid with every machine that is bought."""
+    apart = funder_form(grant.funder).apart
     return tuple(
         MachineExtra(
             key=f"costs[{n}].{'amount' if cost.amount is not None else 'share_of_price'}",
@@ -77,6 +79,7 @@ def machine_extras(grant: Grant) -> tuple[MachineExtra, ...]:
             share_of_price=None
             if cost.share_of_price is None
             else Decimal(str(cost.share_of_price)),
+            apart=cost.kind in apart,
         )
         for n, cost in enumerate(grant.costs, start=1)
         if cost.per == "machine"

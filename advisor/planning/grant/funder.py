@@ -8,7 +8,7 @@ from typing import Annotated, Literal, get_args
 from msgspec import Meta, Struct
 
 from advisor.planning.grant.checked_toml import Line, read_toml
-from advisor.planning.grant.grant_file import Funder
+from advisor.planning.grant.grant_file import CostKind, Funder
 
 FOLDER = Path(__file__).with_name("funders")
 FUNDERS: tuple[Funder, ...] = get_args(Funder)
@@ -80,6 +80,8 @@ class FunderForm(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Whether only the depreciation of equipment is paid, unless the call says otherwise."""
     names_cost_share: bool = True
     """Whether budget and justification may say what others pay."""
+    apart: tuple[CostKind, ...] = ()
+    """Which costs stand on their own line also where they are paid with every machine."""
     rules: Line | None = None
     """The shipped money rules that count where the grant names none: the funder's own flat rate."""
     modular: Modules | None = None

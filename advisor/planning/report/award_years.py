@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from decimal import Decimal
 from fractions import Fraction
@@ -76,8 +76,17 @@ def is_equipment(given: Material, e: EquipmentCost) -> bool:
 
 
 def _bought(given: Material, e: EquipmentCost) -> Iterator[Entry]:
-    rules, charge = given.loaded.problem.rules, e.charge
     year = given.loaded.problem.year_of(given.loaded.problem.orders[e.order])
+    for each in e.charge.apart:
+        yield Entry(
+            line=each.extra.kind,
+            item=each.extra.name,
+            year=year,
+            direct=each.direct,
+            indirect=each.indirect,
+        )
+    e = _machine_alone(given, e)
+    rules, charge = given.loaded.problem.rules, e.charge
     label = e.machine.label
     none = given.ledger.total([], "nothing")
     if e.machine.in_base is not None:
@@ -106,6 +115,28 @@ def _bought(given: Material, e: EquipmentCost) -> Iterator[Entry]:
     yield Entry(
         line="supplies", item=label, year=year, direct=charge.base, indirect=charge.indirect
     )
+
+
+def _machine_alone(given: Material, e: EquipmentCost) -> EquipmentCost:
+    """Without what stands on lines of its own."""
+    apart, charge = e.charge.apart, e.charge
+    if not apart:
+        return e
+
+    def less(whole: Num, parts: list[Num], what: str) -> Num:
+        words = f"{what} of {e.machine.label}"
+        beside = given.ledger.total(parts, f"{words}, beside it")
+        return given.ledger.compute("difference", [whole, beside], "usd", f"{words} alone")
+
+    directs = [each.direct for each in apart]
+    alone = replace(
+        charge,
+        direct=less(charge.direct, directs, "cost"),
+        base=less(charge.base, directs, "overhead base"),
+        indirect=less(charge.indirect, [each.indirect for each in apart], "overhead"),
+        apart=(),
+    )
+    return replace(e, charge=alone)
 
 
 def _written_off(given: Material, e: EquipmentCost, year: int) -> Iterator[tuple[int, Num, Num]]:

@@ -19,7 +19,13 @@ from advisor.planning.report.report import Words
 from advisor.planning.report.sentences import listed
 from advisor.planning.solver.charges import rules_on
 from advisor.planning.solver.groups import groups, runs_that_fit
-from advisor.planning.solver.prices import machine_price, months_charged, paid_price, share_of_use
+from advisor.planning.solver.prices import (
+    extras_of,
+    machine_price,
+    months_charged,
+    paid_price,
+    share_of_use,
+)
 from advisor.planning.solver.problem import RunTime
 from advisor.ranking.times import Model
 
@@ -115,6 +121,11 @@ def _choices(given: Material, *, asks: bool) -> list[Words]:
             kind = "a service"
         of = "It counts" if e.count.value == 1 else "Each counts"
         words.append(f". {of} as {kind}. ")
+        for each in e.charge.apart:
+            name = line_words(each.extra.kind, each.extra.name)
+            every = "" if e.count.value == 1 else " for each"
+            words += ["Beside it we ask for " if asks else "Beside it stands ", each.each]
+            words.append(f"{every} for {name}, on its own line. ")
         if e.machine.share_of is not None:
             words += _served(given, e)
         if names:
@@ -242,7 +253,9 @@ def _from_quoted_to_paid(given: Material, e: EquipmentCost) -> list[str | Num]:
     if rules.vat:
         words += ["; plus ", setting("budget.vat", rules.vat, "share", "value-added tax")]
         words.append(" value-added tax")
-    for extra in rules.machine_extras if e.machine.upgrade_of is None else ():
+    for extra in extras_of(e.machine, rules):
+        if extra.apart:
+            continue
         added = extra.usd if extra.usd is not None else extra.share_of_price
         assert added is not None
         unit = "usd" if extra.usd is not None else "share"

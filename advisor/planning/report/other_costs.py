@@ -32,8 +32,12 @@ def upkeep_words(given: Material, by_line: Mapping[str, Num]) -> Words:
         who = list(dict.fromkeys(each.provider for each in rentals))
         words.append(f"{listed(who)} maintain{'s' if len(who) == 1 else ''} the computers. ")
     if extras and any(e.machine.share_of is None for e in given.costs.equipment):
-        names = listed(line_words(each.kind, each.name) for each in extras)
-        words.append(f"In the price of each machine: {names}.")
+        inside = [line_words(each.kind, each.name) for each in extras if not each.apart]
+        beside = [line_words(each.kind, each.name) for each in extras if each.apart]
+        if inside:
+            words.append(f"In the price of each machine: {listed(inside)}. ")
+        if beside:
+            words.append(f"Beside each machine: {listed(beside)}.")
     elif not kept:
         more = "further warranty" if stated else "warranty"
         what = ", rack space or staff" if not _lines(given, "staff") else " or rack space"

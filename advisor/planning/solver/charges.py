@@ -12,6 +12,7 @@ from typing import Generic, Literal
 
 from advisor.planning.solver.arithmetic import PLAIN, Arithmetic, N
 from advisor.planning.solver.prices import (
+    apart_amounts,
     charged_share,
     equipment_base,
     machine_price,
@@ -24,6 +25,7 @@ from advisor.planning.solver.prices import (
 from advisor.planning.solver.problem import (
     FixedCost,
     Machine,
+    MachineExtra,
     PlanningProblem,
     Rental,
     Rules,
@@ -35,6 +37,16 @@ HOURS_PER_DAY = 24
 DAYS_PER_YEAR = 365
 BY_YEAR = "overhead rate of "
 """What the label of a rate begins with that holds for one award year."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Apart(Generic[N]):
+    """What is paid with machines and has a line of its own, as a warranty: in all of its charge."""
+
+    extra: MachineExtra
+    each: N
+    direct: N
+    indirect: N
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +62,8 @@ class Charge(Generic[N]):
     """The overhead, rounded to the cent for one of them."""
     rate: N | None = None
     """Of that overhead; None where none is charged."""
+    apart: tuple[Apart[N], ...] = ()
+    """What of it stands on other lines of the budget than the machine."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,12 +154,41 @@ def purchase_charge(
         base = on.compute("product", [base, *shares], "usd", f"base of {words}", decimals=2)
     rate = overhead_rate(on, rules, "cloud" if service else "equipment", day)
     one = on.compute("product", [base, rate], "usd", f"overhead on {label}", decimals=2)
+    apart = [
+        _apart(on, machine, extra, amount, rate, count)
+        for extra, amount in apart_amounts(on, machine, price, rules, day)
+    ]
+
+    def with_apart(own: N, parts: list[N], what: str) -> N:
+        return own if not parts else on.compute("sum", [own, *parts], "usd", what)
+
+    direct = on.compute("product", [count, unit], "usd", f"{label}, all")
+    base = on.compute("product", [count, base], "usd", f"overhead base of {label}, all")
+    indirect = on.compute("product", [count, one], "usd", f"overhead on {label}, all")
+    beside, directs = f"{label} with what is beside it", [each.direct for each in apart]
     return Charge(
-        each=unit,
-        direct=on.compute("product", [count, unit], "usd", f"{label}, all"),
-        base=on.compute("product", [count, base], "usd", f"overhead base of {label}, all"),
-        indirect=on.compute("product", [count, one], "usd", f"overhead on {label}, all"),
+        each=with_apart(unit, [each.each for each in apart], beside),
+        direct=with_apart(direct, directs, f"{beside}, all"),
+        base=with_apart(base, directs, f"overhead base of {beside}, all"),
+        indirect=with_apart(
+            indirect, [each.indirect for each in apart], f"overhead on {beside}, all"
+        ),
         rate=rate,
+        apart=tuple(apart),
+    )
+
+
+def _apart(
+    on: Arithmetic[N], machine: Machine, extra: MachineExtra, amount: N, rate: N, count: N
+) -> Apart[N]:
+    """It bears overhead, whatever the machine does."""
+    name = f"{extra.name} of {machine.label}"
+    one = on.compute("product", [amount, rate], "usd", f"overhead on {name}", decimals=2)
+    return Apart(
+        extra=extra,
+        each=amount,
+        direct=on.compute("product", [count, amount], "usd", f"{name}, all"),
+        indirect=on.compute("product", [count, one], "usd", f"overhead on {name}, all"),
     )
 
 
@@ -379,7 +422,8 @@ def uncharged(machine: Machine, rules: Rules, day: int) -> Decimal:
     """Of what one machine ordered on a day costs its buyers, what the grant is not charged."""
     price = machine_price(PLAIN, machine, price_lines(PLAIN, machine))
     paid, _ = paid_price(PLAIN, machine, price, rules, day)
-    return paid - purchase_charge(PLAIN, machine, rules, _ONE, day).each
+    charge = purchase_charge(PLAIN, machine, rules, _ONE, day)
+    return paid - (charge.each - sum((each.each for each in charge.apart), Decimal(0)))
 
 
 def run_cents(machine: Machine, model: str, rules: Rules) -> int:

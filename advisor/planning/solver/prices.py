@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Generic
 
 from advisor.planning.solver.arithmetic import Arithmetic, N
-from advisor.planning.solver.problem import BUY_IN, Machine, PriceLine, Rules
+from advisor.planning.solver.problem import BUY_IN, Machine, MachineExtra, PriceLine, Rules
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,18 +99,42 @@ def paid_price(
         price = on.compute(
             "product", [price, *terms], "usd", f"{label} with its terms, day {day}", decimals=2
         )
-    extras = [price]
-    for extra in rules.machine_extras if machine.upgrade_of is None else ():
-        words = f"{extra.name} of {label}"
-        if extra.usd is not None:
-            extras.append(on.leaf("setting", extra.usd, "usd", extra.name, key=extra.key))
-        else:
-            assert extra.share_of_price is not None
-            share = on.leaf("setting", extra.share_of_price, "share", extra.name, key=extra.key)
-            extras.append(on.compute("product", [price, share], "usd", words, decimals=2))
-    if len(extras) > 1:
-        price = on.compute("sum", extras, "usd", f"{label} with what belongs to it")
-    return price, bool(terms) or len(extras) > 1
+    extras = [
+        extra_amount(on, machine, price, extra)
+        for extra in extras_of(machine, rules)
+        if not extra.apart
+    ]
+    if extras:
+        price = on.compute("sum", [price, *extras], "usd", f"{label} with what belongs to it")
+    return price, bool(terms) or bool(extras)
+
+
+def extras_of(machine: Machine, rules: Rules) -> tuple[MachineExtra, ...]:
+    """What is paid with a machine; nothing with GPUs for one that is there, nor with a share."""
+    bare = machine.upgrade_of is not None or machine.share_of is not None
+    return () if bare else rules.machine_extras
+
+
+def extra_amount(on: Arithmetic[N], machine: Machine, price: N, extra: MachineExtra) -> N:
+    """What it costs with one machine, whose price with its terms that is."""
+    if extra.usd is not None:
+        return on.leaf("setting", extra.usd, "usd", extra.name, key=extra.key)
+    assert extra.share_of_price is not None
+    share = on.leaf("setting", extra.share_of_price, "share", extra.name, key=extra.key)
+    words = f"{extra.name} of {machine.label}"
+    return on.compute("product", [price, share], "usd", words, decimals=2)
+
+
+def apart_amounts(
+    on: Arithmetic[N], machine: Machine, price: N, rules: Rules, day: int
+) -> list[tuple[MachineExtra, N]]:
+    """What is paid with one machine and stands on a line of its own."""
+    found = [extra for extra in extras_of(machine, rules) if extra.apart]
+    terms = price_terms(on, rules, day) if found else []
+    if terms:
+        label = f"{machine.label} with its terms, day {day}"
+        price = on.compute("product", [price, *terms], "usd", label, decimals=2)
+    return [(extra, extra_amount(on, machine, price, extra)) for extra in found]
 
 
 def price_terms(on: Arithmetic[N], rules: Rules, day: int) -> list[N]:

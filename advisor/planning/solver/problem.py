@@ -187,6 +187,9 @@ class MachineExtra:
     kind: str = "other"
     usd: Decimal | None = None
     share_of_price: Decimal | None = None
+    apart: bool = False
+    """Whether the funder's form has a line of its own for it, which bears overhead: then it is no
+    part of the machine's price."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
