@@ -39,6 +39,13 @@ def _not_compared(given: Material) -> list[str]:
             "Buying was not compared, because your grant rules it out, so the justification does "
             "not say why you rent: allow it, or write your reason."
         )
+    tried = [other.change for other in given.explanation.alternatives]
+    if grant.buy and not any("no_rentals" in change for change in tried) and _market(given):
+        found.append(
+            "There was no time to work out what machines of your own would cost instead of the "
+            "rent, so the justification does not say why you rent: run it again with "
+            "--seconds 600."
+        )
     if not grant.buy and any(e.machine.share_of is not None for e in given.costs.equipment):
         found.append(
             "A machine of your own was not compared with the share, because your grant rules it "
@@ -131,6 +138,11 @@ def _of_this(given: Material, form: FunderForm) -> list[str]:
         for key, text in form.before_you_send.items()
         if key not in form.only_with or has.intersection(form.only_with[key])
     ]
+
+
+def _market(given: Material) -> bool:
+    """Whether anything is rented that everybody may rent."""
+    return any(given.book.rentals[rental].allocation is None for rental in _rented(given))
 
 
 def _rented(given: Material) -> list[str]:
