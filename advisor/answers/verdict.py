@@ -328,8 +328,12 @@ def kinds_words(
     kinds = dict.fromkeys(_kind_words(candidates.builds[i]) for i in order)
     price, cheapest = "", None
     if priced:
-        cents = candidates.cents
-        low = min((i for i in order if candidates.offered[i]), key=cents.__getitem__, default=None)
+        cents, placed = candidates.cents, candidates.placed_cents
+        low = min(
+            (i for i in order if candidates.offered[i]),
+            key=lambda i: (placed[i], candidates.is_summed(i)),  # as a ranking names it
+            default=None,
+        )
         if low is not None and cents[low] < cents[ranking.order[0]]:
             cost = candidates.cost_usd(low)
             assert cost is not None  # it is ranked

@@ -105,3 +105,19 @@ def test_a_seller_is_named_where_the_machine_only_sounds_like_it(
     words = ("rank", "--model", "pythia-1b", "--gpus", "RTX 5090", "--budget", "12k")
     out = told(capsys, *words, "--store", str(store_path))[1]
     assert "in the Puget workstation for $" in " ".join(out.split())
+
+
+def test_a_rival_has_the_price_of_the_machine_that_a_ranking_names(
+    store_path: Path, capsys: Capture
+) -> None:
+    at = ("--model", "pythia-1b", "--budget", "40k", "--store", str(store_path))
+    answer = json.loads(told(capsys, "rank", *at, "--format", "json")[1])
+    found = re.search(r"(\d) × ([\w ]+) \(\$([\d,]+)\)", answer["verdict"]["sentence"])
+    assert found is not None
+    named = next(
+        row
+        for row in answer["ranked"]
+        if row["gpu_count"] == int(found[1]) and row["gpu"].startswith(found[2])
+    )
+    price = float(f"{float(named['overall_cost_usd']):.3g}")
+    assert f"{price:,.0f}" == found[3]
