@@ -20,7 +20,7 @@ from advisor.planning.solver.prices import machine_price, months_charged, paid_p
 
 _FIRST = (
     *("staff", "equipment", "supplies", "computer_services"),
-    *("facility", "storage", "electricity"),
+    *("storage", "facility", "electricity"),
 )
 LINES = (*_FIRST, *(kind for kind in get_args(CostKind) if kind not in _FIRST))
 """The kinds of lines of a funder's budget, in the order of the forms: people, equipment, supplies,
