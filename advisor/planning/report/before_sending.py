@@ -142,7 +142,8 @@ def _of_this(given: Material, form: FunderForm) -> list[str]:
 
 def _market(given: Material) -> bool:
     """Whether anything is rented that everybody may rent."""
-    return any(given.book.rentals[rental].allocation is None for rental in _rented(given))
+    rentals = map(given.book.rentals.get, _rented(given))  # electricity is of no rental
+    return any(rental is not None and rental.allocation is None for rental in rentals)
 
 
 def _rented(given: Material) -> list[str]:
