@@ -116,7 +116,7 @@ async def test_it_shows_what_is_here_and_what_would_run(open_screen: Callable) -
     async with open_screen("good") as driven:
         await driven.ready()
         assert "Here 2 × NVIDIA H200" in driven.here
-        assert "576 settings, about 18 min" in driven.here
+        assert "576 settings, about 10 min" in driven.here
         assert "512 GiB disk" in driven.here
         assert driven.states() == ["waiting"] * 22
         assert "Press s to start" in driven.said

@@ -118,7 +118,7 @@ class TestAnswer:
                 "2024-09-21",
                 "micro-batch",
                 "unsynchronised timers",
-                "plausible: implies 60% of the peak",
+                "plausible: implies 60 % of the peak",
                 "Table 1, published 2025-07-08",
                 "PARTS OF THE HOST",
                 "Intel Core i3-10300",
