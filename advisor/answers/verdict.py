@@ -113,7 +113,8 @@ def verdict(ranking: Ranking) -> Verdict:
         )
     return Verdict(
         sentence=_of_two_lines(
-            f"{buy_words(row)}{_price_words(ranking, row, room)}: {does}; {sure[room]}."
+            f"{buy_words(row)}{_price_words(ranking, row, room, less=room != 'least')}: {does}; "
+            f"{sure[room]}."
             for room in ROOMS
         ),
         medium=f"{buy_words(row)}{_price_words(ranking, row, 'no names', less=False)}: {brief}; "
