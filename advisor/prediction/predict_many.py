@@ -346,6 +346,9 @@ def _factors(fitted: Fitted, columns: Columns, *, naive: bool) -> list[Floats | 
         )
     cached = np.where(columns.large_cache, value["traffic in a large cache"], 1.0)
     elementwise = elementwise * cached
+    if columns.plain_convnet.any():
+        between = value["elementwise of plain convnets"]
+        elementwise = elementwise * np.where(columns.plain_convnet, between, 1.0)
     compute = value[prefix + "compute"] * np.where(
         columns.half_rate, value["compute of GeForce"], 1.0
     )

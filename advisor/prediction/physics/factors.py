@@ -72,6 +72,7 @@ FACTORS = (
     Factor(name="lean elementwise", start=0.9, spread=0.4),
     Factor(name="uncompiled elementwise", start=2.0, spread=0.4),
     Factor(name="issue of plain convnets", start=1.5, spread=0.4),
+    Factor(name="elementwise of plain convnets", start=0.7, spread=0.4),
     Factor(name="hidden layers", start=4.0, spread=0.5),
     Factor(name="naive hidden layers", start=2.0, spread=0.6),
     Factor(name="hidden layers of bf16", start=1.0, spread=0.3),
@@ -199,6 +200,9 @@ class StepModel:
             )
         plain_convnet = self.columns.plain_convnet
         logs[:, TERMS.index("issue")] += plain_convnet * theta[_INDEX["issue of plain convnets"]]
+        logs[:, TERMS.index("elementwise")] += (
+            plain_convnet * theta[_INDEX["elementwise of plain convnets"]]
+        )
         logs[:, TERMS.index("attention")] += self.hopper * theta[_INDEX["attention of Hopper"]]
         logs[:, TERMS.index("attention")] += self.cudnn * theta[_INDEX["attention of cuDNN"]]
         self_half = self.columns.half_rate
@@ -247,6 +251,9 @@ class StepModel:
         )
         jacobian[:, _INDEX["elementwise of sharded"]] = (
             shares[:, TERMS.index("elementwise")] * self.apart[rows, best]
+        )
+        jacobian[:, _INDEX["elementwise of plain convnets"]] = (
+            shares[:, TERMS.index("elementwise")] * plain_convnet
         )
         jacobian[:, _INDEX["issue of plain convnets"]] = (
             shares[:, TERMS.index("issue")] * plain_convnet
