@@ -251,6 +251,8 @@ def _best_with(problem: PlanningProblem, bought: list[Any]) -> tuple[float, ...]
     def visit(at: int, jobs: list[list[tuple[float, float, float]]], finish: float) -> None:
         nonlocal best, value
         if at == len(runs):
+            if not hours_suffice(problem, units, taken):
+                return
             if problem.budget_cents is not None and sum(spent) > problem.budget_cents:
                 return
             if problem.year_budget_cents is not None and not year_money_suffices(
@@ -311,6 +313,26 @@ def _best_with(problem: PlanningProblem, bought: list[Any]) -> tuple[float, ...]
     value = 0
     visit(0, [[] for _ in units], 0.0)
     return best
+
+
+def hours_suffice(
+    problem: PlanningProblem,
+    units: list[Unit],
+    taken: list[tuple[int, tuple[float, float, float], int]],
+) -> bool:
+    """Whether each allocation has the hours that runs use of it in each year."""
+    used: dict[tuple[str, int], Decimal] = {}
+    for u, (*_, days), _ in taken:
+        option = units[u].option
+        if isinstance(option, Rental) and option.allocation is not None:
+            hours = Decimal(str(days)) * 24 * option.gpu_count
+            key = option.allocation, units[u].year
+            used[key] = used.get(key, Decimal(0)) + hours
+    limits = {a.allocation_id: a for a in problem.allocations}
+    return all(
+        (limit := limits[name].hours_in(year)) is None or hours <= limit
+        for (name, year), hours in used.items()
+    )
 
 
 def year_money_suffices(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -34,6 +34,18 @@ def moments(jobs: Sequence[Load]) -> list[tuple[float, float]]:
     if len(lows) * len(dues) > MOST_INTERVALS:
         lows, dues = _some(lows), _some(dues[::-1])[::-1]
     return list(product(reversed(lows), dues))
+
+
+def within_moments(jobs: Sequence[Load]) -> Iterator[tuple[float, float, list[int]]]:
+    """The same, with the numbers of the jobs that must lie between, where there are any."""
+    import numpy as np
+
+    lows, dues = np.array([each.low for each in jobs]), np.array([each.due for each in jobs])
+    for low, due in moments(jobs):
+        if due > low:
+            inside = ((lows >= low) & (dues <= due)).nonzero()[0].tolist()
+            if inside:
+                yield low, due, inside
 
 
 def _some(moments: Sequence[float]) -> list[float]:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import floor, inf
 
 from advisor.planning.solver.charges import (
@@ -23,7 +24,7 @@ from advisor.planning.solver.charges import (
     purchase_cents,
     run_cents,
 )
-from advisor.planning.solver.counted_spans import Load, moments
+from advisor.planning.solver.counted_spans import Load, within_moments
 from advisor.planning.solver.groups import Group, groups, runs_that_fit
 from advisor.planning.solver.integer_program import IntegerProgram
 from advisor.planning.solver.packing_rows import Interval, PackingRow, Room
@@ -75,8 +76,8 @@ class Program(IntegerProgram):
         self.block: dict[int, tuple[str, int]] = {}
         """The bought group that a column belongs to, its own or that of its whole machine."""
         self._owned_rows: dict[str, range] = {}
-        self.rooms: list[Room] = []
-        """What machines of each group can do in every interval."""
+        self._jobs: list[tuple[Group, int, Sequence[tuple[Experiment, int]], Sequence[Load]]] = []
+        """Of each group: the column of its number, its experiments and their runs."""
         self._by_year: list[dict[int, float]] = [{} for _ in range(problem.years)]
         self.groups = groups(problem)
         done: dict[str, dict[int, float]] = {e.experiment_id: {} for e in problem.experiments}
@@ -186,7 +187,8 @@ class Program(IntegerProgram):
         done: Mapping[str, dict[int, float]],
     ) -> None:
         problem, machine = self.problem, group.machine
-        run_usd = {e.model: run_cents(machine, e.model, problem.rules) / 100 for e, _ in fitting}
+        models = dict.fromkeys(e.model for e, _ in fitting)
+        run_usd = {model: run_cents(machine, model, problem.rules) / 100 for model in models}
         jobs: list[Load] = []
         pieces: list[Load] = []
         for e, fits in fitting:
@@ -209,36 +211,38 @@ class Program(IntegerProgram):
                 share = run_usd[e.model] / elapsed
                 split = self._split(column, elapsed, e.runs, range(first, last + 1), share)
                 self.days[e.experiment_id, *group.key] = split
-                pieces += [
-                    Load(
-                        days,
-                        1.0,
-                        max(low, problem.year_days[year]),
-                        min(due, problem.year_days[year + 1]),
-                    )
-                    for year, days in split.items()
-                ]
+                for year, days in split.items():
+                    start = max(low, problem.year_days[year])
+                    over = min(due, problem.year_days[year + 1])
+                    pieces.append(Load(days, 1.0, start, over))
+                    # However many machines there are, one run is on one of them at a time.
+                    most = min(self._usable(start, over), elapsed)
+                    self.rows.append(({days: 1.0, column: -most}, -inf, 0.0))
         self._add_intervals(count, jobs, pieces)
-        self._add_room(group, count, fitting, jobs)
+        self._jobs.append((group, count, fitting, jobs))
 
-    def _add_room(
+    @cached_property
+    def rooms(self) -> list[Room]:
+        """What machines of each group can do in every interval; made where it is asked for."""
+        return [self._room(*each) for each in self._jobs]
+
+    def _room(
         self,
         group: Group,
         count: int,
         fitting: Sequence[tuple[Experiment, int]],
         jobs: Sequence[Load],
-    ) -> None:
+    ) -> Room:
         intervals: dict[tuple[int, ...], Interval] = {}
-        for low, due in moments(jobs):
-            inside = [n for n, each in enumerate(jobs) if each.low >= low and each.due <= due]
-            if inside and due > low and tuple(inside) not in intervals:
+        for low, due, inside in within_moments(jobs):
+            if tuple(inside) not in intervals:
                 intervals[tuple(inside)] = Interval(
                     self._usable(low, due),
                     tuple(
                         (fitting[n][0].experiment_id, jobs[n].column, jobs[n].days) for n in inside
                     ),
                 )
-        self.rooms.append(Room(group.key, count, tuple(intervals.values())))
+        return Room(group.key, count, tuple(intervals.values()))
 
     def _split(
         self, column: int, elapsed: float, runs: int, years: Sequence[int], usd_a_day: float
@@ -275,24 +279,27 @@ class Program(IntegerProgram):
 
     def _add_intervals(self, count: int, jobs: Sequence[Load], pieces: Sequence[Load]) -> None:
         """What the machines have time for in every interval from a release to a due day."""
+        import numpy as np
+
+        lows, dues = np.array([each.low for each in jobs]), np.array([each.due for each in jobs])
+        days = np.array([each.days for each in jobs])
         seen: set[tuple[int, ...]] = set()
-        for low, due in moments(pieces):
-            inside = [each for each in pieces if each.low >= low and each.due <= due]
-            key = tuple(each.column for each in inside)
-            length = self._usable(low, due)
+        for low, due, within in within_moments(pieces):
             # The same runs in a shorter interval say more; those come first.
-            if len(inside) < 1 or due <= low or key in seen:
+            if tuple(within) in seen:
                 continue
-            seen.add(key)
-            row = {each.column: each.days for each in inside}
+            seen.add(tuple(within))
+            length = self._usable(low, due)
+            row = {pieces[n].column: pieces[n].days for n in within}
             self._windows[len(self.rows)] = (low, due, None)
             self.rows.append(({**row, count: -length}, -inf, 0.0))
-            whole = [each for each in jobs if each.low >= low and each.due <= due]
+            whole = (lows >= low) & (dues <= due)
             for parts in (2, 3):
                 # Of runs longer than a half (a third) of it, one (two) a machine.
-                long = {j.column: 1.0 for j in whole if j.days * parts > length + EPSILON}
+                long = (whole & (days * parts > length + EPSILON)).nonzero()[0].tolist()
                 if len(long) > 1:
-                    self.rows.append(({**long, count: -float(parts - 1)}, -inf, 0.0))
+                    one = {jobs[n].column: 1.0 for n in long}
+                    self.rows.append(({**one, count: -float(parts - 1)}, -inf, 0.0))
 
     def _add_rentals(self, done: Mapping[str, dict[int, float]]) -> None:
         problem = self.problem

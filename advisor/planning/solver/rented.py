@@ -83,6 +83,10 @@ def cheapest_rental(
 
     Nothing is shared between rented runs, so that no other instance can be better.
     """
+    low, due = float(experiment.release_day), problem.due(experiment)
+    first, over = problem.year_days[year], problem.year_days[year + 1]
+    if low >= over or first >= low + problem.usable(due - low) + EPSILON:
+        return None  # on none, without a look at each
     every = ordered[experiment.model, year]
     return next((r for r in every if _start(problem, experiment, r, year) is not None), None)
 

@@ -34,6 +34,7 @@ from advisor.planning.solver.first_plans import (
 )
 from advisor.planning.solver.large import HUGE, Learnt, large_plan
 from advisor.planning.solver.milp import Cut, Program
+from advisor.planning.solver.one_by_one import dealt_one_by_one
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import EPSILON, PlanningProblem
 from advisor.planning.solver.relaxation import Relaxation
@@ -276,7 +277,10 @@ def _optimise(problem: PlanningProblem, clock: Clock, goal: Goal, known: Sequenc
                 cuts.extend(sure)
                 undecided = not sure
             if placing.over_year:  # no rule is learnt from it: the rest is not proven
-                exact = False
+                found = dealt_one_by_one(program, costs, counts, clock)
+                if found is not None and (best is None or found[0] < best[0] - LESS / 2):
+                    best = found
+                exact = best is not None and bound is not None and bound >= best[0] - LESS / 2
                 break
             cost = dot(costs, counts)
             if not failed and (best is None or cost < best[0] - LESS / 2):

@@ -50,7 +50,8 @@ def with_year_budgets(
     best: Plan | None = None
     early = replace(problem, paid_early=True)
     try:
-        best = _against(bound, find(early, clock.within(clock.left * EARLY_TIME), known))
+        paid = _bounded(bound, clock.within(clock.left * EARLY_TIME))
+        best = _against(bound, find(early, paid, known))
     except (NoPlan, OutOfTime):
         best = None
     if best is not None and (best.gap or 0.0) <= NEAR:
@@ -95,6 +96,19 @@ def _heard(problem: PlanningProblem, clock: Clock) -> Clock:
             hear(said)
 
     return replace(clock, hear=told, stop=stop)
+
+
+def _bounded(bound: float, clock: Clock) -> Clock:
+    """The clock for plans of a stricter problem, whose own bound is none for the others: what is
+    heard is this one, in cents."""
+    hear = clock.hear
+    if hear is None:
+        return clock
+
+    def told(said: Progress) -> None:
+        hear(replace(said, bound_usd=bound / 100))
+
+    return replace(clock, hear=told)
 
 
 def _against(bound: float, plan: Plan) -> Plan:
