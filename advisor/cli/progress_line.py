@@ -10,7 +10,7 @@ from time import monotonic
 
 from advisor.cli.safe_output import erase_line
 
-FIRST_S = 0.7
+FIRST_S = 0.5
 """Nothing is said of what is over by then."""
 EVERY_S = 1.0
 ELSEWHERE_S = 3.0
