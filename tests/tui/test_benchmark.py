@@ -116,7 +116,7 @@ async def test_it_shows_what_is_here_and_what_would_run(open_screen: Callable) -
     async with open_screen("good") as driven:
         await driven.ready()
         assert "Here 2 × NVIDIA H200" in driven.here
-        assert "576 settings, about 10 min" in driven.here
+        assert "576 settings, about 11 min" in driven.here
         assert "512 GiB disk" in driven.here
         assert driven.states() == ["waiting"] * 22
         assert "Press s to start" in driven.said
@@ -128,7 +128,7 @@ async def test_nothing_starts_without_a_yes(open_screen: Callable, tmp_path: Pat
         await driven.press("s")
         page = driven.pilot.app.screen.query_one(LinesView)
         shown = "".join(text for text, _ in page.lines).replace(" ", "")
-        for word in ("2×NVIDIAH200", "18min", "512GiB", str(driven.store)):
+        for word in ("2×NVIDIAH200", "11min", "512GiB", str(driven.store)):
             assert word in shown
         await driven.press("escape")
         assert driven.pilot.app.screen is driven.screen

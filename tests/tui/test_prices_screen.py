@@ -227,7 +227,7 @@ async def test_owning_against_renting_is_drawn(store_path: Path, size: tuple[int
         view = screen.query_one("#rent", LinesView)
         assert view.display
         text = page(view)
-        assert text.startswith("Pythia 1B on 2 × RTX 6000 Ada")  # the selected build
+        assert text.startswith("Pythia 1B on 1 × RTX PRO 6000")  # the selected build
         assert "rent on-demand" in text
         assert "×" in text
         assert "buying pays from" in text

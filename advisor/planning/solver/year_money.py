@@ -50,8 +50,8 @@ def with_year_budgets(
     best: Plan | None = None
     early = replace(problem, paid_early=True)
     try:
-        paid = _bounded(bound, clock.within(clock.left * EARLY_TIME))
-        best = _against(bound, find(early, paid, known))
+        told = _bounded(bound, clock.within(clock.left * EARLY_TIME))
+        best = _against(bound, find(early, told, known))
     except (NoPlan, OutOfTime):
         best = None
     if best is not None and (best.gap or 0.0) <= NEAR:
