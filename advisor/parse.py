@@ -50,8 +50,6 @@ def shown(text: str, limit: int = 40) -> str:
     return f"'{clean[: limit - 1]}…'" if len(clean) > limit else f"'{clean}'"
 
 
-MOST_KNOWN = 12
-"""Names of models that are written out where none is near."""
 _SIZE = re.compile(r"(\d{1,4}(?:\.\d{1,3})?)\s*([mb])", re.IGNORECASE)
 
 
@@ -72,8 +70,6 @@ def no_such_model(name: str, known: Collection[str]) -> str:
         command = keep.format(f"decoder --parameters {size}", f"my-{size.lower()}")
         return f"{shown(name)} is a size and no model: keep a decoder of it first, {command}"
     hint = nearest(name, known)
-    if hint.startswith("known") and len(known) > MOST_KNOWN:
-        hint = f"{len(known)} are known, none is near: advisor data predictions lists them"
     if hint.startswith("did you mean"):
         return f"no model is called {shown(name)}: {hint}"
     own = keep.format("config.json", "my-model")

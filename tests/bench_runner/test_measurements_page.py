@@ -59,27 +59,35 @@ def count_of(cell: str) -> int:
     return int(cell[0]) if re.match(r"\d x", cell) else 1
 
 
+def shown_by(cells: list[str], recipe_id: str, timed: list[Measurement]) -> list[Measurement]:
+    """The records that a row with these nine cells first may be: GPU, micro-batch, step and so on,
+    after the recipe's name and before what a table has last."""
+    _, gpu, _, micro_batch, step, days, mfu, peak, kilojoules = cells[:9]
+    return [
+        record
+        for record in timed
+        if (record.recipe_id, record.gpu_count) == (recipe_id, count_of(gpu))
+        and ("H100" in gpu) == ("H100" in record.gpu)
+        and shows(step, record.step_s)
+        and shows(days, record.training_days)
+        and shows(mfu, 100 * (record.mfu or 0))
+        and shows(peak, record.peak_memory_gib)
+        and record.settings is not None
+        and int(micro_batch) == record.settings.micro_batch_size
+        and shows(kilojoules, _kilojoules(record))
+    ]
+
+
 def test_the_table_of_further_free_lunch_is_its_records(timed: list[Measurement]) -> None:
     name, seen = "", 0
     for cells in rows("recipe | GPU | settings"):
         name = cells[0] or name
         if "does not fit" in cells:
             continue
-        _, gpu, _, micro_batch, step, days, mfu, peak, kilojoules, clock = cells
         seen += 1
         assert any(
-            shows(step, record.step_s)
-            and shows(days, record.training_days)
-            and shows(mfu, 100 * (record.mfu or 0))
-            and shows(peak, record.peak_memory_gib)
-            and record.settings is not None
-            and int(micro_batch) == record.settings.micro_batch_size
-            and shows(kilojoules, _kilojoules(record))
-            and shows(clock, record.environment["gpu"].get("sm_clock_mhz"))
-            for record in timed
-            if record.recipe_id == NAMES[name]
-            and record.gpu_count == count_of(gpu)
-            and ("H100" in gpu) == ("H100" in record.gpu)
+            shows(cells[9], record.environment["gpu"].get("sm_clock_mhz"))
+            for record in shown_by(cells, NAMES[name], timed)
         ), cells
     assert seen == 70
 
@@ -129,21 +137,7 @@ def test_the_table_of_models_that_nobody_had_timed_is_its_records(
         name = cells[0] or name
         if "does not fit" in cells:
             continue
-        _, gpu, _, micro_batch, step, days, mfu, peak, kilojoules, before = cells
-        found = [
-            record
-            for record in timed
-            if record.recipe_id == ids[name]
-            and record.gpu_count == count_of(gpu)
-            and ("H100" in gpu) == ("H100" in record.gpu)
-            and shows(step, record.step_s)
-            and shows(days, record.training_days)
-            and shows(mfu, 100 * (record.mfu or 0))
-            and shows(peak, record.peak_memory_gib)
-            and record.settings is not None
-            and int(micro_batch) == record.settings.micro_batch_size
-            and shows(kilojoules, _kilojoules(record))
-        ]
+        found, before = shown_by(cells, ids[name], timed), cells[9]
         assert found, cells
         if before:
             low, high = (float(end) for end in before.split("(")[1].strip(")").split("–"))

@@ -317,7 +317,7 @@ def _figures(held: Sequence[Held]) -> str:
 
 
 def _share(value: float) -> str:
-    return "no row to go by" if math.isnan(value) else f"{percent(value, 1)}"
+    return "no row to go by" if math.isnan(value) else percent(value, 1)
 
 
 def _baseline(held: Sequence[Held], name: str) -> float:
@@ -338,9 +338,9 @@ def _table(
     for name, held in cuts.items():
         if not held:
             continue
-        reach = f"{percent(must[name])}" if name in must else ""
+        reach = percent(must[name]) if name in must else ""
         figures = _figures(held).split(" | ")
-        figures.insert(_COLUMNS - len(BASELINES), f"{percent(_covered(plain[name]))}")
+        figures.insert(_COLUMNS - len(BASELINES), percent(_covered(plain[name])))
         lines.append(f"| {name} | {reach} | {' | '.join(figures)} |")
     return "\n".join(lines)
 

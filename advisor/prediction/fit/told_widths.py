@@ -79,5 +79,5 @@ def _figures(widths: NDArray[np.float64], goal: float | None) -> str:
     if not len(widths):
         return "0 | | |"
     middle, ninth = np.quantile(widths, (0.5, 0.9))
-    above = "" if goal is None else f"{percent((widths > goal).mean())}"
+    above = "" if goal is None else percent((widths > goal).mean())
     return f"{len(widths)} | x or / {middle:.2f} | x or / {ninth:.2f} | {above}"
