@@ -148,7 +148,11 @@ def evidence_lines(
     days = sorted(quote.quoted_on for quote in snapshot.quotes)
     lines: list[Line] = [("WHAT THE EVIDENCE IS WORTH", HEADING)]
     lines.append(
-        (f"{times:,} tried settings of {len(snapshot.models)} models, each with its source.", PLAIN)
+        (
+            f"{times:,} tried settings, each with its source; {len(snapshot.models)} models to ask "
+            "for, measured or not.",
+            PLAIN,
+        )
     )
     if days:
         age = (today - days[-1]).days
