@@ -31,9 +31,12 @@ FAILED_EXIT = 78
 
 def unused(settings: Settings) -> tuple[str, ...]:
     """Packages that transformers and accelerate load where they are installed, though no step of
-    these settings calls them: a sixth of the start, on each GPU of each trial."""
-    # SciPy matches boxes in the losses of object detection, which no recipe trains.
-    return ("scipy",) if zero_stage(settings) is not None else ("scipy", "deepspeed")
+    these settings calls them: a sixth of the start, on each GPU of each trial.
+
+    Only what nobody but these two loads, and they where it is found: SciPy hidden so would break
+    scikit-learn, which transformers loads as well.
+    """
+    return () if zero_stage(settings) is not None else ("deepspeed",)
 
 
 def _watch_parent() -> None:
@@ -80,15 +83,17 @@ def main(spec_file: Path) -> int:
     gc.disable()
     for package in unused(spec.settings):
         sys.modules[package] = None  # type: ignore[assignment]
-    if not spec.settings.free_lunch:
-        from bench_runner.worker.models import hide_kernels
+    try:
+        if not spec.settings.free_lunch:
+            from bench_runner.worker.models import hide_kernels
 
-        hide_kernels(recipe_from_json(spec.recipe))
-
-    from bench_runner.worker.about import about
-    from bench_runner.worker.node_exchange import exchange
-    from bench_runner.worker.session import Misfit, Session
-    from bench_runner.worker.timed_trainer import is_out_of_memory
+            hide_kernels(recipe_from_json(spec.recipe))
+        from bench_runner.worker.about import about
+        from bench_runner.worker.node_exchange import exchange
+        from bench_runner.worker.session import Misfit, Session
+        from bench_runner.worker.timed_trainer import is_out_of_memory
+    except Exception as error:  # a library, or something that it loads, does not go here
+        return _failed(error, report)
 
     # From here on as in any training, what the collector takes of a step included.
     gc.enable()
@@ -110,18 +115,27 @@ def main(spec_file: Path) -> int:
         print(error, file=sys.stderr)
         return OUT_OF_MEMORY_EXIT
     except Exception as error:
-        traceback.print_exc()
         if session is not None and is_out_of_memory(error):
+            traceback.print_exc()
             report(misfit(session.size, error), from_any_rank=True)
             session.tell_out_of_memory()
             return OUT_OF_MEMORY_EXIT
-        report(
-            {"event": "error", "type": type(error).__name__, "message": _one_line(error)},
-            from_any_rank=True,
-        )
-        return FAILED_EXIT
+        return _failed(error, report)
     report({"event": "done"})
     return 0
+
+
+def _failed(error: Exception, report: Report) -> int:
+    """Tell of what ended this rank: where one error came of another, of the first."""
+    traceback.print_exception(error)
+    first: BaseException = error
+    while isinstance(first, ImportError) and isinstance(first.__cause__, ImportError):
+        first = first.__cause__
+    report(
+        {"event": "error", "type": type(first).__name__, "message": _one_line(first)},
+        from_any_rank=True,
+    )
+    return FAILED_EXIT
 
 
 def climb(session: Session, report: Report) -> int:

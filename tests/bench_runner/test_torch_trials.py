@@ -29,6 +29,8 @@ pytestmark = [
 TINY = Path(__file__).with_name("tiny.toml")
 TINY_SSM = Path(__file__).with_name("tiny-ssm.toml")
 QUIET_DEEPSPEED = str(Path(__file__).with_name("quiet_deepspeed"))
+INSTALLED_TOO = str(Path(__file__).with_name("installed_too"))
+"""Packages of others on every rank's path, which transformers loads because they are there."""
 QUICK = ("--device", "cpu", "--yes", "--minimum-steps", "2", "--maximum-steps", "6")
 
 
@@ -43,8 +45,13 @@ def start(folder: Path, *words: str, recipe: Path = TINY) -> subprocess.Popen[st
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": with_others()},
     )
+
+
+def with_others() -> str:
+    paths = (INSTALLED_TOO, os.environ.get("PYTHONPATH"))
+    return os.pathsep.join(filter(None, paths))
 
 
 def run(folder: Path, *words: str, recipe: Path = TINY) -> tuple[int, list[dict[str, Any]]]:
