@@ -6,14 +6,15 @@ Started by tests/benchmarks/turns.py. It imports what it needs and opens the dev
 before it builds its model; trains WARM steps, in which everything is compiled and every state
 allocated, gives back the memory that only a running step needs, and asks for "turn". What comes
 after is the worker's own method from its first warm-up step on: nothing that was timed beside
-another process is kept. A line on its standard input is the answer; where that ends, so does it.
+another process is kept. When its steps are timed it asks for the "end", since taking a trainer
+apart takes longer than a small model's steps. A line on its standard input is the answer; where
+that ends, so does it.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -44,8 +45,15 @@ class TurnSession(sessions.Session):
         self._ask("warm")
         super().time_steps(micro_batch_size)
 
+    def _dismantle(self, trainer: Any) -> None:
+        """Beside other processes again; not before those that wait have had their turns."""
+        if self.before_the_turn is not None:
+            self.memory.release()
+            self._ask("end")
+        super()._dismantle(trainer)
+
     def _settled(
-        self, steps: Any, usable: list[bool], allocations: Any, began: float
+        self, steps: Any, usable: list[bool], allocations: Any, ends_s: list[float]
     ) -> tuple[int | None, str]:
         """Nothing before the turn counts, neither as a time nor for having settled."""
         before = self.before_the_turn
@@ -54,10 +62,9 @@ class TurnSession(sessions.Session):
                 self.memory.release()
                 self._ask("turn")
                 self.before_the_turn = len(steps)
-                self.turn_began = time.monotonic()
             return None, ""
         place, how = super()._settled(
-            steps[before:], usable[before:], allocations[before:], self.turn_began
+            steps[before:], usable[before:], allocations[before:], ends_s[before:]
         )
         return (None if place is None else place + before), how
 

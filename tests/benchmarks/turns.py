@@ -4,15 +4,16 @@ A trial of a small model is process start and compilation for 25 to 70 seconds a
 two. Here several processes do the former at the same time, as many on the device at once as its
 memory holds; then each in its turn, while all others wait without a kernel or a thread at work,
 settles and times its steps as bench_runner.worker does in any trial, and ends. Who is not ready
-when all others have waited `patience_s` is stopped (SIGSTOP) while they take their turns.
+when others have waited `patience_s` is stopped (SIGSTOP) while they take their turns. With a short
+patience the processors are never idle for long: who is ready is timed, and the others go on.
 
 What this shortens is the way to the timed steps, never these. One thing is decided beside others
 all the same: which variant of a kernel the compiler takes, by medians of its own timing. What that
 costs, if anything, is what settings differ by that were measured in the ordinary way too.
 
 A record's environment says so under "turns": seconds of its own process before the device
-("start_s"), until everything was compiled ("warm_s", both beside other processes) and alone
-("alone_s"); `trial_wall_s` is their sum.
+("start_s"), until everything was compiled ("warm_s", both beside other processes), alone
+("alone_s") and to take the trainer apart ("end_s"); `trial_wall_s` is their sum.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ from bench_runner.space import label
 from bench_runner.trial import TrialSpec, recipe_to_json
 
 POLL_S = 0.05
+TURN_POLL_S = 0.01
 TURN_S = 60.0
 """No turn takes longer; such a process is ended, and its setting not recorded."""
 WARM_S = 240.0
@@ -83,7 +85,7 @@ class _Process:
     needs_gib: float
     since: float
     state: str = "starting"
-    """starting, ready, warming, warm, alone"""
+    """starting, ready, warming, warm, alone, timed, ending"""
     seconds: dict[str, float] = field(default_factory=dict)
     events: list[dict[str, Any]] = field(default_factory=list)
     stopped_s: float = 0.0
@@ -111,6 +113,8 @@ class _Process:
                 self.enter("ready")
             if event["event"] == "phase" and event["phase"] == "turn":
                 self.enter("warm")
+            if event["event"] == "phase" and event["phase"] == "end":
+                self.enter("timed")
 
 
 class Turns:
@@ -160,7 +164,7 @@ class Turns:
                 self._start(self.pending.pop(0))
             self._let_warm()
             warm = [each for each in self.living if each.state == "warm"]
-            busy = [each for each in self.living if each.state in ("starting", "warming")]
+            busy = [each for each in self.living if each.state not in ("warm", "timed", "ending")]
             if not self.living:
                 return
             late = time.monotonic() - began > self.rules.patience_s
@@ -188,6 +192,8 @@ class Turns:
         room = self.rules.memory_gib - SPARE_GIB - IDLE_GIB * len(self.living)
         warming = [each for each in self.living if each.state == "warming"]
         room -= sum(each.needs_gib for each in warming)
+        # Whoever is warm finds room for its turn beside those that are stopped meanwhile.
+        room -= max((each.needs_gib for each in self.living if each.state == "warm"), default=0.0)
         for each in self.living:
             if each.state != "ready":
                 continue
@@ -215,19 +221,28 @@ class Turns:
                 held = sum(other.needs_gib for other in others if other.state == "warming")
                 idle = IDLE_GIB * len(self.living)
                 if held and each.needs_gib + held + idle > self.rules.memory_gib:
-                    continue  # those that were stopped hold what it needs
+                    continue  # those that were stopped hold what it needs: when they are warm
                 each.go("alone")
                 until = time.monotonic() + min(TURN_S, self.left_s())
-                while each.process.poll() is None and time.monotonic() < until:
-                    time.sleep(POLL_S)
-                with suppress(BadEventError, OSError):
-                    each.look()
-                if each.process.poll() is None:
+                while (
+                    each.process.poll() is None
+                    and each.state == "alone"
+                    and time.monotonic() < until
+                ):
+                    time.sleep(TURN_POLL_S)
+                    with suppress(BadEventError, OSError):
+                        each.look()
+                if each.process.poll() is not None:
+                    with suppress(BadEventError, OSError):
+                        each.look()
+                    self._finish(each)
+                elif each.state == "alone":
                     print(f"ended in its turn: {label(each.settings)}", flush=True)
                     self._close(each)
-                else:
-                    self._finish(each)
         finally:
+            for each in warm:
+                if each.state == "timed":
+                    each.go("ending")
             for each in others:
                 each.stopped_s += time.monotonic() - stopped
                 _signal(each, signal.SIGCONT)
@@ -300,6 +315,7 @@ class Turns:
             "start_s": each.seconds.get("starting", 0.0),
             "warm_s": each.seconds.get("warming", 0.0),
             "alone_s": each.seconds.get("alone", 0.0),
+            "end_s": each.seconds.get("ending", 0.0),
         }
         log = each.folder / "log.txt"
         outcome = launch._outcome(

@@ -128,11 +128,21 @@ def dealt(settings: list[Settings]) -> list[Settings]:
     return [s for _, s in sorted(placed, key=lambda pair: pair[0])]
 
 
+def what_is_held(settings: Settings) -> tuple[object, ...]:
+    """What settles most of the memory that one step of a recipe and micro-batch takes."""
+    mine = kernels.explicit(settings)
+    return (settings.activation_checkpointing, mine.loss, mine.attention)
+
+
 class Side:
     """Trials side by side that are timed one after the other (tests/benchmarks/turns.py)."""
 
     def __init__(self, arguments: argparse.Namespace, kept: list[Measurement], ends: float) -> None:
         self.arguments, self.kept, self.ends = arguments, kept, ends
+        self.seen = list(kept)
+        for records in ("fast.jsonl", "every.jsonl"):
+            if (arguments.out / records).exists():
+                self.seen += journal.read(arguments.out / records)
         words = ["trial", "--recipe", str(arguments.recipe), "--settings", "free-lunch"]
         words += ["--device", arguments.device, "--work", str(arguments.work)]
         arguments.work.mkdir(parents=True, exist_ok=True)
@@ -141,15 +151,16 @@ class Side:
         self.memory_gib = gpus[0].memory_gib if gpus and arguments.device == "cuda" else 20.0
 
     def needs_gib(self, settings: Settings) -> float:
-        """By what was held with as much kept for the backward pass; else a third of the device."""
+        """By what was held by such a step; else as was said, or a third of the device."""
         held = [
             float(r.environment["peak_reserved_gib"])
-            for r in self.kept
+            for r in self.seen
             if r.settings is not None
-            and r.settings.activation_checkpointing == settings.activation_checkpointing
+            and has_size(r, self.arguments.micro_batch)
+            and what_is_held(r.settings) == what_is_held(settings)
             and r.environment.get("peak_reserved_gib")
         ]
-        return 1.05 * max(held) if held else self.memory_gib / 3
+        return 1.05 * max(held) if held else self.arguments.unknown_gib or self.memory_gib / 3
 
     def run(
         self, wanted: list[Settings], records: str, files: dict[Settings, str] | None = None
@@ -160,6 +171,7 @@ class Side:
             assert record.settings is not None
             which = kernels.canonical(without_micro_batch(record.settings))
             journal.append(self.arguments.out / (files or {}).get(which, records), record)
+            self.seen.append(record)
             print(told_of(record), flush=True)
 
         turns = Turns(
@@ -168,6 +180,9 @@ class Side:
                 together=self.arguments.together,
                 memory_gib=self.memory_gib,
                 needs_gib=self.needs_gib,
+                patience_s=self.arguments.patience,
+                settle_s=self.arguments.settle,
+                compilers=self.arguments.compilers,
             ),
             work=self.arguments.work,
             ends=self.ends,
@@ -233,6 +248,10 @@ def main() -> int:
     words.add_argument("--work", type=Path, default=Path("/tmp/bench-work"))
     words.add_argument("--flags", default="", help="appended to every call of bench_runner")
     words.add_argument("--together", type=int, default=1)
+    words.add_argument("--patience", type=float, default=60.0, help="seconds until turns are taken")
+    words.add_argument("--settle", type=float, default=8.0, help="seconds to settle, --together")
+    words.add_argument("--unknown-gib", type=float, help="of a step unlike all before, --together")
+    words.add_argument("--compilers", type=int, default=4, help="of each process, --together")
     words.add_argument("--only-say", action="store_true", help="run nothing, say what there is")
     arguments = words.parse_args()
     if arguments.together > 1 and (arguments.micro_batch is None or arguments.gpus > 1):
