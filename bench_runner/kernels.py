@@ -110,6 +110,11 @@ def why_not(recipe: Recipe, settings: Settings) -> str | None:
         return f"{recipe.name} has no logits over a vocabulary to fuse a loss with: leave out fused"
     if settings.inputs == "trimmed" and settings.inputs not in _inputs(recipe):
         return f"{recipe.name} does not predict the next token: leave out trimmed"
+    if settings.activation_checkpointing and not recipe.support.activation_checkpointing:
+        return (
+            f"the recipe of {recipe.name} says that it has no activation checkpointing: leave out "
+            "checkpointing"
+        )
     if settings.compilation in ("whole", "regional") and not recipe.support.compile:
         return f"the recipe of {recipe.name} says that it does not compile: leave that out"
     if settings.attention is not None and _attentions(recipe, flash=True) == (None,):
@@ -240,12 +245,17 @@ def combinations(recipe: Recipe, gpu_count: int) -> tuple[Settings, ...]:
     docs/measurements.md).
     """
     found = space.space(gpu_count)
-    if gpu_count > 1 or recipe.training.precision not in ("fp16", "bf16"):
-        return found
-    return found + tuple(
-        space.settings_for(free_lunch=True, sharding="zero-1", activation_checkpointing=kept)
-        for kept in (False, True)
-    )
+    if gpu_count == 1 and recipe.training.precision in ("fp16", "bf16"):
+        found += tuple(
+            space.settings_for(free_lunch=True, sharding="zero-1", activation_checkpointing=kept)
+            for kept in (False, True)
+        )
+    return tuple(settings for settings in found if _can_be_kept(recipe, settings))
+
+
+def _can_be_kept(recipe: Recipe, settings: Settings) -> bool:
+    """Whether the model's code can recompute what these settings do not keep."""
+    return recipe.support.activation_checkpointing or not settings.activation_checkpointing
 
 
 def whole_space(recipe: Recipe, gpu_count: int, *, flash: bool) -> tuple[Settings, ...]:
@@ -271,7 +281,8 @@ def settings_of_methods(
         else:
             some = space.settings_of_method(method, gpu_count)
         for settings in some:
-            found.setdefault(_as_trained(recipe, settings))
+            if _can_be_kept(recipe, settings):
+                found.setdefault(_as_trained(recipe, settings))
     return tuple(found)
 
 

@@ -53,6 +53,17 @@ def test_the_whole_space_holds_the_papers_and_each_training_once(recipe, gpus: i
     assert kernels.papers_labels(recipe, gpus) <= set(map(space.label, whole))
 
 
+@pytest.mark.parametrize("gpus", [1, 2])
+def test_what_cannot_recompute_is_never_asked_to(gpus: int) -> None:
+    keeps = replace(DECODER, support=replace(DECODER.support, activation_checkpointing=False))
+    for methods in ("paper", "free-lunch", "naive", "all", "naive,free-lunch,paper,all"):
+        every = kernels.settings_of_methods(methods, keeps, gpus, flash=False)
+        others = kernels.settings_of_methods(methods, DECODER, gpus, flash=False)
+        assert every == tuple(each for each in others if not each.activation_checkpointing)
+    assert "leave out checkpointing" in str(kernels.why_not(keeps, parse_settings("checkpointing")))
+    assert kernels.why_not(DECODER, parse_settings("checkpointing")) is None
+
+
 def test_what_balances_experts_is_trained_with_the_library_s_own_loss() -> None:
     """Which is that of all tokens fed, so that neither fusing nor trimming is exact."""
     model = replace(
