@@ -208,11 +208,11 @@ def _candidates(arguments: argparse.Namespace, setup: Setup) -> Sequence[Setting
         reason = kernels.why_not(recipe, settings) or why_not_here(settings)
         if reason is not None:
             raise ValueError(f"--settings is {arguments.settings!r}: {reason}")
-        return [kernels.as_searched(recipe, settings, flash=flash)]
+        return [kernels.as_searched(recipe, settings)]
     found = kernels.settings_of_methods(arguments.methods, recipe, arguments.gpus, flash=flash)
     if arguments.only:
         asked = [parse_settings(text) for text in arguments.only]
-        wanted = [kernels.as_searched(recipe, settings, flash=flash) for settings in asked]
+        wanted = [kernels.as_searched(recipe, settings) for settings in asked]
         found = tuple(settings for settings in found if settings in wanted)
         if not found:
             raise ValueError(f"--only names nothing that --methods {arguments.methods} holds")

@@ -110,8 +110,10 @@ def means_a_micro_batch(recipe: Recipe) -> bool:
 def attention(recipe: Recipe, settings: Settings, *, flash: str | None) -> str | None:
     """Hugging Face's ``attn_implementation``; naive settings take none of the fused kernels.
 
-    ``flash`` is FlashAttention's, as this machine has it (bench_runner.worker.models). None where
-    the model has no attention: mamba and convolutional networks.
+    ``flash`` is FlashAttention's, as this machine has it (bench_runner.worker.models), for settings
+    that ask for it: where none is asked for, PyTorch's own attention is as fast as FlashAttention 2
+    on Ampere, whose kernels it calls, and faster on Hopper (docs/measurements.md, Attention). None
+    where the model has no attention: mamba and convolutional networks.
     """
     if recipe.family in ("ssm", "convnet") or recipe.model.timm is not None:
         return None
@@ -119,10 +121,7 @@ def attention(recipe: Recipe, settings: Settings, *, flash: str | None) -> str |
         return flash if settings.attention == "flash" else settings.attention
     if not settings.free_lunch:
         return "eager"
-    wanted = recipe.support.attention or "sdpa"
-    if wanted == "sdpa" and flash is not None and recipe.training.precision in ("fp16", "bf16"):
-        return flash
-    return wanted
+    return recipe.support.attention or "sdpa"
 
 
 def half_type(recipe: Recipe, settings: Settings) -> str | None:

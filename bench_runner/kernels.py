@@ -51,12 +51,10 @@ def canonical(settings: Settings) -> Settings:
     return plain if explicit(plain) == explicit(settings) else settings
 
 
-def as_searched(recipe: Recipe, settings: Settings, *, flash: bool) -> Settings:
+def as_searched(recipe: Recipe, settings: Settings) -> Settings:
     """The same settings as a search of this recipe writes them, so that a trial asked for by name
-    and the search's have one key. ``flash``: whether this machine has a FlashAttention."""
+    and the search's have one key."""
     own = recipe.support.attention or "sdpa"
-    if own == "sdpa" and flash and recipe.training.precision in ("fp16", "bf16"):
-        own = "flash"  # as bench_runner.configure takes it
     if settings.free_lunch and settings.attention == own:
         settings = replace(settings, attention=None)
     return canonical(settings)
@@ -202,7 +200,7 @@ def _why_not_half(recipe: Recipe, settings: Settings) -> str | None:
 
 
 def most_promising(recipe: Recipe) -> Kernels:
-    """The first of `choices` where no FlashAttention is installed."""
+    """The first of `choices`."""
     return Kernels(
         compilation="regional" if recipe.support.compile else "none",
         loss=_losses(recipe)[0],
@@ -215,7 +213,7 @@ def most_promising(recipe: Recipe) -> Kernels:
 def choices(recipe: Recipe, *, flash: bool) -> tuple[Kernels, ...]:
     """All kernels that a model can be trained with, the most promising first.
 
-    ``flash``: whether FlashAttention is installed; then SDPA is a choice beside it.
+    ``flash``: whether FlashAttention is installed; then it is a choice beside PyTorch's own.
     """
     compilations: tuple[Compilation, ...] = ("none",)
     if recipe.support.compile:
@@ -395,5 +393,5 @@ def _attentions(recipe: Recipe, *, flash: bool) -> tuple[Attention | None, ...]:
         return (None, "sdpa")
     half = recipe.training.precision in ("fp16", "bf16")
     if flash and half and recipe.support.attention in (None, "sdpa"):
-        return (None, "sdpa", "eager")
+        return (None, "flash", "eager")
     return (None, "eager")

@@ -109,11 +109,16 @@ def _probe(model: Any) -> Any:
     model.eval()
     # TF32 keeps three digits, and Mamba's 64 layers without a trained weight lose one of them.
     torch.backends.fp32_precision = "ieee"
+    attention = getattr(model.config, "_attn_implementation", None)
+    if str(attention).startswith("flash"):  # which takes half precision on a GPU and nothing else
+        model.config._attn_implementation = "eager"
     try:
         with torch.no_grad():
             loss = model(input_ids=tokens, labels=tokens).loss.float()
     finally:
         torch.backends.fp32_precision = products
+        if str(attention).startswith("flash"):
+            model.config._attn_implementation = attention
     model.train(training)
     return loss
 

@@ -211,10 +211,10 @@ def attention_here(recipe: Recipe, settings: Settings) -> str | None:
 
     Raises ValueError for a FlashAttention that was asked for and cannot be had.
     """
+    if settings.attention != "flash":
+        return configure.attention(recipe, settings, flash=None)
     flash = flash_attention()
-    if flash is not None and recipe.model.timm is None and not _has_code_for_flash(recipe):
-        flash = None
-    if settings.attention == "flash" and flash is None:
+    if flash is None or not _has_code_for_flash(recipe):
         raise ValueError(
             f"no FlashAttention that imports here has code for {recipe.name}: leave out flash"
         )
@@ -223,6 +223,8 @@ def attention_here(recipe: Recipe, settings: Settings) -> str | None:
 
 def _has_code_for_flash(recipe: Recipe) -> bool:
     """Whether the library's own code of this model can call it: T5's and Swin's cannot."""
+    if recipe.model.timm is not None:
+        return False
     try:
         found = _auto_class(recipe)._model_mapping[type(_configuration(recipe))]
     except KeyError:

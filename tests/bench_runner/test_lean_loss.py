@@ -250,3 +250,40 @@ def test_what_cannot_be_exact_is_refused(
 
     with pytest.raises(ValueError, match=words):
         lean_model(make(), **asked)
+
+
+@pytest.mark.parametrize("inputs", ["full", "trimmed"])
+def test_a_model_with_flash_attention_is_made_lean(
+    monkeypatch: pytest.MonkeyPatch, inputs: str
+) -> None:
+    """Which takes half precision alone, while a model is probed in that of its weights."""
+    from transformers import AttentionInterface, LlamaConfig, LlamaForCausalLM
+    from transformers.integrations.sdpa_attention import sdpa_attention_forward
+
+    from bench_runner.worker.lean_loss import lean_model
+
+    def flash(module: Any, query: Any, key: Any, value: Any, mask: Any, **keywords: Any) -> Any:
+        """As FlashAttention does with autocast: rotated in FP32, they are rounded again."""
+        if not torch.is_autocast_enabled("cpu"):
+            raise RuntimeError("FlashAttention only support fp16 and bf16 data type")
+        half = torch.get_autocast_dtype("cpu")
+        rounded = (each.to(half) for each in (query, key, value))
+        return sdpa_attention_forward(module, *rounded, None, is_causal=True, **keywords)
+
+    monkeypatch.setitem(AttentionInterface._global_mapping, "flash_attention_2", flash)
+    torch.manual_seed(0)
+    config = LlamaConfig(
+        **{"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2},
+        **{"num_attention_heads": 2, "vocab_size": 96, "max_position_embeddings": 32},
+    )
+    model = LlamaForCausalLM(config)
+    tokens = torch.arange(32).reshape(2, 16) % 96
+    losses = []
+    for attention in ("sdpa", "flash_attention_2"):
+        model.config._attn_implementation = attention
+        if attention == "flash_attention_2":
+            model = lean_model(model, loss="fused", inputs=inputs)
+        assert model.config._attn_implementation == attention
+        with torch.autocast("cpu", torch.bfloat16):
+            losses.append(model(input_ids=tokens, labels=tokens).loss.item())
+    assert losses[1] == pytest.approx(losses[0], rel=0.01)

@@ -110,12 +110,10 @@ def test_a_trial_by_name_has_the_key_of_the_searchs(recipe, flash: bool) -> None
     """None of the space is said in another way, and the words for what is usual add nothing."""
     for searched in kernels.whole_space(recipe, 1, flash=flash):
         named = parse_settings(settings_words(kernels.explicit(searched)))
-        assert kernels.as_searched(recipe, named, flash=flash) == searched
-    half = recipe.training.precision != "fp32"
-    own = recipe.support.attention or "sdpa"
-    own = "flash" if flash and half and own == "sdpa" else own
-    named = parse_settings(f"whole,{own}")
-    assert kernels.as_searched(recipe, named, flash=flash) == parse_settings("free-lunch")
+        assert kernels.as_searched(recipe, named) == searched
+    # PyTorch's own, whether a FlashAttention is installed or not.
+    named = parse_settings(f"whole,{recipe.support.attention or 'sdpa'}")
+    assert kernels.as_searched(recipe, named) == parse_settings("free-lunch")
 
 
 @pytest.mark.parametrize(
