@@ -6,6 +6,8 @@ import errno
 import os
 import secrets
 import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from bench_runner.leftovers import in_use, sweep
@@ -36,25 +38,63 @@ def write_whole(path: Path, content: str | bytes, *, overwrite: bool) -> None:
     Without ``overwrite`` a file that is already there is left alone, also one that another
     program made a moment ago (FileExistsError).
     """
-    if not path.name:
-        raise FileNotFoundError(errno.ENOENT, "No file is named", str(path))
+    write_all_whole([(path, content)], overwrite=overwrite)
+
+
+def write_all_whole(
+    files: Sequence[tuple[Path, str | bytes]], *, overwrite: bool, folders: Iterable[Path] = ()
+) -> None:
+    """The same of several files: where one cannot be written, as on a full disk, none is.
+
+    ``folders`` are made for them, and taken away again where nothing is written.
+    """
+    with ExitStack() as undo, ExitStack() as drafts:
+        for folder in folders:
+            if not folder.is_dir():
+                folder.mkdir()
+                undo.callback(_remove_empty, folder)
+        drafted = []
+        for path, content in files:
+            with _names(path):
+                if not path.name:
+                    raise FileNotFoundError(errno.ENOENT, "No file is named", str(path))
+                drafted.append((_draft(path, content, drafts), path))
+        for draft, path in drafted:
+            with _names(path):
+                if overwrite:
+                    draft.replace(path)
+                else:
+                    _place(draft, path)
+                    undo.callback(path.unlink, missing_ok=True)
+        undo.pop_all()
+
+
+def _draft(path: Path, content: str | bytes, drafts: ExitStack) -> Path:
+    """The content beside ``path`` under another name, which goes with ``drafts``."""
     sweep(path.parent, r"\.[0-9a-f]{16}\.tmp")
     draft = path.with_name(f".{secrets.token_hex(8)}.tmp")
+    drafts.callback(draft.unlink, missing_ok=True)
+    with draft.open("xb") as file:
+        drafts.enter_context(in_use(draft))
+        file.write(content.encode() if isinstance(content, str) else content)
+        file.flush()
+        os.fsync(file.fileno())
+    return draft
+
+
+@contextmanager
+def _names(path: Path) -> Iterator[None]:
+    """An error names this file: it may name none, or the draft, of which nobody knows."""
     try:
-        with draft.open("xb") as file, in_use(draft):
-            file.write(content.encode() if isinstance(content, str) else content)
-            file.flush()
-            os.fsync(file.fileno())
-        if overwrite:
-            draft.replace(path)
-        else:
-            _place(draft, path)
+        yield
     except OSError as error:
-        # It may name no file, or the draft, of which nobody knows.
         error.filename, error.filename2 = str(path), None
         raise
-    finally:
-        draft.unlink(missing_ok=True)
+
+
+def _remove_empty(folder: Path) -> None:
+    with suppress(OSError):
+        folder.rmdir()
 
 
 def _place(draft: Path, path: Path) -> None:

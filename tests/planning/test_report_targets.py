@@ -5,11 +5,15 @@ from __future__ import annotations
 import importlib.util
 import shlex
 import sys
+from datetime import date
 from pathlib import Path
 
 import pytest
 
+from advisor import files
 from advisor.parse import InputError
+from advisor.planning.report.pdf import to_pdf
+from advisor.planning.report.report import Report
 from advisor.planning.report.write import check_targets
 
 
@@ -30,3 +34,63 @@ def test_a_report_that_cannot_be_drawn_is_refused_before_any_work(
     wanted = ["-m", "pip", "install", "-c", "constraints.txt", ".[report]"]
     assert command == [sys.executable, *wanted]
     assert not check_targets([str(tmp_path / "r.csv")], force=False)[0].exists()
+
+
+def test_where_the_disk_is_full_no_file_of_a_report_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+
+    def full(_: int) -> None:
+        asked.append(1)
+        if len(asked) == 3:
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(files.os, "fsync", full)
+    old = tmp_path / "old.csv"
+    old.write_text("mine", encoding="utf-8")
+    folder = tmp_path / "a-figures"
+    made = [(old, "new"), (tmp_path / "a.md", "a"), (folder / "b.svg", "b")]
+    with pytest.raises(OSError, match="No space left") as caught:
+        files.write_all_whole(made, overwrite=True, folders=[folder])
+    assert caught.value.filename == str(folder / "b.svg")
+    assert list(tmp_path.iterdir()) == [old]
+    assert old.read_text(encoding="utf-8") == "mine"
+    files.write_all_whole(made, overwrite=True, folders=[folder])
+    assert [path.read_text(encoding="utf-8") for path, _ in made] == ["new", "a", "b"]
+    assert len(list(tmp_path.rglob("*"))) == 4
+
+
+def test_a_file_that_came_meanwhile_is_left_and_the_others_are_taken_back(tmp_path: Path) -> None:
+    theirs = tmp_path / "b.csv"
+    theirs.write_text("theirs", encoding="utf-8")
+    with pytest.raises(FileExistsError):
+        files.write_all_whole([(tmp_path / "a.csv", "a"), (theirs, "b")], overwrite=False)
+    assert list(tmp_path.iterdir()) == [theirs]
+    assert theirs.read_text(encoding="utf-8") == "theirs"
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("x" * 300 + ".pdf", r"cannot be written \(File name too long\)"),
+        ("x" * 250 + ".pdf", r"cannot be written \(File name too long\)"),  # its annex
+        ("a\nb.pdf", "has a line break"),
+    ],
+)
+def test_a_name_that_cannot_be_is_refused_before_any_work(
+    name: str, words: str, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError, match=words) as caught:
+        check_targets([str(tmp_path / name)], force=False)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_full_folder_for_temporary_files_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> int:
+        raise OSError(28, "No space left on device")
+
+    report = Report(title="A plan", made_on=date(2026, 11, 24), sections=(), rows=())
+    monkeypatch.setattr(Path, "write_text", full)
+    with pytest.raises(InputError, match=r"folder for temporary files, .*TMPDIR"):
+        to_pdf(report)

@@ -40,7 +40,7 @@ def write_figures(store: Store, folder: Path, force: bool) -> tuple[list[Path], 
 
     Raises InputError and StoreError.
     """
-    from advisor.files import write_whole
+    from advisor.files import write_all_whole
 
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{shown(str(folder), 200)} is a file: name a folder with --out")
@@ -59,8 +59,7 @@ def write_figures(store: Store, folder: Path, force: bool) -> tuple[list[Path], 
 
         raise lacking([str(error.name)]) from None
     folder.mkdir(parents=True, exist_ok=True)
-    for path, content in made:
-        write_whole(path, content, overwrite=force)
+    write_all_whole(made, overwrite=force)
     return [path for path, _ in made], evidence.unpriced()
 
 

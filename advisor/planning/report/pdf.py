@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from advisor.costs.amounts import day_words
+from advisor.parse import InputError
 from advisor.planning.report.letters import missing_letters, missing_words
 from advisor.planning.report.markdown_csv_json import ledger_value, origin_words, unit_words
 from advisor.planning.report.number_ledger import Num
@@ -113,15 +114,21 @@ def _set(report: Report, spacing: tuple[float, float, float]) -> bytes:
     import typst
 
     noon = datetime(report.made_on.year, report.made_on.month, report.made_on.day, 12, tzinfo=UTC)
+    source = to_typst(report, spacing)
+    drawn = [b for section in report.sections for b in section.blocks if isinstance(b, Picture)]
     sweep(Path(tempfile.gettempdir()), r"advisor-report-\w{8}")
     with tempfile.TemporaryDirectory(prefix="advisor-report-") as folder, in_use(Path(folder)):
-        source = to_typst(report, spacing)
         root = Path(folder)
-        (root / "report.typ").write_text(source, encoding="utf-8")
-        for section in report.sections:
-            for block in section.blocks:
-                if isinstance(block, Picture):
-                    (root / f"{block.name}.svg").write_text(block.svg, encoding="utf-8")
+        try:
+            (root / "report.typ").write_text(source, encoding="utf-8")
+            for picture in drawn:
+                (root / f"{picture.name}.svg").write_text(picture.svg, encoding="utf-8")
+        except OSError as error:
+            raise InputError(
+                f"a PDF is made in the folder for temporary files, {root.parent}, and that failed "
+                f"({error.strerror or error}): free some space there, or set TMPDIR to another "
+                "folder"
+            ) from None
         made = typst.compile(str(root / "report.typ"), root=folder, timestamp=int(noon.timestamp()))
     assert isinstance(made, bytes)
     return made

@@ -89,43 +89,13 @@ def check_targets(names: Sequence[str], *, force: bool) -> list[Path]:
     """The files to write; refused before any work where one cannot be. Raises InputError."""
     found = []
     for name in names:
-        path = Path(name)
-        if path.suffix.lower() not in FORMS:
-            raise InputError(
-                f"the report {shown(name, 200)} has no known ending: "
-                f"write one of {', '.join(FORMS)}"
-            )
-        if path.is_dir():
-            raise InputError(f"{shown(name, 200)} is a folder: name a file in it")
-        if path.exists() and not force:
-            raise InputError(f"{shown(name, 200)} is there already: name another, or add --force")
-        if not path.absolute().parent.is_dir():
-            raise InputError(
-                f"the folder of {shown(name, 200)} does not exist: make it first, or name a file "
-                "in another folder"
-            )
-        from advisor.files import check_folder
-
         try:
-            check_folder(path)
+            found.append(_check_target(Path(name), name, force=force))
         except OSError as error:
             raise InputError(
                 f"{shown(name, 200)} cannot be written ({error.strerror or error}): name a file in "
                 "a folder of yours"
             ) from None
-        figures = figures_of(path)
-        if path.suffix.lower() == ".md" and figures.exists() and not force:
-            raise InputError(
-                f"{shown(str(figures), 200)}, for the report's pictures, is there already: "
-                "name another report, or add --force"
-            )
-        annex = annex_of(path)
-        if path.suffix.lower() in IN_PARTS and annex.exists() and not force:
-            raise InputError(
-                f"{shown(str(annex), 200)}, for the report's annex, is there already: name another "
-                "report, or add --force"
-            )
-        found.append(path)
     if len(set(found)) < len(found):
         raise InputError("the same report is named twice: name each file once")
     from importlib.util import find_spec
@@ -137,6 +107,41 @@ def check_targets(names: Sequence[str], *, force: bool) -> list[Path]:
     return found
 
 
+def _check_target(path: Path, name: str, *, force: bool) -> Path:
+    """Raises InputError, and OSError where the system takes no such file."""
+    from advisor.files import check_folder
+
+    if path.suffix.lower() not in FORMS:
+        raise InputError(
+            f"the report {shown(name, 200)} has no known ending: write one of {', '.join(FORMS)}"
+        )
+    if any(ord(letter) < ord(" ") for letter in name):
+        raise InputError(f"{shown(name, 200)} has a line break or tab in it: name another file")
+    if path.is_dir():
+        raise InputError(f"{shown(name, 200)} is a folder: name a file in it")
+    if path.exists() and not force:
+        raise InputError(f"{shown(name, 200)} is there already: name another, or add --force")
+    if not path.absolute().parent.is_dir():
+        raise InputError(
+            f"the folder of {shown(name, 200)} does not exist: make it first, or name a file "
+            "in another folder"
+        )
+    check_folder(path)
+    # Their names are longer, and the system may take no such name.
+    figures, annex = figures_of(path), annex_of(path)
+    if path.suffix.lower() == ".md" and figures.exists() and not force:
+        raise InputError(
+            f"{shown(str(figures), 200)}, for the report's pictures, is there already: "
+            "name another report, or add --force"
+        )
+    if path.suffix.lower() in IN_PARTS and annex.exists() and not force:
+        raise InputError(
+            f"{shown(str(annex), 200)}, for the report's annex, is there already: name another "
+            "report, or add --force"
+        )
+    return path
+
+
 def lacking(packages: Sequence[str]) -> InputError:
     """What to say where packages are missing that a report is made with."""
     names, are = " and ".join(packages), "are" if len(packages) > 1 else "is"
@@ -146,8 +151,8 @@ def lacking(packages: Sequence[str]) -> InputError:
 
 
 def write_report(report: Report, paths: Sequence[Path], *, force: bool) -> list[Path]:
-    """Each file whole or not at all; all are made before the first is written. What was written."""
-    from advisor.files import write_whole
+    """All files whole or none; all are made before the first is written. What was written."""
+    from advisor.files import write_all_whole
 
     made: list[tuple[Path, bytes]] = []
     try:
@@ -164,9 +169,8 @@ def write_report(report: Report, paths: Sequence[Path], *, force: bool) -> list[
                 made.append((annex_of(path), form(annex)))
     except ModuleNotFoundError as error:
         raise lacking([str(error.name)]) from None
-    for path, content in made:
-        path.parent.mkdir(exist_ok=True)
-        write_whole(path, content, overwrite=force)
+    folders = dict.fromkeys(path.parent for path, _ in made)
+    write_all_whole(made, overwrite=force, folders=folders)
     return [path for path, _ in made]
 
 
