@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import date
+from pathlib import Path
 
 from advisor.planning.grant.cautions import cautions
+from advisor.planning.grant.grant import read_grant
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.problem_of_grant import rules_of
 from advisor.planning.plan_grant import Planned
@@ -53,3 +55,19 @@ funder = "{funder}"
 [[experiments]]
 model = "pythia-410m"
 """
+
+SMALL = """
+[grant]
+start = 2027-03-01
+years = 2
+[[experiments]]
+model = "pythia-410m"
+"""
+"""The head of a grant of nobody's form, which a test writes on."""
+
+
+def read(folder: Path, text: str) -> Grant:
+    """The grant that a file of this text is."""
+    path = folder / "grant.toml"
+    path.write_text(text, encoding="utf-8")
+    return read_grant(path)

@@ -24,21 +24,14 @@ from advisor.planning.solver.arithmetic import PLAIN
 from advisor.planning.solver.charges import fixed_amount, purchase_cents, rental_cents
 from advisor.planning.solver.solve import solve
 from advisor.store import Store
+from tests.planning.forms_for_tests import SMALL
+from tests.planning.forms_for_tests import read as read_text
 from tests.plans_for_tests import make_machine, make_rental
-
-SMALL = """
-[grant]
-start = 2027-03-01
-years = 2
-[[experiments]]
-model = "pythia-410m"
-"""
 
 
 def read(tmp_path: Path, text: str) -> Grant:
-    path = tmp_path / "grant.toml"
-    path.write_text(SMALL + text)
-    return read_grant(path)
+    """What this says after the small head."""
+    return read_text(tmp_path, SMALL + text)
 
 
 def test_a_rate_agreement_is_written_in_the_grant(tmp_path: Path) -> None:

@@ -40,6 +40,7 @@ from advisor.planning.solver.search_clock import NoPlan, Progress, clock_of
 from advisor.planning.solver.solve import solve
 from advisor.ranking.snapshot import take_snapshot
 from advisor.store import Store
+from tests.planning.forms_for_tests import SMALL, read
 from tests.plans_for_tests import (
     fits_one_machine,
     make_experiment,
@@ -472,21 +473,6 @@ def test_overhead_may_differ_by_what_it_is_charged_on() -> None:
 # Files
 
 
-SMALL = """
-[grant]
-start = 2027-03-01
-years = 2
-[[experiments]]
-model = "pythia-410m"
-"""
-
-
-def read(tmp_path: Path, text: str) -> Any:
-    path = tmp_path / "grant.toml"
-    path.write_text(text)
-    return read_grant(path)
-
-
 def test_a_grant_in_euros_has_a_rate_with_its_day(tmp_path: Path) -> None:
     grant = read(tmp_path, SMALL + '[budget]\ncurrency = "EUR"\ntotal = "100k"\n')
     assert grant.budget_usd == Decimal("114030.00")
@@ -663,7 +649,7 @@ def test_cautions_name_electricity_and_what_is_not_asked_for(
 ) -> None:
     grant = read(
         tmp_path,
-        SMALL + "[electricity]\nusd_per_kwh = 0.1\n"
+        SMALL + "[rentals]\nallowed = false\n[electricity]\nusd_per_kwh = 0.1\n"
         '[[costs]]\nname = "disks"\nkind = "storage"\namount = 100\n',
     )
     assert "storage" not in not_asked_for(grant)

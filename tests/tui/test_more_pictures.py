@@ -34,6 +34,7 @@ from advisor.tui.widgets.lines_view import LinesView
 from tests.facts_for_tests import make_quote
 from tests.store_for_tests import look
 from tests.tui.program import ASKED, NARROW, TODAY, WIDE, page, paste, running, settled
+from tests.tui.test_plan_screen import SMALL
 
 SIZES = pytest.mark.parametrize(
     "size", [pytest.param(WIDE, id="120x40"), pytest.param(NARROW, id="80x24")]
@@ -253,22 +254,7 @@ async def test_owning_what_is_owned_already(
 
 # The plan
 
-GRANT = """
-[grant]
-title = "Small"
-start = 2027-01-01
-years = 1
-[budget]
-total = "$30,000"
-[evidence]
-predictions = false
-prices = "paper"
-[[experiments]]
-model = "pythia-410m"
-by = 2027-06-01
-[rentals]
-allowed = false
-"""
+GRANT = SMALL.replace("predictions = false\n", 'predictions = false\nprices = "paper"\n')
 GRANTS = {
     "planned": GRANT,
     "infeasible": GRANT.replace("$30,000", "$400"),
