@@ -392,3 +392,35 @@ def test_what_is_asked_for_does_not_pay_for_runs_on_granted_hours(
     text = to_markdown(report_for(planned).parts()[0])
     assert "With granted hours, that is enough for 3 runs of training between" in text
     assert "It pays for" not in text
+
+
+def test_the_same_machine_on_two_days_says_which_and_has_its_price_once(planned: Planned) -> None:
+    problem, plan = planned.loaded.problem, planned.plan
+    assert plan is not None
+    (bought, *_) = plan.purchases
+    later = replace(bought, order=1, count=2)
+    twice = replace(planned, plan=replace(plan, purchases=(bought, later)))
+    report = report_for(twice, funder="horizon")
+    first, second = (problem.start.replace(year=problem.start.year + n) for n in (0, 1))
+    text = to_markdown(report.parts()[0])
+    request = next(line for line in text.splitlines() if line.startswith("We ask for "))
+    assert request.count("; ordered on ") == 2
+    for day in (first, second):
+        assert f"; ordered on {day.day} {day:%B %Y})" in request
+    (prices,) = (table for table in report.tables() if table.name == "Prices")
+    pieces = [row[1].value for row in prices.rows if isinstance(row[1], Num)]
+    assert len(prices.rows) == len({row[0] for row in prices.rows})
+    machine = problem.options()[bought.machine_id]
+    assert pieces == [(bought.count + 2) * x.quantity for x in machine.lines]  # type: ignore[union-attr]
+    assert "; ordered on " not in to_markdown(report_for(planned).parts()[0])
+
+
+def test_machines_have_their_depreciation(planned: Planned) -> None:
+    assert planned.plan is not None
+    (bought, *_) = planned.plan.purchases
+    rules = replace(planned.loaded.problem.rules, life_months=60, grant_months=36)
+    problem = replace(planned.loaded.problem, rules=rules)
+    for count, words in ((1, "We ask for its depreciation"), (2, "We ask for their depreciation")):
+        plan = replace(planned.plan, purchases=(replace(bought, count=count),))
+        told = replace(planned, plan=plan, loaded=replace(planned.loaded, problem=problem))
+        assert words in to_markdown(report_for(told, funder="horizon").parts()[0])

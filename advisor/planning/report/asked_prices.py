@@ -15,6 +15,7 @@ from advisor.planning.report.material import Material
 from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.report import Block, Cell, Paragraph, ReportTable, Section
 from advisor.planning.report.sentences import listed
+from advisor.planning.solver.prices import PricedLine
 from advisor.planning.solver.problem import BUY_IN
 
 _NOBODY_ASKS = ("secondary", "used", "rounded")
@@ -41,7 +42,7 @@ def quotes_sections(given: Material, to: InCurrency) -> list[Section]:
         rows: list[tuple[Cell, ...]] = [
             (
                 p.line.label,
-                p.quantity,
+                pieces,
                 to.num(p.price) if p.line.quote_kind == BUY_IN else p.price,
                 *([to.num(p.price)] if foreign else []),
                 p.line.vendor,
@@ -49,17 +50,30 @@ def quotes_sections(given: Material, to: InCurrency) -> list[Section]:
                 day_words(p.line.quoted_on),
                 age_words(p.line.quoted_on, today),
             )
-            for e in given.costs.equipment
-            for p in e.lines
+            for p, pieces in _priced(given)
         ]
         each = ("each, as quoted", f"each, {to.code}") if foreign else ("each",)
         columns = ("item", "pieces", *each, "vendor", "kind of price", "date", "age")
-        blocks.append(ReportTable(name="Prices", columns=columns, rows=tuple(dict.fromkeys(rows))))
+        blocks.append(ReportTable(name="Prices", columns=columns, rows=tuple(rows)))
         blocks.append(Paragraph(words=(_renewed(given, min(days)),)))
     rented = [r for r in given.costs.running if r.rented and r.charge.direct.value]
     if rented:
         blocks += _rates(given, to, rented)
     return [Section(title="Quotes", blocks=tuple(blocks))] if blocks else []
+
+
+def _priced(given: Material) -> list[tuple[PricedLine[Num], Num]]:
+    """Each price once, and how many pieces are bought at it, of all machines together."""
+    found: dict[str, tuple[PricedLine[Num], list[Num]]] = {}
+    for e in given.costs.equipment:
+        for p in e.lines:
+            words = f"{p.line.label}, pieces"
+            pieces = given.ledger.compute("product", [e.count, p.quantity], "pieces", words)
+            found.setdefault(p.line.quote_id, (p, []))[1].append(pieces)
+    return [
+        (p, given.ledger.total(nums, f"{p.line.label}, pieces in all", "pieces"))
+        for p, nums in found.values()
+    ]
 
 
 def _renewed(given: Material, oldest: date) -> str:

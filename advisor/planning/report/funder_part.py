@@ -296,7 +296,7 @@ def _house(given: Material) -> str:
 def _request(given: Material, form: FunderForm, paid: WhoPays) -> Words:
     grant = given.loaded.grant
     between = f" between {day_words(grant.start)} and {day_words(year_spans(given)[-1][1])}."
-    items = [asked_for(e) for e in given.costs.equipment]
+    items = [asked_for(given, e) for e in given.costs.equipment]
     running = given.costs.running
     rented = [rented_name(given, r) for r in running if r.rented and r.charge.direct.value]
     parts: list[Words] = [*items, *([(f"time on {listed(rented)}",)] if rented else [])]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+from advisor.costs.amounts import day_words
 from advisor.planning.grant.checked_toml import exact
 from advisor.planning.grant.cost_lines import line_words
 from advisor.planning.grant.funder import funder_form
@@ -115,7 +116,7 @@ def _choices(given: Material, *, asks: bool) -> list[Words]:
         models = [given.book.experiments[p.experiment_id].model for p in runs]
         names = listed(given.loaded.models[model].name for model in models)
         begins = "Choice. We ask for " if asks else "Choice. The project buys "
-        words: list[str | Num] = [begins, *asked_for(e), *_price(given, e)]
+        words: list[str | Num] = [begins, *asked_for(given, e), *_price(given, e)]
         kind = "equipment" if is_equipment(given, e) else "supplies, below the threshold"
         if e.machine.in_base is not None:
             kind = "a service"
@@ -199,12 +200,16 @@ def _served(given: Material, e: EquipmentCost) -> Words:
     return (f"{it} in {e.machine.share_of}, which runs and powers it for ", lasts, f" {unit}. ")
 
 
-def asked_for(e: EquipmentCost) -> Words:
-    """Machines, or GPUs that go into machines of the lab."""
+def asked_for(given: Material, e: EquipmentCost) -> Words:
+    """Machines, or GPUs that go into machines of the lab; the day of the order where the same are
+    ordered on several."""
+    same = [each for each in given.costs.equipment if each.machine.label == e.machine.label]
+    when = f"; ordered on {day_words(e.bought_on)}" if len(same) > 1 else ""
     if e.machine.share_of is not None and e.count.value == 1:
-        return (f"a share of {e.machine.share_of} ({e.machine.gpu_count} × {e.machine.gpu_name})",)
+        gpus = f"{e.machine.gpu_count} × {e.machine.gpu_name}"
+        return (f"a share of {e.machine.share_of} ({gpus}{when})",)
     added = "" if e.machine.upgrade_of is None else "GPUs for "
-    return (added, e.count, f" ({e.machine.label})")
+    return (added, e.count, f" ({e.machine.label}{when})")
 
 
 def _price(given: Material, e: EquipmentCost) -> list[str | Num]:
@@ -232,7 +237,8 @@ def _price(given: Material, e: EquipmentCost) -> list[str | Num]:
     if rules.life_months is not None and e.machine.in_base is None:
         within, life = months_charged(given.ledger, rules, day)
         use = share_of_use(given.ledger, rules)
-        words += [". We ask for its depreciation, ", within, " of ", life, " months at ", use]
+        whose = "its" if e.count.value == 1 else "their"
+        words += [f". We ask for {whose} depreciation, ", within, " of ", life, " months at ", use]
         words += [" use: ", e.charge.each, each]
     elif rules.cost_share:
         part = ": " if named else ", shared with another project; asked for here: "

@@ -59,7 +59,8 @@ def draw_cost_and_time(loaded: Loaded, plan: Plan, explanation: Explanation) -> 
     fit = columns_that_fit(labels, 2, points=LEGEND_POINTS, inches=WIDE)
 
     def draw(figure: Any) -> None:
-        columns = min(len(models), 3)
+        # Four stand two by two: a row of one would leave most of a page's width empty.
+        columns = 2 if len(models) == 4 else min(len(models), 3)
         rows = -(-len(models) // columns)
         grid = figure.subplots(rows, columns, squeeze=False, sharey=True)
         for at, model in enumerate(models):
