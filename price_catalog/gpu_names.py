@@ -45,7 +45,7 @@ def find_gpu(spelling: str, index: Mapping[str, Gpu]) -> Gpu:
         versions = sorted(name for name in names if word and normalise(name).startswith(word))
         if 1 < len(versions) <= MOST_VERSIONS:
             told = " or ".join(f"'{name}'" for name in versions)
-            raise ValueError(f"GPU '{spelling}' is several: write {told}")
+            raise ValueError(f"GPU '{spelling}' could be several: write {told}")
         spellings = names | {alias for gpu in index.values() for alias in gpu.aliases}
         near = nearest(spelling, spellings, LISTED_BY)
         raise ValueError(f"GPU '{spelling}' is not known; {near}")

@@ -8,8 +8,10 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from advisor.planning.grant.cautions import cautions
+from advisor.planning.grant.checked_toml import AmountOrZero, OverheadOn
 from advisor.planning.grant.cost_lines import fixed_costs
 from advisor.planning.grant.currency import Currency
 from advisor.planning.grant.funder import FUNDERS, funder_form
@@ -23,6 +25,7 @@ from advisor.planning.report.report import Bullets, joined
 from advisor.planning.sensitivity.explain import Alternative
 from advisor.planning.solver.problem import MachineExtra
 from tests.planning.forms_for_tests import GRANT, TODAY, cautions_of, report_for
+from tests.plans_for_tests import make_rental
 
 
 def told(planned: Planned, **changes: object) -> list[str]:
@@ -190,3 +193,37 @@ def test_a_plan_at_asked_prices_is_named_where_it_costs_little_more(planned: Pla
         words = f"For $50 more the whole plan is at prices that sellers ask: it buys {label}."
         assert (words in said) is is_told, said
         assert any("more the whole plan" in text for text in said) is is_told
+
+
+def test_power_and_racks_that_nothing_uses_are_not_told_of(planned: Planned) -> None:
+    loaded, plan = planned.loaded, planned.plan
+    assert plan is not None
+    racks = CostLine(name="Rack", kind="racks", amount=Decimal(100), per="machine")  # type: ignore[arg-type]
+    grant = replace(loaded.grant, costs=(racks,))
+    rental = make_rental("lent", "1", {"pythia-410m": 10.0})
+    problem = replace(loaded.problem, rentals=(rental,))
+    placed = tuple(replace(p, machine_id="lent") for p in plan.placed)
+    for each, told in ((plan, True), (replace(plan, purchases=(), placed=placed), False)):
+        said = cautions(grant, problem, each)
+        assert any(text.startswith("Electricity is usually") for text in said) is told
+        assert any(text.startswith("Rack space and cooling") for text in said) is told
+
+
+def test_what_is_dear_enough_to_be_equipment_is_told(planned: Planned) -> None:
+    grant = replace(planned.loaded.grant, funder="nih")
+    least = planned.loaded.problem.rules.equipment_threshold_usd
+    assert least == 10_000
+
+    def told(**changes: object) -> list[str]:
+        cost = CostLine(name="Switch", kind="network", amount=AmountOrZero("22000"))
+        costs = (structs.replace(cost, **changes),)
+        return [text for text in cautions_of(replace(grant, costs=costs)) if "Switch costs" in text]
+
+    (text,) = told()
+    assert text.startswith("Switch costs $22,000, and one item is equipment from $10,000 on.")
+    assert '"C. Equipment", which bears no overhead. overhead = false' in text
+    (text,) = told(overhead=OverheadOn(charged=False))
+    assert text.endswith('move it to the line "C. Equipment".')
+    assert not told(amount=AmountOrZero("9999.99"))
+    assert not told(per="year")
+    assert not told(kind="staff")

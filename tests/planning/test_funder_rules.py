@@ -16,10 +16,14 @@ from advisor.planning.grant.checked_toml import AmountOrZero
 from advisor.planning.grant.cost_lines import fixed_costs
 from advisor.planning.grant.grant import read_grant
 from advisor.planning.grant.grant_file import CostLine
-from advisor.planning.grant.institution import read_institution
+from advisor.planning.grant.institution import find_institution, read_institution, shipped
 from advisor.planning.grant.problem_of_grant import rules_of
-from advisor.planning.plan_grant import EXAMPLE, load_grant, plan_loaded
+from advisor.planning.plan_grant import EXAMPLE, Planned, load_grant, plan_loaded
+from advisor.planning.report.asked_amounts import UNEXPLAINED
+from advisor.planning.report.evidence_sections import NO_SOURCE, rules_section
 from advisor.planning.report.markdown_csv_json import to_markdown
+from advisor.planning.report.material import material_of
+from advisor.planning.report.report import ReportTable
 from advisor.planning.solver.arithmetic import PLAIN
 from advisor.planning.solver.charges import fixed_amount
 from advisor.store import Store
@@ -126,3 +130,15 @@ def test_what_is_wanted_every_year_is_wanted_every_twelve_months(
     assert [e.name for e in wanted] == ["Pythia 410M, year 1", "Pythia 410M, year 2"]
     assert [e.experiment_id for e in wanted] == ["pythia-410m, year 1", "pythia-410m, year 2"]
     assert loaded.problem.year_days == (0, 184, 550, 731)
+
+
+@pytest.mark.parametrize("rules", sorted(shipped()))
+def test_every_setting_of_shipped_rules_has_its_source(planned: Planned, rules: str) -> None:
+    """The annex shows each with where it comes from."""
+    assert planned.plan is not None
+    house = find_institution(rules, EXAMPLE)
+    grant = replace(planned.loaded.grant, institution=house)
+    given = material_of(replace(planned.loaded, grant=grant), planned.plan, UNEXPLAINED)
+    (table,) = (b for b in rules_section(given).blocks if isinstance(b, ReportTable))
+    assert len(table.rows) > 8
+    assert [row[0] for row in table.rows if row[2] == NO_SOURCE] == []

@@ -65,7 +65,7 @@ def test_normalising_twice_is_normalising_once(text: str) -> None:
 @pytest.mark.parametrize("spelling", ["A100 40GB", "RTX 6000", "V100", "", "NVIDIA", "cpu"])
 def test_what_could_be_two_gpus_or_none_is_refused(spelling: str) -> None:
     with pytest.raises(
-        ValueError, match=f"GPU '{spelling}' (is not known; .+|is several: write .+)"
+        ValueError, match=f"GPU '{spelling}' (is not known; .+|could be several: write .+)"
     ):
         find_gpu(spelling, INDEX)
 
@@ -84,5 +84,5 @@ def test_an_alias_on_two_gpus_is_an_error(catalog: Catalog) -> None:
 
 def test_the_beginning_of_several_names_is_told_all_of_them() -> None:
     versions = "'V100 16GB PCIe' or 'V100 16GB SXM' or 'V100 32GB PCIe' or 'V100 32GB SXM'"
-    with pytest.raises(ValueError, match=f"GPU 'V100' is several: write {versions}$"):
+    with pytest.raises(ValueError, match=f"GPU 'V100' could be several: write {versions}$"):
         find_gpu("V100", INDEX)

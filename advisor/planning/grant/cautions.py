@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from itertools import pairwise
 from pathlib import Path
 
 from advisor.costs.amounts import day_words
+from advisor.planning.grant.caution import Caution
 from advisor.planning.grant.cost_lines import not_asked_for
 from advisor.planning.grant.funder import funder_form
 from advisor.planning.grant.grant_record import Grant
+from advisor.planning.grant.hours_cautions import hours_cautions
 from advisor.planning.grant.institution import (
     NO_RULES,
     find_institution,
     rules_in,
     shipped,
 )
-from advisor.planning.grant.programmes import ASSUMED, OWN_WORD
 from advisor.planning.solver.arithmetic import PLAIN
 from advisor.planning.solver.charges import uncharged
 from advisor.planning.solver.plan import Plan
@@ -26,16 +27,10 @@ from advisor.planning.solver.problem import Machine, PlanningProblem, Rules
 
 USUAL_PUE = 1.54
 """Power with cooling over power without: the mean of the Uptime Institute's survey of 2025."""
+HARDWARE = ("storage", "network", "racks")
+"""Kinds of costs that may be things, which a threshold is held against."""
 BUSY = 0.98
 """A machine that idles for less than the rest of its days in a year runs all the time."""
-
-
-@dataclass(frozen=True, slots=True)
-class Caution:
-    """A sentence or two for anybody, and what the grant's writer may change in its file."""
-
-    says: str
-    mend: str = ""
 
 
 def cautions(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[str]:
@@ -51,11 +46,12 @@ def told(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[Caution]:
         *_not_quoted(problem, plan),
         *_by_its_extras(grant, problem, plan),
         *_condo(problem, plan),
-        *_allocations(grant, problem, plan),
+        *hours_cautions(grant, problem, plan),
         *_shared(grant),
         *_rules(grant),
-        *_electricity(grant),
-        *_racks(grant),
+        *_electricity(grant, problem, plan),
+        *_racks(grant, plan),
+        *_items(grant, problem.rules),
         *_busy(problem, plan),
         *_failures(grant),
         *_lines(grant),
@@ -240,8 +236,11 @@ def _no_overhead(grant: Grant) -> Caution:
     )
 
 
-def _electricity(grant: Grant) -> list[Caution]:
-    if not grant.pays_electricity:
+def _electricity(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[Caution]:
+    rented = {r.rental_id for r in problem.rentals}
+    if not grant.pays_electricity or (
+        plan.placed and rented >= {p.machine_id for p in plan.placed}
+    ):
         return []
     rule = " (2 CFR 200.413, 200.414)" if grant.currency.code == "USD" else ""
     found = [
@@ -262,8 +261,12 @@ def _electricity(grant: Grant) -> list[Caution]:
     return found
 
 
-def _racks(grant: Grant) -> list[Caution]:
-    if not any(cost.kind == "racks" and cost.amount != 0 for cost in grant.costs):
+def _racks(grant: Grant, plan: Plan) -> list[Caution]:
+    none_bought = plan.runs and not plan.purchases
+    if not any(
+        cost.kind == "racks" and cost.amount != 0 and not (cost.per == "machine" and none_bought)
+        for cost in grant.costs
+    ):
         return []
     return [
         Caution(
@@ -273,67 +276,27 @@ def _racks(grant: Grant) -> list[Caution]:
     ]
 
 
-def _allocations(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[Caution]:
-    used = {r.rental_id for r in plan.rented}
+def _items(grant: Grant, rules: Rules) -> list[Caution]:
+    """Other things that are bought once, at a price from which one item is equipment."""
+    least = rules.equipment_threshold_usd
+    dear = [
+        cost
+        for cost in grant.costs
+        if cost.kind in HARDWARE and cost.per == "grant" and cost.amount is not None
+        if least and grant.currency.to_usd(Decimal(cost.amount)) >= least
+    ]
+    line = funder_form(grant.funder).lines.equipment
     found = []
-    for allocation in problem.allocations:
-        own = {r.rental_id for r in problem.rentals if r.allocation == allocation.allocation_id}
-        runs = sum(r.runs for r in plan.rented if r.rental_id in own)
-        if runs and used & own and allocation.odds < 1:
-            rest = "run rests" if runs == 1 else "runs rest"
-            odds = f"{allocation.odds * 100:.0f} %"
-            words = f"{runs} {rest} on {allocation.name}, which is awarded with odds of {odds}."
-            found.append(Caution(words))
-        if runs and used & own:
-            found += _programme(grant, allocation.name)
-    return found
-
-
-def _programme(grant: Grant, name: str) -> list[Caution]:
-    """Where its hours are from, and that nobody says how likely they are or how long jobs wait."""
-    found: list[Caution] = []
-    unknown: set[str] = set()
-    for each in grant.allocation_values:
-        if each.allocation != name or each.source == OWN_WORD:
-            continue
-        if each.key == "gpu_hours_a_year":
-            found.append(Caution(f"{name}: {each.value} GPU-hours a year, from {each.source}."))
-        elif each.key == "usd_per_gpu_hour" and each.source != ASSUMED and each.value != "0":
-            found.append(Caution(f"{name}: ${each.value} a GPU-hour, from {each.source}."))
-        elif each.key == "price_per_gpu_hour":
-            of = f"{grant.currency.sign}{each.value}"
-            found.append(Caution(f"{name}: {of} a GPU-hour, from {each.source}."))
-        elif each.source == ASSUMED:
-            unknown.add(each.key)
-    if "usd_per_gpu_hour" in unknown and _paid_for(grant, name):
-        found.append(
-            Caution(
-                f"Nobody states what an hour of {name} costs: it counts as free.",
-                "Write usd_per_gpu_hour in its [[allocations]], 0 where it is free.",
-            )
+    for cost in dear:
+        bears = cost.overhead.charged and grant.charges_overhead and not rules.equipment_in_base
+        paid = f"{grant.currency.sign}{Decimal(cost.amount or 0):,}"
+        says = (
+            f"{cost.name} costs {paid}, and one item is equipment from "
+            f'{grant.currency.exactly(least)} on. If it is one item, move it to the line "{line}"'
         )
-    odds, wait = "odds" in unknown and competed_for(grant, name), "queue_days" in unknown
-    known = [*["the odds of award"] * odds, *["how long jobs wait"] * wait]
-    counts = [*["it counts as awarded"] * odds, *["no day of waiting is counted"] * wait]
-    keys = [*["odds"] * odds, *["queue_days"] * wait]
-    if keys:
-        found.append(
-            Caution(
-                f"Nobody states {' or '.join(known)} for {name}: {' and '.join(counts)}.",
-                f"Write {' and '.join(keys)} in its [[allocations]].",
-            )
-        )
+        says += ", which bears no overhead." if bears else "."
+        found.append(Caution(says, "overhead = false in its [[costs]] takes that off." * bears))
     return found
-
-
-def _paid_for(grant: Grant, name: str) -> bool:
-    """Whether hours of its kind often have a rate."""
-    return any(a.name == name and a.kind in ("campus", "condo") for a in grant.allocations)
-
-
-def competed_for(grant: Grant, name: str) -> bool:
-    """Whether others apply for the same hours."""
-    return any(a.name == name and a.kind == "national" for a in grant.allocations)
 
 
 def _busy(problem: PlanningProblem, plan: Plan) -> list[Caution]:

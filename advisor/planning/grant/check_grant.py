@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from advisor.parse import InputError
-from advisor.planning.grant.checked_toml import MAX_BYTES, convert
+from advisor.planning.grant.checked_toml import MAX_BYTES, convert, toml_problem
 from advisor.planning.grant.grant import grant_of
 from advisor.planning.grant.grant_file import GrantFile
 from advisor.planning.grant.grant_record import Grant
@@ -53,7 +53,7 @@ def check_grant(text: str, path: Path, today: date | None = None) -> GrantCheck:
     except OutsideError as error:
         return _wrong("", str(error))
     except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
-        return _wrong("", f"not valid TOML: {error}")
+        return _wrong("", toml_problem(error))
     errors: dict[str, str] = {}
     file: GrantFile | None = None
     while len(errors) < MOST_ERRORS:

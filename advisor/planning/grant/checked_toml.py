@@ -194,6 +194,18 @@ def exact(number: float) -> Decimal:
     return Decimal(int(number)) if float(number).is_integer() else Decimal(str(number))
 
 
+def toml_problem(error: Exception) -> str:
+    """What is wrong with text that the reader of TOML does not take."""
+    problem = str(error)
+    if isinstance(error, RecursionError):
+        problem = "tables or lists stand too deeply in each other"
+    twice = _TWICE.fullmatch(problem)
+    if twice is not None:
+        problem = f"a key or a table is there twice {twice[1] or ''}".rstrip()
+        problem += ": remove one of the two"
+    return f"not valid TOML: {problem}"
+
+
 def read_toml(path: Path, kind: type[S], instead: str) -> S:
     """The whole file, checked. Raises InputError, which says what to give ``instead``."""
     import tomllib
@@ -213,12 +225,7 @@ def read_toml(path: Path, kind: type[S], instead: str) -> S:
     except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
         if isinstance(error, InputError):
             raise
-        twice = _TWICE.fullmatch(str(error))
-        problem = str(error)
-        if twice is not None:
-            problem = f"a key or a table is there twice {twice[1] or ''}".rstrip()
-            problem += ": remove one of the two"
-        raise InputError(f"{path.name} is not valid TOML: {problem}") from None
+        raise InputError(f"{path.name} is {toml_problem(error)}") from None
     except OSError as error:
         raise InputError(
             f"{shown(str(path), 200)} cannot be read ({error.strerror}): {instead}"

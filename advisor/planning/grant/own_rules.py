@@ -56,7 +56,10 @@ def with_own_rules(file: str, house: Institution, own: OwnRules, currency: Curre
         return house
     charged = {"overhead_rate", "overhead_rate_by_year"} & changes.keys()
     if not house.file and charged and own.equipment_threshold is None:
-        problem = "overhead needs it, or rules: write equipment_threshold = 10000"
+        problem = (
+            "overhead needs it, or rules: write from which price a machine is equipment, in "
+            f"{currency.code}"
+        )
         raise wrong(file, "institution.equipment_threshold", problem)
     if own.life_months is not None and house.equipment_as != "depreciated":
         problem = 'is for equipment that is written off: write rules = "horizon-europe" as well'
