@@ -162,10 +162,14 @@ def explained_text(planned: Planned, width: int = WIDTH, ways: Ways = BY_COMMAND
 
 def note_of(loaded: Loaded, plan: Plan, other: Alternative) -> str:
     """What speaks against another way, where its cost alone does not."""
-    if other.over_budget or other.plan is None:
-        return "over the budget" if other.over_budget else ""
-    by = worse_by(loaded.problem, plan, other.plan)
-    return f"dearer {' and '.join(by)}" if by and other.plan.cost_cents < plan.cost_cents else ""
+    notes = ["over the budget"] if other.over_budget else []
+    if not other.over_budget and other.plan is not None:
+        by = worse_by(loaded.problem, plan, other.plan)
+        if by and other.plan.cost_cents < plan.cost_cents:
+            notes.append(f"dearer {' and '.join(by)}")
+    if other.plan is not None and not other.proven:
+        notes.append("the best found, not proven")
+    return ", ".join(notes)
 
 
 def _with_way_out(found: Finding, ways: Ways) -> Finding:

@@ -65,7 +65,7 @@ def _sure(loaded: Loaded, plan: Plan) -> str:
         best += " by the odds of award"
     if plan.proven:
         return f"proven {best}"
-    if plan.gap is not None:
+    if plan.gap is not None and plan.gap < 1:  # else no plan is known to cost anything at all
         return f"{best} found, at most {percent(plan.gap, 1)} from the best there is"
     return f"{best} found, not proven"
 

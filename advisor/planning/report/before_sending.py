@@ -8,6 +8,7 @@ from advisor.planning.grant.funder import FunderForm
 from advisor.planning.grant.problem_of_grant import STALE_DAYS
 from advisor.planning.report.award_years import entries
 from advisor.planning.report.funder_limits import beyond_limits
+from advisor.planning.report.hours_words import not_bought, not_rented
 from advisor.planning.report.in_currency import InCurrency
 from advisor.planning.report.material import Material
 from advisor.planning.report.report import Bullets, Section, Words
@@ -39,12 +40,17 @@ def _not_compared(given: Material) -> list[str]:
             "Buying was not compared, because your grant rules it out, so the justification does "
             "not say why you rent: allow it, or write your reason."
         )
-    tried = [other.change for other in given.explanation.alternatives]
-    if grant.buy and not any("no_rentals" in change for change in tried) and _market(given):
+    if grant.buy and _market(given) and not not_bought(given):
         found.append(
             "There was no time to work out what machines of your own would cost instead of the "
             "rent, so the justification does not say why you rent: run it again with "
             "--seconds 600."
+        )
+    tried = any(other.change.get("no_purchases") for other in given.explanation.alternatives)
+    if tried and grant.rent and not _market(given) and not not_rented(given):
+        found.append(
+            "There was no time to work out what renting would cost, so the justification does not "
+            "say why you do not rent: run it again with --seconds 600."
         )
     if not grant.buy and any(e.machine.share_of is not None for e in given.costs.equipment):
         found.append(

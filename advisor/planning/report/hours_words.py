@@ -176,24 +176,32 @@ def renting_words(given: Material, by_line: Mapping[str, Num]) -> Words:
                 " A provider may take a spot computer back: the run then goes on elsewhere, from "
                 "its last checkpoint."
             )
-        return (*words, *(_not_bought(given) if market else _without_hours(given)))
+        return (*words, *(not_bought(given) if market else _without_hours(given)))
     if not given.loaded.grant.rent:
         return ()  # hours that are granted were compared alone: that is no reason
+    why = not_rented(given)
+    return ("Why not rent. ", *why) if why else ()
+
+
+def not_rented(given: Material) -> Words:
+    """What the work would cost on rented computers; nothing where that is not known."""
     for other in given.explanation.alternatives:
         if other.change.get("no_purchases"):
-            return ("Why not rent. ", *_otherwise(given, other, "rented computers"))
+            return _otherwise(given, other, "rented computers")
     return ()
 
 
-def _not_bought(given: Material) -> Words:
-    """What rented work would cost on machines of one's own, where there may be any."""
+def not_bought(given: Material) -> Words:
+    """What rented work would cost on machines of one's own, where there may be any; nothing where
+    that is not known."""
     if not given.loaded.grant.buy and not given.loaded.grant.owned:
         return ()
     for other in given.explanation.alternatives:
         if other.change.get("only_runs"):
             return _bought_for_them(given, other)
         if other.change.get("no_rentals"):
-            return (" ", *_otherwise(given, other, "machines of our own"))
+            why = _otherwise(given, other, "machines of our own")
+            return (" ", *why) if why else ()
     return ()
 
 
@@ -209,14 +217,25 @@ def _bought_for_them(given: Material, other: Alternative) -> Words:
         for num in (r.charge.direct, r.charge.indirect)
     ]
     paid = given.ledger.total(rent, "rent with overhead, in all")
-    usd = Decimal(other.plan.cost_cents) / 100
-    if usd <= paid.value:
-        return ()
-    bought = solve_num(given.ledger, other.change, usd, "usd", f"cost, {other.label}", "cost")
-    least = "at least " if other.proven else ""
-    by = "" if other.proven else ", by the best plan that was found"
-    words = f" Machines of our own for these runs would cost {least}"
-    return (words, bought, f"{by}; renting costs ", paid, ", overhead counted in both.")
+    least = _at_least(given, other, paid.value)
+    by = ""
+    if least is None:
+        usd = Decimal(other.plan.cost_cents) / 100
+        if not other.is_near or usd <= paid.value:
+            return ()
+        least = solve_num(given.ledger, other.change, usd, "usd", f"cost, {other.label}", "cost")
+        by = ", by the best plan that was found"
+    words = f" Machines of our own for these runs would cost {'' if by else 'at least '}"
+    return (words, least, f"{by}; renting costs ", paid, ", overhead counted in both.")
+
+
+def _at_least(given: Material, other: Alternative, paid: Decimal) -> Num | None:
+    """What every plan of another kind costs at least, where that is more than what is paid."""
+    if other.least_cents is None or Decimal(other.least_cents) / 100 <= paid:
+        return None
+    usd, reads = Decimal(other.least_cents) / 100, "cost" if other.proven else "at-least"
+    label = f"cost, {other.label}" if other.proven else f"cost at least, {other.label}"
+    return solve_num(given.ledger, other.change, usd, "usd", label, reads)
 
 
 def _without_hours(given: Material) -> Words:
@@ -261,7 +280,8 @@ def _beside_this(given: Material) -> Words:
 
 
 def _otherwise(given: Material, other: Alternative, on: str) -> Words:
-    """What the same work costs on other computers alone, or how much of it they do."""
+    """What the same work costs on other computers alone, or how much of it they do; nothing where
+    the best plan that was found says little of what they cost."""
     alone = f"{on[0].upper()}{on[1:]} alone"
     if other.plan is None:
         return (f"{alone} do not do this work in time.",)
@@ -274,9 +294,17 @@ def _otherwise(given: Material, other: Alternative, on: str) -> Words:
     words: list[str | Num] = [f"Doing the same work on {on} costs ", usd]
     if other.plan.runs != given.plan.runs:
         words = [f"{alone} do ", solved(other.plan.runs, "runs", "runs"), ", for ", usd]
-    if not other.proven:
-        words.insert(0, "By the best plan that was found, ")
-        words[1] = f"{str(words[1])[0].lower()}{str(words[1])[1:]}"
+    if other.proven:
+        return (*words, *_beside_this(given))
+    least = None
+    if other.plan.runs == given.plan.runs:
+        least = _at_least(given, other, given.costs.total.value)
+    if least is not None:
+        return (f"Doing the same work on {on} costs at least ", least, *_beside_this(given))
+    if not other.is_near:
+        return ()
+    words.insert(0, "By the best plan that was found, ")
+    words[1] = f"{str(words[1])[0].lower()}{str(words[1])[1:]}"
     return (*words, *_beside_this(given))
 
 

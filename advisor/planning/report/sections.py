@@ -211,7 +211,7 @@ def recommendation_section(given: Material) -> Section:
     words += [f". The last run ends on {_when(given, plan)}, after ", end, ". "]
     if plan.proven:
         words.append("No better plan exists under these settings: optimality is proven.")
-    elif plan.gap is not None:
+    elif plan.gap is not None and plan.gap < 1:
         gap = given.ledger.leaf(
             "plan", round(plan.gap, 6), "share", "gap to the best bound", what="gap"
         )
@@ -275,7 +275,8 @@ def alternatives_section(given: Material, pictures: bool, total: Decimal) -> Sec
     for other in given.explanation.alternatives:
         rows.append((other.label, *_figures(given, other)))
         why = alternative_words(given.loaded, given.ledger, given.plan, given.costs.total, other)
-        notes.append((f"{other.label}: ", *why, ". ", *_takes(given, other)))
+        found = "" if other.plan is None or other.proven else ", by the best that was found"
+        notes.append((f"{other.label}: ", *why, f"{found}. ", *_takes(given, other)))
     blocks: list[Block] = [
         ReportTable(
             name="Alternatives",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from math import floor
 from typing import Any
 
 from advisor.costs.amounts import day_words
@@ -24,6 +25,8 @@ from advisor.planning.solver.solve import solve
 MOST_COLUMNS = 4000
 """Larger programs are not explained, which takes dozens of solves."""
 ALTERNATIVES = 4
+NEAR = 0.1
+"""A plan of another kind within this share of the best says what such plans cost."""
 NOTHING = "buy nothing"
 MOST_GPUS = 6
 """How many other GPUs are tried where no bound says that the rest are worse."""
@@ -43,6 +46,23 @@ class Alternative:
     over_budget: bool
     proven: bool = True
     """False: of a large grant, the best plan of its kind that was found in time."""
+
+    @property
+    def least_cents(self) -> int | None:
+        """What every plan of its kind costs at least; None where that is not known. Only of plans
+        that are compared by what is paid."""
+        if self.plan is None or self.plan.cost_cents != self.plan.judged_cents:
+            return None
+        if self.proven:
+            return self.plan.cost_cents
+        gap = self.plan.gap
+        return None if gap is None else floor(self.plan.cost_cents * (1 - gap))
+
+    @property
+    def is_near(self) -> bool:
+        """Whether what it costs says what such plans cost: it is the best, or nearly so."""
+        gap = None if self.plan is None else self.plan.gap
+        return self.proven or (gap is not None and gap <= NEAR)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

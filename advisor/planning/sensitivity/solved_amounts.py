@@ -12,7 +12,7 @@ from advisor.planning.sensitivity.changes import Change
 Value = int | float | Decimal
 Money = Callable[[Decimal], str]
 """US dollars as an amount in the grant's currency."""
-OF_PLANS = ("cost", "over-budget", "saves")
+OF_PLANS = ("cost", "at-least", "over-budget", "saves")
 """What is read of a plan, and not of a price."""
 
 
@@ -25,7 +25,8 @@ class Solved:
     """``usd``, ``usd-per-hour``, ``days``, ``runs``, ``machines``, ``share``."""
     change: Change
     reads: str
-    """``cost``: what the changed plan costs; ``over-budget``: that less the budget; ``saves``:
+    """``cost``: what the changed plan costs; ``at-least``: what no such plan costs less than;
+    ``over-budget``: that less the budget; ``saves``:
     what it costs less than this plan; ``left-out``, ``machines``: runs it leaves out, machines it
     buys; ``more-runs``, ``sooner``: against this plan; ``threshold``: where the decision changes
     (``change`` holds the value); ``least``: the least change with which there is a plan;
