@@ -12,6 +12,7 @@ from advisor.planning.grant.funder import funder_form
 from advisor.planning.grant.grant_file import GrantExperiment
 from advisor.planning.report.award_years import is_equipment
 from advisor.planning.report.cost_book import EquipmentCost
+from advisor.planning.report.existing_words import existing_words
 from advisor.planning.report.hours_words import hours_words, renting_words
 from advisor.planning.report.material import Material
 from advisor.planning.report.number_ledger import Num
@@ -19,7 +20,6 @@ from advisor.planning.report.other_costs import data_words, other_words, staff_w
 from advisor.planning.report.report import Words
 from advisor.planning.report.sentences import listed
 from advisor.planning.solver.charges import rules_on
-from advisor.planning.solver.groups import groups, runs_that_fit
 from advisor.planning.solver.prices import (
     extras_of,
     machine_price,
@@ -40,7 +40,7 @@ def justification(given: Material, by_line: Mapping[str, Num], *, asks: bool = T
     paragraphs = [
         _need(given),
         *_choices(given, asks=asks),
-        _existing(given),
+        existing_words(given),
         renting_words(given, by_line),
         *hours_words(given),
         staff_words(given),
@@ -269,54 +269,6 @@ def _from_quoted_to_paid(given: Material, e: EquipmentCost) -> list[str | Num]:
         words += ["; plus ", setting(extra.key, added, unit, extra.name)]
         words.append(f"{of} for {line_words(extra.kind, extra.name)}")
     return words
-
-
-def _existing(given: Material) -> Words:
-    owned = given.loaded.grant.owned
-    if not owned:
-        return ("What exists. We have no machine for this work.",)
-    have: list[str | Num] = []
-    for n, own in enumerate(owned, start=1):
-        label = next(
-            m.label for m in given.loaded.problem.machines if m.machine_id.startswith(f"owned:{n}:")
-        )
-        number = given.book.setting(f"owned[{n}].machines", own.machines, "machines", label)
-        mark = "" if n == 1 else "; and " if n == len(owned) else "; "
-        each = " each" if own.machines > 1 else ""
-        have += [mark, number, f" ({label.removesuffix(' (owned)')}{each})"]
-    mine = {
-        m.machine_id
-        for m in given.loaded.problem.machines
-        if given.loaded.problem.whole(m.machine_id).startswith("owned:")
-    }
-    done = sum(p.machine_id in mine for p in given.plan.placed)
-    count = given.ledger.leaf(
-        "plan", done, "runs", "runs on machines of the lab", what="runs on owned machines"
-    )
-    words: list[str | Num] = ["What exists. We have ", *have, ", used for ", count, "."]
-    upgrades = {e.machine.machine_id for e in given.costs.equipment if e.machine.upgrade_of}
-    grown = sum(given.book.problem.whole(p.machine_id) in upgrades for p in given.plan.placed)
-    if upgrades:
-        more = given.ledger.leaf(
-            "plan", grown, "runs", "runs on upgraded machines", what="runs on upgraded machines"
-        )
-        alone: list[str | Num] = [", used for ", count, " as they are"] if done else []
-        words = ["What exists. We have ", *have, *alone, ". With the GPUs that we ask for, ", more]
-        return (*words, " can be done there.")
-    if not done:
-        why = ", which can do none of this in time."
-        problem = given.loaded.problem
-        here = [group for group in groups(problem) if group.machine.machine_id in mine]
-        if any(runs_that_fit(problem, group, e) for group in here for e in problem.experiments):
-            why = ", which the plan does not need."
-            if given.cheapest:
-                why = ". Using it would not make this work cheaper."
-        words = ["What exists. We have ", *have, why]
-    elif done < given.plan.runs and given.cheapest:
-        many = sum(own.machines for own in owned) > 1
-        words.append(f" {'They' if many else 'It'} cannot take the others in time, or only at a ")
-        words.append("higher cost.")
-    return tuple(words)
 
 
 def runs_done(given: Material) -> Num:

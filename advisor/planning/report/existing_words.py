@@ -1,0 +1,90 @@
+"""Of a justification: what the lab has, and what of it does the work."""
+
+from __future__ import annotations
+
+from advisor.planning.report.material import Material
+from advisor.planning.report.number_ledger import Num
+from advisor.planning.report.report import Words
+from advisor.planning.solver.groups import groups, runs_that_fit
+
+
+def existing_words(given: Material) -> Words:
+    """Each kind of machine that is there and what it does; of one that does nothing, why."""
+    owned = given.loaded.grant.owned
+    if not owned:
+        return ("What exists. We have no machine for this work.",)
+    done = {n: _runs_on(given, n) for n in range(1, len(owned) + 1)}
+    upgrades = {e.machine.machine_id for e in given.costs.equipment if e.machine.upgrade_of}
+    apart = not upgrades and 0 < sum(map(bool, done.values())) < len(owned)
+    have: list[str | Num] = []
+    for n, own in enumerate(owned, start=1):
+        label = next(
+            m.label for m in given.loaded.problem.machines if m.machine_id.startswith(f"owned:{n}:")
+        )
+        number = given.book.setting(f"owned[{n}].machines", own.machines, "machines", label)
+        mark = "" if n == 1 else "; and " if n == len(owned) else "; "
+        each = " each" if own.machines > 1 else ""
+        have += [mark, number, f" ({label.removesuffix(' (owned)')}{each})"]
+        if apart and done[n]:
+            have += [", used for ", _count(given, done[n], n)]
+        elif apart:
+            have.append(_idle(given, n))
+    all_done = sum(done.values())
+    count = _count(given, all_done)
+    if upgrades:
+        grown = sum(given.book.problem.whole(p.machine_id) in upgrades for p in given.plan.placed)
+        more = given.ledger.leaf(
+            "plan", grown, "runs", "runs on upgraded machines", what="runs on upgraded machines"
+        )
+        alone: list[str | Num] = [", used for ", count, " as they are"] if all_done else []
+        words = ("What exists. We have ", *have, *alone, ". With the GPUs that we ask for, ", more)
+        return (*words, " can be done there.")
+    if not all_done:
+        why = ", which can do none of this in time."
+        if any(_can_do(given, n) for n in done):
+            why = ", which the plan does not need."
+            if given.cheapest:
+                why = ". Using it would not make this work cheaper."
+        return ("What exists. We have ", *have, why)
+    used: list[str | Num] = [] if apart else [", used for ", count]
+    if all_done < given.plan.runs and given.cheapest:
+        many = sum(own.machines for own in owned) > 1
+        they = "What is used" if apart else "They" if many else "It"
+        used.append(f". {they} cannot take the others in time, or only at a higher cost")
+    return ("What exists. We have ", *have, *used, ".")
+
+
+def _runs_on(given: Material, number: int) -> int:
+    """How many runs are done on the machines of one table of the grant, as they are."""
+    whole, table = given.loaded.problem.whole, f"owned:{number}:"
+    known = {m.machine_id for m in given.loaded.problem.machines}
+    return sum(
+        p.machine_id in known and whole(p.machine_id).startswith(table) for p in given.plan.placed
+    )
+
+
+def _count(given: Material, runs: int, number: int | None = None) -> Num:
+    if number is None:
+        what, label = "runs on owned machines", "runs on machines of the lab"
+        return given.ledger.leaf("plan", runs, "runs", label, what=what)
+    label = f"runs on machines of the lab, kind {number}"
+    return given.ledger.leaf("plan", runs, "runs", label, what="runs on owned", owned=number)
+
+
+def _can_do(given: Material, number: int) -> bool:
+    """Whether any run fits on machines of one table of the grant in time."""
+    problem, table = given.loaded.problem, f"owned:{number}:"
+    return any(
+        runs_that_fit(problem, group, e)
+        for group in groups(problem)
+        if problem.whole(group.machine.machine_id).startswith(table)
+        for e in problem.experiments
+    )
+
+
+def _idle(given: Material, number: int) -> str:
+    if not _can_do(given, number):
+        return ", which can do none of this in time"
+    if given.cheapest:
+        return ", whose use would not make this work cheaper"
+    return ", which the plan does not need"
