@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import logging
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date
@@ -55,10 +56,26 @@ def svg_of(draw: Callable[[Any], None], width: float, height: float) -> str:
     with styled() as figure_class:
         figure = figure_class(figsize=(width, height))
         draw(figure)
-        out = io.StringIO()
-        figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
+        out, all_drawn = _saved(figure)
+        if not all_drawn:
+            # A name in letters that this font has not: as text, whoever shows the picture has
+            # fonts of its own.
+            import matplotlib
+
+            with matplotlib.rc_context({"svg.fonttype": "none"}):
+                out, _ = _saved(figure)
     # matplotlib ends lines with spaces; the same text without them.
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
+
+
+def _saved(figure: Any) -> tuple[io.StringIO, bool]:
+    """The figure as SVG, and whether the font has every letter of it; nobody reads of that in the
+    words of a library."""
+    out = io.StringIO()
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
+    return out, not any("missing from font" in str(each.message) for each in said)
 
 
 def columns_that_fit(labels: Sequence[str], most: int, *, points: float, inches: float) -> int:

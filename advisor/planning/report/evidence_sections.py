@@ -116,6 +116,7 @@ def rules_section(given: Material) -> Section:
 
     house, money = given.loaded.grant.institution, given.loaded.grant.currency
     written_off = house.equipment_as == "depreciated"
+    untold = NO_SOURCE if house.file else OWN_SETTING
     numbers = {
         "equipment_threshold_usd": (house.equipment_threshold_usd, "usd"),
         "overhead_rate": (house.overhead_rate, "share"),
@@ -156,7 +157,7 @@ def rules_section(given: Material) -> Section:
             if found is None:
                 continue
             cell = ("yes" if found else "no") if isinstance(found, bool) else str(found)
-        rows.append((meaning, cell, house.sources.get(key, NO_SOURCE)))
+        rows.append((meaning, cell, house.sources.get(key, untold)))
     rows.append((MEANINGS["currency"], money.code, OWN_SETTING))
     if money.code != "USD":
         told = money.source or NO_SOURCE

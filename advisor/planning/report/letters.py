@@ -1,39 +1,52 @@
-"""Which letters a PDF made here can show: its fonts have those of Europe, the system's others."""
+"""Which letters a PDF made here can show: the typesetter is asked, with its own fonts and the
+system's."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
+from unicodedata import category
 
 _OWN = 0x0530
 """Below it the fonts that come with the typesetter have every letter: Latin, Greek, Cyrillic."""
 MOST_NAMED = 5
+_ASKED = """\
+#let wide(font, letter) = measure(text(font: font, letter)).width
+#let lacks(letter) = ("Libertinus Serif", "DejaVu Sans Mono").all(
+  font => wide(font, letter) == wide(font, "\\u{10FFFF}"))
+#context [#metadata(%s.filter(lacks)) <lacking>]
+"""
+"""A letter that no font has is as wide as one that cannot be, in two fonts whose boxes differ."""
 
 
-def foreign_letters(text: str) -> set[str]:
-    """Letters that only a font of the system may have."""
-    return {letter for letter in text if ord(letter) >= _OWN and letter.isalpha()}
+def foreign_letters(text: str) -> list[str]:
+    """Letters and signs that only some fonts have, each once, in their order."""
+    return [
+        letter
+        for letter in dict.fromkeys(text)
+        if ord(letter) >= _OWN and letter.isprintable() and category(letter)[0] in "LNS"
+    ]
 
 
-def missing_letters(text: str) -> list[str]:
-    """Letters of the text that no font of this system has, in their order."""
+def missing_letters(text: str, *, of_system: bool = True) -> list[str]:
+    """Letters of the text that no font has, in their order; without ``of_system`` by the fonts
+    that come with the typesetter alone."""
     wanted = foreign_letters(text)
-    if wanted:
-        wanted -= _of_system({ord(letter) for letter in wanted})
-    return [letter for letter in dict.fromkeys(text) if letter in wanted]
+    if not wanted:
+        return []
+    import typst
 
-
-def _of_system(codes: set[int]) -> set[str]:
-    from matplotlib.font_manager import findSystemFonts, get_font
-
-    found: set[int] = set()
-    for path in findSystemFonts():
-        try:
-            found |= codes & set(get_font(path).get_charmap())
-        except (OSError, RuntimeError, ValueError):
-            continue  # a font that cannot be read shows nothing
-        if found == codes:
-            break
-    return {chr(code) for code in found}
+    # As JSON has them they are Typst's own texts in a list, but for its brackets.
+    listed = json.dumps(wanted, ensure_ascii=False).removeprefix("[").removesuffix("]")
+    found = typst.query(
+        (_ASKED % f"({listed},)").encode(),
+        "<lacking>",
+        field="value",
+        one=True,
+        ignore_system_fonts=not of_system,
+    )
+    lacking: list[str] = json.loads(found)
+    return lacking
 
 
 def missing_words(missing: Iterable[str]) -> str:
