@@ -603,6 +603,10 @@ def test_an_amount_has_its_own_currency(tmp_path: Path, written: str, amount: in
             f'[budget]\n{WON}[[allocations]]\n{HOURLY}1\ncredit = "€5"\n',
             "allocations[1].credit: is in EUR, and the price of an hour in KRW: write both in one",
         ),
+        (
+            '[[allocations]]\nname = "c"\ngpu = "H100"\nmax_job_days = 5e-324\n',
+            "allocations[1].max_job_days: must be a number from 0.01 to 365",
+        ),
         ("[running]\n[running]\n", "a key or a table is there twice (at line"),
         ("[running]\nslack = 0\nslack = 0\n", "column 10): remove one of the two"),
     ],

@@ -40,7 +40,8 @@ _Hours = Annotated[float, Meta(gt=0, le=1e9)]
 _HourlyUsd = Annotated[float, Meta(ge=0, le=1000)]
 _Hourly = Annotated[float, Meta(ge=0, le=1e9)]
 """Of any currency; in dollars it is compared once its rate is known."""
-_JobDays = Annotated[float, Meta(gt=0, le=365)]
+_JobDays = Annotated[float, Meta(ge=0.01, le=365)]
+"""Of a quarter of an hour at least: a run is so many jobs as it takes."""
 _WaitDays = Annotated[float, Meta(ge=0, le=365)]
 _LastsYears = Annotated[float, Meta(gt=0, le=30)]
 _Odds = Annotated[float, Meta(gt=0, le=1)]
