@@ -11,7 +11,7 @@ from advisor.parse import InputError
 from advisor.planning.grant.checked_toml import Line
 from advisor.planning.grant.grant_file import GrantExperiment
 from advisor.planning.grant.grant_record import Grant
-from advisor.planning.grant.problem_of_grant import load
+from advisor.planning.grant.problem_of_grant import Loaded, load
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import PlanningProblem
 from advisor.planning.solver.search_clock import NoPlan, OutOfTime, Progress
@@ -56,9 +56,12 @@ def problems_of(
         name=Line(model.name), model=Line(model.recipe_id), runs=MOST_RUNS, by=by
     )
     alone = replace(grant, experiments=(most,), objective="most-runs")
-    loaded = load(reader, snapshot, alone, today)
-    wider = loaded.told_too()
-    return (loaded.problem,) if wider is None else (loaded.problem, wider.problem)
+    loaded: Loaded | None = load(reader, snapshot, alone, today)
+    found = []
+    while loaded is not None:
+        found.append(loaded.problem)
+        loaded = loaded.told_too()
+    return tuple(found)
 
 
 def reach(model: Model, problems: Sequence[PlanningProblem], seconds: float) -> Reach:

@@ -216,17 +216,18 @@ def _more_money(loaded: Loaded, freely_cents: Sequence[int]) -> str:
 def _solved(loaded: Loaded, clock: Clock) -> tuple[Loaded, Plan]:
     """The plan, and what it is made from: where nothing on sale does the work, machines that
     others only tell of as well. Raises NoPlan and OutOfTime."""
-    wider = loaded.told_too()
-    try:
-        plan = solve(loaded.problem, clock=clock)
-        if plan.runs or wider is None:
-            return loaded, plan
-    except NoPlan:
-        if wider is None:
-            raise
-    clock = replace(clock, hear=_of_told(clock.hear))
-    clock.tell("machines that others only tell of")
-    return wider, solve(wider.problem, clock=clock)
+    while True:
+        wider = loaded.told_too()
+        try:
+            plan = solve(loaded.problem, clock=clock)
+            if plan.runs or wider is None:
+                return loaded, plan
+        except NoPlan:
+            if wider is None:
+                raise
+        loaded = wider
+        clock = replace(clock, hear=_of_told(clock.hear))
+        clock.tell("machines that others only tell of")
 
 
 def _of_told(hear: Say | None) -> Say | None:

@@ -14,6 +14,7 @@ from msgspec import structs
 
 from advisor.costs.price_book import PriceBook
 from advisor.planning.grant.cautions import cautions
+from advisor.planning.grant.checked_toml import Line
 from advisor.planning.grant.grant import read_grant
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.orderable import ONLY_TOLD, gone, orderable, sold
@@ -104,9 +105,16 @@ def test_the_example_buys_what_somebody_sells(store_path: Path) -> None:
     assert ONLY_TOLD in reasons.values()
     wider = loaded.told_too()
     assert wider is not None and len(wider.problem.machines) > len(loaded.problem.machines)
-    assert "tinybox pro v2, 8 x RTX 5090" not in {m.label for m in wider.problem.machines}
-    assert wider.told_too() is None
-    assert ONLY_TOLD not in {each.reason for each in wider.left_out}
+    # First of GPUs that are sold in other machines, then cards that nobody makes any longer.
+    sold_gpus = {m.gpu_id for m in loaded.problem.machines if m.lines}
+    assert {m.gpu_id for m in wider.problem.machines if m.lines} == sold_gpus
+    assert {each.label for each in wider.left_out if each.reason == ONLY_TOLD}
+    widest = wider.told_too()
+    assert widest is not None and len(widest.problem.machines) > len(wider.problem.machines)
+    assert {m.gpu_id for m in widest.problem.machines} > sold_gpus
+    assert "tinybox pro v2, 8 x RTX 5090" not in {m.label for m in widest.problem.machines}
+    assert widest.told_too() is None
+    assert ONLY_TOLD not in {each.reason for each in widest.left_out}
 
 
 def test_what_others_tell_of_is_bought_only_where_nothing_on_sale_does_the_work(
@@ -126,7 +134,26 @@ def test_what_others_tell_of_is_bought_only_where_nothing_on_sale_does_the_work(
     assert heard[-1].told_too
     said = cautions(cheap.loaded.grant, cheap.loaded.problem, cheap.plan)[0]
     assert said.startswith("Nobody is known to sell this new") and machine.label in said
-    assert "Nothing that is on sale does the work" in said
+    assert "For this money nothing on sale does the work in time." in said
+
+
+@pytest.mark.parametrize("budget", [7_000, 3_500])
+def test_a_card_that_nobody_makes_any_longer_comes_last(store_path: Path, budget: int) -> None:
+    heard: list[Progress] = []
+    grant = one_run(budget_usd=Decimal(budget))
+    wanted = structs.replace(grant.experiments[0], model=Line("pythia-70m"))
+    planned = planned_for(store_path, replace(grant, experiments=(wanted,)), heard)
+    assert planned.plan is not None
+    (bought,) = planned.plan.purchases
+    machines = planned.loaded.problem.machines
+    machine = next(m for m in machines if m.machine_id == bought.machine_id)
+    assert not machine.on_sale
+    made = {m.gpu_id for m in machines if m.on_sale}
+    assert (machine.gpu_id in made) is (budget == 7_000)
+    # What is heard of on the way is made from what its machines are in.
+    loaded = load_grant(Store(store_path), planned.loaded.grant, TODAY)
+    at = loaded.as_of(heard[-1])
+    assert machine.machine_id in {m.machine_id for m in at.problem.machines}
 
 
 def test_a_grant_that_names_a_gpu_gets_it_with_a_word(store_path: Path) -> None:

@@ -71,7 +71,11 @@ def _rate(grant: Grant) -> list[Caution]:
 
 def _not_on_sale(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[Caution]:
     """Purchases that might not be ordered as priced."""
-    why = "" if grant.buy_gpus is not None else "Nothing that is on sale does the work. "
+    why = (
+        ""
+        if grant.buy_gpus is not None
+        else "For this money nothing on sale does the work in time. "
+    )
     bought = {p.machine_id for p in plan.purchases}
     labels = [m.label for m in problem.machines if m.machine_id in bought and not m.on_sale]
     return [

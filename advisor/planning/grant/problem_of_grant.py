@@ -25,7 +25,7 @@ from advisor.planning.grant.machines import (
     times_of,
     upgrades,
 )
-from advisor.planning.grant.orderable import ONLY_TOLD, orderable
+from advisor.planning.grant.orderable import ONLY_TOLD, orderable, told_first
 from advisor.planning.grant.split_machines import parts_of
 from advisor.planning.grant.together import check_days
 from advisor.planning.solver.problem import Experiment, Machine, PlanningProblem, Rental, Rules
@@ -56,24 +56,39 @@ class Loaded:
     """By machine id, for machines that could be bought."""
     left_out: tuple[LeftOut, ...]
     today: date
-    with_told: tuple[Machine, ...] = ()
-    """The problem's machines with those that others only tell of; empty where there are none."""
+    with_told: tuple[tuple[Machine, ...], ...] = ()
+    """The problem's machines with those that others only tell of: first of GPUs that are sold in
+    other machines, then of all; empty where there are none."""
 
     def told_too(self) -> Loaded | None:
         """The same with machines that others only tell of, for where nothing on sale does the
-        work; None where there are none."""
+        work; None where there are no more."""
         if not self.with_told:
             return None
+        machines, *rest = self.with_told
+        labels = {machine.label for machine in machines}
         return replace(
             self,
-            problem=replace(self.problem, machines=self.with_told),
-            left_out=tuple(each for each in self.left_out if each.reason != ONLY_TOLD),
-            with_told=(),
+            problem=replace(self.problem, machines=machines),
+            left_out=tuple(
+                each
+                for each in self.left_out
+                if each.reason != ONLY_TOLD or each.label not in labels
+            ),
+            with_told=tuple(rest),
         )
 
     def as_of(self, said: Progress) -> Loaded:
         """What a plan in the making is made from."""
-        return (self.told_too() or self) if said.told_too else self
+        if not said.told_too:
+            return self
+        bought = set() if said.plan is None else {p.machine_id for p in said.plan.purchases}
+        found, wider = self, self.told_too()
+        while wider is not None:
+            found = wider
+            known = {machine.machine_id for machine in found.problem.machines}
+            wider = None if bought <= known else found.told_too()
+        return found
 
 
 def load(reader: Reader, snapshot: Snapshot, grant: Grant, today: date) -> Loaded:
@@ -98,7 +113,6 @@ def load(reader: Reader, snapshot: Snapshot, grant: Grant, today: date) -> Loade
     left_out += [LeftOut(label=machine.label, reason=ONLY_TOLD) for machine in told]
     condo, quotes_of_condo = shares(snapshot, grant, best, left_out)
     bought += condo
-    told += condo if told else []
     lab = [*chain.from_iterable(owned)]
 
     def with_parts(bought: Sequence[Machine]) -> tuple[Machine, ...]:
@@ -137,7 +151,7 @@ def load(reader: Reader, snapshot: Snapshot, grant: Grant, today: date) -> Loade
         builds=builds,
         left_out=tuple(left_out),
         today=today,
-        with_told=with_parts([*bought, *told]) if told else (),
+        with_told=tuple(with_parts([*bought, *more]) for more in told_first(told, bought)),
     )
 
 
