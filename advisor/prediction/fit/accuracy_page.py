@@ -180,6 +180,8 @@ def report(jobs: int) -> str:
         "on as many of both. The interval is that by which the program tells two machines apart. "
         "The goal is 12 %.",
         _ratios(cuts.ratios),
+        "Of these, BERT-large on one GPU of each, by which sellers compare cards:",
+        _of_bert(cuts.ratios),
         " ".join(FEW_PAIRS.split()),
         "## Links",
         " ".join(LINKS.split()),
@@ -360,6 +362,16 @@ def _ratios(ratios: Sequence[Ratio]) -> str:
         f"{r.inside} | {percent(r.off, 1)} |"
         for r in sorted(ratios, key=lambda r: r.card)
     ]
+    return "\n".join(lines)
+
+
+def _of_bert(ratios: Sequence[Ratio]) -> str:
+    lines = ["| | over | measured | predicted | off |", "|---" * 5 + "|"]
+    for r in sorted(ratios, key=lambda r: r.card):
+        if r.of_bert is not None:
+            measured, predicted = r.of_bert
+            off = f"{percent(predicted / measured - 1, 1)}"
+            lines.append(f"| {r.card} | {r.reference} | {measured:.2f} | {predicted:.2f} | {off} |")
     return "\n".join(lines)
 
 
