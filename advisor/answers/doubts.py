@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from advisor.answers.before import Doubt, quoted
 from advisor.answers.circuit import OUTLET
-from advisor.answers.offered import chance_at, days_at, offer_words, orderable
+from advisor.answers.offered import chance_at, days_at, offer_words, orderable, quoted_whole
 from advisor.answers.price_told import newer_words, prices_told
 from advisor.answers.uncertainty_lines import bench_command
 from advisor.answers.verdict import better_unsold, measured_days
@@ -275,14 +275,15 @@ def _whole_machine(ranking: Ranking, row: RankedRow) -> str | None:
         return None
     assembled = row.build.host.gpu_id is not None
     words = "" if assembled else "you put it together; "
-    for i in ranking.order[: ranking.offered]:
+    i = quoted_whole(ranking)
+    if i is not None:
         other, cost = candidates.builds[i], candidates.cost_usd(i)
-        if not candidates.is_summed(i) and cost is not None:
-            best = "quoted whole" if assembled else "the best that is sold whole"
-            return (
-                f"{words}{best}: {short_gpus_words(other)} "
-                f"{in_machine(other)}, {usd_rounded(cost)}, {days_at(ranking, i)}"
-            )
+        assert cost is not None  # it is on sale
+        best = "quoted whole" if assembled else "the best that is sold whole"
+        return (
+            f"{words}{best}: {short_gpus_words(other)} "
+            f"{in_machine(other)}, {usd_rounded(cost)}, {days_at(ranking, i)}"
+        )
     return words.removesuffix("; ") or None
 
 

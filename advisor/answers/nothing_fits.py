@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from advisor.answers.offered import ROOMS, Room, asked_for, days_at, priced_words, sold_first
-from advisor.answers.wording import build_words, named_gpus_words, short_gpus_words
-from advisor.costs.amounts import usd_rounded
+from advisor.answers.wording import build_words
+from advisor.costs.amounts import usd_exact, usd_rounded
 from advisor.ranking.candidates import Candidates
 from advisor.ranking.rank import Ranking
 
@@ -20,8 +20,7 @@ def nothing_words(ranking: Ranking) -> Iterator[str]:
     if not ranking.candidates.rankable:
         yield _unrankable(ranking)
         return
-    for room in ROOMS:
-        yield _nearest(ranking, room)
+    yield from _nearest(ranking)
 
 
 def _unrankable(ranking: Ranking) -> str:
@@ -56,36 +55,59 @@ def _unrankable(ranking: Ranking) -> str:
     return f"No machine can be ranked for {model}: none has both a price and a training time."
 
 
-def _nearest(ranking: Ranking, room: Room) -> str:
-    """What misses the budget or the days by the least."""
+def _nearest(ranking: Ranking) -> Iterator[str]:
+    """What misses the budget or the days by the least, each sentence shorter than the one before:
+    a machine with its price and its date, and what the budget buys where there is room for it."""
     candidates, question = ranking.candidates, ranking.question
     cents, budget, limit = candidates.cents, question.budget_usd, question.max_days
     inside = [i for i in candidates.by_days if budget is None or cents[i] <= budget * 100]
     by_cost = candidates.order("cost")
     in_time = [i for i in by_cost if limit is None or candidates.days[i] <= limit]
     start = f"{_none_of(candidates)} trains {candidates.model.name}{asked_for(ranking)}"
+
+    def best(ordered: Sequence[int], what: str, room: Room, *, boxed: bool = True) -> str:
+        """``the cheapest on sale in time is 2 × RTX 5090 in the ...``; not ``boxed`` without the
+        machine."""
+        first, unsold = sold_first(candidates, ordered)
+        what = what.replace(" ", " on sale ", 1) if first != ordered[0] else what
+        words = priced_words(ranking, first, room, boxed=boxed)
+        if room == "least" and "told by others" in words:
+            unsold = ""  # as one may know by it
+        return f"the {what}is {words}{unsold}"
+
     if limit is None:  # nothing but the budget is missed
-        first, unsold = sold_first(candidates, in_time)
-        on_sale = "" if first == in_time[0] else " on sale"
-        return f"{start}: the cheapest{on_sale} is {priced_words(ranking, first, room)}{unsold}."
-    what = " for that" if inside and budget is not None and room != "least" else ""
-    first, unsold = sold_first(candidates, inside or candidates.by_days)
-    on_sale = "" if first == (inside or candidates.by_days)[0] else " on sale"
-    name = short_gpus_words if room == "least" else named_gpus_words
-    gpus = name(candidates.builds[first])
-    near = []
-    if inside or not in_time:
-        near.append(f"the fastest{on_sale}{what} is {gpus}, {days_at(ranking, first)}{unsold}")
-    if in_time:
-        first, unsold = sold_first(candidates, in_time)
-        on_sale = "" if first == in_time[0] else " on sale"
-        cost = candidates.cost_usd(first)
-        assert cost is not None  # it is rankable
-        gpus = name(candidates.builds[first])
-        near.append(f"the cheapest{on_sale} in time is {gpus}, {usd_rounded(cost)}{unsold}")
-    elif inside and budget is not None:
-        near.append("no machine here is fast enough at any price")
-    return f"{start}: {'; '.join(near)}."
+        for room in ROOMS:
+            yield f"{start}: {best(in_time, 'cheapest ', room)}."
+        return
+    if not in_time and inside and budget is not None:
+        start = f"{_none_of(candidates)} trains {candidates.model.name}"
+        start += f"{asked_for(ranking, budget=False)} at any price; for {usd_exact(budget)}"
+        for room in ROOMS:
+            yield f"{start} {best(inside, 'fastest ', room)}."
+        yield f"{start} {best(inside, 'fastest ', 'least', boxed=False)}."
+        return
+    if not (in_time and inside):
+        nearest = (in_time, "cheapest in time ") if in_time else (candidates.by_days, "fastest ")
+        for room in ROOMS:
+            yield f"{start}: {best(*nearest, room)}."
+        return
+    # What misses its limit by less is told in full, of the other how much it takes.
+    fast, cheap = sold_first(candidates, inside)[0], sold_first(candidates, in_time)[0]
+    cost = candidates.cost_usd(cheap)
+    assert budget is not None and cost is not None  # else it would be inside
+    dearer = (
+        (in_time, "cheapest in time "),
+        f"; for {usd_exact(budget)} it takes {days_at(ranking, fast)}",
+    )
+    slower = (inside, "fastest for that "), f"; one in time costs {usd_rounded(cost)}"
+    ways = (dearer, slower)
+    if float(cost / budget) > candidates.days[fast] / limit:
+        ways = (slower, dearer)
+    for (ordered, what), other in ways:
+        for end in (other, ""):
+            for room in ROOMS:
+                yield f"{start}: {best(ordered, what, room)}{end}."
+    yield f"{start}: {best(inside, 'fastest for that ', 'least', boxed=False)}."
 
 
 def _none_of(candidates: Candidates) -> str:

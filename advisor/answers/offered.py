@@ -115,6 +115,13 @@ def orderable(ranking: Ranking) -> tuple[Offer, ...]:
     return tuple(found)
 
 
+def quoted_whole(ranking: Ranking) -> int | None:
+    """The best ranked machine on sale at a price of its own seller, as the candidates have it."""
+    candidates = ranking.candidates
+    sold = ranking.order[: ranking.offered]
+    return next((i for i in sold if candidates.offered[i] and not candidates.is_summed(i)), None)
+
+
 def chance_at(ranking: Ranking, i: int) -> float | None:
     """How likely a candidate keeps the limit of days, 0 to 1; None where none was asked for."""
     candidates, limit = ranking.candidates, ranking.question.max_days
@@ -138,8 +145,11 @@ def offer_words(ranking: Ranking, offer: Offer, room: Room = "all") -> str:
     return words if room == "least" else f"{words}, {chance_words(offer.chance)} to make it"
 
 
-def priced_words(ranking: Ranking, i: int, room: Room, price: str | None = None) -> str:
-    """``1 × RTX 5090 in the … for $9,870 (June 2026, 5 months old), ≈127 days (106–151)``."""
+def priced_words(
+    ranking: Ranking, i: int, room: Room, price: str | None = None, *, boxed: bool = True
+) -> str:
+    """``1 × RTX 5090 in the … for $9,870 (June 2026, 5 months old), ≈127 days (106–151)``; not
+    ``boxed`` without the machine."""
     candidates = ranking.candidates
     cost, gpu_quote, host_quote = (
         candidates.cost_usd(i),
@@ -148,7 +158,8 @@ def priced_words(ranking: Ranking, i: int, room: Room, price: str | None = None)
     )
     assert cost is not None and gpu_quote is not None and host_quote is not None  # it has a price
     age = asked_words(candidates.builds[i], gpu_quote, host_quote, room)
-    sold = sold_words(candidates.builds[i], host_quote)
+    build = candidates.builds[i]
+    sold = sold_words(build, host_quote) if boxed else named_gpus_words(build)
     return f"{sold} for {price or usd_rounded(cost)} ({age}), {days_at(ranking, i)}"
 
 
@@ -167,10 +178,11 @@ def sold_first(candidates: Candidates, ordered: Sequence[int]) -> tuple[int, str
     return (ordered[0], ", no seller known") if sold is None else (sold, "")
 
 
-def asked_for(ranking: Ranking) -> str:
-    """`` for $40,000 within 60 days on a 120 V 15 A circuit``; nothing where no limit was set."""
-    budget, limit = ranking.question.budget_usd, ranking.question.max_days
-    asked = "" if budget is None else f" for {usd_exact(budget)}"
+def asked_for(ranking: Ranking, *, budget: bool = True) -> str:
+    """`` for $40,000 within 60 days on a 120 V 15 A circuit``; nothing where no limit was set.
+    Without ``budget`` the rest of it."""
+    most, limit = ranking.question.budget_usd, ranking.question.max_days
+    asked = f" for {usd_exact(most)}" if budget and most is not None else ""
     asked += "" if limit is None else f" within {counted_days(limit)}"
     supply = ranking.candidates.supply
     return asked if supply is None else f"{asked} on a {supply_words(supply)} circuit"

@@ -5,7 +5,8 @@ Every surface begins with `verdict`: the command line, JSON and the terminal pro
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
+from datetime import date
 from textwrap import wrap
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,6 +20,7 @@ from advisor.answers.offered import (
     days_at,
     offer_words,
     orderable,
+    quoted_whole,
     sold_words,
 )
 from advisor.answers.wording import (
@@ -32,6 +34,7 @@ from advisor.answers.wording import (
     named_gpus_words,
     over_words,
     owned_words,
+    price_day_words,
     short_gpu_words,
     short_gpus_words,
 )
@@ -97,6 +100,15 @@ def verdict(ranking: Ranking) -> Verdict:
         )
     does = f"{model} in {', '.join([days, *limit, *run])}"
     sure = {room: how_sure(ranking, named=room != "least") for room in ROOMS}
+    if is_unquoted(row.build, row.host_quote) and ranking.candidates.offered[ranking.order[0]]:
+        return Verdict(
+            sentence=_of_two_lines(_to_be_quoted(ranking, row, does)),
+            medium=f"{_ask_words(row, 'short months')}: {brief}; {_quoted_or_sure(ranking)}.",
+            short=f"Ask {row.host_quote.vendor} for {_short_bought(row)}, {brief}; "
+            f"{how_sure(ranking, priced=False)}.",
+            row=row,
+            chance=chance,
+        )
     if not (row.build.host_owned or ranking.candidates.offered[ranking.order[0]]):
         # What nobody sells is nothing to buy: it says what was asked for it once.
         machine = f"{named_gpus_words(row.build)} {in_machine(row.build)}"
@@ -215,6 +227,48 @@ def _for_less(ranking: Ranking, first: int) -> str | None:
         return None
     where = "from parts" if build.host.gpu_id is None else in_machine(build)
     return f"{usd_rounded(cost)} {where}"
+
+
+def _to_be_quoted(ranking: Ranking, row: RankedRow, does: str) -> Iterator[str]:
+    """The sentence for a machine whose options its seller sells and whose total nobody quoted: what
+    to ask for, and what is quoted whole in its place; then what is shorter."""
+    rooms: tuple[Room, ...] = ("all", "no age")
+    for named in (True, False):
+        for room in rooms:
+            words = _quoted_or_sure(ranking, named=named)
+            yield f"{_ask_words(row, room)}: {does}; {words}."
+        rooms = ("no age", "short months")
+    yield f"{_ask_words(row, 'short months')}: {does}; {how_sure(ranking, named=False)}."
+
+
+def _ask_words(row: RankedRow, room: Room) -> str:
+    """``Ask BIZON to quote 4 × RTX PRO 6000 in the Z5000 G2 ($89,400 by its options of January
+    2026, 10 months old)``."""
+    vendor = row.host_quote.vendor
+    machine = in_machine(row.build).replace(f" {vendor} ", " ", 1)
+    day = row.host_quote.quoted_on
+    month = f"{day:%b %Y}" if room == "short months" else f"{day:%B %Y}"
+    if room == "all":
+        month = price_day_words(day, date.today())
+    price = usd_rounded(row.overall_cost_usd)
+    gpus = named_gpus_words(row.build)
+    return f"Ask {vendor} to quote {gpus} {machine} ({price} by its options of {month})"
+
+
+def _quoted_or_sure(ranking: Ranking, *, named: bool = False) -> str:
+    """What is quoted whole where first place is no such price: the machine is ``named``, or its
+    GPUs alone. How sure first place is where others may be first, or nothing is quoted."""
+    i = quoted_whole(ranking)
+    uncertainty = ranking.uncertainty
+    if i is None or uncertainty.tied or uncertainty.outside:
+        return how_sure(ranking, priced=named)
+    candidates = ranking.candidates
+    cost = candidates.cost_usd(i)
+    assert cost is not None  # it is ranked
+    build = candidates.builds[i]
+    words = f"quoted whole: {named_gpus_words(build)}"
+    words += f" {in_machine(build)}" if named else ""
+    return f"{words} for {usd_rounded(cost)}, {days_at(ranking, i)}"
 
 
 def _once_asked(row: RankedRow, room: Room) -> str:
@@ -336,9 +390,11 @@ def kinds_words(
             default=None,
         )
         if low is not None and cents[low] < cents[ranking.order[0]]:
-            cost = candidates.cost_usd(low)
-            assert cost is not None  # it is ranked
-            price, cheapest = usd_rounded(cost), _kind_words(candidates.builds[low])
+            cost, quote = candidates.cost_usd(low), candidates.host_quotes[low]
+            assert cost is not None and quote is not None  # it is ranked
+            summed = is_unquoted(candidates.builds[low], quote)
+            price = f"{usd_rounded(cost)}{' as a sum' if summed and most else ''}"
+            cheapest = _kind_words(candidates.builds[low])
     if len(kinds) == 1 > most:
         return "another" + (f" ({price})" if price else "")
     if len(kinds) > most:

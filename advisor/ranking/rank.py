@@ -16,8 +16,9 @@ from typing import NamedTuple
 from advisor.costs.amounts import days_exact, days_rounded
 from advisor.costs.cost import CENT, experiment_cost_usd
 from advisor.costs.price_book import PriceRange, add_command
-from advisor.ranking.candidates import Candidates, Reason, staircase
+from advisor.ranking.candidates import WHOLE_WORTH, Candidates, Reason, staircase
 from advisor.ranking.question import Question
+from advisor.ranking.ties import chance_within
 from advisor.ranking.times import BestTime, TrainingTime
 from advisor.ranking.uncertainty import RankUncertainty
 from price_catalog.builds import Build
@@ -89,7 +90,38 @@ def rank(candidates: Candidates, question: Question) -> Ranking:
             head = [i for i in head if days[i] <= limit]
             tail = [i for i in tail if days[i] <= limit]
     offered = len(head) if head and tail else None
-    return Ranking(candidates, question, head + tail, over, slow, offered)
+    return Ranking(
+        candidates, question, _quoted_first(candidates, question, head) + tail, over, slow, offered
+    )
+
+
+LESS_SURE = 0.05
+"""By so much a machine may be less likely to keep the limit of days than the one it comes before. A
+choice."""
+
+
+def _quoted_first(candidates: Candidates, question: Question, head: list[int]) -> list[int]:
+    """The order by days with something to order first: where the fastest is a sum of parts or
+    options that nobody quoted, the best that a seller quotes whole and that cannot be told from it,
+    unless it costs much more."""
+    if question.rule != "days" or not head or not candidates.is_summed(head[0]):
+        return head
+    first, limit = head[0], question.max_days
+
+    def chance(i: int) -> float:
+        days = candidates.days[i]
+        return 1.0 if limit is None else chance_within(limit, days, *candidates.interval(i))
+
+    most, least = WHOLE_WORTH * candidates.cents[first], chance(first) - LESS_SURE
+    worth = {
+        i
+        for i in RankUncertainty(candidates, question, head).tied
+        if not candidates.is_summed(i) and candidates.cents[i] <= most and chance(i) >= least
+    }
+    best = next((i for i in head if i in worth), None)
+    if best is None:
+        return head
+    return [best, *(i for i in head if i != best)]
 
 
 class Ranking:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import date
+from decimal import Decimal
 from typing import Literal
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from advisor.costs.price_book import choose_quotes
 from advisor.ranking.candidates import ABOUT, WHOLE_WORTH, Candidates
+from advisor.ranking.question import Question
+from advisor.ranking.rank import rank
 from price_catalog.builds import Build
 from tests.facts_for_tests import make_best, make_gpu, make_host, make_model, make_quote, make_time
 
@@ -101,3 +105,59 @@ def test_by_cost_a_named_price_comes_before_a_sum_that_is_hardly_less(
     assert sorted(before) == [n for n in range(1, len(asked)) if asked[n] <= ABOUT * summed]
     others = [asked[n] for n in found if n]
     assert others == sorted(others)
+
+
+def first_of_two(quoted: tuple[float, float], usd: int, limit: float | None = None) -> str:
+    """Which is first: a sum of $10,000 that takes 10 days (9 to 11), or what is quoted whole, with
+    other cards, its days and how far off they may be."""
+    other = make_gpu("other")
+    hosts = [replace(WHOLE, host_id="summed"), replace(WHOLE, host_id="quoted", gpu_id="other")]
+    builds = [
+        Build(gpu=gpu, gpu_count=2, host=host)
+        for gpu, host in zip((GPU, other), hosts, strict=True)
+    ]
+    prices = {
+        ("server", "summed"): make_quote("server", "summed", "10000", kind="parts-list"),
+        ("server", "quoted"): make_quote("server", "quoted", str(usd)),
+    }
+    days, spread = quoted
+    times = [
+        make_best(
+            make_time(
+                gpu_id,
+                2,
+                middle,
+                basis="predicted",
+                timing="none",
+                training_days_low=middle / far,
+                training_days_high=middle * far,
+            )
+        )
+        for gpu_id, middle, far in (("card", 10.0, 1.1), ("other", days, spread))
+    ]
+    candidates = Candidates(make_model(), builds, times, prices, "sound")
+    answer = rank(candidates, Question(budget_usd=Decimal(100_000), max_days=limit))
+    assert len(answer) == 2
+    first = answer.row(0)
+    other_row = answer.row(1)
+    assert not first.tied_with_first
+    assert other_row.tied_with_first == (1 / 1.2 < days / 10 < 1.2)
+    return first.build.host.host_id
+
+
+@pytest.mark.parametrize(
+    ("days", "usd", "limit", "first"),
+    [
+        (10.5, 9_000, None, "quoted"),
+        (10.5, 15_000, None, "quoted"),
+        (10.5, 15_001, None, "summed"),  # for half as much again one may ask for a quote
+        (13.0, 9_000, None, "summed"),  # it is slower, that is sure
+        (9.5, 20_000, None, "quoted"),
+        (10.5, 9_000, 20.0, "quoted"),
+        (10.5, 9_000, 11.0, "summed"),  # it is less likely to be in time
+    ],
+)
+def test_what_a_seller_quotes_comes_before_a_sum_that_cannot_be_told_from_it(
+    days: float, usd: int, limit: float | None, first: str
+) -> None:
+    assert first_of_two((days, 1.1), usd, limit) == first
