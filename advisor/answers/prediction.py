@@ -186,8 +186,11 @@ def _rows(answer: Prediction) -> list[dict[str, str]]:
         add(ours, days, answer.training_days_low, answer.training_days_high)
         paper = answer.paper_settings_days
         if _paper_differs(answer) and paper is not None:
-            ends = answer.paper_settings_days_low, answer.paper_settings_days_high
-            add("predicted, with the paper's settings", paper, *ends)
+            low, high = answer.paper_settings_days_low, answer.paper_settings_days_high
+            if low == high:  # a search with them was run on these GPUs
+                add("measured, with the paper's settings", paper, None, None)
+            else:
+                add("predicted, with the paper's settings", paper, low, high)
         elif _paper_differs(answer):
             rows.append(
                 {

@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from advisor.cli.command import add_store
@@ -35,6 +36,16 @@ COMMANDS = {
 """What each does, in words; the module NAME_command does it."""
 
 
+_FIRST_FLAGS = {
+    **dict.fromkeys(("rank", "predict", "bench"), "model"),
+    **dict.fromkeys(("prices add", "prices list"), "item"),
+    "prices delete": "quote",
+    "prices correct": "quote",
+    "prices builds": "gpus",
+}
+"""What a word without a flag is for, where a command that takes none is called with one."""
+
+
 class _Parser(argparse.ArgumentParser):
     """Says what is wrong in one line."""
 
@@ -50,11 +61,20 @@ class _Parser(argparse.ArgumentParser):
         """What a command does not know is refused by the command itself: it knows what is meant."""
         options, unknown = super().parse_known_args(args, namespace)
         if unknown:
-            self.error(f"unrecognized arguments: {' '.join(unknown)}{self._meant(unknown)}")
+            meant = self._meant(unknown, options)
+            self.error(f"unrecognized arguments: {' '.join(unknown)}{meant}")
         return options, unknown
 
-    def _meant(self, unknown: Sequence[str]) -> str:
+    def _meant(self, unknown: Sequence[str], options: argparse.Namespace) -> str:
         if not unknown[0].startswith("-"):
+            flag = _FIRST_FLAGS.get(self.prog.removeprefix("advisor "), "-")
+            if flag == "model" and options.model and unknown[0].lstrip("$")[:1].isdigit():
+                flag = "budget"
+            if not getattr(options, flag, "-"):
+                from advisor.answers.before import quoted  # late: hardly anybody needs it
+
+                words = takewhile(lambda word: not word.startswith("-"), unknown)
+                return f": write it as --{flag} {quoted(' '.join(words))}"
             if len(unknown) == 1 and not unknown[0].isdigit():
                 return ": one word more than the command takes"
             return ": what has blanks needs quotes, as in --budget '40 000'"

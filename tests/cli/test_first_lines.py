@@ -121,3 +121,25 @@ def test_a_rival_has_the_price_of_the_machine_that_a_ranking_names(
     )
     price = float(f"{float(named['overall_cost_usd']):.3g}")
     assert f"{price:,.0f}" == found[3]
+
+
+@pytest.mark.parametrize(
+    ("words", "mended"),
+    [
+        (["prices", "add", "RTX 5090", "--price", "5000"], "--item 'RTX 5090'"),
+        (["prices", "add", "RTX", "5090"], "--item 'RTX 5090'"),
+        (["prices", "list", "H100"], "--item H100"),
+        (["predict", "pythia-1b", "--gpu", "H100"], "--model pythia-1b"),
+        (["rank", "--model", "pythia-1b", "40k"], "--budget 40k"),
+    ],
+)
+def test_a_word_without_its_flag_is_told_the_flag(
+    words: list[str], mended: str, store_path: Path, capsys: Capture
+) -> None:
+    code, out, err = told(capsys, *words, "--store", str(store_path))
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert f": write it as {mended} (see: advisor " in err
+    code, out, err = told(
+        capsys, "rank", "--model", "pythia-1b", "--budget", "40", "000", "--store", str(store_path)
+    )
+    assert "what has blanks needs quotes, as in --budget '40 000'" in err
