@@ -70,7 +70,7 @@ class _Parser(argparse.ArgumentParser):
             flag = _FIRST_FLAGS.get(self.prog.removeprefix("advisor "), "-")
             if flag == "model" and options.model and unknown[0].lstrip("$")[:1].isdigit():
                 flag = "budget"
-            if not getattr(options, flag, "-"):
+            if not getattr(options, flag, getattr(options, f"cell_{flag}", "-")):
                 from advisor.answers.before import quoted  # late: hardly anybody needs it
 
                 words = takewhile(lambda word: not word.startswith("-"), unknown)
