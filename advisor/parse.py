@@ -6,8 +6,8 @@ import re
 import sys
 from collections.abc import Collection
 from datetime import date
-from decimal import Decimal
-from typing import Literal, TypeVar, get_args
+from decimal import ROUND_HALF_UP, Decimal
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar, get_args
 
 from bench_runner.typed_numbers import (
     SUFFIXES,
@@ -17,6 +17,9 @@ from bench_runner.typed_numbers import (
     read_positive,
     read_whole,
 )
+
+if TYPE_CHECKING:
+    from price_catalog.exchange_rates import ExchangeRate
 
 NamedPrices = Literal["paper", "latest"]
 NAMED_PRICES: tuple[NamedPrices, ...] = get_args(NamedPrices)
@@ -131,6 +134,48 @@ def parse_budget(
         raise InputError(f"the {what} {shown(stripped)} has parts of a cent: {hint}")
     # 4e4 and 40000 are written alike.
     return amount if amount.as_tuple().exponent in (0, -1, -2) else round(amount, 2).normalize() + 0
+
+
+class Money(NamedTuple):
+    """An amount as it was typed, where that was in another currency than US dollars."""
+
+    amount: Decimal
+    rate: ExchangeRate
+
+
+_CALLED = {"€": "EUR", "euros": "EUR", "euro": "EUR", "£": "GBP", "pounds": "GBP", "pound": "GBP"}
+_FOREIGN = re.compile(r"(?P<first>[A-Z]{3})[\s\d.].*|.*[\d\skM](?P<last>[A-Z]{3})")
+
+
+def parse_money(text: str, what: str = "budget") -> tuple[Decimal, Money | None]:
+    """US dollars; and, where it was typed in a currency whose rate ships, that amount. Raises
+    InputError."""
+    stripped = text.strip()
+    if re.fullmatch(r"[\s\d.,_$kKmM]*", stripped):
+        return parse_budget(text, what), None
+    from price_catalog.exchange_rates import exchange_rates  # late: most type US dollars
+
+    rates = exchange_rates()
+    for name, code in (*_CALLED.items(), *((code, code) for code in rates)):
+        found = re.fullmatch(
+            rf"{name}\s*(?P<before>.*)|(?P<after>.*?)\s*{name}", stripped, re.IGNORECASE | re.DOTALL
+        )
+        bare = found and (found["before"] or found["after"])
+        if not bare or code not in rates or re.search(r"\$|usd|dollar", bare, re.IGNORECASE):
+            continue
+        hint = f"write a plain amount, such as 40000 {code} or 40k {code}"
+        amount = parse_budget(bare, what, hint)
+        usd = (amount * rates[code].usd_per_unit).quantize(Decimal("0.01"), ROUND_HALF_UP)
+        return usd, Money(amount, rates[code])
+    foreign = _FOREIGN.fullmatch(stripped)
+    code = "USD" if foreign is None else foreign["first"] or foreign["last"]
+    if code != "USD":
+        *some, last = sorted(rates)
+        raise InputError(
+            f"the {what} {shown(stripped)} is in {code}, whose rate does not ship (those of "
+            f"{', '.join(some)} and {last} do): convert it to US dollars, then write it like 40000"
+        )
+    return parse_budget(text, what), None
 
 
 def parse_positive(text: str, what: str, unit: str, limit: float) -> float:

@@ -1,4 +1,5 @@
 import math
+import re
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
@@ -15,6 +16,7 @@ from advisor.parse import (
     parse_decimal,
     parse_lifetime_years,
     parse_max_days,
+    parse_money,
     parse_positive,
     parse_price_rule,
     parse_whole,
@@ -328,3 +330,52 @@ def test_price_rules() -> None:
     for wrong in ("", "Lately", "2026-13-01", "20261101", "2026-W01-1", "tomorrow"):
         with pytest.raises(InputError, match="paper, latest, or a day"):
             parse_price_rule(wrong)
+
+
+@pytest.mark.parametrize(
+    ("text", "amount", "code"),
+    [
+        ("100kEUR", "100000", "EUR"),
+        ("€100k", "100000", "EUR"),
+        ("100 000 €", "100000", "EUR"),
+        ("eur 100,000", "100000", "EUR"),
+        ("100k euros", "100000", "EUR"),
+        ("£80k", "80000", "GBP"),
+        ("90kCHF", "90000", "CHF"),
+        ("CAD 50_000", "50000", "CAD"),
+        ("1MEUR", "1000000", "EUR"),
+    ],
+)
+def test_money_in_a_currency_whose_rate_ships(text: str, amount: str, code: str) -> None:
+    usd, money = parse_money(text)
+    assert money is not None
+    assert (money.amount, money.rate.code) == (Decimal(amount), code)
+    assert abs(usd - money.amount * money.rate.usd_per_unit) <= Decimal("0.005")
+    assert usd == round(usd, 2)
+
+
+@pytest.mark.parametrize("text", ["40000", "40k", "$40,000", "USD 40000", "4e4", "0.04M"])
+def test_money_in_us_dollars_is_not_converted(text: str) -> None:
+    assert parse_money(text) == (Decimal(40_000), None)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("SEK 100k", "is in SEK, whose rate does not ship"),
+        ("100k SEK", "is in SEK, whose rate does not ship"),
+        ("100.000 €", "could mean 100 or 100,000"),
+        ("€100k USD", "is not in US dollars"),
+        ("€-5", "is negative"),
+        ("€", "is not in US dollars"),
+        ("0 EUR", "is zero"),
+        ("NaN EUR", "is not an amount"),
+        ("40k€50k", "is not in US dollars"),
+        ("C$50k", "is not an amount"),
+        ("¥4000000", "is not in US dollars"),
+    ],
+)
+def test_money_that_is_not_understood_is_refused(text: str, why: str) -> None:
+    with pytest.raises(InputError, match=re.escape(why)) as caught:
+        parse_money(text)
+    assert "\n" not in str(caught.value)

@@ -9,6 +9,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from advisor.answers.before import Doubt, quoted
+from advisor.answers.budgets import converted
 from advisor.answers.circuit import OUTLET
 from advisor.answers.offered import chance_at, days_at, offer_words, orderable, quoted_whole
 from advisor.answers.price_told import newer_words, prices_told
@@ -67,6 +68,7 @@ def doubts_of(
     row = ranking.row(0)
     held = tuple(rentals)
     found = (
+        converted(ranking, key),
         _yours(ranking, row),
         _ties(ranking),
         _better_unsold(ranking),

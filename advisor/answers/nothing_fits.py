@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from advisor.answers.budgets import budget_words
 from advisor.answers.offered import ROOMS, Room, asked_for, days_at, priced_words, sold_first
 from advisor.answers.wording import build_words
-from advisor.costs.amounts import usd_exact, usd_rounded
+from advisor.costs.amounts import usd_rounded
 from advisor.ranking.candidates import Candidates
 from advisor.ranking.rank import Ranking
 
@@ -81,7 +82,7 @@ def _nearest(ranking: Ranking) -> Iterator[str]:
         return
     if not in_time and inside and budget is not None:
         start = f"{_none_of(candidates)} trains {candidates.model.name}"
-        start += f"{asked_for(ranking, budget=False)} at any price; for {usd_exact(budget)}"
+        start += f"{asked_for(ranking, budget=False)} at any price; for {budget_words(question)}"
         for room in ROOMS:
             yield f"{start} {best(inside, 'fastest ', room)}."
         yield f"{start} {best(inside, 'fastest ', 'least', boxed=False)}."
@@ -97,7 +98,7 @@ def _nearest(ranking: Ranking) -> Iterator[str]:
     assert budget is not None and cost is not None  # else it would be inside
     dearer = (
         (in_time, "cheapest in time "),
-        f"; for {usd_exact(budget)} it takes {days_at(ranking, fast)}",
+        f"; for {budget_words(question)} it takes {days_at(ranking, fast)}",
     )
     slower = (inside, "fastest for that "), f"; one in time costs {usd_rounded(cost)}"
     ways = (dearer, slower)

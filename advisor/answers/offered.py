@@ -10,6 +10,7 @@ from datetime import date
 from decimal import Decimal
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from advisor.answers.budgets import budget_words
 from advisor.answers.wording import (
     chance_words,
     counted_days,
@@ -23,7 +24,7 @@ from advisor.answers.wording import (
     summed_words,
     supply_words,
 )
-from advisor.costs.amounts import usd_exact, usd_rounded, usd_whole
+from advisor.costs.amounts import usd_rounded, usd_whole
 from advisor.ranking.rank import Ranking
 from advisor.ranking.ties import chance_within
 from price_catalog.model import OWN_QUOTE
@@ -181,8 +182,8 @@ def sold_first(candidates: Candidates, ordered: Sequence[int]) -> tuple[int, str
 def asked_for(ranking: Ranking, *, budget: bool = True) -> str:
     """`` for $40,000 within 60 days on a 120 V 15 A circuit``; nothing where no limit was set.
     Without ``budget`` the rest of it."""
-    most, limit = ranking.question.budget_usd, ranking.question.max_days
-    asked = f" for {usd_exact(most)}" if budget and most is not None else ""
+    most, limit = budget_words(ranking.question), ranking.question.max_days
+    asked = f" for {most}" if budget and most is not None else ""
     asked += "" if limit is None else f" within {counted_days(limit)}"
     supply = ranking.candidates.supply
     return asked if supply is None else f"{asked} on a {supply_words(supply)} circuit"

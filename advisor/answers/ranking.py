@@ -7,6 +7,7 @@ from datetime import date
 from typing import Any
 
 from advisor.answers.before import Doubt, doubt_objects
+from advisor.answers.budgets import budget_words, typed_object
 from advisor.answers.offered import Offer
 from advisor.answers.price_told import machine_object, price_objects
 from advisor.answers.scaling_words import faster_than_linear, key_of
@@ -287,6 +288,7 @@ def ranking_object(
         "verdict": verdict_object(answer, doubts),
         "model": answer.candidates.model.recipe_id,
         "budget_usd": question.budget_usd,
+        "budget_typed": typed_object(question),
         "max_days": question.max_days,
         "rule": question.rule,
         "lifetime_years": question.lifetime_years,
@@ -343,8 +345,7 @@ def _published_first(answer: Ranking, at_face_value: Ranking) -> RankedRow | Non
 def headline(candidates: Candidates, question: Question, prices: str) -> str:
     """The question in one line."""
     words = [candidates.model.name]
-    budget = question.budget_usd
-    words.append("any budget" if budget is None else f"budget {usd_whole(budget)}")
+    words.append(f"budget {budget_words(question)}" if question.budget_usd else "any budget")
     if question.max_days is not None:
         words.append(f"at most {days_exact(question.max_days)} days")
     words.append(RULE_WORDS[question.rule])

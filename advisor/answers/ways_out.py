@@ -8,7 +8,9 @@ from datetime import date
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from advisor.answers.asked_again import asked_again, prices_and_evidence
 from advisor.answers.before import Doubt, quoted
+from advisor.answers.budgets import converted
 from advisor.answers.offered import days_at, sold_first
 from advisor.answers.wording import (
     in_machine,
@@ -51,7 +53,7 @@ def ways_out(ranking: Ranking, rentals: Iterable[Rental], key: CandidatesKey) ->
         words = f"{usd_rounded(Decimal(cents[in_time]) / 100)} {verb} {short_gpus_words(build)} "
         words += f"{in_machine(build)}: {days_at(ranking, in_time)}"
         usd = f"{math.ceil(cents[in_time] / 100)}"
-        command = _asked_again(ranking, key, budget=usd, days=_days(limit))
+        command = asked_again(ranking, key, budget=usd, days=_days(limit))
         found.append(Doubt(about="budget", words=words, command=command))
     inside = [i for i in candidates.by_days if budget is None or cents[i] <= budget * 100]
     if inside and limit is not None:
@@ -62,15 +64,17 @@ def ways_out(ranking: Ranking, rentals: Iterable[Rental], key: CandidatesKey) ->
         words = f"{days_at(ranking, i)} on {machine}{unsold}"
         asked = None if budget is None else f"{budget.normalize():f}"
         days = f"{math.ceil(candidates.days[i])}"
-        command = _asked_again(ranking, key, budget=asked, days=days)
+        command = asked_again(ranking, key, budget=asked, days=days)
         found.append(Doubt(about="days", words=words, command=command))
+    if (rate := converted(ranking, key)) is not None:
+        found.append(rate)
     if (rent := _rent(ranking, rentals, key)) is not None:
         found.append(rent)
     most = 0.0 if limit is None else 2 * limit
     if in_time is None and key.network is None and inside and candidates.days[inside[0]] <= most:
         words = "no one machine is fast enough: two of a kind may be"
         asked = None if budget is None else f"{budget.normalize():f}"
-        command = _asked_again(ranking, key, budget=asked, days=_days(limit))
+        command = asked_again(ranking, key, budget=asked, days=_days(limit))
         command += " --nodes 2 --fabric infiniband-ndr"
         found.append(Doubt(about="two", words=words, command=command))
     return found
@@ -110,34 +114,9 @@ def _rent(ranking: Ranking, rentals: Iterable[Rental], key: CandidatesKey) -> Do
     words += days_at(ranking, i)
     command = f"advisor prices rent --model {quoted(candidates.model.recipe_id)} "
     command += f"--gpu {quoted(build.gpu.gpu_id)} --count {build.gpu_count}"
-    command += _prices_and_evidence(key)
+    command += prices_and_evidence(key)
     return Doubt(about="rent", words=words, command=command)
 
 
 def _days(limit: float | None) -> str | None:
     return None if limit is None else f"{limit:g}"
-
-
-def _asked_again(
-    ranking: Ranking, key: CandidatesKey, *, budget: str | None, days: str | None
-) -> str:
-    """The question with another budget or limit, as it is typed."""
-    question = ranking.question
-    command = f"advisor rank --model {quoted(ranking.candidates.model.recipe_id)}"
-    command += "" if budget is None else f" --budget {budget}"
-    command += "" if days is None else f" --max-days {days}"
-    command += "" if question.rule == "days" else f" --by {question.rule}"
-    life = question.lifetime_years
-    command += "" if life == 5 else f" --lifetime-years {life:g}"
-    if key.gpu_ids is not None:
-        command += f" --gpus {quoted(','.join(sorted(key.gpu_ids)))}"
-    if key.supply is not None:
-        command += f" --circuit {key.supply.volts}V/{key.supply.breaker_a}A"
-    if key.network is not None:
-        command += f" --nodes 2 --fabric {key.network}"
-    return command + _prices_and_evidence(key)
-
-
-def _prices_and_evidence(key: CandidatesKey) -> str:
-    words = "" if key.prices == "latest" else f" --prices {key.prices}"
-    return words if key.evidence == "sound" else f"{words} --evidence {key.evidence}"

@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The flags of the command."""
     add = parser.add_argument
     add("--model", required=True, help="a recipe, such as pythia-1b, or a model that you keep")
-    add("--budget", metavar="USD", help="40000, 40k or $40,000; without it, no limit")
+    add("--budget", metavar="USD", help="40000, 40k, $40,000 or 40k EUR; without it, no limit")
     add("--max-days", metavar="D", help="longest acceptable training time: 60, 8w or 2 months")
     add(
         "--by",

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Literal, get_args
 
 from advisor.costs.cost import DEFAULT_LIFETIME_YEARS
-from advisor.parse import parse_choice
+from advisor.parse import Money, parse_choice
 
 RankRule = Literal["days", "cost", "experiment-cost"]
 """``days``: fastest first; ``cost``: cheapest; ``experiment-cost``: cheapest a run."""
@@ -25,6 +25,8 @@ class Question:
 
     budget_usd: Decimal | None = None
     """None: no limit."""
+    budget_typed: Money | None = None
+    """The budget in the currency that it was typed in; None for US dollars."""
     max_days: float | None = None
     rule: RankRule = "days"
     lifetime_years: float = DEFAULT_LIFETIME_YEARS

@@ -95,6 +95,9 @@ def rank(candidates: Candidates, question: Question) -> Ranking:
     )
 
 
+ABOUT_AS_FAST = 1.1
+"""A machine that costs more comes before a sum only where it takes at most so many times as long. A
+choice."""
 LESS_SURE = 0.05
 """By so much a machine may be less likely to keep the limit of days than the one it comes before. A
 choice."""
@@ -109,15 +112,17 @@ def _quoted_first(candidates: Candidates, question: Question, head: list[int]) -
     first, limit = head[0], question.max_days
 
     def chance(i: int) -> float:
-        days = candidates.days[i]
-        return 1.0 if limit is None else chance_within(limit, days, *candidates.interval(i))
+        median, ends = candidates.days[i], candidates.interval(i)
+        return 1.0 if limit is None else chance_within(limit, median, *ends)
 
-    most, least = WHOLE_WORTH * candidates.cents[first], chance(first) - LESS_SURE
-    worth = {
-        i
-        for i in RankUncertainty(candidates, question, head).tied
-        if not candidates.is_summed(i) and candidates.cents[i] <= most and chance(i) >= least
-    }
+    days, cents, least = candidates.days, candidates.cents, chance(first) - LESS_SURE
+
+    def is_worth_it(i: int) -> bool:
+        dear = days[i] <= ABOUT_AS_FAST * days[first] and cents[i] <= WHOLE_WORTH * cents[first]
+        return (cents[i] <= cents[first] or dear) and chance(i) >= least
+
+    tied = RankUncertainty(candidates, question, head).tied
+    worth = {i for i in tied if not candidates.is_summed(i) and is_worth_it(i)}
     best = next((i for i in head if i in worth), None)
     if best is None:
         return head

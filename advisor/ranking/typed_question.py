@@ -19,9 +19,9 @@ from advisor.costs.cost import DEFAULT_LIFETIME_YEARS
 from advisor.parse import (
     InputError,
     PriceRule,
-    parse_budget,
     parse_lifetime_years,
     parse_max_days,
+    parse_money,
     parse_price_rule,
     shown,
 )
@@ -106,11 +106,12 @@ def read_question(
 
     # In this order they are reported.
     rule: RankRule = read("rule", typed.rule, parse_rank_rule, "days")
-    budget_usd = read("budget", typed.budget, parse_budget, None)
+    budget_usd, budget_typed = read("budget", typed.budget, parse_money, (None, None))
     recipe_id = read("model", typed.model, model_id, "")
     question = Question(
         rule=rule,
         budget_usd=budget_usd,
+        budget_typed=budget_typed,
         max_days=read("max_days", typed.max_days, parse_max_days, None),
         lifetime_years=read(
             "lifetime", typed.lifetime, parse_lifetime_years, DEFAULT_LIFETIME_YEARS

@@ -11,6 +11,7 @@ import pytest
 
 from advisor.cli.main import main
 from advisor.costs.price_book import add_command
+from price_catalog.exchange_rates import exchange_rates
 
 Capture = pytest.CaptureFixture[str]
 
@@ -143,3 +144,36 @@ def test_a_word_without_its_flag_is_told_the_flag(
         capsys, "rank", "--model", "pythia-1b", "--budget", "40", "000", "--store", str(store_path)
     )
     assert "what has blanks needs quotes, as in --budget '40 000'" in err
+
+
+def test_a_budget_in_another_currency_is_converted_and_its_rate_told(
+    store_path: Path, capsys: Capture
+) -> None:
+    at = ("rank", "--model", "pythia-1b", "--store", str(store_path))
+    answer = json.loads(told(capsys, *at, "--budget", "€100k", "--format", "json")[1])
+    rate = exchange_rates()["EUR"]
+    assert answer["budget_usd"] == float(100_000 * rate.usd_per_unit)
+    assert answer["budget_typed"]["amount"] == 100_000
+    assert answer["budget_typed"]["on"] == f"{rate.on}"
+    plain = told(capsys, *at, "--budget", f"{answer['budget_usd']}", "--format", "json")[1]
+    assert [row["rank"] for row in answer["ranked"]] == [
+        row["rank"] for row in json.loads(plain)["ranked"]
+    ]
+    assert json.loads(plain)["budget_typed"] is None
+    code, out, _ = told(capsys, *at, "--budget", "100kEUR")
+    said = " ".join(out.split())
+    assert code == 0
+    assert out.count("\n") <= 40
+    assert (
+        f"€100,000 are $114,030 at EUR 1 = ${rate.usd_per_unit} on 25 September 2026 (ECB" in said
+    )
+    again = re.search(r"type the US dollars (advisor rank .*?--budget 114030) ", said)
+    assert again is not None
+    code, out, _ = told(capsys, *at, "--budget", "£2k", "--max-days", "30")
+    said = " ".join(out.split())
+    assert code == 1
+    assert said.startswith("Nothing trains Pythia 1B for £2,000 ($2,713) within 30 days: ")
+    assert "£2,000 are $2,713 at GBP 1 = " in said
+    # The same in the details, and nothing of it for US dollars.
+    assert "€100,000 ($114,030)" in told(capsys, *at, "--budget", "€100k", "--details")[1]
+    assert "EUR" not in told(capsys, *at, "--budget", "40k")[1]

@@ -151,6 +151,8 @@ def first_of_two(quoted: tuple[float, float], usd: int, limit: float | None = No
         (10.5, 9_000, None, "quoted"),
         (10.5, 15_000, None, "quoted"),
         (10.5, 15_001, None, "summed"),  # for half as much again one may ask for a quote
+        (11.1, 10_001, None, "summed"),  # it is dearer, and probably slower by a tenth
+        (11.1, 10_000, None, "quoted"),
         (13.0, 9_000, None, "summed"),  # it is slower, that is sure
         (9.5, 20_000, None, "quoted"),
         (10.5, 9_000, 20.0, "quoted"),

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import csv
 from dataclasses import dataclass
 from datetime import date
 from decimal import ROUND_HALF_UP, Decimal
-from pathlib import Path
 
 from advisor.costs.amounts import WHOLE, day_words, usd_exact
 from advisor.parse import shown
 from advisor.planning.grant.checked_toml import exact, wrong
+from price_catalog.exchange_rates import exchange_rates
 
-RATES = Path(__file__).with_name("exchange_rates.csv")
 CENT = Decimal("0.01")
 CALLED_DOLLARS = {"USD", "CAD", "AUD", "NZD", "SGD", "HKD"}
 """Whose sign is a dollar's."""
@@ -81,16 +79,10 @@ DOLLARS = Currency(code="USD", usd_per_unit=Decimal(1))
 
 def shipped_rates() -> dict[str, Currency]:
     """The rates that come with the program, by code."""
-    with RATES.open(encoding="utf-8", newline="") as file:
-        return {
-            row["currency"]: Currency(
-                code=row["currency"],
-                usd_per_unit=Decimal(row["usd_per_unit"]),
-                on=date.fromisoformat(row["on"]),
-                source=row["source"],
-            )
-            for row in csv.DictReader(file)
-        }
+    return {
+        code: Currency(code=code, usd_per_unit=rate.usd_per_unit, on=rate.on, source=rate.source)
+        for code, rate in exchange_rates().items()
+    }
 
 
 def find_currency(

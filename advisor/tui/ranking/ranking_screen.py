@@ -52,6 +52,7 @@ SENTENCE_FROM = 100
 KEEP_COMMAND = re.compile(r"[;:] keep .*advisor predict .*", re.DOTALL)
 NOTE_LINES = 2
 DOUBT_KEYS = {
+    "rate": "b",
     "yours": "o",
     "ties": "M",
     "time": "M",
