@@ -13,11 +13,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from advisor.costs.cost import DEFAULT_LIFETIME_YEARS
 from advisor.parse import (
     InputError,
+    Money,
     PriceRule,
     parse_lifetime_years,
     parse_max_days,
@@ -106,7 +108,8 @@ def read_question(
 
     # In this order they are reported.
     rule: RankRule = read("rule", typed.rule, parse_rank_rule, "days")
-    budget_usd, budget_typed = read("budget", typed.budget, parse_money, (None, None))
+    none: tuple[Decimal | None, Money | None] = (None, None)
+    budget_usd, budget_typed = read("budget", typed.budget, parse_money, none)
     recipe_id = read("model", typed.model, model_id, "")
     question = Question(
         rule=rule,
