@@ -103,7 +103,7 @@ def verdict(ranking: Ranking) -> Verdict:
     if is_unquoted(row.build, row.host_quote) and ranking.candidates.offered[ranking.order[0]]:
         return Verdict(
             sentence=_of_two_lines(_to_be_quoted(ranking, row, does)),
-            medium=f"{_ask_words(row, 'short months')}: {brief}; {_quoted_or_sure(ranking)}.",
+            medium=f"{_ask_words(row, 'least')}: {brief}; {how_sure(ranking, priced=False)}.",
             short=f"Ask {row.host_quote.vendor} for {_short_bought(row)}, {brief}; "
             f"{how_sure(ranking, priced=False)}.",
             row=row,
@@ -247,15 +247,18 @@ def _ask_words(row: RankedRow, room: Room) -> str:
     vendor = row.host_quote.vendor
     machine = in_machine(row.build).replace(f" {vendor} ", " ", 1)
     day = row.host_quote.quoted_on
-    month = f"{day:%b %Y}" if room == "short months" else f"{day:%B %Y}"
+    month = f"of {day:%B %Y}"
     if room == "all":
-        month = price_day_words(day, date.today())
+        month = f"of {price_day_words(day, date.today())}"
+    elif room != "no age":
+        month = f"of {day:%b %Y}" if room == "short months" else f"in {day:%b %Y}"
     price = usd_rounded(row.overall_cost_usd)
+    by = "a sum" if room == "least" else "by its options"
     gpus = named_gpus_words(row.build)
-    return f"Ask {vendor} to quote {gpus} {machine} ({price} by its options of {month})"
+    return f"Ask {vendor} to quote {gpus} {machine} ({price} {by} {month})"
 
 
-def _quoted_or_sure(ranking: Ranking, *, named: bool = False) -> str:
+def _quoted_or_sure(ranking: Ranking, *, named: bool) -> str:
     """What is quoted whole where first place is no such price: the machine is ``named``, or its
     GPUs alone. How sure first place is where others may be first, or nothing is quoted."""
     i = quoted_whole(ranking)

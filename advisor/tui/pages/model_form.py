@@ -29,7 +29,7 @@ FIELDS = (
     ("parameters", "Size", "only where the file does not say it: 1.1B"),
     ("tokens", "Tokens", "of the whole run: 300B"),
     ("name", "Name", "yours for it: my-llama"),
-    ("images", "or Images", "of the whole run: 1.28B"),
+    ("images", "Images", "of the whole run, in place of tokens: 1.28B"),
     ("batch", "Batch", "samples an optimiser step: 512"),
     ("sequence_length", "Sequence", "tokens a sample, where the file does not say it"),
 )

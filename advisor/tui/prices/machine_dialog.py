@@ -82,8 +82,8 @@ one that ships, and marked *own quote*.
                 "Add a machine" if self._corrected is None else f"Correct: {self._corrected.name}"
             )
             with Grid(id="pairs"):
-                for name, word, hint in MACHINE_FIELDS:
-                    yield Static(word, classes="label")
+                for n, (name, word, hint) in enumerate(MACHINE_FIELDS):
+                    yield Static(word, classes="label second" if n % 2 else "label")
                     yield Field(
                         self._cells.get(name, ""), placeholder=hint, id=name, max_length=500
                     )

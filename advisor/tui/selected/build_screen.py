@@ -42,6 +42,10 @@ OVERVIEW = "overview"
 LABEL_WIDTH = 9
 KEY_COLUMN = 12
 """Cells at the right of the page for each section's key."""
+WIDEST = 130
+"""Cells of the page of all sections at most."""
+MOST_LINES = (12, 8, 6, 5, 4, 3, 2)
+"""Lines of a section on that page, by what there is room for."""
 ACTS = {
     "time": "Enter opens the records of these GPUs; 3 there adds the estimates. A network "
     "offers two machines for one model as well.",
@@ -320,10 +324,14 @@ beside it in the ranking.
 
 
 def overview_lines(one: OneBuild, width: int, height: int) -> list[Line]:
-    """Every section in its first two lines, or in one where the page is low; its key at the
-    right."""
-    roomy = _overview(one, width, most=2, apart=True)
-    return roomy if len(roomy) <= height else _overview(one, width, most=1, apart=False)
+    """Every section in as many of its lines as the page is high for, in one where it is low; its
+    key at the right, where the eye still finds it."""
+    width = min(width, WIDEST)
+    for most, apart in (*((most, True) for most in MOST_LINES), (3, False), (2, False)):
+        roomy = _overview(one, width, most=most, apart=apart)
+        if len(roomy) <= height:
+            return roomy
+    return _overview(one, width, most=1, apart=False)
 
 
 def _overview(one: OneBuild, width: int, *, most: int, apart: bool) -> list[Line]:
@@ -335,9 +343,11 @@ def _overview(one: OneBuild, width: int, *, most: int, apart: bool) -> list[Line
             lines.append(("", FAINT))
         action = keys.get(f"section('{section}')")
         label, tail = words, "" if action is None else f"{action.key} {action.footer}"
-        for said in section_lines(one, section)[: 1 if section == "running" else most]:
+        said_of_it = section_lines(one, section)[: 1 if section == "running" else most]
+        for n, said in enumerate(said_of_it):
+            style = WARNING if said.warns else PLAIN if n else STRONG
             for piece, _ in wrapped([(said.text, PLAIN)], room):
                 text = f"{label:<{LABEL_WIDTH}}{piece:<{room}}  {tail}".rstrip()
-                lines.append((text, WARNING if said.warns else STRONG if label else PLAIN))
+                lines.append((text, style))
                 label = tail = ""
     return lines

@@ -30,6 +30,9 @@ def wrapped(lines: Iterable[Line], width: int) -> list[Line]:
     for text, role in lines:
         clean = "".join(ch if ch.isprintable() else " " for ch in text)
         indent = " " * (len(clean) - len(clean.lstrip()))
-        pieces = textwrap.wrap(clean, max(width, 10), subsequent_indent=indent) or [""]
+        # Flags and ids have hyphens: "--gpu rtx-" would be another command.
+        pieces = textwrap.wrap(
+            clean, max(width, 10), subsequent_indent=indent, break_on_hyphens=False
+        ) or [""]
         out += [(piece, role) for piece in pieces]
     return out
