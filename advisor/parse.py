@@ -194,9 +194,13 @@ def parse_positive(text: str, what: str, unit: str, limit: float) -> float:
     if value <= 0:
         raise InputError(
             f"the {what} {shown(stripped)} is out of range: "
-            f"write a number of {unit} above 0 and at most {limit:g}"
+            f"write a number of {unit} above 0 and at most {_whole(limit)}"
         )
     return value
+
+
+def _whole(limit: float) -> str:
+    return f"{limit:,.0f}" if limit >= 1e6 else f"{limit:g}"
 
 
 _SUCH_AS = {

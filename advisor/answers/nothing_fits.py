@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from advisor.answers.budgets import budget_words
-from advisor.answers.offered import ROOMS, Room, asked_for, days_at, priced_words, sold_first
+from advisor.answers.offered import LEAST, ROOMS, Room, asked_for, days_at, priced_words, sold_first
 from advisor.answers.wording import build_words
 from advisor.costs.amounts import usd_rounded
 from advisor.ranking.candidates import Candidates
@@ -66,13 +66,12 @@ def _nearest(ranking: Ranking) -> Iterator[str]:
     in_time = [i for i in by_cost if limit is None or candidates.days[i] <= limit]
     start = f"{_none_of(candidates)} trains {candidates.model.name}{asked_for(ranking)}"
 
-    def best(ordered: Sequence[int], what: str, room: Room, *, boxed: bool = True) -> str:
-        """``the cheapest on sale in time is 2 × RTX 5090 in the ...``; not ``boxed`` without the
-        machine."""
+    def best(ordered: Sequence[int], what: str, room: Room) -> str:
+        """``the cheapest on sale in time is 2 × RTX 5090 in the ...``."""
         first, unsold = sold_first(candidates, ordered)
         what = what.replace(" ", " on sale ", 1) if first != ordered[0] else what
-        words = priced_words(ranking, first, room, boxed=boxed)
-        if room == "least" and "told by others" in words:
+        words = priced_words(ranking, first, room)
+        if room in LEAST and "told by others" in words:
             unsold = ""  # as one may know by it
         return f"the {what}is {words}{unsold}"
 
@@ -85,7 +84,6 @@ def _nearest(ranking: Ranking) -> Iterator[str]:
         start += f"{asked_for(ranking, budget=False)} at any price; for {budget_words(question)}"
         for room in ROOMS:
             yield f"{start} {best(inside, 'fastest ', room)}."
-        yield f"{start} {best(inside, 'fastest ', 'least', boxed=False)}."
         return
     if not (in_time and inside):
         nearest = (in_time, "cheapest in time ") if in_time else (candidates.by_days, "fastest ")
@@ -108,7 +106,6 @@ def _nearest(ranking: Ranking) -> Iterator[str]:
         for end in (other, ""):
             for room in ROOMS:
                 yield f"{start}: {best(ordered, what, room)}{end}."
-    yield f"{start}: {best(inside, 'fastest for that ', 'least', boxed=False)}."
 
 
 def _none_of(candidates: Candidates) -> str:

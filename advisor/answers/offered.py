@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from datetime import date
 from decimal import Decimal
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 from advisor.answers.budgets import budget_words
 from advisor.answers.wording import (
@@ -42,11 +42,12 @@ takes too long: a vendor's discount may be as much. A judgement."""
 EVEN = 0.5
 """As likely as not."""
 
-Room = Literal["all", "no age", "no names", "short months", "least"]
+Room = Literal["all", "no age", "no names", "short months", "least", "no machine"]
 """How much is said of a price, by how much room there is for it: all of it; without its age, which
-the table has; without whose options it adds up; with the month cut to three letters, too; and with
-by how much it misses left to the reader."""
-ROOMS: tuple[Room, ...] = ("all", "no age", "no names", "short months", "least")
+the table has; without whose options it adds up; with the month cut to three letters, too; with by
+how much it misses left to the reader; and without the machine, which the table has."""
+ROOMS: tuple[Room, ...] = get_args(Room)
+LEAST: tuple[Room, ...] = ("least", "no machine")
 
 
 class Offer(NamedTuple):
@@ -73,7 +74,7 @@ def asked_words(build: Build, gpu_quote: Quote, host_quote: Quote, room: Room) -
     not: ``June 2026, 5 months old; GPUs by own quote``. Before it that nobody quoted the total,
     that only others tell of it, or that the GPUs are used."""
     day = min(gpu_quote.quoted_on, host_quote.quoted_on)
-    words = f"{day:%b %Y}" if room in ("short months", "least") else f"{day:%B %Y}"
+    words = f"{day:%b %Y}" if room in ("short months", *LEAST) else f"{day:%B %Y}"
     if room == "all":
         words = price_day_words(day, date.today())
     if is_unquoted(build, host_quote):
@@ -140,17 +141,14 @@ def offer_words(ranking: Ranking, offer: Offer, room: Room = "all") -> str:
         assert budget is not None and cost is not None  # else nothing misses it
         price, over = over_budget_words(cost, budget)
         words = priced_words(ranking, offer.position, room, price)
-        return words if room == "least" else f"{words}, {over}"
+        return words if room in LEAST else f"{words}, {over}"
     assert offer.chance is not None  # it misses the days
     words = priced_words(ranking, offer.position, room)
-    return words if room == "least" else f"{words}, {chance_words(offer.chance)} to make it"
+    return words if room in LEAST else f"{words}, {chance_words(offer.chance)} to make it"
 
 
-def priced_words(
-    ranking: Ranking, i: int, room: Room, price: str | None = None, *, boxed: bool = True
-) -> str:
-    """``1 × RTX 5090 in the … for $9,870 (June 2026, 5 months old), ≈127 days (106–151)``; not
-    ``boxed`` without the machine."""
+def priced_words(ranking: Ranking, i: int, room: Room, price: str | None = None) -> str:
+    """``1 × RTX 5090 in the … for $9,870 (June 2026, 5 months old), ≈127 days (106–151)``."""
     candidates = ranking.candidates
     cost, gpu_quote, host_quote = (
         candidates.cost_usd(i),
@@ -160,7 +158,7 @@ def priced_words(
     assert cost is not None and gpu_quote is not None and host_quote is not None  # it has a price
     age = asked_words(candidates.builds[i], gpu_quote, host_quote, room)
     build = candidates.builds[i]
-    sold = sold_words(build, host_quote) if boxed else named_gpus_words(build)
+    sold = named_gpus_words(build) if room == "no machine" else sold_words(build, host_quote)
     return f"{sold} for {price or usd_rounded(cost)} ({age}), {days_at(ranking, i)}"
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.answers.nothing_fits import MOST_NAMED, nothing_words
 from advisor.answers.offered import (
+    LEAST,
     ROOMS,
     Offer,
     Room,
@@ -99,7 +100,7 @@ def verdict(ranking: Ranking) -> Verdict:
             orderable=offers,
         )
     does = f"{model} in {', '.join([days, *limit, *run])}"
-    sure = {room: how_sure(ranking, named=room != "least") for room in ROOMS}
+    sure = {room: how_sure(ranking, named=room not in LEAST) for room in ROOMS}
     if is_unquoted(row.build, row.host_quote) and ranking.candidates.offered[ranking.order[0]]:
         return Verdict(
             sentence=_of_two_lines(_to_be_quoted(ranking, row, does)),
@@ -125,8 +126,8 @@ def verdict(ranking: Ranking) -> Verdict:
         )
     return Verdict(
         sentence=_of_two_lines(
-            f"{buy_words(row)}{_price_words(ranking, row, room, less=room != 'least')}: {does}; "
-            f"{sure[room]}."
+            f"{buy_words(row, room)}"
+            f"{_price_words(ranking, row, room, less=room not in LEAST)}: {does}; {sure[room]}."
             for room in ROOMS
         ),
         medium=f"{buy_words(row)}{_price_words(ranking, row, 'no names', less=False)}: {brief}; "
@@ -169,11 +170,13 @@ def days_words(row: RankedRow) -> str:
     return f"{estimate_mark(row.time)}{days_and_ends(days, low, high)}"
 
 
-def buy_words(row: RankedRow) -> str:
+def buy_words(row: RankedRow, room: Room = "all") -> str:
     """``Buy 2 × RTX 5090 in the tinybox G4 128 GB from tiny corp``."""
     build = row.build
     if build.host_owned:
         return f"Use {owned_words(build)}"
+    if room == "no machine" and not build.gpus_owned:
+        return f"Buy {named_gpus_words(build)}"
     return f"{'Add' if build.gpus_owned else 'Buy'} {_bought_words(row)}"
 
 
