@@ -104,8 +104,9 @@ def _nearest(ranking: Ranking) -> Iterator[str]:
         ways = (slower, dearer)
     for (ordered, what), other in ways:
         for end in (other, ""):
-            for room in ROOMS:
+            for room in ROOMS[:-1]:  # the machine comes before what the other takes
                 yield f"{start}: {best(ordered, what, room)}{end}."
+    yield f"{start}: {best(*ways[0][0], ROOMS[-1])}."
 
 
 def _none_of(candidates: Candidates) -> str:
