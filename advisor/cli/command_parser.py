@@ -46,6 +46,15 @@ _FIRST_FLAGS = {
 """What a word without a flag is for, where a command that takes none is called with one."""
 
 
+_RENT = "advisor prices rent compares buying with renting, for one machine"
+_ELSEWHERE = {
+    **dict.fromkeys(("rent", "rental", "hours", "cloud"), _RENT),
+    **dict.fromkeys(("runs", "experiments", "deadline"), "advisor plan answers for several runs"),
+    "currency": "write it behind the amount, as in --budget 40kEUR",
+}
+"""What is asked of a ranking and answered elsewhere."""
+
+
 class _Parser(argparse.ArgumentParser):
     """Says what is wrong in one line."""
 
@@ -81,6 +90,9 @@ class _Parser(argparse.ArgumentParser):
         flags = (flag for flag in self._option_string_actions if flag != "--help")
         names = [flag[2:] for flag in flags if flag.startswith("--")]
         word = next((each[2:].split("=")[0] for each in unknown if each.startswith("--")), "")
+        elsewhere = _ELSEWHERE.get(word) if self.prog == "advisor rank" else None
+        if elsewhere is not None:
+            return f": {elsewhere}"
         # Somebody who types --days means --max-days, though others are spelled more alike.
         parts = [name for name in names if word in name.split("-")]
         if word.endswith("gpus") and "count" in names and _numbered(unknown):

@@ -116,6 +116,7 @@ def run_with(options: argparse.Namespace, load_fit: Callable[[], Fitted], store:
             return ANSWERED
         each = count // machines
         wanted = _wanted(options, each)
+        _check_divides(wanted.micro_batch_size, target.workload.batch_size, count)
         answer = predict(target, chip, each, load_fit(), method=options.method, wanted=wanted)
         answer = _named_as_asked(answer, _sharding(options))
         if options.host_memory is not None:  # which is then not assumed
@@ -241,6 +242,22 @@ def _target(options: argparse.Namespace, store: Store) -> Target:
     article = "An" if options.model.casefold().startswith("e") else "A"
     name = f"{article} {options.model} of {count_words(parameters)} parameters"
     return target_of_size(name, options.model, parameters, run_)
+
+
+def _check_divides(micro: int | None, batch: int, count: int) -> None:
+    """Raises InputError where passes of so many samples do not make the batch: another batch is
+    another training."""
+    of_each = batch // count
+    if micro is None or micro > of_each or batch % (micro * count) == 0:
+        return  # what is too large is refused where it is predicted
+    near = [each for each in range(micro, 0, -1) if batch % (each * count) == 0]
+    if not near:
+        return  # the batch itself cannot be shared alike, which is told there, too
+    gpus = "1 GPU" if count == 1 else f"{count} GPUs"
+    raise InputError(
+        f"--micro-batch {micro} does not divide the batch of {batch:,} on {gpus}: "
+        f"give one that does, such as {near[0]}"
+    )
 
 
 def _settings_named(options: argparse.Namespace) -> bool:

@@ -177,3 +177,22 @@ def test_a_budget_in_another_currency_is_converted_and_its_rate_told(
     # The same in the details, and nothing of it for US dollars.
     assert "€100,000 ($114,030)" in told(capsys, *at, "--budget", "€100k", "--details")[1]
     assert "EUR" not in told(capsys, *at, "--budget", "40k")[1]
+
+
+@pytest.mark.parametrize(
+    ("flag", "where"),
+    [
+        ("--rent", "advisor prices rent compares buying with renting"),
+        ("--hours=3", "advisor prices rent compares buying with renting"),
+        ("--runs=5", "advisor plan answers for several runs"),
+        ("--currency=EUR", "write it behind the amount, as in --budget 40kEUR"),
+        ("--days=5", "did you mean '--max-days'?"),
+    ],
+)
+def test_what_a_ranking_does_not_answer_is_told_where_it_is_answered(
+    flag: str, where: str, store_path: Path, capsys: Capture
+) -> None:
+    words = ("rank", "--model", "pythia-1b", flag, "--store", str(store_path))
+    code, out, err = told(capsys, *words)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert f": {where}" in err

@@ -294,6 +294,7 @@ def test_attention_is_fused_where_the_library_can_and_the_recipe_does_not(
         (("--checkpointing", "maybe"), "write yes or no"),
         (("--micro-batch", "0"), "not a whole number above 0"),
         (("--micro-batch", "1M"), "on 1 GPU is more than the batch"),
+        (("--micro-batch", "3"), "does not divide the batch of 1,024 on 1 GPU: give one that does"),
         (("--images", "1B"), "trained on text: give --tokens, not --images"),
         (("--image-size", "224"), "trained on text: leave --image-size out"),
         (("--method", "naive", "--sharding", "zero-2"), "no settings of the method naive"),
