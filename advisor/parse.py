@@ -10,6 +10,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar, get_args
 
 from bench_runner.typed_numbers import (
+    MOST_LETTERS,
     SUFFIXES,
     mistyped,
     read_measure,
@@ -33,6 +34,14 @@ _MONEY = re.compile(
     r"(?:USD|US\$|\$)?\s*(?P<amount>.*?)\s*(?:USD|US dollars|dollars|\$)?",
     re.IGNORECASE | re.DOTALL,
 )
+
+
+def _money(text: str) -> re.Match[str] | None:
+    """The text as an amount of US dollars. An endless one is none: it would be looked through once
+    for each of its blanks."""
+    return _MONEY.fullmatch(text) if len(text) <= MOST_LETTERS else None
+
+
 _BUDGET_HINT = "write a plain amount in US dollars, such as 40000, 40k or $40,000"
 
 
@@ -120,7 +129,7 @@ def parse_budget(
             f"the {what} {shown(stripped)} is not in US dollars: convert it first, then write it "
             "like 40000"
         )
-    money = _MONEY.fullmatch(stripped)
+    money = _money(stripped)
     number = read_number(money["amount"]) if money else None
     if money is None or number is None or number.could_be_thousands or number.unit not in SUFFIXES:
         alone = money["amount"] if money else ""
@@ -157,10 +166,12 @@ def parse_money(text: str, what: str = "budget") -> tuple[Decimal, Money | None]
 
     rates = exchange_rates()
     for name, code in (*_CALLED.items(), *((code, code) for code in rates)):
-        found = re.fullmatch(
-            rf"{name}\s*(?P<before>.*)|(?P<after>.*?)\s*{name}", stripped, re.IGNORECASE | re.DOTALL
-        )
-        bare = found and (found["before"] or found["after"])
+        lower, called = stripped.casefold(), name.casefold()
+        bare = ""
+        if lower.startswith(called):
+            bare = stripped[len(name) :].lstrip()
+        elif lower.endswith(called):
+            bare = stripped[: -len(name)].rstrip()
         if not bare or code not in rates or re.search(r"\$|usd|dollar", bare, re.IGNORECASE):
             continue
         hint = f"write a plain amount, such as 40000 {code} or 40k {code}"
@@ -242,7 +253,7 @@ def parse_decimal(text: str, what: str, unit: str, words: tuple[str, ...] = ()) 
     one of ``words`` behind it are passed over. ``unit`` says what it is, with an example. Raises
     InputError."""
     stripped = text.strip()
-    money = None if unit.startswith(_NO_MONEY) else _MONEY.fullmatch(stripped)
+    money = None if unit.startswith(_NO_MONEY) else _money(stripped)
     if stripped.startswith("$") and money is None:
         raise InputError(f"{what} {shown(stripped)} is money, and no {unit}")
     ending = next((word for word in words if stripped.lower().endswith(word)), "")

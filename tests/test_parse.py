@@ -1,5 +1,6 @@
 import math
 import re
+import time
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
@@ -379,3 +380,17 @@ def test_money_that_is_not_understood_is_refused(text: str, why: str) -> None:
     with pytest.raises(InputError, match=re.escape(why)) as caught:
         parse_money(text)
     assert "\n" not in str(caught.value)
+
+
+def test_an_endless_amount_is_refused_at_once() -> None:
+    typed = "4" + " " * 50_000 + "x"
+    started = time.process_time()
+    for read in (
+        parse_budget,
+        parse_money,
+        lambda text: parse_decimal(text, "price", "price, such as 0.15"),
+    ):
+        with pytest.raises(InputError) as caught:
+            read(typed)
+        assert len(str(caught.value)) < 300
+    assert time.process_time() - started < 1

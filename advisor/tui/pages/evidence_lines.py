@@ -60,9 +60,10 @@ def settings_lines(time: TrainingTime) -> Iterable[Line]:
     yield f"sharding {settings.sharding or 'none'}", PLAIN
     yield f"offloading {'on' if settings.offloading else 'off'}", PLAIN
     if settings.micro_batch_size is not None:
+        gpus = "1 GPU" if time.gpu_count == 1 else f"{time.gpu_count} GPUs"
         yield (
             f"micro-batch {settings.micro_batch_size} × accumulation "
-            f"{settings.gradient_accumulation_steps} × {time.gpu_count} GPUs",
+            f"{settings.gradient_accumulation_steps} × {gpus}",
             PLAIN,
         )
     if time.peak_memory_gib is not None:
