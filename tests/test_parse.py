@@ -22,6 +22,7 @@ from advisor.parse import (
     parse_price_rule,
     parse_whole,
 )
+from advisor.ranking.typed_question import parse_circuit
 from bench_runner.arguments import parser
 from bench_runner.typed_numbers import count_words
 
@@ -393,4 +394,11 @@ def test_an_endless_amount_is_refused_at_once() -> None:
         with pytest.raises(InputError) as caught:
             read(typed)
         assert len(str(caught.value)) < 300
+    assert time.process_time() - started < 1
+
+
+def test_an_endless_circuit_is_refused_at_once() -> None:
+    started = time.process_time()
+    with pytest.raises(InputError, match="is not understood"):
+        parse_circuit("120" + " " * 5_000 + "x")
     assert time.process_time() - started < 1

@@ -29,6 +29,7 @@ from advisor.parse import (
 )
 from advisor.ranking.question import Question, RankRule, parse_rank_rule
 from advisor.ranking.times import EvidenceRule, parse_evidence_rule
+from bench_runner.typed_numbers import MOST_LETTERS
 from price_catalog.csv_table import nearest
 from price_catalog.gpu_names import LISTED_BY, index_gpus, normalise
 from price_catalog.power import Supply
@@ -187,7 +188,8 @@ def match_gpus(text: str, snapshot: Snapshot) -> frozenset[str]:
 
 def parse_circuit(text: str) -> Supply:
     """A circuit from ``120V/15A``. Raises InputError."""
-    match = _CIRCUIT.fullmatch(text)
+    # An endless text would be looked through once for each of its blanks, and again for each.
+    match = _CIRCUIT.fullmatch(text) if len(text) <= MOST_LETTERS else None
     if match is None:
         raise InputError(f"the circuit {shown(text)} is not understood: write it like 120V/15A")
     supply = Supply(int(match[1]), int(match[2]))
