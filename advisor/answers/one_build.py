@@ -24,6 +24,7 @@ from advisor.answers.scaling_words import LOOKED_AT, faster_notes
 from advisor.answers.verdict import chance_of, days_words, how_sure
 from advisor.answers.wording import (
     KIND_WORDS,
+    QUOTED_FIRST,
     RULE_WORDS,
     bench_words,
     counted_days,
@@ -187,6 +188,8 @@ def _why(one: OneBuild) -> list[Said]:
     row, ranking = one.row, one.ranking
     assert row is not None
     words = [f"place {row.rank}, {RULE_WORDS[ranking.question.rule]}"]
+    if row.rank == 1 and ranking.quoted_first:
+        words = [f"place 1: {QUOTED_FIRST}"]
     if one.index in ranking.front:
         words.append("no other is both cheaper and faster")
     unsold = not ranking.candidates.offered[one.index]

@@ -16,6 +16,7 @@ from advisor.answers.interval_bar import axis_for, interval_bar, limit_heading
 from advisor.answers.scaling_words import LOOKED_AT, faster_notes
 from advisor.answers.verdict import chance_of, sentence_lines, verdict
 from advisor.answers.wording import (
+    QUOTED_FIRST,
     age_short,
     count_words,
     estimate_mark,
@@ -190,6 +191,8 @@ class _Column:
 def _foot(ranking: Ranking, rows: Sequence[RankedRow], width: int) -> list[str]:
     """How many there are, how many are left out and why, and where all of them stand."""
     lines = fill(_several_words(ranking), width).splitlines() if ranking.candidates.network else []
+    if ranking.quoted_first and rows:
+        lines += fill(f"1 comes first: {QUOTED_FIRST}.", width).splitlines()
     for note in faster_notes(ranking.rows(LOOKED_AT), rows):
         lines += fill(note, width).splitlines()
     shown = len(rows)

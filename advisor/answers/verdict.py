@@ -316,6 +316,8 @@ def how_sure(ranking: Ranking, *, priced: bool = True, named: bool = True) -> st
     per_run = rule == "experiment-cost"
     if uncertainty.tied:
         alike = "cost as little" if per_run else "be as fast"
+        if ranking.quoted_first:
+            alike = "be faster"
         return f"{kinds_words(ranking, uncertainty.tied, priced=priced, most=most)} may {alike}"
     if uncertainty.outside:
         return f"{kinds_words(ranking, uncertainty.outside, priced=priced, most=most)} may too"

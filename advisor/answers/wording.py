@@ -211,6 +211,10 @@ def mark_at(candidates: Candidates, i: int) -> str:
     return "" if best is None or best.chosen is None else estimate_mark(best.chosen)
 
 
+QUOTED_FIRST = "it is quoted whole; nobody quoted the sum behind it"
+"""Why a machine stands before one of fewer days."""
+
+
 def is_unquoted(build: Build, host_quote: Quote) -> bool:
     """Whether its seller never named this price of a whole machine."""
     return build.host.gpu_id is not None and host_quote.is_summed

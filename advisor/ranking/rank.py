@@ -161,6 +161,14 @@ class Ranking:
         """Whether all of the ranked builds are sold at prices of the last year, or none is."""
         return self.offered == len(self.order)
 
+    @property
+    def quoted_first(self) -> bool:
+        """Whether first place is a quoted machine before a sum of fewer days."""
+        if self.question.rule != "days" or self.offered < 2:
+            return False
+        first, second = self.order[:2]
+        return self.candidates.days[first] > self.candidates.days[second]
+
     @cached_property
     def excluded_counts(self) -> dict[Reason, int]:
         """How many builds are left out, by reason; reasons that hit nobody are absent."""

@@ -196,3 +196,18 @@ def test_what_a_ranking_does_not_answer_is_told_where_it_is_answered(
     code, out, err = told(capsys, *words)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert f": {where}" in err
+
+
+def test_a_quoted_machine_before_a_sum_of_fewer_days_says_why(
+    store_path: Path, capsys: Capture
+) -> None:
+    at = ("rank", "--model", "bert-large", "--store", str(store_path))
+    code, out, _ = told(capsys, *at, "--budget", "60k")
+    rows = json.loads(told(capsys, *at, "--budget", "60k", "--format", "json")[1])["ranked"]
+    assert code == 0
+    assert rows[0]["training_days"] > rows[1]["training_days"]
+    assert out.startswith("Buy 2 × RTX PRO 6000 in the tinybox G4 128 GB ")
+    said = " ".join(out.split())
+    assert "; 4 × RTX 5090 may be faster. " in said
+    assert "1 comes first: it is quoted whole; nobody quoted the sum behind it. " in said
+    assert "comes first" not in told(capsys, *at, "--budget", "400k")[1]
