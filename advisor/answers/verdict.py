@@ -241,7 +241,8 @@ def _to_be_quoted(ranking: Ranking, row: RankedRow, does: str) -> Iterator[str]:
             words = _quoted_or_sure(ranking, named=named)
             yield f"{_ask_words(row, room)}: {does}; {words}."
         rooms = ("no age", "short months")
-    yield f"{_ask_words(row, 'short months')}: {does}; {how_sure(ranking, named=False)}."
+    for room in ("short months", *LEAST):
+        yield f"{_ask_words(row, room)}: {does}; {how_sure(ranking, named=False)}."
 
 
 def _ask_words(row: RankedRow, room: Room) -> str:
@@ -249,16 +250,15 @@ def _ask_words(row: RankedRow, room: Room) -> str:
     2026, 10 months old)``."""
     vendor = row.host_quote.vendor
     machine = in_machine(row.build).replace(f" {vendor} ", " ", 1)
-    day = row.host_quote.quoted_on
-    month = f"of {day:%B %Y}"
+    day, price = row.host_quote.quoted_on, usd_rounded(row.overall_cost_usd)
+    month = f"{day:%B %Y}" if room == "no age" else f"{day:%b %Y}"
     if room == "all":
-        month = f"of {price_day_words(day, date.today())}"
-    elif room != "no age":
-        month = f"of {day:%b %Y}" if room == "short months" else f"in {day:%b %Y}"
-    price = usd_rounded(row.overall_cost_usd)
-    by = "a sum" if room == "least" else "by its options"
-    gpus = named_gpus_words(row.build)
-    return f"Ask {vendor} to quote {gpus} {machine} ({price} {by} {month})"
+        month = price_day_words(day, date.today())
+    told = f"{price} by its options of {month}"
+    if room in LEAST:
+        told = f"a sum of {price}, {month}"
+    machine = "" if room == "no machine" else f" {machine}"
+    return f"Ask {vendor} to quote {named_gpus_words(row.build)}{machine} ({told})"
 
 
 def _quoted_or_sure(ranking: Ranking, *, named: bool) -> str:

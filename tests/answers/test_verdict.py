@@ -194,6 +194,24 @@ def test_the_sentence_takes_two_lines(pythia: Candidates, days: float | None, ru
         assert " ".join(lines) == sentence
 
 
+def test_a_long_name_and_a_sum_of_options_take_two_lines(store_path: Path) -> None:
+    """Whom to ask, the sum and its month, the chance and what a run costs."""
+    with Store(store_path).reading() as reader:
+        snapshot = take_snapshot(reader, "latest")
+        model = snapshot.model("convnext-large-22k")
+        found = make_candidates(reader, snapshot, model, prices="latest", evidence="sound")
+    asked = 0
+    for budget in (60_000, 100_000, 250_000):
+        for rule in RANK_RULES:
+            question = Question(budget_usd=Decimal(budget), max_days=30.0, rule=rule)
+            said = verdict(rank(found, question))
+            asked += said.sentence.startswith("Ask BIZON to quote ")
+            assert len(sentence_lines(said.sentence, 100)) <= 2, said.sentence
+            assert len(sentence_lines(said.medium, 78)) <= 3, said.medium
+            assert re.search(r"\$[\d,]+.*20\d\d", said.medium)
+    assert asked
+
+
 def test_a_run_that_outlives_the_machine_is_told_so(pythia: Candidates) -> None:
     ranking = rank(pythia, Question(budget_usd=Decimal(40_000), lifetime_years=0.1))
     assert verdict(ranking).sentence.endswith("; longer than the 0.1 years it serves.")
