@@ -452,3 +452,20 @@ def test_the_pages_say_what_a_time_rests_on(changes: dict[str, Any], said: str) 
     known |= {"evidence_nearest": "Pythia 1B on 1 × H100"} | changes
     time = make_time("card", 1, 3.0, **known)
     assert next(iter(source_lines(time, None)))[0] == said
+
+
+async def test_a_large_page_is_filled_and_breaks_no_flag(own_store: Path) -> None:
+    seen = []
+    for size in ((80, 24), (120, 40), (200, 50)):
+        async with running(own_store, size=size) as pilot:
+            await pilot.press("enter")
+            await settled(pilot)
+            screen = pilot.app.screen
+            assert isinstance(screen, BuildScreen)
+            lines = screen.query_one("#page", LinesView).lines
+            seen.append(len(lines))
+            assert len(lines) <= screen.query_one("#page").size.height
+            assert all(len(text) <= 130 for text, _ in lines)
+            assert not any(text.rstrip().endswith("-") for text, _ in lines)
+    assert seen == sorted(seen)
+    assert seen[-1] > 24
