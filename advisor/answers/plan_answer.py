@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from advisor.answers.before import WIDTH, Doubt, doubt_block, doubt_objects, quoted
 from advisor.answers.plan_calendar import calendar_lines
-from advisor.answers.plan_lines import note_of, ways_out_text, what_to_do
+from advisor.answers.plan_lines import note_of, unused_blocks, ways_out_text, what_to_do
 from advisor.answers.plan_sentence import plan_sentence, written_cost
 from advisor.planning.grant.cautions import cautions
 from advisor.planning.grant.problem_of_grant import Loaded
@@ -42,6 +42,7 @@ def short_decided(loaded: Loaded, plan: Plan, width: int = WIDTH) -> str:
         names = {each.experiment_id: each.name for each in loaded.problem.experiments}
         left = ", ".join(f"{runs} of {names[name]}" for name, runs in plan.left_out.items())
         blocks.append(fill(f"Left out: {left}", width))
+    blocks += unused_blocks(loaded, plan, width)
     return "\n\n".join(blocks)
 
 

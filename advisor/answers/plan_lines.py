@@ -24,6 +24,7 @@ from advisor.planning.sensitivity.solved_amounts import Finding, Money, lines
 from advisor.planning.sensitivity.thresholds import OUT_OF_TIME
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import BUY_IN
+from advisor.planning.unused_gpus import unused_gpus, unused_line
 from advisor.tables import fill, to_table
 from price_catalog.model import OWN_QUOTE
 
@@ -95,6 +96,7 @@ def decided_text(loaded: Loaded, plan: Plan, width: int = WIDTH) -> str:
         names = {e.experiment_id: e.name for e in problem.experiments}
         left = ", ".join(f"{runs} of {names[e]}" for e, runs in plan.left_out.items())
         blocks.append(f"Left out: {left}")
+    blocks += unused_blocks(loaded, plan, width)
     told = [*limits_told(loaded, plan), *cautions(loaded.grant, problem, plan)]
     if told:
         each = (fill(line, width, initial_indent="  - ", subsequent_indent="    ") for line in told)
@@ -206,6 +208,12 @@ def price_lines(planned: Planned) -> list[str]:
 
 def _day(loaded: Loaded, day: float) -> date:
     return loaded.problem.start + timedelta(days=int(day))
+
+
+def unused_blocks(loaded: Loaded, plan: Plan, width: int) -> list[str]:
+    """What the lab has and the plan leaves unused, and why; nothing where there is none."""
+    unused = unused_gpus(loaded.problem, plan)
+    return ["\n".join(fill(unused_line(each), width) for each in unused)] if unused else []
 
 
 def what_to_do(loaded: Loaded, plan: Plan, width: int) -> str:

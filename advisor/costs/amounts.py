@@ -105,3 +105,8 @@ def age_words(day: date, today: date) -> str:
     if days < 60:
         return f"{days} days"
     return f"{days // 30} months" if days < 730 else f"{days / 365:.1f} years"
+
+
+def seconds_words(seconds: float) -> str:
+    """As a sentence has them."""
+    return f"{seconds:g} {'second' if seconds == 1 else 'seconds'}"

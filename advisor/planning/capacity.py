@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
 
+from advisor.costs.amounts import seconds_words
 from advisor.parse import InputError
 from advisor.planning.grant.checked_toml import Line
 from advisor.planning.grant.grant_file import GrantExperiment
@@ -98,8 +99,9 @@ class ReachTask:
             try:
                 found.append(reach(model, problems, self.each_s))
             except OutOfTime:
+                be = "was" if self.each_s == 1 else "were"
                 raise InputError(
-                    f"{self.each_s:g} seconds were not enough for {model.name}: give it more "
+                    f"{seconds_words(self.each_s)} {be} not enough for {model.name}: give it more "
                     "with --seconds"
                 ) from None
         return found

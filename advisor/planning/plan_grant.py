@@ -9,6 +9,7 @@ from decimal import Decimal
 from itertools import accumulate
 from pathlib import Path
 
+from advisor.costs.amounts import seconds_words
 from advisor.parse import InputError, parse_choice
 from advisor.planning.grant.grant import read_grant
 from advisor.planning.grant.grant_record import Grant
@@ -162,7 +163,7 @@ def plan_loaded(
     except OutOfTime as error:
         more = _more_money(loaded, error.freely_cents)
         raise InputError(
-            f"no plan was found in {seconds:g} seconds: give it more with --seconds{more}"
+            f"no plan was found in {seconds_words(seconds)}: give it more with --seconds{more}"
         ) from None
 
     if not plan.runs:

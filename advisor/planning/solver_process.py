@@ -16,6 +16,7 @@ from collections.abc import Callable
 from threading import Event, Timer
 from typing import IO, Any, Generic, Protocol, TypeVar
 
+from advisor.costs.amounts import seconds_words
 from advisor.parse import InputError
 from bench_runner.processes import (
     WATCHED_PARENT,
@@ -131,9 +132,8 @@ class Search(Generic[T]):
         if self._over.is_set() and kept is not None:
             return kept
         if self._over.is_set():
-            raise InputError(
-                f"no answer was found in {self._seconds:g} seconds: give it more with --seconds"
-            )
+            given = seconds_words(self._seconds)
+            raise InputError(f"no answer was found in {given}: give it more with --seconds")
         raise InputError(
             "the search ended without an answer, which a plan too large for this computer's "
             "memory does: ask for fewer experiments or GPUs"

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
-from advisor.planning.grant.cautions import cautions
 from advisor.planning.grant.grant import read_grant
 from advisor.planning.plan_grant import load_grant, plan_loaded
 from advisor.planning.report.markdown_csv_json import to_markdown
@@ -29,21 +27,3 @@ def test_what_the_lab_has_says_which_of_it_does_the_work(store_path: Path, tmp_p
     text = to_markdown(report_for(planned).parts()[0])
     have = "What exists. We have 1 machine (4 × H100), used for 1 run; and 2 machines (1 × RTX 5090"
     assert f"{have} each), whose use would not make this work cheaper." in text
-    said = cautions(planned.loaded.grant, planned.loaded.problem, planned.plan)
-    assert "The plan leaves your 2 × (1 × RTX 5090) unused." in said
-    # Of a machine some GPUs may be free all the time.
-    problem = planned.loaded.problem
-    whole = problem.whole(placed.machine_id)
-    assert whole == placed.machine_id
-    part = next(m for m in problem.machines if m.part_of == whole and m.gpu_count == 1)
-    run = replace(placed, machine_id=part.machine_id)
-    for runs, words in ((1, "At most 1 of the 4 GPUs of your 4 × H100"), (4, None)):
-        plan = replace(planned.plan, placed=(run,) * runs)
-        said = cautions(planned.loaded.grant, problem, plan)
-        assert any("train at a time" in text for text in said) is (words is not None)
-        assert words is None or any(text.startswith(words) for text in said)
-    # One after the other needs no second.
-    start, end = run.pieces[0]
-    after = replace(run, pieces=((end, 2 * end - start),))
-    said = cautions(planned.loaded.grant, problem, replace(planned.plan, placed=(run, after)))
-    assert any(text.startswith("At most 1 of the 4 GPUs") for text in said)

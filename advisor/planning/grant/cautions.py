@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from decimal import Decimal
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from pathlib import Path
 
 from advisor.costs.amounts import day_words
@@ -53,7 +53,6 @@ def told(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[Caution]:
         *_racks(grant, plan),
         *_items(grant, problem.rules),
         *_busy(problem, plan),
-        *_idle(problem, plan),
         *_failures(grant),
         *_lines(grant),
         *_rate(grant),
@@ -324,40 +323,6 @@ def _busy(problem: PlanningProblem, plan: Plan) -> list[Caution]:
         )
         for label, (taken, year) in found.items()
     ]
-
-
-def _idle(problem: PlanningProblem, plan: Plan) -> list[Caution]:
-    """Machines of the lab, or GPUs of them, that the plan leaves alone."""
-    upgraded = {p.machine_id for p in plan.purchases}
-    grown = {m.upgrade_of for m in problem.machines if m.machine_id in upgraded}
-    found = []
-    for machine in problem.machines:
-        if not machine.owned or machine.machine_id in grown or not plan.runs:
-            continue
-        gpus = {
-            m.machine_id: m.gpu_count
-            for m in problem.machines
-            if machine.machine_id in (m.machine_id, m.part_of)
-        }
-        # Who ends on a day makes room for who begins on it.
-        changes = sorted(
-            change
-            for p in plan.placed
-            if p.machine_id in gpus
-            for start, end in p.pieces
-            for change in ((start, gpus[p.machine_id]), (end, -gpus[p.machine_id]))
-        )
-        most = max(accumulate(gpus for _, gpus in changes), default=0)
-        every = machine.gpu_count * machine.owned
-        of = machine.label.removesuffix(" (owned)")
-        of = f"{machine.owned} × ({of})" if machine.owned > 1 else of
-        if not most:
-            found.append(Caution(f"The plan leaves your {of} unused."))
-        elif most < every:
-            found.append(
-                Caution(f"At most {most} of the {every} GPUs of your {of} train at a time.")
-            )
-    return found
 
 
 def _failures(grant: Grant) -> list[Caution]:

@@ -6,6 +6,7 @@ from advisor.planning.report.material import Material
 from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.report import Words
 from advisor.planning.solver.groups import groups, runs_that_fit
+from advisor.planning.unused_gpus import unused_gpus
 
 
 def existing_words(given: Material) -> Words:
@@ -51,7 +52,24 @@ def existing_words(given: Material) -> Words:
         many = sum(own.machines for own in owned) > 1
         they = "What is used" if apart else "They" if many else "It"
         used.append(f". {they} cannot take the others in time, or only at a higher cost")
-    return ("What exists. We have ", *have, *used, ".")
+    return ("What exists. We have ", *have, *used, ".", *_unused_part(given))
+
+
+def _unused_part(given: Material) -> list[str | Num]:
+    """GPUs that stay unused of machines on which others do runs, and why."""
+    words: list[str | Num] = []
+    for each in unused_gpus(given.loaded.problem, given.plan):
+        if each.unused == each.gpus:
+            continue
+
+        def leaf(value: int, label: str) -> Num:
+            return given.ledger.leaf("plan", value, "GPUs", label, what=label)
+
+        of = leaf(each.gpus, f"GPUs of {each.name}")
+        verb = "stays" if each.unused == 1 else "stay"
+        words += [" ", leaf(each.unused, f"unused GPUs of {each.name}"), " of the ", of]
+        words.append(f" GPUs of {each.name} {verb} unused, since {each.why}.")
+    return words
 
 
 def _runs_on(given: Material, number: int) -> int:

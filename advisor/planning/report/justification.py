@@ -40,6 +40,7 @@ def justification(given: Material, by_line: Mapping[str, Num], *, asks: bool = T
     paragraphs = [
         _need(given),
         *_choices(given, asks=asks),
+        _compared(given),
         existing_words(given),
         renting_words(given, by_line),
         *hours_words(given),
@@ -269,6 +270,20 @@ def _from_quoted_to_paid(given: Material, e: EquipmentCost) -> list[str | Num]:
         words += ["; plus ", setting(extra.key, added, unit, extra.name)]
         words.append(f"{of} for {line_words(extra.kind, extra.name)}")
     return words
+
+
+def _compared(given: Material) -> Words:
+    """By what plans were compared, where that is not what is paid."""
+    life = given.loaded.grant.lifetime_years
+    if life is None or not given.costs.equipment:
+        return ()
+    years = given.book.setting("purchases.lifetime_years", life, "years", "life of a machine")
+    return (
+        "Comparison. We compared plans by what their machines lose in value within the grant, "
+        "over a life of ",
+        years,
+        f" {'year' if life == 1 else 'years'}, not by what is paid for them.",
+    )
 
 
 def runs_done(given: Material) -> Num:

@@ -1,0 +1,71 @@
+"""GPUs that the lab has and a plan leaves unused, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from advisor.planning.solver.groups import groups, runs_that_fit
+from advisor.planning.solver.plan import Plan
+from advisor.planning.solver.problem import Machine, PlanningProblem
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnusedGpus:
+    """Of one owned machine, or of several that are alike."""
+
+    machine: Machine
+    unused: int
+    gpus: int
+    """In all."""
+    why: str
+
+    @property
+    def name(self) -> str:
+        """As a sentence has it."""
+        label = self.machine.label.removesuffix(" (owned)")
+        return label if self.machine.owned == 1 else f"{self.machine.owned} × ({label})"
+
+
+def unused_gpus(problem: PlanningProblem, plan: Plan) -> list[UnusedGpus]:
+    """Of machines that stay as they are; those that are given more GPUs have work for them."""
+    grown = {p.machine_id for p in plan.purchases}
+    upgraded = {m.upgrade_of for m in problem.machines if m.machine_id in grown}
+    sizes = {m.machine_id: m.gpu_count for m in problem.machines}
+    units = {(p.machine_id, p.order, p.unit) for p in plan.placed if p.machine_id in sizes}
+    found = []
+    for machine in problem.machines:
+        if not machine.owned or machine.part_of is not None or machine.machine_id in upgraded:
+            continue
+        gpus = machine.owned * machine.gpu_count
+        used = sum(sizes[m] for m, _, _ in units if problem.whole(m) == machine.machine_id)
+        if used < gpus:
+            why = _why(problem, plan, machine, gpus - used)
+            found.append(UnusedGpus(machine=machine, unused=gpus - used, gpus=gpus, why=why))
+    return found
+
+
+def _why(problem: PlanningProblem, plan: Plan, machine: Machine, unused: int) -> str:
+    here = [g for g in groups(problem) if problem.whole(g.machine.machine_id) == machine.machine_id]
+    free = [g for g in here if g.machine.gpu_count <= unused]
+    models = {e.model for e in problem.experiments}
+    them = "it" if unused == 1 else "them"
+    if not any(models & g.machine.times.keys() for g in free):
+        return f"no time is known for a run on {them}"
+    if not any(runs_that_fit(problem, g, e) for g in free for e in problem.experiments):
+        return f"no run on {them} would be over in time"
+    mine = {g.machine.machine_id for g in here}
+    if plan.runs and all(p.machine_id in mine for p in plan.placed) and not plan.left_out:
+        return "the runs need no more"
+    if plan.proven and problem.objective == "cheapest":
+        by = "" if problem.rules.lifetime_years is None else ", by what machines lose in value"
+        return f"work on {them} would not make the plan cheaper{by}"
+    return "the plan found no better use of it" if unused == 1 else "the plan found no better use"
+
+
+def unused_line(each: UnusedGpus) -> str:
+    """For a terminal."""
+    gpus = "GPU" if each.unused == 1 else "GPUs"
+    number = f"{each.unused} {gpus}"
+    if each.unused < each.gpus:
+        number = f"{each.unused} of the {each.gpus} GPUs"
+    return f"Unused: {number} of {each.name}, since {each.why}."
