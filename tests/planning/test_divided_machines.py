@@ -124,7 +124,7 @@ def test_gpus_that_no_part_has_are_used() -> None:
     """From parts of 1 and 2 GPUs that leave one: none of the four is rented in the end."""
     program = Program(four_gpus())
     first = {("own", -1, False): 1.0, ("own:1", -1, False): 1.0, ("own:2", -1, False): 1.0}
-    found = Divided(program, program.judged, ()).search(clock_of(20), first)
+    found = Divided(program, program.judged, ()).search(clock_of(20), [first])
     assert found is not None
     cost, plan = found
     assert cost == 0

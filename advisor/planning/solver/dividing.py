@@ -19,18 +19,24 @@ from advisor.planning.solver.first_plans import Found, dot, same_columns
 from advisor.planning.solver.milp import Program
 from advisor.planning.solver.search_clock import Clock
 
+FIRST_STEPS = 0.1
+"""For each run, so that there is a plan soon ..."""
 FEW_STEPS = 3
-"""For each run, to compare one choice with another."""
+"""... and to compare one choice with another."""
 ROUNDS = ((3, 8, 0.5), (1, 48, 1.0))
 """Of the cheapest choices and those that promise most, how many are dealt again, with how many
 steps for each run, in this share of the time for it that is left; runs of the best are then packed
 anew."""
+ROUNDS_CHOSEN = ((3, 8, 0.2), (1, 128, 1.0))
+"""The same where the first choice is known to be the best with runs in parts."""
 ROUNDS_TIME = 0.6
+ROUNDS_TIME_CHOSEN = 0.8
 NUMBERS_TIME = 0.3
 TRYING = 0.6
 TRYING_NEAR = 0.35
-"""Shares of the time that is left; the second where the first choice is a good one already, so that
-runs are dealt to it for longer."""
+TRYING_CHOSEN = 0.25
+"""Shares of the time that is left; the others where the first choice is a good one already, or the
+best with runs in parts, so that runs are dealt to it for longer."""
 STILL_FOUND = 0.5
 """Of what a choice is dearer than its runs would be in parts, the share that dealing for longer
 saves, about: small parts are hard to fill at first, and cheaper than large ones in the end."""
@@ -90,23 +96,40 @@ class Divided:
         self.best: Found | None = None
         self._tries: list[_Tried] = []
 
-    def search(self, clock: Clock, first: NamedNumbers | None = None) -> Found | None:
-        """The best plan until the time is over; ``first`` is the choice to begin with."""
+    def soon(self, clock: Clock, first: NamedNumbers) -> None:
+        """Some plan with a choice."""
+        answer = self._fixed(first, clock.left)
+        deal = None if answer.x is None else dealing(self.program, self.costs, answer.x)
+        if deal is not None:
+            deal.refill(clock, FIRST_STEPS)
+            self._keep(deal.plan())
+
+    def search(
+        self, clock: Clock, first: Sequence[NamedNumbers] = (), *, chosen: bool = False
+    ) -> Found | None:
+        """The best plan until the time is over; ``first`` are the choices to begin with, ``chosen``
+        where one of them is the cheapest with runs in parts."""
         program = self.program
         limit = clock.left * NUMBERS_TIME
-        answer: Any = None
-        if first is not None:
-            fixed = {column: first.get(name, 0.0) for name, column in _columns(program)}
-            answer = program.solve(self.costs, limit, whole=(), fixed=fixed)
-        if answer is None or answer.x is None:
+        answers = [answer for each in first if (answer := self._fixed(each, limit)).x is not None]
+        if not answers:
             answer = program.solve(self.costs, limit, gap=RUNS_GAP, whole=program.numbers)
-        if answer.x is None:
-            return None
-        trying = clock.within(clock.left * (TRYING if first is None else TRYING_NEAR))
-        tried = self._tried(answer.x, clock)
-        hoped = inf if tried is None else tried
-        seen = [numbers_of(program, answer.x)]
-        waiting = self._beside(seen[0], seen, trying)
+            if answer.x is None:
+                return None
+            answers = [answer]
+        near = TRYING_CHOSEN if chosen else TRYING_NEAR
+        trying = clock.within(clock.left * (TRYING if not first else near))
+        hoped, here = inf, numbers_of(program, answers[0].x)
+        seen: list[Numbers] = []
+        for answer in answers:
+            numbers = numbers_of(program, answer.x)
+            if numbers in seen:
+                continue
+            seen.append(numbers)
+            tried = self._tried(answer.x, clock)
+            if tried is not None and tried < hoped:
+                hoped, here = tried, numbers
+        waiting = self._beside(here, seen, trying)
         while waiting and trying.left > 0:
             # First what would be cheapest if runs could be in parts: it is sooner known.
             other = waiting.pop(min(range(len(waiting)), key=lambda n: float(waiting[n].fun)))
@@ -117,10 +140,10 @@ class Divided:
             if tried is not None and (tried < hoped - LESS or self._least < before):
                 hoped = min(tried, hoped)
                 waiting += self._beside(numbers_of(program, other.x), seen, trying)
-        dealt = clock.within(clock.left * ROUNDS_TIME)
+        dealt = clock.within(clock.left * (ROUNDS_TIME_CHOSEN if chosen else ROUNDS_TIME))
         # Without time to deal again a choice keeps what it has: a deal of a moment ranks nothing.
         every, latest = self._tries, self._tries
-        for most, steps, share in ROUNDS:
+        for most, steps, share in ROUNDS_CHOSEN if chosen else ROUNDS:
             cheapest = sorted(latest, key=lambda each: each.cost)[: most // 2]
             promising = sorted(latest, key=lambda each: each.hoped)
             ranked = [*cheapest, *(each for each in promising if each not in cheapest)][:most]
@@ -136,6 +159,11 @@ class Divided:
             best.deal.repack(clock)
             self._keep(best.deal.plan())
         return self.best
+
+    def _fixed(self, numbers: NamedNumbers, seconds: float) -> Any:
+        """The answer for a choice, with runs in parts."""
+        fixed = {column: numbers.get(name, 0.0) for name, column in _columns(self.program)}
+        return self.program.solve(self.costs, seconds, whole=(), fixed=fixed)
 
     @property
     def _least(self) -> float:

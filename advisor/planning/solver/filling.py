@@ -174,7 +174,7 @@ class Deal:
             run for run in runs if not (run.granted and self._elsewhere(run, granted=True))
         ]
 
-    def refill(self, clock: Clock, steps: int) -> None:
+    def refill(self, clock: Clock, steps: float) -> None:
         """Look for better places of all runs together, so many steps for each."""
         first = {
             key: self.places[run.first][0]

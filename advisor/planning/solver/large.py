@@ -8,13 +8,14 @@ runs are dealt to the machines that it buys. Rows of `packing_rows.py` are learn
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import takewhile
 from math import inf
 from typing import Any
 
 from advisor.planning.solver.assemble import place, plan_of
-from advisor.planning.solver.dividing import Divided, NamedNumbers, named_numbers
+from advisor.planning.solver.dividing import Divided, named_numbers
 from advisor.planning.solver.first_plans import (
     INFEASIBLE,
     LARGE,
@@ -24,6 +25,7 @@ from advisor.planning.solver.first_plans import (
     rented_rest,
     values_of,
 )
+from advisor.planning.solver.machine_choices import Choices
 from advisor.planning.solver.milp import Cut, Program
 from advisor.planning.solver.one_by_one import dealt_one_by_one
 from advisor.planning.solver.packing_rows import PackingRow, broken_rows
@@ -49,7 +51,12 @@ STRENGTHENING = 0.15
 WIDE_TIME = 0.4
 WIDE_PARTS_TIME = 0.2
 WIDE_MOMENTS = 4
-"""Releases, and due days, that are left where windows are widened."""
+"""Windows are widened where so many releases, and due days, would leave far fewer of them ..."""
+WIDEST_MOMENTS = 1
+"""... and to this many, which says nearly as much about machines within a second."""
+CHOOSING_TIME = 0.3
+NEAR_ENOUGH = 0.01
+"""A plan within this share of its bound is not waited for any longer."""
 FILLING_TIME = 0.9
 FILLING_HUGE = 0.97
 FIRST_TIME = 0.1
@@ -115,12 +122,14 @@ def large_plan(
     bound: float | None = None
     money = list(costs) == program.judged
     few = _widened(program) if money else None
+    choices: Choices | None = None
 
     def tell(trying: str) -> None:
+        known = bound if choices is None else max(choices.bound, -inf if bound is None else bound)
         clock.tell(
             trying,
             plan=None if best is None else best[1],
-            bound_usd=bound if money else None,  # else it is no amount of dollars
+            bound_usd=known if money else None,  # else it is no amount of dollars
         )
 
     def better(found: Found) -> None:
@@ -140,10 +149,37 @@ def large_plan(
             x, most = with_parts(few, wide, clock.within(clock.left * WIDE_PARTS_TIME))
             bound = max(most, -inf if bound is None else bound)
             tell("which runs go on the machines that suffice then")
+            first = [named_numbers(few, x)]
+            if not program.days:
+                Divided(program, costs, _bought(few, x), better).soon(clock, first[0])
             # A huge program has no other step that needs time.
             share = FILLING_HUGE if len(program.cost) > HUGE else FILLING_TIME
             filling = clock.within(clock.left * share)
-            _filled(program, costs, _bought(few, x), filling, better, named_numbers(few, x))
+            tell("which machines can be in a cheaper plan")
+            choices = Choices(program, few, inf if best is None else best[0], filling)
+            found = choices
+
+            def enough() -> bool:
+                near = NEAR_ENOUGH if over else RUNS_GAP
+                return best is not None and best[0] - found.bound <= near * abs(best[0])
+
+            over = False
+            choices.search(filling.within(filling.left * CHOOSING_TIME), found.is_chosen)
+            keys = _bought(few, x)
+            if choices.best is not None:
+                first.append(choices.best)
+                every = set(program.block.values())
+                keys |= {key for key in every if choices.best.get((*key, False))}
+            tell("which runs go on them")
+            # What no plan is below is found out beside, on another core.
+            with ThreadPoolExecutor(1) as pool:
+                bounding = pool.submit(choices.search, filling, enough)
+                if not program.days:
+                    divided = Divided(program, costs, keys, better)
+                    divided.search(filling, first, chosen=found.is_chosen())
+                over = True
+                bounding.result()
+            bound = max(bound, choices.bound)
         if _near(best, bound) or (best is not None and len(program.cost) > HUGE):
             return best, bound
     tell("what runs cost on parts of machines")
@@ -233,15 +269,12 @@ def _filled(
     keys: Collection[tuple[str, int]],
     clock: Clock,
     hear: Callable[[Found], None],
-    first: NamedNumbers | None = None,
 ) -> Found | None:
-    """A plan that buys from these groups alone; None where a run's money may be in several years.
-
-    ``first``: how many machines and parts of them there are in the choice that is tried first.
-    """
+    """A plan that buys from these groups alone; None where a run's money may be in several
+    years."""
     if program.days:
         return None
-    return Divided(program, costs, keys, hear).search(clock, first)
+    return Divided(program, costs, keys, hear).search(clock)
 
 
 def _near(best: Found | None, bound: float | None) -> bool:
@@ -253,7 +286,7 @@ def _widened(program: Program) -> Program | None:
     few = widened(program.problem, WIDE_MOMENTS)
     if 2 * len(few.experiments) > len(program.problem.experiments):
         return None
-    return Program(few)
+    return Program(widened(program.problem, WIDEST_MOMENTS))
 
 
 def dealt(

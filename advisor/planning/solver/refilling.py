@@ -18,12 +18,12 @@ from advisor.planning.solver.search_clock import Clock
 
 STEPS = 32
 """For each run."""
-MOST_OFF = 16
-MOST_TRIED = 10
+MOST_OFF = 24
+MOST_TRIED = 16
 """Runs that are taken off in a step, and that are tried beside them."""
 MOST_PLACES = 6
 """From so many places: between several, runs also change places."""
-NOISE = 0.5
+NOISE = 0.3
 """By how much, as a share, the order of worth is shaken."""
 WARM = 0.1
 """The share of what a run saves by finding a place that a step may lose at first."""
@@ -169,7 +169,7 @@ class Refilling(Generic[P]):
                 self._cost[key] = next(cost for at, _, cost in self._ways[key] if at is block)
         self._random = Random(1)
 
-    def search(self, clock: Clock, steps: int = STEPS) -> None:
+    def search(self, clock: Clock, steps: float = STEPS) -> None:
         """For so many steps for each run, or until the time is over."""
         saved = sorted(cost - self._ways[key][0][2] for key, cost in self._elsewhere_of())
         if saved and self._places and clock.left > 0:
@@ -224,8 +224,8 @@ class Refilling(Generic[P]):
             return 0.0
         _, middle = random.choice(here)
         low, due = middle.low, middle.due
-        here.sort(key=lambda each: abs(each[1].low - low) + abs(each[1].due - due))
-        off = [key for key, _ in here[: random.randint(1, MOST_OFF)]]
+        far = sorted([(abs(job.low - low) + abs(job.due - due), key) for key, job in here])
+        off = [key for _, key in far[: random.randint(1, MOST_OFF)]]
         keys = [*off, *random.sample(self.left, min(MOST_TRIED, len(self.left)))]
         before = sum(self._cost[key] for key in keys)
         was = {key: self._take(key) for key in off}

@@ -12,10 +12,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from math import comb, inf
+from math import comb
 from random import Random
 from typing import Any, Generic, TypeVar
 
+from advisor.planning.solver.machine_days import MachineDays, UpperRows
 from advisor.planning.solver.refilling import CENT, NOWHERE, Key, Place
 from advisor.planning.solver.schedule import Job, schedule
 from advisor.planning.solver.search_clock import Clock
@@ -37,11 +38,6 @@ IN_VAIN = 60
 IN_VAIN_A_PAIR = 8
 """So many programs without a gain, or so many for each pair of machines, are the last."""
 ROUNDS_OF_ROWS = 12
-FIRST_MOMENTS = 8
-MOST_ROWS = 20
-"""Rows for a machine: between so many days before the first solution, and after each."""
-SMALL = 1e-6
-"""Days."""
 P = TypeVar("P", bound=Place)
 
 
@@ -164,79 +160,6 @@ class Repacking(Generic[P]):
         return True
 
 
-class _Days:
-    """Of one machine: the days that are left, from every release to every due day."""
-
-    def __init__(self, jobs: Sequence[Job], stay: Sequence[Job]) -> None:
-        import numpy as np
-
-        both = [*jobs, *stay]
-        lows = np.unique([float(job.low) for job in both])
-        dues = np.unique([float(job.due) for job in both])
-        self._low = np.searchsorted(lows, [job.low for job in jobs])
-        self._due = np.searchsorted(dues, [job.due for job in jobs])
-        self._days = np.array([job.days for job in jobs])
-        self._left = dues[None, :] - lows[:, None]
-        self._left[self._left <= 0] = inf
-        for job in stay:
-            first = np.searchsorted(lows, job.low, "right")
-            self._left[:first, np.searchsorted(dues, job.due) :] -= job.days
-
-    def first(self) -> list[tuple[int, int]]:
-        """Some pairs of days, at even steps."""
-        rows, columns = self._left.shape
-        return [
-            (row, column)
-            for row in range(0, rows, max(1, rows // FIRST_MOMENTS))
-            for column in range(columns - 1, -1, -max(1, columns // FIRST_MOMENTS))
-            if self._left[row, column] < inf
-        ]
-
-    def broken(self, x: Any) -> list[tuple[int, int]]:
-        """The pairs of days that shares of the runs overfill most."""
-        import numpy as np
-
-        load = np.zeros(self._left.shape)
-        np.add.at(load, (self._low, self._due), self._days * x)
-        over = load[::-1].cumsum(0)[::-1].cumsum(1) - self._left
-        most = np.argpartition(-over, min(MOST_ROWS, over.size - 1), axis=None)[:MOST_ROWS]
-        found = [np.unravel_index(at, over.shape) for at in most if over.flat[at] > SMALL]
-        return [(int(row), int(column)) for row, column in found]
-
-    def row(self, pair: tuple[int, int]) -> tuple[Any, Any, float]:
-        """The runs that lie between, their days, and the days that there are for them."""
-        row, column = pair
-        within = ((self._low >= row) & (self._due <= column)).nonzero()[0]
-        return within, self._days[within], max(float(self._left[row, column]), 0.0)
-
-
-class _Rows:
-    """The rows of a program, each an upper bound."""
-
-    def __init__(self, columns: int) -> None:
-        self._columns = columns
-        self._at: list[Any] = []
-        self._values: list[Any] = []
-        self._most: list[float] = []
-
-    def add(self, at: Any, values: Any, most: float) -> None:
-        """One more."""
-        self._at.append(at)
-        self._values.append(values)
-        self._most.append(most)
-
-    def constraint(self) -> Any:
-        """As `scipy.optimize.milp` takes them."""
-        import numpy as np
-        from scipy.optimize import LinearConstraint
-        from scipy.sparse import csr_matrix
-
-        ends = np.cumsum([0, *map(len, self._at)])
-        entries = np.concatenate(self._values), np.concatenate(self._at), ends
-        shape = len(self._most), self._columns
-        return LinearConstraint(csr_matrix(entries, shape=shape), -inf, self._most)
-
-
 def packed(part: _Part, clock: Clock) -> list[_Way] | None:
     """The ways that save most together; None where that is no more than it is, or the time is over.
 
@@ -249,7 +172,7 @@ def packed(part: _Part, clock: Clock) -> list[_Way] | None:
     if not ways:
         return None
     cost = np.array([-way.saved for way in ways])
-    rows = _Rows(len(ways))
+    rows = UpperRows(len(ways))
     by_run: dict[Key, list[int]] = {}
     for at, way in enumerate(ways):
         by_run.setdefault(way.key, []).append(at)
@@ -259,7 +182,7 @@ def packed(part: _Part, clock: Clock) -> list[_Way] | None:
     for number, stay in part.stay.items():
         own = np.array([at for at, way in enumerate(ways) if way.number == number], dtype=int)
         if len(own):
-            machines[number] = own, _Days([ways[at].job for at in own], stay)
+            machines[number] = own, MachineDays([ways[at].job for at in own], stay)
     known: set[tuple[int, tuple[int, int]]] = set()
 
     def learn(number: int, pairs: Sequence[tuple[int, int]]) -> bool:
