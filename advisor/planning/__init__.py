@@ -6,7 +6,8 @@
 In `solver/`, `problem.py` holds what is planned with and `plan.py` the answer, `charges.py` the
 money, `milp.py` the integer program, and `schedule.py` puts runs on machines day by day. Of a large
 grant `alike.py` takes like experiments as one, `packing_rows.py` learns what whole runs need,
-`large.py` finds how many machines, and `one_by_one.py` deals the runs to them. In `sensitivity/`,
+`large.py` finds how many machines, `machine_choices.py` what no plan is below, `dividing.py` which
+parts of machines, and `filling.py` and `one_by_one.py` deal the runs to them. In `sensitivity/`,
 `infeasible.py` says what to relax when nothing works, `explain.py` what binds and `thresholds.py`
 what would change the decision. `capacity.py` says what a budget can train. All of these are pure;
 `solver_process.py` runs them in a process of their own.

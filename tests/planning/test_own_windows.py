@@ -65,7 +65,7 @@ def every_window_its_own(runs: int, *, allocation: bool) -> PlanningProblem:
 def test_runs_with_windows_of_their_own_have_a_plan_near_a_bound(allocation: bool) -> None:
     problem = every_window_its_own(80, allocation=allocation)
     program = Program(problem)
-    best, bound = large_plan(program, program.judged, clock_of(20), Learnt())
+    best, bound = large_plan(program, program.judged, clock_of(60), Learnt())
     assert best is not None and bound is not None
     cost, plan = best
     check_placement(problem, plan)

@@ -34,7 +34,7 @@ ROUNDS_TIME_CHOSEN = 0.8
 NUMBERS_TIME = 0.3
 TRYING = 0.6
 TRYING_NEAR = 0.35
-TRYING_CHOSEN = 0.25
+TRYING_CHOSEN = 0.15
 """Shares of the time that is left; the others where the first choice is a good one already, or the
 best with runs in parts, so that runs are dealt to it for longer."""
 STILL_FOUND = 0.5

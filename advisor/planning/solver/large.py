@@ -57,7 +57,7 @@ WIDEST_MOMENTS = 1
 CHOOSING_TIME = 0.3
 NEAR_ENOUGH = 0.01
 """A plan within this share of its bound is not waited for any longer."""
-FILLING_TIME = 0.9
+FILLING_TIME = 0.6
 FILLING_HUGE = 0.97
 FIRST_TIME = 0.1
 MACHINES_TIME = 0.4
@@ -152,6 +152,8 @@ def large_plan(
             first = [named_numbers(few, x)]
             if not program.days:
                 Divided(program, costs, _bought(few, x), better).soon(clock, first[0])
+            if _near(best, bound):
+                return best, bound
             # A huge program has no other step that needs time.
             share = FILLING_HUGE if len(program.cost) > HUGE else FILLING_TIME
             filling = clock.within(clock.left * share)

@@ -35,7 +35,8 @@ FULL = 0.85
 MOST_COLUMNS = 4000
 """With more of them, machines that are alike are not told apart."""
 SHARPEN_SECONDS = 8.0
-"""For whole runs at first; twice as long each time after."""
+LONGER = 4
+"""For whole runs at first; so many times as long each time after."""
 Numbers = tuple[tuple[tuple[str, int], int], ...]
 """How many there are of each group that there are any of."""
 
@@ -417,5 +418,5 @@ class Choices:
         if found.mip_dual_bound is not None:
             least = settled.purchase + float(found.mip_dual_bound)
             settled.bound = max(settled.bound, least - SAFE * abs(least))
-        settled.seconds = 0.0 if found.status == 0 else settled.seconds * 2
+        settled.seconds = 0.0 if found.status == 0 else settled.seconds * LONGER
         return True
