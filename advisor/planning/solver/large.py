@@ -149,9 +149,9 @@ def large_plan(
             x, most = with_parts(few, wide, clock.within(clock.left * WIDE_PARTS_TIME))
             bound = max(most, -inf if bound is None else bound)
             tell("which runs go on the machines that suffice then")
-            first = [named_numbers(few, x)]
+            begin = [named_numbers(few, x)]
             if not program.days:
-                Divided(program, costs, _bought(few, x), better).soon(clock, first[0])
+                Divided(program, costs, _bought(few, x), better).soon(clock, begin[0])
             if _near(best, bound):
                 return best, bound
             # A huge program has no other step that needs time.
@@ -159,28 +159,28 @@ def large_plan(
             filling = clock.within(clock.left * share)
             tell("which machines can be in a cheaper plan")
             choices = Choices(program, few, inf if best is None else best[0], filling)
-            found = choices
+            known = choices
 
             def enough() -> bool:
                 near = NEAR_ENOUGH if over else RUNS_GAP
-                return best is not None and best[0] - found.bound <= near * abs(best[0])
+                return best is not None and best[0] - known.bound <= near * abs(best[0])
 
             over = False
-            choices.search(filling.within(filling.left * CHOOSING_TIME), found.is_chosen)
+            choices.search(filling.within(filling.left * CHOOSING_TIME), known.is_chosen)
             keys = _bought(few, x)
             if choices.best is not None:
-                first.append(choices.best)
+                begin.append(choices.best)
                 every = set(program.block.values())
                 keys |= {key for key in every if choices.best.get((*key, False))}
-            tell("which runs go on them")
-            # What no plan is below is found out beside, on another core.
-            with ThreadPoolExecutor(1) as pool:
-                bounding = pool.submit(choices.search, filling, enough)
-                if not program.days:
-                    divided = Divided(program, costs, keys, better)
-                    divided.search(filling, first, chosen=found.is_chosen())
-                over = True
-                bounding.result()
+            if not program.days:
+                tell("which runs go on them")
+                divided = Divided(program, costs, keys, better)
+                # What no plan is below is found out beside, on another core.
+                with ThreadPoolExecutor(1) as pool:
+                    bounding = pool.submit(choices.search, filling, enough)
+                    divided.search(filling, begin, chosen=known.is_chosen())
+                    over = True
+                    bounding.result()
             bound = max(bound, choices.bound)
         if _near(best, bound) or (best is not None and len(program.cost) > HUGE):
             return best, bound
