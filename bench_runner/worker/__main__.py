@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -125,7 +126,7 @@ def main(spec_file: Path) -> int:
     return 0
 
 
-def _failed(error: Exception, report: Report) -> int:
+def _failed(error: Exception, report: Callable[..., None]) -> int:
     """Tell of what ended this rank: where one error came of another, of the first."""
     traceback.print_exception(error)
     first: BaseException = error
