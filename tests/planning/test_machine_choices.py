@@ -41,7 +41,7 @@ def looked_at(problem: PlanningProblem, below: float = inf, seconds: float = 60)
     return choices
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(st.integers(0, 100_000))
 def test_no_plan_is_below_the_bound_of_all_choices(seed: int) -> None:
     grant = tiny(seed)
