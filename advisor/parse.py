@@ -172,6 +172,10 @@ def parse_money(text: str, what: str = "budget") -> tuple[Decimal, Money | None]
             bare = stripped[len(name) :].lstrip()
         elif lower.endswith(called):
             bare = stripped[: -len(name)].rstrip()
+        if lower == called and code in rates:
+            raise InputError(
+                f"the {what} {shown(stripped)} has no amount: write it like 40k {code}"
+            )
         if not bare or code not in rates or re.search(r"\$|usd|dollar", bare, re.IGNORECASE):
             continue
         hint = f"write a plain amount, such as 40000 {code} or 40k {code}"

@@ -369,7 +369,7 @@ def test_money_in_us_dollars_is_not_converted(text: str) -> None:
         ("100.000 €", "could mean 100 or 100,000"),
         ("€100k USD", "is not in US dollars"),
         ("€-5", "is negative"),
-        ("€", "is not in US dollars"),
+        ("€", "has no amount: write it like 40k EUR"),
         ("0 EUR", "is zero"),
         ("NaN EUR", "is not an amount"),
         ("40k€50k", "is not in US dollars"),

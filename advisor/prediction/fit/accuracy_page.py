@@ -370,7 +370,7 @@ def _of_bert(ratios: Sequence[Ratio]) -> str:
     for r in sorted(ratios, key=lambda r: r.card):
         if r.of_bert is not None:
             measured, predicted = r.of_bert
-            off = f"{percent(predicted / measured - 1, 1)}"
+            off = percent(predicted / measured - 1, 1)
             lines.append(f"| {r.card} | {r.reference} | {measured:.2f} | {predicted:.2f} | {off} |")
     return "\n".join(lines)
 
