@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from advisor.planning.sensitivity.explain import Explanation
     from advisor.planning.solver.plan import Plan
     from advisor.planning.solver.search_clock import Progress
+    from advisor.planning.solver_process import Search
 
 MAX_SECONDS = 86_400
 
@@ -188,33 +189,34 @@ def _planned(options: argparse.Namespace, seconds: float) -> tuple[Planned, bool
     printed = False
     best: Plan | None = None
     explained: Explanation | None = None
+    search: Search[Planned] | None = None
     with progress_line(f"reading {path.name}") as line:
-        loaded = grant_at(
-            open_store(options), path, objective=options.objective, today=date.today()
-        )
-
-        def hear(at: Progress) -> None:
-            nonlocal printed, best, loaded, explained
-            best, loaded = at.plan or best, loaded.as_of(at)
-            explained = explained_so_far(at)
-            line.say(progress_text(at, loaded.grant.currency))
-            if at.settled and not printed and at.plan is not None and options.format == "table":
-                line.clear()
-                words = _decided(options, loaded, at.plan)
-                printed = True  # before it is: Ctrl-C may come as soon as somebody reads it
-                _tell(options, words)
-
-        line.say("no plan yet · trying the plan")
-        search = search_for(loaded, seconds, quick=options.quick)
         try:
+            loaded = grant_at(
+                open_store(options), path, objective=options.objective, today=date.today()
+            )
+
+            def hear(at: Progress) -> None:
+                nonlocal printed, best, loaded, explained
+                best, loaded = at.plan or best, loaded.as_of(at)
+                explained = explained_so_far(at)
+                line.say(progress_text(at, loaded.grant.currency))
+                if at.settled and not printed and at.plan is not None and options.format == "table":
+                    line.clear()
+                    words = _decided(options, loaded, at.plan)
+                    printed = True  # before it is: Ctrl-C may come as soon as somebody reads it
+                    _tell(options, words)
+
+            line.say("no plan yet · trying the plan")
+            search = search_for(loaded, seconds, quick=options.quick)
             return search.run(hear), printed
         except KeyboardInterrupt:
-            search.cancel()
+            if search is not None:
+                search.cancel()
+            line.end()
             if best is None:
-                line.end()
                 print("stopped before any plan was found: nothing is written", file=sys.stderr)
                 raise
-            line.end()
             kept = "the plan is kept" if printed else "the best plan until now is kept"
             print(f"stopped: {kept}", file=sys.stderr)
             return stopped(loaded, best, explained), printed
