@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from advisor.answers.before import quoted
 from advisor.answers.prediction import as_object, as_text
+from advisor.answers.wording import short_gpu_words
 from advisor.cli.command import (
     ANSWERED,
     MOST_MACHINES,
@@ -21,7 +21,20 @@ from advisor.cli.command import (
     open_store,
     terminal_width,
 )
-from advisor.parse import InputError, parse_choice, parse_count, parse_positive, parse_whole, shown
+from advisor.cli.predict_again import assumptions_said, bench_command, rank_command
+from advisor.cli.predict_settings import (
+    GPUS_A_MACHINE,
+    STAGES,
+    amount,
+    check_divides,
+    named_as_asked,
+    samples,
+    settings_named,
+    sharding_asked,
+    wanted_settings,
+    whole,
+)
+from advisor.parse import InputError, parse_choice, shown
 from price_catalog.builds import GPU_COUNTS
 
 if TYPE_CHECKING:
@@ -51,7 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--method", default="optimal", help="optimal (default), free-lunch or naive")
     add("--host-memory", metavar="G", help="of each machine, such as 128GiB (default: 64 a GPU)")
     add("--micro-batch", metavar="M", help="samples a pass and GPU (default: what fits)")
-    add("--sharding", metavar="S", help=f"{', '.join(_STAGES)} (default: what is fastest)")
+    add("--sharding", metavar="S", help=f"{', '.join(STAGES)} (default: what is fastest)")
     add("--checkpointing", metavar="YES", help="activation checkpointing: yes or no")
     add("--offloading", metavar="YES", help="optimiser states in host memory: yes or no")
     add("--details", action="store_true", help="what it rests on, too, and the settings")
@@ -98,10 +111,10 @@ def run_with(options: argparse.Namespace, load_fit: Callable[[], Fitted], store:
     if options.gpu is None and options.keep is None:
         raise InputError("--gpu is missing: name a GPU such as H100, or keep the model with --keep")
     try:
-        chip = None
+        gpu = None
         if options.gpu is not None:
-            chip = chip_of(find_gpu(options.gpu, index_gpus(load_catalog().gpus)))
-        count = _whole(options.count, "--count", "gpus", "gpu") or 1
+            gpu = find_gpu(options.gpu, index_gpus(load_catalog().gpus))
+        count = whole(options.count, "--count", "gpus", "gpu") or 1
         machines, network = network_of(options.nodes, options.fabric, MOST_MACHINES)
         if count % machines:
             raise InputError(
@@ -112,13 +125,14 @@ def run_with(options: argparse.Namespace, load_fit: Callable[[], Fitted], store:
         target = _target(options, store)
         if options.keep is not None:
             target = _keep(target, options.keep, options.force, store)
-        if chip is None:
+        if gpu is None:
             return ANSWERED
+        chip = chip_of(gpu)
         each = count // machines
-        wanted = _wanted(options, each)
-        _check_divides(wanted.micro_batch_size, target.workload.batch_size, count)
+        wanted = wanted_settings(options, each)
+        check_divides(wanted.micro_batch_size, target.workload.batch_size, count)
         answer = predict(target, chip, each, load_fit(), method=options.method, wanted=wanted)
-        answer = _named_as_asked(answer, _sharding(options))
+        answer = named_as_asked(answer, sharding_asked(options))
         if options.host_memory is not None:  # which is then not assumed
             rest = tuple(words for words in answer.assumptions if " of host memory " not in words)
             answer = replace(answer, assumptions=rest)
@@ -126,7 +140,7 @@ def run_with(options: argparse.Namespace, load_fit: Callable[[], Fitted], store:
             told = f"{answer.reason} (assumed: --host-memory states yours)"
             answer = replace(answer, reason=told)
         if network is None:
-            if not _settings_named(options):
+            if not settings_named(options):
                 measured = _measured(store, target, chip.gpu_id, count, options.method)
                 answer = _from_own(answer, measured, target, chip, wanted)
                 answer = beside_measured(answer, measured)
@@ -137,10 +151,10 @@ def run_with(options: argparse.Namespace, load_fit: Callable[[], Fitted], store:
             answer = over_machines(answer, target, machines, parse_fabric(network))
     except ValueError as error:
         raise InputError(str(error)) from None
-    bench = _bench_command(options, target, count)
-    rank = _rank_command(options, target, chip.gpu_id)
-    said = _assumptions_said(
-        options, target, answer.assumptions, wanted.host_gib * min(each, _GPUS_A_MACHINE)
+    bench = bench_command(options, target, count)
+    rank = rank_command(options, target, chip.gpu_id)
+    said = assumptions_said(
+        options, target, answer.assumptions, wanted.host_gib * min(each, GPUS_A_MACHINE)
     )
     name = answer.target if target.recipe is None else target.recipe.name
     if options.format == "json":
@@ -149,67 +163,9 @@ def run_with(options: argparse.Namespace, load_fit: Callable[[], Fitted], store:
         print(to_json(as_object(answer, bench, name, rank, said)))
     else:
         width = terminal_width()
+        answer = replace(answer, gpu=short_gpu_words(gpu))  # as the ranking's table has it
         print(as_text(answer, bench, name, rank, said, details=options.details, width=width))
     return ANSWERED if answer.measured or answer.training_days is not None else NO_ANSWER
-
-
-def _bench_command(options: argparse.Namespace, target: Target, count: int) -> str:
-    """What to type to measure it: a model that only a file describes has to be kept first."""
-    name = options.keep or options.model
-    recipe = target.recipe
-    if options.keep is None:
-        if recipe is None or not _is_as_known(options, target):
-            words = [quoted(word) for word in sys.argv[1:]]
-            return " ".join(["advisor", *words, "--keep my-model"])
-        name = recipe.recipe_id
-    several = f" --nodes {options.nodes} --on slurm" if options.fabric is not None else ""
-    return f"advisor bench --model {quoted(name)} --gpus {count}{several}"
-
-
-def _assumptions_said(
-    options: argparse.Namespace, target: Target, assumptions: Sequence[str], host_gib: float
-) -> str | None:
-    """The same question with what was assumed written out as flags, for the user to change; None
-    where no flag says it."""
-    recipe = target.recipe
-    flags = []
-    if any(words.startswith("sequences of ") for words in assumptions):
-        flags.append(f"--sequence-length {target.workload.tokens}")
-    if recipe is not None and any(words.startswith("images of ") for words in assumptions):
-        flags.append(f"--image-size {recipe.training.image_size}")
-    if any(words.startswith("batches of ") for words in assumptions):
-        flags.append(f"--batch {target.workload.batch_size}")
-    if any(words.endswith(" mixed precision") for words in assumptions):
-        flags.append(f"--precision {target.workload.precision}")
-    if any(" of host memory " in words for words in assumptions):
-        flags.append(f"--host-memory {host_gib:g}GiB")
-    if not flags:
-        return None
-    return " ".join(["advisor", *(quoted(word) for word in sys.argv[1:]), *flags])
-
-
-def _is_as_known(options: argparse.Namespace, target: Target) -> bool:
-    """Whether the model's name alone says what was asked: no file, no training of one's own."""
-    names = ("tokens", "images", "batch", "sequence_length", "image_size", "precision")
-    changes = [getattr(options, name) for name in (*names, "parameters")]
-    recipe = target.recipe
-    named = recipe is not None and options.model.casefold() in (
-        recipe.recipe_id,
-        recipe.name.casefold(),
-    )
-    return named and all(word is None for word in changes)
-
-
-def _rank_command(options: argparse.Namespace, target: Target, gpu_id: str) -> str | None:
-    """What to type to see which machines hold the GPU; None for a model that only a file, or what
-    was typed beside its name, describes."""
-    recipe = target.recipe
-    name = options.keep
-    if name is None and recipe is not None and _is_as_known(options, target):
-        name = recipe.recipe_id
-    if name is None or options.fabric is not None:
-        return None
-    return f"advisor rank --model {quoted(name)} --gpus {quoted(gpu_id)}"
 
 
 def _target(options: argparse.Namespace, store: Store) -> Target:
@@ -220,14 +176,14 @@ def _target(options: argparse.Namespace, store: Store) -> Target:
     from bench_runner.typed_numbers import count_words
 
     ask = Ask(
-        tokens=_amount(options.tokens, "--tokens", "tokens"),
-        images=_amount(options.images, "--images", "images"),
-        batch_size=_samples(options.batch, "--batch"),
-        sequence_length=_whole(options.sequence_length, "--sequence-length", "tokens"),
-        image_size=_whole(options.image_size, "--image-size", "pixels", "px"),
+        tokens=amount(options.tokens, "--tokens", "tokens"),
+        images=amount(options.images, "--images", "images"),
+        batch_size=samples(options.batch, "--batch"),
+        sequence_length=whole(options.sequence_length, "--sequence-length", "tokens"),
+        image_size=whole(options.image_size, "--image-size", "pixels", "px"),
         precision=options.precision and options.precision.strip().casefold(),
     )
-    parameters = _amount(options.parameters, "--parameters", "parameters", "params")
+    parameters = amount(options.parameters, "--parameters", "parameters", "params")
     if parameters is None:
         return resolve(options.model, ask, load_recipes(), store.own_models)
     run_ = Run(
@@ -242,28 +198,6 @@ def _target(options: argparse.Namespace, store: Store) -> Target:
     article = "An" if options.model.casefold().startswith("e") else "A"
     name = f"{article} {options.model} of {count_words(parameters)} parameters"
     return target_of_size(name, options.model, parameters, run_)
-
-
-def _check_divides(micro: int | None, batch: int, count: int) -> None:
-    """Raises InputError where passes of so many samples do not make the batch: another batch is
-    another training."""
-    of_each = batch // count
-    if micro is None or micro > of_each or batch % (micro * count) == 0:
-        return  # what is too large is refused where it is predicted
-    near = [each for each in range(micro, 0, -1) if batch % (each * count) == 0]
-    if not near:
-        return  # the batch itself cannot be shared alike, which is told there, too
-    gpus = "1 GPU" if count == 1 else f"{count} GPUs"
-    raise InputError(
-        f"--micro-batch {micro} does not divide the batch of {batch:,} on {gpus}: "
-        f"give one that does, such as {near[0]}"
-    )
-
-
-def _settings_named(options: argparse.Namespace) -> bool:
-    """Whether settings are asked for that what was measured may not have had."""
-    named = (options.micro_batch, options.sharding, options.checkpointing, options.offloading)
-    return any(word is not None for word in named)
 
 
 def _measured(
@@ -330,77 +264,6 @@ _TUNED = ("free-lunch", "memory-saving", "optimal")
 """What trains the same model with settings that somebody would choose."""
 
 
-_STAGES = {
-    "none": 0,
-    "zero-1": 1,
-    "zero-2": 2,
-    "zero-3": 3,
-    "fsdp-shard-grad-op": 2,
-    "fsdp-full-shard": 3,
-}
-"""What each word of --sharding shards; for the prediction ZeRO and FSDP are one."""
-_MOST_HOST_GIB = 1e6
-_GPUS_A_MACHINE = 8
-
-
-def _wanted(options: argparse.Namespace, count: int) -> Wanted:
-    """Settings and host memory as asked. Raises InputError."""
-    from advisor.prediction.physics.memory import HOST_GIB_A_GPU, Wanted
-
-    host, sharding = HOST_GIB_A_GPU, _sharding(options)
-    if options.host_memory is not None:
-        whole = parse_positive(options.host_memory, "host memory", "GiB", _MOST_HOST_GIB)
-        host = whole / min(count, _GPUS_A_MACHINE)
-    if sharding is not None and sharding not in _STAGES:
-        raise InputError(f"--sharding {shown(options.sharding)} is not one of {', '.join(_STAGES)}")
-    return Wanted(
-        host_gib=host,
-        stage=None if sharding is None else _STAGES[sharding],
-        checkpointing=_yes(options.checkpointing, "--checkpointing"),
-        offloading=_yes(options.offloading, "--offloading"),
-        micro_batch_size=_samples(options.micro_batch, "--micro-batch"),
-    )
-
-
-_CALLED = {stage.replace("-", ""): stage for stage in _STAGES} | {
-    "ddp": "none",
-    "zero0": "none",
-    "fsdp": "fsdp-full-shard",  # which is what FSDP does where nothing is said
-    "fullshard": "fsdp-full-shard",
-    "shardgradop": "fsdp-shard-grad-op",
-}
-"""What else they are called, without what parts the words."""
-
-
-def _sharding(options: argparse.Namespace) -> str | None:
-    """As it is spelled in settings, known or not."""
-    if options.sharding is None:
-        return None
-    word = "".join(options.sharding.casefold().replace("_", " ").replace("-", " ").split())
-    return _CALLED.get(word, word)
-
-
-def _named_as_asked(answer: Prediction, sharding: str | None) -> Prediction:
-    """The settings with FSDP where it was asked for: of one stage it and ZeRO are predicted alike,
-    and written as ZeRO."""
-    if sharding is None or not sharding.startswith("fsdp"):
-        return answer
-    from bench_runner.records import SHARDINGS, one_of
-
-    fsdp = one_of(sharding, SHARDINGS, "sharding")
-    settings, *fitting = (
-        None if each is None else replace(each, sharding=fsdp)
-        for each in (answer.settings, *answer.fitting)
-    )
-    kept = tuple(each for each in fitting if each is not None)
-    said = (*answer.assumptions, "FSDP as fast as ZeRO of the same stage")
-    return replace(answer, settings=settings, fitting=kept, assumptions=said)
-
-
-def _yes(text: str | None, option: str) -> bool | None:
-    return None if text is None else parse_choice(text, ("yes", "no"), option) == "yes"
-
-
 def _keep(target: Target, name: str, force: bool, store: Store) -> Target:
     """Keep what was asked about, and what it is called from now on. Raises ValueError."""
     from advisor.prediction.model.own_model import own_model
@@ -427,25 +290,3 @@ def _forget(name: str, store: Store) -> int:
     left = f"; {stayed} times measured for it stay" if stayed else ""
     print(f"forgot {shown(name)} in {store.path}{left}", file=sys.stderr)
     return ANSWERED
-
-
-def _amount(text: str | None, option: str, *units: str) -> float | None:
-    """``300B`` as 3e11."""
-    return None if text is None else parse_count(text, option, "300B", units)
-
-
-_SAMPLES = ("samples", "sample", "sequences", "images")
-
-
-def _whole(text: str | None, option: str, *units: str) -> int | None:
-    return None if text is None else parse_whole(text, option, units)
-
-
-def _samples(text: str | None, option: str) -> int | None:
-    """How many samples; a batch in tokens, as some write it, is told how to say it."""
-    if text is not None and text.strip().casefold().endswith("tokens"):
-        raise InputError(
-            f"{option} {shown(text)} is in tokens: write samples, which is the tokens over those "
-            "of one sample"
-        )
-    return _whole(text, option, *_SAMPLES)

@@ -211,3 +211,15 @@ def test_a_quoted_machine_before_a_sum_of_fewer_days_says_why(
     assert "; 4 × RTX 5090 may be faster. " in said
     assert "1 comes first: it is quoted whole; nobody quoted the sum behind it. " in said
     assert "comes first" not in told(capsys, *at, "--budget", "400k")[1]
+
+
+def test_a_prediction_calls_a_card_what_the_ranking_calls_it(
+    store_path: Path, capsys: Capture
+) -> None:
+    asked = ("predict", "--model", "pythia-1b", "--gpu", "rtx-pro-6000-blackwell-maxq")
+    code, out, _ = told(capsys, *asked, "--store", str(store_path))
+    assert code == 0
+    assert out.startswith("Pythia 1B trains on 1 × RTX PRO 6000 Max-Q in ≈")
+    assert "Blackwell" not in out
+    code, out, _ = told(capsys, *asked, "--format", "json", "--store", str(store_path))
+    assert json.loads(out)["gpu"] == "RTX PRO 6000 Blackwell Max-Q"

@@ -1,0 +1,128 @@
+"""The settings and amounts of ``advisor predict`` as they are typed."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from advisor.parse import InputError, parse_choice, parse_count, parse_positive, parse_whole, shown
+
+if TYPE_CHECKING:
+    from advisor.prediction.physics.memory import Wanted
+    from advisor.prediction.predict_one import Prediction
+
+STAGES = {
+    "none": 0,
+    "zero-1": 1,
+    "zero-2": 2,
+    "zero-3": 3,
+    "fsdp-shard-grad-op": 2,
+    "fsdp-full-shard": 3,
+}
+"""What each word of --sharding shards; for the prediction ZeRO and FSDP are one."""
+_MOST_HOST_GIB = 1e6
+GPUS_A_MACHINE = 8
+
+
+def wanted_settings(options: argparse.Namespace, count: int) -> Wanted:
+    """Settings and host memory as asked. Raises InputError."""
+    from advisor.prediction.physics.memory import HOST_GIB_A_GPU, Wanted
+
+    host, sharding = HOST_GIB_A_GPU, sharding_asked(options)
+    if options.host_memory is not None:
+        all_gib = parse_positive(options.host_memory, "host memory", "GiB", _MOST_HOST_GIB)
+        host = all_gib / min(count, GPUS_A_MACHINE)
+    if sharding is not None and sharding not in STAGES:
+        raise InputError(f"--sharding {shown(options.sharding)} is not one of {', '.join(STAGES)}")
+    return Wanted(
+        host_gib=host,
+        stage=None if sharding is None else STAGES[sharding],
+        checkpointing=_yes(options.checkpointing, "--checkpointing"),
+        offloading=_yes(options.offloading, "--offloading"),
+        micro_batch_size=samples(options.micro_batch, "--micro-batch"),
+    )
+
+
+_CALLED = {stage.replace("-", ""): stage for stage in STAGES} | {
+    "ddp": "none",
+    "zero0": "none",
+    "fsdp": "fsdp-full-shard",  # which is what FSDP does where nothing is said
+    "fullshard": "fsdp-full-shard",
+    "shardgradop": "fsdp-shard-grad-op",
+}
+"""What else they are called, without what parts the words."""
+
+
+def sharding_asked(options: argparse.Namespace) -> str | None:
+    """As it is spelled in settings, known or not."""
+    if options.sharding is None:
+        return None
+    word = "".join(options.sharding.casefold().replace("_", " ").replace("-", " ").split())
+    return _CALLED.get(word, word)
+
+
+def named_as_asked(answer: Prediction, sharding: str | None) -> Prediction:
+    """The settings with FSDP where it was asked for: of one stage it and ZeRO are predicted alike,
+    and written as ZeRO."""
+    if sharding is None or not sharding.startswith("fsdp"):
+        return answer
+    from bench_runner.records import SHARDINGS, one_of
+
+    fsdp = one_of(sharding, SHARDINGS, "sharding")
+    settings, *fitting = (
+        None if each is None else replace(each, sharding=fsdp)
+        for each in (answer.settings, *answer.fitting)
+    )
+    kept = tuple(each for each in fitting if each is not None)
+    said = (*answer.assumptions, "FSDP as fast as ZeRO of the same stage")
+    return replace(answer, settings=settings, fitting=kept, assumptions=said)
+
+
+def _yes(text: str | None, option: str) -> bool | None:
+    return None if text is None else parse_choice(text, ("yes", "no"), option) == "yes"
+
+
+def check_divides(micro: int | None, batch: int, count: int) -> None:
+    """Raises InputError where passes of so many samples do not make the batch: another batch is
+    another training."""
+    of_each = batch // count
+    if micro is None or micro > of_each or batch % (micro * count) == 0:
+        return  # what is too large is refused where it is predicted
+    near = [each for each in range(micro, 0, -1) if batch % (each * count) == 0]
+    if not near:
+        return  # the batch itself cannot be shared alike, which is told there, too
+    gpus = "1 GPU" if count == 1 else f"{count} GPUs"
+    raise InputError(
+        f"--micro-batch {micro} does not divide the batch of {batch:,} on {gpus}: "
+        f"give one that does, such as {near[0]}"
+    )
+
+
+def settings_named(options: argparse.Namespace) -> bool:
+    """Whether settings are asked for that what was measured may not have had."""
+    named = (options.micro_batch, options.sharding, options.checkpointing, options.offloading)
+    return any(word is not None for word in named)
+
+
+def amount(text: str | None, option: str, *units: str) -> float | None:
+    """``300B`` as 3e11. Raises InputError."""
+    return None if text is None else parse_count(text, option, "300B", units)
+
+
+_SAMPLES = ("samples", "sample", "sequences", "images")
+
+
+def whole(text: str | None, option: str, *units: str) -> int | None:
+    """A count such as of GPUs; None where nothing was typed. Raises InputError."""
+    return None if text is None else parse_whole(text, option, units)
+
+
+def samples(text: str | None, option: str) -> int | None:
+    """How many samples; a batch in tokens, as some write it, is told how to say it."""
+    if text is not None and text.strip().casefold().endswith("tokens"):
+        raise InputError(
+            f"{option} {shown(text)} is in tokens: write samples, which is the tokens over those "
+            "of one sample"
+        )
+    return whole(text, option, *_SAMPLES)
