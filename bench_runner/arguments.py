@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from bench_runner import search, space
-from bench_runner.recipes import PEAK_KINDS, Recipe, load_recipe, load_recipes, nearest
+from bench_runner.recipe_table import nearest
+from bench_runner.recipes import PEAK_KINDS, Recipe, load_recipe, load_recipes
 from bench_runner.records import ATTENTIONS, SHARDINGS, Settings
 from bench_runner.results import LOCAL_SOURCE
 from bench_runner.typed_numbers import read_measure, read_positive, read_whole

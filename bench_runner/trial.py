@@ -6,7 +6,8 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from bench_runner.recipes import ModelSource, Recipe, Support, Training
+from bench_runner.recipe_model import ModelSource
+from bench_runner.recipes import Recipe, Support, Training
 from bench_runner.records import Settings
 
 Ending = Literal["ok", "infeasible", "climbed", "failed", "timed-out", "cancelled"]

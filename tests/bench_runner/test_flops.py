@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench_runner.flops import FlopCount, UncountedArchitectureError, count_flops
-from bench_runner.recipes import ModelSource, Recipe, Support, Training, load_recipes
+from bench_runner.recipe_model import ModelSource
+from bench_runner.recipes import Recipe, Support, Training, load_recipes
 
 RECIPES = {recipe.recipe_id: recipe for recipe in load_recipes()}
 

@@ -19,7 +19,8 @@ from advisor.prediction.physics.chip import Chip, chip_of
 from advisor.prediction.physics.memory import HOST_GIB_A_GPU, NAIVE, Option
 from bench_runner.kernels import ROUND_LENGTH
 from bench_runner.published import load_published
-from bench_runner.recipes import PRECISIONS, ModelSource, Recipe, Support, Training, load_recipes
+from bench_runner.recipe_model import ModelSource
+from bench_runner.recipes import PRECISIONS, Recipe, Support, Training, load_recipes
 from bench_runner.records import SHARDINGS, Measurement, Settings, one_of
 from bench_runner.space import STAGES
 from price_catalog.load import load_catalog

@@ -10,7 +10,8 @@ from typing import Any
 from advisor.parse import shown
 from advisor.prediction.model.workload import Workload, sized, workload_of
 from bench_runner.architecture import Architecture, Bert, GptNeoX, Vit
-from bench_runner.recipes import TEXT_FAMILIES, ModelSource, Precision, Recipe, Support, Training
+from bench_runner.recipe_model import ModelSource
+from bench_runner.recipes import TEXT_FAMILIES, Precision, Recipe, Support, Training
 from bench_runner.timm_models import (
     CLASSES,
     likely_family,
