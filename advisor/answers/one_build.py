@@ -14,11 +14,10 @@ from advisor.answers.circuit import OUTLET
 from advisor.answers.ownership import (
     Ownership,
     break_evens,
-    cost_rows,
-    even_words,
-    offer_words,
     ownership_as_far_as_known,
 )
+from advisor.answers.ownership_rows import cost_rows
+from advisor.answers.ownership_words import even_words, offer_words
 from advisor.answers.price_told import place_lines
 from advisor.answers.scaling_words import LOOKED_AT, faster_notes
 from advisor.answers.verdict import chance_of, days_words, how_sure

@@ -1,4 +1,4 @@
-"""What one build costs to own or to rent: rows for `advisor prices`."""
+"""What one build costs to own or to rent: which build is meant, and what is counted for it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
-from typing import Any
 
 from advisor.answers.before import of_typed_store
 from advisor.answers.rented_alone import RentedAlone
@@ -15,24 +14,17 @@ from advisor.answers.wording import (
     build_words,
     counted_days,
     in_machine,
-    is_unquoted,
     mark_at,
     named_gpus_words,
     owned_words,
     price_day_words,
     rented_words,
-    runs_words,
-    summed_words,
 )
-from advisor.costs.amounts import age_words, usd_and_cents, usd_rounded
 from advisor.costs.price_book import add_command
 from advisor.costs.rental import (
     BreakEven,
-    RentOffer,
     break_even,
     rent_offers,
-    rented_usd,
-    reserved_usd,
 )
 from advisor.costs.tco import PAPER_TERMS, CostTerms, TotalCostOfOwnership, total_cost_of_ownership
 from advisor.parse import InputError, PriceRule, shown
@@ -358,198 +350,3 @@ def _power(
     return wall_w(build), (
         f"GPUs at TDP and processors; fans, memory and drives estimated; over {efficiency}"
     )
-
-
-def cost_rows(owned: Ownership) -> list[dict[str, Any]]:
-    """Every term over the life, a year and, where there is a time, a training run."""
-    own, days = owned.own, owned.training_days
-    years, busy = own.terms.lifetime_years, own.busy_days
-
-    def row(term: str, life: Decimal | None, how: str) -> dict[str, Any]:
-        each = None
-        if life is not None and days is not None:
-            each = life * Decimal(str(days)) / busy
-        return {
-            "term": term,
-            "life_usd": _cents(life),
-            "year_usd": _cents(None if life is None else life / years),
-            "experiment_usd": _cents(each),
-            "how": how,
-        }
-
-    terms = own.terms
-    watts = owned.watts_words or "power not known"
-    kwh = _kwh_words(terms.electricity_usd_per_kwh)
-    use, resale, rate = (
-        f"{share * 100:g} %"
-        for share in map(float, (terms.utilisation, terms.resale_share, terms.financing_rate))
-    )
-    rows = [
-        row("hardware", own.hardware_usd, f"over {years} years at {use} use"),
-        row("resale", own.resale_usd, f"{resale} of the price comes back"),
-        row("financing", own.financing_usd, f"{rate} a year, monthly parts"),
-        row("hosting", own.hosting_usd, f"${terms.hosting_usd_per_u_month} a rack unit and month"),
-        row("staff", own.staff_usd, f"${terms.staff_usd_per_year} a year"),
-        row(
-            "electricity",
-            own.electricity_usd,
-            f"{watts} × PUE {terms.pue} × {kwh} a kWh; {owned.power}",
-        ),
-        row("whole", own.life_usd, "everything above"),
-    ]
-    if days is not None:
-        rows[-1]["experiment_usd"] = own.experiment_usd(days)
-    return rows
-
-
-def _cents(amount: Decimal | None) -> Decimal | None:
-    return None if amount is None else amount.quantize(Decimal("0.01"))
-
-
-def rent_row(
-    owned: Ownership, even: BreakEven, days: float, number: Decimal | None
-) -> dict[str, Any]:
-    offer, years = even.offer, owned.own.terms.lifetime_years
-    whole = offer.kind == "reserved"
-    row: dict[str, Any] = {
-        "rent": offer.kind,
-        "usd_per_hour": offer.price_per_hour_usd,
-        "low": offer.low_usd,
-        "high": offer.high_usd,
-        "providers": offer.providers,
-        "middle": offer.middle.provider
-        + (f" {offer.middle.instance}" if offer.middle.instance else ""),
-        "date": offer.middle.priced_on,
-        "age": age_words(offer.middle.priced_on, owned.as_of),
-        "leaves_out": offer.middle.leaves_out,
-        "machines": offer.times,
-        "experiment_usd": _cents(even.rent_per_experiment_usd),
-        "break_even_experiments": None if even.experiments is None else round(even.experiments, 1),
-        "break_even_utilisation": None
-        if even.utilisation is None
-        else f"{percent(even.utilisation)}",
-        "whole_life_usd": _cents(
-            reserved_usd(offer.price_per_hour_usd, years)
-            if whole
-            else rented_usd(offer.price_per_hour_usd, days, owned.own.experiments(days))
-        ),
-    }
-    if number is not None:
-        row[f"{number:f}_experiments_usd"] = (
-            row["whole_life_usd"]
-            if whole
-            else _cents(rented_usd(offer.price_per_hour_usd, days, number))
-        )
-    return row
-
-
-def _kwh_words(usd: Decimal) -> str:
-    """``$0.30``, ``$0.125``: cents at least."""
-    return usd_and_cents(usd) if usd == usd.quantize(Decimal("0.01")) else f"${usd.normalize():f}"
-
-
-def _days_words(owned: Ownership) -> str:
-    """``≈79.4 days``, with the mark where nobody measured it; the time must be known."""
-    assert owned.training_days is not None
-    return f"{owned.mark}{counted_days(owned.training_days)}"
-
-
-def finishes(owned: Ownership) -> bool:
-    """Whether the machine makes a training run in its life, as far as it is used; the time must be
-    known."""
-    assert owned.training_days is not None  # else nothing is compared
-    return owned.own.experiments(owned.training_days) >= 1
-
-
-def cost_sentence(owned: Ownership) -> str:
-    """What owning costs, in one sentence that could stand alone."""
-    own, model = owned.own, owned.candidates.model.name
-    machine = owned_words(owned.build)
-    if own.life_usd is None:
-        return f"What owning {machine} costs is not known: nobody states what it draws."
-    years = f"{own.terms.lifetime_years:f} year{'' if own.terms.lifetime_years == 1 else 's'}"
-    candidates, i = owned.candidates, owned.position
-    days = [q.quoted_on for q in (candidates.gpu_quotes[i], candidates.host_quotes[i]) if q]
-    price = f"price of {min(days):%B %Y}" if own.hardware_usd else "yours already"
-    host = candidates.host_quotes[i]
-    if host is not None and own.hardware_usd and is_unquoted(owned.build, host):
-        price = f"{summed_words(host)}, {min(days):%B %Y}"
-    elif own.hardware_usd and not candidates.offered[i]:
-        price += ", no seller known"
-    counted = "with" if own.terms.electricity_usd_per_kwh else "without"
-    words = f"Owning {machine} costs {usd_rounded(own.life_usd)} over {years} "
-    words += f"({price}, {counted} electricity)"
-    each = None if owned.training_days is None else own.experiment_usd(owned.training_days)
-    if each is None:
-        return f"{words}; how long {model} trains on it is not known."
-    if not finishes(owned):
-        return f"{words}, and does not finish a run of {model} by then ({_days_words(owned)})."
-    return f"{words}, {owned.mark}{usd_rounded(each)} a run of {model} ({_days_words(owned)} each)."
-
-
-def rent_sentence(owned: Ownership, evens: list[BreakEven]) -> str:
-    """What a rented run costs and from when buying pays, in one sentence that could stand alone."""
-    even = evens[0]
-    words = (
-        f"A run of {owned.candidates.model.name} on {rented_words(owned.build)} rented "
-        f"{even.offer.kind} costs {owned.mark}{usd_rounded(even.rent_per_experiment_usd)} "
-        f"({_days_words(owned)} at {usd_and_cents(even.offer.price_per_hour_usd)} an hour)"
-    )
-    if not finishes(owned):
-        years = f"{owned.own.terms.lifetime_years:f} years"
-        return f"{words}; a machine of your own does not finish one in its {years}."
-    if even.experiments is None or even.utilisation is None:
-        return f"{words}; under these terms buying never pays."
-    if even.utilisation > 1:
-        return f"{words}; buying never pays in the {owned.own.terms.lifetime_years:f} years."
-    if even.experiments <= 1:
-        what = "your own machine is cheaper" if owned.build.host_owned else "buying pays"
-        return f"{words}; {what} from the first run on."
-    pays = f"{words}; buying pays from {runs_words(even.experiments)} on"
-    if not (owned.build.host_owned or owned.candidates.offered[owned.position]):
-        pays = (
-            f"{words}; no seller is known, else buying pays from {runs_words(even.experiments)} on"
-        )
-    assert owned.training_days is not None  # it comes with the experiments
-    most, use = owned.own.experiments(owned.training_days), owned.own.terms.utilisation
-    if even.experiments > most:
-        return f"{pays}, but at {percent(use)} use the machine makes {int(most)} in its life."
-    return f"{pays}."
-
-
-def offer_words(offer: RentOffer) -> str:
-    """What renting costs, from whom and since when, in one sentence."""
-    price, whose = usd_and_cents(offer.price_per_hour_usd), offer.middle
-    asked = f"{whose.provider}, {whose.priced_on}{left_out_words(whose)}"
-    if offer.providers == 1:
-        return f"{offer.kind}: {price} an hour, the only offer: {asked}"
-    span = f"{usd_and_cents(offer.low_usd)} to {usd_and_cents(offer.high_usd)}"
-    which = "dearer" if offer.providers == 2 else "middle"
-    of = f"the {which} of {offer.providers} offers ({span})"
-    return f"{offer.kind}: {price} an hour, {of}: {asked}"
-
-
-def left_out_words(rental: Rental) -> str:
-    """What is billed on top of a rental price; nothing where it is whole."""
-    return f"; {rental.leaves_out} are billed on top" if rental.leaves_out else ""
-
-
-def even_words(evens: list[BreakEven], *, is_owned: bool = False) -> list[str]:
-    """From when buying pays beside each way to rent, as `rent_sentence` says of the first."""
-    lines = []
-    pays = "your own machine is cheaper" if is_owned else "buying pays"
-    for even in evens:
-        kind = even.offer.kind
-        if even.experiments is None:
-            lines.append(f"{kind}: under these terms buying never pays.")
-        elif kind == "reserved" or even.experiments <= 1:
-            lines.append(f"{kind}: {pays} from the first run on.")
-        elif even.utilisation is not None and even.utilisation > 1:
-            lines.append(f"{kind}: buying never pays in the machine's life.")
-        else:
-            assert even.utilisation is not None  # it comes with the experiments
-            lines.append(
-                f"{kind}: {pays} from {runs_words(even.experiments)} on, "
-                f"{percent(even.utilisation)} of the machine's life."
-            )
-    return lines

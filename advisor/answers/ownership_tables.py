@@ -7,13 +7,11 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from advisor.answers.before import Doubt, doubt_block, quoted
-from advisor.answers.ownership import (
-    Ownership,
-    chosen_build,
-    cost_rows,
+from advisor.answers.ownership import Ownership, chosen_build
+from advisor.answers.ownership_rows import cost_rows, rent_row
+from advisor.answers.ownership_words import (
     cost_sentence,
     finishes,
-    rent_row,
     rent_sentence,
 )
 from advisor.answers.wording import (

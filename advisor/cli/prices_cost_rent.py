@@ -14,13 +14,11 @@ from advisor.answers.ownership import (
     OwnershipRequest,
     break_evens,
     cheapest_ownership,
-    cost_rows,
-    cost_sentence,
-    rent_row,
-    rent_sentence,
     rented_alone,
 )
+from advisor.answers.ownership_rows import cost_rows, rent_row
 from advisor.answers.ownership_tables import cost_doubts, cost_text, rent_doubts, rent_text
+from advisor.answers.ownership_words import cost_sentence, rent_sentence
 from advisor.answers.rented_alone import (
     RentedAlone,
     rented_doubts,

@@ -1,0 +1,127 @@
+"""What owning and renting cost, in sentences."""
+
+from __future__ import annotations
+
+from advisor.answers.ownership import Ownership
+from advisor.answers.wording import (
+    counted_days,
+    is_unquoted,
+    owned_words,
+    rented_words,
+    runs_words,
+    summed_words,
+)
+from advisor.costs.amounts import usd_and_cents, usd_rounded
+from advisor.costs.rental import (
+    BreakEven,
+    RentOffer,
+)
+from bench_runner.typed_numbers import percent
+from price_catalog.model import Rental
+
+
+def _days_words(owned: Ownership) -> str:
+    """``≈79.4 days``, with the mark where nobody measured it; the time must be known."""
+    assert owned.training_days is not None
+    return f"{owned.mark}{counted_days(owned.training_days)}"
+
+
+def finishes(owned: Ownership) -> bool:
+    """Whether the machine makes a training run in its life, as far as it is used; the time must be
+    known."""
+    assert owned.training_days is not None  # else nothing is compared
+    return owned.own.experiments(owned.training_days) >= 1
+
+
+def cost_sentence(owned: Ownership) -> str:
+    """What owning costs, in one sentence that could stand alone."""
+    own, model = owned.own, owned.candidates.model.name
+    machine = owned_words(owned.build)
+    if own.life_usd is None:
+        return f"What owning {machine} costs is not known: nobody states what it draws."
+    years = f"{own.terms.lifetime_years:f} year{'' if own.terms.lifetime_years == 1 else 's'}"
+    candidates, i = owned.candidates, owned.position
+    days = [q.quoted_on for q in (candidates.gpu_quotes[i], candidates.host_quotes[i]) if q]
+    price = f"price of {min(days):%B %Y}" if own.hardware_usd else "yours already"
+    host = candidates.host_quotes[i]
+    if host is not None and own.hardware_usd and is_unquoted(owned.build, host):
+        price = f"{summed_words(host)}, {min(days):%B %Y}"
+    elif own.hardware_usd and not candidates.offered[i]:
+        price += ", no seller known"
+    counted = "with" if own.terms.electricity_usd_per_kwh else "without"
+    words = f"Owning {machine} costs {usd_rounded(own.life_usd)} over {years} "
+    words += f"({price}, {counted} electricity)"
+    each = None if owned.training_days is None else own.experiment_usd(owned.training_days)
+    if each is None:
+        return f"{words}; how long {model} trains on it is not known."
+    if not finishes(owned):
+        return f"{words}, and does not finish a run of {model} by then ({_days_words(owned)})."
+    return f"{words}, {owned.mark}{usd_rounded(each)} a run of {model} ({_days_words(owned)} each)."
+
+
+def rent_sentence(owned: Ownership, evens: list[BreakEven]) -> str:
+    """What a rented run costs and from when buying pays, in one sentence that could stand alone."""
+    even = evens[0]
+    words = (
+        f"A run of {owned.candidates.model.name} on {rented_words(owned.build)} rented "
+        f"{even.offer.kind} costs {owned.mark}{usd_rounded(even.rent_per_experiment_usd)} "
+        f"({_days_words(owned)} at {usd_and_cents(even.offer.price_per_hour_usd)} an hour)"
+    )
+    if not finishes(owned):
+        years = f"{owned.own.terms.lifetime_years:f} years"
+        return f"{words}; a machine of your own does not finish one in its {years}."
+    if even.experiments is None or even.utilisation is None:
+        return f"{words}; under these terms buying never pays."
+    if even.utilisation > 1:
+        return f"{words}; buying never pays in the {owned.own.terms.lifetime_years:f} years."
+    if even.experiments <= 1:
+        what = "your own machine is cheaper" if owned.build.host_owned else "buying pays"
+        return f"{words}; {what} from the first run on."
+    pays = f"{words}; buying pays from {runs_words(even.experiments)} on"
+    if not (owned.build.host_owned or owned.candidates.offered[owned.position]):
+        pays = (
+            f"{words}; no seller is known, else buying pays from {runs_words(even.experiments)} on"
+        )
+    assert owned.training_days is not None  # it comes with the experiments
+    most, use = owned.own.experiments(owned.training_days), owned.own.terms.utilisation
+    if even.experiments > most:
+        return f"{pays}, but at {percent(use)} use the machine makes {int(most)} in its life."
+    return f"{pays}."
+
+
+def offer_words(offer: RentOffer) -> str:
+    """What renting costs, from whom and since when, in one sentence."""
+    price, whose = usd_and_cents(offer.price_per_hour_usd), offer.middle
+    asked = f"{whose.provider}, {whose.priced_on}{left_out_words(whose)}"
+    if offer.providers == 1:
+        return f"{offer.kind}: {price} an hour, the only offer: {asked}"
+    span = f"{usd_and_cents(offer.low_usd)} to {usd_and_cents(offer.high_usd)}"
+    which = "dearer" if offer.providers == 2 else "middle"
+    of = f"the {which} of {offer.providers} offers ({span})"
+    return f"{offer.kind}: {price} an hour, {of}: {asked}"
+
+
+def left_out_words(rental: Rental) -> str:
+    """What is billed on top of a rental price; nothing where it is whole."""
+    return f"; {rental.leaves_out} are billed on top" if rental.leaves_out else ""
+
+
+def even_words(evens: list[BreakEven], *, is_owned: bool = False) -> list[str]:
+    """From when buying pays beside each way to rent, as `rent_sentence` says of the first."""
+    lines = []
+    pays = "your own machine is cheaper" if is_owned else "buying pays"
+    for even in evens:
+        kind = even.offer.kind
+        if even.experiments is None:
+            lines.append(f"{kind}: under these terms buying never pays.")
+        elif kind == "reserved" or even.experiments <= 1:
+            lines.append(f"{kind}: {pays} from the first run on.")
+        elif even.utilisation is not None and even.utilisation > 1:
+            lines.append(f"{kind}: buying never pays in the machine's life.")
+        else:
+            assert even.utilisation is not None  # it comes with the experiments
+            lines.append(
+                f"{kind}: {pays} from {runs_words(even.experiments)} on, "
+                f"{percent(even.utilisation)} of the machine's life."
+            )
+    return lines
