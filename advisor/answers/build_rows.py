@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from advisor.answers.wording import build_words
+from advisor.answers.build_words import build_words
 from advisor.ranking.snapshot import Snapshot
 from price_catalog.builds import Build, not_known, rack_units_of
 from price_catalog.power import (

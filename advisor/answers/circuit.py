@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from advisor.answers.wording import gpus_words
+from advisor.answers.build_words import gpus_words
 from price_catalog.builds import Build
 from price_catalog.power import Supply, supply_obstacle
 

@@ -10,24 +10,26 @@ from typing import TYPE_CHECKING
 
 from advisor.answers.before import Doubt, quoted
 from advisor.answers.budgets import converted
+from advisor.answers.build_words import (
+    bench_words,
+    gpus_words,
+    in_machine,
+    limit_first,
+    rented_words,
+    short_gpus_words,
+)
 from advisor.answers.circuit import OUTLET
 from advisor.answers.offered import chance_at, days_at, offer_words, orderable, quoted_whole
 from advisor.answers.price_told import newer_words, prices_told
 from advisor.answers.uncertainty_lines import bench_command
 from advisor.answers.verdict import better_unsold, measured_days
 from advisor.answers.wording import (
-    bench_words,
     chance_words,
     counted_days,
     estimate_mark,
-    gpus_words,
-    in_machine,
     is_unquoted,
-    limit_first,
     price_day,
-    rented_words,
     runs_words,
-    short_gpus_words,
 )
 from advisor.costs.amounts import age_words, minutes_words, usd_and_cents, usd_rounded
 from advisor.costs.cost import DAYS_PER_YEAR

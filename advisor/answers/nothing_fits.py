@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from advisor.answers.budgets import budget_words
+from advisor.answers.build_words import build_words
 from advisor.answers.offered import LEAST, ROOMS, Room, asked_for, days_at, priced_words, sold_first
-from advisor.answers.wording import build_words
 from advisor.costs.amounts import usd_rounded
 from advisor.ranking.candidates import Candidates
 from advisor.ranking.rank import Ranking

@@ -11,18 +11,20 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 from advisor.answers.budgets import budget_words
+from advisor.answers.build_words import (
+    in_machine,
+    named_gpus_words,
+    supply_words,
+)
 from advisor.answers.wording import (
     chance_words,
     counted_days,
     days_and_ends,
-    in_machine,
     is_own_price,
     is_unquoted,
     mark_at,
-    named_gpus_words,
     price_day_words,
     summed_words,
-    supply_words,
 )
 from advisor.costs.amounts import usd_rounded, usd_whole
 from advisor.ranking.rank import Ranking

@@ -10,6 +10,15 @@ from decimal import Decimal
 from typing import Literal, NamedTuple
 
 from advisor.answers.before import of_typed_store, quoted
+from advisor.answers.build_words import (
+    bench_words,
+    machine_words,
+    named_gpus_words,
+    over_words,
+    rented_words,
+    set_limit,
+    short_gpus_words,
+)
 from advisor.answers.circuit import OUTLET
 from advisor.answers.ownership import (
     Ownership,
@@ -25,19 +34,12 @@ from advisor.answers.wording import (
     KIND_WORDS,
     QUOTED_FIRST,
     RULE_WORDS,
-    bench_words,
     counted_days,
     estimate_mark,
     is_unquoted,
-    machine_words,
     makes_words,
-    named_gpus_words,
-    over_words,
     price_day_words,
     reason_words,
-    rented_words,
-    set_limit,
-    short_gpus_words,
     summed_words,
     trust_words,
 )

@@ -7,7 +7,7 @@ from datetime import date
 from typing import NamedTuple
 
 from advisor.answers.before import of_typed_store
-from advisor.answers.wording import gpus_words
+from advisor.answers.build_words import gpus_words
 from advisor.costs.amounts import usd_as_quoted
 from advisor.costs.own_machines import (
     QUOTE_COLUMNS,

@@ -8,17 +8,19 @@ from datetime import date
 from decimal import Decimal
 
 from advisor.answers.before import of_typed_store
+from advisor.answers.build_words import (
+    build_words,
+    in_machine,
+    named_gpus_words,
+    owned_words,
+    rented_words,
+)
 from advisor.answers.rented_alone import RentedAlone
 from advisor.answers.wording import (
     PREDICTED_MARK,
-    build_words,
     counted_days,
-    in_machine,
     mark_at,
-    named_gpus_words,
-    owned_words,
     price_day_words,
-    rented_words,
 )
 from advisor.costs.price_book import add_command
 from advisor.costs.rental import (

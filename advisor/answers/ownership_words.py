@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from advisor.answers.build_words import owned_words, rented_words
 from advisor.answers.ownership import Ownership
 from advisor.answers.wording import (
     counted_days,
     is_unquoted,
-    owned_words,
-    rented_words,
     runs_words,
     summed_words,
 )

@@ -11,6 +11,7 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from advisor.answers.before import WIDTH, Doubt, doubt_block
+from advisor.answers.build_words import machine_words, short_gpus_words
 from advisor.answers.doubts import doubts_of, doubts_title
 from advisor.answers.interval_bar import axis_for, interval_bar, limit_heading
 from advisor.answers.scaling_words import LOOKED_AT, faster_notes
@@ -20,10 +21,8 @@ from advisor.answers.wording import (
     age_short,
     count_words,
     estimate_mark,
-    machine_words,
     percent_words,
     rank_words,
-    short_gpus_words,
 )
 from advisor.costs.amounts import days_rounded, usd_rounded
 from advisor.ranking.rank import RankedRow, Ranking

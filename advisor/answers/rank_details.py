@@ -12,6 +12,11 @@ from advisor.answers.before import (
     doubt_block,
     of_typed_store,
 )
+from advisor.answers.build_words import (
+    gpus_words,
+    machine_words,
+    short_gpus_words,
+)
 from advisor.answers.circuit import circuit_line
 from advisor.answers.price_told import prices_told, told_words
 from advisor.answers.ranking import headline, published_note
@@ -28,14 +33,11 @@ from advisor.answers.wording import (
     count_words,
     days_and_interval,
     estimate_mark,
-    gpus_words,
-    machine_words,
     percent_words,
     price_note,
     rank_words,
     rests_on_words,
     settings_words,
-    short_gpus_words,
     source_title,
     trust_words,
 )

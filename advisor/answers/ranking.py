@@ -8,6 +8,11 @@ from typing import Any
 
 from advisor.answers.before import Doubt, doubt_objects
 from advisor.answers.budgets import budget_words, typed_object
+from advisor.answers.build_words import (
+    build_words,
+    gpus_words,
+    supply_words,
+)
 from advisor.answers.offered import Offer
 from advisor.answers.price_told import machine_object, price_objects
 from advisor.answers.scaling_words import faster_than_linear, key_of
@@ -18,14 +23,11 @@ from advisor.answers.uncertainty_lines import (
 from advisor.answers.verdict import how_sure, verdict
 from advisor.answers.wording import (
     RULE_WORDS,
-    build_words,
-    gpus_words,
     is_own_price,
     price_day,
     price_marks,
     rests_on_words,
     settings_words,
-    supply_words,
 )
 from advisor.costs.amounts import days_exact, usd_whole
 from advisor.costs.price_book import RULE_WORDS as PRICE_RULE_WORDS

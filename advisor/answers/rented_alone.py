@@ -9,8 +9,9 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from advisor.answers.before import Doubt, doubt_block, quoted
+from advisor.answers.build_words import rented_words
 from advisor.answers.offered import days_of
-from advisor.answers.wording import mark_at, rented_words
+from advisor.answers.wording import mark_at
 from advisor.costs.amounts import age_words, usd_and_cents, usd_rounded
 from advisor.costs.rental import RentOffer, rented_usd
 from advisor.tables import fill, to_table

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 
-from advisor.answers.wording import short_gpus_words
+from advisor.answers.build_words import short_gpus_words
 from advisor.costs.amounts import usd_and_cents
 from advisor.costs.rented_trial import MINUTES, SkyPrice, price_of, skypilot_name
 from advisor.parse import InputError

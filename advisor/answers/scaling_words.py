@@ -65,7 +65,7 @@ LOOKED_AT = 200
 def faster_notes(rows: Iterable[RankedRow], shown: Iterable[RankedRow]) -> list[str]:
     """Of the builds that are shown, those that are faster than their number of GPUs says beside
     one of the ``rows``, a sentence each."""
-    from advisor.answers.wording import short_gpus_words
+    from advisor.answers.build_words import short_gpus_words
 
     faster = faster_than_linear(rows)
     told = {

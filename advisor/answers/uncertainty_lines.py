@@ -7,15 +7,15 @@ from datetime import date
 from typing import Any
 
 from advisor.answers.before import quoted
-from advisor.answers.price_told import newer_words, prices_told
-from advisor.answers.verdict import better_unsold
-from advisor.answers.wording import (
+from advisor.answers.build_words import (
     bench_words,
     build_words,
-    chance_words,
     limit_first,
     short_gpus_words,
 )
+from advisor.answers.price_told import newer_words, prices_told
+from advisor.answers.verdict import better_unsold
+from advisor.answers.wording import chance_words
 from advisor.costs.amounts import are, days_exact, days_rounded, minutes_words, usd_whole
 from advisor.ranking.price_ranges import LOOKED_AT, rank_spans
 from advisor.ranking.rank import Ranking

@@ -10,6 +10,14 @@ from datetime import date
 from textwrap import wrap
 from typing import TYPE_CHECKING, NamedTuple
 
+from advisor.answers.build_words import (
+    in_machine,
+    named_gpus_words,
+    over_words,
+    owned_words,
+    short_gpu_words,
+    short_gpus_words,
+)
 from advisor.answers.nothing_fits import MOST_NAMED, nothing_words
 from advisor.answers.offered import (
     LEAST,
@@ -29,15 +37,9 @@ from advisor.answers.wording import (
     counted_days,
     days_and_ends,
     estimate_mark,
-    in_machine,
     is_unquoted,
     makes_words,
-    named_gpus_words,
-    over_words,
-    owned_words,
     price_day_words,
-    short_gpu_words,
-    short_gpus_words,
 )
 from advisor.costs.amounts import usd_rounded
 from advisor.costs.cost import DAYS_PER_YEAR

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 from advisor.answers.asked_again import asked_again, prices_and_evidence
 from advisor.answers.before import Doubt, quoted
 from advisor.answers.budgets import converted
-from advisor.answers.offered import days_at, sold_first
-from advisor.answers.wording import (
+from advisor.answers.build_words import (
     in_machine,
     owned_words,
     rented_words,
     short_gpus_words,
 )
+from advisor.answers.offered import days_at, sold_first
 from advisor.costs.amounts import usd_rounded
 from advisor.costs.price_book import add_command
 from advisor.costs.rental import rent_offers, rented_usd

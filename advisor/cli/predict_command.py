@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from advisor.answers.build_words import short_gpu_words
 from advisor.answers.prediction import as_object, as_text
-from advisor.answers.wording import short_gpu_words
 from advisor.cli.command import (
     ANSWERED,
     MOST_MACHINES,

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from advisor.answers.build_words import in_machine, short_gpus_words
 from advisor.answers.doubts import doubts_of
 from advisor.answers.offered import EVEN, HARDLY
 from advisor.answers.rank_answer import rank_answer
@@ -21,9 +22,7 @@ from advisor.answers.verdict import kinds_words, sentence_lines, verdict
 from advisor.answers.wording import (
     chance_words,
     counted_days,
-    in_machine,
     makes_words,
-    short_gpus_words,
 )
 from advisor.costs.amounts import days_rounded, usd_rounded
 from advisor.ranking.candidates import ABOUT, Candidates

@@ -10,7 +10,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
-from advisor.answers.wording import short_gpus_words
+from advisor.answers.build_words import short_gpus_words
 from advisor.costs.amounts import usd_exact, usd_rounded
 from advisor.costs.owned import own_machine
 from advisor.store import Store

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
+from advisor.answers.build_words import short_gpu_words
 from advisor.answers.paper.peers import SURVEY, Peer, peers, share_words
 from advisor.answers.wording import (
     PREDICTED_MARK,
     STATUS_WORDS,
     VERDICT_MARKS,
-    short_gpu_words,
     source_name,
 )
 from advisor.costs.amounts import days_exact, days_of_four_digits, days_short

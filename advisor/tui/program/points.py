@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from advisor.answers.wording import short_gpus_words
+from advisor.answers.build_words import short_gpus_words
 from advisor.costs.cost import DAYS_PER_YEAR
 from advisor.ranking.candidates import NO_PRICE
 from advisor.tui.widgets.plot.data import PointFlag

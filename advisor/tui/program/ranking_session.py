@@ -11,8 +11,9 @@ from contextlib import suppress
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
+from advisor.answers.build_words import gpus_words, short_gpus_words
 from advisor.answers.verdict import verdict
-from advisor.answers.wording import count_words, gpus_words, short_gpus_words
+from advisor.answers.wording import count_words
 from advisor.costs.amounts import usd_whole
 from advisor.ranking.typed_question import (
     CandidatesKey,

@@ -7,6 +7,11 @@ from datetime import date
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from advisor.answers.build_words import (
+    machine_words,
+    named_gpus_words,
+    short_gpus_words,
+)
 from advisor.answers.price_told import buyer_lines, newer_words, prices_told
 from advisor.answers.uncertainty_lines import uncertainty_line, wanted_line
 from advisor.answers.verdict import days_words
@@ -16,12 +21,9 @@ from advisor.answers.wording import (
     age_short,
     estimate_mark,
     experiment_line,
-    machine_words,
-    named_gpus_words,
     price_day,
     price_day_words,
     reason_words,
-    short_gpus_words,
     source_name,
     trust_words,
 )

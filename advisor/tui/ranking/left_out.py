@@ -10,10 +10,8 @@ from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.widgets import Static
 
-from advisor.answers.wording import (
-    REASONS_SHORT,
-    gpus_words,
-)
+from advisor.answers.build_words import gpus_words
+from advisor.answers.wording import REASONS_SHORT
 from advisor.ranking.rank import ExcludedRow, Ranking
 from advisor.ranking.snapshot import Snapshot
 from advisor.tui.pages.bars import DialogKeys

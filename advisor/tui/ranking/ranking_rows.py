@@ -8,6 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.text import Text
 
+from advisor.answers.build_words import (
+    gpus_words,
+    machine_words,
+    short_gpus_words,
+)
 from advisor.answers.interval_bar import (
     LABEL,
     Axis,
@@ -20,12 +25,9 @@ from advisor.answers.wording import (
     VERDICT_MARKS,
     age_short,
     estimate_mark,
-    gpus_words,
-    machine_words,
     percent_words,
     price_day,
     rank_words,
-    short_gpus_words,
 )
 from advisor.costs.amounts import days_rounded, days_short, usd_rounded, usd_whole
 from advisor.tables import cut_words
