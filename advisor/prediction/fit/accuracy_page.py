@@ -12,7 +12,7 @@ import os
 import statistics
 import sys
 import time
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -23,6 +23,16 @@ from pathlib import Path
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 
+from advisor.prediction.fit.accuracy_tables import (  # noqa: E402
+    Held,
+    bert_table,
+    grouped,
+    held_table,
+    links_of,
+    ratio_table,
+    verdict_on_baselines,
+    width_table,
+)
 from advisor.prediction.fit.accuracy_words import (  # noqa: E402
     BETTER_GUESSES,
     BEYOND_GOAL,
@@ -36,7 +46,7 @@ from advisor.prediction.fit.accuracy_words import (  # noqa: E402
     NOT_TAKEN,
     TRIED,
 )
-from advisor.prediction.fit.baselines import BASELINES, baseline_errors  # noqa: E402
+from advisor.prediction.fit.baselines import baseline_errors  # noqa: E402
 from advisor.prediction.fit.card_ratios import Ratio, card_ratio  # noqa: E402
 from advisor.prediction.fit.compare_machines import Comparison, compare_without  # noqa: E402
 from advisor.prediction.fit.cross_validate import (  # noqa: E402
@@ -61,7 +71,6 @@ from advisor.prediction.fit.fit_memory import fit_costs, says_fits  # noqa: E402
 from advisor.prediction.fit.fitted_from import fingerprint, kept_of  # noqa: E402
 from advisor.prediction.fit.observations import (  # noqa: E402
     PAPER,
-    REFERENCE,
     Observation,
     load_evidence,
 )
@@ -77,21 +86,6 @@ TRUTH_MUST = {"one cell": 0.07, "a whole source": 0.15, "our own stack, a GPU le
 WRONG_MUST = 0.03
 HANDS = 9
 """Into how many hands models, GPUs and sources are dealt; a hand is left out whole."""
-FEWEST = 20
-"""Rows of a group from which on it says whether predictions are better than a baseline."""
-
-
-@dataclass(frozen=True, slots=True)
-class Held:
-    """One row that was left out: what was predicted, and how far off each baseline is."""
-
-    guess: Guess
-    baselines: dict[str, float]
-
-    @property
-    def observation(self) -> Observation:
-        """What was measured."""
-        return self.guess.observation
 
 
 Kinds = dict[str, list[Comparison]]
@@ -157,31 +151,31 @@ def report(jobs: int) -> str:
             ).split()
         ),
         "## Table 1 as published, with the paper's bias term",
-        _table(paper, PAPER_MUST, plain.paper),
+        held_table(paper, PAPER_MUST, plain.paper),
         "## Measurements without the paper's bias",
-        _table(truth, TRUTH_MUST, plain.truth),
+        held_table(truth, TRUTH_MUST, plain.truth),
         "This project's own synchronised measurements alone, as one stack:",
-        _table(_of_own(truth), {}, _of_own(plain.truth)),
-        _verdict_on_baselines({**{f"Table 1, {k}": v for k, v in paper.items()}, **truth}),
+        held_table(_of_own(truth), {}, _of_own(plain.truth)),
+        verdict_on_baselines({**{f"Table 1, {k}": v for k, v in paper.items()}, **truth}),
         " ".join(BETTER_GUESSES.split()),
         " ".join(TRIED.split()),
         " ".join(MISSED.split()),
         " ".join(LATER.split()),
         "## A whole source left out",
         "Its bias is unknown then: other people's software, as a user meets it.",
-        _grouped(truth["a whole source"], project),
+        grouped(truth["a whole source"], project),
         "## Evidence that was not taken",
         " ".join(NOT_TAKEN.split()),
         "## Cards",
         "Each GPU type left out of the fit with all its rows.",
-        _grouped(truth["a whole GPU type"], lambda o: gpu_type(o.chip)),
+        grouped(truth["a whole GPU type"], lambda o: gpu_type(o.chip)),
         "How fast each is beside the A100 (or the H100, where its source measured no A100), with "
         "the card left out of the fit: medians over the times that one source took of one model "
         "on as many of both. The interval is that by which the program tells two machines apart. "
         "The goal is 12 %.",
-        _ratios(cuts.ratios),
+        ratio_table(cuts.ratios),
         "Of these, BERT-large on one GPU of each, by which sellers compare cards:",
-        _of_bert(cuts.ratios),
+        bert_table(cuts.ratios),
         " ".join(FEW_PAIRS.split()),
         "## Links",
         " ".join(LINKS.split()),
@@ -194,7 +188,7 @@ def report(jobs: int) -> str:
         "interval that is wider by about as much.",
         as_table(),
         "## How wide the intervals are",
-        _widths(truth),
+        width_table(truth),
         "What a user is told: half-widths of every recipe that ships on 1, 2, 4 and 8 of every GPU "
         "of the catalogue, with the settings that are written out and with the paper's. The goal "
         "is at most 1.15 on a GPU that our stack was measured on, and 1.3 on one with evidence of "
@@ -218,15 +212,15 @@ def report(jobs: int) -> str:
     parts += [
         "## Table 1, model by model left out",
         " ".join(BY_MODEL.split()),
-        _grouped(paper["a whole model"], lambda o: o.workload.workload_id),
+        grouped(paper["a whole model"], lambda o: o.workload.workload_id),
     ]
     for name in ("one cell", "a whole model", "a whole GPU type"):
         for title, held in (("Table 1", paper[name]), ("Measurements", truth[name])):
             parts += [
                 f"## {title}, {name} left out, by family, GPU and number of GPUs",
-                _grouped(held, lambda o: o.workload.family),
-                _grouped(held, lambda o: gpu_type(o.chip)),
-                _grouped(held, lambda o: f"{o.count} GPUs, {_links(o)}"),
+                grouped(held, lambda o: o.workload.family),
+                grouped(held, lambda o: gpu_type(o.chip)),
+                grouped(held, lambda o: f"{o.count} GPUs, {links_of(o)}"),
             ]
     return "\n\n".join(parts) + "\n"
 
@@ -254,10 +248,6 @@ def _cuts(
 
 def _of_own(cuts: dict[str, list[Held]]) -> dict[str, list[Held]]:
     return {name: [h for h in held if is_own(h.observation)] for name, held in cuts.items()}
-
-
-def _links(o: Observation) -> str:
-    return "one" if o.count == 1 else "switch" if o.chip.switched else "PCIe"
 
 
 def _held(
@@ -302,129 +292,6 @@ def _of_folds(
         held += [Held(g, errors) for g, errors in pairs]
     print(f"{name}: {len(held)} held out, {time.monotonic() - started:.0f} s", file=sys.stderr)
     return held
-
-
-def _figures(held: Sequence[Held]) -> str:
-    guesses = [h.guess for h in held]
-    errors = sorted(g.error for g in guesses)
-    covered = sum(g.covered for g in guesses) / len(guesses)
-    bias = statistics.median(g.log_error for g in guesses)
-    ninth = errors[min(len(errors) - 1, int(0.9 * len(errors)))]
-    guessed = " | ".join(_share(_baseline(held, name)) for name in BASELINES)
-    return (
-        f"{len(guesses)} | {percent(statistics.median(errors), 1)} | "
-        f"{percent(statistics.fmean(errors), 1)} | {percent(ninth, 1)} | {bias:+.2f} | "
-        f"{percent(covered)} | {guessed}"
-    )
-
-
-def _share(value: float) -> str:
-    return "no row to go by" if math.isnan(value) else percent(value, 1)
-
-
-def _baseline(held: Sequence[Held], name: str) -> float:
-    errors = [h.baselines[name] for h in held if not math.isnan(h.baselines[name])]
-    return statistics.median(errors) if errors else math.nan
-
-
-_HOLDS = "in the 90 % interval"
-_HEAD = f"cells | median | mean | 90th percentile | log bias | {_HOLDS} | {' | '.join(BASELINES)}"
-_COLUMNS = 6 + len(BASELINES)
-
-
-def _table(
-    cuts: dict[str, list[Held]], must: dict[str, float], plain: dict[str, list[Held]]
-) -> str:
-    head = _HEAD.replace(_HOLDS, f"{_HOLDS} | with the widths of the whole")
-    lines = [f"| left out | goal | {head} |", "|---" * (_COLUMNS + 3) + "|"]
-    for name, held in cuts.items():
-        if not held:
-            continue
-        reach = percent(must[name]) if name in must else ""
-        figures = _figures(held).split(" | ")
-        figures.insert(_COLUMNS - len(BASELINES), percent(_covered(plain[name])))
-        lines.append(f"| {name} | {reach} | {' | '.join(figures)} |")
-    return "\n".join(lines)
-
-
-def _covered(held: Sequence[Held]) -> float:
-    return sum(h.guess.covered for h in held) / len(held)
-
-
-def _ratios(ratios: Sequence[Ratio]) -> str:
-    lines = [
-        "| | over | pairs | measured | predicted | 90 % interval | pairs inside | median error |",
-        "|---" * 8 + "|",
-    ]
-    lines += [
-        f"| {r.card} | {r.reference} | {r.pairs} | {r.measured:.2f} | {r.predicted:.2f} | "
-        f"{r.predicted * math.exp(-r.half):.2f} to {r.predicted * math.exp(r.half):.2f} | "
-        f"{r.inside} | {percent(r.off, 1)} |"
-        for r in sorted(ratios, key=lambda r: r.card)
-    ]
-    return "\n".join(lines)
-
-
-def _of_bert(ratios: Sequence[Ratio]) -> str:
-    lines = ["| | over | measured | predicted | off |", "|---" * 5 + "|"]
-    for r in sorted(ratios, key=lambda r: r.card):
-        if r.of_bert is not None:
-            measured, predicted = r.of_bert
-            off = percent(predicted / measured - 1, 1)
-            lines.append(f"| {r.card} | {r.reference} | {measured:.2f} | {predicted:.2f} | {off} |")
-    return "\n".join(lines)
-
-
-def _grouped(held: Sequence[Held], key: Callable[[Observation], Hashable]) -> str:
-    lines = [f"| | {_HEAD} |", "|---" * (_COLUMNS + 1) + "|"]
-    for group in sorted({key(h.observation) for h in held}, key=str):
-        lines.append(f"| {group} | {_figures([h for h in held if key(h.observation) == group])} |")
-    return "\n".join(lines)
-
-
-def _verdict_on_baselines(cuts: dict[str, list[Held]]) -> str:
-    """Where a guess without a fit is at least as good, and where too few or too many intervals
-    hold."""
-    beaten, uncovered = [], []
-    groups = 0
-    for name, held in cuts.items():
-        for title, key in (
-            ("all", lambda o: ""),
-            ("family", lambda o: o.workload.family),
-            ("GPU", lambda o: gpu_type(o.chip)),
-            ("source", lambda o: o.stack),
-            ("", lambda o: f"{o.count} GPUs, {_links(o)}"),
-        ):
-            for group in sorted({str(key(h.observation)) for h in held}):
-                rows = [h for h in held if str(key(h.observation)) == group]
-                if len(rows) < FEWEST:
-                    continue
-                groups += 1
-                ours = statistics.median(h.guess.error for h in rows)
-                words = f"{name}, {title} {group}".rstrip()
-                beaten += [
-                    f"{words} ({percent(ours, 1)} against {percent(_baseline(rows, b), 1)} of {b})"
-                    for b in BASELINES
-                    if _baseline(rows, b) < ours
-                ]
-                share = sum(h.guess.covered for h in rows) / len(rows)
-                if not 0.85 <= share <= 0.95:
-                    uncovered.append(f"{words} ({percent(share)} of {len(rows)})")
-    lines = [f"Of {groups} groups of {FEWEST} rows or more, a guess without a fit is better in:"]
-    lines += [f"- {words}" for words in beaten] or ["- none"]
-    lines += ["", "The share of intervals that hold is not between 85 and 95 % in:"]
-    lines += [f"- {words}" for words in uncovered] or ["- none"]
-    return "\n".join(lines)
-
-
-def _widths(truth: dict[str, list[Held]]) -> str:
-    lines = ["| left out | half-width, median | of our own stack |", "|---|---|---|"]
-    for name, held in truth.items():
-        every = [h.guess.high_days / h.guess.days for h in held]
-        own = [h.guess.high_days / h.guess.days for h in held if h.observation.harness == REFERENCE]
-        ours = f"x or / {statistics.median(own):.2f}" if own else ""
-        lines.append(f"| {name} | x or / {statistics.median(every):.2f} | {ours} |")
-    return "\n".join(lines)
 
 
 def _gpu_fold(
