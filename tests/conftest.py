@@ -26,6 +26,23 @@ settings.load_profile("same-examples")
 # again and again: a tenth of the processors' time.
 gc.set_threshold(100_000, 20, 50)
 
+_loaded = 0
+
+
+def pytest_runtest_setup() -> None:
+    """Leave out of it even where somebody asks for all of it: every training of accelerate's ends
+    with that, which was most of what a test of a small model took."""
+    global _loaded
+    if len(sys.modules) > _loaded + 100:
+        _loaded = len(sys.modules)
+        gc.freeze()
+
+
+def pytest_unconfigure() -> None:
+    """At the end some libraries look whether all of theirs is gone."""
+    gc.unfreeze()
+
+
 # A shell that starts the tests in the background has them ignore Ctrl-C, and so would every program
 # that they start; some of the tests send it.
 signal.signal(signal.SIGINT, signal.default_int_handler)

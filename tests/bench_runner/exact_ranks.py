@@ -7,6 +7,7 @@ samples are one epoch, hence the same in any order, and of different numbers of 
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -186,6 +187,7 @@ def main(out: str) -> int:
     """Two ranks that meet at a store of this process, as torchrun's do; 0 where both ended well."""
     import deepspeed  # noqa: F401 - for both ranks
 
+    gc.freeze()  # each step ends with a collection, which would look through all that is loaded
     store = torch.distributed.TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False)
     os.environ |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(store.port), "WORLD_SIZE": "2"}
     os.environ |= {"TORCHELASTIC_USE_AGENT_STORE": "True", "LOCAL_WORLD_SIZE": "2"}
