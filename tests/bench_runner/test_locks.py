@@ -73,10 +73,10 @@ def test_appending_to_a_large_journal_reads_only_its_end(tmp_path: Path) -> None
     journal.append(path, record())
     line = path.read_bytes()
     path.write_bytes(line * 20_000 + b'{"torn')
-    began = time.monotonic()
+    began = time.process_time()
     for n in range(20):
         journal.append(path, record(gpu_count=n + 2))
-    assert time.monotonic() - began < 2
+    assert time.process_time() - began < 2
     assert path.stat().st_size < len(line) * 20_100
 
 

@@ -81,7 +81,7 @@ def _styles_parsed_once() -> Iterator[None]:
         yield
 
 
-DRAWN_EVERY_S = 0.25
+DRAWN_EVERY_S = 1.0
 """In seconds of the processor."""
 
 

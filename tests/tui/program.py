@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import time
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from datetime import date
 from pathlib import Path
@@ -21,6 +22,9 @@ TODAY = date(2026, 11, 21)
 ASKED = State(welcomed=True, prices="paper")
 """The paper's question: $40,000 for Pythia-1B at the paper's prices."""
 WIDE, NARROW = (120, 40), (80, 24)
+
+WAIT_S = 240.0
+"""However busy the machine is, what a test waits for comes long before."""
 
 
 @asynccontextmanager
@@ -44,6 +48,14 @@ async def settled(pilot: Pilot[None]) -> None:
         with suppress(WorkerCancelled):  # a newer question took its place
             await pilot.app.workers.wait_for_complete()
         await pilot.pause()
+
+
+async def until(pilot: Pilot[None], true: Callable[[], object], what: str) -> None:
+    """Let the program go on until something holds."""
+    deadline_s = time.monotonic() + WAIT_S
+    while not true():
+        assert time.monotonic() < deadline_s, what
+        await pilot.pause(0.02)
 
 
 async def type_into(pilot: Pilot[None], key: str, text: str) -> None:

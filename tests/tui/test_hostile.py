@@ -12,7 +12,7 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from advisor.tui.app import AdvisorApp
-from tests.tui.program import ASKED, NARROW, WIDE, ranking, running, settled, type_into
+from tests.tui.program import ASKED, NARROW, WIDE, ranking, running, settled, type_into, until
 
 _NASTY = ["", "-5", "1e400", "[@click=app.quit]x[/]", "9" * 400 + "\u202e"]
 
@@ -78,11 +78,10 @@ async def test_no_name_of_a_file_ends_the_program(own_store: Path) -> None:
     before = own_store.read_bytes()
     async with running(own_store) as pilot:
         for way in (("f8", "g"), ("f7", "i"), ("f2", "M", "tab"), ("f2", "n")):
-            await pilot.press(*way)
-            for _ in range(500):  # a busy machine takes its time to open a page
-                await pilot.pause(0.01)
-                if isinstance(pilot.app.screen.focused, Input):
-                    break
+            for key in way:  # a busy machine takes longer to open a page than a key waits for it
+                await pilot.press(key)
+                await settled(pilot)
+            await until(pilot, lambda: isinstance(pilot.app.screen.focused, Input), f"{way}")
             for name in NAMES:
                 field = pilot.app.screen.focused
                 assert isinstance(field, Input)
@@ -91,6 +90,7 @@ async def test_no_name_of_a_file_ends_the_program(own_store: Path) -> None:
                 await settled(pilot)
                 assert pilot.app.is_running
                 field.focus()
+                await pilot.pause()
             while len(pilot.app.screen_stack) > 1:
                 await pilot.press("escape")
     assert own_store.read_bytes() == before

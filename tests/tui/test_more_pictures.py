@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import date
@@ -33,13 +33,12 @@ from advisor.tui.program.settings import State
 from advisor.tui.widgets.lines_view import LinesView
 from tests.facts_for_tests import make_quote
 from tests.store_for_tests import look
-from tests.tui.program import ASKED, NARROW, TODAY, WIDE, page, paste, running, settled
+from tests.tui.program import ASKED, NARROW, TODAY, WIDE, page, paste, running, settled, until
 from tests.tui.test_plan_screen import SMALL
 
 SIZES = pytest.mark.parametrize(
     "size", [pytest.param(WIDE, id="120x40"), pytest.param(NARROW, id="80x24")]
 )
-WAIT_S = 60.0
 STORE = Path("results.duckdb")
 """Relative, since screens name it."""
 
@@ -48,14 +47,6 @@ STORE = Path("results.duckdb")
 def _here(own_paper_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert own_paper_store.samefile(STORE)
-
-
-async def until(pilot: Pilot[None], true: Callable[[], object], what: str) -> None:
-    """Let the program go on until something holds."""
-    deadline_s = time.monotonic() + WAIT_S
-    while not true():
-        assert time.monotonic() < deadline_s, what
-        await pilot.pause(0.02)
 
 
 def text_of(pilot: Pilot[None], name: str) -> str:

@@ -25,7 +25,7 @@ from advisor.tui.plan.plan_screen import EMPTY, KEPT_WIDTHS, PlanScreen
 from advisor.tui.plan.viewer import open_file, opener
 from advisor.tui.program.settings import State
 from advisor.tui.widgets.lines_view import LinesView
-from tests.tui.program import page, paste, settled
+from tests.tui.program import WAIT_S, page, paste, settled, until
 
 SMALL = """
 [grant]
@@ -199,10 +199,12 @@ async def test_a_search_is_stopped_with_escape_and_leaves_the_screen_as_it_was(
     app = app_of(store_path)
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("f8", "x")
-        for _ in range(200):
-            await pilot.pause(0.05)
-            if "Esc stops" in text_of(app, "#status") and "reading" not in text_of(app, "#status"):
-                break
+
+        def searches() -> bool:
+            status = text_of(app, "#status")
+            return "Esc stops" in status and "reading" not in status
+
+        await until(pilot, searches, "no search")
         assert not app.screen.query_one("#former").display, "nothing stood there before"
         assert "planning the worked example (as the grant says): " in text_of(app, "#status")
         await pilot.press("escape")
@@ -462,10 +464,9 @@ async def test_files_are_looked_at_as_they_are_named_and_undo_brings_a_name_back
         assert grant.value == ""
         screen = app.screen
         assert isinstance(screen, PlanScreen)
-        for _ in range(1000):
-            if not screen.is_planning() and screen._planned is not None:
-                break
-            await pilot.pause(0.02)
+        await until(
+            pilot, lambda: not screen.is_planning() and screen._planned is not None, "no plan"
+        )
         await pilot.press("escape", "e")
         await paste(pilot, "report.doc")
         assert "has no known ending" in text_of(app, "#status")
@@ -479,8 +480,7 @@ def test_a_report_opens_in_the_viewer_of_a_desktop_alone(tmp_path: Path) -> None
     viewer.write_text(f'#!/bin/sh\nprintf %s "$1" > {marker}.part && mv {marker}.part {marker}\n')
     viewer.chmod(0o755)
     open_file(tmp_path / "report.pdf", str(viewer))
-    for _ in range(200):
-        if marker.exists():
-            break
+    deadline_s = time.monotonic() + WAIT_S
+    while not marker.exists() and time.monotonic() < deadline_s:
         time.sleep(0.02)
     assert marker.read_text() == str(tmp_path / "report.pdf")

@@ -53,6 +53,7 @@ from tests.tui.program import (
     running,
     settled,
     type_into,
+    until,
 )
 
 
@@ -70,10 +71,11 @@ class TestKeys:
 
         async with running(own_paper_store) as pilot:
             type_at_once("b", "end", "ctrl+u", "1", "2", "k", "enter", "a", "9", "9", "0")
-            for _ in range(500):
-                await pilot.pause(0.01)
-                if [each.value for each in pilot.app.screen.query("#price")] == ["990"]:  # type: ignore[attr-defined]
-                    break
+            await until(
+                pilot,
+                lambda: [each.value for each in pilot.app.screen.query("#price")] == ["990"],  # type: ignore[attr-defined]
+                "no price",
+            )
             assert ranking(pilot).session.inputs.budget == "12k"
             assert pilot.app.screen.query_one("#price", Input).value == "990"
 
