@@ -83,8 +83,10 @@ def predict_anew(connection: duckdb.DuckDBPyConnection) -> None:
 
     shipped, own = shipped_and_own_rows(records, models, machines)
     connection.execute("DELETE FROM prediction")
-    for origin, rows in (("local", own), ("shipped", shipped)):
-        insert_missing(connection, "prediction", [{**row, "origin": origin} for row in rows])
+    # Of two with one key the first is kept, so a shipped one that records move is never written.
+    rows = [{**row, "origin": "local"} for row in own]
+    rows += [{**row, "origin": "shipped"} for row in shipped]
+    insert_missing(connection, "prediction", rows)
 
 
 def _measurement(row: tuple[object, ...]) -> Measurement:
