@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations_with_replacement
 from math import inf
 from typing import Any
 
 from advisor.planning.solver.filling import Deal, dealing, numbers_of
-from advisor.planning.solver.first_plans import Found, dot, same_columns
+from advisor.planning.solver.first_plans import Found, bought_from, dot, same_columns
 from advisor.planning.solver.milp import Program
 from advisor.planning.solver.search_clock import Clock
 
@@ -41,12 +41,20 @@ STILL_FOUND = 0.5
 """Of what a choice is dearer than its runs would be in parts, the share that dealing for longer
 saves, about: small parts are hard to fill at first, and cheaper than large ones in the end."""
 RUNS_GAP = 0.002
+NEAR_ORDERS = 2
+"""So many orders sooner or later a machine of a choice may be bought instead."""
 LESS = 0.005
 """Dollars."""
 Numbers = dict[int, float]
 """How many machines and parts of machines there are, by column."""
 NamedNumbers = dict[tuple[str, int, bool], float]
 """The same by machine and order, and by whether machines that have parts are used whole."""
+
+
+def _is_near(group: tuple[str, int], keys: Collection[tuple[str, int]]) -> bool:
+    """Whether a group is one of these, or the same machine ordered a little sooner or later."""
+    machine_id, order = group
+    return any(each == machine_id and abs(order - at) <= NEAR_ORDERS for each, at in keys)
 
 
 def named_numbers(program: Program, x: Sequence[float]) -> NamedNumbers:
@@ -84,11 +92,8 @@ class Divided:
         hear: Callable[[Found], None] = lambda _: None,
     ) -> None:
         """``hear`` is told of every plan that is better than those before."""
-        problem = program.problem
-        kinds = {machine_id for machine_id, _ in keys}
-        kinds |= {m.machine_id for m in problem.machines if m.owned or m.upgrade_of is not None}
-        machines = tuple(m for m in problem.machines if (m.part_of or m.machine_id) in kinds)
-        self.program = Program(replace(problem, machines=machines))
+        near = [key for key in set(program.block.values()) if _is_near(key, keys)]
+        self.program = Program(bought_from(program.problem, near))
         same = dict(same_columns(self.program, program))
         columns = range(len(self.program.cost))
         self.costs = [costs[same[column]] if column in same else 0.0 for column in columns]

@@ -12,7 +12,7 @@ from advisor.planning.solver.known_counts import counts_of
 from advisor.planning.solver.milp import Cut, Program
 from advisor.planning.solver.packing_rows import PackingRow
 from advisor.planning.solver.plan import Plan
-from advisor.planning.solver.problem import EPSILON
+from advisor.planning.solver.problem import EPSILON, PlanningProblem
 from advisor.planning.solver.relaxation import Relaxation
 from advisor.planning.solver.rest_rented import with_rest_rented
 from advisor.planning.solver.search_clock import Clock, NoPlan
@@ -147,6 +147,22 @@ def keeps_rows(program: Program, counts: Sequence[float]) -> bool:
     return bool((sums >= low - tolerance).all() and (sums <= high + tolerance).all())
 
 
+def bought_from(problem: PlanningProblem, keys: Collection[tuple[str, int]]) -> PlanningProblem:
+    """The problem in which nothing is bought but from these groups, and GPUs for owned machines."""
+    kinds = {machine_id for machine_id, _ in keys}
+    kinds |= {m.machine_id for m in problem.machines if m.owned or m.upgrade_of is not None}
+    orders = range(len(problem.orders))
+    more = {
+        (m.machine_id, order)
+        for m in problem.machines
+        if m.upgrade_of is not None
+        for order in orders
+        if problem.buy_only is None or (m.machine_id, order) in problem.buy_only
+    }
+    machines = tuple(m for m in problem.machines if (m.part_of or m.machine_id) in kinds)
+    return replace(problem, machines=machines, buy_only=frozenset({*keys, *more}))
+
+
 def packed_plan(
     program: Program,
     costs: Sequence[float],
@@ -157,19 +173,13 @@ def packed_plan(
 ) -> Found | None:
     """A plan with these groups that packs, found with a little more of every machine's time kept
     free than must be: where machines are not full to the brim, runs find a place."""
-    problem = program.problem
-    kinds = {machine_id for machine_id, _ in keys}
-    kinds |= {m.machine_id for m in problem.machines if m.owned or m.upgrade_of is not None}
-    machines = tuple(m for m in problem.machines if (m.part_of or m.machine_id) in kinds)
+    problem = bought_from(program.problem, keys)
     best: Found | None = None
-    for spare in SPARE if machines else (Decimal(0),):
+    for spare in SPARE if problem.machines else (Decimal(0),):
         if clock.left <= 0:
             return best
         slack = 1 - (1 - problem.rules.slack) * (1 - spare)
-        tight = Program(
-            replace(problem, machines=machines, rules=replace(problem.rules, slack=slack)),
-            learnt=learnt,
-        )
+        tight = Program(replace(problem, rules=replace(problem.rules, slack=slack)), learnt=learnt)
         same = dict(same_columns(tight, program))
         goal = [costs[same[column]] if column in same else 0.0 for column in range(len(tight.cost))]
         answer = tight.solve(goal, min(clock.left, PACKED_SECONDS), gap=NEAR)

@@ -40,7 +40,8 @@ def groups(problem: PlanningProblem) -> list[Group]:
             add(machine, -1, machine.ready_day)
     for machine in undominated(problem):
         for order in orders_worth_trying(problem, upgrade=machine.upgrade_of is not None):
-            add(machine, order, problem.orders[order] + problem.rules.lead_days)
+            if problem.buy_only is None or (machine.machine_id, order) in problem.buy_only:
+                add(machine, order, problem.orders[order] + problem.rules.lead_days)
     return found
 
 

@@ -311,6 +311,8 @@ class PlanningProblem:
     """At least one machine with this GPU must be bought (to price an alternative)."""
     order_days: tuple[int, ...] | None = None
     """Days on which something may be ordered; None: the first of each year of the grant."""
+    buy_only: frozenset[tuple[str, int]] | None = None
+    """Machines by id and order: nothing else may be bought. None: everything may be."""
     allocations: tuple[Allocation, ...] = ()
     fixed: tuple[FixedCost, ...] = ()
     finish_day: int | None = None
