@@ -208,7 +208,7 @@ def finish_of(jobs: list[tuple[float, float, float]]) -> float:
 def best_by_trying_everything(problem: PlanningProblem) -> tuple[float, ...] | None:
     """The best objective: (judged cents), (-value, judged cents) or (finish, judged cents)."""
     buyable = [m for m in problem.machines if not m.owned]
-    slots = [(m, y) for m in buyable for y in range(problem.years)]
+    slots = [(m, order) for m in buyable for order in range(len(problem.orders))]
     total = sum(e.runs for e in problem.experiments)
     most = min(total, problem.max_machines if problem.max_machines is not None else total)
     best: tuple[float, ...] | None = None
@@ -231,13 +231,14 @@ def _best_with(problem: PlanningProblem, bought: list[Any]) -> tuple[float, ...]
     spent = [0] * problem.years
     kept = 0
     units: list[Unit] = []
-    for (machine, year), count in bought:
-        spent[year] += count * purchase_cents(machine, rules, problem.year_days[year])
-        kept += count * int(kept_value_usd(machine, year, problem) * 100)
-        units += [Unit(machine, year, problem.year_days[year] + rules.lead_days)] * count
+    for (machine, order), count in bought:
+        day = problem.orders[order]
+        spent[problem.year_of(day)] += count * purchase_cents(machine, rules, day)
+        kept += count * int(kept_value_usd(machine, order, problem) * 100)
+        units += [Unit(machine, order, day + rules.lead_days)] * count
     if not within(problem, spent):
         return None
-    ends = {m.upgrade_of: problem.year_days[y] + rules.lead_days for (m, y), n in bought if n}
+    ends = {m.upgrade_of: problem.orders[o] + rules.lead_days for (m, o), n in bought if n}
     for machine in problem.machines:
         end = ends.get(machine.machine_id, inf)
         units += [Unit(machine, -1, machine.ready_day, end)] * machine.owned

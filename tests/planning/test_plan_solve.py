@@ -58,7 +58,7 @@ def check_placement(problem: PlanningProblem, plan: Plan) -> None:
     options = {m.machine_id: m for m in problem.machines}
     rentals = {r.rental_id: r for r in problem.rentals}
     lanes: dict[tuple[str, int, int], list[tuple[float, float]]] = {}
-    bought_on = {p.machine_id: problem.year_days[p.order] for p in plan.purchases}
+    bought_on = {p.machine_id: problem.orders[p.order] for p in plan.purchases}
     ends = {
         options[name].upgrade_of: day + problem.rules.lead_days for name, day in bought_on.items()
     }
@@ -74,7 +74,7 @@ def check_placement(problem: PlanningProblem, plan: Plan) -> None:
             lanes.setdefault((p.machine_id, p.order, p.unit), []).extend(p.pieces)
             assert p.pieces[-1][1] <= ends.get(p.machine_id, problem.year_days[-1]) + 1e-5
             if p.order >= 0:
-                ready = problem.year_days[p.order] + problem.rules.lead_days
+                ready = problem.orders[p.order] + problem.rules.lead_days
                 assert p.pieces[0][0] >= ready - 1e-6
         assert sum(end - start for start, end in p.pieces) == pytest.approx(days)
         assert p.pieces[0][0] >= e.release_day - 1e-6

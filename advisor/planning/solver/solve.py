@@ -34,6 +34,7 @@ from advisor.planning.solver.first_plans import (
 )
 from advisor.planning.solver.large import HUGE, Learnt, large_plan
 from advisor.planning.solver.milp import Cut, Program
+from advisor.planning.solver.narrowed import narrowed
 from advisor.planning.solver.one_by_one import dealt_one_by_one
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import EPSILON, PlanningProblem
@@ -91,6 +92,10 @@ def solve(
 
 
 def _cheapest(problem: PlanningProblem, clock: Clock, known: Sequence[Plan]) -> Plan:
+    return narrowed(problem, clock, known, _judged)
+
+
+def _judged(problem: PlanningProblem, clock: Clock, known: Sequence[Plan]) -> Plan:
     return _optimise(problem, clock, "judged", known)
 
 

@@ -1,0 +1,125 @@
+"""Grants that may order on many days, at prices that change, written off or not: against every
+plan; and large ones, of which few machines and days are looked at."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from decimal import Decimal
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from advisor.planning.solver import narrowed
+from advisor.planning.solver import solve as solver
+from advisor.planning.solver.groups import groups
+from advisor.planning.solver.problem import PlanningProblem, Rules
+from advisor.planning.solver.search_clock import NoPlan, OutOfTime, Progress, clock_of
+from advisor.planning.solver.solve import solve
+from tests.planning.test_own_windows import every_window_its_own
+from tests.planning.test_plan_solve import check_placement
+from tests.plans_for_tests import best_by_trying_everything, make_machine, random_problem
+
+CENT = 0.01
+
+
+def ordered(seed: int) -> PlanningProblem:
+    """Two or three days to order on; prices rise or fall; what is written off, over months."""
+    random = Random(seed)
+    problem = replace(random_problem(seed), objective="cheapest", max_machines=2)
+    end = problem.year_days[-1]
+    days = (0, *sorted(random.sample(range(10, end - 30, 10), random.choice([1, 2]))))
+    return replace(
+        problem,
+        order_days=days,
+        year_budget_cents=problem.year_budget_cents if seed % 2 else None,
+        rules=replace(
+            problem.rules,
+            price_change=Decimal(random.choice(["0", "0.6", "-0.6"])),
+            life_months=random.choice([None, 6, 12]),
+            use_share=Decimal(random.choice(["1", "0.7"])),
+            grant_months=round(end * 12 / 365),
+            lifetime_years=None,  # a machine that is worth more later than is paid is no plan's
+        ),
+    )
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 100_000))
+def test_with_several_days_to_order_on_no_search_finds_a_better_plan(seed: int) -> None:
+    problem = ordered(seed)
+    best = best_by_trying_everything(problem)
+    try:
+        plan = solve(problem)
+    except NoPlan:
+        assert best is None
+        return
+    check_placement(problem, plan)
+    assert best is not None and plan.proven
+    assert plan.judged_cents == best[0]
+
+
+@pytest.mark.parametrize("hard", [False, True])
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 100_000))
+def test_of_few_machines_and_days_the_bound_holds_for_every_plan(hard: bool, seed: int) -> None:
+    """As where there are hundreds of them: with one group at first."""
+    problem = replace(ordered(seed), year_budget_cents=None)
+    best = best_by_trying_everything(problem)
+    heard: list[Progress] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(narrowed, "MANY_GROUPS", -1)
+        patch.setattr(narrowed, "FEW_GROUPS", 1)
+        if hard:
+            patch.setattr(solver, "HARD", -1)
+        try:
+            plan = solve(problem, clock=clock_of(30, hear=heard.append))
+        except NoPlan:
+            assert best is None
+            return
+        except OutOfTime:
+            return
+    check_placement(problem, plan)
+    assert best is not None and plan.judged_cents >= best[0]
+    if plan.proven:
+        assert plan.judged_cents == best[0]
+    else:
+        assert plan.gap is None or plan.judged_cents * (1 - plan.gap) <= best[0] + 1
+    for said in heard:
+        assert said.bound_usd is None or said.bound_usd <= best[0] / 100 + CENT
+
+
+def quarters(kinds: int) -> PlanningProblem:
+    """Runs with windows of their own over three years; machines that are written off, of which
+    each is a little faster and dearer than the one before, to be ordered in every quarter."""
+    problem = every_window_its_own(40, allocation=False)
+    days = {"a": 10.0, "b": 15.0, "c": 23.3}
+    return replace(
+        problem,
+        machines=tuple(
+            make_machine(
+                f"m{n}",
+                str(round(20_000 * 1.08**n)),
+                {model: each / 1.07**n for model, each in days.items()},
+            )
+            for n in range(kinds)
+        ),
+        order_days=tuple(round(91.25 * quarter) for quarter in range(12)),
+        rules=Rules(slack=Decimal("0.15"), lead_days=30, life_months=60, grant_months=36),
+    )
+
+
+def test_where_there_are_hundreds_of_machines_and_days_something_is_bought() -> None:
+    problem = quarters(16)
+    assert len(groups(problem)) > narrowed.MANY_GROUPS
+    heard: list[Progress] = []
+    plan = solve(problem, clock=clock_of(30, hear=heard.append))
+    check_placement(problem, plan)
+    rented = next(said.plan for said in heard if said.plan is not None)
+    assert not rented.purchases, "the first plan buys nothing"
+    assert plan.purchases
+    assert plan.judged_cents < 0.9 * rented.judged_cents
+    assert plan.proven or (plan.gap is not None and plan.gap < 0.1)
+    least = plan.judged_cents / 100
+    assert all(said.bound_usd is None or said.bound_usd <= least + CENT for said in heard)
