@@ -5,7 +5,8 @@
 Builds are 100 (or so many) made-up machines along a curve of price against speed, none of which
 is much better than its neighbours: the hardest kind, since few can be ruled out beforehand.
 With ``--catalogue`` they are those of the store, for grants of 300 runs over five years with every
-rule on: slack, longest run, parts of machines, in two of them allocations too.
+rule on: slack, longest run, parts of machines, in two of them allocations too. The last ones may
+order every quarter or month, what they buy being written off, or cheaper every year.
 """
 
 from __future__ import annotations
@@ -93,6 +94,10 @@ pue = 1.5
 [institution]
 rules = "us-equipment-10000"
 """
+HORIZON = RULES.replace("years = 5", 'years = 5\nfunder = "horizon"').replace(
+    'total = "$20M"', 'total = "20M"\ncurrency = "EUR"'
+)
+HORIZON = HORIZON.replace('[institution]\nrules = "us-equipment-10000"\n', "")
 ALLOCATION = """
 [[allocations]]
 name = "campus"
@@ -125,14 +130,22 @@ machines = 2
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """A grant of 300 runs, by what is in its file."""
+    """A grant of 300 runs, or so many, by what is in its file."""
 
     name: str
     experiments: int
+    runs: int = RUNS
+    rules: str = RULES
     each_year: bool = False
     more: str = ""
     budget: str = ""
     seed: int = 0
+
+
+def ordered(rules: str, months: int, price_change: float = 0.0) -> str:
+    """The rules with orders every so many months, at prices that change by so much a year."""
+    lines = f"order_every_months = {months}\nprice_change = {price_change}"
+    return rules.replace("lead_days = 45", f"lead_days = 45\n{lines}")
 
 
 CASES = (
@@ -147,26 +160,41 @@ CASES = (
     Case(name="years that bind", experiments=60, budget=YEARS_THAT_BIND, seed=5),
     Case(name="years too small", experiments=60, budget=YEARS_TOO_SMALL, seed=5),
     Case(name="owned, upgrades", experiments=60, more=OWNED, seed=6),
+    Case(name="written off, by year", experiments=64, runs=320, rules=HORIZON, seed=1),
+    Case(name="by quarter", experiments=64, runs=320, rules=ordered(HORIZON, 3), seed=1),
+    Case(name="by month", experiments=64, runs=320, rules=ordered(HORIZON, 1), seed=1),
+    Case(name="by quarter, own", experiments=320, runs=320, rules=ordered(HORIZON, 3), seed=4),
+    Case(name="by month, own", experiments=320, runs=320, rules=ordered(HORIZON, 1), seed=4),
+    Case(
+        name="falling, by quarter", experiments=64, rules=ordered(RULES, 3, -0.1), runs=320, seed=1
+    ),
 )
 
 
 def grant_text(
-    experiments: int, *, each_year: bool, seed: int, more: str = "", budget: str = ""
+    experiments: int,
+    *,
+    each_year: bool,
+    seed: int,
+    more: str = "",
+    budget: str = "",
+    asked: int = RUNS,
+    rules: str = RULES,
 ) -> str:
-    """A grant file that asks for 300 runs."""
+    """A grant file that asks for 300 runs, or so many."""
     random = Random(seed)
-    text = RULES.replace("[purchases]", f"{budget}[purchases]") + more
+    text = rules.replace("[purchases]", f"{budget}[purchases]") + more
     for i in range(experiments):
         first = random.randrange(5)
         last = random.randrange(first, 5)
-        runs = RUNS // experiments // (5 if each_year else 1)
+        runs = asked // experiments // (5 if each_year else 1)
         window = (
             "each_year = true"
             if each_year
             else f"not_before = {2027 + first}-{random.choice(['01-01', '03-15'])}\n"
             f"by = {2027 + last}-12-{random.choice(['01', '20', '31'])}"
         )
-        if experiments == RUNS:  # of which no two have the same window
+        if experiments == asked:  # of which no two have the same window
             length = random.randrange(240, 900)
             low = random.randrange(365 * 5 - length)
             days = (date(2027, 1, 1) + timedelta(day) for day in (low, low + length))
@@ -184,6 +212,8 @@ def text_of(case: Case) -> str:
         seed=case.seed,
         more=case.more,
         budget=case.budget,
+        asked=case.runs,
+        rules=case.rules,
     )
 
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 from math import ceil, inf
 
 from advisor.planning.solver.charges import fixed_cents
-from advisor.planning.solver.first_plans import INFEASIBLE, packed_plan
+from advisor.planning.solver.first_plans import INFEASIBLE, known_plan, packed_plan
 from advisor.planning.solver.groups import groups
 from advisor.planning.solver.milp import Program
 from advisor.planning.solver.packing_rows import broken_rows
@@ -123,25 +123,28 @@ def narrowed(problem: PlanningProblem, clock: Clock, known: Sequence[Plan], find
     if len(every) <= MANY_GROUPS or problem.year_budget_cents is not None:
         return find(problem, clock, known)
     clock.tell("nothing bought")
-    none = Program(replace(problem, buy_only=frozenset()))
-    rented = packed_plan(none, none.judged, (), clock)
-    first = None if rented is None else rented[1]
-    known = known if first is None else (*known, first)
-    clock.tell("which machines suffice where deadlines are wider", plan=first)
-    near = _chosen(problem, every, clock)
-    best, best_usd = first, inf if first is None else _paid(problem, first)
+    mine = frozenset((p.machine_id, p.order) for plan in known for p in plan.purchases) & every
+    small = Program(replace(problem, buy_only=mine))
+    rented = packed_plan(small, small.judged, (), clock)
+    works = known_plan(small, small.judged, known)
+    found = min(filter(None, (works, rented)), key=lambda each: each[0], default=None)
+    best = None if found is None else found[1]
+    best_usd = inf if best is None else _paid(problem, best)
+    clock.tell("which machines suffice where deadlines are wider", plan=best)
+    near = _chosen(problem, every, clock) | mine
     bound_usd = -inf
     while clock.left > 0:
+        known = known if best is None else (best, *known)
         others = _Others(problem, every, near, best_usd)
         own = -inf
         with ThreadPoolExecutor(1) as pool:
             # What no plan with another machine is below is found out on another core.
             looking = pool.submit(others.look, clock.within(clock.left * LOOKING_TIME))
             try:
-                found = find(replace(problem, buy_only=near), others.heard(clock), known)
-                own = _least(problem, found)
-                if _paid(problem, found) <= best_usd:
-                    best, best_usd = found, _paid(problem, found)
+                plan = find(replace(problem, buy_only=near), others.heard(clock), known)
+                own = _least(problem, plan)
+                if _paid(problem, plan) <= best_usd:
+                    best, best_usd = plan, _paid(problem, plan)
             except NoPlan:
                 own = inf
             except OutOfTime:
@@ -154,7 +157,6 @@ def narrowed(problem: PlanningProblem, clock: Clock, known: Sequence[Plan], find
         more = near | (every if len(every) <= MANY_GROUPS else others.keys)
         if more == near or (best is not None and _gap(best_usd, bound_usd) <= ENOUGH):
             break
-        known = known if best is None else (best, *known)
         near = more
     if best is None:
         raise OutOfTime

@@ -10,6 +10,7 @@ from math import ceil, inf
 
 from advisor.planning.solver.assemble import place, plan_of
 from advisor.planning.solver.charges import fixed_cents
+from advisor.planning.solver.groups import groups
 from advisor.planning.solver.integer_program import Row
 from advisor.planning.solver.milp import Program
 from advisor.planning.solver.plan import Plan
@@ -43,7 +44,8 @@ def settle_ties(problem: PlanningProblem, plan: Plan, clock: Clock) -> Plan:
         objective="most-runs" if plan.left_out else "cheapest",
         min_runs=plan.value if plan.left_out else problem.min_runs,
     )
-    if len(Program(few).cost) > MOST_COLUMNS:
+    # To fill a program of very many groups takes long, only to see that it is too large.
+    if len(groups(few)) > MOST_COLUMNS or len(Program(few).cost) > MOST_COLUMNS:
         return plan
     best = plan
     if problem.objective != "soonest":
