@@ -13,6 +13,7 @@ from bench_runner.typed_numbers import (
     MOST_LETTERS,
     SUFFIXES,
     mistyped,
+    plain_money,
     read_measure,
     read_number,
     read_positive,
@@ -31,7 +32,7 @@ T = TypeVar("T", bound=str)
 MAX_BUDGET_USD = Decimal(1_000_000_000)
 
 _MONEY = re.compile(
-    r"(?:USD|US\$|\$)?\s*(?P<amount>.*?)\s*(?:USD|US dollars|dollars|\$)?",
+    r"(?:USD\s*\$?|US\$|\$)?\s*(?P<amount>.*?)\s*(?:USD|US dollars|dollars|\$)?",
     re.IGNORECASE | re.DOTALL,
 )
 
@@ -42,6 +43,7 @@ def _money(text: str) -> re.Match[str] | None:
     return _MONEY.fullmatch(text) if len(text) <= MOST_LETTERS else None
 
 
+_FOREIGN = re.compile(r"[€£¥]|eur|gbp|chf", re.IGNORECASE)
 _BUDGET_HINT = "write a plain amount in US dollars, such as 40000, 40k or $40,000"
 
 
@@ -124,15 +126,15 @@ def parse_budget(
     ``40.000`` is refused: it is forty thousand to one reader and forty to another.
     """
     stripped = text.strip()
-    if re.search(r"[€£¥]|eur|gbp|chf", stripped, re.IGNORECASE):
+    if _FOREIGN.search(stripped):
         raise InputError(
             f"the {what} {shown(stripped)} is not in US dollars: convert it first, then write it "
             "like 40000"
         )
     money = _money(stripped)
-    number = read_number(money["amount"]) if money else None
+    alone = plain_money(money["amount"]) if money else ""
+    number = read_number(alone)
     if money is None or number is None or number.could_be_thousands or number.unit not in SUFFIXES:
-        alone = money["amount"] if money else ""
         raise _refused(f"the {what}", stripped, "is not an amount", hint, alone)
     amount = number.value * SUFFIXES[number.unit]
     if amount == 0:
@@ -152,45 +154,43 @@ class Money(NamedTuple):
     rate: ExchangeRate
 
 
-_CALLED = {"€": "EUR", "euros": "EUR", "euro": "EUR", "£": "GBP", "pounds": "GBP", "pound": "GBP"}
-_FOREIGN = re.compile(r"(?P<first>[A-Z]{3})[\s\d.].*|.*[\d\skM](?P<last>[A-Z]{3})")
-
-
 def parse_money(text: str, what: str = "budget") -> tuple[Decimal, Money | None]:
     """US dollars; and, where it was typed in a currency whose rate ships, that amount. Raises
     InputError."""
     stripped = text.strip()
     if re.fullmatch(r"[\s\d.,_$kKmM]*", stripped):
         return parse_budget(text, what), None
-    from price_catalog.exchange_rates import exchange_rates  # late: most type US dollars
+    from price_catalog.currency_signs import without_currency  # late: most type US dollars
+    from price_catalog.exchange_rates import exchange_rates
 
+    try:
+        bare, codes = without_currency(stripped)
+    except ValueError as error:
+        raise InputError(f"the {what} {shown(stripped)} {error}") from None
+    if not codes and _FOREIGN.search(stripped):
+        raise InputError(
+            f"the {what} {shown(stripped)} is not understood: write its currency before or behind "
+            "a plain amount, like 40k EUR"
+        )
+    if not codes or "USD" in codes:
+        return parse_budget(text, what), None
+    if not bare:
+        raise InputError(
+            f"the {what} {shown(stripped)} has no amount: write it like 40k {codes[0]}"
+        )
     rates = exchange_rates()
-    for name, code in (*_CALLED.items(), *((code, code) for code in rates)):
-        lower, called = stripped.casefold(), name.casefold()
-        bare = ""
-        if lower.startswith(called):
-            bare = stripped[len(name) :].lstrip()
-        elif lower.endswith(called):
-            bare = stripped[: -len(name)].rstrip()
-        if lower == called and code in rates:
-            raise InputError(
-                f"the {what} {shown(stripped)} has no amount: write it like 40k {code}"
-            )
-        if not bare or code not in rates or re.search(r"\$|usd|dollar", bare, re.IGNORECASE):
-            continue
-        hint = f"write a plain amount, such as 40000 {code} or 40k {code}"
-        amount = parse_budget(bare, what, hint)
-        usd = (amount * rates[code].usd_per_unit).quantize(Decimal("0.01"), ROUND_HALF_UP)
-        return usd, Money(amount, rates[code])
-    foreign = _FOREIGN.fullmatch(stripped)
-    code = "USD" if foreign is None else foreign["first"] or foreign["last"]
-    if code != "USD":
+    rate = rates.get(codes[0]) if len(codes) == 1 else None
+    if rate is None:
         *some, last = sorted(rates)
         raise InputError(
-            f"the {what} {shown(stripped)} is in {code}, whose rate does not ship (those of "
-            f"{', '.join(some)} and {last} do): convert it to US dollars, then write it like 40000"
+            f"the {what} {shown(stripped)} is in {' or '.join(codes)}, whose rate does not ship "
+            f"(those of {', '.join(some)} and {last} do): convert it to US dollars, then write it "
+            "like 40000"
         )
-    return parse_budget(text, what), None
+    hint = f"write a plain amount, such as 40000 {rate.code} or 40k {rate.code}"
+    amount = parse_budget(bare, what, hint)
+    usd = (amount * rate.usd_per_unit).quantize(Decimal("0.01"), ROUND_HALF_UP)
+    return usd, Money(amount, rate)
 
 
 def parse_positive(text: str, what: str, unit: str, limit: float) -> float:

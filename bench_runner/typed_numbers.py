@@ -123,6 +123,30 @@ def mistyped(text: str, unit: str = "") -> str:
     return ""
 
 
+_NO_CENTS = re.compile(r"(?<=\d)(?:\.|(,))[-\u2013\u2014]{1,2}$")
+_CENTS = re.compile(r"(\d{4,}),(\d{2})", re.ASCII)
+
+
+def plain_money(text: str) -> str:
+    """An amount of money with a point before its cents, where it is written as on the continent of
+    Europe and can mean one thing alone: ``90.000,00``, ``1.234.567``, ``90 000,50``, ``90'000.-``.
+    """
+    stripped = text.strip().translate(_SPACES)
+    if len(stripped) > MOST_LETTERS:
+        return text
+    stripped = _NO_CENTS.sub(lambda dash: ",00" if dash[1] else "", stripped)
+    if (plain := _CENTS.fullmatch(stripped)) is not None:
+        return f"{plain[1]}.{plain[2]}"
+    if (spaced := _SPACED_COMMA.fullmatch(stripped)) is not None:
+        return re.sub("[ '_]", "", spaced[1]) + f".{spaced[3]}{spaced[4]}"
+    points = _POINTS.fullmatch(stripped)
+    if points is not None and not points[3]:
+        cents = points[2] or ""
+        if len(cents) == 2 or (not cents and points[1].count(".") > 1):
+            return points[1].replace(".", "") + (f".{cents}" if cents else "")
+    return stripped
+
+
 def read_amount(text: str, *, units: tuple[str, ...] = ()) -> Decimal | None:
     """How many of something, with or without a suffix (``300B``) and one of the words in
     ``units`` behind it; None where the text is no number or could be two."""

@@ -254,13 +254,16 @@ def test_what_is_no_amount_is_one_line(text: str) -> None:
         ("1,5e9", "has a comma for the decimal point: write 1.5e9"),
         ("1.000.000", "has points between thousands: write 1000000"),
         ("40.000,50", "has points between thousands: write 40000.50"),
+        ("40.000,5", "has points between thousands: write 40000.5"),
     ],
 )
 def test_every_reader_says_the_same_of_a_number_that_is_written_wrongly(
     text: str, said: str
 ) -> None:
+    # Money is written so, and means one thing.
+    money = [] if text in ("1.000.000", "40.000,50") else [lambda: parse_budget(text)]
     for parse in (
-        lambda: parse_budget(text),
+        *money,
         lambda: parse_count(text, "--tokens", "300B"),
         lambda: parse_whole(text, "--count"),
         lambda: parse_decimal(text, "staff", "cost a year, such as 2000"),
@@ -346,6 +349,21 @@ def test_price_rules() -> None:
         ("90kCHF", "90000", "CHF"),
         ("CAD 50_000", "50000", "CAD"),
         ("1MEUR", "1000000", "EUR"),
+        ("€90.000,00", "90000.00", "EUR"),
+        ("90.000,50 €", "90000.50", "EUR"),
+        ("EUR 1.234.567", "1234567", "EUR"),
+        ("90 000,00 €", "90000.00", "EUR"),
+        ("90.000,- €", "90000.00", "EUR"),
+        ("90000,50 EUR", "90000.50", "EUR"),
+        ("CHF 90'000", "90000", "CHF"),
+        ("Fr. 90\u2019000.-", "90000", "CHF"),
+        ("SFr. 90'000.\u2013", "90000", "CHF"),
+        ("C$150,000", "150000", "CAD"),
+        ("CA$150k", "150000", "CAD"),
+        ("CAD$ 150,000", "150000", "CAD"),
+        ("$150,000 CAD", "150000", "CAD"),
+        ("150 000 $ CA", "150000", "CAD"),
+        ("£5 GBP", "5", "GBP"),
     ],
 )
 def test_money_in_a_currency_whose_rate_ships(text: str, amount: str, code: str) -> None:
@@ -356,7 +374,13 @@ def test_money_in_a_currency_whose_rate_ships(text: str, amount: str, code: str)
     assert usd == round(usd, 2)
 
 
-@pytest.mark.parametrize("text", ["40000", "40k", "$40,000", "USD 40000", "4e4", "0.04M"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("40000", "40k", "$40,000", "USD 40000", "4e4", "0.04M", "US$40,000", "USD$ 40k"),
+        *("$40,000 USD", "40.000,00", "$ 40.000,00", "40'000.-", "40000,00", "40 000,00 dollars"),
+    ],
+)
 def test_money_in_us_dollars_is_not_converted(text: str) -> None:
     assert parse_money(text) == (Decimal(40_000), None)
 
@@ -367,14 +391,27 @@ def test_money_in_us_dollars_is_not_converted(text: str) -> None:
         ("SEK 100k", "is in SEK, whose rate does not ship"),
         ("100k SEK", "is in SEK, whose rate does not ship"),
         ("100.000 €", "could mean 100 or 100,000"),
-        ("€100k USD", "is not in US dollars"),
+        ("€100k USD", "has two currencies: write it like 40k EUR or 40k USD"),
+        ("$5 EUR", "has two currencies"),
+        ("€€5", "has its currency twice: write it like 40k EUR"),
+        ("EUR €5", "has its currency twice: write it like 40k EUR"),
+        ("kEUR 40", "is not understood: write its currency before or behind"),
+        ("40 TEUR", "is not understood: write its currency before or behind"),
+        ("90.000 €", "could mean 90 or 90,000"),
+        ("90.000.- CHF", "could mean 90 or 90,000"),
+        ("€40,5", "has a comma for the decimal point: write 40.5"),
+        ("€40,00", "has a comma for the decimal point: write 40.00"),
+        ("€1.23.456", "is not an amount"),
+        ("€90,000,00", "is not an amount"),
+        ("C$", "has no amount: write it like 40k CAD"),
+        ("A$50k", "is in AUD, whose rate does not ship"),
+        ("kr 50k", "is in SEK or NOK or DKK, whose rate does not ship"),
         ("€-5", "is negative"),
         ("€", "has no amount: write it like 40k EUR"),
         ("0 EUR", "is zero"),
         ("NaN EUR", "is not an amount"),
-        ("40k€50k", "is not in US dollars"),
-        ("C$50k", "is not an amount"),
-        ("¥4000000", "is not in US dollars"),
+        ("40k€50k", "is not understood: write its currency before or behind"),
+        ("¥4000000", "is in JPY or CNY, whose rate does not ship"),
     ],
 )
 def test_money_that_is_not_understood_is_refused(text: str, why: str) -> None:

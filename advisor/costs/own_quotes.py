@@ -15,6 +15,7 @@ from advisor.parse import InputError, parse_budget, parse_decimal, shown
 from advisor.tables import unguarded
 from price_catalog.checks import HIGHEST_PRICE_USD, LOWEST_PRICE_USD
 from price_catalog.csv_table import nearest
+from price_catalog.currency_signs import DOLLARS, without_currency
 from price_catalog.gpu_names import find_gpu, index_gpus
 from price_catalog.model import Gpu, Host, Quote, QuoteKind, Source
 
@@ -144,18 +145,6 @@ def make_quote(
     return _Form(cells, items, today, row).quote()
 
 
-_SIGNS = {"EUR": "€", "GBP": "£", "JPY": "¥", "CNY": "¥", "INR": "₹", "KRW": "₩"}
-"""Of currencies that are no dollars."""
-
-
-def _without_sign(price: str, currency: str) -> str:
-    """``141,600`` for ``£141,600`` and ``GBP 141,600``, where the currency was said to be that."""
-    if currency == "USD":
-        return price
-    own = "|".join(map(re.escape, (currency, _SIGNS.get(currency, currency))))
-    return re.sub(rf"^\s*(?:{own})\s*|\s*(?:{own})\s*$", "", price, count=1, flags=re.IGNORECASE)
-
-
 class _Form:
     """One row while it is read; collects what is wrong."""
 
@@ -270,20 +259,24 @@ class _Form:
             return None, None
         if not cells["price"] or cells["price"] in PLACEHOLDERS:
             return None, None
-        if currency in _SIGNS and "$" in cells["price"]:
-            words = f"{shown(cells['price'])} is in dollars, the currency {currency}: which is it?"
-            self._wrong("price", words)
-            return None, None
         try:
-            price = parse_budget(_without_sign(cells["price"], currency), "price").quantize(_CENT)
-        except InputError as error:
-            wrong = str(error)
-            if "not in US dollars" in wrong:
-                wrong = (
+            number, codes = without_currency(cells["price"])
+            if codes and currency not in codes and currency == "USD":
+                raise InputError(
                     f"{shown(cells['price'])} is in another currency: write the number alone, the "
                     "currency as EUR and the US dollars of one unit as 1.08"
                 )
-            self._wrong("price", wrong)
+            if codes and currency not in codes:
+                said = "dollars" if codes == DOLLARS else " or ".join(codes)
+                raise InputError(
+                    f"{shown(cells['price'])} is in {said}, the currency {currency}: which is it?"
+                )
+            price = parse_budget(number, "price").quantize(_CENT)
+        except InputError as error:
+            self._wrong("price", str(error))
+            return None, None
+        except ValueError as error:
+            self._wrong("price", f"{shown(cells['price'])} {error}")
             return None, None
         rate = cells["usd_per_unit"]
         usd: Decimal | None = price

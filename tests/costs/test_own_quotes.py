@@ -82,7 +82,12 @@ def test_another_currency_needs_its_rate() -> None:
     for written in ("£1,000", "1000 GBP", "gbp 1,000.00", "1 000 £"):
         pounds = made(price=written, currency="GBP", usd_per_unit="1.31")
         assert (pounds.price_usd, pounds.price_quoted) == (1310, 1000)
-    assert "another currency" in wrong(price="€900", currency="GBP", usd_per_unit="1.31")["price"]
+    euros = made(price="1.000,00 €", currency="EUR", usd_per_unit="1.1")
+    assert (euros.price_usd, euros.price_quoted) == (1100, 1000)
+    assert "another currency" in wrong(price="€900")["price"]
+    said = wrong(price="€900", currency="GBP", usd_per_unit="1.31")["price"]
+    assert said == "'€900' is in EUR, the currency GBP: which is it?"
+    assert "currency twice" in wrong(price="££900", currency="GBP", usd_per_unit="1.31")["price"]
     assert "which is it" in wrong(price="$900", currency="GBP", usd_per_unit="1.31")["price"]
     assert "exchange rate" in wrong(currency="EUR")["usd_per_unit"]
     assert "exchange rate" in wrong(currency="EUR", usd_per_unit="0")["usd_per_unit"]

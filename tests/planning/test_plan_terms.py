@@ -576,6 +576,27 @@ def test_an_amount_has_its_own_currency(tmp_path: Path, written: str, amount: in
 
 
 @pytest.mark.parametrize(
+    ("written", "code", "amount"),
+    [
+        ("C$150,000", "CAD", "150000"),
+        ("CA$150k", "CAD", "150000"),
+        ("$150,000", "CAD", "150000"),
+        ("CHF 90'000", "CHF", "90000"),
+        ("€90.000,00", "EUR", "90000"),
+        ("90.000,50 €", "EUR", "90000.50"),
+        ("90 000,00 €", "EUR", "90000"),
+        ("1.234.567", "EUR", "1234567"),
+        ("£0", "GBP", "0"),
+    ],
+)
+def test_an_amount_is_read_as_it_is_written_where_its_currency_is_used(
+    tmp_path: Path, written: str, code: str, amount: str
+) -> None:
+    text = f'{SMALL}[budget]\ntotal = "{written}"\ncurrency = "{code}"\n'
+    assert read(tmp_path, text).stated["budget.total"] == Decimal(amount)
+
+
+@pytest.mark.parametrize(
     ("text", "words"),
     [
         ("[purchases]\ncost_share = 0.5\n", "purchases.cost_share_by"),
@@ -590,7 +611,13 @@ def test_an_amount_has_its_own_currency(tmp_path: Path, written: str, amount: in
         ('[budget]\ncurrency = "EUR"\ntotal = "$40k"\n', "budget.total: is in dollars, and the"),
         ('[budget]\ncurrency = "GBP"\nper_year = ["1k", "$1k", 1]\n', "budget.per_year[2]: is in"),
         ('[budget]\ncurrency = "EUR"\ntotal = "-5"\n', "negative: write one such as 40000, 40k"),
-        ('[budget]\ntotal = "40k euros"\n', "budget.total: must be a number alone, or one with"),
+        ('[budget]\ntotal = "40k euros"\n', "is in EUR, and the grant is in USD: write the"),
+        ('[budget]\ntotal = "kEUR 40"\n', "budget.total: must be a number alone, or one with"),
+        ('[budget]\ntotal = "€€5"\n', "budget.total: '€€5' has its currency twice: write it like"),
+        ('[budget]\ntotal = "€5 $"\n', "budget.total: '€5 $' has two currencies: write it like"),
+        ('[budget]\ntotal = "C$"\n', "budget.total: 'C$' has no amount: write it like 40k CAD"),
+        ('[budget]\ntotal = "C$ 5k"\n', "is in CAD, and the grant is in USD: write the number"),
+        ('[budget]\ntotal = "US$5k"\ncurrency = "CAD"\n', "is in USD, and the grant is in CAD"),
         (
             '[budget]\ntotal = "40k EUR"\n',
             "is in EUR, and the grant is in USD: write the",

@@ -15,6 +15,7 @@ from msgspec import inspect
 from advisor.parse import MAX_BUDGET_USD, InputError, parse_budget, parse_positive, shown
 from bench_runner.outside import OutsideError, TooLargeError, check_toml, read_outside
 from price_catalog.csv_table import nearest
+from price_catalog.currency_signs import without_currency
 
 MAX_BYTES = 1_000_000
 UsdPerUnit = Annotated[float, msgspec.Meta(ge=1e-6, le=1_000_000)]
@@ -28,11 +29,6 @@ OR_NONE = ", or remove this key"
 """Said of a key that is not needed."""
 _EXAMPLES = {"model": "pythia-1b", "gpu": "H100"}
 _STEP = re.compile(r"\.(\w+)|\[(\d+)\]")
-_UNIT = r"[A-Z]{3}|eur|gbp|chf|usd|[€£¥₩]"
-_WITH_UNIT = re.compile(rf"({_UNIT})\s*(?=[\d.])(.*)|(.*\d\s?[kKmM]?)\s*({_UNIT})", re.DOTALL)
-"""An amount with the code or the sign of its currency, before it or behind it."""
-_CODES = {"€": ("EUR",), "£": ("GBP",), "¥": ("JPY", "CNY"), "₩": ("KRW",)}
-"""What a sign stands for."""
 _TWICE = re.compile(r"Cannot (?:overwrite|declare|mutate)[^(]*(?:\(.*\) twice )?(\(at .*\))?")
 """What the reader of TOML says of a key or a table that is there twice."""
 
@@ -68,10 +64,13 @@ class Payer(Line):
 class Amount(Decimal):
     """Money, typed as a number or as people write it."""
 
-    in_dollars = False
-    """Whether it was typed with their sign."""
     codes: tuple[str, ...] = ()
     """What the code or the sign that it was typed with stands for; without one, nothing."""
+
+    @property
+    def in_dollars(self) -> bool:
+        """Whether it was typed with a sign of dollars, whosever they are."""
+        return "USD" in self.codes
 
     @classmethod
     def read(cls, value: Any) -> Self:
@@ -79,15 +78,15 @@ class Amount(Decimal):
         if isinstance(value, bool) or not isinstance(value, str | int | float):
             raise ValueError('must be an amount, like "$40,000" or 40000')
         text = value if isinstance(value, str) else format(Decimal(str(value)), "f")
-        number = text
-        codes: tuple[str, ...] = ()
-        if (said := _WITH_UNIT.fullmatch(text.strip())) is not None:
-            number, unit = said[2] or said[3], (said[1] or said[4]).upper()
-            codes = _CODES.get(unit, (unit,))
-        if re.search(r"[€£¥]|eur|gbp|chf", number, re.IGNORECASE):
+        try:
+            number, codes = without_currency(text)
+        except ValueError as error:
+            raise ValueError(f"{shown(text)} {error}") from None
+        if not codes and re.search(r"[€£¥]|eur|gbp|chf", number, re.IGNORECASE):
             raise ValueError('must be a number alone, or one with its code, like "EUR 40,000"')
+        if codes and not number:
+            raise ValueError(f"{shown(text)} has no amount: write it like 40k {codes[0]}")
         found = cls(cls.amount(number))
-        found.in_dollars = bool(re.search(r"\$|usd|dollars", text, re.IGNORECASE))
         found.codes = codes
         return found
 
@@ -103,7 +102,7 @@ class AmountOrZero(Amount):
     @classmethod
     def amount(cls, text: str) -> Decimal:
         """Raises ValueError."""
-        return Decimal(0) if re.fullmatch(r"[$ ]*0(\.0+)?", text) else super().amount(text)
+        return Decimal(0) if re.fullmatch(r"0([.,]0+)?", text) else super().amount(text)
 
 
 class OverheadOn:

@@ -12,8 +12,6 @@ from advisor.planning.grant.checked_toml import exact, wrong
 from price_catalog.exchange_rates import exchange_rates
 
 CENT = Decimal("0.01")
-CALLED_DOLLARS = {"USD", "CAD", "AUD", "NZD", "SGD", "HKD"}
-"""Whose sign is a dollar's."""
 _SIGNS = {"USD": "$", "EUR": "€", "GBP": "£"}
 
 

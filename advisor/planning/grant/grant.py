@@ -10,7 +10,7 @@ from pathlib import Path
 
 from advisor.parse import MAX_BUDGET_USD, parse_price_rule
 from advisor.planning.grant.checked_toml import Amount, exact, read_toml, wrong
-from advisor.planning.grant.currency import CALLED_DOLLARS, DOLLARS, Currency, find_currency
+from advisor.planning.grant.currency import DOLLARS, Currency, find_currency
 from advisor.planning.grant.funder import funder_form
 from advisor.planning.grant.grant_file import (
     BudgetTable,
@@ -22,6 +22,7 @@ from advisor.planning.grant.institution import Institution, find_institution, wi
 from advisor.planning.grant.own_rules import with_mean_rate, with_own_rules
 from advisor.planning.grant.programmes import values_of
 from advisor.planning.grant.together import check, check_days, check_terms
+from price_catalog.currency_signs import DOLLARS as DOLLAR_CODES
 
 
 def read_grant(path: Path, today: date | None = None) -> Grant:
@@ -43,7 +44,8 @@ def grant_of(file: GrantFile, path: Path) -> Grant:
     institution = without_rules(form) if rules is None else find_institution(rules, path)
     currency = _currency(path.name, file.budget, institution)
     asked = file.budget.currency is not None or file.institution.rules is not None
-    if not asked and any(amount.in_dollars for _, amount in _amounts(file)):
+    foreign = institution.currency not in DOLLAR_CODES
+    if not asked and foreign and any(amount.in_dollars for _, amount in _amounts(file)):
         currency = DOLLARS  # whatever the funder's own rules are in
     institution = with_own_rules(path.name, institution, file.institution, currency)
     if institution.equipment_threshold is not None and currency.code == institution.currency:
@@ -169,11 +171,11 @@ def _currency(file: str, budget: BudgetTable, institution: Institution) -> Curre
 def _check_amounts(name: str, file: GrantFile, currency: Currency) -> None:
     """A dollar sign in a grant in euros is a mistake of somebody's. Raises InputError."""
     for place, amount in _amounts(file):
-        known = amount.codes or (CALLED_DOLLARS if amount.in_dollars else {currency.code})
-        if currency.code not in known:
-            said = " or ".join(amount.codes) or "dollars"
+        if currency.code not in (amount.codes or {currency.code}):
+            bare = amount.codes == DOLLAR_CODES
+            said = "dollars" if bare else " or ".join(amount.codes)
             problem = f"is in {said}, and the grant is in {currency.code}: write the number alone"
-            if file.budget.currency is None and amount.codes:
+            if file.budget.currency is None and not bare:
                 problem += f', or currency = "{amount.codes[0]}" under [budget]'
             raise wrong(name, place, problem)
         if currency.to_usd(amount) > MAX_BUDGET_USD:
