@@ -10,10 +10,11 @@ from operator import itemgetter
 
 from advisor.costs.amounts import day_words
 from advisor.planning.grant.grant_record import Grant
+from advisor.planning.grant.orderable import unquoted
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.report.asked_amounts import asked_amounts
 from advisor.planning.solver.plan import Plan
-from advisor.planning.solver.problem import Objective, Rental
+from advisor.planning.solver.problem import Machine, Objective, Rental
 from bench_runner.typed_numbers import percent
 from price_catalog.providers import written_provider
 
@@ -84,12 +85,7 @@ def _does(loaded: Loaded, plan: Plan) -> str:
     counts: dict[str, int] = {}
     for each in plan.purchases:
         counts[each.machine_id] = counts.get(each.machine_id, 0) + each.count
-    does = [
-        ("add", machines[name].label)
-        if machines[name].upgrade_of is not None
-        else ("buy", _called(machines[name].label, count))
-        for name, count in counts.items()
-    ]
+    does = [_got(machines[name], count) for name, count in counts.items()]
     rentals = {each.rental_id: each for each in loaded.problem.rentals}
     does += [_hired(rentals[name]) for name in dict.fromkeys(r.rental_id for r in plan.rented)]
     if not does:
@@ -104,6 +100,20 @@ def _does(loaded: Loaded, plan: Plan) -> str:
         done.append(f"{more} more as listed below")
     said = " and ".join(filter(None, (", ".join(done[:-1]), done[-1])))
     return said[:1].upper() + said[1:]
+
+
+def _got(machine: Machine, count: int) -> tuple[str, str]:
+    """``("buy", "the Puget workstation, 1 x RTX 5090")``: as a ranking's first line names it where
+    its price is nobody's quote, or nobody is known to sell it."""
+    if machine.upgrade_of is not None:
+        return "add", machine.label
+    if not machine.on_sale:
+        return "find a seller of", _called(machine.label, count)
+    line = unquoted(machine)
+    if line is None:
+        return "buy", _called(machine.label, count)
+    label = machine.label.removeprefix(f"{line.vendor} ")
+    return f"ask {line.vendor} to quote", _called(label, count)
 
 
 def from_one_place(things: Sequence[str]) -> list[str]:

@@ -14,12 +14,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from advisor.answers.plan_sentence import plan_sentence
 from advisor.parse import InputError
 from advisor.planning.grant.cautions import cautions
 from advisor.planning.grant.check_grant import check_grant
 from advisor.planning.grant.cost_lines import not_asked_for, order_days
 from advisor.planning.grant.grant import read_grant
 from advisor.planning.grant.known_allocations import COLUMNS, known_allocations
+from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.grant.programmes import ASSUMED, programme_names, programmes
 from advisor.planning.plan_grant import EXAMPLE, load_grant
 from advisor.planning.sensitivity.changes import vary
@@ -645,6 +647,10 @@ def test_what_is_wrong_with_a_term_is_said(tmp_path: Path, text: str, words: str
     assert "\n" not in str(caught.value)
 
 
+def with_machines(loaded: Loaded, machines: tuple[Machine, ...]) -> Loaded:
+    return replace(loaded, problem=replace(loaded.problem, machines=machines))
+
+
 def test_a_purchase_that_nobody_sells_is_told(store_path: Path) -> None:
     loaded = load_grant(Store(store_path), read_grant(EXAMPLE), TODAY)
     plan = solve(loaded.problem)
@@ -656,6 +662,8 @@ def test_a_purchase_that_nobody_sells_is_told(store_path: Path) -> None:
         )
         said = cautions(loaded.grant, replace(loaded.problem, machines=machines), plan)
         assert ("Nobody is known to sell" in said[0]) is not on_sale
+        sentence = plan_sentence(with_machines(loaded, machines), plan)
+        assert sentence.startswith("Find a seller of ") is not on_sale
     for kind in ("list", "parts-list"):
         line = PriceLine(
             item_kind="host",
@@ -673,6 +681,8 @@ def test_a_purchase_that_nobody_sells_is_told(store_path: Path) -> None:
         said = cautions(loaded.grant, replace(loaded.problem, machines=machines), plan)
         words = "The price of the Box is added up from Shop's options: nobody quoted it."
         assert any(words in text for text in said) is (kind == "parts-list")
+        sentence = plan_sentence(with_machines(loaded, machines), plan)
+        assert sentence.startswith("Ask Shop to quote ") is (kind == "parts-list")
 
 
 def test_cautions_name_electricity_and_what_is_not_asked_for(

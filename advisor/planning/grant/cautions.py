@@ -19,6 +19,7 @@ from advisor.planning.grant.institution import (
     rules_in,
     shipped,
 )
+from advisor.planning.grant.orderable import unquoted
 from advisor.planning.solver.arithmetic import PLAIN
 from advisor.planning.solver.charges import uncharged
 from advisor.planning.solver.plan import Plan
@@ -89,19 +90,13 @@ def _not_on_sale(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[Cau
 def _not_quoted(problem: PlanningProblem, plan: Plan) -> list[Caution]:
     """Whole machines at a price that was added up and that their seller never named."""
     bought = {p.machine_id for p in plan.purchases}
-    lines = [
-        line
-        for m in problem.machines
-        if m.machine_id in bought and len(m.lines) == 1
-        for line in m.lines
-        if line.quote_kind == "parts-list"
-    ]
+    lines = [unquoted(m) for m in problem.machines if m.machine_id in bought]
     return [
         Caution(
             f"The price of the {line.label} is added up from {line.vendor}'s options: nobody "
             "quoted it. Ask for a quote before you submit."
         )
-        for line in dict.fromkeys(lines)
+        for line in dict.fromkeys(filter(None, lines))
     ]
 
 

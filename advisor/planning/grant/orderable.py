@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from advisor.costs.price_book import PriceBook
-from advisor.planning.solver.problem import Machine
+from advisor.planning.solver.problem import Machine, PriceLine
 from price_catalog.model import Quote
 
 ONLY_TOLD = "others tell of its price or sold it used, and nobody is known to sell it new"
@@ -35,6 +35,13 @@ def sold(quotes: Iterable[Quote], book: PriceBook) -> bool:
         quote.origin == "local" or (book.is_offered(quote) and quote.kind != "used")
         for quote in quotes
     )
+
+
+def unquoted(machine: Machine) -> PriceLine | None:
+    """The price of a whole machine that was added up from its seller's options, where nobody
+    quoted the whole."""
+    whole = machine.lines[0] if len(machine.lines) == 1 else None
+    return whole if whole is not None and whole.quote_kind == "parts-list" else None
 
 
 def orderable(

@@ -25,8 +25,8 @@ _ASKED = {
     "the day of the order.",
     "builder": "For a machine that is added up from parts we ask a builder of such machines for a "
     "written quote of the whole before we order it.",
-    "seller": "Where no seller is named we ask for a written quote of who sells the item before we "
-    "order it.",
+    "seller": "Where only others tell of a price we ask a seller of the item for a written quote "
+    "before we order it.",
     "campus": "Before we buy a share we ask the campus for a written quote of it.",
 }
 """How each kind of price is renewed."""

@@ -9,6 +9,7 @@ from typing import Any
 
 from advisor.costs.amounts import day_words
 from advisor.planning.grant.funder import funder_form
+from advisor.planning.grant.orderable import unquoted
 from advisor.planning.grant.problem_of_grant import Loaded, called_by
 from advisor.planning.report.before_sending import to_check_section
 from advisor.planning.report.cost_sections import money_section
@@ -43,6 +44,7 @@ from advisor.planning.report.sentences import (
 from advisor.planning.report.who_pays import who_pays
 from advisor.planning.sensitivity.explain import Alternative, Explanation
 from advisor.planning.solver.plan import Plan
+from advisor.planning.solver.problem import Machine
 
 OBJECTIVE_WORDS = {
     "cheapest": "the cheapest plan that does everything in time",
@@ -171,6 +173,14 @@ def _runs(given: Material) -> Num:
     return given.ledger.leaf("plan", given.plan.runs, "runs", "runs done", what="runs")
 
 
+def _first(machine: Machine) -> str:
+    """What comes before an order of what nobody quoted, or is known to sell."""
+    if not machine.on_sale:
+        return " Find a seller first: none is known."
+    line = unquoted(machine)
+    return "" if line is None else f" First ask {line.vendor} to quote it."
+
+
 def recommendation_section(given: Material) -> Section:
     """What to do, and how sure that is."""
     plan = given.plan
@@ -183,7 +193,7 @@ def recommendation_section(given: Material) -> Section:
                 e.count,
                 f" on {day_words(e.bought_on)}: {e.machine.label}, ",
                 e.charge.each,
-                " each.",
+                f" each.{_first(e.machine)}",
             )
         )
     by_label: dict[str, list[Any]] = {}
