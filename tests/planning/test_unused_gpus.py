@@ -104,7 +104,7 @@ def test_a_justification_says_what_stays_unused(store_path: Path) -> None:
     assert some.unused < some.gpus and every.unused == every.gpus
     assert f"of the {some.gpus} GPUs of {some.name} stay unused, since {some.why}." in text
     # A machine that does nothing at all says so where it is named.
-    assert f"({every.machine.label.removesuffix(' (owned)')}), wh" in text
+    assert f"({every.machine.label.removesuffix(' (owned)')}), unused since {every.why}" in text
     assert f"GPUs of {every.name} stay unused" not in text
 
 

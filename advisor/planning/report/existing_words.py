@@ -5,7 +5,6 @@ from __future__ import annotations
 from advisor.planning.report.material import Material
 from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.report import Words
-from advisor.planning.solver.groups import groups, runs_that_fit
 from advisor.planning.unused_gpus import unused_gpus
 
 
@@ -16,7 +15,9 @@ def existing_words(given: Material) -> Words:
         return ("What exists. We have no machine for this work.",)
     done = {n: _runs_on(given, n) for n in range(1, len(owned) + 1)}
     upgrades = {e.machine.machine_id for e in given.costs.equipment if e.machine.upgrade_of}
-    apart = not upgrades and 0 < sum(map(bool, done.values())) < len(owned)
+    idle = {} if upgrades else {n: _why(given, n) for n, runs in done.items() if not runs}
+    # What holds of all of them is said once, behind the last.
+    apart = len({idle.get(n) for n in done}) > 1
     have: list[str | Num] = []
     for n, own in enumerate(owned, start=1):
         label = next(
@@ -26,10 +27,8 @@ def existing_words(given: Material) -> Words:
         mark = "" if n == 1 else "; and " if n == len(owned) else "; "
         each = " each" if own.machines > 1 else ""
         have += [mark, number, f" ({label.removesuffix(' (owned)')}{each})"]
-        if apart and done[n]:
-            have += [", used for ", _count(given, done[n], n)]
-        elif apart:
-            have.append(_idle(given, n))
+        if apart:
+            have += [", used for ", _count(given, done[n], n)] if done[n] else [idle[n]]
     all_done = sum(done.values())
     count = _count(given, all_done)
     if upgrades:
@@ -41,18 +40,22 @@ def existing_words(given: Material) -> Words:
         words = ("What exists. We have ", *have, *alone, ". With the GPUs that we ask for, ", more)
         return (*words, " can be done there.")
     if not all_done:
-        why = ", which can do none of this in time."
-        if any(_can_do(given, n) for n in done):
-            why = ", which the plan does not need."
-            if given.cheapest:
-                why = ". Using it would not make this work cheaper."
-        return ("What exists. We have ", *have, why)
+        return ("What exists. We have ", *have, "." if apart else f"{idle[1]}.")
     used: list[str | Num] = [] if apart else [", used for ", count]
     if all_done < given.plan.runs and given.cheapest:
         many = sum(own.machines for own in owned) > 1
         they = "What is used" if apart else "They" if many else "It"
         used.append(f". {they} cannot take the others in time, or only at a higher cost")
     return ("What exists. We have ", *have, *used, ".", *_unused_part(given))
+
+
+def _why(given: Material, number: int) -> str:
+    """Of machines of one table of the grant that do no run."""
+    unused = unused_gpus(given.loaded.problem, given.plan)
+    table = f"owned:{number}:"
+    return next(
+        (f", unused since {e.why}" for e in unused if e.machine.machine_id.startswith(table)), ""
+    )
 
 
 def _unused_part(given: Material) -> list[str | Num]:
@@ -87,22 +90,3 @@ def _count(given: Material, runs: int, number: int | None = None) -> Num:
         return given.ledger.leaf("plan", runs, "runs", label, what=what)
     label = f"runs on machines of the lab, kind {number}"
     return given.ledger.leaf("plan", runs, "runs", label, what="runs on owned", owned=number)
-
-
-def _can_do(given: Material, number: int) -> bool:
-    """Whether any run fits on machines of one table of the grant in time."""
-    problem, table = given.loaded.problem, f"owned:{number}:"
-    return any(
-        runs_that_fit(problem, group, e)
-        for group in groups(problem)
-        if problem.whole(group.machine.machine_id).startswith(table)
-        for e in problem.experiments
-    )
-
-
-def _idle(given: Material, number: int) -> str:
-    if not _can_do(given, number):
-        return ", which can do none of this in time"
-    if given.cheapest:
-        return ", whose use would not make this work cheaper"
-    return ", which the plan does not need"
