@@ -66,7 +66,7 @@ def test_a_price_is_renewed_with_who_can_quote_it(planned: Planned) -> None:
     machine = problem.options()[plan.purchases[0].machine_id]
     (line, *_) = machine.lines  # type: ignore[union-attr]
     vendor, builder = "we ask each vendor for a written", "we ask a builder of such machines for a"
-    seller, campus = "a written quote of who sells the item", "we ask the campus for a written"
+    seller, campus = "we ask a seller of the item for a written", "we ask the campus for a written"
     for kinds, words in (
         (["list"], [vendor]),
         (["parts-list"], [vendor]),  # a sum of its seller's own options
@@ -243,6 +243,34 @@ def test_another_plan_that_does_less_is_not_said_to_do_the_same_work(planned: Pl
         )
         assert f"Why not rent. {words}; this request is $" in rented
         assert "Why not rent" not in none  # granted hours alone are no rent
+
+
+def test_another_plan_that_does_nothing_or_costs_less_is_said_so(planned: Planned) -> None:
+    plan, problem = planned.plan, planned.loaded.problem
+    assert plan is not None and planned.explanation is not None
+    lasting = replace(problem.rules, lifetime_years=Decimal(4))
+    judged = plan.judged_cents + 1
+    for rules, changes, words in (
+        (problem.rules, {"runs": 0}, "Rented computers alone do none of this work"),
+        (
+            lasting,
+            {"cost_cents": 1000, "judged_cents": judged},
+            ". It is dearer by what machines lose in value.",
+        ),
+    ):
+        other = Alternative(
+            label="buy nothing, rent instead",
+            change={"no_purchases": True},
+            plan=replace(plan, **changes),
+            over_budget=False,
+        )
+        loaded = replace(planned.loaded, problem=replace(problem, rules=rules))
+        told = replace(planned.explanation, alternatives=(other,))
+        given = replace(planned, loaded=loaded, explanation=told)
+        text = to_markdown(report_for(given, rent=True).parts()[0])
+        (why,) = [line for line in text.splitlines() if line.startswith("Why not rent.")]
+        assert words in why
+        assert ("in all" in why) is ("cost_cents" in changes)
 
 
 def test_a_plan_judged_by_more_than_what_is_paid_is_not_said_to_cost_least(

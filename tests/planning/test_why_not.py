@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from advisor.planning.sensitivity import explain as explaining
@@ -53,6 +55,27 @@ def test_where_it_buys_as_well_only_the_rented_runs_are_looked_at() -> None:
     # It can be found again by the number's origin, which JSON has with lists.
     as_json = {**other.change, "only_runs": [["two", 1]]}
     assert solve(vary(problem, as_json)).cost_cents == other.plan.cost_cents
+
+
+def test_without_an_upgrade_no_machine_that_is_alike_has_it() -> None:
+    mine = make_machine("owned:1:x:1", None, {"a": 40.0}, label="1 × X (owned)", owned=1)
+    machines = tuple(replace(mine, machine_id=f"owned:1:x:1:{n}") for n in (1, 2))
+    more = tuple(
+        make_machine(
+            f"upgrade:{each.machine_id}:2",
+            "500",
+            {"a": 20.0},
+            label="1 more X in the lab's 1 × X (2 in all)",
+            upgrade_of=each.machine_id,
+        )
+        for each in machines
+    )
+    other = make_machine("other", "600", {"a": 20.0})
+    problem = make_problem(
+        machines=(*machines, *more, other), experiments=(make_experiment("one", "a", 7, 0, 100),)
+    )
+    left = vary(problem, {"without": more[0].machine_id}).machines
+    assert [each.machine_id for each in left] == [*(m.machine_id for m in machines), "other"]
 
 
 def test_where_all_is_bought_renting_is_looked_at() -> None:

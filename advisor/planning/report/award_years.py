@@ -85,7 +85,7 @@ def _bought(given: Material, e: EquipmentCost) -> Iterator[Entry]:
             direct=each.direct,
             indirect=each.indirect,
         )
-    e = _machine_alone(given, e)
+    e = machine_alone(given, e)
     rules, charge = given.loaded.problem.rules, e.charge
     label = e.machine.label
     none = given.ledger.total([], "nothing")
@@ -117,7 +117,7 @@ def _bought(given: Material, e: EquipmentCost) -> Iterator[Entry]:
     )
 
 
-def _machine_alone(given: Material, e: EquipmentCost) -> EquipmentCost:
+def machine_alone(given: Material, e: EquipmentCost) -> EquipmentCost:
     """Without what stands on lines of its own."""
     apart, charge = e.charge.apart, e.charge
     if not apart:
@@ -131,6 +131,7 @@ def _machine_alone(given: Material, e: EquipmentCost) -> EquipmentCost:
     directs = [each.direct for each in apart]
     alone = replace(
         charge,
+        each=less(charge.each, [each.each for each in apart], "cost of each"),
         direct=less(charge.direct, directs, "cost"),
         base=less(charge.base, directs, "overhead base"),
         indirect=less(charge.indirect, [each.indirect for each in apart], "overhead"),

@@ -51,7 +51,10 @@ def money_section(given: Material) -> Section:
         total = given.ledger.total(
             [row[3] for row in equipment if isinstance(row[3], Num)], "machines, direct"
         )
-        equipment.append(("total", "", "", total, "", "", ""))
+        # Tax, a discount or what others pay stand between it and what is asked for.
+        charged = sum((e.charge.direct.value for e in given.costs.equipment), Decimal(0))
+        name = "total" if charged == total.value else "total, as quoted"
+        equipment.append((name, "", "", total, "", "", ""))
         blocks.append(
             ReportTable(
                 name="Machines",

@@ -73,7 +73,7 @@ def funder_sections(
             blocks=(
                 local(_request(given, form, paid)),
                 with_payers(budget, paid, given.loaded.grant.shared_by),
-                *(local(words) for words in _budget_notes(given, paid, to)),
+                *(local(words) for words in _budget_notes(given, form, paid, to)),
             ),
         ),
         *modular_section(given, form, budget, paid),
@@ -190,7 +190,7 @@ def _called_total(given: Material, form: FunderForm) -> str:
     return "Total cost" if shared and "request" in name.lower() else name
 
 
-def _budget_notes(given: Material, paid: WhoPays, to: InCurrency) -> list[Words]:
+def _budget_notes(given: Material, form: FunderForm, paid: WhoPays, to: InCurrency) -> list[Words]:
     words: list[str | Num] = [_award_years(year_spans(given))]
     rules = given.loaded.problem.rules
     rentals = given.book.rentals
@@ -209,7 +209,7 @@ def _budget_notes(given: Material, paid: WhoPays, to: InCurrency) -> list[Words]
         words.append("project are charged.")
     words += note_words(given, paid)
     if given.costs.indirect.value:
-        words += _indirect(given, to)
+        words += _indirect(given, form, to)
     if given.loaded.grant.currency.note is not None and _is_converted(given):
         words.append(f" {given.loaded.grant.currency.note}")
     return [tuple(words)]
@@ -241,8 +241,10 @@ def _award_years(spans: list[tuple[date, date]]) -> str:
     return f"Year 1 is {whole}, {since}, and the last ends on {day_words(later[-1][1])}."
 
 
-def _indirect(given: Material, to: InCurrency) -> Words:
-    """Each rate with the base that it is charged on."""
+def _indirect(given: Material, form: FunderForm, to: InCurrency) -> Words:
+    """Each rate with the base that it is charged on; what a funder adds by its own name."""
+    name = str(form.lines.indirect)
+    called = f"The {name[0].lower()}{name[1:]} is" if form.adds_indirect else "Indirect costs are"
     costs, ledger = given.costs, given.ledger
     rules, power = given.loaded.problem.rules, "electricity"
     if rules.year_overhead is not None and rules.overhead_rate_electricity is None:
@@ -264,7 +266,7 @@ def _indirect(given: Material, to: InCurrency) -> Words:
             if called not in names:
                 names.append(called)
             found.append(charge.base)
-    words: list[str | Num] = [" Indirect costs are "]
+    words: list[str | Num] = [f" {called} "]
     off, bases_in_all = -to.num(costs.indirect).value, Decimal(0)
     for n, (rate, names, nums) in enumerate(by_rate.values(), start=1):
         base = ledger.total(nums, f"overhead base, {listed(names)}")
@@ -277,7 +279,7 @@ def _indirect(given: Material, to: InCurrency) -> Words:
     whole = bases_in_all == costs.direct.value
     by = f", by {_house(given)}."
     if whole and len(by_rate) == 1:
-        words = [" Indirect costs are ", rate, " of all direct costs", by]
+        words = [f" {called} ", rate, " of all direct costs", by]
     else:
         words.append(f", the direct costs that overhead is charged on{by}")
     if abs(off) > CENT / 2:

@@ -13,7 +13,7 @@ from advisor.planning.report.material import Material
 from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.report import Words
 from advisor.planning.report.sentences import listed, solve_num
-from advisor.planning.sensitivity.explain import Alternative
+from advisor.planning.sensitivity.explain import Alternative, worse_by
 from advisor.planning.solver.charges import gpus_of_a_job, hours_in_a_day
 from advisor.planning.solver.problem import Allocation, Rental
 from advisor.planning.solver.rented import rented_ways
@@ -264,7 +264,8 @@ def _without(given: Material, allocation: Allocation) -> Words:
 
         cost = solved(Decimal(other.plan.cost_cents) / 100, "usd", "cost")
         if other.plan.runs == given.plan.runs:
-            return (f" Without {name} the same work costs ", cost, *_beside_this(given))
+            same: Words = (f" Without {name} the same work costs ", cost, *_beside_this(given))
+            return (*same, *_yet_dearer(given, other))
         runs = solved(other.plan.runs, "runs", "runs")
         return (f" Without {name} we can do ", runs, ", for ", cost, *_beside_this(given))
     return ()
@@ -291,11 +292,13 @@ def _otherwise(given: Material, other: Alternative, on: str) -> Words:
         return solve_num(given.ledger, other.change, value, unit, label, reads)
 
     usd = solved(Decimal(other.plan.cost_cents) / 100, "usd", "cost")
+    if not other.plan.runs:
+        return (f"{alone} do none of this work with this money.",)
     words: list[str | Num] = [f"Doing the same work on {on} costs ", usd]
     if other.plan.runs != given.plan.runs:
         words = [f"{alone} do ", solved(other.plan.runs, "runs", "runs"), ", for ", usd]
     if other.proven:
-        return (*words, *_beside_this(given))
+        return (*words, *_beside_this(given), *_yet_dearer(given, other))
     least = None
     if other.plan.runs == given.plan.runs:
         least = _at_least(given, other, given.costs.total.value)
@@ -306,6 +309,15 @@ def _otherwise(given: Material, other: Alternative, on: str) -> Words:
     words.insert(0, "By the best plan that was found, ")
     words[1] = f"{str(words[1])[0].lower()}{str(words[1])[1:]}"
     return (*words, *_beside_this(given))
+
+
+def _yet_dearer(given: Material, other: Alternative) -> Words:
+    """Why what costs less is not taken, where plans are compared by more than what is paid."""
+    assert other.plan is not None
+    by = worse_by(given.loaded.problem, given.plan, other.plan)
+    if not by or other.plan.cost_cents >= given.plan.cost_cents:
+        return ()
+    return (f" It is dearer {' and '.join(by)}.",)
 
 
 def rented_name(given: Material, r: RunningCost) -> str:

@@ -10,7 +10,7 @@ from advisor.planning.grant.checked_toml import exact
 from advisor.planning.grant.cost_lines import line_words
 from advisor.planning.grant.funder import funder_form
 from advisor.planning.grant.grant_file import GrantExperiment
-from advisor.planning.report.award_years import is_equipment
+from advisor.planning.report.award_years import is_equipment, machine_alone
 from advisor.planning.report.cost_book import EquipmentCost
 from advisor.planning.report.existing_words import existing_words
 from advisor.planning.report.hours_words import hours_words, renting_words
@@ -78,7 +78,7 @@ def _need(given: Material) -> Words:
         left = given.ledger.leaf(
             "plan", sum(given.plan.left_out.values()), "runs", "runs left out", what="left out"
         )
-        words += [", and ", left, " more for which the money does not reach"]
+        words += [". The money does not reach a further ", left]
     each = "Each run" if given.plan.runs != 1 else "It"
     words.append(f". {each} trains the whole model once, from random weights.")
     return tuple(words)
@@ -220,6 +220,7 @@ def _price(given: Material, e: EquipmentCost) -> list[str | Num]:
     quoted = machine_price(given.ledger, e.machine, e.lines)
     paid, changed = paid_price(given.ledger, e.machine, quoted, rules, day)
     each = "" if e.count.value == 1 else " each"
+    charged = machine_alone(given, e).charge.each
     words: list[str | Num] = [" at ", paid, each]
     summed = any(priced.line.quote_kind == "parts-list" for priced in e.lines)
     told = all(priced.line.quote_kind == "secondary" for priced in e.lines)
@@ -229,7 +230,8 @@ def _price(given: Material, e: EquipmentCost) -> list[str | Num]:
         words += [" (", quoted, f" {how}", *_from_quoted_to_paid(given, e), ")"]
     elif summed or told:
         words.append(f" ({how})")
-    named = funder_form(given.loaded.grant.funder).names_cost_share
+    form = funder_form(given.loaded.grant.funder)
+    named = form.names_cost_share
     if rules.cost_share and named:
         share = given.book.setting(
             "purchases.cost_share", rules.cost_share, "share", "paid by others"
@@ -240,10 +242,13 @@ def _price(given: Material, e: EquipmentCost) -> list[str | Num]:
         use = share_of_use(given.ledger, rules)
         whose = "its" if e.count.value == 1 else "their"
         words += [f". We ask for {whose} depreciation, ", within, " of ", life, " months at ", use]
-        words += [" use: ", e.charge.each, each]
+        words += [" use: ", charged, each]
     elif rules.cost_share:
         part = ": " if named else ", shared with another project; asked for here: "
-        words += [part, e.charge.each, each, " is asked for" if named else ""]
+        # What the funder pays a share of, or others pay a sum of, is not asked for whole.
+        whole = form.pays is None and not given.loaded.grant.shared_usd
+        counted = " is asked for" if whole else " stands in the budget"
+        words += [part, charged, each, counted if named else ""]
     return words
 
 

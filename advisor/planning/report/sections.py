@@ -8,9 +8,11 @@ from decimal import Decimal
 from typing import Any
 
 from advisor.costs.amounts import day_words
+from advisor.planning.grant.cost_lines import line_words
 from advisor.planning.grant.funder import funder_form
 from advisor.planning.grant.orderable import unquoted
 from advisor.planning.grant.problem_of_grant import Loaded, called_by
+from advisor.planning.report.award_years import machine_alone
 from advisor.planning.report.before_sending import to_check_section
 from advisor.planning.report.cost_sections import money_section
 from advisor.planning.report.evidence_sections import (
@@ -187,15 +189,13 @@ def recommendation_section(given: Material) -> Section:
     items: list[Words] = []
     for e in given.costs.equipment:
         do = "Buy " if e.machine.upgrade_of is None else "Upgrade "
-        items.append(
-            (
-                do,
-                e.count,
-                f" on {day_words(e.bought_on)}: {e.machine.label}, ",
-                e.charge.each,
-                f" each.{_first(e.machine)}",
-            )
-        )
+        bought: list[str | Num] = [do, e.count]
+        bought += [f" on {day_words(e.bought_on)}: {e.machine.label}, "]
+        bought += [machine_alone(given, e).charge.each, " each"]
+        for beside in e.charge.apart:
+            name = line_words(beside.extra.kind, beside.extra.name)
+            bought += [", and ", beside.each, f" for {name}"]
+        items.append((*bought, f".{_first(e.machine)}"))
     by_label: dict[str, list[Any]] = {}
     for r in given.costs.running:
         if r.rented:

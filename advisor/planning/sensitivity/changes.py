@@ -68,7 +68,12 @@ def _no_year_budget(problem: PlanningProblem, _: bool) -> PlanningProblem:
 
 
 def _without(problem: PlanningProblem, machine_id: str) -> PlanningProblem:
-    machines = tuple(m for m in problem.machines if m.machine_id != machine_id)
+    gone = {machine_id}
+    left = problem.options().get(machine_id)
+    if isinstance(left, Machine) and left.upgrade_of is not None:
+        # The same for another machine of the lab that is alike is no other plan.
+        gone |= {m.machine_id for m in problem.machines if m.label == left.label}
+    machines = tuple(m for m in problem.machines if m.machine_id not in gone)
     return replace(problem, machines=machines)
 
 
