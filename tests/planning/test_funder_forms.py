@@ -22,7 +22,7 @@ from advisor.answers.plan_sentence import plan_sentence
 from advisor.parse import InputError
 from advisor.planning.grant.checked_toml import AmountOrZero, Line
 from advisor.planning.grant.cost_lines import fixed_costs
-from advisor.planning.grant.funder import FOLDER, FUNDERS, funder_form
+from advisor.planning.grant.funder import FOLDER, FUNDERS, funder_form, paper_of
 from advisor.planning.grant.grant import read_grant
 from advisor.planning.grant.grant_file import CostLine
 from advisor.planning.plan_grant import EXAMPLE, Planned, load_grant, plan_loaded
@@ -44,6 +44,22 @@ from advisor.store import Store
 from tests.planning.forms_for_tests import GRANT, TODAY, report_for
 
 
+@pytest.mark.parametrize(
+    ("funder", "currency", "paper"),
+    [
+        ("plain", "USD", "us-letter"),
+        ("plain", "CAD", "us-letter"),
+        ("plain", "CHF", "a4"),
+        ("dfg", "USD", "a4"),
+        ("nsf", "EUR", "us-letter"),
+    ],
+)
+def test_nobodys_form_is_printed_on_the_paper_of_its_country(
+    funder: str, currency: str, paper: str
+) -> None:
+    assert paper_of(funder_form(funder), currency) == paper  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("funder", FUNDERS)
 def test_each_form_has_its_lines_its_paper_and_few_pages(planned: Planned, funder: str) -> None:
     form = funder_form(funder)  # type: ignore[arg-type]
@@ -63,10 +79,11 @@ def test_each_form_has_its_lines_its_paper_and_few_pages(planned: Planned, funde
         lines = [getattr(form.lines, kind) for kind in LINES]
         letters = [str(line).partition(".")[0] for line in lines if line is not None]
         assert letters == sorted(letters)
-    assert ("size: letter" if form.paper == "us-letter" else "size: A4") in to_html(part)
+    letter = funder in ("nsf", "nih", "nserc", "plain")  # the grant is in US dollars
+    assert ("size: letter" if letter else "size: A4") in to_html(part)
     made = to_pdf(part)
     assert len(re.findall(rb"/Type\s*/Page\b", made)) <= 4
-    width = 612 if form.paper == "us-letter" else 595
+    width = 612 if letter else 595
     assert re.search(rb"/MediaBox\s*\[\s*0 0 %d" % width, made)
     for text in (to_html(part), to_markdown(part)):
         assert not re.search(r"\[\d+\]|Ledger", text)

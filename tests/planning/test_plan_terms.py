@@ -636,6 +636,10 @@ def test_an_amount_is_read_as_it_is_written_where_its_currency_is_used(
             '[[allocations]]\nname = "c"\ngpu = "H100"\nmax_job_days = 5e-324\n',
             "allocations[1].max_job_days: must be a number from 0.01 to 365",
         ),
+        (
+            '[purchases]\nlifetime_years = 5\n[institution]\nrules = "horizon-europe"\n',
+            "purchases.lifetime_years: the rules of Horizon Europe (",
+        ),
         ("[running]\n[running]\n", "a key or a table is there twice (at line"),
         ("[running]\nslack = 0\nslack = 0\n", "column 10): remove one of the two"),
     ],

@@ -69,7 +69,8 @@ class FunderForm(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A file of the folder ``funders``."""
 
     name: Line
-    paper: Paper
+    paper: Paper | None = None
+    """None: of the country whose currency the grant is in."""
     pays: Annotated[float, Meta(gt=0, lt=1)] | None = None
     """The share of the total that the funder pays; None: all of it."""
     adds_indirect: bool = False
@@ -96,6 +97,11 @@ class FunderForm(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     limits: tuple[Limit, ...] = ()
     """What is told only of a request that is beyond them."""
     sources: dict[str, Line] = {}
+
+
+def paper_of(form: FunderForm, currency: str) -> Paper:
+    """What the pages of its report are printed on."""
+    return form.paper or ("us-letter" if currency in ("USD", "CAD") else "a4")
 
 
 def funder_form(funder: Funder) -> FunderForm:

@@ -146,6 +146,12 @@ def check_terms(grant: Grant) -> None:
     if by_year is not None and grant.utilisation != 1:
         problem = "stands beside utilisation, and only one can count: remove one of the two"
         raise wrong(grant.file, "running.utilisation_by_year", problem)
+    if grant.lifetime_years is not None and grant.institution.equipment_as == "depreciated":
+        problem = (
+            f"the rules of {grant.institution.name} pay what machines lose in value, which is all "
+            "that counts: remove this key, and write life_months under [institution]"
+        )
+        raise wrong(grant.file, "purchases.lifetime_years", problem)
     if grant.cost_share_by is not None and not grant.cost_share:
         problem = "pays nothing: write cost_share, as 0.5 for half of every machine"
         raise wrong(grant.file, "purchases.cost_share_by", problem)

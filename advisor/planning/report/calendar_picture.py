@@ -10,6 +10,7 @@ from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.report.drawing import (
     BEHIND_WORDS,
     LEGEND_POINTS,
+    LETTER,
     OKABE_ITO,
     WIDE,
     columns_that_fit,
@@ -20,6 +21,9 @@ from advisor.planning.report.drawing import (
 from advisor.planning.report.report import Picture
 from advisor.planning.solver.plan import Placed, Plan
 
+LABEL_POINTS, NAME_POINTS, MARGIN_LETTERS = 7.0, 5.5, 8
+"""The size of a machine's label and of a run's name; what stands free around a picture, in letters
+of a label."""
 MOST_DATES = 6
 """Beside each other under the calendar."""
 LANE_IN, AROUND_IN, MOST_HIGH_IN = 0.38, 1.3, 8.4
@@ -90,6 +94,16 @@ def draw_plan(loaded: Loaded, plan: Plan) -> Picture:
     each_in = min(LANE_IN, (MOST_HIGH_IN - AROUND_IN) / max(len(lanes), 1))
     delivered = bool(problem.rules.lead_days) and any(lane[0] in bought for lane in lanes)
     lanes.sort(key=lambda lane: (lane[0] not in owned, lane[0] not in bought, lane[:2]))
+    beside = max(
+        (len(line) for lane in lanes for line in in_two_lines(options[lane[0]].label).split("\n")),
+        default=0,
+    )
+    day_points = (WIDE * 72 - (beside + MARGIN_LETTERS) * LABEL_POINTS * LETTER) / days_wide
+
+    def fits(days: float, name: str) -> bool:
+        """Whether the longest word of a name stands within a bar."""
+        longest = max(map(len, name.split()))
+        return days * day_points > longest * NAME_POINTS * LETTER
 
     def draw(figure: Any) -> None:
         axes = figure.add_subplot()
@@ -120,15 +134,15 @@ def draw_plan(loaded: Loaded, plan: Plan) -> Picture:
                         edgecolor="white" if end_day - start_day > days_wide / 100 else colour,
                         linewidth=0.8,
                     )
-                    wide = end_day - start_day > days_wide / 14
-                    if wide and each_in > 0.7 * LANE_IN:
+                    name = loaded.models[model].name
+                    if fits(end_day - start_day, name) and each_in > 0.7 * LANE_IN:
                         axes.text(
                             (start_day + end_day) / 2,
                             at,
-                            loaded.models[model].name.replace(" ", "\n"),
+                            name.replace(" ", "\n"),
                             ha="center",
                             va="center",
-                            fontsize=5.5,
+                            fontsize=NAME_POINTS,
                             color="black"
                             if colour in ("#F0E442", "#E69F00", "#56B4E9")
                             else "white",
@@ -158,7 +172,7 @@ def draw_plan(loaded: Loaded, plan: Plan) -> Picture:
             alike = [n for n, lane in enumerate(lanes) if lane[:2] == (option_id, year)]
             number = f" #{alike.index(at) + 1}" if len(alike) > 1 else ""
             labels.append(in_two_lines(f"{count} × ({label})" if count > 1 else label) + number)
-        axes.set_yticks(range(len(lanes)), labels, fontsize=7 * each_in / LANE_IN)
+        axes.set_yticks(range(len(lanes)), labels, fontsize=LABEL_POINTS * each_in / LANE_IN)
         axes.set_ylim(len(lanes) - 0.4, -0.9 - 0.35 * top)
         ticks = told_apart(problem.year_days)
         days = [problem.start + timedelta(days=d) for d in ticks]

@@ -9,7 +9,7 @@ from typing import Any
 
 from advisor.costs.amounts import day_words
 from advisor.planning.grant.cost_lines import line_words
-from advisor.planning.grant.funder import funder_form
+from advisor.planning.grant.funder import funder_form, paper_of
 from advisor.planning.grant.orderable import unquoted
 from advisor.planning.grant.problem_of_grant import Loaded, called_by
 from advisor.planning.report.award_years import machine_alone
@@ -86,7 +86,7 @@ def build_report(
         sections=in_it,
         rows=tuple(given.ledger.rows),
         form=form,
-        paper=funder.paper,
+        paper=paper_of(funder, loaded.grant.currency.code),
         decimal_comma=funder.decimal_comma,
         objects=data,
         currency=loaded.grant.currency.code,
