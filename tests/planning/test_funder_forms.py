@@ -190,6 +190,9 @@ def test_the_dfg_is_not_asked_for_the_allowance_that_it_adds(planned: Planned) -
     text = to_markdown(report.parts()[0])
     assert f"We ask for {direct}: 1 machine (" in text
     assert f"With the programme allowance, which the funder adds, it is {total}." in text
+    assert re.search(r"\. The programme allowance is [\d.]+ % of ", text)
+    other = to_markdown(report_for(replace(planned, loaded=loaded), funder="nsf").parts()[0])
+    assert re.search(r"\. Indirect costs are [\d.]+ % of ", other)
 
 
 def test_every_rule_of_a_form_has_its_source() -> None:

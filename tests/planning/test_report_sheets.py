@@ -132,12 +132,13 @@ def test_a_sheet_shows_every_line_of_a_text_and_every_unit(planned: Planned) -> 
     openpyxl = pytest.importorskip("openpyxl")
     book = openpyxl.load_workbook(io.BytesIO(to_xlsx(report_for(planned, funder="ukri"))))
     sheet = book["Report"]
-    long = [c for (c,) in sheet.iter_rows(max_col=1) if len(str(c.value)) > 84 and c.row > 2]
-    # Programs do not scale a single column that is wider than the paper: they cut it.
-    assert long and sheet.column_dimensions["A"].width <= 85
+    long = [c for (c,) in sheet.iter_rows(max_col=1) if len(str(c.value)) > 72 and c.row > 2]
+    # Programs do not scale a single column that is wider than the paper: they cut it. A digit of
+    # the widest usual letters is 7 points wide, and A4 has 523 between these margins.
+    assert long and sheet.column_dimensions["A"].width * 7 <= 523
     for cell in long:
         height = sheet.row_dimensions[cell.row].height
-        assert height is not None and height >= 15 * len(str(cell.value)) / 84
+        assert height is not None and height >= 15 * len(str(cell.value)) / 72
     for name, column, unit in (
         ("Times", "training", " days"),
         ("Schedule", "training", " days"),

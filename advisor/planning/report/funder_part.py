@@ -244,7 +244,7 @@ def _award_years(spans: list[tuple[date, date]]) -> str:
 def _indirect(given: Material, form: FunderForm, to: InCurrency) -> Words:
     """Each rate with the base that it is charged on; what a funder adds by its own name."""
     name = str(form.lines.indirect)
-    called = f"The {name[0].lower()}{name[1:]} is" if form.adds_indirect else "Indirect costs are"
+    start = f"The {name[0].lower()}{name[1:]} is" if form.adds_indirect else "Indirect costs are"
     costs, ledger = given.costs, given.ledger
     rules, power = given.loaded.problem.rules, "electricity"
     if rules.year_overhead is not None and rules.overhead_rate_electricity is None:
@@ -266,7 +266,7 @@ def _indirect(given: Material, form: FunderForm, to: InCurrency) -> Words:
             if called not in names:
                 names.append(called)
             found.append(charge.base)
-    words: list[str | Num] = [f" {called} "]
+    words: list[str | Num] = [f" {start} "]
     off, bases_in_all = -to.num(costs.indirect).value, Decimal(0)
     for n, (rate, names, nums) in enumerate(by_rate.values(), start=1):
         base = ledger.total(nums, f"overhead base, {listed(names)}")
@@ -279,7 +279,7 @@ def _indirect(given: Material, form: FunderForm, to: InCurrency) -> Words:
     whole = bases_in_all == costs.direct.value
     by = f", by {_house(given)}."
     if whole and len(by_rate) == 1:
-        words = [f" {called} ", rate, " of all direct costs", by]
+        words = [f" {start} ", rate, " of all direct costs", by]
     else:
         words.append(f", the direct costs that overhead is charged on{by}")
     if abs(off) > CENT / 2:

@@ -29,8 +29,9 @@ _FIRST = 3
 """Row 1 holds the hint, row 2 the header."""
 PAPERS = {"us-letter": 1, "a4": 9}
 """The numbers that spreadsheets have for them."""
-TEXT_WIDE = 84
-"""Characters of a line of running text: what paper has room for, upright and unscaled."""
+TEXT_WIDE = 72
+"""Characters of a line of running text: what paper has room for, upright and unscaled, also in the
+wide letters that a program takes where it has not the font."""
 WIDEST = 46
 """Characters of a column; longer text goes on in the next line of its cell."""
 _FORMATS = {
