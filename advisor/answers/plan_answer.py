@@ -70,10 +70,14 @@ def plan_doubts(planned: Planned, command: str, *, quick: bool) -> list[Doubt]:
         words = f"estimated; nobody measured {name} on {machine.gpu_count} × {machine.gpu_name}"
         bench = f"advisor bench --model {quoted(model)} --gpus {machine.gpu_count}"
         doubts.append(Doubt(about="time", words=words, command=bench))
-    instead = next((each for each in found.alternatives if each.plan is not None), None)
+    # What does no run at all is no other way.
+    ways = (each for each in found.alternatives if each.plan is not None and each.plan.runs)
+    instead = next(ways, None)
     if instead is not None and instead.plan is not None:
         note = note_of(loaded, plan, instead)
         words = f"{instead.label}: {written_cost(loaded, instead.plan.cost_cents)}"
+        if instead.plan.runs < plan.runs:
+            words += f", {instead.plan.runs} of {plan.runs} runs"
         words += f", {note}" if note else ""
         doubts.append(Doubt(about="instead", words=words, command=f"{command} --details"))
     if quick:

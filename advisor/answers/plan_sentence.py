@@ -105,6 +105,8 @@ def _does(loaded: Loaded, plan: Plan) -> str:
 def _got(machine: Machine, count: int) -> tuple[str, str]:
     """``("buy", "the Puget workstation, 1 x RTX 5090")``: as a ranking's first line names it where
     its price is nobody's quote, or nobody is known to sell it."""
+    if not machine.on_sale and machine.upgrade_of is not None:
+        return "find a seller of", machine.label.replace(" in the lab's ", " for the lab's ", 1)
     if machine.upgrade_of is not None:
         return "add", machine.label
     if not machine.on_sale:

@@ -255,7 +255,7 @@ def test_another_plan_that_does_nothing_or_costs_less_is_said_so(planned: Planne
         (
             lasting,
             {"cost_cents": 1000, "judged_cents": judged},
-            ". It is dearer by what machines lose in value.",
+            ". The other way is dearer by what machines lose in value.",
         ),
     ):
         other = Alternative(
@@ -270,6 +270,8 @@ def test_another_plan_that_does_nothing_or_costs_less_is_said_so(planned: Planne
         text = to_markdown(report_for(given, rent=True).parts()[0])
         (why,) = [line for line in text.splitlines() if line.startswith("Why not rent.")]
         assert words in why
+        doubts = plan_doubts(given, "advisor plan", quick=True)
+        assert any(each.about == "instead" for each in doubts) is ("runs" not in changes)
         assert ("in all" in why) is ("cost_cents" in changes)
 
 

@@ -23,7 +23,8 @@ from advisor.planning.grant.grant import read_grant
 from advisor.planning.grant.known_allocations import COLUMNS, known_allocations
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.grant.programmes import ASSUMED, programme_names, programmes
-from advisor.planning.plan_grant import EXAMPLE, load_grant
+from advisor.planning.plan_grant import EXAMPLE, load_grant, plan_loaded
+from advisor.planning.report.markdown_csv_json import to_markdown
 from advisor.planning.sensitivity.changes import vary
 from advisor.planning.sensitivity.explain import explain
 from advisor.planning.solver.by_year import cents_by_year
@@ -42,7 +43,7 @@ from advisor.planning.solver.search_clock import NoPlan, Progress, clock_of
 from advisor.planning.solver.solve import solve
 from advisor.ranking.snapshot import take_snapshot
 from advisor.store import Store
-from tests.planning.forms_for_tests import SMALL, read
+from tests.planning.forms_for_tests import SMALL, read, report_for
 from tests.plans_for_tests import (
     fits_one_machine,
     make_experiment,
@@ -649,6 +650,21 @@ def test_what_is_wrong_with_a_term_is_said(tmp_path: Path, text: str, words: str
         read(tmp_path, SMALL + text)
     assert words in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_money_that_pays_for_no_training_is_not_said_to(store_path: Path, tmp_path: Path) -> None:
+    text = (
+        f"{SMALL}each_year = true\n[purchases]\nallowed = false\n[rentals]\nallowed = false\n"
+        '[[owned]]\ngpu = "H100"\ngpu_count = 1\n'
+        '[[costs]]\nname = "Papers"\nkind = "other"\namount = 900\n'
+    )
+    planned = plan_loaded(
+        load_grant(Store(store_path), read(tmp_path, text), TODAY), 60, quick=True
+    )
+    said = to_markdown(report_for(planned).parts()[0])
+    assert (
+        "other costs (Papers). Beside it we do 2 runs of training on the machines that we" in said
+    )
 
 
 def with_machines(loaded: Loaded, machines: tuple[Machine, ...]) -> Loaded:

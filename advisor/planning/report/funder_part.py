@@ -323,6 +323,8 @@ def _request(given: Material, form: FunderForm, paid: WhoPays) -> Words:
     does = f". With {listed(besides)}, that is enough for " if besides else ". It pays for "
     if not besides and not paid.asked.value:
         does = ". That is enough for "
+    elif own and all(r.rented for r in running):
+        does = ". Beside it we do "  # what trains costs nothing
     words += [does, runs_done(given), " of training"]
     if own and where:
         words.append(f" on {where}")

@@ -317,7 +317,7 @@ def _yet_dearer(given: Material, other: Alternative) -> Words:
     by = worse_by(given.loaded.problem, given.plan, other.plan)
     if not by or other.plan.cost_cents >= given.plan.cost_cents:
         return ()
-    return (f" It is dearer {' and '.join(by)}.",)
+    return (f" The other way is dearer {' and '.join(by)}.",)
 
 
 def rented_name(given: Material, r: RunningCost) -> str:
