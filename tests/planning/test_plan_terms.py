@@ -641,6 +641,18 @@ def test_an_amount_is_read_as_it_is_written_where_its_currency_is_used(
             '[purchases]\nlifetime_years = 5\n[institution]\nrules = "horizon-europe"\n',
             "purchases.lifetime_years: the rules of Horizon Europe (",
         ),
+        (
+            '[[owned]]\ngpu = "H100"\ngpu_count = 1\nusable_from = 2040-01-01\n',
+            "owned[1].usable_from: 2040-01-01 is after the grant, which ends on 2029-03-01: mend",
+        ),
+        (
+            '[[costs]]\nname = "x"\nkind = "other"\namount = 1\nshare_of_price = 0.1\n',
+            "costs[1]: needs either amount or share_of_price, and has both",
+        ),
+        ("[budget]\ncurrency = 5\n", 'must be text: write it between quotes, like "EUR"'),
+        ("[institution]\nfiscal_year_start = 2027-07-01\n", 'between quotes, like "07-01"'),
+        ("[rentals]\nkinds = [1]\n", "must be one of on-demand, spot, between quotes"),
+        ("[evidence]\ntimes = 5\n", "must be one of published, sound, between quotes"),
         ("[running]\n[running]\n", "a key or a table is there twice (at line"),
         ("[running]\nslack = 0\nslack = 0\n", "column 10): remove one of the two"),
     ],
@@ -665,6 +677,15 @@ def test_money_that_pays_for_no_training_is_not_said_to(store_path: Path, tmp_pa
     assert (
         "other costs (Papers). Beside it we do 2 runs of training on the machines that we" in said
     )
+
+
+def test_free_hours_without_a_limit_are_told(store_path: Path, tmp_path: Path) -> None:
+    text = f'{SMALL}[purchases]\nallowed = false\n[[allocations]]\nname = "Campus"\ngpu = "H100"\n'
+    for limit in ("", "gpu_hours_a_year = 9000\n", "usd_per_gpu_hour = 0.1\n"):
+        loaded = load_grant(Store(store_path), read(tmp_path, text + limit), TODAY)
+        said = cautions(loaded.grant, loaded.problem, solve(loaded.problem))
+        told = [each for each in said if "how many free hours Campus has" in each]
+        assert len(told) == (0 if limit else 1)
 
 
 def with_machines(loaded: Loaded, machines: tuple[Machine, ...]) -> Loaded:

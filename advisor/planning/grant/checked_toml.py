@@ -27,7 +27,17 @@ _SAID = re.compile(r"(.*?)(?: - at `\$((?:\.\w+|\[\d+\])*)`)?", re.DOTALL)
 """An error of msgspec: the problem and the path to it."""
 OR_NONE = ", or remove this key"
 """Said of a key that is not needed."""
-_EXAMPLES = {"model": "pythia-1b", "gpu": "H100"}
+_EXAMPLES = {
+    "model": "pythia-1b",
+    "gpu": "H100",
+    "currency": "EUR",
+    "rules": "us-equipment-10000",
+    "fiscal_year_start": "07-01",
+    "prices": "latest",
+    "source": "our rate agreement of 2026-03-01",
+    "who": "the language group",
+}
+_SOME_TEXT = 'like "Pythia 1B"'
 _STEP = re.compile(r"\.(\w+)|\[(\d+)\]")
 _TWICE = re.compile(r"Cannot (?:overwrite|declare|mutate)[^(]*(?:\(.*\) twice )?(\(at .*\))?")
 """What the reader of TOML says of a key or a table that is there twice."""
@@ -40,7 +50,7 @@ class Line(str):
     def read(cls, value: Any) -> Line:
         """Without blanks around it. Raises ValueError."""
         if not isinstance(value, str):
-            raise ValueError('must be text: write it between quotes, like "Pythia 1B"')
+            raise ValueError(f"must be text: write it between quotes, {_SOME_TEXT}")
         if not value.strip():
             raise ValueError(f"is empty: write a text between the quotes{OR_NONE}")
         if len(value) > 500 or not value.isprintable():
@@ -283,6 +293,9 @@ def _explained(
             node = next(each for each in node.types if not isinstance(each, inspect.NoneType))
     if error.__cause__ is not None:  # a type of our own, which has said it
         why = str(error.__cause__)
+        example = _EXAMPLES.get(place.rpartition(".")[2])
+        if example is not None:
+            why = why.replace(_SOME_TEXT, f'like "{example}"')
         return wrong(file, place, why.replace(OR_NONE, "") if needed else why)
     if value is None:
         return missing(file, place, _what_to_write(node, value, place))
@@ -298,6 +311,8 @@ def _what_to_write(node: Any, value: Any, place: str) -> str:
         return f"must be one of {', '.join(map(str, node.values))}"
     if isinstance(node, inspect.LiteralType) and isinstance(value, str):
         return f"{shown(value)} is not known; {nearest(value, [str(v) for v in node.values])}"
+    if isinstance(node, inspect.LiteralType):
+        return f"must be one of {', '.join(map(str, node.values))}, between quotes"
     if isinstance(node, inspect.IntType):
         return f"must be a whole number from {node.ge} to {node.le}"
     if isinstance(node, inspect.FloatType):
@@ -316,7 +331,7 @@ def _what_to_write(node: Any, value: Any, place: str) -> str:
         if value == []:
             return "is empty: name at least one, or leave the key out for all"
         return f"must be a list of {_list_words(node.item_type)}"
-    return 'must be text: write it between quotes, like "Pythia 1B"'
+    return f"must be text: write it between quotes, {_SOME_TEXT}"
 
 
 def _between(node: inspect.FloatType) -> str:

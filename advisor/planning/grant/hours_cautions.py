@@ -22,6 +22,13 @@ def hours_cautions(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[C
             found.append(Caution(words))
         if runs and used & own:
             found += _programme(grant, allocation.name)
+            free = all(r.usd_per_hour == 0 for r in problem.rentals if r.rental_id in own)
+            if free and allocation.gpu_hours_a_year is None:
+                words = (
+                    f"Nobody states how many free hours {allocation.name} has: no limit is counted."
+                )
+                told = "Write gpu_hours_a_year in its [[allocations]]."
+                found.append(Caution(words, told))
     return found
 
 

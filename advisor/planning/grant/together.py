@@ -158,12 +158,21 @@ def check_terms(grant: Grant) -> None:
     if grant.cost_share and grant.cost_share_by is None:
         problem = "somebody must pay it: write cost_share_by with their name"
         raise wrong(grant.file, "purchases.cost_share_by", problem)
+    for number, owned in enumerate(grant.owned, start=1):
+        if owned.usable_from is not None and owned.usable_from >= grant.end:
+            problem = (
+                f"{owned.usable_from} is after the grant, which ends on {grant.end}: mend the day, "
+                "or leave these machines out"
+            )
+            raise wrong(grant.file, f"owned[{number}].usable_from", problem)
     _check_shared(grant)
     names: set[str] = set()
     for number, cost in enumerate(grant.costs, start=1):
         place = f"costs[{number}]"
         if (cost.amount is None) == (cost.share_of_price is None):
-            raise wrong(grant.file, place, "needs either amount or share_of_price")
+            has = "has both" if cost.amount is not None else "has neither"
+            problem = f"needs either amount or share_of_price, and {has}"
+            raise wrong(grant.file, place, problem)
         if cost.share_of_price is not None and cost.per != "machine":
             problem = 'a share of the price is paid for each machine: write per = "machine"'
             raise wrong(grant.file, f"{place}.per", problem)
