@@ -688,6 +688,20 @@ def test_free_hours_without_a_limit_are_told(store_path: Path, tmp_path: Path) -
         assert len(told) == (0 if limit else 1)
 
 
+def test_where_nothing_may_be_rented_granted_hours_are_looked_at() -> None:
+    granted = make_rental("allocation:1:1", "0", {"a": 90.0})
+    problem = make_problem(
+        machines=(make_machine("own", "900", {"a": 30.0}),),
+        rentals=(replace(granted, allocation="allocation:1", provider="Campus"),),
+        allocations=(
+            Allocation(allocation_id="allocation:1", name="Campus", gpu_hours_a_year=10.0),
+        ),
+        experiments=(make_experiment("one", "a", 2, 0, 100),),
+    )
+    labels = {each.label for each in explain(problem, solve(problem)).alternatives}
+    assert "buy nothing, use Campus instead" in labels
+
+
 def with_machines(loaded: Loaded, machines: tuple[Machine, ...]) -> Loaded:
     return replace(loaded, problem=replace(loaded.problem, machines=machines))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -113,7 +114,9 @@ def test_a_life_of_machines_is_told_as_what_plans_are_compared_by(planned: Plann
         "Comparison. We compared plans by what their machines lose in value within the grant, "
         "over a life of 5 years, not by what is paid for them."
     )
-    assert words in to_markdown(report_for(planned, lifetime_years=Decimal(5)).parts()[0])
+    told, annex = map(to_markdown, report_for(planned, lifetime_years=Decimal(5)).parts())
+    assert words in told
+    assert re.search(r"over a life of 5 \[\d+\] years, not by what is paid\.", annex)
     assert "Comparison." not in to_markdown(report_for(planned).parts()[0])
 
 

@@ -283,7 +283,8 @@ def _indirect(given: Material, form: FunderForm, to: InCurrency) -> Words:
     else:
         words.append(f", the direct costs that overhead is charged on{by}")
     if abs(off) > CENT / 2:
-        words.append(" They are rounded item by item, so the sum can differ slightly.")
+        they = "It is" if form.adds_indirect else "They are"
+        words.append(f" {they} rounded item by item, so the sum can differ slightly.")
     return tuple(words)
 
 

@@ -121,7 +121,8 @@ def question_section(given: Material) -> Section:
         life = given.book.setting(
             "purchases.lifetime_years", grant.lifetime_years, "years", "life of a machine"
         )
-        words += [LIFETIME_WORDS[0], life, LIFETIME_WORDS[1]]
+        years = " year" if grant.lifetime_years == 1 else " years"
+        words += [LIFETIME_WORDS[0], life, years + LIFETIME_WORDS[1]]
     words.append(".")
     rows: list[tuple[Cell, ...]] = [
         (

@@ -242,7 +242,9 @@ def _why_not(trials: Trials) -> list[Alternative]:
 def _buys_nothing(rentals: Mapping[str, Rental], plan: Plan | None) -> str:
     """What a plan without purchases does instead; where there is none, that it was tried."""
     used = [rentals[each.rental_id] for each in plan.rented] if plan is not None else []
-    if plan is None or any(each.allocation is None for each in used):
+    if plan is None and all(each.allocation is not None for each in rentals.values()):
+        used = list(rentals.values())  # the grant rents nothing else
+    elif plan is None or any(each.allocation is None for each in used):
         return f"{NOTHING}, rent instead"
     hours = dict.fromkeys(each.provider for each in used)
     return f"{NOTHING}, use {' and '.join(hours)} instead" if hours else NOTHING
