@@ -53,7 +53,7 @@ def test_a_price_says_that_it_was_added_up_or_is_old(planned: Planned) -> None:
         )
         loaded = replace(planned.loaded, problem=replace(problem, machines=machines))
         text = to_markdown(report_for(replace(planned, loaded=loaded)).parts()[0])
-        told = f"The oldest of these prices is of {quoted.day} {quoted:%B %Y}. {words}"
+        told = f"This price is of {quoted.day} {quoted:%B %Y}. {words}"
         assert told in text
         # In the sentence that names the price, too, where nothing changes it.
         assert (" (added up from its parts). It counts" in text) is (kind == "parts-list")
@@ -129,7 +129,7 @@ def test_what_is_rented_says_its_hours_its_rates_and_their_age(store_path: Path)
         r"\d+ (days|months)", str(age)
     )
     told = datetime.strptime(str(day), "%d %B %Y").date()
-    assert f"The oldest of these rates is of {told.day} {told:%B %Y}. Before the first" in text
+    assert f"This rate is of {told.day} {told:%B %Y}. Before the first" in text
     assert "look up the provider's rate again" in text
     assert "The providers maintain the rented computers." in text
     annex = to_markdown(report.parts()[1])

@@ -82,7 +82,8 @@ def _renewed(given: Material, oldest: date) -> str:
     lines = {p.line.quote_id: p.line for e in given.costs.equipment for p in e.lines}
     old = [x.label for x in lines.values() if (today - x.quoted_on).days > STALE_DAYS]
     summed = [x.label for x in lines.values() if x.quote_kind == "parts-list"]
-    words = [f"The oldest of these prices is of {day_words(oldest)}."]
+    which = "This price" if len(lines) == 1 else "The oldest of these prices"
+    words = [f"{which} is of {day_words(oldest)}."]
     if old:
         words.append(f"Older than a year: {listed(old)}.")
     if summed:
@@ -150,8 +151,9 @@ def _rates(given: Material, to: InCurrency, rented: list[RunningCost]) -> list[B
     if changing:
         share = given.book.setting("rentals.price_change", changing, "share", "change of rents")
         words += ["Rates of later years are the listed ones with a change of ", share, " a year. "]
+    which = "This rate" if len(rows) == 1 else "The oldest of these rates"
     words.append(
-        f"The oldest of these rates is of {day_words(min(listed_days))}. Before the first hour we "
+        f"{which} is of {day_words(min(listed_days))}. Before the first hour we "
         "look up the provider's rate again and keep a copy of its page."
     )
     if agreed:

@@ -139,8 +139,9 @@ def _choices(given: Material, *, asks: bool) -> list[Words]:
             time, longest = max(times, key=lambda each: each[0].days)
             model = given.loaded.models[given.book.experiments[longest.experiment_id].model].name
             label = options[longest.machine_id].label
+            which = "The run" if len(runs) == 1 else f"The longest of these runs ({model})"
             words += [
-                f"The longest of these runs ({model}) takes ",
+                f"{which} takes ",
                 _as_estimated(given.book.time(time, f"{model} on {label}"), time),
                 *_how_sure(given, time, f"{model} on {label}"),
                 ". ",
