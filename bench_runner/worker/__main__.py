@@ -96,10 +96,7 @@ def main(spec_file: Path) -> int:
     except Exception as error:  # a library, or something that it loads, does not go here
         return _failed(error, report)
 
-    # Each training begins and ends with a whole collection, which would take half a second to look
-    # through all that is loaded. From here on as in any training, what the collector takes of a
-    # step included.
-    gc.freeze()
+    # From here on as in any training, what the collector takes of a step included.
     gc.enable()
     session: Session | None = None
     try:
