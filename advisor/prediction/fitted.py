@@ -13,8 +13,9 @@ from typing import Any
 
 from advisor.prediction.intervals import Tail
 from advisor.prediction.physics.memory import MemoryCosts
+from bench_runner.recipes import IMAGE_FAMILIES
 
-VERSION = 13
+VERSION = 14
 """Counts up when the factors or effects change their meaning: an older fit is then fitted anew."""
 
 
@@ -28,7 +29,9 @@ class Reach:
     coordinates: tuple[float, ...]
 
 
-OF_MODEL = ("family", "model")
+OF_MODEL = ("family", "model", "image model")
+"""Models of text lie near what physics says of them, models of images two and a half times as far:
+their convolutions and small attentions ask for kernels of their own."""
 OF_GPU = ("generation", "gpu", "board")
 OF_LINKS = ("links",)
 """How a machine is wired: it moves the exchange alone."""
@@ -146,13 +149,18 @@ def effect_name(kind: str, *key: str) -> str:
     return f"{kind}:{'|'.join(key)}"
 
 
+def model_effect(family: str, model: str) -> str:
+    """The effect of one model, which is of another kind where it learns from images."""
+    return effect_name("image model" if family in IMAGE_FAMILIES else "model", model)
+
+
 def known_models(fitted: Fitted) -> dict[tuple[str, int], str]:
     """Models with an effect of their own by family and parameters, where only one has so many: the
     same layers under another name, batch or length gain or lose what those did."""
-    known = {name.partition(":")[2] for name in fitted.effects if name.startswith("model:")}
+    known = set(fitted.effects)
     found: dict[tuple[str, int], set[str]] = {}
     for piece in fitted.pieces:
-        if piece.model in known:
+        if model_effect(piece.family, piece.model) in known:
             found.setdefault((piece.family, piece.parameters), set()).add(piece.model)
     return {shape: names.pop() for shape, names in found.items() if len(names) == 1}
 

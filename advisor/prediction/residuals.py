@@ -21,10 +21,12 @@ from advisor.prediction.fitted import (
     Fitted,
     effect_name,
     known_models,
+    model_effect,
 )
 from advisor.prediction.intervals import MOST, half_of
 from advisor.prediction.model.workload import Workload
 from advisor.prediction.physics.chip import Chip, board_of, gpu_type
+from bench_runner.recipes import IMAGE_FAMILIES
 
 if TYPE_CHECKING:
     import numpy as np
@@ -207,7 +209,7 @@ def _places(
     alike = known_models(fitted)
     models = [
         w.workload_id
-        if effect_name("model", w.workload_id) in position
+        if model_effect(w.family, w.workload_id) in position
         else alike.get((w.family, w.parameters), w.workload_id)
         for w in workloads
     ]
@@ -218,7 +220,14 @@ def _places(
     method = "naive" if naive else "lean" if lean else "tuned"
     return {
         "family": places("family", [(w.family,) for w in workloads])[:, None],
-        "model": places("model", [(name,) for name in models])[:, None],
+        **{
+            kind: np.where(
+                [(w.family in IMAGE_FAMILIES) == images for w in workloads],
+                places(kind, [(name,) for name in models]),
+                -1,
+            )[:, None]
+            for kind, images in (("model", False), ("image model", True))
+        },
         "generation": places("generation", [(chip.generation,) for chip in chips])[None, :],
         "gpu": places("gpu", [(name,) for name in types])[None, :],
         "board": places("board", [(board_of(chip),) for chip in chips])[None, :],

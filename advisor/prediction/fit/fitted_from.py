@@ -10,6 +10,7 @@ from advisor.prediction.distance import reach_of
 from advisor.prediction.fitted import (
     KNOWN,
     OF_LINKS,
+    OF_MODEL,
     OF_SOFTWARE,
     OWN_SOFTWARE,
     OWN_STACK,
@@ -83,7 +84,7 @@ def kept_of(posterior: Posterior, observations: Sequence[Observation]) -> Fitted
         kind = KINDS[kinds[name]]
         for row, o in enumerate(rows):
             key = kind.key(o)
-            if key is None or (name in ("model", "pair") and key[0] not in asked):
+            if key is None or (name in (*OF_MODEL[1:], "pair") and key[0] not in asked):
                 continue
             if name in (*OF_SOFTWARE, *OF_LINKS) and key[0] not in (OWN_STACK, OWN_SOFTWARE):
                 continue

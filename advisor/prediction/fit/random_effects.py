@@ -16,6 +16,7 @@ from advisor.prediction.fit.observations import PAPER, REFERENCE, Observation
 from advisor.prediction.fitted import KNOWN, LEAN_DECODERS, LEAN_OTHERS, effect_name
 from advisor.prediction.physics.chip import board_of, gpu_type
 from advisor.prediction.physics.factors import EXCHANGES, NAMES
+from bench_runner.recipes import IMAGE_FAMILIES
 
 if TYPE_CHECKING:
     import numpy as np
@@ -49,6 +50,13 @@ def _measured(key: Callable[[Observation], Key]) -> Callable[[Observation], Key 
     return lambda o: key(o) if o.harness != PAPER else None
 
 
+def _model(*, images: bool) -> Callable[[Observation], Key | None]:
+    """The models of images, or all others."""
+    return lambda o: (
+        (o.workload.workload_id,) if (o.workload.family in IMAGE_FAMILIES) == images else None
+    )
+
+
 def _foreign_model(o: Observation) -> Key | None:
     """What other people's code for one model differs from their code for others: a table of BERT
     and ResNet times two programs. Ours is one."""
@@ -79,7 +87,8 @@ def _lean(families: Collection[str]) -> Callable[[Observation], Key | None]:
 
 KINDS = (
     Kind(name="family", key=lambda o: (o.workload.family,), start=0.08),
-    Kind(name="model", key=lambda o: (o.workload.workload_id,), start=0.08),
+    Kind(name="model", key=_model(images=False), start=0.08),
+    Kind(name="image model", key=_model(images=True), start=0.08),
     Kind(name="generation", key=lambda o: (o.chip.generation,), start=0.1, spread=0.4),
     Kind(name="gpu", key=lambda o: (gpu_type(o.chip),), start=0.08, spread=0.4),
     # An H100 on PCIe has other clocks, memory and power than one on SXM.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.prediction.fit.observations import chips_by_name
-from advisor.prediction.fitted import OWN_STACK, Fitted, effect_name, known_models
+from advisor.prediction.fitted import OWN_STACK, Fitted, effect_name, known_models, model_effect
 from advisor.prediction.model.workload import Workload, workload_of
 from advisor.prediction.physics.chip import Chip, gpu_type
 from advisor.prediction.predict_many import predict_many
@@ -34,7 +34,7 @@ def _of_gpu(fitted: Fitted, chip: Chip) -> str:
 
 
 def _is_known(fitted: Fitted, workload: Workload) -> bool:
-    return effect_name("model", workload.workload_id) in fitted.effects or (
+    return model_effect(workload.family, workload.workload_id) in fitted.effects or (
         workload.family,
         workload.parameters,
     ) in known_models(fitted)
