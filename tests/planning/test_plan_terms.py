@@ -756,6 +756,18 @@ def test_cautions_name_electricity_and_what_is_not_asked_for(
     assert "Not asked for: network" in said
 
 
+@pytest.mark.parametrize(("lead", "says"), [("", True), ("[purchases]\nlead_days = 45\n", False)])
+def test_a_machine_that_needs_no_delivery_is_told_of(
+    lead: str, says: bool, store_path: Path, tmp_path: Path
+) -> None:
+    grant = read(tmp_path, f"{SMALL}{lead}[rentals]\nallowed = false\n")
+    loaded = load_grant(Store(store_path), grant, TODAY)
+    plan = solve(loaded.problem)
+    assert plan.purchases
+    said = " ".join(cautions(grant, loaded.problem, plan))
+    assert ("from the day of its order on. purchases.lead_days = 45 leaves" in said) is says
+
+
 def test_rates_without_processor_and_memory_are_no_whole_price(store_path: Path) -> None:
     grant = replace(read_grant(EXAMPLE), rent_providers=None)
     loaded = load_grant(Store(store_path), grant, TODAY)

@@ -55,6 +55,7 @@ def told(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[Caution]:
         *_items(grant, problem.rules),
         *_busy(problem, plan),
         *_failures(grant),
+        *_delivery(grant, plan),
         *_lines(grant),
         *_rate(grant),
     ]
@@ -326,6 +327,13 @@ def _failures(grant: Grant) -> list[Caution]:
         return [Caution(f"Every run has {share} more time for failures and checkpoints.")]
     none = "No time is set aside for failures and checkpoints."
     return [Caution(none, "running.failures = 0.05 adds 5 %.")]
+
+
+def _delivery(grant: Grant, plan: Plan) -> list[Caution]:
+    if grant.lead_days or not plan.purchases:
+        return []
+    none = "What is bought is counted on as running from the day of its order on."
+    return [Caution(none, "purchases.lead_days = 45 leaves 45 days for its delivery.")]
 
 
 def _lines(grant: Grant) -> list[Caution]:
