@@ -706,6 +706,19 @@ def with_machines(loaded: Loaded, machines: tuple[Machine, ...]) -> Loaded:
     return replace(loaded, problem=replace(loaded.problem, machines=machines))
 
 
+def test_a_purchase_without_a_run_is_told_of_first(store_path: Path) -> None:
+    loaded = load_grant(Store(store_path), read_grant(EXAMPLE), TODAY)
+    plan = solve(loaded.problem)
+    (bought,) = plan.purchases
+    words = "No run is done on some of what this plan buys: "
+    assert not any(words in each for each in cautions(loaded.grant, loaded.problem, plan))
+    placed = tuple(
+        p for p in plan.placed if loaded.problem.whole(p.machine_id) != bought.machine_id
+    )
+    first, *_ = cautions(loaded.grant, loaded.problem, replace(plan, placed=placed))
+    assert first.startswith(words)
+
+
 def test_a_purchase_that_nobody_sells_is_told(store_path: Path) -> None:
     loaded = load_grant(Store(store_path), read_grant(EXAMPLE), TODAY)
     plan = solve(loaded.problem)

@@ -42,6 +42,7 @@ def cautions(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[str]:
 def told(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[Caution]:
     """The weightiest first."""
     return [
+        *_without_runs(problem, plan),
         *_not_asked(grant, problem, plan),
         *_not_on_sale(grant, problem, plan),
         *_not_quoted(problem, plan),
@@ -68,6 +69,20 @@ def _rate(grant: Grant) -> list[Caution]:
         return [Caution(grant.currency.note)]
     words = f"{grant.currency.note} The grant does not say whose rate that is."
     return [Caution(words, "rate_source under [budget] does.")]
+
+
+def _without_runs(problem: PlanningProblem, plan: Plan) -> list[Caution]:
+    """Purchases that no run is placed on: nobody can justify them."""
+    used = {(problem.whole(p.machine_id), p.order) for p in plan.placed}
+    machines = {m.machine_id: m.label for m in problem.machines}
+    idle = [p for p in plan.purchases if (p.machine_id, p.order) not in used]
+    labels = list(dict.fromkeys(machines[p.machine_id] for p in idle))
+    if not labels:
+        return []
+    words = (
+        f"No run is done on some of what this plan buys: {'; '.join(labels)}. Do not ask for it."
+    )
+    return [Caution(words, "Leave lifetime_years out under [purchases] and plan again.")]
 
 
 def _not_on_sale(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[Caution]:
