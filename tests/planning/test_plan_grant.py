@@ -17,6 +17,8 @@ from typing import Any
 from urllib.parse import unquote
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from msgspec import structs
 
 from advisor.answers.plan_calendar import calendar_lines
@@ -250,6 +252,44 @@ def test_what_a_machine_keeps_falls_to_nothing_and_not_below() -> None:
     assert kept_value_usd(machine, 0, problem) == 0
     longer = replace(problem, rules=Rules(lifetime_years=Decimal(4)))
     assert [kept_value_usd(machine, year, longer) for year in (0, 1)] == [500, 750]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.builds(
+        Rules,
+        lifetime_years=st.sampled_from([Decimal(1), Decimal(3), Decimal(10)]),
+        discount=st.sampled_from([Decimal(0), Decimal("0.3")]),
+        cost_share=st.sampled_from([Decimal(0), Decimal("0.5")]),
+        price_change=st.sampled_from([Decimal(0), Decimal("-0.5"), Decimal("0.5")]),
+        vat=st.sampled_from([Decimal(0), Decimal("0.2")]),
+        life_months=st.sampled_from([None, 24]),
+        lead_days=st.sampled_from([0, 400]),
+        overhead_rate=st.sampled_from([Decimal(0), Decimal("0.5")]),
+    ),
+    st.sampled_from([0, 1]),
+)
+def test_no_machine_is_worth_more_after_the_grant_than_it_was_charged(
+    rules: Rules, year: int
+) -> None:
+    problem = make_problem(year_days=(0, 365, 730), rules=replace(rules, grant_months=24))
+    machine = make_machine("m", "1000", {"a": 1.0})
+    kept = kept_value_usd(machine, year, problem)
+    assert 0 <= kept * 100 <= purchase_cents(machine, problem.rules, problem.orders[year])
+    if rules.life_months is not None:
+        assert kept == 0  # what it loses is all that is charged
+
+
+@pytest.mark.parametrize("terms", [{"discount": Decimal("0.3")}, {"cost_share": Decimal("0.5")}])
+def test_no_machine_is_bought_for_what_it_keeps(terms: dict[str, Decimal]) -> None:
+    problem = make_problem(
+        year_days=(0, 365),
+        experiments=(make_experiment("e", "a", 2, 0, 365),),
+        machines=(make_machine("m", "1000", {"a": 10.0}),),
+        rules=Rules(lifetime_years=Decimal(10), **terms),
+        max_machines=2,
+    )
+    assert [p.count for p in solve(problem).purchases] == [1]
 
 
 @pytest.mark.parametrize("host_watts", [0, 300])

@@ -40,7 +40,6 @@ def ordered(seed: int) -> PlanningProblem:
             life_months=random.choice([None, 6, 12]),
             use_share=Decimal(random.choice(["1", "0.7"])),
             grant_months=round(end * 12 / 365),
-            lifetime_years=None,  # a machine that is worth more later than is paid is no plan's
         ),
     )
 

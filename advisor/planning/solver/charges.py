@@ -453,12 +453,16 @@ def _cents(charge: Charge[Decimal]) -> int:
 
 
 def kept_value_usd(machine: Machine, order: int, problem: PlanningProblem) -> Decimal:
-    """What a machine ordered so is still worth after the grant, straight over its life."""
-    lifetime = problem.rules.lifetime_years
-    if lifetime is None:
-        return Decimal(0)
-    used = problem.year_days[-1] - problem.orders[order] - problem.rules.lead_days
+    """Of what the grant is charged for a machine ordered so, without overhead and what has a line
+    of its own, the part that is still there after the grant, straight over its life."""
+    rules = problem.rules
+    if rules.lifetime_years is None or rules.life_months is not None:
+        return Decimal(0)  # charged as it is written off, it keeps nothing of what was charged
     if machine.share_of is not None:
         return Decimal(0)  # it stays the campus's
-    left = 1 - Decimal(used) / (lifetime * DAYS_PER_YEAR)
-    return (machine.price_usd * max(left, Decimal(0))).quantize(CENT, rounding=ROUND_HALF_UP)
+    day = problem.orders[order]
+    charge = purchase_charge(PLAIN, machine, rules, _ONE, day)
+    paid = charge.each - sum((each.each for each in charge.apart), Decimal(0))
+    used = max(problem.year_days[-1] - day - rules.lead_days, 0)
+    left = 1 - Decimal(used) / (rules.lifetime_years * DAYS_PER_YEAR)
+    return (paid * max(left, Decimal(0))).quantize(CENT, rounding=ROUND_HALF_UP)
