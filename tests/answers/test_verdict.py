@@ -109,7 +109,7 @@ def test_the_sentence_says_what_to_buy_its_price_and_age_days_chance_and_doubt(
     assert found.sentence.count(".  ") == 0
     assert found.sentence.endswith(".")
     count = len(ranking.uncertainty.tied)
-    assert ("may be as fast" in found.sentence) == (count > 0)
+    assert bool(re.search("may be (as fast|faster)", found.sentence)) == (count > 0)
     assert found.chance is not None
     assert 0.5 <= found.chance < 1
 
@@ -355,7 +355,8 @@ def test_nothing_fits_names_what_comes_nearest(pythia: Candidates) -> None:
     sold = [i for i in pythia.by_days if pythia.cents[i] <= 4_000_000 and pythia.offered[i]]
     assert pythia.days[sold[0]] > told
     ordered = (
-        r" is \d × [\w ]+ in the .* for \$[\d,]+ \((a sum, )?\w+ 20\d\d.*\), ≈[\d.]+ days \(.*\)"
+        r" is \d × [\w ]+ in the .* for \$[\d,]+ \((a sum[^,]*, )?\w+ 20\d\d.*\), "
+        r"≈[\d.]+ days \(.*\)"
     )
     assert slow.startswith("Nothing trains Pythia 1B for $40,000 within 10 days: ")
     for sentence in (slow, said(12_000, 30)):
