@@ -400,6 +400,8 @@ def test_depreciation_is_charged_by_time_and_use() -> None:
         overhead_rate=Decimal("0.25"),
     )
     assert purchase_cents(machine, rules, day=183) == 36_000_00
+    # From the day on which it can be used: 52 of the 60 months.
+    assert purchase_cents(machine, replace(rules, lead_days=75), day=183) == 34_666_66
     dated = replace(rules, grant_months=24, first_day=date(2027, 1, 1))
     for order, months in ((date(2027, 1, 1), 24), (date(2028, 6, 30), 7), (date(2028, 7, 1), 6)):
         assert months_in_grant(dated, (order - date(2027, 1, 1)).days) == months
@@ -517,6 +519,8 @@ def test_machines_may_be_ordered_on_days_that_are_named(tmp_path: Path) -> None:
     text = SMALL + "[purchases]\norder_on = [2028-02-10, 2027-05-15]\n"
     grant = read(tmp_path, text)
     assert order_days(grant) == (75, 346)
+    halves = read(tmp_path, f"{SMALL}[purchases]\norder_every_months = 6\n")
+    assert order_days(halves) == (0, 184, 366, 550)
     for bad, words in (
         ("order_on = [2031-01-01]", "2031-01-01 is outside the grant"),
         ("order_on = [2027-05-15]\norder_every_months = 3", "remove one of the two"),
@@ -610,7 +614,7 @@ def test_an_amount_is_read_as_it_is_written_where_its_currency_is_used(
         ('[[costs]]\nname = "x"\nkind = "storag"\namount = 1\n', "did you mean 'storage'"),
         ('[[allocations]]\nname = "x"\ngpu = "H100"\nodds = 0\n', "allocations[1].odds"),
         ('[[allocations]]\nname = "x"\n', "allocations[1].gpu"),
-        ("[purchases]\norder_every_months = 2\n", "one of 1, 3, 12"),
+        ("[purchases]\norder_every_months = 2\n", "one of 1, 3, 6, 12"),
         ('[budget]\ncurrency = "EUR"\ntotal = "$40k"\n', "budget.total: is in dollars, and the"),
         ('[budget]\ncurrency = "GBP"\nper_year = ["1k", "$1k", 1]\n', "budget.per_year[2]: is in"),
         ('[budget]\ncurrency = "EUR"\ntotal = "-5"\n', "negative: write one such as 40000, 40k"),

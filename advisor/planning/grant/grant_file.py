@@ -216,7 +216,7 @@ class _Purchases(_Table, frozen=True):
     max_machines: Annotated[int, Meta(ge=0, le=10_000)] | None = None
     lead_days: LeadDays = LeadDays(0)
     lifetime_years: LifetimeYears | None = None
-    order_every_months: Literal[1, 3, 12] = 12
+    order_every_months: Literal[1, 3, 6, 12] = 12
     order_on: Annotated[tuple[date, ...], Meta(min_length=1, max_length=120)] | None = None
     price_change: Annotated[float, Meta(ge=-0.9, le=1)] = 0.0
     educational_discount: Annotated[float, Meta(ge=0, le=0.9)] = 0.0

@@ -141,7 +141,8 @@ def machine_alone(given: Material, e: EquipmentCost) -> EquipmentCost:
 
 
 def _written_off(given: Material, e: EquipmentCost, year: int) -> Iterator[tuple[int, Num, Num]]:
-    """In which years a machine is charged: when it is ordered, or as it is written off.
+    """In which years a machine is charged: when it is ordered, or as it is written off, which
+    begins when it can be used.
 
     Where the grant has a budget of each year the solver counted it in the year of the order, and
     so does the table.
@@ -152,7 +153,7 @@ def _written_off(given: Material, e: EquipmentCost, year: int) -> Iterator[tuple
         return
     day = given.loaded.problem.orders[e.order]
     within, _ = months_charged(ledger, rules, day)
-    months = _months_by_year(given, day, int(within.value))
+    months = _months_by_year(given, day + rules.lead_days, int(within.value))
     left = [charge.direct, charge.indirect]
     *before, last = months
     for at in before:

@@ -158,7 +158,7 @@ def _how_runs_lie(book: CostBook) -> list[str]:
     if grant.order_on is not None:
         days = "on the days that the grant names"
     elif grant.order_every_months != 12:
-        every = "month" if grant.order_every_months == 1 else "quarter"
+        every = {1: "month", 3: "quarter", 6: "half-year"}[grant.order_every_months]
         days = f"on the first day of a {every}"
     return [
         f"{runs}. Runs pause at a checkpoint when a later one is due sooner.",

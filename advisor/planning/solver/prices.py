@@ -183,18 +183,20 @@ def charged_share(on: Arithmetic[N], rules: Rules, day: int) -> list[N]:
 
 
 def months_charged(on: Arithmetic[N], rules: Rules, day: int) -> tuple[N, N]:
-    """Of a machine ordered on ``day``: its months within the grant, and those of its life."""
+    """Of a machine ordered on ``day``: its months within the grant, and those of its life. It is
+    written off from the day on which it can be used."""
     assert rules.life_months is not None
     life = on.leaf("setting", rules.life_months, "months", "life", key="institution.life_months")
+    ready = day + rules.lead_days
     left = on.leaf(
         "unit",
-        months_in_grant(rules, day),
+        months_in_grant(rules, ready),
         "months",
-        f"months of the grant from day {day} on",
+        f"months of the grant from day {ready} on",
         name="months in the grant",
-        day=day,
+        day=ready,
     )
-    return on.compute("least", [left, life], "months", f"months charged from day {day} on"), life
+    return on.compute("least", [left, life], "months", f"months charged from day {ready} on"), life
 
 
 def share_of_use(on: Arithmetic[N], rules: Rules) -> N:
@@ -204,7 +206,7 @@ def share_of_use(on: Arithmetic[N], rules: Rules) -> N:
 
 
 def months_in_grant(rules: Rules, day: int) -> int:
-    """Months of the grant from a day on; the month of the order counts whole."""
+    """Months of the grant from a day on; the month of that day counts whole."""
     first = rules.first_day
     if first is None:
         return max(rules.grant_months - int(day * 12 // Decimal("365.25")), 0)
