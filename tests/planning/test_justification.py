@@ -180,9 +180,9 @@ def test_depreciation_tax_and_the_share_of_the_funder_stand_as_arithmetic(
     )
     how = "added up from its parts" if summed else "as quoted"
     told = f"${price:,.2f}".removesuffix(".00")
-    assert f"({told} {how}; plus 20 % value-added tax). We ask for its depreciation, 36" in text
-    assert "36 of 60 months at 80 % use" in text
-    charged = (price * Decimal("1.2") * 36 / 60 * Decimal("0.8")).quantize(Decimal("0.01"))
+    assert f"({told} {how}; plus 20 % value-added tax). We ask for its depreciation, 35" in text
+    assert "35 of 60 months at 80 % use" in text
+    charged = (price * Decimal("1.2") * 35 / 60 * Decimal("0.8")).quantize(Decimal("0.01"))
     assert f"use: ${charged:,.2f}".removesuffix(".00") in text
     cost = Decimal(planned.plan.cost_cents) / 100
     paid = (cost * Decimal("0.8")).quantize(Decimal("0.01"))
