@@ -43,7 +43,8 @@ def _money(text: str) -> re.Match[str] | None:
     return _MONEY.fullmatch(text) if len(text) <= MOST_LETTERS else None
 
 
-_FOREIGN = re.compile(r"[€£¥]|eur|gbp|chf", re.IGNORECASE)
+FOREIGN = re.compile(r"[€£¥]|eur|gbp|chf", re.IGNORECASE)
+"""What names a currency that is no dollar, wherever it stands."""
 _BUDGET_HINT = "write a plain amount in US dollars, such as 40000, 40k or $40,000"
 
 
@@ -126,7 +127,7 @@ def parse_budget(
     ``40.000`` is refused: it is forty thousand to one reader and forty to another.
     """
     stripped = text.strip()
-    if _FOREIGN.search(stripped):
+    if FOREIGN.search(stripped):
         raise InputError(
             f"the {what} {shown(stripped)} is not in US dollars: convert it first, then write it "
             "like 40000"
@@ -167,7 +168,7 @@ def parse_money(text: str, what: str = "budget") -> tuple[Decimal, Money | None]
         bare, codes = without_currency(stripped)
     except ValueError as error:
         raise InputError(f"the {what} {shown(stripped)} {error}") from None
-    if not codes and _FOREIGN.search(stripped):
+    if not codes and FOREIGN.search(stripped):
         raise InputError(
             f"the {what} {shown(stripped)} is not understood: write its currency before or behind "
             "a plain amount, like 40k EUR"

@@ -30,8 +30,8 @@ class Reach:
 
 
 OF_MODEL = ("family", "model", "image model")
-"""Models of text lie near what physics says of them, models of images two and a half times as far:
-their convolutions and small attentions ask for kernels of their own."""
+"""Models of images lie two and a half times as far from what physics says of them as models of text
+(docs/prediction.md)."""
 OF_GPU = ("generation", "gpu", "board")
 OF_LINKS = ("links",)
 """How a machine is wired: it moves the exchange alone."""

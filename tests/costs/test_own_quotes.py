@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from advisor.cli.main import main
 from advisor.costs.own_quotes import COLUMNS, NEEDED, OWN, Items, make_quote
 from advisor.costs.own_quotes_csv import MAX_LINE, MAX_PROBLEMS, Preview, quotes_csv, read_quotes
+from advisor.costs.price_book import PLACEHOLDERS
 from advisor.store import Store
 from advisor.tables import guarded
 from price_catalog.load import load_catalog
@@ -321,7 +322,10 @@ def test_arbitrary_bytes_are_told_apart_or_refused(lines: list[bytes]) -> None:
 
 # Out again
 
-words = st.text(min_size=1, max_size=40).filter(lambda text: text.strip() and text.isprintable())
+words = st.text(min_size=1, max_size=40).filter(
+    # What stands for a seller's name in a suggested command is refused, and not kept.
+    lambda text: text.strip() and text.isprintable() and text.strip() not in PLACEHOLDERS
+)
 
 
 @given(words, words)

@@ -721,6 +721,10 @@ def test_a_purchase_without_a_run_is_told_of_first(store_path: Path) -> None:
     )
     first, *_ = cautions(loaded.grant, loaded.problem, replace(plan, placed=placed))
     assert first.startswith(words)
+    assert first.endswith("More --seconds may find a plan without it.")
+    lasting = replace(loaded.grant, lifetime_years=Decimal(5))
+    first, *_ = cautions(lasting, loaded.problem, replace(plan, placed=placed))
+    assert first.endswith("Leave lifetime_years out under [purchases] and plan again.")
 
 
 def test_a_purchase_that_nobody_sells_is_told(store_path: Path) -> None:
@@ -782,7 +786,7 @@ def test_a_machine_that_needs_no_delivery_is_told_of(
     plan = solve(loaded.problem)
     assert plan.purchases
     said = " ".join(cautions(grant, loaded.problem, plan))
-    assert ("from the day of its order on. purchases.lead_days = 45 leaves" in said) is says
+    assert ("No days are kept for delivery" in said) is says
 
 
 def test_rates_without_processor_and_memory_are_no_whole_price(store_path: Path) -> None:

@@ -42,7 +42,7 @@ def cautions(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[str]:
 def told(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[Caution]:
     """The weightiest first."""
     return [
-        *_without_runs(problem, plan),
+        *_without_runs(grant, problem, plan),
         *_not_asked(grant, problem, plan),
         *_not_on_sale(grant, problem, plan),
         *_not_quoted(problem, plan),
@@ -71,7 +71,7 @@ def _rate(grant: Grant) -> list[Caution]:
     return [Caution(words, "rate_source under [budget] does.")]
 
 
-def _without_runs(problem: PlanningProblem, plan: Plan) -> list[Caution]:
+def _without_runs(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[Caution]:
     """Purchases that no run is placed on: nobody can justify them."""
     used = {(problem.whole(p.machine_id), p.order) for p in plan.placed}
     machines = {m.machine_id: m.label for m in problem.machines}
@@ -82,7 +82,10 @@ def _without_runs(problem: PlanningProblem, plan: Plan) -> list[Caution]:
     words = (
         f"No run is done on some of what this plan buys: {'; '.join(labels)}. Do not ask for it."
     )
-    return [Caution(words, "Leave lifetime_years out under [purchases] and plan again.")]
+    mend = "More --seconds may find a plan without it."
+    if grant.lifetime_years is not None:
+        mend = "Leave lifetime_years out under [purchases] and plan again."
+    return [Caution(words, mend)]
 
 
 def _not_on_sale(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[Caution]:
@@ -347,8 +350,8 @@ def _failures(grant: Grant) -> list[Caution]:
 def _delivery(grant: Grant, plan: Plan) -> list[Caution]:
     if grant.lead_days or not plan.purchases:
         return []
-    none = "What is bought is counted on as running from the day of its order on."
-    return [Caution(none, "purchases.lead_days = 45 leaves 45 days for its delivery.")]
+    none = "No days are kept for delivery: what is bought runs from the day of its order."
+    return [Caution(none, "purchases.lead_days = 45 keeps 45 days.")]
 
 
 def _lines(grant: Grant) -> list[Caution]:

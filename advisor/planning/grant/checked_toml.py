@@ -12,7 +12,14 @@ from typing import Annotated, Any, ClassVar, Self, TypeVar
 import msgspec
 from msgspec import inspect
 
-from advisor.parse import MAX_BUDGET_USD, InputError, parse_budget, parse_positive, shown
+from advisor.parse import (
+    FOREIGN,
+    MAX_BUDGET_USD,
+    InputError,
+    parse_budget,
+    parse_positive,
+    shown,
+)
 from bench_runner.outside import OutsideError, TooLargeError, check_toml, read_outside
 from price_catalog.csv_table import nearest
 from price_catalog.currency_signs import without_currency
@@ -92,7 +99,7 @@ class Amount(Decimal):
             number, codes = without_currency(text)
         except ValueError as error:
             raise ValueError(f"{shown(text)} {error}") from None
-        if not codes and re.search(r"[€£¥]|eur|gbp|chf", number, re.IGNORECASE):
+        if not codes and FOREIGN.search(number):
             raise ValueError('must be a number alone, or one with its code, like "EUR 40,000"')
         if codes and not number:
             raise ValueError(f"{shown(text)} has no amount: write it like 40k {codes[0]}")
