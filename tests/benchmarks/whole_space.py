@@ -101,10 +101,13 @@ def same_kind(record: Measurement, recipe: Recipe, like: Measurement | None) -> 
         return False
     if like is None:
         return True
-    return (record.gpu, record.environment.get("versions")) == (
-        like.gpu,
-        like.environment.get("versions"),
-    )
+    return (record.gpu, used_versions(record)) == (like.gpu, used_versions(like))
+
+
+def used_versions(record: Measurement) -> dict[str, Any]:
+    """The versions without FlashAttention's: no setting of the whole space here uses it."""
+    versions = record.environment.get("versions") or {}
+    return {name: of for name, of in versions.items() if name != "flash-attn"}
 
 
 def told_of(record: Measurement) -> str:
