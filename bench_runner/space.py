@@ -35,9 +35,9 @@ METHODS = ("naive", "free-lunch", "paper", "all")
 KERNEL_TRIALS: Mapping[str, int] = {
     "decoder": 8,
     "encoder": 7,
-    "vit": 5,
+    "vit": 4,
     "convnet": 3,
-    "ssm": 0,
+    "ssm": 2,
 }
 """About how many other kernels the fast search of ``all`` tries at its best combination, by family
 (`kernels.expected_trials` counts them from the recipe)."""

@@ -13,7 +13,7 @@ from dataclasses import fields, replace
 
 from bench_runner import kernels, search
 from bench_runner.kernels import Kernels, canonical, explicit, kernels_of, with_kernels
-from bench_runner.records import Measurement, Settings
+from bench_runner.records import Compilation, Measurement, Settings
 from bench_runner.search import LeaveOut, Situation, Strategy, Try, without_micro_batch
 from bench_runner.space import label
 
@@ -94,7 +94,8 @@ def _starts(groups: Sequence[Kernels]) -> list[Kernels]:
     """The kernels to begin with: the leanest, then without the lean loss and inputs, then none."""
     first = groups[0]
     plain = replace(first, loss="plain", inputs="full")
-    wanted = (first, plain, replace(plain, compilation="whole"), replace(plain, compilation="none"))
+    ways: tuple[Compilation, ...] = ("whole", "regional", "none")
+    wanted = (first, plain, *(replace(plain, compilation=way) for way in ways))
     return [kernels for kernels in dict.fromkeys(wanted) if kernels in groups]
 
 

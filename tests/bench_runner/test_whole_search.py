@@ -296,15 +296,46 @@ def test_fast_finds_the_best_of_all_for_a_tenth_of_the_trials(machine: Machine) 
         assert fast.step_s <= 1.02 * best.step_s
 
 
+def timed_in(file: str, micro_batch_size: int | None = None) -> dict[Settings, Measurement]:
+    """What a GPU measured, by setting; a search's own trials come first, some were taken again."""
+    timed: dict[Settings, Measurement] = {}
+    for line in (MEASUREMENTS / file).read_text().splitlines():
+        record = journal.from_json(json.loads(line))
+        if record.settings is None or record.status != "ok":
+            continue
+        if micro_batch_size in (None, record.settings.micro_batch_size):
+            alone = search.without_micro_batch(record.settings)
+            timed.setdefault(kernels.canonical(alone), record)
+    return timed
+
+
+def replay(
+    candidates: tuple[Settings, ...],
+    timed: dict[Settings, Measurement],
+    situation: search.Situation,
+) -> tuple[float, float]:
+    """The fast search where each trial takes what it took on a GPU: its answer over the fastest of
+    what was timed, and its share of the seconds that all candidates would take at their mean."""
+    done: list[Measurement] = []
+    while (a := whole_search.next_action(candidates, done, situation, "fast")) is not None:
+        if isinstance(a, search.LeaveOut):
+            any_record = next(iter(timed.values()))
+            left_out = replace(any_record, settings=a.settings, status="pruned", step_s=None)
+            done.append(left_out)
+        else:
+            done.append(timed[a.settings])
+    tried = [record for record in done if record.status == "ok"]
+    best, fastest = search.best_of(tried), search.best_of(list(timed.values()))
+    assert best is not None and best.step_s is not None
+    assert fastest is not None and fastest.step_s is not None
+    seconds = [(record.environment or {})["trial_wall_s"] for record in timed.values()]
+    spent = sum((record.environment or {})["trial_wall_s"] for record in tried)
+    return best.step_s / fastest.step_s, spent / (len(candidates) * mean(seconds))
+
+
 def test_on_what_an_h200_measured_it_finds_the_best_for_a_tenth() -> None:
     """Replayed over trials of a small decoder: 51 of its 384 settings, with the contenders."""
-    lines = (MEASUREMENTS / "h200-space.jsonl").read_text().splitlines()
-    records = [journal.from_json(json.loads(line)) for line in lines]
-    timed: dict[Settings, Measurement] = {}
-    for record in records:  # The search's own trials come first; some were taken again.
-        if record.settings is not None and record.status == "ok":
-            settings_alone = search.without_micro_batch(record.settings)
-            timed.setdefault(kernels.canonical(settings_alone), record)
+    timed = timed_in("h200-space.jsonl")
     recipe = find_recipe("tests/benchmarks/recipes/pythia-70m-short.toml")
     # As it was when the trials were taken: trimmed inputs first, whatever the length.
     recipe = replace(recipe, training=replace(recipe.training, sequence_length=1025))
@@ -318,22 +349,48 @@ def test_on_what_an_h200_measured_it_finds_the_best_for_a_tenth() -> None:
         usable_memory_gib=139.0,
         host_memory_gib=None,
     )
-    done: list[Measurement] = []
-    while (a := whole_search.next_action(candidates, done, known, "fast")) is not None:
-        left_out = isinstance(a, search.LeaveOut)
-        done.append(
-            replace(records[0], settings=a.settings, status="pruned", step_s=None)
-            if left_out
-            else timed[a.settings]
-        )
-    tried = [record for record in done if record.status == "ok"]
-    best, fastest = search.best_of(tried), search.best_of(list(timed.values()))
-    assert best is not None and best.step_s is not None
-    assert fastest is not None and fastest.step_s is not None
-    assert best.step_s <= 1.02 * fastest.step_s
-    seconds = [(record.environment or {})["trial_wall_s"] for record in timed.values()]
-    spent = sum((r.environment or {})["trial_wall_s"] for r in tried)
-    assert spent < 0.1 * len(candidates) * mean(seconds)
+    over_best, share = replay(candidates, timed, known)
+    assert over_best <= 1.02 and share < 0.1
+
+
+@pytest.mark.parametrize(
+    ("recipe", "file", "settings", "parameters"),
+    [
+        ("gpt-wide-short", "h100-decoder-space.jsonl", 192, 89_000_000),
+        ("vit-22m-short", "h100-image-space.jsonl", 72, 22_000_000),
+    ],
+)
+def test_where_an_h100_measured_every_setting_it_finds_the_best_for_a_tenth(
+    recipe: str, file: str, settings: int, parameters: int
+) -> None:
+    asked = find_recipe(f"tests/benchmarks/recipes/{recipe}.toml")
+    timed = timed_in(file, asked.training.batch_size)
+    candidates = kernels.whole_space(asked, 1, flash=False)
+    assert len(candidates) == settings and set(timed) == set(candidates)
+    known = search.Situation(
+        gpu_count=1,
+        batch_size=asked.training.batch_size,
+        parameters=parameters,
+        half_precision=asked.training.precision in ("fp16", "bf16"),
+        usable_memory_gib=78.6,
+        host_memory_gib=None,
+    )
+    over_best, share = replay(candidates, timed, known)
+    assert over_best <= 1.02 and share < 0.1
+
+
+def test_images_are_compiled_whole_first_and_what_compiles_slowly_by_layer_only_so() -> None:
+    text, images, swin = DECODER, find_recipe("resnet-50"), find_recipe("swin-base")
+    assert kernels.most_promising(text).compilation == "regional"
+    assert kernels.most_promising(images).compilation == "whole"
+    ways = {
+        recipe.recipe_id: {kernels.kernels_of(s).compilation for s in whole}
+        for recipe in (images, swin)
+        if (whole := kernels.whole_space(recipe, 1, flash=False))
+    }
+    assert ways == {"resnet-50": {"whole", "regional", "none"}, "swin-base": {"whole", "none"}}
+    # Who asks for it by name still gets it.
+    assert kernels.why_not(swin, parse_settings("regional")) is None
 
 
 @pytest.mark.parametrize("broken", ["regional", "fused"])

@@ -272,11 +272,12 @@ def lean_layers(columns: Columns) -> NDArray[np.bool_]:
 
 
 def whole_attention(option: Option, columns: Columns) -> NDArray[np.bool_]:
-    """Where a decoder is compiled as a whole: transformers then writes the causal mask out, and
+    """Where a model of text is compiled as a whole: transformers then writes the mask out, an
+    encoder's too, which hides nothing (its masking_utils.py asks `is_tracing` first), and
     attention's backward pass takes three times as long (docs/measurements.md)."""
     result: NDArray[np.bool_] = (
         columns.compiles
-        & columns.causal
+        & (columns.causal | (columns.text & columns.fused))
         & (option.stage == 0 and option.free_lunch and not option.lean)
     )
     return result
