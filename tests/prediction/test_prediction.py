@@ -52,13 +52,13 @@ from advisor.prediction.model.workload import Workload, workload_of
 from advisor.prediction.own_records import conditioned
 from advisor.prediction.physics.chip import Chip, board_of, gpu_type
 from advisor.prediction.physics.columns import WorkloadTable
-from advisor.prediction.physics.factors import FACTORS
+from advisor.prediction.physics.factors import FACTORS, hidden_share
 from advisor.prediction.physics.memory import NAIVE, OPTIONS, START, MemoryCosts, micro_batch
 from advisor.prediction.predict_many import predict_many
 from advisor.prediction.predict_one import predict
 from advisor.prediction.rests_on import rests_on
 from advisor.prediction.shipped_predictions import shipped_fit
-from bench_runner.recipes import load_recipes
+from bench_runner.recipes import Precision, load_recipes
 from price_catalog.load import load_catalog
 
 ROOT = Path(__file__).parents[2]
@@ -510,6 +510,57 @@ def test_the_papers_clock_sees_all_of_a_step_whose_update_is_offloaded(
         assert (seen < whole - 0.1).all() if hidden else (seen == whole).all()
         names = [factor.name for factor in FACTORS]
         assert (jacobian[0, names.index("hidden layers")] < 0.0) == hidden
+
+
+def test_the_papers_clock_sees_once_a_step_what_the_loss_scaler_waits_for(
+    evidence: tuple[Observation, ...], fitted: Fitted
+) -> None:
+    theta = np.array(fitted.factors)
+    timed = next(
+        o
+        for o in evidence
+        if o.harness == PAPER and o.workload.workload_id == "pythia-160m" and o.count == 8
+        if o.chip.name == "A6000" and o.method == "optimal"
+    )
+
+    def hidden(precision: Precision, micro_batch_size: int) -> float:
+        workload = replace(timed.workload, precision=precision)
+        o = replace(timed, workload=workload, option=OPTIONS[0], micro_batch_size=micro_batch_size)
+        seen, _ = Mean([o], fitted.costs).at(theta)
+        whole, _ = Mean([replace(o, harness=REFERENCE)], fitted.costs).at(theta)
+        return 1.0 - math.exp(float(seen[0] - whole[0]))
+
+    one_pass = timed.workload.batch_size // timed.count
+    assert hidden("fp16", one_pass) < 1e-9
+    assert hidden("fp16", one_pass // 2) < hidden("fp16", one_pass // 16)
+    assert hidden("bf16", one_pass) == pytest.approx(hidden("bf16", one_pass // 16)) != 0.0
+
+
+def test_the_first_blocks_of_a_convnext_hide_more_than_as_many_of_its_others(
+    evidence: tuple[Observation, ...], fitted: Fitted
+) -> None:
+    theta = np.array(fitted.factors)
+    rows = [o for o in evidence if o.harness == PAPER and o.step_s is not None]
+    columns, naive = columns_of(rows), np.array([o.method == "naive" for o in rows])
+    share, jacobian = hidden_share(theta, columns, naive)
+    names = [factor.name for factor in FACTORS]
+    kinds = {
+        "hidden layers of bf16": columns.bf16,
+        "hidden layers of fp32": ~columns.half,
+        "hidden layers of convnets": columns.convnet,
+    }
+    layers = theta[
+        np.where(naive, names.index("naive hidden layers"), names.index("hidden layers"))
+    ]
+    for name, of_kind in kinds.items():
+        layers = layers + of_kind * theta[names.index(name)]
+        moved = theta + 1e-6 * (np.arange(len(theta)) == names.index(name))
+        slope = (hidden_share(moved, columns, naive)[0] - share) / 1e-6
+        assert jacobian[:, names.index(name)] == pytest.approx(slope, abs=1e-6)
+    evenly = np.exp(layers) / columns.layers
+    assert (share[columns.convnet] > 1.1 * evenly[columns.convnet]).all()
+    assert share[~columns.convnet] == pytest.approx(evenly[~columns.convnet])
+    assert (share > 0.0).all() and (share < 1.0).all()
 
 
 def test_the_papers_search_took_what_its_clock_saw_as_fastest(

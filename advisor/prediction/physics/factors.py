@@ -76,6 +76,7 @@ FACTORS = (
     Factor(name="hidden layers", start=4.0, spread=0.5),
     Factor(name="naive hidden layers", start=2.0, spread=0.6),
     Factor(name="hidden layers of bf16", start=1.0, spread=0.3),
+    Factor(name="hidden layers of fp32", start=1.3, spread=0.3),
     Factor(name="hidden layers of convnets", start=1.9, spread=0.5),
 )
 """Without compilation a decoder's rotary embeddings, splits and casts are passes of their own,
@@ -84,7 +85,7 @@ the FP32 peak of 64 lanes a multiprocessor; in FP32 cuDNN has no specialised ker
 gradient, and all three passes together reach a thirtieth (profiled on an H200, PyTorch 2.11, 7 x 7:
 8.6 and 1.07 of 33.5 TFLOP/s). In half precision PyTorch's SDPA takes cuDNN's attention on GPUs with
 tensor memory accelerators since 2.5: measured 1.5 to 1.8 times as fast as the FlashAttention 2 that
-others' rows have (docs/measurements.md). The last four are the paper's harness: see `harness`."""
+others' rows have (docs/measurements.md). The last five are the paper's harness: `hidden_share`."""
 CACHED = ("elementwise", "scores")
 """Terms of what one kernel hands to the next, of which a large cache keeps a part."""
 EXCHANGES = ("exchange", "exposed")
@@ -93,6 +94,9 @@ NAMES = tuple(factor.name for factor in FACTORS)
 _INDEX = {name: i for i, name in enumerate(NAMES)}
 LEAST_SEEN = 0.15
 """The harness sees at least this share of a step."""
+CONVNEXT_BLOCKS = (3, 3, 27, 3)
+"""Blocks of each stage of the one convolutional network that the paper timed. From stage to stage
+a block writes half as much, and as many fewer taps: a quarter of the pixels, twice the channels."""
 
 
 def starts() -> list[float]:
@@ -166,9 +170,15 @@ class StepModel:
         self.apart = np.stack([ours & not_compiled(o, columns) for o in self.options], axis=1)
         self.fused = np.stack([columns.fuses_loss & o.lean for o in self.options], axis=1)
         self.lean = np.stack([lean_layers(columns) & o.lean for o in self.options], axis=1)
-        # An update on the host waits for the GPU, so that a host's timer sees all of the step.
-        self.waits = np.array([o.offloading for o in self.options])
         self.micro = np.stack([micro for _, micro in choices], axis=1)
+        # How much of what a pass leaves in the queue the paper's harness never sees: nothing where
+        # the update is on the host, which waits for the GPU. The loss scaler of fp16 waits too,
+        # and its wait is timed, but once a step, however many the passes.
+        passes = columns.share[:, None] / np.maximum(self.micro, 1.0)
+        scaled = (columns.half & ~columns.bf16)[:, None]
+        lost = np.where(scaled, 1.0 - 1.0 / np.maximum(passes, 1.0), 1.0)
+        on_gpu = np.array([not o.offloading for o in self.options])
+        self.lost = lost * on_gpu[None, :] * self.harnessed[:, None]
         self.terms = np.stack(terms, axis=1)  # rows x options x terms
         self.usable = np.stack(fits, axis=1)
         # A row that fits nowhere by the memory model, and was measured, ran all the same.
@@ -183,9 +193,8 @@ class StepModel:
         the paper's harness saw them in the rows that it timed."""
         import numpy as np
 
-        seen, seen_jacobian = harness(theta, self.columns, self.naive)
-        hidden = self.harnessed[:, None] & ~self.waits[None, :]
-        seen_log = np.where(hidden, seen[:, None], 0.0)
+        hidden, hidden_jacobian = hidden_share(theta, self.columns, self.naive)
+        seen_log = np.log1p(-self.lost * hidden[:, None])
 
         logs = theta[self.term_factor]
         logs[:, TERMS.index("elementwise")] += (
@@ -261,7 +270,8 @@ class StepModel:
         fused, lean = self.fused[rows, best], self.lean[rows, best]
         jacobian[:, _INDEX["fused logits"]] = shares[:, TERMS.index("logits")] * fused
         jacobian[:, _INDEX["lean elementwise"]] = shares[:, TERMS.index("elementwise")] * lean
-        jacobian += hidden[rows, best][:, None] * seen_jacobian
+        lost = self.lost[rows, best]
+        jacobian -= (lost / (1.0 - lost * hidden))[:, None] * hidden_jacobian
         return np.log(total) + seen_log[rows, best], jacobian, best
 
 
@@ -289,30 +299,48 @@ def not_compiled(option: Option, columns: Columns) -> NDArray[np.bool_]:
     return result
 
 
-def harness(theta: Floats, columns: Columns, naive: NDArray[np.bool_]) -> tuple[Floats, Floats]:
-    """The logarithm of what the paper's harness saw of a step, and its derivative by theta.
+def hidden_share(
+    theta: Floats, columns: Columns, naive: NDArray[np.bool_]
+) -> tuple[Floats, Floats]:
+    """Which share of each pass stood in the queue when the paper's harness stopped its timer, and
+    its derivative by theta.
 
-    Its host timers did not wait for the GPU: what still stood in the queue when a timer stopped
-    was not seen. A queue holds a number of kernels, so that it hides a number of layers, the same
-    for each model: a large share of a shallow model's step, a small one of a deep model's. Mixed
-    precision in fp16 waits for its loss scaler where bf16 runs on. A convolutional block launches
-    fewer kernels than a transformer's layer, so that more of them are hidden. Where the update is
-    offloaded the host waits for the last gradients, and nothing is (`StepModel.waits`).
+    Its host timers did not wait for the GPU: what still stood in the queue was not seen. A queue
+    holds a number of kernels, so that it hides a number of layers, the same for each model: a large
+    share of a shallow model's step, a small one of a deep model's. In FP32 there are no casts, and
+    a convolutional block launches fewer kernels than a transformer's layer, so that more of them
+    are hidden. They are the last of the backward pass, which are the first layers: of a
+    convolutional network the ones that take longest.
     """
     import numpy as np
 
-    lunch, plain = _INDEX["hidden layers"], _INDEX["naive hidden layers"]
-    brain, convnet = _INDEX["hidden layers of bf16"], _INDEX["hidden layers of convnets"]
-    hidden = np.exp(
-        np.where(naive, theta[plain], theta[lunch])
-        + columns.bf16 * theta[brain]
-        + columns.convnet * theta[convnet]
-    )
-    seen = np.maximum(1.0 - hidden / columns.layers, LEAST_SEEN)
-    slope = np.where(seen > LEAST_SEEN, -(hidden / columns.layers) / seen, 0.0)
-    jacobian = np.zeros((len(columns), len(FACTORS)))
-    jacobian[:, lunch] = slope * ~naive
-    jacobian[:, plain] = slope * naive
-    jacobian[:, brain] = slope * columns.bf16
-    jacobian[:, convnet] = slope * columns.convnet
-    return np.log(seen), jacobian
+    parts = {
+        "hidden layers": ~naive,
+        "naive hidden layers": naive,
+        "hidden layers of bf16": columns.bf16,
+        "hidden layers of fp32": ~columns.half,
+        "hidden layers of convnets": columns.convnet,
+    }
+    used = np.zeros((len(columns), len(FACTORS)))
+    for name, rows in parts.items():
+        used[:, _INDEX[name]] = rows
+    layers = np.exp(used @ theta)
+    first, each = _first_blocks(layers)
+    share = np.where(columns.convnet, first, layers / columns.layers)
+    slope = np.where(columns.convnet, each, 1.0 / columns.layers) * layers
+    most = 1.0 - LEAST_SEEN
+    return np.minimum(share, most), np.where(share < most, slope, 0.0)[:, None] * used
+
+
+def _first_blocks(blocks: Floats) -> tuple[Floats, Floats]:
+    """Share of a ConvNeXt's work that its first blocks are, and that of the last of them."""
+    import numpy as np
+
+    counts = np.array(CONVNEXT_BLOCKS)
+    work = 0.5 ** np.arange(len(counts))
+    work /= counts @ work
+    ends, done = np.cumsum(counts), np.cumsum(counts * work)
+    stage = np.minimum(np.searchsorted(ends, blocks, side="right"), len(counts) - 1)
+    share: Floats = np.interp(blocks, [0, *ends], [0.0, *done])
+    last: Floats = work[stage].astype(np.float64)
+    return share, last
