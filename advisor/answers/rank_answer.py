@@ -15,7 +15,8 @@ from advisor.answers.build_words import machine_words, short_gpus_words
 from advisor.answers.doubts import doubts_of, doubts_title
 from advisor.answers.interval_bar import axis_for, interval_bar, limit_heading
 from advisor.answers.scaling_words import LOOKED_AT, faster_notes
-from advisor.answers.verdict import chance_of, sentence_lines, verdict
+from advisor.answers.two_lines import sentence_lines
+from advisor.answers.verdict import chance_of, verdict
 from advisor.answers.wording import (
     QUOTED_FIRST,
     age_short,

@@ -21,13 +21,14 @@ from advisor.answers.circuit import circuit_line
 from advisor.answers.price_told import prices_told, told_words
 from advisor.answers.ranking import headline, published_note
 from advisor.answers.scaling_words import faster_than_linear, faster_words, key_of
+from advisor.answers.two_lines import sentence_lines
 from advisor.answers.uncertainty_lines import (
     doubt_lines,
     limit_lines,
     uncertainty_line,
     wanted_line,
 )
-from advisor.answers.verdict import chance_of, days_words, sentence_lines, verdict
+from advisor.answers.verdict import chance_of, days_words, verdict
 from advisor.answers.wording import (
     REASONS_COUNTED,
     count_words,

@@ -5,9 +5,8 @@ Every surface begins with `verdict`: the command line, JSON and the terminal pro
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterator
 from datetime import date
-from textwrap import wrap
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.answers.build_words import (
@@ -16,7 +15,6 @@ from advisor.answers.build_words import (
     over_words,
     owned_words,
     short_gpu_words,
-    short_gpus_words,
 )
 from advisor.answers.nothing_fits import MOST_NAMED, nothing_words
 from advisor.answers.offered import (
@@ -32,6 +30,8 @@ from advisor.answers.offered import (
     quoted_whole,
     sold_words,
 )
+from advisor.answers.rivals import kinds_words
+from advisor.answers.two_lines import SMALL_LINE, of_two_lines
 from advisor.answers.wording import (
     chance_words,
     counted_days,
@@ -48,7 +48,7 @@ from advisor.ranking.rank import RankedRow, Ranking
 from advisor.ranking.ties import chance_within
 
 if TYPE_CHECKING:
-    from price_catalog.builds import Build
+    pass
 
 
 class Verdict(NamedTuple):
@@ -57,7 +57,7 @@ class Verdict(NamedTuple):
     sentence: str
     """Could stand alone in an e-mail."""
     medium: str
-    """The same for two lines of a small terminal: without the model and a rival's price."""
+    """The same for two lines of a terminal of 80 columns: without the model and a rival's price."""
     short: str
     """The same for one line of it: without machine and month too."""
     row: RankedRow | None
@@ -72,8 +72,12 @@ class Verdict(NamedTuple):
 def verdict(ranking: Ranking) -> Verdict:
     """The answer in one sentence, also where nothing fits."""
     if not len(ranking):
-        nothing = _of_two_lines(nothing_words(ranking))
-        return Verdict(sentence=nothing, medium=nothing, short=nothing, row=None, chance=None)
+        nothing = tuple(nothing_words(ranking))
+        its = f" trains {ranking.candidates.model.name} "
+        medium = of_two_lines((words.replace(its, " trains it ") for words in nothing), SMALL_LINE)
+        return Verdict(
+            sentence=of_two_lines(nothing), medium=medium, short=medium, row=None, chance=None
+        )
     row = ranking.row(0)
     chance = chance_of(ranking, row)
     # What to do, at which price, how fast, how sure.
@@ -91,11 +95,17 @@ def verdict(ranking: Ranking) -> Verdict:
         # The budget stands before the price, so that one sees by how much it is missed.
         room: Room = "least" if offers[0].misses == "budget" else "no names"
         return Verdict(
-            sentence=_of_two_lines(
+            sentence=of_two_lines(
                 f"{start}{offer_words(ranking, offers[0], each)}." for each in ROOMS
             ),
-            medium=f"Nothing on sale trains it{asked_for(ranking)}; the nearest is "
-            f"{offer_words(ranking, offers[0], room)}.",
+            medium=of_two_lines(
+                (
+                    f"Nothing on sale trains it{asked_for(ranking)}; the nearest is "
+                    f"{offer_words(ranking, offers[0], each)}."
+                    for each in (room, *LEAST)
+                ),
+                SMALL_LINE,
+            ),
             short=f"No seller known for these; to order: {_short_offer(ranking, offers[0])}.",
             row=row,
             chance=chance,
@@ -105,8 +115,16 @@ def verdict(ranking: Ranking) -> Verdict:
     sure = {room: how_sure(ranking, named=room not in LEAST) for room in ROOMS}
     if is_unquoted(row.build, row.host_quote) and ranking.candidates.offered[ranking.order[0]]:
         return Verdict(
-            sentence=_of_two_lines(_to_be_quoted(ranking, row, does)),
-            medium=f"{_ask_words(row, 'least')}: {brief}; {how_sure(ranking, priced=False)}.",
+            sentence=of_two_lines(_to_be_quoted(ranking, row, does)),
+            medium=of_two_lines(
+                (
+                    f"{_ask_words(row, room)}: {told}; "
+                    f"{how_sure(ranking, priced=False, named=named)}."
+                    for told in (brief, brief.removesuffix(", ".join(["", *run])))
+                    for room, named in (("least", True), *_MEDIUM[-2:])
+                ),
+                SMALL_LINE,
+            ),
             short=f"Ask {row.host_quote.vendor} for {_short_bought(row)}, {brief}; "
             f"{how_sure(ranking, priced=False)}.",
             row=row,
@@ -117,45 +135,52 @@ def verdict(ranking: Ranking) -> Verdict:
         machine = f"{named_gpus_words(row.build)} {in_machine(row.build)}"
         start = f"No seller is known for {machine}; at {usd_rounded(row.overall_cost_usd)} "
         return Verdict(
-            sentence=_of_two_lines(
+            sentence=of_two_lines(
                 f"{start}({_once_asked(row, room)}) it would train {does}; {sure[room]}."
                 for room in ROOMS
             ),
-            medium=f"{start}({_once_asked(row, 'no names')}) it would take {brief}.",
+            medium=of_two_lines(
+                (f"{start}({_once_asked(row, room)}) it would take {brief}." for room in ROOMS[2:]),
+                SMALL_LINE,
+            ),
             short=f"No seller known: {_short_bought(row)}, {brief}.",
             row=row,
             chance=chance,
         )
     return Verdict(
-        sentence=_of_two_lines(
-            f"{buy_words(row, room)}"
-            f"{_price_words(ranking, row, room, less=room not in LEAST)}: {does}; {sure[room]}."
-            for room in ROOMS
+        sentence=of_two_lines(
+            f"{buy_words(row, room)}{_price_words(ranking, row, room, less=less)}: "
+            f"{does}; {sure[sure_room]}."
+            for room, less, sure_room in _SAID
         ),
-        medium=f"{buy_words(row)}{_price_words(ranking, row, 'no names', less=False)}: {brief}; "
-        f"{how_sure(ranking, priced=False)}.",
+        medium=of_two_lines(
+            (
+                f"{buy_words(row, room)}{_price_words(ranking, row, room, less=False)}: {brief}; "
+                f"{how_sure(ranking, priced=False, named=named)}."
+                for room, named in _MEDIUM
+            ),
+            SMALL_LINE,
+        ),
         short=f"{_short_words(row)}, {brief}; {how_sure(ranking, priced=False)}.",
         row=row,
         chance=chance,
     )
 
 
-LINE = 100
-"""Columns of a line of an answer."""
-
-
-def _of_two_lines(sentences: Iterable[str]) -> str:
-    """The first that fits in two lines, else the last."""
-    for sentence in sentences:
-        if len(sentence_lines(sentence, LINE)) <= 2:
-            break
-    return sentence
-
-
-def sentence_lines(sentence: str, width: int) -> list[str]:
-    """The sentence in lines; a count of GPUs stays with its name, and so do the parts of one."""
-    lines = wrap(sentence.replace(" × ", "\u00a0×\u00a0"), width, break_on_hyphens=False)
-    return [line.replace("\u00a0", " ") for line in lines]
+_SAID: tuple[tuple[Room, bool, Room], ...] = (
+    *((room, True, room) for room in ROOMS if room not in LEAST),
+    ("short months", False, "short months"),
+    *((room, False, room) for room in LEAST),
+)
+"""How much is said of the price, whether the same GPUs for less are, and how much of rivals."""
+_MEDIUM: tuple[tuple[Room, bool], ...] = (
+    ("no names", True),
+    ("short months", True),
+    ("short months", False),
+    ("no machine", True),
+    ("no machine", False),
+)
+"""What a small terminal has of the price, and whether rivals are named or counted."""
 
 
 def chance_of(ranking: Ranking, row: RankedRow) -> float | None:
@@ -329,7 +354,10 @@ def how_sure(ranking: Ranking, *, priced: bool = True, named: bool = True) -> st
         return f"nothing{on_sale} quoted whole {least}"
     if rule == "cost":
         return f"nothing cheaper{on_sale} fits"
-    return f"no other{on_sale} {'costs less a run' if per_run else 'is as fast'}"
+    # In another machine its GPUs are as fast.
+    return (
+        f"no other{on_sale} costs less a run" if per_run else f"no other GPUs{on_sale} are as fast"
+    )
 
 
 def _sum_is_less(ranking: Ranking) -> bool:
@@ -370,43 +398,3 @@ def _unsold_is_as_fast(ranking: Ranking) -> bool:
     if ranking.all_alike or ranking.question.rule != "days":
         return False
     return ranking.row(ranking.offered).training_days <= ranking.row(0).training_days
-
-
-def _kind_words(build: Build) -> str:
-    """``2 × RTX 5090``; ``two machines of 2 × RTX 5090``."""
-    if build.machines == 1:
-        return short_gpus_words(build)
-    return f"two machines of {short_gpus_words(build._replace(machines=1))}"
-
-
-def kinds_words(
-    ranking: Ranking, builds: Collection[int], *, priced: bool = False, most: int = MOST_NAMED
-) -> str:
-    """``2 × RTX 5090`` however many machines have them; of more than ``most`` kinds how many.
-
-    ``priced`` adds what the cheapest with a seller costs, where that is less than first place:
-    ``2 × RTX 5090 ($15,200) or 2 × RTX 6000 Ada``, ``5 others (from $9,870)``.
-    """
-    candidates = ranking.candidates
-    # In the order of the ranking; what is left out has none, and comes as it is given.
-    order = [i for i in ranking.order if i in builds] or builds
-    kinds = dict.fromkeys(_kind_words(candidates.builds[i]) for i in order)
-    price, cheapest = "", None
-    if priced:
-        cents, placed = candidates.cents, candidates.placed_cents
-        low = min(
-            (i for i in order if candidates.offered[i]),
-            key=lambda i: (placed[i], candidates.is_summed(i)),  # as a ranking names it
-            default=None,
-        )
-        if low is not None and cents[low] < cents[ranking.order[0]]:
-            cost, quote = candidates.cost_usd(low), candidates.host_quotes[low]
-            assert cost is not None and quote is not None  # it is ranked
-            summed = is_unquoted(candidates.builds[low], quote)
-            price = f"{usd_rounded(cost)}{' as a sum' if summed and most else ''}"
-            cheapest = _kind_words(candidates.builds[low])
-    if len(kinds) == 1 > most:
-        return "another" + (f" ({price})" if price else "")
-    if len(kinds) > most:
-        return f"{len(kinds)} others" + (f" (from {price})" if price else "")
-    return " or ".join(f"{kind} ({price})" if kind == cheapest else kind for kind in kinds)
