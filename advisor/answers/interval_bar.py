@@ -74,8 +74,12 @@ def interval_bar(axis: Axis, days: float, low: float, high: float) -> str:
     return "".join(cells)
 
 
-def limit_heading(axis: Axis) -> str:
-    """What stands above the bars: the limit over its line."""
+INSIDE = "9 in 10 runs"
+"""What an interval holds."""
+
+
+def bars_heading(axis: Axis) -> str:
+    """What stands above the bars: what they hold, and the limit over its line."""
     cells = [" "] * axis.width
     if axis.limit is not None:
         words = f"{days_rounded(axis.limit)} d"
@@ -83,7 +87,14 @@ def limit_heading(axis: Axis) -> str:
         cells[at] = "│"
         after = at + 1 + len(words) <= axis.width
         _write(cells, at + 1 if after else at - len(words), words)
-    return "".join(cells)
+    heading = "".join(cells)
+    # Where there is room beside the limit; in the middle, where there is none.
+    middle = (axis.width - len(INSIDE)) // 2
+    for place in (middle, 0, axis.width - len(INSIDE)):
+        around = heading[max(place - 1, 0) : place + len(INSIDE) + 1]
+        if place >= 0 and not around.strip():
+            return heading[:place] + INSIDE + heading[place + len(INSIDE) :]
+    return heading
 
 
 def _write(cells: list[str], at: int, text: str) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from advisor.answers.before import WIDTH, Doubt, doubt_block
 from advisor.answers.build_words import machine_words, short_gpus_words
 from advisor.answers.doubts import doubts_of, doubts_title
-from advisor.answers.interval_bar import axis_for, interval_bar, limit_heading
+from advisor.answers.interval_bar import axis_for, bars_heading, interval_bar
 from advisor.answers.scaling_words import LOOKED_AT, faster_notes
 from advisor.answers.two_lines import sentence_lines
 from advisor.answers.verdict import chance_of, verdict
@@ -144,7 +144,7 @@ def table_lines(ranking: Ranking, rows: Sequence[RankedRow], width: int) -> list
     bars = []
     if axis is not None:
         drawn = [interval_bar(axis, row.training_days, *interval(row)) for row in rows]
-        bars.append(_Column(limit_heading(axis), drawn, right=False))
+        bars.append(_Column(bars_heading(axis), drawn, right=False))
     others = [head, *figures, *bars, *tail]
     room = max(width - sum(column.width + len(GAP) for column in others), 8)
     names = [f"{short_gpus_words(row.build)}, {machine_words(row.build)}" for row in rows]

@@ -112,6 +112,9 @@ def _rent(ranking: Ranking, rentals: Iterable[Rental], key: CandidatesKey) -> Do
     build = candidates.builds[i]
     words = f"a run costs ≈{usd_rounded(usd)} on {rented_words(build)}, rented for "
     words += days_at(ranking, i)
+    budget = ranking.question.budget_usd
+    if budget is not None and usd > budget:
+        words += ": over the budget too"
     command = f"advisor prices rent --model {quoted(candidates.model.recipe_id)} "
     command += f"--gpu {quoted(build.gpu.gpu_id)} --count {build.gpu_count}"
     command += prices_and_evidence(key)

@@ -210,7 +210,7 @@ def mark_at(candidates: Candidates, i: int) -> str:
     return "" if best is None or best.chosen is None else estimate_mark(best.chosen)
 
 
-QUOTED_FIRST = "it is quoted whole; nobody quoted the sum behind it"
+QUOTED_FIRST = "it is quoted whole; the next is a sum that nobody quoted"
 """Why a machine stands before one of fewer days."""
 
 

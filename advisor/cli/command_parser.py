@@ -59,7 +59,11 @@ class _Parser(argparse.ArgumentParser):
     """Says what is wrong in one line."""
 
     def error(self, message: str) -> NoReturn:
-        raise InputError(f"{_in_words(message)} (see: {self.prog} --help)")
+        words = _in_words(message)
+        if words == "missing: COMMAND":
+            known = next(each.choices for each in self._actions if isinstance(each.choices, dict))
+            words = f"a command is missing: {', '.join(known)}"
+        raise InputError(f"{words} (see: {self.prog} --help)")
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if isinstance(action.choices, dict) and value not in action.choices:

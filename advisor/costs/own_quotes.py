@@ -44,6 +44,8 @@ KINDS: tuple[QuoteKind, ...] = (
 )
 ITEM_KINDS = ("gpu", "host", "server", "part")
 INCLUDES = ("tax", "shipping", "education discount")
+ITEMS_LISTED_BY = "advisor prices list"
+"""The command that shows every item."""
 MAX_CELL = 500
 OLDEST = date(2000, 1, 1)
 
@@ -131,7 +133,7 @@ class Items:
             known |= {alias for gpu in self._gpus.values() for alias in gpu.aliases}
             known |= set() if kind == "gpu" else set(self._hosts_named)
             raise InputError(
-                f"{shown(spelling)} is not known; {nearest(spelling, known)}"
+                f"{shown(spelling)} is not known; {nearest(spelling, known, ITEMS_LISTED_BY)}"
             ) from None
         raise InputError(
             f"no {kind} is called {shown(spelling)}; {nearest(spelling, self._hosts_named)}"

@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from advisor.answers.doubts import MOST_DOUBTS
-from advisor.answers.interval_bar import axis_for, interval_bar, limit_heading
+from advisor.answers.interval_bar import axis_for, bars_heading, interval_bar
 from advisor.answers.rank_answer import MOST_LINES, MOST_ROWS, rank_answer, shown_places
 from advisor.answers.wording import count_words
 from advisor.cli.command_parser import build_parser
@@ -362,13 +362,17 @@ def test_an_interval_is_drawn_with_its_ends_and_the_limit() -> None:
     bar = interval_bar(axis, 45, 40, 60)
     assert len(bar) == 40
     assert re.search(r"40 ├─*●─*┼─*┤ 60", bar)
-    assert limit_heading(axis).strip() == "│50 d"
-    assert limit_heading(axis).index("│") == bar.index("┼")
+    assert bars_heading(axis).split() == ["9", "in", "10", "runs", "│50", "d"]
+    assert bars_heading(axis).index("│") == bar.index("┼")
     assert interval_bar(axis, 25, 24.99, 25.01).strip("● ") == "│"
     wide = axis_for([(1, 10_000)], None, 44)
     assert wide is not None
     assert interval_bar(wide, 5.15, 4.61, 5.74).split() == ["4.61", "●", "5.74"]
     assert interval_bar(wide, 370, 369.5, 370.5).split() == ["●"]
+    assert bars_heading(wide).strip() == "9 in 10 runs"
+    narrow = axis_for([(40, 60)], 50, 16)
+    assert narrow is not None
+    assert "9 in 10" not in bars_heading(narrow)  # there is no room for it
     far = axis_for([(40, 60)], 4000, 40)
     assert far is not None
     assert far.limit is None

@@ -30,6 +30,31 @@ def test_a_gpu_without_a_near_name_is_told_how_to_see_the_names(
         code, out, err = told(capsys, *words)
         assert (code, out, err.count("\n")) == (2, "", 1)
         assert err.rstrip().endswith("none is near: advisor data gpus lists them")
+    code, out, err = told(capsys, "prices", "list", "--item", "XYZ9", *at[2:])
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert err.rstrip().endswith("none is near: advisor prices list lists them")
+
+
+def test_prices_alone_names_its_commands(capsys: Capture) -> None:
+    code, out, err = told(capsys, "prices")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert err.startswith("advisor: a command is missing: list, ")
+    assert ", rent, " in err
+
+
+def test_a_family_without_a_size_is_told_how_to_give_one(store_path: Path, capsys: Capture) -> None:
+    words = ("predict", "--model", "decoder", "--gpu", "H100", "--store", str(store_path))
+    code, out, err = told(capsys, *words)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "'decoder' says no size: add --parameters" in err
+
+
+def test_a_rented_run_over_the_budget_is_said_to_be_so(store_path: Path, capsys: Capture) -> None:
+    for budget, over in (("500", True), ("8000", False)):
+        at = ("--model", "pythia-1b", "--budget", budget, "--gpus", "RTX 5090")
+        out = told(capsys, "rank", *at, "--max-days", "140", "--store", str(store_path))[1]
+        rent = next(line for line in out.splitlines() if "  rent " in line)
+        assert (": over the budget too" in out.replace("\n          ", " ")) is over, rent
 
 
 @pytest.mark.parametrize(
@@ -210,7 +235,7 @@ def test_a_quoted_machine_before_a_sum_of_fewer_days_says_why(
     assert out.startswith("Buy 2 × RTX PRO 6000 in the tinybox G4 128 GB ")
     said = " ".join(out.split())
     assert "; 4 × RTX 5090 may be faster. " in said
-    assert "1 comes first: it is quoted whole; nobody quoted the sum behind it. " in said
+    assert "1 comes first: it is quoted whole; the next is a sum that nobody quoted. " in said
     assert "comes first" not in told(capsys, *at, "--budget", "400k")[1]
 
 

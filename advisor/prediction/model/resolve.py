@@ -14,6 +14,7 @@ from advisor.parse import shown, size_named
 from advisor.prediction.model.hf_config import target_of_config
 from advisor.prediction.model.targets import (
     LARGEST,
+    SIZED_FAMILIES,
     Run,
     Target,
     refuse_the_other,
@@ -170,5 +171,7 @@ def _unknown(model: str, recipes: Sequence[Recipe]) -> str:
     size = size_named(model)
     if size is not None:
         return f"'{model}' is a size: write --model decoder --parameters {size}, or encoder or vit"
+    if model.casefold() in SIZED_FAMILIES:
+        return f"'{model}' says no size: add --parameters, as in --parameters 1B"
     hint = nearest(model, [recipe.recipe_id for recipe in recipes])
     return f"model '{model}' is no recipe, .toml, config.json or timm name; {hint}"

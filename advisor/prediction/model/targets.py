@@ -218,6 +218,8 @@ def _tagged(name: str) -> tuple[str, ...]:
 VOCABULARY = 50_304
 _USUAL: Mapping[str, type[Architecture]] = {"decoder": GptNeoX, "encoder": Bert, "vit": Vit}
 """What stands in for a model of each family of which only the size is known."""
+SIZED_FAMILIES = frozenset(_USUAL)
+"""What may be named with a size in place of a model."""
 
 
 def target_of_size(name: str, family: str, parameters: float, run: Run) -> Target:
