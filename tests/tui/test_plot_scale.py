@@ -24,7 +24,7 @@ from advisor.tui.widgets.plot.scale import (
     ticks,
     with_round_values,
 )
-from advisor.tui.widgets.plot.style import palette, series_marks
+from advisor.tui.widgets.plot.style import FILLED, HOLLOW, palette, series_marks
 from tests.tui.contrast import contrast_ratio
 from tests.tui.points import plain, sixteen
 
@@ -276,3 +276,9 @@ def test_colours_stand_out_in_every_theme_of_textual() -> None:
         if background.startswith("#"):
             colours = palette(background, 3.0)
             assert min(contrast_ratio(c, background) for c in colours) >= 3.0, theme.name
+
+
+def test_no_gpu_has_the_star_that_marks_the_front() -> None:
+    assert "★" not in FILLED
+    assert "☆" not in HOLLOW
+    assert len({*FILLED, *HOLLOW}) == len(FILLED) + len(HOLLOW)

@@ -11,10 +11,10 @@ OKABE_ITO = ("#E69F00", "#56B4E9", "#009E73", "#CC79A7", "#F0E442", "#D55E00", "
 ANSI_COLOURS = ("yellow", "cyan", "green", "magenta", "bright_yellow", "red", "blue")
 """The same order in a terminal's own sixteen colours, for terminal-native themes."""
 
-FILLED = "●■▲◆▼▰►◄"
+FILLED = "●■▲◆▼▮►◄"
 """One cell wide everywhere: none of these has a second form as an emoji, nor is any the star, which
 marks the Pareto front and what counts."""
-HOLLOW = "○□△◇▽▱▻◅"
+HOLLOW = "○□△◇▽▯▻◅"
 """Drawn for predicted times; same order as ``FILLED``."""
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 """Without Unicode, or without colour and with more types than glyphs; lower case is hollow."""
