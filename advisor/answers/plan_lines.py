@@ -289,10 +289,12 @@ def what_to_do(loaded: Loaded, plan: Plan, width: int) -> str:
             }
         )
     if amounts.electricity:
+        # The report has its overhead in a line of its own.
+        overhead = loaded.grant.charges_overhead and problem.rules.electricity_in_base
         rows.append(
             {
                 "do": "pay",
-                "what": "electricity",
+                "what": f"electricity{', with overhead' if overhead else ''}",
                 "runs": "-",
                 "cost": written(amounts.electricity),
                 "prices of": "-",

@@ -254,6 +254,17 @@ def test_what_is_wrong_with_a_credit_is_one_line(tmp_path: Path, keys: str, word
     assert "\n" not in str(caught.value)
 
 
+def test_electricity_says_whether_overhead_is_in_it(tmp_path: Path, store_path: Path) -> None:
+    terms = (
+        '[rentals]\nallowed = false\n[electricity]\npaid_by = "grant"\nusd_per_kwh = 0.15\n'
+        '[institution]\nrules = "us-equipment-10000"\n'
+    )
+    for added, told in (("", ", with overhead "), ("electricity_in_base = false\n", " ")):
+        loaded = load_grant(Store(store_path), read(tmp_path, terms + added), date(2026, 11, 22))
+        said = what_to_do(loaded, solve(loaded.problem), 120)
+        assert f"electricity{told} " in said, said
+
+
 def test_a_purchase_on_a_day_that_is_named_says_the_day(tmp_path: Path, store_path: Path) -> None:
     terms = "[purchases]\norder_on = [2027-05-15]\n[rentals]\nallowed = false\n"
     loaded = load_grant(Store(store_path), read(tmp_path, terms), date(2026, 11, 22))
