@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import date
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from advisor.answers.build_words import (
     in_machine,
@@ -46,9 +46,6 @@ from advisor.costs.cost import DAYS_PER_YEAR
 from advisor.ranking.candidates import ABOUT
 from advisor.ranking.rank import RankedRow, Ranking
 from advisor.ranking.ties import chance_within
-
-if TYPE_CHECKING:
-    pass
 
 
 class Verdict(NamedTuple):
