@@ -15,7 +15,7 @@ from advisor.answers.wording import is_own_price
 from advisor.costs.amounts import day_words
 from advisor.planning.grant.cautions import cautions
 from advisor.planning.grant.problem_of_grant import Loaded
-from advisor.planning.plan_grant import Planned
+from advisor.planning.planned import Planned
 from advisor.planning.report.asked_amounts import asked_amounts
 from advisor.planning.report.funder_limits import limits_told
 from advisor.planning.sensitivity.explain import UNTRIED, Alternative, worse_by

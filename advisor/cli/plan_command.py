@@ -21,7 +21,7 @@ from advisor.parse import InputError, parse_positive, shown
 
 if TYPE_CHECKING:
     from advisor.planning.grant.problem_of_grant import Loaded
-    from advisor.planning.plan_grant import Planned
+    from advisor.planning.planned import Planned
     from advisor.planning.sensitivity.explain import Explanation
     from advisor.planning.solver.plan import Plan
     from advisor.planning.solver.search_clock import Progress

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
+from functools import partial
 from itertools import accumulate
 from pathlib import Path
 
@@ -14,14 +15,16 @@ from advisor.parse import InputError, parse_choice
 from advisor.planning.grant.grant import read_grant
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.problem_of_grant import Loaded, load
+from advisor.planning.planned import Planned
 from advisor.planning.sensitivity.explain import Explanation, explain
 from advisor.planning.sensitivity.infeasible import first_run, relax
 from advisor.planning.sensitivity.solved_amounts import Finding
 from advisor.planning.solver.plan import Plan
-from advisor.planning.solver.problem import OBJECTIVES
+from advisor.planning.solver.problem import OBJECTIVES, PlanningProblem
 from advisor.planning.solver.search_clock import Clock, NoPlan, OutOfTime, Progress, clock_of
 from advisor.planning.solver.solve import DEFAULT_SECONDS, solve
 from advisor.planning.solver_process import Search
+from advisor.planning.within_award import asked_usd, searched, there_usd, within_award
 from advisor.ranking.snapshot import take_snapshot
 from advisor.store import Reader, Store
 
@@ -43,18 +46,6 @@ class Explaining(Progress):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Impossible(Progress):
     """No plan meets every constraint; what to relax is being tried."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Planned:
-    """A grant with its plan, or with the ways out where there is none."""
-
-    loaded: Loaded
-    plan: Plan | None
-    explanation: Explanation | None
-    ways_out: tuple[Finding, ...] = ()
-    out_of_time: bool = False
-    """Whether the time was over before any way out was found."""
 
 
 def load_grant(store: Store, grant: Grant, today: date) -> Loaded:
@@ -155,22 +146,24 @@ def plan_loaded(
     say(Progress(trying="the plan"))
     asked = loaded
     try:
-        loaded, plan = _solved(loaded, clock)
-    except NoPlan:
-        say(Impossible(trying="what to relax"))
-        ways = tuple(relax(loaded.problem, whole.quiet()))
-        return Planned(loaded=loaded, plan=None, explanation=None, ways_out=ways)
+        loaded, problem, plan = _solved(loaded, clock)
     except OutOfTime as error:
         more = _more_money(loaded, error.freely_cents)
         raise InputError(
             f"no plan was found in {seconds_words(seconds)}: give it more with --seconds{more}"
         ) from None
 
+    paid = partial(asked_usd, loaded)
+    if plan is None:
+        say(Impossible(trying="what to relax"))
+        there = there_usd(loaded)
+        ways = tuple(relax(problem, whole.quiet(), paid_usd=paid, there_usd=there))
+        return Planned(loaded=loaded, plan=None, explanation=None, ways_out=ways)
     if not plan.runs:
         say(Impossible(trying="what the first run takes"))
         nothing = Finding(words=("nothing was tried, since no run is done",))
         none = Explanation(alternatives=(), binds=(), thresholds=(nothing,), ask=())
-        ways = tuple(first_run(loaded.problem, whole.quiet()))
+        ways = tuple(first_run(problem, whole.quiet(), paid_usd=paid))
         return Planned(loaded=loaded, plan=plan, explanation=none, ways_out=ways)
 
     found: Explanation | None = None
@@ -187,7 +180,7 @@ def plan_loaded(
     usual = seconds <= DEFAULT_SECONDS
     explaining = (whole.within(EXPLAIN_SECONDS) if usual else whole).quiet()
     explanation = explain(
-        loaded.problem, plan, clock=explaining, thresholds=not quick, say=tell, so_far=keep
+        problem, plan, clock=explaining, thresholds=not quick, say=tell, so_far=keep
     )
     return Planned(loaded=loaded, plan=plan, explanation=explanation)
 
@@ -214,21 +207,32 @@ def _more_money(loaded: Loaded, freely_cents: Sequence[int]) -> str:
     )
 
 
-def _solved(loaded: Loaded, clock: Clock) -> tuple[Loaded, Plan]:
-    """The plan, and what it is made from: where nothing on sale does the work, machines that
-    others only tell of as well. Raises NoPlan and OutOfTime."""
+def _solved(loaded: Loaded, clock: Clock) -> tuple[Loaded, PlanningProblem, Plan | None]:
+    """The plan, what it is made from and the problem that it solves; None where there is none.
+    Where nothing on sale does the work, machines that others only tell of are planned with as well.
+    Raises OutOfTime."""
     while True:
         wider = loaded.told_too()
-        try:
-            plan = solve(loaded.problem, clock=clock)
-            if plan.runs or wider is None:
-                return loaded, plan
-        except NoPlan:
-            if wider is None:
-                raise
+        problem, plan = _within(loaded, clock)
+        if wider is None or (plan is not None and plan.runs):
+            return loaded, problem, plan
         loaded = wider
         clock = replace(clock, hear=_of_told(clock.hear))
         clock.tell("machines that others only tell of")
+
+
+def _within(loaded: Loaded, clock: Clock) -> tuple[PlanningProblem, Plan | None]:
+    """The best plan that asks for no more than the grant has, and the problem that it solves."""
+    problem = searched(loaded)
+    while True:
+        try:
+            plan = solve(problem, clock=clock)
+        except NoPlan:
+            return problem, None
+        tighter = within_award(loaded, problem, plan)
+        if tighter is None:
+            return problem, plan
+        problem = tighter
 
 
 def _of_told(hear: Say | None) -> Say | None:

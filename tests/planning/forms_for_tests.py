@@ -10,7 +10,7 @@ from advisor.planning.grant.cautions import cautions
 from advisor.planning.grant.grant import read_grant
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.problem_of_grant import rules_of
-from advisor.planning.plan_grant import Planned
+from advisor.planning.planned import Planned
 from advisor.planning.report.report import Report
 from advisor.planning.report.sections import build_report
 from advisor.planning.solver.plan import Plan

@@ -18,7 +18,7 @@ from advisor.planning.grant.funder import FUNDERS, funder_form
 from advisor.planning.grant.grant import read_grant
 from advisor.planning.grant.grant_file import CostLine
 from advisor.planning.grant.problem_of_grant import Loaded
-from advisor.planning.plan_grant import Planned
+from advisor.planning.planned import Planned
 from advisor.planning.report.award_years import LINES
 from advisor.planning.report.funder_limits import limits_told
 from advisor.planning.report.report import Bullets, joined

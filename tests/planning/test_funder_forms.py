@@ -25,7 +25,8 @@ from advisor.planning.grant.cost_lines import fixed_costs
 from advisor.planning.grant.funder import FOLDER, FUNDERS, funder_form, paper_of
 from advisor.planning.grant.grant import read_grant
 from advisor.planning.grant.grant_file import CostLine
-from advisor.planning.plan_grant import EXAMPLE, Planned, load_grant, plan_loaded
+from advisor.planning.plan_grant import EXAMPLE, load_grant, plan_loaded
+from advisor.planning.planned import Planned
 from advisor.planning.report import pdf
 from advisor.planning.report.award_years import LINES, entries
 from advisor.planning.report.html import to_html

@@ -18,7 +18,8 @@ from advisor.planning.grant.grant import read_grant
 from advisor.planning.grant.grant_file import CostLine
 from advisor.planning.grant.institution import find_institution, read_institution, shipped
 from advisor.planning.grant.problem_of_grant import rules_of
-from advisor.planning.plan_grant import EXAMPLE, Planned, load_grant, plan_loaded
+from advisor.planning.plan_grant import EXAMPLE, load_grant, plan_loaded
+from advisor.planning.planned import Planned
 from advisor.planning.report.asked_amounts import UNEXPLAINED
 from advisor.planning.report.evidence_sections import NO_SOURCE, rules_section
 from advisor.planning.report.markdown_csv_json import to_markdown

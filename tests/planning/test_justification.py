@@ -15,7 +15,8 @@ from advisor.answers.plan_answer import plan_doubts
 from advisor.answers.plan_lines import explained_text
 from advisor.answers.plan_sentence import plan_sentence
 from advisor.planning.grant.grant import read_grant
-from advisor.planning.plan_grant import EXAMPLE, Planned, load_grant, plan_loaded
+from advisor.planning.plan_grant import EXAMPLE, load_grant, plan_loaded
+from advisor.planning.planned import Planned
 from advisor.planning.report.asked_amounts import UNEXPLAINED
 from advisor.planning.report.asked_prices import quotes_sections
 from advisor.planning.report.in_currency import InCurrency

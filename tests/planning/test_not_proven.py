@@ -11,7 +11,8 @@ from msgspec import structs
 from advisor.answers.plan_lines import explained_text
 from advisor.answers.plan_sentence import plan_sentence
 from advisor.planning.grant.grant import read_grant
-from advisor.planning.plan_grant import EXAMPLE, Planned, load_grant, plan_loaded
+from advisor.planning.plan_grant import EXAMPLE, load_grant, plan_loaded
+from advisor.planning.planned import Planned
 from advisor.planning.report.markdown_csv_json import to_markdown
 from advisor.planning.sensitivity.explain import Alternative
 from advisor.store import Store

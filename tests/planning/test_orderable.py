@@ -18,7 +18,8 @@ from advisor.planning.grant.checked_toml import Line
 from advisor.planning.grant.grant import read_grant
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.orderable import ONLY_TOLD, gone, orderable, sold
-from advisor.planning.plan_grant import EXAMPLE, Planned, load_grant, plan_loaded
+from advisor.planning.plan_grant import EXAMPLE, load_grant, plan_loaded
+from advisor.planning.planned import Planned
 from advisor.planning.solver.search_clock import Progress
 from advisor.store import Store
 from price_catalog.model import Quote

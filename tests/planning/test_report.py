@@ -25,7 +25,8 @@ pytest.importorskip("xlsxwriter")
 
 from advisor.planning.grant.grant import read_grant
 from advisor.planning.grant.grant_record import Grant
-from advisor.planning.plan_grant import EXAMPLE, Planned, load_grant, plan_loaded
+from advisor.planning.plan_grant import EXAMPLE, load_grant, plan_loaded
+from advisor.planning.planned import Planned
 from advisor.planning.report.html import to_html
 from advisor.planning.report.markdown_csv_json import to_csv_text, to_json_text, to_markdown
 from advisor.planning.report.number_ledger import Num

@@ -19,7 +19,7 @@ pytest.importorskip("xlsxwriter")
 from advisor.answers.plan_sentence import plan_sentence
 from advisor.planning.grant.currency import Currency
 from advisor.planning.grant.institution import FOLDER, NO_RULES, read_institution
-from advisor.planning.plan_grant import Planned
+from advisor.planning.planned import Planned
 from advisor.planning.report.markdown_csv_json import to_csv_text, to_json_text, to_markdown
 from advisor.planning.report.number_ledger import Num, NumberLedger
 from advisor.planning.report.report import Picture, ReportTable, joined

@@ -21,7 +21,7 @@ from advisor.planning.grant.checked_toml import AmountOrZero
 from advisor.planning.grant.cost_lines import fixed_costs
 from advisor.planning.grant.currency import Currency
 from advisor.planning.grant.grant_file import CostLine
-from advisor.planning.plan_grant import Planned
+from advisor.planning.planned import Planned
 from advisor.planning.report.calendar_picture import lanes_of, told_apart, told_once
 from advisor.planning.report.drawing import columns_that_fit, styled
 from advisor.planning.report.html import to_html

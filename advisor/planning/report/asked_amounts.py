@@ -11,8 +11,9 @@ from advisor.planning.grant.funder import funder_form
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.report.funder_part import budget_table
 from advisor.planning.report.in_currency import InCurrency
-from advisor.planning.report.material import material_of
+from advisor.planning.report.material import Material, material_of
 from advisor.planning.report.number_ledger import Num
+from advisor.planning.report.sentences import budget_num, shared_by_year
 from advisor.planning.report.who_pays import who_pays
 from advisor.planning.sensitivity.explain import Explanation
 from advisor.planning.solver.charges import Charge
@@ -35,6 +36,12 @@ class AskedAmounts:
     electricity: Decimal
     of_funder: Decimal
     """What the funder is asked for of the total, as its form asks for it."""
+    by_year: tuple[Decimal, ...]
+    """The total of each award year."""
+    there: Decimal | None
+    """What the grant has for all of it, with what others pay; None where no sum is named ..."""
+    there_by_year: tuple[Decimal, ...] | None
+    """... and the same of each award year."""
 
 
 def asked_amounts(loaded: Loaded, plan: Plan) -> AskedAmounts:
@@ -54,7 +61,10 @@ def asked_amounts(loaded: Loaded, plan: Plan) -> AskedAmounts:
         else:
             electricity += paid(r.charge)
     form = funder_form(loaded.grant.funder)
-    asked = who_pays(given, form, budget_table(given, form, to), to).asked
+    budget = budget_table(given, form, to)
+    asked = who_pays(given, form, budget, to).asked
+    *by_year, _ = (cell.value for cell in budget.rows[-1] if isinstance(cell, Num))
+    there = None if loaded.grant.budget_usd is None else budget_num(loaded, given.ledger)
     return AskedAmounts(
         total=to.num(given.costs.total).value,
         bought={(e.machine.machine_id, e.order): paid(e.charge) for e in given.costs.equipment},
@@ -62,4 +72,20 @@ def asked_amounts(loaded: Loaded, plan: Plan) -> AskedAmounts:
         fixed=tuple(paid(f.charge) for f in given.costs.fixed),
         electricity=electricity,
         of_funder=asked.value,
+        by_year=tuple(by_year),
+        there=None if there is None else to.num(there).value,
+        there_by_year=_there_by_year(given, to),
     )
+
+
+def _there_by_year(given: Material, to: InCurrency) -> tuple[Decimal, ...] | None:
+    grant = given.loaded.grant
+    if grant.year_budget_usd is None:
+        return None
+    own = [
+        to.num(given.book.setting(f"budget.per_year[{n}]", usd, "usd", f"budget of year {n}"))
+        for n, usd in enumerate(grant.year_budget_usd, start=1)
+    ]
+    theirs = [to.num(num).value for num in shared_by_year(given.loaded, given.ledger)]
+    beside = theirs or [Decimal(0)] * len(own)
+    return tuple(a.value + b * grant.shared_reach for a, b in zip(own, beside, strict=True))

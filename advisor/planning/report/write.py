@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from advisor.parse import InputError, install_words, shown
-from advisor.planning.plan_grant import Planned
+from advisor.planning.planned import Planned
 from advisor.planning.report.report import Picture, Report
 
 if TYPE_CHECKING:

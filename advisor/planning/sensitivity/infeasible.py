@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from decimal import Decimal
 from math import ceil
 
 from advisor.planning.sensitivity.changes import Change, vary
-from advisor.planning.sensitivity.solved_amounts import Finding, Solved, Words, usd
+from advisor.planning.sensitivity.solved_amounts import Finding, Solved, Words, usd_exactly
 from advisor.planning.solver.groups import groups, runs_that_fit
+from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import Experiment, PlanningProblem
 from advisor.planning.solver.search_clock import Clock, NoPlan, OutOfTime, clock_of
 from advisor.planning.solver.solve import DEFAULT_SECONDS, cheapest_with_runs, is_feasible, solve
@@ -16,8 +19,23 @@ LONGEST_DAYS = 3650
 REST_UNTRIED = Finding(words=("what else would help was not found in time",))
 
 
-def relax(problem: PlanningProblem, clock: Clock | None = None) -> list[Finding]:
-    """Ways out, each by itself; none where nothing helps."""
+Paid = Callable[[Plan], Decimal]
+"""What a plan costs in US dollars, as its report adds it up."""
+
+
+def _counted(plan: Plan) -> Decimal:
+    return Decimal(plan.cost_cents) / 100
+
+
+def relax(
+    problem: PlanningProblem,
+    clock: Clock | None = None,
+    *,
+    paid_usd: Paid = _counted,
+    there_usd: Decimal | None = None,
+) -> list[Finding]:
+    """Ways out, each by itself; none where nothing helps. ``there_usd`` is the budget, where the
+    problem has less of it so that what is rounded stays within."""
     alone = [_alone(problem, e) for e in problem.experiments]
     clock = clock or clock_of(DEFAULT_SECONDS)
     hopeless = [finding for finding in alone if finding is not None]
@@ -25,9 +43,8 @@ def relax(problem: PlanningProblem, clock: Clock | None = None) -> list[Finding]
         return hopeless
     base = replace(problem, objective="cheapest")
     found: list[Finding] = []
-    budget = problem.budget_cents
     try:
-        _money(base, budget, clock, found)
+        _money(base, clock, found, paid_usd, there_usd)
         if problem.max_machines is not None:
             _machines(base, clock, found)
         _later(base, clock, found)
@@ -37,15 +54,17 @@ def relax(problem: PlanningProblem, clock: Clock | None = None) -> list[Finding]
     return found
 
 
-def first_run(problem: PlanningProblem, clock: Clock) -> list[Finding]:
+def first_run(
+    problem: PlanningProblem, clock: Clock, *, paid_usd: Paid = _counted
+) -> list[Finding]:
     """Where the money does no run at all: what the cheapest one takes."""
     change: Change = {"budget_cents": None, "no_year_budget": True}
     least = min(e.value for e in problem.experiments)
     try:
         plan = cheapest_with_runs(replace(vary(problem, change), min_runs=least), clock=clock)
     except (NoPlan, OutOfTime):
-        return relax(problem, clock)
-    total = usd(plan.cost_cents, change, "cost")
+        return relax(problem, clock, paid_usd=paid_usd)
+    total = usd_exactly(paid_usd(plan), change, "cost")
     return [Finding(words=("raise the budget: the cheapest run takes ", total))]
 
 
@@ -104,7 +123,14 @@ def _rent_end(problem: PlanningProblem, e: Experiment, day: int) -> bool:
     )
 
 
-def _money(base: PlanningProblem, budget: int | None, clock: Clock, found: list[Finding]) -> None:
+def _money(
+    base: PlanningProblem,
+    clock: Clock,
+    found: list[Finding],
+    paid_usd: Paid,
+    there_usd: Decimal | None,
+) -> None:
+    budget = base.budget_cents
     if budget is None and base.year_budget_cents is None:
         return
     change: Change = {"budget_cents": None, "no_year_budget": True}
@@ -113,15 +139,17 @@ def _money(base: PlanningProblem, budget: int | None, clock: Clock, found: list[
     except NoPlan:
         return
     if budget is not None and plan.cost_cents > budget:
-        more = usd(plan.cost_cents - budget, change, "over-budget")
-        total = usd(plan.cost_cents, change, "cost")
-        words: Words = ("raise the budget by ", more, ", to ", total)
+        there = Decimal(budget) / 100 if there_usd is None else there_usd
+        cost = usd_exactly(paid_usd(plan), change, "cost")
+        more = usd_exactly(paid_usd(plan) - there, change, "over-budget")
+        words: Words = ("raise the budget by ", more, ", to ", cost)
         found.append(Finding(words=words))
     change = {"no_year_budget": True}
     anywhen = vary(base, change)
     if base.year_budget_cents is not None and is_feasible(anywhen, clock=clock):
-        cents = solve(anywhen, clock=clock).cost_cents
-        total = usd(cents, change, "cost")
+        anywhen_plan = solve(anywhen, clock=clock)
+        cents = anywhen_plan.cost_cents
+        total = usd_exactly(paid_usd(anywhen_plan), change, "cost")
         words = ("let money be spent in any year: the total of ", total, " is then enough")
         if cents > sum(base.year_budget_cents):
             words = ("raise what all years have together to ", total, ", to spend in any year")

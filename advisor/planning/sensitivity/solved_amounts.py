@@ -36,7 +36,12 @@ class Solved:
 
 def usd(cents: int, change: Change, reads: str) -> Solved:
     """An amount that was found so, from whole cents."""
-    return Solved(value=Decimal(cents) / 100, unit="usd", change=change, reads=reads)
+    return usd_exactly(Decimal(cents) / 100, change, reads)
+
+
+def usd_exactly(amount: Decimal, change: Change, reads: str) -> Solved:
+    """The same from US dollars that need not be whole cents: another currency's amount."""
+    return Solved(value=amount, unit="usd", change=change, reads=reads)
 
 
 Words = tuple[str | Solved, ...]

@@ -21,7 +21,7 @@ from advisor.tui.plan.viewer import open_file, opener
 from advisor.tui.widgets.lines import HEADING, PLAIN, Line, wrapped
 
 if TYPE_CHECKING:
-    from advisor.planning.plan_grant import Planned
+    from advisor.planning.planned import Planned
     from advisor.tui.program.program import Program
 
 REPORT = "report.pdf"
