@@ -79,6 +79,14 @@ class Gpu:
     """``passive`` (a server's air), ``blower`` (out at the back), ``open-air`` or ``flow-through``
     (into the case); None where it is no card or nothing is known."""
 
+    @property
+    def short_name(self) -> str:
+        """``RTX PRO 6000 Max-Q``: without the architecture's name where it is known without it, as
+        who sells it calls it."""
+        chips = (self.architecture or "").partition(" ")[0]  # "Blackwell" of "Blackwell 2.0"
+        short = self.name.replace(f" {chips}", "") if chips else self.name
+        return short if short in self.aliases else self.name
+
 
 class Part(NamedTuple):
     """One line of a host's parts list."""

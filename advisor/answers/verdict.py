@@ -14,7 +14,6 @@ from advisor.answers.build_words import (
     named_gpus_words,
     over_words,
     owned_words,
-    short_gpu_words,
 )
 from advisor.answers.nothing_fits import MOST_NAMED, nothing_words
 from advisor.answers.offered import (
@@ -209,7 +208,7 @@ def _bought_words(row: RankedRow) -> str:
     build = row.build
     if build.gpus_owned:
         more = build.gpu_count - build.gpus_owned
-        card = short_gpu_words(build.gpu)
+        card = build.gpu.short_name
         return f"{more} × {card} to your {build.gpus_owned} {in_machine(build)}"
     return sold_words(build, row.host_quote)
 

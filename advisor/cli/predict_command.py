@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from advisor.answers.build_words import short_gpu_words
 from advisor.answers.prediction import as_object, as_text
 from advisor.cli.command import (
     ANSWERED,
@@ -163,7 +162,7 @@ def run_with(options: argparse.Namespace, load_fit: Callable[[], Fitted], store:
         print(to_json(as_object(answer, bench, name, rank, said)))
     else:
         width = terminal_width()
-        answer = replace(answer, gpu=short_gpu_words(gpu))  # as the ranking's table has it
+        answer = replace(answer, gpu=gpu.short_name)  # as the ranking's table has it
         print(as_text(answer, bench, name, rank, said, details=options.details, width=width))
     return ANSWERED if answer.measured or answer.training_days is not None else NO_ANSWER
 

@@ -78,7 +78,7 @@ def _gpu(snapshot: Snapshot, grant: Grant, number: int, asked: GrantAllocation) 
         (gpu_id,) = snapshot.gpu_ids([asked.gpu])
     except InputError as error:
         raise wrong(grant.file, f"allocations[{number}].gpu", str(error)) from None
-    return gpu_id, next(gpu.name for gpu in snapshot.gpus if gpu.gpu_id == gpu_id)
+    return gpu_id, next(gpu.short_name for gpu in snapshot.gpus if gpu.gpu_id == gpu_id)
 
 
 def first_day(asked: GrantAllocation, grant: Grant) -> date:

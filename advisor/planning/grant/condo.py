@@ -39,7 +39,7 @@ def shares(
             (gpu_id,) = snapshot.gpu_ids([asked.gpu])
         except InputError as error:
             raise wrong(grant.file, f"allocations[{n}].gpu", str(error)) from None
-        gpu_name = next(gpu.name for gpu in snapshot.gpus if gpu.gpu_id == gpu_id)
+        gpu_name = next(gpu.short_name for gpu in snapshot.gpus if gpu.gpu_id == gpu_id)
         label = f"share of {asked.name}, {asked.max_gpus} × {gpu_name}"
         counts = range(1 if grant.share_gpus else asked.max_gpus, asked.max_gpus + 1)
         if not any(times_of(best, gpu_id, count, grant) for count in counts):

@@ -113,13 +113,13 @@ def owned_machines(
         raise wrong(grant.file, place, str(error)) from None
     gpu = next(gpu for gpu in snapshot.gpus if gpu.gpu_id == gpu_id)
     if grant.usd_per_kwh is not None and gpu.tdp_w is None:
-        problem = f"the power of {gpu.name} is not known, electricity is asked"
+        problem = f"the power of {gpu.short_name} is not known, electricity is asked"
         raise wrong(grant.file, place, problem)
     every = Machine(
         machine_id=f"owned:{number + 1}:{gpu_id}:{owned.gpu_count}",
-        label=f"{owned.gpu_count} × {gpu.name} (owned)",
+        label=f"{owned.gpu_count} × {gpu.short_name} (owned)",
         gpu_id=gpu_id,
-        gpu_name=gpu.name,
+        gpu_name=gpu.short_name,
         gpu_count=owned.gpu_count,
         times=times_of(best, gpu_id, owned.gpu_count, grant, owned.host_memory_gib),
         power=_own_power(gpu, owned.gpu_count, grant),
@@ -128,7 +128,7 @@ def owned_machines(
     )
     shares = {n: memory_share(owned, n) for n in range(1, owned.gpu_count + 1)}
     if not any(times_of(best, gpu_id, n, grant, shares[n]) for n in shares):
-        reason = f"no time of {gpu.name} for any model asked for"
+        reason = f"no time of {gpu.short_name} for any model asked for"
         left_out.append(LeftOut(label=every.label, reason=reason))
     elif not every.times and (owned.free_slots or not grant.share_gpus):
         reason = f"no time of {owned.gpu_count} of them together for any model asked for"
@@ -183,17 +183,19 @@ def upgrades(
             gpu = gpus[base.gpu_id]
             for more in range(1, table.free_slots + 1):
                 count = base.gpu_count + more
-                label = f"{more} more {gpu.name} in the lab's {base.gpu_count} × {gpu.name}"
+                label = (
+                    f"{more} more {gpu.short_name} in the lab's {base.gpu_count} × {gpu.short_name}"
+                )
                 times = times_of(best, gpu.gpu_id, count, grant, table.host_memory_gib)
                 quote = book.get(("gpu", gpu.gpu_id))
                 if wanted is not None and gpu.gpu_id not in wanted:
                     left_out.append(LeftOut(label=label, reason="the grant buys other GPUs"))
                 elif quote is None:
-                    left_out.append(LeftOut(label=label, reason=f"no price of {gpu.name}"))
+                    left_out.append(LeftOut(label=label, reason=f"no price of {gpu.short_name}"))
                 elif (ended := gone([quote], book)) is not None:
                     left_out.append(LeftOut(label=label, reason=ended))
                 elif not times:
-                    reason = f"no time of {count} × {gpu.name} for any model asked for"
+                    reason = f"no time of {count} × {gpu.short_name} for any model asked for"
                     left_out.append(LeftOut(label=label, reason=reason))
                 else:
                     quotes[quote.quote_id] = quote
@@ -204,7 +206,7 @@ def upgrades(
                             label=f"{label} ({count} in all)",
                             gpu_count=count,
                             times=times,
-                            lines=(_line("gpu", gpu.gpu_id, gpu.name, more, quote, ()),),
+                            lines=(_line("gpu", gpu.gpu_id, gpu.short_name, more, quote, ()),),
                             power=_own_power(gpu, count, grant),
                             owned=0,
                             ready_day=0,
@@ -283,7 +285,7 @@ def buyable(
                 machine_id=machine_id,
                 label=label,
                 gpu_id=gpu.gpu_id,
-                gpu_name=gpu.name,
+                gpu_name=gpu.short_name,
                 gpu_count=build.gpu_count,
                 times=times,
                 lines=lines,
@@ -297,7 +299,7 @@ def buyable(
 def _label(build: Build) -> str:
     if build.host.gpu_id is not None:
         return build.host.label
-    return f"{build.gpu_count} × {build.gpu.name} in {build.host.label}"
+    return f"{build.gpu_count} × {build.gpu.short_name} in {build.host.label}"
 
 
 def _reason(gaps: Iterable[str | None], build: Build) -> str:
@@ -317,7 +319,7 @@ def _price_lines(build: Build, gpu_quote: Quote, host_quote: Quote) -> tuple[Pri
     lines = [_line("host", host.host_id, host.label, 1, host_quote, listed)]
     if host.gpu_id is None:
         gpu = build.gpu
-        lines.append(_line("gpu", gpu.gpu_id, gpu.name, build.gpu_count, gpu_quote, ()))
+        lines.append(_line("gpu", gpu.gpu_id, gpu.short_name, build.gpu_count, gpu_quote, ()))
     return tuple(lines)
 
 

@@ -265,7 +265,7 @@ def _rentals(
     rule = grant.prices
     as_of = rule if isinstance(rule, date) else today
     wanted = gpu_ids_of(snapshot, grant, "rentals", grant.rent_gpus)
-    names = {gpu.gpu_id: gpu.name for gpu in snapshot.gpus}
+    names = {gpu.gpu_id: gpu.short_name for gpu in snapshot.gpus}
     providers = None
     if grant.rent_providers is not None:
         providers = {provider_name(name) for name in grant.rent_providers}

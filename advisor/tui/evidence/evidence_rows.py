@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
-from advisor.answers.build_words import short_gpu_words
 from advisor.answers.paper.peers import SURVEY, Peer, peers, share_words
 from advisor.answers.wording import (
     PREDICTED_MARK,
@@ -132,7 +131,7 @@ class Times:
     def __init__(self, store_reader: StoreReader, snapshot: Snapshot) -> None:
         self._store_reader = store_reader
         self._names: Mapping[str, str] = {gpu.gpu_id: gpu.name for gpu in snapshot.gpus}
-        self._short = {gpu.gpu_id: short_gpu_words(gpu) for gpu in snapshot.gpus}
+        self._short = {gpu.gpu_id: gpu.short_name for gpu in snapshot.gpus}
         self._sources = {source.source_id: source for source in snapshot.sources}
         self.total = -1
 
