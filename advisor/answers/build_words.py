@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from price_catalog.builds import Build
-from price_catalog.model import OWN_QUOTE, Gpu
+from price_catalog.model import OWN_QUOTE
 
 if TYPE_CHECKING:
     from advisor.ranking.fabric import Fabric
@@ -20,14 +20,14 @@ def gpus_words(build: Build) -> str:
 
 def named_gpus_words(build: Build) -> str:
     """``4 × RTX PRO 6000``: the same in a sentence, with the card's name as the table has it."""
-    words = f"{several_words(build)}{build.gpu_count} × {short_gpu_words(build.gpu)}"
+    words = f"{several_words(build)}{build.gpu_count} × {build.gpu.short_name}"
     words += limit_words(build)
     return f"{words} ({OWN_QUOTE})" if build.host.is_own_quote else words
 
 
 def rented_words(build: Build) -> str:
     """``4 × A6000``: as many of its GPUs, in a machine of whoever rents them out."""
-    return f"{build.gpu_count} × {short_gpu_words(build.gpu)}"
+    return f"{build.gpu_count} × {build.gpu.short_name}"
 
 
 def several_words(build: Build) -> str:
@@ -46,10 +46,12 @@ def over_words(build: Build, fabric: Fabric | None) -> str:
 
 def bench_words(build: Build) -> str:
     """The flags of `advisor bench` that measure it: ``--gpus 8 --nodes 2 --on slurm``."""
-    if build.machines == 1:
-        return f"--gpus {build.gpu_count}"
-    count = build.gpu_count * build.machines
-    return f"--gpus {count} --nodes {build.machines} --on slurm"
+    return bench_flags(build.gpu_count * build.machines, build.machines)
+
+
+def bench_flags(gpu_count: int, nodes: int) -> str:
+    """The same of so many GPUs in all."""
+    return f"--gpus {gpu_count}" + (f" --nodes {nodes} --on slurm" if nodes > 1 else "")
 
 
 def limit_words(build: Build) -> str:
@@ -119,17 +121,10 @@ def owned_words(build: Build) -> str:
     return own if build.host.name == own else f"{own} ({build.host.name})"
 
 
-def short_gpu_words(gpu: Gpu) -> str:
-    """``RTX PRO 6000 Max-Q``: without the architecture's name where it is known without it."""
-    chips = (gpu.architecture or "").partition(" ")[0]  # "Blackwell" of "Blackwell 2.0"
-    short = gpu.name.replace(f" {chips}", "") if chips else gpu.name
-    return short if short in gpu.aliases else gpu.name
-
-
 def short_gpus_words(build: Build) -> str:
     """``2 × RTX PRO 6000 Max-Q``: without the architecture's name, where a column is narrow; two
     machines of it are ``2 × [2 × RTX PRO 6000 Max-Q]``."""
-    words = f"{build.gpu_count} × {short_gpu_words(build.gpu)}{limit_words(build)}"
+    words = f"{build.gpu_count} × {build.gpu.short_name}{limit_words(build)}"
     if build.machines > 1:
         words = f"{build.machines} × [{words}]"
     return f"{words} ({OWN_QUOTE})" if build.host.is_own_quote else words

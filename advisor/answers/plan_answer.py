@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from advisor.answers.before import WIDTH, Doubt, doubt_block, doubt_objects, quoted
+from advisor.answers.build_words import bench_flags
 from advisor.answers.plan_calendar import calendar_lines
 from advisor.answers.plan_lines import note_of, unused_blocks, ways_out_text, what_to_do
 from advisor.answers.plan_sentence import plan_sentence, written_cost
@@ -20,12 +21,12 @@ from advisor.planning.solver.problem import BUY_IN, Machine
 from advisor.tables import fill
 
 if TYPE_CHECKING:
-    from advisor.planning.plan_grant import Planned
+    from advisor.planning.planned import Planned
 
 NOT_QUOTED = "nobody quoted"
+"""How a price is told that its seller never named."""
 SHARES = "advisor plan --allocations condo"
 """Lists what is known of shares of condos."""
-"""How a price is told that its seller never named."""
 MOST_CALENDAR = 14
 """Lines of a calendar that the short answer prints; a longer one waits for ``--details``."""
 
@@ -67,8 +68,9 @@ def plan_doubts(planned: Planned, command: str, *, quick: bool) -> list[Doubt]:
     if worked is not None and worked[0].times[worked[1]].basis == "predicted":
         machine, model = worked
         name = loaded.snapshot.model(model).name
-        words = f"estimated; nobody measured {name} on {machine.gpu_count} × {machine.gpu_name}"
-        bench = f"advisor bench --model {quoted(model)} --gpus {machine.gpu_count}"
+        words = f"estimated; nobody measured {name} on {gpus_of(machine)}"
+        flags = bench_flags(machine.gpu_count, machine.nodes)
+        bench = f"advisor bench --model {quoted(model)} {flags}"
         doubts.append(Doubt(about="time", words=words, command=bench))
     # What does no run at all is no other way.
     ways = (each for each in found.alternatives if each.plan is not None and each.plan.runs)
@@ -98,6 +100,12 @@ def plan_doubts(planned: Planned, command: str, *, quick: bool) -> list[Doubt]:
         words = f"{told[0]}{more}"
         doubts.append(Doubt(about="office", words=words, command=f"{command} --details"))
     return doubts
+
+
+def gpus_of(machine: Machine) -> str:
+    """``4 × A6000``; over two machines ``2 machines of 4 × A6000``."""
+    several = "" if machine.nodes == 1 else f"{machine.nodes} machines of "
+    return f"{several}{machine.gpu_count // machine.nodes} × {machine.gpu_name}"
 
 
 def _bought(loaded: Loaded, plan: Plan) -> Machine | None:

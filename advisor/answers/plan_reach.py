@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from advisor.answers.before import WIDTH, Doubt, doubt_block, doubt_objects, quoted
-from advisor.answers.plan_answer import SHARES
+from advisor.answers.build_words import bench_flags
+from advisor.answers.plan_answer import SHARES, gpus_of
 from advisor.answers.plan_calendar import short_day
 from advisor.answers.plan_sentence import overhead_words
 from advisor.answers.wording import PREDICTED_MARK
@@ -141,9 +142,10 @@ def reach_doubts(answer: Reached, command: str) -> list[Doubt]:
     plan, model, doubts = first.plan, first.model, []
     way = _most_used(first, plan)
     if way is not None and way.times[model.recipe_id].basis == "predicted":
-        name = way.gpu_name if isinstance(way, Machine) else _rented_gpus(way).partition(" × ")[2]
-        words = f"estimated; nobody measured {model.name} on {way.gpu_count} × {name}"
-        bench = f"advisor bench --model {quoted(model.recipe_id)} --gpus {way.gpu_count}"
+        gpus = gpus_of(way) if isinstance(way, Machine) else _rented_gpus(way)
+        words = f"estimated; nobody measured {model.name} on {gpus}"
+        flags = bench_flags(way.gpu_count, way.nodes if isinstance(way, Machine) else 1)
+        bench = f"advisor bench --model {quoted(model.recipe_id)} {flags}"
         doubts.append(Doubt(about="time", words=words, command=bench))
     bought = {each.machine_id for each in plan.purchases}
     dear = [m for m in first.problem.machines if m.machine_id in bought and m.lines]

@@ -25,11 +25,14 @@ from advisor.planning.solver.charges import uncharged
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.prices import machine_price, paid_price, price_lines
 from advisor.planning.solver.problem import Machine, PlanningProblem, Rules
+from price_catalog.providers import written_provider
 
 USUAL_PUE = 1.54
 """Power with cooling over power without: the mean of the Uptime Institute's survey of 2025."""
 HARDWARE = ("storage", "network", "racks")
 """Kinds of costs that may be things, which a threshold is held against."""
+MANY = 8
+"""Of rented machines at once: not every provider has so many free."""
 BUSY = 0.98
 """A machine that idles for less than the rest of its days in a year runs all the time."""
 
@@ -49,6 +52,7 @@ def told(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[Caution]:
         *_by_its_extras(grant, problem, plan),
         *_condo(problem, plan),
         *hours_cautions(grant, problem, plan),
+        *_at_once(problem, plan),
         *_shared(grant),
         *_rules(grant),
         *_electricity(grant, problem, plan),
@@ -157,6 +161,23 @@ def _condo(problem: PlanningProblem, plan: Plan) -> list[Caution]:
         for m in problem.machines
         if m.machine_id in bought and m.share_of is not None
         for line in m.lines
+    ]
+
+
+def _at_once(problem: PlanningProblem, plan: Plan) -> list[Caution]:
+    """So many rented machines of one kind at a time that not every provider has them."""
+    rentals = {r.rental_id: r for r in problem.rentals if r.allocation is None}
+    most: dict[str, int] = {}
+    for p in plan.placed:
+        if p.machine_id in rentals:
+            most[p.machine_id] = max(most.get(p.machine_id, 0), p.unit)
+    return [
+        Caution(
+            f"{count} × ({rentals[name].label}) are rented at once: ask "
+            f"{written_provider(rentals[name].provider)} whether it has so many."
+        )
+        for name, count in most.items()
+        if count >= MANY
     ]
 
 
@@ -330,10 +351,12 @@ def _busy(problem: PlanningProblem, plan: Plan) -> list[Caution]:
             taken = sum(max(min(b, end) - max(a, start), 0.0) for a, b in pieces)
             if taken >= (end - start) * BUSY:
                 found[labels[machine_id]] = (round(taken), end - start)
+    idle = 1 - problem.rules.utilisation
+    left = f" Only the {float(idle) * 100:.3g} % that utilisation leaves are free." if idle else ""
     return [
         Caution(
             f"{label} trains on {taken} of {year} days of an award year: no day is left for "
-            "anything else."
+            f"anything else.{left}"
         )
         for label, (taken, year) in found.items()
     ]

@@ -48,10 +48,11 @@ def _programme(grant: Grant, name: str) -> list[Caution]:
             found.append(Caution(f"{name}: {of} a GPU-hour, from {each.source}."))
         elif each.source == ASSUMED:
             unknown.add(each.key)
-    if "usd_per_gpu_hour" in unknown and _paid_for(grant, name):
+    if price_not_said(grant, name):
         found.append(
             Caution(
-                f"Nobody states what an hour of {name} costs: it counts as free.",
+                f"The grant does not say what an hour of {name} costs: it counts as free. Ask the "
+                "campus for its rate before you submit.",
                 "Write usd_per_gpu_hour in its [[allocations]], 0 where it is free.",
             )
         )
@@ -67,6 +68,15 @@ def _programme(grant: Grant, name: str) -> list[Caution]:
             )
         )
     return found
+
+
+def price_not_said(grant: Grant, name: str) -> bool:
+    """Whether hours that often have a rate count as free only because nobody names one."""
+    assumed = any(
+        (each.allocation, each.key, each.source) == (name, "usd_per_gpu_hour", ASSUMED)
+        for each in grant.allocation_values
+    )
+    return assumed and _paid_for(grant, name)
 
 
 def _paid_for(grant: Grant, name: str) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 
 from advisor.planning.grant.funder import funder_form
-from advisor.planning.grant.hours_cautions import competed_for
+from advisor.planning.grant.hours_cautions import competed_for, price_not_said
 from advisor.planning.grant.programmes import ASSUMED
 from advisor.planning.report.cost_book import RunningCost
 from advisor.planning.report.material import Material
@@ -148,7 +148,10 @@ def _free(given: Material, granted: Sequence[RunningCost], allocation: Allocatio
     (called,) = called_hours(given, [allocation])
     words: Words = (f"{called[0].upper()}{called[1:]}. ", runs, f" ({models}) on {sizes}: ", hours)
     rest = _without(given, allocation) if called == APPLIED_FOR else ()
-    return (*words, ", free of charge.", *rest)
+    free = ", free of charge."
+    if price_not_said(given.loaded.grant, allocation.name):
+        free = ", for which this plan has no cost."
+    return (*words, free, *rest)
 
 
 def _rental_of(given: Material, r: RunningCost) -> Rental:
@@ -200,9 +203,18 @@ def not_bought(given: Material) -> Words:
         if other.change.get("only_runs"):
             return _bought_for_them(given, other)
         if other.change.get("no_rentals"):
-            why = _otherwise(given, other, "machines of our own")
+            why = _otherwise(given, other, _bought_instead(given, other))
             return (" ", *why) if why else ()
     return ()
+
+
+def _bought_instead(given: Material, other: Alternative) -> str:
+    """What another plan buys: a share of a condo is no machine of one's own."""
+    bought = set() if other.plan is None else {p.machine_id for p in other.plan.purchases}
+    names = [given.book.machines[name].share_of for name in sorted(bought)]
+    shares = [f"a share of {name}" for name in dict.fromkeys(filter(None, names))]
+    own = [] if shares and None not in names else ["machines of our own"]
+    return listed([*own, *shares])
 
 
 def _bought_for_them(given: Material, other: Alternative) -> Words:
@@ -225,7 +237,8 @@ def _bought_for_them(given: Material, other: Alternative) -> Words:
             return ()
         least = solve_num(given.ledger, other.change, usd, "usd", f"cost, {other.label}", "cost")
         by = ", by the best plan that was found"
-    words = f" Machines of our own for these runs would cost {'' if by else 'at least '}"
+    what = _bought_instead(given, other)
+    words = f" {what[0].upper()}{what[1:]} for these runs would cost {'' if by else 'at least '}"
     return (words, least, f"{by}; renting costs ", paid, ", overhead counted in both.")
 
 

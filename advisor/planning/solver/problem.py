@@ -100,6 +100,11 @@ class Machine:
     """How many GPUs that machine has; ``power`` is that of the whole machine too."""
 
     @property
+    def nodes(self) -> int:
+        """How many machines one run on it takes."""
+        return max(self.gpu_count // self.whole_gpus, 1) if self.whole_gpus else 1
+
+    @property
     def running_w(self) -> Decimal | None:
         """What a run on it draws at the wall, in W: of a part the share of its GPUs."""
         watts = None if self.power is None else self.power.wall_w

@@ -1,0 +1,95 @@
+"""What a plan says of the times and hours that it rests on."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from advisor.answers.plan_answer import plan_doubts
+from advisor.planning.grant.cautions import cautions
+from advisor.planning.plan_grant import load_grant, plan_loaded
+from advisor.planning.planned import Planned
+from advisor.planning.report.markdown_csv_json import to_markdown
+from advisor.planning.sensitivity.explain import Alternative
+from advisor.store import Store
+from tests.planning.forms_for_tests import TODAY, read, report_for
+
+ONE_RUN = """
+[grant]
+start = 2027-01-01
+years = 1
+[[experiments]]
+model = "{model}"
+[purchases]
+allowed = {buys}
+"""
+NO_RENT = "[rentals]\nallowed = false\n"
+
+
+def planned_of(store_path: Path, folder: Path, text: str) -> Planned:
+    loaded = load_grant(Store(store_path), read(folder, text), TODAY)
+    found = plan_loaded(loaded, 60, quick=True)
+    assert found.plan is not None and found.plan.runs
+    return found
+
+
+def test_a_run_over_two_machines_is_measured_on_two(store_path: Path, tmp_path: Path) -> None:
+    text = ONE_RUN.format(model="pythia-2.8b", buys="false") + NO_RENT
+    owned = '[[owned]]\ngpu = "RTX A6000"\ngpu_count = 4\nmachines = 2\n'
+    running = "[running]\nnetwork_gbit = 100\nlongest_run_days = 300\n"
+    found = planned_of(store_path, tmp_path, text + owned + running)
+    (time,) = (d for d in plan_doubts(found, "advisor plan", quick=True) if d.about == "time")
+    assert time.words == "estimated; nobody measured Pythia 2.8B on 2 machines of 4 × A6000"
+    assert time.command == "advisor bench --model pythia-2.8b --gpus 8 --nodes 2 --on slurm"
+
+
+def test_a_card_has_the_name_that_it_is_sold_by(store_path: Path, tmp_path: Path) -> None:
+    only = '[rentals]\ngpus = ["RTX PRO 6000"]\n'
+    text = ONE_RUN.format(model="pythia-1b", buys="false") + only
+    found = planned_of(store_path, tmp_path, text)
+    assert "1 × RTX PRO 6000 at " in to_markdown(report_for(found).parts()[0])
+    labels = {each.label for each in found.loaded.problem.rentals}
+    assert labels and not any("Blackwell" in label for label in labels)
+
+
+def test_hours_whose_price_nobody_says_are_not_called_free_to_a_funder(
+    store_path: Path, tmp_path: Path
+) -> None:
+    hours = '[[allocations]]\nname = "Campus condo"\nkind = "condo"\ngpu = "H100"\n{price}'
+    text = ONE_RUN.format(model="pythia-410m", buys="false") + NO_RENT + hours
+    asks = "The grant does not say what an hour of Campus condo costs: it counts as free. Ask"
+    for price, free in (("", False), ("usd_per_gpu_hour = 0\n", True)):
+        found = planned_of(store_path, tmp_path, text.format(price=price))
+        told = cautions(found.loaded.grant, found.loaded.problem, found.plan)  # type: ignore[arg-type]
+        said = to_markdown(report_for(found).parts()[0])
+        assert any(each.startswith(asks) for each in told) is not free
+        assert (" GPU-hours, free of charge." in said) is free
+        assert (" GPU-hours, for which this plan has no cost." in said) is not free
+
+
+def test_a_share_that_is_bought_instead_is_no_machine_of_our_own(
+    store_path: Path, tmp_path: Path
+) -> None:
+    share = '[[allocations]]\nname = "Node"\ngpu = "H100"\nmax_gpus = 4\nbuy_in = "60k"\n'
+    share += "buy_in_on = 2026-11-02\nlasts_years = 5\n"
+    text = ONE_RUN.format(model="pythia-410m", buys="false") + share
+    found = planned_of(store_path, tmp_path, text)
+    alone = planned_of(store_path, tmp_path, text + NO_RENT)
+    assert found.explanation is not None and alone.plan is not None and alone.plan.purchases
+    other = Alternative(
+        label="rent nothing", change={"no_rentals": True}, plan=alone.plan, over_budget=False
+    )
+    told = replace(found.explanation, alternatives=(other,))
+    grant = replace(found.loaded.grant, buy=True)
+    given = replace(found, explanation=told, loaded=replace(found.loaded, grant=grant))
+    said = to_markdown(report_for(given).parts()[0])
+    assert "Doing the same work on a share of Node costs $60,000 in all" in said
+
+
+def test_many_rented_at_once_are_asked_for(store_path: Path, tmp_path: Path) -> None:
+    text = ONE_RUN.format(model="pythia-410m", buys="false")
+    for runs, asked in ((2, False), (40, True)):
+        many = text.replace('"pythia-410m"', f'"pythia-410m"\nruns = {runs}\nby = 2027-04-01')
+        found = planned_of(store_path, tmp_path, many)
+        told = cautions(found.loaded.grant, found.loaded.problem, found.plan)  # type: ignore[arg-type]
+        assert any("are rented at once: ask" in each for each in told) is asked
