@@ -24,7 +24,7 @@ from advisor.planning.solver.problem import OBJECTIVES, PlanningProblem
 from advisor.planning.solver.search_clock import Clock, NoPlan, OutOfTime, Progress, clock_of
 from advisor.planning.solver.solve import DEFAULT_SECONDS, solve
 from advisor.planning.solver_process import Search
-from advisor.planning.within_award import asked_usd, searched, there_usd, within_award
+from advisor.planning.within_award import asked_usd, searched, there, within_award
 from advisor.ranking.snapshot import take_snapshot
 from advisor.store import Reader, Store
 
@@ -156,8 +156,7 @@ def plan_loaded(
     paid = partial(asked_usd, loaded)
     if plan is None:
         say(Impossible(trying="what to relax"))
-        there = there_usd(loaded)
-        ways = tuple(relax(problem, whole.quiet(), paid_usd=paid, there_usd=there))
+        ways = tuple(relax(problem, whole.quiet(), paid_usd=paid, there=there(loaded)))
         return Planned(loaded=loaded, plan=None, explanation=None, ways_out=ways)
     if not plan.runs:
         say(Impossible(trying="what the first run takes"))

@@ -12,6 +12,7 @@ from decimal import ROUND_UP, Decimal
 
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.report.asked_amounts import AskedAmounts, asked_amounts
+from advisor.planning.sensitivity.infeasible import There
 from advisor.planning.solver.by_year import cents_by_year
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import PlanningProblem
@@ -27,16 +28,14 @@ def asked_usd(loaded: Loaded, plan: Plan) -> Decimal:
     return asked_amounts(loaded, plan).total * loaded.grant.currency.usd_per_unit
 
 
-def there_usd(loaded: Loaded) -> Decimal | None:
-    """What there is in US dollars, not rounded to their cents; None where no sum is named."""
+def there(loaded: Loaded) -> There:
+    """What there is in US dollars, not rounded to their cents."""
     grant = loaded.grant
-    if grant.budget_usd is None:
-        return None
     rate, stated = grant.currency.usd_per_unit, grant.stated.get("budget.total")
     shared = grant.stated.get("budget.shared")
     own_usd = grant.budget_usd if stated is None else stated * rate
     theirs_usd = grant.shared_usd if shared is None else shared * rate
-    return own_usd + theirs_usd * grant.shared_reach
+    return There(own_usd=own_usd, others_usd=theirs_usd * grant.shared_reach)
 
 
 def searched(loaded: Loaded) -> PlanningProblem:

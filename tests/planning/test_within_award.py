@@ -89,3 +89,23 @@ def test_a_year_that_asks_for_more_than_it_has_has_less(planned: Planned) -> Non
             if tighter is not None:
                 assert tighter.year_budget_cents is not None
                 assert tighter.year_budget_cents[0] < cents[0]
+
+
+def test_a_raised_budget_is_told_without_what_others_pay(store_path: Path, tmp_path: Path) -> None:
+    """What stands in the file as the total, which is what somebody will type."""
+    text = RENTED.format(total="{total}", code="EUR", rate="1.1531")
+    text = text.replace("[budget]", '[budget]\nshared = 500\nshared_by = "the faculty"')
+
+    def planned_of(total: str) -> Planned:
+        grant = read(tmp_path, text.format(total=total))
+        return plan_loaded(load_grant(Store(store_path), grant, TODAY), 60, quick=True)
+
+    free = planned_of("900k")
+    assert free.plan is not None
+    needed = asked_amounts(free.loaded, free.plan).total - 500
+    none = planned_of("1000")
+    assert none.plan is None
+    assert none.ways_out[0].text(none.loaded.grant.currency.exactly) == (
+        f"raise the budget by €{needed - 1000:,}, to €{needed:,}"
+    )
+    assert planned_of(str(needed)).plan is not None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from math import ceil
 
@@ -19,6 +19,17 @@ LONGEST_DAYS = 3650
 REST_UNTRIED = Finding(words=("what else would help was not found in time",))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class There:
+    """What a grant has in US dollars: of its own, and with what others pay."""
+
+    own_usd: Decimal | None = None
+    """None: the budget of the problem."""
+    others_usd: Decimal = Decimal(0)
+    """As far as that reaches."""
+
+
+NO_OTHERS = There()
 Paid = Callable[[Plan], Decimal]
 """What a plan costs in US dollars, as its report adds it up."""
 
@@ -32,10 +43,10 @@ def relax(
     clock: Clock | None = None,
     *,
     paid_usd: Paid = _counted,
-    there_usd: Decimal | None = None,
+    there: There = NO_OTHERS,
 ) -> list[Finding]:
-    """Ways out, each by itself; none where nothing helps. ``there_usd`` is the budget, where the
-    problem has less of it so that what is rounded stays within."""
+    """Ways out, each by itself; none where nothing helps. ``there`` has the money of the grant,
+    where that of the problem is not the same: others pay a part, or rounding takes some of it."""
     alone = [_alone(problem, e) for e in problem.experiments]
     clock = clock or clock_of(DEFAULT_SECONDS)
     hopeless = [finding for finding in alone if finding is not None]
@@ -44,7 +55,7 @@ def relax(
     base = replace(problem, objective="cheapest")
     found: list[Finding] = []
     try:
-        _money(base, clock, found, paid_usd, there_usd)
+        _money(base, clock, found, paid_usd, there)
         if problem.max_machines is not None:
             _machines(base, clock, found)
         _later(base, clock, found)
@@ -128,7 +139,7 @@ def _money(
     clock: Clock,
     found: list[Finding],
     paid_usd: Paid,
-    there_usd: Decimal | None,
+    there: There,
 ) -> None:
     budget = base.budget_cents
     if budget is None and base.year_budget_cents is None:
@@ -139,9 +150,10 @@ def _money(
     except NoPlan:
         return
     if budget is not None and plan.cost_cents > budget:
-        there = Decimal(budget) / 100 if there_usd is None else there_usd
-        cost = usd_exactly(paid_usd(plan), change, "cost")
-        more = usd_exactly(paid_usd(plan) - there, change, "over-budget")
+        own_usd = Decimal(budget) / 100 if there.own_usd is None else there.own_usd
+        needed_usd = paid_usd(plan) - there.others_usd
+        cost = usd_exactly(needed_usd, change, "cost")
+        more = usd_exactly(needed_usd - own_usd, change, "over-budget")
         words: Words = ("raise the budget by ", more, ", to ", cost)
         found.append(Finding(words=words))
     change = {"no_year_budget": True}
@@ -149,7 +161,8 @@ def _money(
     if base.year_budget_cents is not None and is_feasible(anywhen, clock=clock):
         anywhen_plan = solve(anywhen, clock=clock)
         cents = anywhen_plan.cost_cents
-        total = usd_exactly(paid_usd(anywhen_plan), change, "cost")
+        needed_usd = paid_usd(anywhen_plan) - there.others_usd
+        total = usd_exactly(needed_usd, change, "cost")
         words = ("let money be spent in any year: the total of ", total, " is then enough")
         if cents > sum(base.year_budget_cents):
             words = ("raise what all years have together to ", total, ", to spend in any year")
