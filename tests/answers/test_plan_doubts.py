@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 
 from advisor.answers.plan_answer import plan_doubts
@@ -11,8 +12,11 @@ from advisor.planning.plan_grant import load_grant, plan_loaded
 from advisor.planning.planned import Planned
 from advisor.planning.report.markdown_csv_json import to_markdown
 from advisor.planning.sensitivity.explain import Alternative
+from advisor.planning.solver.plan import Placed
+from advisor.planning.solver.problem import Rules
 from advisor.store import Store
-from tests.planning.forms_for_tests import TODAY, read, report_for
+from tests.planning.forms_for_tests import NOTHING, SMALL, TODAY, read, report_for
+from tests.plans_for_tests import make_machine, make_problem
 
 ONE_RUN = """
 [grant]
@@ -93,3 +97,16 @@ def test_many_rented_at_once_are_asked_for(store_path: Path, tmp_path: Path) -> 
         found = planned_of(store_path, tmp_path, many)
         told = cautions(found.loaded.grant, found.loaded.problem, found.plan)  # type: ignore[arg-type]
         assert any("are rented at once: ask" in each for each in told) is asked
+
+
+def test_a_machine_without_a_free_day_is_told_with_what_utilisation_leaves(tmp_path: Path) -> None:
+    grant = read(tmp_path, SMALL)
+    machine = make_machine("own", None, {"a": 99.0})
+    run = Placed(experiment_id="e", run=1, machine_id="own", order=0, unit=1, pieces=((0.5, 99.5),))
+    plan = replace(NOTHING, placed=(run,))
+    says = "own trains on 99 of 100 days of an award year: no day is left for anything else."
+    for share, left in (("1", ""), ("0.8", " Only the 20 % that utilisation leaves are free.")):
+        rules = Rules(utilisation=Decimal(share))
+        problem = make_problem(machines=(machine,), rules=rules)
+        told = [each for each in cautions(grant, problem, plan) if "trains on" in each]
+        assert told == [says + left]

@@ -34,7 +34,7 @@ from advisor.planning.report.write import write_report
 from advisor.planning.report.xlsx import to_xlsx
 from advisor.planning.sensitivity.solved_amounts import number_words
 from advisor.planning.solver.plan import Placed
-from tests.planning.forms_for_tests import report_for
+from tests.planning.forms_for_tests import TODAY, report_for
 
 
 def planned_quote(planned: Planned) -> str:
@@ -249,3 +249,17 @@ def test_a_spreadsheet_reads_the_csv_as_utf_8(planned: Planned, tmp_path: Path) 
     assert first["form"] == "DFG, by funding year"
     assert re.fullmatch(r"\d+,\d\d", first["all years"])
     assert all(len(row) == len(lines[0].split(";")) for row in csv.reader(lines, delimiter=";"))
+
+
+def test_a_table_of_many_lines_may_go_on_over_the_page() -> None:
+    """Else it waits for the next one as a whole, and leaves a quarter of a page empty."""
+
+    def kept_whole(rows: int, letters: int) -> bool:
+        row = ("x" * letters, "y" * letters)
+        table = ReportTable(name="Times", columns=("what", "of"), rows=(row,) * rows)
+        section = Section(title="Training times", blocks=(table,))
+        report = Report(title="t", made_on=TODAY, sections=(section,), rows=())
+        return "breakable: false" in to_typst(report)
+
+    assert kept_whole(8, 10) and kept_whole(4, 80)
+    assert not kept_whole(9, 10) and not kept_whole(6, 80)

@@ -30,7 +30,9 @@ TEXT_POINTS, NAME_POINTS, MARK_POINTS = 487, 95, 17
 WIDE = 0.49
 """A letter of an amount against its height, at most: digits, capitals and marks together."""
 MOST_UNBROKEN = 8
-"""Rows of a table that is not parted at the end of a page."""
+"""Lines of a table that is not parted at the end of a page."""
+LINES_A_ROW = 2
+"""Where its columns are too narrow for their text."""
 ANNEX_POINTS, FUNDER_POINTS = 7.4, 8.5
 """The size of what stands in tables."""
 MARGIN = "2cm"
@@ -269,4 +271,5 @@ def _piece(table: ReportTable, *, cite: bool) -> str:
         f"#grid-table({quoted(table.name)}, ({', '.join(widths)},), ({aligns},), ({head},), "
         f"{cells})"
     )
-    return f"#block(breakable: false)[{text}]" if len(table.rows) <= MOST_UNBROKEN else text
+    lines_in_all = len(table.rows) * (LINES_A_ROW if wide > TEXT_POINTS else 1)
+    return f"#block(breakable: false)[{text}]" if lines_in_all <= MOST_UNBROKEN else text
