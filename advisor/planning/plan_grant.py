@@ -141,7 +141,7 @@ def plan_loaded(
     in so many ``seconds``; explaining takes at most `EXPLAIN_SECONDS` of them, or what is left
     where more time than usual was given. Raises InputError where the time is not enough.
     """
-    whole = clock_of(seconds, hear=say)
+    whole = clock_of(seconds, hear=_with_last_plan(say))
     clock = whole.within(seconds - min(EXPLAIN_SECONDS, EXPLAIN_SHARE * seconds))
     say(Progress(trying="the plan"))
     asked = loaded
@@ -232,6 +232,18 @@ def _within(loaded: Loaded, clock: Clock) -> tuple[PlanningProblem, Plan | None]
         if tighter is None:
             return problem, plan
         problem = tighter
+
+
+def _with_last_plan(say: Say) -> Say:
+    """Says of a search that begins anew what was found until then: there is a plan already."""
+    last: Plan | None = None
+
+    def told(said: Progress) -> None:
+        nonlocal last
+        last = said.plan or last
+        say(replace(said, plan=last))
+
+    return told
 
 
 def _of_told(hear: Say | None) -> Say | None:

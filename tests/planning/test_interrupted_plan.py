@@ -201,3 +201,17 @@ def test_that_there_is_no_plan_is_kept_though_what_to_relax_takes_too_long() -> 
         "give it more with --seconds."
     )
     assert search._keep(Progress(trying="the plan")) is None
+
+
+def test_a_plan_that_was_found_is_not_forgotten_while_another_search_begins() -> None:
+    plan = solve(
+        make_problem(
+            experiments=(make_experiment("e", "a", 1, 0, 100),),
+            machines=(make_machine("buy", "1000", {"a": 40.0}),),
+        )
+    )
+    heard: list[Progress] = []
+    say = plan_grant._with_last_plan(heard.append)
+    for found in (None, plan, None):
+        say(Progress(trying="nothing bought", plan=found))
+    assert [each.plan for each in heard] == [None, plan, plan]
