@@ -9,6 +9,7 @@ from itertools import groupby
 from operator import itemgetter
 
 from advisor.costs.amounts import day_words
+from advisor.planning.grant.cautions import uncharged_usd
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.orderable import unquoted
 from advisor.planning.grant.problem_of_grant import Loaded
@@ -51,6 +52,12 @@ def plan_sentence(loaded: Loaded, plan: Plan) -> str:
         theirs = loaded.grant.currency.written(loaded.grant.shared_usd)
         of_it = "" if shares else " of it"
         shares.append(f"up to {theirs}{of_it} from {loaded.grant.shared_by}")
+    rest = uncharged_usd(problem, plan)
+    if rest:  # of machines that are written off, or that others share
+        money, rules = loaded.grant.currency.written(rest), problem.rules
+        who = loaded.grant.cost_share_by if rules.life_months is None else "others"
+        pay = "pays" if rules.life_months is None else "must pay"
+        shares.append(f"{money} more of its machines {who} {pay}")
     shared = f" ({', '.join(shares)})" if shares else ""
     return (
         f"{_does(loaded, plan)}: {runs} for {cost}{of} {overhead_words(loaded.grant)}"

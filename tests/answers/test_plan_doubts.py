@@ -7,7 +7,8 @@ from decimal import Decimal
 from pathlib import Path
 
 from advisor.answers.plan_answer import plan_doubts
-from advisor.planning.grant.cautions import cautions
+from advisor.answers.plan_sentence import plan_sentence
+from advisor.planning.grant.cautions import cautions, uncharged_usd
 from advisor.planning.plan_grant import load_grant, plan_loaded
 from advisor.planning.planned import Planned
 from advisor.planning.report.markdown_csv_json import to_markdown
@@ -110,3 +111,23 @@ def test_a_machine_without_a_free_day_is_told_with_what_utilisation_leaves(tmp_p
         problem = make_problem(machines=(machine,), rules=rules)
         told = [each for each in cautions(grant, problem, plan) if "trains on" in each]
         assert told == [says + left]
+
+
+def test_the_first_sentence_says_what_of_its_machines_others_pay(
+    store_path: Path, tmp_path: Path
+) -> None:
+    text = ONE_RUN.format(model="pythia-410m", buys="true") + NO_RENT
+    shared = 'cost_share = 0.25\ncost_share_by = "the physics lab"\n'
+    horizon = 'start = 2027-01-01\nfunder = "horizon"\n'
+    for given, words in (
+        (text, None),
+        (text.replace("allowed = true\n", f"allowed = true\n{shared}"), "the physics lab pays"),
+        (text.replace("start = 2027-01-01\n", horizon), "others must pay"),
+    ):
+        found = planned_of(store_path, tmp_path, given)
+        assert found.plan is not None
+        said = plan_sentence(found.loaded, found.plan)
+        rest = uncharged_usd(found.loaded.problem, found.plan)
+        assert bool(rest) is (words is not None)
+        told = f"({found.loaded.grant.currency.written(rest)} more of its machines {words})"
+        assert (told in said) is bool(rest) and ("of its machines" in said) is bool(rest)

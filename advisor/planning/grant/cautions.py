@@ -181,19 +181,22 @@ def _at_once(problem: PlanningProblem, plan: Plan) -> list[Caution]:
     ]
 
 
-def _not_asked(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[Caution]:
-    """What machines cost beyond what the grant is charged, which somebody must have."""
+def uncharged_usd(problem: PlanningProblem, plan: Plan) -> Decimal:
+    """What the machines of a plan cost beyond what the grant is charged for them."""
     rules = problem.rules
     if not rules.cost_share and rules.life_months is None:
-        return []
+        return Decimal(0)
     machines = {m.machine_id: m for m in problem.machines}
-    rest = sum(
-        (
-            uncharged(machines[p.machine_id], rules, problem.orders[p.order]) * p.count
-            for p in plan.purchases
-        ),
-        Decimal(0),
+    each = (
+        uncharged(machines[p.machine_id], rules, problem.orders[p.order]) * p.count
+        for p in plan.purchases
     )
+    return sum(each, Decimal(0))
+
+
+def _not_asked(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[Caution]:
+    """What machines cost beyond what the grant is charged, which somebody must have."""
+    rules, rest = problem.rules, uncharged_usd(problem, plan)
     if not rest:
         return []
     money = grant.currency.exactly(rest)
