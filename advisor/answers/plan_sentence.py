@@ -57,7 +57,7 @@ def plan_sentence(loaded: Loaded, plan: Plan) -> str:
         money, rules = loaded.grant.currency.written(rest), problem.rules
         who = loaded.grant.cost_share_by if rules.life_months is None else "others"
         pay = "pays" if rules.life_months is None else "must pay"
-        shares.append(f"{money} more of its machines {who} {pay}")
+        shares.append(f"{who} {pay} {money} more for its machines")
     shared = f" ({', '.join(shares)})" if shares else ""
     return (
         f"{_does(loaded, plan)}: {runs} for {cost}{of} {overhead_words(loaded.grant)}"

@@ -129,5 +129,5 @@ def test_the_first_sentence_says_what_of_its_machines_others_pay(
         said = plan_sentence(found.loaded, found.plan)
         rest = uncharged_usd(found.loaded.problem, found.plan)
         assert bool(rest) is (words is not None)
-        told = f"({found.loaded.grant.currency.written(rest)} more of its machines {words})"
-        assert (told in said) is bool(rest) and ("of its machines" in said) is bool(rest)
+        told = f"({words} {found.loaded.grant.currency.written(rest)} more for its machines)"
+        assert (told in said) is bool(rest) and ("for its machines" in said) is bool(rest)
