@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from advisor.planning.solver import machine_choices
+from advisor.planning.solver import large, machine_choices
 from advisor.planning.solver.machine_choices import Choices
 from advisor.planning.solver.machine_days import MachineDays
 from advisor.planning.solver.milp import Program
@@ -91,6 +91,30 @@ def test_windows_as_they_are_say_more_than_wider_ones(monkeypatch: pytest.Monkey
     monkeypatch.setattr(machine_choices, "SHARPEN_SECONDS", 0.0)
     in_parts = looked_at(problem).bound
     assert loose * 1.01 < in_parts < whole <= solve(problem).judged_cents / 100 + CENT
+
+
+def test_where_runs_may_be_left_out_no_choice_is_bounded_by_all_of_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The cheapest that does four of 24 runs, which are rented: all of them would buy a machine."""
+    days = {"a": 20.0, "b": 35.0}
+    problem = make_problem(
+        objective="most-runs",
+        min_runs=4,
+        budget_cents=2_000_000,
+        year_days=(0, 365, 730, 1095),
+        experiments=tuple(make_experiment(f"e{n}", "ab"[n % 2], 1, 0, 1095) for n in range(24)),
+        machines=(make_machine("m", "9000", days),),
+        rentals=(make_rental("r", "2", days),),
+        max_machines=1,
+    )
+    program = Program(problem)
+    least = program.solve(program.judged, 20).fun
+    assert looked_at(problem).bound > 2 * least  # which is why a search does not ask it
+    monkeypatch.setattr(large, "packed_plan", lambda *_: None)  # else it is the best at once
+    best, bound = large.large_plan(program, program.judged, clock_of(20), large.Learnt())
+    assert best is not None and best[0] == pytest.approx(least)
+    assert bound is None or bound <= least + CENT
 
 
 def test_of_plans_that_are_dearer_nothing_is_said() -> None:

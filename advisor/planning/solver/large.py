@@ -154,34 +154,35 @@ def large_plan(
                 Divided(program, costs, _bought(few, x), better).soon(clock, begin[0])
             if _near(best, bound):
                 return best, bound
-            # A huge program has no other step that needs time.
-            share = FILLING_HUGE if len(program.cost) > HUGE else FILLING_TIME
-            filling = clock.within(clock.left * share)
-            tell("which machines can be in a cheaper plan")
-            choices = Choices(program, few, inf if best is None else best[0], filling)
-            known = choices
+            if not program.skip:  # of a choice it is known what all runs cost, and no fewer
+                # A huge program has no other step that needs time.
+                share = FILLING_HUGE if len(program.cost) > HUGE else FILLING_TIME
+                filling = clock.within(clock.left * share)
+                tell("which machines can be in a cheaper plan")
+                choices = Choices(program, few, inf if best is None else best[0], filling)
+                known = choices
 
-            def enough() -> bool:
-                near = NEAR_ENOUGH if over else RUNS_GAP
-                return best is not None and best[0] - known.bound <= near * abs(best[0])
+                def enough() -> bool:
+                    near = NEAR_ENOUGH if over else RUNS_GAP
+                    return best is not None and best[0] - known.bound <= near * abs(best[0])
 
-            over = False
-            choices.search(filling.within(filling.left * CHOOSING_TIME), known.is_chosen)
-            keys = _bought(few, x)
-            if choices.best is not None:
-                begin.append(choices.best)
-                every = set(program.block.values())
-                keys |= {key for key in every if choices.best.get((*key, False))}
-            if not program.days:
-                tell("which runs go on them")
-                divided = Divided(program, costs, keys, better)
-                # What no plan is below is found out beside, on another core.
-                with ThreadPoolExecutor(1) as pool:
-                    bounding = pool.submit(choices.search, filling, enough)
-                    divided.search(filling, begin, chosen=known.is_chosen())
-                    over = True
-                    bounding.result()
-            bound = max(bound, choices.bound)
+                over = False
+                choices.search(filling.within(filling.left * CHOOSING_TIME), known.is_chosen)
+                keys = _bought(few, x)
+                if choices.best is not None:
+                    begin.append(choices.best)
+                    every = set(program.block.values())
+                    keys |= {key for key in every if choices.best.get((*key, False))}
+                if not program.days:
+                    tell("which runs go on them")
+                    divided = Divided(program, costs, keys, better)
+                    # What no plan is below is found out beside, on another core.
+                    with ThreadPoolExecutor(1) as pool:
+                        bounding = pool.submit(choices.search, filling, enough)
+                        divided.search(filling, begin, chosen=known.is_chosen())
+                        over = True
+                        bounding.result()
+                bound = max(bound, choices.bound)
         if _near(best, bound) or (best is not None and len(program.cost) > HUGE):
             return best, bound
     tell("what runs cost on parts of machines")
