@@ -16,6 +16,8 @@ from bench_runner.typed_numbers import percent
 
 FEWEST = 20
 """Rows of a group from which on it says whether predictions are better than a baseline."""
+LEAST_HELD, MOST_HELD = 0.85, 0.95
+"""The share of intervals of 90 % that should hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +127,7 @@ def verdict_on_baselines(cuts: dict[str, list[Held]]) -> str:
     """Where a guess without a fit is at least as good, and where too few or too many intervals
     hold."""
     beaten, uncovered = [], []
-    groups = 0
+    groups, by_chance = 0, 0.0
     for name, held in cuts.items():
         for title, key in (
             ("all", lambda o: ""),
@@ -139,6 +141,7 @@ def verdict_on_baselines(cuts: dict[str, list[Held]]) -> str:
                 if len(rows) < FEWEST:
                     continue
                 groups += 1
+                by_chance += outside_by_chance(len(rows))
                 ours = statistics.median(h.guess.error for h in rows)
                 words = f"{name}, {title} {group}".rstrip()
                 beaten += [
@@ -147,13 +150,27 @@ def verdict_on_baselines(cuts: dict[str, list[Held]]) -> str:
                     if _baseline(rows, b) < ours
                 ]
                 share = sum(h.guess.covered for h in rows) / len(rows)
-                if not 0.85 <= share <= 0.95:
+                if not LEAST_HELD <= share <= MOST_HELD:
                     uncovered.append(f"{words} ({percent(share)} of {len(rows)})")
     lines = [f"Of {groups} groups of {FEWEST} rows or more, a guess without a fit is better in:"]
     lines += [f"- {words}" for words in beaten] or ["- none"]
-    lines += ["", "The share of intervals that hold is not between 85 and 95 % in:"]
+    lines += [
+        "",
+        f"If nine in ten of all intervals held, and each for itself, {by_chance:.0f} of these "
+        "groups would be outside 85 to 95 % by chance alone, since most are small. The share is "
+        f"not between 85 and 95 % in these {len(uncovered)}:",
+    ]
     lines += [f"- {words}" for words in uncovered] or ["- none"]
     return "\n".join(lines)
+
+
+def outside_by_chance(rows: int) -> float:
+    """How likely a group of so many intervals is outside, of which each holds in nine of ten."""
+    return sum(
+        math.comb(rows, held) * 0.9**held * 0.1 ** (rows - held)
+        for held in range(rows + 1)
+        if not LEAST_HELD <= held / rows <= MOST_HELD
+    )
 
 
 def width_table(truth: dict[str, list[Held]]) -> str:
