@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from math import inf
 from random import Random
@@ -16,6 +17,7 @@ from advisor.planning.solver.machine_days import MachineDays
 from advisor.planning.solver.milp import Program
 from advisor.planning.solver.problem import PlanningProblem
 from advisor.planning.solver.schedule import Job, schedule
+from advisor.planning.solver.search_clock import Clock as SearchClock
 from advisor.planning.solver.search_clock import clock_of
 from advisor.planning.solver.solve import solve
 from advisor.planning.solver.widened import widened
@@ -115,6 +117,23 @@ def test_where_runs_may_be_left_out_no_choice_is_bounded_by_all_of_them(
     best, bound = large.large_plan(program, program.judged, clock_of(20), large.Learnt())
     assert best is not None and best[0] == pytest.approx(least)
     assert bound is None or bound <= least + CENT
+
+
+def test_where_all_runs_are_done_a_large_plan_is_bounded_by_its_choices(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked = []
+
+    class Asked(Choices):
+        def search(self, clock: SearchClock, enough: Callable[[], bool]) -> None:
+            asked.append(True)
+            super().search(clock, enough)
+
+    monkeypatch.setattr(large, "Choices", Asked)
+    monkeypatch.setattr(large, "_near", lambda *_: False)
+    program = Program(every_window_its_own(80, allocation=False))
+    large.large_plan(program, program.judged, clock_of(5), large.Learnt())
+    assert asked
 
 
 def test_of_plans_that_are_dearer_nothing_is_said() -> None:

@@ -154,7 +154,8 @@ def large_plan(
                 Divided(program, costs, _bought(few, x), better).soon(clock, begin[0])
             if _near(best, bound):
                 return best, bound
-            if not program.skip:  # of a choice it is known what all runs cost, and no fewer
+            # Of a choice it is known what all runs cost, and no fewer.
+            if program.problem.objective != "most-runs":
                 # A huge program has no other step that needs time.
                 share = FILLING_HUGE if len(program.cost) > HUGE else FILLING_TIME
                 filling = clock.within(clock.left * share)
