@@ -386,10 +386,10 @@ def _weights(recipe: Recipe) -> tuple[Weights, ...]:
 def _compilations(recipe: Recipe) -> tuple[Compilation, ...]:
     """The most promising first: layer by layer for text, the whole for images.
 
-    Of six models of images on one H100 or H200 the whole is faster for ResNet-50 (1.39 times) and
+    Of five models of images on one H100 or H200 the whole is faster for ResNet-50 (1.39 times) and
     ViT-B/16 (1.06), and at most 1.2 % slower for the others (docs/measurements.md). Swin's layers
-    are of many sizes and drop paths at rates of their own, so that each is compiled alone: on an
-    H100 that had not ended after 400 seconds.
+    are of many sizes and drop paths at rates of their own: compiled one by one they are 24 graphs,
+    which an H100 had not ended after 400 seconds.
     """
     if not recipe.support.compile:
         return ("none",)
