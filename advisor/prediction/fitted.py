@@ -15,7 +15,7 @@ from advisor.prediction.intervals import Tail
 from advisor.prediction.physics.memory import MemoryCosts
 from bench_runner.recipes import IMAGE_FAMILIES
 
-VERSION = 15
+VERSION = 16
 """Counts up when the factors or effects change their meaning: an older fit is then fitted anew."""
 
 

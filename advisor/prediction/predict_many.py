@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
@@ -16,12 +15,23 @@ from advisor.prediction.fitted import (
 from advisor.prediction.model.workload import Workload
 from advisor.prediction.physics.chip import Chip
 from advisor.prediction.physics.columns import Columns, WorkloadTable
-from advisor.prediction.physics.factors import NAMES, lean_layers, not_compiled, whole_attention
+from advisor.prediction.physics.factors import (
+    NAMES,
+    Rows,
+    lean_layers,
+    not_compiled,
+    row_factors,
+    whole_attention,
+)
 from advisor.prediction.physics.memory import ANY, Option, Wanted, sample_bytes
 from advisor.prediction.physics.step_time import (
+    TERMS,
+    busy_seconds,
     company_share,
     least_seconds,
+    opened,
     options_for,
+    score_seconds,
     traffic_terms,
     work_multiple,
     work_terms,
@@ -36,6 +46,7 @@ if TYPE_CHECKING:
     Whole = NDArray[np.int64]
     Flags = NDArray[np.bool_]
 
+_AT = {term: place for place, term in enumerate(TERMS)}
 SECONDS_PER_DAY = 86_400.0
 AS_FAST = 1.0 - 1e-9
 """What takes no smaller a share of another's time is as fast: processors round differently."""
@@ -279,48 +290,52 @@ def _fastest(
     those of the exchange."""
     import numpy as np
 
-    factors = _factors(fitted, columns, naive=naive)
+    values = np.exp(np.array(fitted.factors))
+    value = dict(zip(NAMES, values, strict=True))
+    flags = np.full(len(columns), True)
+    factors = row_factors(values, Rows(columns, flags & naive, flags)).T
     terms = work_terms(columns, free_lunch=not naive, lean=options[0].lean)
     least = least_seconds(columns, terms)
-    work = terms[0] * factors[0]
-    for term, factor in zip(terms[1:], factors[1:9], strict=True):
-        work += term * factor
-    busy = terms[0] + terms[1]
-    company = busy * company_share(columns) * factors[13]
-    work += company
+    parts = [term * factor for term, factor in zip(terms, factors, strict=False)]
+    busy = busy_seconds(terms)
+    company = busy * company_share(columns) * factors[_AT["company"]]
+    work = sum(parts, company)
     best = np.full(len(columns), np.inf)
     chosen = np.full(len(columns), -1)
     micro_batch_size = np.zeros(len(columns))
     exchanging = np.zeros(len(columns))
-    value = {name: math.exp(log) for name, log in zip(NAMES, fitted.factors, strict=True)}
     alone = options[0]
-    compiled = work + terms[3] * factors[3] * (
+    compiled = work + parts[_AT["attention"]] * (
         whole_attention(alone, columns) * (value["attention compiled whole"] - 1.0)
     )
+    scores = score_seconds(columns) * factors[_AT["scores"]]
+    compiled = compiled + np.where(opened(alone, columns), scores, 0.0)
     apart = work
+    elementwise = parts[_AT["elementwise"]]
     if options[0].lean:
-        fused = columns.fuses_loss * (value["fused logits"] - 1.0)
-        apart = compiled = (
-            work
-            + terms[6] * factors[6] * fused
-            + terms[4] * factors[4] * (lean_layers(columns) * (value["lean elementwise"] - 1.0))
-        )
+        fused = parts[_AT["logits"]] * (
+            columns.fuses_loss * (value["fused logits"] - 1.0)
+        ) + elementwise * (lean_layers(columns) * (value["lean elementwise"] - 1.0))
+        apart, compiled = work + fused, compiled + fused
     elif not naive:
         sharded = replace(alone, stage=1)
-        apart = work + terms[4] * factors[4] * (
+        apart = work + elementwise * (
             not_compiled(sharded, columns) * (value["elementwise of sharded"] - 1.0)
         )
+    update, exposed, exchanged, launches, offloaded = (
+        factors[_AT[term]] for term in ("update", "exposed", "exchange", "launches", "offload")
+    )
     for number, option in enumerate(options):
         micro = wanted.micro_batch(option, columns, fitted.costs, samples[number])
         multiple = work_multiple(option)
         *shown, offload = traffic_terms(option, columns, np.maximum(micro, 1.0), busy * multiple)
         seconds = (apart if option.stage else compiled) * multiple
-        exchange = shown[1] * factors[10] + shown[2] * factors[11]
-        seconds += shown[0] * factors[9] + exchange
+        exchange = shown[1] * exchanged + shown[2] * exposed
+        seconds += shown[0] * update + exchange
         if option.stage:
-            seconds += shown[3] * factors[12]
+            seconds += shown[3] * launches
         if option.offloading:
-            seconds += offload * factors[14]
+            seconds += offload * offloaded
         # A GPU without a datasheet rate has no seconds (NaN); that it fits is known all the same.
         better = (micro > 0) & ((seconds < best * AS_FAST) | (chosen < 0))
         np.copyto(best, seconds, where=better)
@@ -328,59 +343,3 @@ def _fastest(
         np.copyto(exchanging, exchange, where=better)
         chosen[better] = number
     return best, chosen, micro_batch_size, company, least, exchanging
-
-
-def _factors(fitted: Fitted, columns: Columns, *, naive: bool) -> list[Floats | float]:
-    """The factor of each of physics.TERMS."""
-    import numpy as np
-
-    value = {name: float(np.exp(log)) for name, log in zip(NAMES, fitted.factors, strict=True)}
-    prefix = "naive " if naive else ""
-    elementwise: Floats | float = value[prefix + "elementwise"]
-    if naive:
-        of_decoders = elementwise * value["naive elementwise of decoders"]
-        elementwise = np.where(columns.causal, of_decoders, elementwise)
-    if not naive and not columns.compiles.all():
-        elementwise = np.where(
-            columns.compiles, elementwise, elementwise * value["uncompiled elementwise"]
-        )
-    cached = np.where(columns.large_cache, value["traffic in a large cache"], 1.0)
-    elementwise = elementwise * cached
-    if columns.plain_convnet.any():
-        between = value["elementwise of plain convnets"]
-        elementwise = elementwise * np.where(columns.plain_convnet, between, 1.0)
-    compute = value[prefix + "compute"] * np.where(
-        columns.half_rate, value["compute of GeForce"], 1.0
-    )
-    attention: Floats | float = value["naive compute"]
-    scores: Floats | float = value[prefix + "scores"] * cached
-    plain = value["issue of plain convnets"]
-    issue = value["issue"] * np.where(columns.plain_convnet, plain, 1.0)
-    if naive:
-        scores = np.where(columns.causal, scores * value["naive scores of decoders"], scores)
-        issue = issue * value["naive issue"]
-    else:
-        cudnn = np.where(columns.half, value["attention of cuDNN"], 1.0)
-        hopper = np.where(columns.tensor_memory, value["attention of Hopper"] * cudnn, 1.0)
-        attention = value["attention"] * hopper
-    return [
-        compute,
-        value["operands"],
-        value["power"],
-        attention,
-        elementwise,
-        issue,
-        value["logits"],
-        scores,
-        np.where(
-            columns.convnet,
-            np.where(columns.half, value["depthwise"], value["depthwise in fp32"]),
-            value["scan"],
-        ),
-        value["update"],
-        value["exchange"],
-        value["exposed"],
-        value["launches"],
-        value["company"],
-        value["offload"],
-    ]

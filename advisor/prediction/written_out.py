@@ -86,6 +86,8 @@ def written_out(
         rows = np.flatnonzero(eager)
         places = np.full(len(counts), -1)
         places[rows] = np.arange(len(rows))
-        fused = [replace(w, fused_attention=True) if w.fusible else w for w in workloads]
+        fused = [
+            replace(w, fused_attention=True, opens=False) if w.fusible else w for w in workloads
+        ]
         ways += [(many, places, True) for many in both(fused, rows)]
     return WrittenOut(paper, ways)

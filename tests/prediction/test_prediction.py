@@ -52,8 +52,9 @@ from advisor.prediction.model.workload import Workload, workload_of
 from advisor.prediction.own_records import conditioned
 from advisor.prediction.physics.chip import Chip, board_of, gpu_type
 from advisor.prediction.physics.columns import WorkloadTable
-from advisor.prediction.physics.factors import FACTORS, hidden_share
+from advisor.prediction.physics.factors import FACTORS
 from advisor.prediction.physics.memory import NAIVE, OPTIONS, START, MemoryCosts, micro_batch
+from advisor.prediction.physics.paper_clock import hidden_share
 from advisor.prediction.predict_many import predict_many
 from advisor.prediction.predict_one import predict
 from advisor.prediction.rests_on import rests_on

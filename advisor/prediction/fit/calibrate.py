@@ -64,8 +64,14 @@ FEW: tuple[tuple[By, tuple[str, ...]], ...] = (
     (lambda o: o.stack, ("software", "source", "source x method")),
 )
 """What may be new and was measured of few groups, and the kinds of effects that then are new."""
-MANY: tuple[By, tuple[str, ...]] = (lambda o: o.workload.workload_id, ("source x model",))
-"""The same of many groups."""
+MANY: tuple[tuple[bool, tuple[str, ...]], ...] = (
+    (False, ("source x model",)),
+    (True, ("model",)),
+    (True, ("image model",)),
+)
+"""The same of many groups, which are the models: whether by the times of our own stack, or by those
+of other people's software, and the kinds of effects that then are new. Counted are those that have
+one."""
 FEWEST_OWN = 20
 """Times of our own stack from which on they have a tail of their own."""
 STEADY = 1.0
@@ -130,11 +136,21 @@ def calibrate(
         new[[names.index(kind) for kind in kinds]] = likely_stretch(
             observations, left_out, kinds, widths[0]
         )
-    key, kinds = MANY
-    groups = [(rows, *without(rows), widened(rows)) for rows in measured(key)]
-    new[[names.index(kind) for kind in kinds]] = _stretch(
-        observations, groups, kinds, widths, tail, exchange_shares(jacobian) ** 2
-    )
+    groups = [
+        (rows, *without(rows), widened(rows)) for rows in measured(lambda o: o.workload.workload_id)
+    ]
+    for ours, kinds in MANY:
+        theirs = [kind.key for kind in KINDS if kind.name in kinds]
+        having = np.array([any(key(o) is not None for key in theirs) for o in observations])
+        new[[names.index(kind) for kind in kinds]] = _stretch(
+            observations,
+            groups,
+            kinds,
+            widths,
+            own_tail if ours else tail,
+            exchange_shares(jacobian) ** 2,
+            having & told & (own if ours else ~own),
+        )
     return Calibration(fit_tail(alone[paper]), tail, own_tail, new)
 
 
@@ -214,10 +230,12 @@ def _stretch(
     widths: tuple[Floats, Floats],
     tail: Tail,
     exchange: Floats,
+    counted: NDArray[np.bool_],
 ) -> float:
-    """What the widths of these kinds are multiplied by so that 9 in 10 of the times are inside
-    their intervals when their group is left out; nearer to 1 the fewer groups there are.
-    ``exchange`` is what effects on the exchange count of each observation's variance."""
+    """What the widths of these kinds are multiplied by so that 9 in 10 of the times that are
+    ``counted`` are inside their intervals when their group is left out; nearer to 1 the fewer
+    groups there are. ``exchange`` is what effects on the exchange count of each observation's
+    variance."""
     import numpy as np
 
     keys = {kind.name: [kind.key(o) for o in observations] for kind in KINDS}
@@ -226,7 +244,7 @@ def _stretch(
     unseen: list[list[Floats]] = [[] for _ in KINDS]
     sizes = []
     for rows, residual, variance, widened in groups:
-        told = [n for n, i in enumerate(rows) if _is_told(observations[i])]
+        told = [n for n, i in enumerate(rows) if counted[i]]
         if not told:
             continue
         left = variance[told].copy()

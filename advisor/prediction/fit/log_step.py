@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from advisor.prediction.fit.fit_memory import columns_of
 from advisor.prediction.fit.observations import NATIVE, PAPER, REFERENCE, Observation
-from advisor.prediction.physics.factors import StepModel
 from advisor.prediction.physics.memory import MemoryCosts
+from advisor.prediction.physics.step_model import StepModel
 from advisor.prediction.physics.step_time import least_seconds, work_terms
 
 if TYPE_CHECKING:

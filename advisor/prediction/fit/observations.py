@@ -20,7 +20,14 @@ from advisor.prediction.physics.memory import HOST_GIB_A_GPU, NAIVE, Option
 from bench_runner.kernels import ROUND_LENGTH
 from bench_runner.published import load_published
 from bench_runner.recipe_model import ModelSource
-from bench_runner.recipes import PRECISIONS, Recipe, Support, Training, load_recipes
+from bench_runner.recipes import (
+    IMAGE_FAMILIES,
+    PRECISIONS,
+    Recipe,
+    Support,
+    Training,
+    load_recipes,
+)
 from bench_runner.records import SHARDINGS, Measurement, Settings, one_of
 from bench_runner.space import STAGES
 from price_catalog.load import load_catalog
@@ -168,6 +175,11 @@ def from_measurements(
         settings = record.settings
         if not paper and settings is not None and settings.attention is not None:
             workload = replace(workload, fused_attention=settings.attention != "eager")
+        option = None if paper or settings is None else option_of(settings)
+        if settings is not None and settings.compilation == "regional":
+            workload = replace(workload, opens=False)
+            if option is not None and workload.family in IMAGE_FAMILIES:
+                option = replace(option, lean=workload.layered)
         observation = Observation(
             observation_id=record.measurement_id,
             source_id=record.source_id,
@@ -177,7 +189,7 @@ def from_measurements(
             chip=chip,
             count=record.gpu_count,
             method="naive" if record.method == "naive" else "optimal",
-            option=None if paper or settings is None else option_of(settings),
+            option=option,
             micro_batch_size=None if paper or settings is None else settings.micro_batch_size,
             step_s=None if days is None else days * SECONDS_PER_DAY / workload.training_steps,
             rounding=ROUNDING_SD / days if paper and days else 0.0,
@@ -244,7 +256,7 @@ def from_throughput(path: Path, chips: Mapping[str, Chip]) -> list[Observation]:
     )
     for number, row, chip in _published_rows(path, chips):
         recipe = _row_recipe(row)
-        workload = workload_of(recipe)
+        workload = replace(workload_of(recipe), opens=False)
         if row["source_id"] in gathering:
             workload = labelled_alone(workload)
         naive = row["method"] == "naive"
@@ -325,6 +337,7 @@ def from_images(path: Path, chips: Mapping[str, Chip]) -> list[Observation]:
             target.workload,
             compiles=row["compiled"] == "yes",
             fused_attention=row["fused_attention"] == "yes",
+            opens=False,
         )
         observations.append(
             Observation(

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from bench_runner.architecture import (
     Architecture,
+    Bert,
     ConvNext,
     Mamba,
     TextTransformer,
@@ -22,8 +23,8 @@ from bench_runner.architecture_images import ResNet, Swin
 from bench_runner.architecture_text import T5, Deberta, target_length
 from bench_runner.flops import count_flops, counted_architecture
 from bench_runner.flops_images import resnet_convolutions, swin_stages
-from bench_runner.kernels import fuses_loss
-from bench_runner.recipes import Precision, Recipe
+from bench_runner.kernels import fuses_loss, most_promising
+from bench_runner.recipes import IMAGE_FAMILIES, Precision, Recipe
 from bench_runner.timm_models import TimmModel
 
 MASKED_SHARE = 0.15
@@ -48,6 +49,9 @@ class Workload:
     """Elements that one position carries from layer to layer."""
     linear_flops: float
     """Linear layers and convolutions, a sample."""
+    convolution_flops: float
+    """Those of them of convolutions that share their weights among channels: cuDNN's kernels, which
+    take TF32 unless they are told not to."""
     attention_flops: float
     """Scores and weighted values over the full square, a sample."""
     layer_elements: float
@@ -60,6 +64,10 @@ class Workload:
     causal: bool
     fused_attention: bool
     """Whether free-lunch settings bring a fused attention kernel."""
+    opens: bool
+    """Whether compiling the model as a whole opens that kernel into products and a softmax."""
+    layered: bool
+    """Whether the program's own settings compile it layer by layer, which opens none."""
     compiles: bool
     checkpoints: bool
     """Whether the model's code supports activation checkpointing."""
@@ -119,6 +127,9 @@ def workload_of(recipe: Recipe) -> Workload:
         layers=shape.layers,
         width=shape.width,
         linear_flops=float(forward.matmul + forward.convolution),
+        convolution_flops=float(forward.convolution - 2.0 * shape.scan_elements)
+        if recipe.family in IMAGE_FAMILIES
+        else 0.0,
         attention_flops=float(forward.attention),
         layer_elements=shape.layer_elements,
         logit_elements=shape.logit_elements,
@@ -126,6 +137,8 @@ def workload_of(recipe: Recipe) -> Workload:
         scan_elements=shape.scan_elements,
         causal=shape.causal,
         fused_attention=support.attention != "eager",
+        opens=_opens(architecture),
+        layered=most_promising(recipe).compilation == "regional",
         compiles=support.compile,
         checkpoints=support.activation_checkpointing,
         fusible=support.attention == "eager"
@@ -135,6 +148,13 @@ def workload_of(recipe: Recipe) -> Workload:
         fuses_loss=fuses_loss(recipe),
         unlike=_unlike(architecture),
     )
+
+
+def _opens(architecture: Architecture) -> bool:
+    """BERT's and ViT's kin: traces of both have no fused kernel where they are compiled whole, by a
+    mask that hides nothing, dropout of the scores or an odd number of patches. A decoder keeps
+    its own, and so does ModernBERT by its times."""
+    return isinstance(architecture, Bert | Vit)
 
 
 def labelled_alone(workload: Workload) -> Workload:
@@ -170,6 +190,7 @@ def sized(workload: Workload, parameters: float | None) -> Workload:
         workload,
         parameters=round(parameters),
         linear_flops=workload.linear_flops * ratio,
+        convolution_flops=workload.convolution_flops * ratio,
         attention_flops=workload.attention_flops * ratio,
         layer_elements=workload.layer_elements * ratio,
     )

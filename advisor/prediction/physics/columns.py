@@ -30,6 +30,7 @@ _WORKLOAD_NUMBERS = (
     "layers",
     "width",
     "linear_flops",
+    "convolution_flops",
     "attention_flops",
     "layer_elements",
     "logit_elements",
@@ -50,6 +51,7 @@ class Columns:
     layers: Floats
     width: Floats
     linear_flops: Floats
+    convolution_flops: Floats
     attention_flops: Floats
     layer_elements: Floats
     logit_elements: Floats
@@ -60,6 +62,8 @@ class Columns:
     bf16: Flags
     causal: Flags
     fused: Flags
+    opens: Flags
+    layered: Flags
     compiles: Flags
     checkpoints: Flags
     convnet: Flags
@@ -124,6 +128,8 @@ class WorkloadTable:
                     item.family in TEXT_FAMILIES,
                     item.family == "convnet" and not item.scan_elements,
                     item.family in TEXT_FAMILIES and item.fuses_loss,
+                    item.opens,
+                    item.layered,
                 )
                 for item in workloads
             ],
@@ -186,6 +192,8 @@ class WorkloadTable:
             text=flags[7],
             plain_convnet=flags[8],
             fuses_loss=flags[9],
+            opens=flags[10],
+            layered=flags[11],
             half_rate=self.half_rate[chip_index],
             large_cache=self.large_cache[chip_index],
             tensor_memory=self.tensor_memory[chip_index],

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
+    Flags = NDArray[np.bool_]
 
 TERMS = (
     "compute",
@@ -39,6 +40,7 @@ TERMS = (
     "logits",
     "scores",
     "scan",
+    "convolution",
     "update",
     "exchange",
     "exposed",
@@ -52,6 +54,11 @@ FLOPS_A_JOULE = 1e12
 below it."""
 OPERAND_REUSE = 200.0
 """FLOPs for each byte that a matrix product moves in half precision: operands are read in tiles."""
+LOGIT_TRIPS = 6.0
+"""How often three passes of products write or read a logit, at the datasheet's bandwidth: 3.3
+billion of Pythia 14M's take an H100 10.4 ms (profiled, docs/measurements.md)."""
+PRODUCTS_REACH = 0.65
+"""Share of the peak that a vocabulary's products reach where they are not bound so, about."""
 MIXED_PASS_BYTES = 26.0
 """Moved a parameter by each pass under automatic mixed precision, whatever the micro-batch: the
 FP32 weight is cast (6) and read twice (4), its gradient written, cast and added up (16)."""
@@ -73,7 +80,7 @@ simpler setting."""
 
 
 def work_terms(columns: Columns, *, free_lunch: bool, lean: bool = False) -> list[Floats]:
-    """Seconds of the first nine of TERMS in one optimiser step, every factor 1.
+    """Seconds of those of TERMS before the update in one optimiser step, every factor 1.
 
     They are the same for all settings, but for what `work_multiple` says, and for the logits, of
     which a fused loss (``lean``) computes those alone that have a label.
@@ -84,36 +91,59 @@ def work_terms(columns: Columns, *, free_lunch: bool, lean: bool = False) -> lis
     per_byte = share / columns.bandwidth
     per_layer_byte = share / columns.layer_bandwidth
     per_flop = 3.0 * share / (columns.peak if free_lunch else columns.naive_peak)
+    # PyTorch lets convolutions take TF32 whatever is said of products.
+    convolution_s = columns.convolution_flops * 3.0 * share / columns.peak
     linear_flops, logits = columns.linear_flops, columns.logit_elements
     if lean:
         # A logit takes one multiplication and one addition for each element of its position.
         without = np.where(columns.fuses_loss, (1.0 - columns.labelled) * logits, 0.0)
         linear_flops, logits = linear_flops - 2.0 * columns.width * without, logits - without
+    # Of a narrow model a vocabulary's products are bound by the logits that they write and read.
+    products_s = 2.0 * columns.width * logits * per_flop / PRODUCTS_REACH
+    narrow = np.maximum(logits * width * LOGIT_TRIPS * per_byte - products_s, 0.0)
     operand_bytes = linear_flops * width * (1.5 / OPERAND_REUSE)  # 3 passes, 2-byte base
     fused = columns.fused & free_lunch
     # A causal kernel leaves out the half above the diagonal.
     square = np.where(columns.causal & fused, 0.5, 1.0)
     return [
-        linear_flops * per_flop,
+        (linear_flops - columns.convolution_flops) * per_flop + narrow,
         operand_bytes * per_byte,
         linear_flops * width * (1.5 * share / FLOPS_A_JOULE) / columns.tdp_w,
         columns.attention_flops * square * per_flop,
         columns.layer_elements * width * per_layer_byte,
         columns.layer_elements * share / columns.load_rate,
         logits * 4.0 * per_byte,
-        np.where(fused, 0.0, columns.score_elements * width * per_layer_byte),
+        np.where(fused, 0.0, score_seconds(columns)),
         np.where(
             columns.convnet,
             columns.scan_elements * (6.0 * share) / columns.tap_rate,  # 2 FLOPs, 3 passes
             columns.scan_elements * width * per_byte,
         ),
+        convolution_s,
     ]
+
+
+def score_seconds(columns: Columns) -> Floats:
+    """What attention's scores take where no fused kernel keeps them."""
+    moved = columns.score_elements * columns.weight_bytes * columns.share
+    return moved / columns.layer_bandwidth
+
+
+def opened(option: Option, columns: Columns) -> Flags:
+    """Where the compiler opens a fused attention: the model is compiled as a whole, as the paper's
+    settings do with all models and the program's own with some."""
+    whole = option.free_lunch and option.stage == 0
+    result: Flags = columns.opens & columns.fused & columns.compiles & whole
+    return result & ~columns.layered if option.lean else result
 
 
 def least_seconds(columns: Columns, work: Sequence[Floats]) -> Floats:
     """Of `work_terms`: what the matrix products alone take at the rate that they reach; 0 in single
     precision, of which nobody measured what products reach."""
-    return (work[TERMS.index("compute")] + work[TERMS.index("attention")]) * columns.half
+    compute, attention, convolution = (
+        work[TERMS.index(term)] for term in ("compute", "attention", "convolution")
+    )
+    return (compute + attention + convolution) * columns.half
 
 
 def work_multiple(option: Option) -> float:
@@ -179,12 +209,22 @@ def step_terms(option: Option, columns: Columns, micro_batch_size: Floats) -> li
 
     multiple = work_multiple(option)
     terms = work_terms(columns, free_lunch=option.free_lunch, lean=option.lean)
+    scores = TERMS.index("scores")
+    terms[scores] = terms[scores] + np.where(opened(option, columns), score_seconds(columns), 0.0)
     work = [term * multiple for term in terms]
     micro = np.maximum(micro_batch_size, 1.0)
-    busy = work[0] + work[1]
+    busy = busy_seconds(work)
     *shown, offload = traffic_terms(option, columns, micro, busy)
     company = busy * company_share(columns)
     return [*work, *shown, company, np.broadcast_to(offload, micro.shape)]
+
+
+def busy_seconds(work: Sequence[Floats]) -> Floats:
+    """Of `work_terms`: what an exchange can hide behind."""
+    compute, convolution, operands = (
+        work[TERMS.index(term)] for term in ("compute", "convolution", "operands")
+    )
+    return compute + convolution + operands
 
 
 def company_share(columns: Columns) -> Floats:
