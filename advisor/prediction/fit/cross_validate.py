@@ -10,12 +10,17 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
+from advisor.prediction.fit.accuracy_chance import drawn_of
 from advisor.prediction.fit.fit import Posterior, condition, fit_posterior
 from advisor.prediction.fit.observations import PAPER, REFERENCE, SECONDS_PER_DAY, Observation
 from advisor.prediction.fit.random_effects import cell
 from advisor.prediction.physics.chip import gpu_type
+
+if TYPE_CHECKING:
+    from advisor.prediction.fit.accuracy_chance import Drawn
 
 FEWEST_OF_PAIR = 6
 """Rows of a source and a GPU from which on the two are left out together."""
@@ -33,6 +38,9 @@ class Guess:
     days: float
     low_days: float
     high_days: float
+    drawn: Drawn | None = field(default=None, compare=False, repr=False)
+    """Whether the interval holds in each of many draws in which all are right, errors sharing what
+    they share with those of the times that are left out together."""
 
     @property
     def error(self) -> float:
@@ -206,7 +214,9 @@ def guesses_of(posterior: Posterior, held: Sequence[Observation]) -> list[Guess]
     """Predict what a fit did not see."""
     means, halves = posterior.predict(held)
     found = []
-    for observation, mean, half in zip(held, means, halves, strict=True):
+    for observation, mean, half, drawn in zip(
+        held, means, halves, drawn_of(posterior, held), strict=True
+    ):
         run = observation.workload.training_steps / SECONDS_PER_DAY
         found.append(
             Guess(
@@ -214,6 +224,7 @@ def guesses_of(posterior: Posterior, held: Sequence[Observation]) -> list[Guess]
                 days=math.exp(mean) * run,
                 low_days=math.exp(mean - half) * run,
                 high_days=math.exp(mean + half) * run,
+                drawn=drawn,
             )
         )
     return found
