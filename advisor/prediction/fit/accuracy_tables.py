@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 from advisor.prediction.fit.baselines import BASELINES
 from advisor.prediction.fit.card_ratios import Ratio
+from advisor.prediction.fit.compare_machines import Comparison
 from advisor.prediction.fit.cross_validate import Guess
 from advisor.prediction.fit.observations import REFERENCE, Observation
-from advisor.prediction.physics.chip import gpu_type
 from bench_runner.typed_numbers import percent
-
-FEWEST = 20
-"""Rows of a group from which on it says whether predictions are better than a baseline."""
-LEAST_HELD, MOST_HELD = 0.85, 0.95
-"""The share of intervals of 90 % that should hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,21 +28,47 @@ class Held:
         return self.guess.observation
 
 
-def links_of(o: Observation) -> str:
-    return "one" if o.count == 1 else "switch" if o.chip.switched else "PCIe"
+def machine_of(o: Observation) -> str:
+    """How many GPUs, and how they are joined."""
+    if o.count == 1:
+        return "1 GPU"
+    return f"{o.count} GPUs, {'switch' if o.chip.switched else 'PCIe'}"
+
+
+def median_error(held: Sequence[Held]) -> float:
+    """How far off the middle one is."""
+    return statistics.median(h.guess.error for h in held)
+
+
+def ninth_error(held: Sequence[Held]) -> float:
+    """How far off nine in ten are at most."""
+    errors = sorted(h.guess.error for h in held)
+    return errors[min(len(errors) - 1, int(0.9 * len(errors)))]
+
+
+def log_bias(held: Sequence[Held]) -> float:
+    """Median logarithm of measured over predicted."""
+    return statistics.median(h.guess.log_error for h in held)
+
+
+def share_held(held: Sequence[Held]) -> float:
+    """Of the intervals, that hold the measured time."""
+    return sum(h.guess.covered for h in held) / len(held)
+
+
+def half_width(held: Sequence[Held]) -> float:
+    """High over middle of the interval, median."""
+    return statistics.median(h.guess.high_days / h.guess.days for h in held)
 
 
 def figures(held: Sequence[Held]) -> str:
-    guesses = [h.guess for h in held]
-    errors = sorted(g.error for g in guesses)
-    covered = sum(g.covered for g in guesses) / len(guesses)
-    bias = statistics.median(g.log_error for g in guesses)
-    ninth = errors[min(len(errors) - 1, int(0.9 * len(errors)))]
-    guessed = " | ".join(_share(_baseline(held, name)) for name in BASELINES)
+    """The columns of `_HEAD`."""
+    mean = statistics.fmean(h.guess.error for h in held)
+    guessed = " | ".join(_share(baseline_error(held, name)) for name in BASELINES)
     return (
-        f"{len(guesses)} | {percent(statistics.median(errors), 1)} | "
-        f"{percent(statistics.fmean(errors), 1)} | {percent(ninth, 1)} | {bias:+.2f} | "
-        f"{percent(covered)} | {guessed}"
+        f"{len(held)} | {percent(median_error(held), 1)} | {percent(mean, 1)} | "
+        f"{percent(ninth_error(held), 1)} | {log_bias(held):+.2f} | {percent(share_held(held))} | "
+        f"{guessed}"
     )
 
 
@@ -55,7 +76,8 @@ def _share(value: float) -> str:
     return "no row to go by" if math.isnan(value) else percent(value, 1)
 
 
-def _baseline(held: Sequence[Held], name: str) -> float:
+def baseline_error(held: Sequence[Held], name: str) -> float:
+    """Median error of a guess without a fit; NaN where it has no row to go by."""
     errors = [h.baselines[name] for h in held if not math.isnan(h.baselines[name])]
     return statistics.median(errors) if errors else math.nan
 
@@ -80,13 +102,9 @@ def held_table(
             continue
         reach = percent(must[name]) if name in must else ""
         row = figures(held).split(" | ")
-        row.insert(_COLUMNS - len(BASELINES), percent(_covered(plain[name])))
+        row.insert(_COLUMNS - len(BASELINES), percent(share_held(plain[name])))
         lines.append(f"| {name} | {reach} | {' | '.join(row)} |")
     return "\n".join(lines)
-
-
-def _covered(held: Sequence[Held]) -> float:
-    return sum(h.guess.covered for h in held) / len(held)
 
 
 def ratio_table(ratios: Sequence[Ratio]) -> str:
@@ -123,62 +141,31 @@ def grouped(held: Sequence[Held], key: Callable[[Observation], Hashable]) -> str
     return "\n".join(lines)
 
 
-def verdict_on_baselines(cuts: dict[str, list[Held]]) -> str:
-    """Where a guess without a fit is at least as good, and where too few or too many intervals
-    hold."""
-    beaten, uncovered = [], []
-    groups, by_chance = 0, 0.0
-    for name, held in cuts.items():
-        for title, key in (
-            ("all", lambda o: ""),
-            ("family", lambda o: o.workload.family),
-            ("GPU", lambda o: gpu_type(o.chip)),
-            ("source", lambda o: o.stack),
-            ("", lambda o: f"{o.count} GPUs, {links_of(o)}"),
-        ):
-            for group in sorted({str(key(h.observation)) for h in held}):
-                rows = [h for h in held if str(key(h.observation)) == group]
-                if len(rows) < FEWEST:
-                    continue
-                groups += 1
-                by_chance += outside_by_chance(len(rows))
-                ours = statistics.median(h.guess.error for h in rows)
-                words = f"{name}, {title} {group}".rstrip()
-                beaten += [
-                    f"{words} ({percent(ours, 1)} against {percent(_baseline(rows, b), 1)} of {b})"
-                    for b in BASELINES
-                    if _baseline(rows, b) < ours
-                ]
-                share = sum(h.guess.covered for h in rows) / len(rows)
-                if not LEAST_HELD <= share <= MOST_HELD:
-                    uncovered.append(f"{words} ({percent(share)} of {len(rows)})")
-    lines = [f"Of {groups} groups of {FEWEST} rows or more, a guess without a fit is better in:"]
-    lines += [f"- {words}" for words in beaten] or ["- none"]
-    lines += [
-        "",
-        f"If nine in ten of all intervals held, and each for itself, {by_chance:.0f} of these "
-        "groups would be outside 85 to 95 % by chance alone, since most are small. The share is "
-        f"not between 85 and 95 % in these {len(uncovered)}:",
-    ]
-    lines += [f"- {words}" for words in uncovered] or ["- none"]
-    return "\n".join(lines)
-
-
-def outside_by_chance(rows: int) -> float:
-    """How likely a group of so many intervals is outside, of which each holds in nine of ten."""
-    return sum(
-        math.comb(rows, held) * 0.9**held * 0.1 ** (rows - held)
-        for held in range(rows + 1)
-        if not LEAST_HELD <= held / rows <= MOST_HELD
-    )
-
-
 def width_table(truth: dict[str, list[Held]]) -> str:
     """How wide the intervals of each cut are."""
     lines = ["| left out | half-width, median | of our own stack |", "|---|---|---|"]
     for name, held in truth.items():
-        every = [h.guess.high_days / h.guess.days for h in held]
-        own = [h.guess.high_days / h.guess.days for h in held if h.observation.harness == REFERENCE]
-        ours = f"x or / {statistics.median(own):.2f}" if own else ""
-        lines.append(f"| {name} | x or / {statistics.median(every):.2f} | {ours} |")
+        own = [h for h in held if h.observation.harness == REFERENCE]
+        ours = f"x or / {half_width(own):.2f}" if own else ""
+        lines.append(f"| {name} | x or / {half_width(held):.2f} | {ours} |")
+    return "\n".join(lines)
+
+
+def compared_table(found: Mapping[str, Sequence[Comparison]]) -> str:
+    """Ratios of two machines' times: how far off, and how many of their intervals hold."""
+    lines = [
+        "| | pairs | median error of the ratio | 90th percentile | in the 90 % interval |",
+        "|---" * 5 + "|",
+    ]
+    for title, every in found.items():
+        for same in (False, True):
+            kind = "one GPU type, other counts" if same else "two GPU types"
+            pairs = [c for c in every if c.same_gpu == same]
+            if pairs:
+                errors = sorted(math.expm1(c.error) for c in pairs)
+                covered = sum(c.covered for c in pairs) / len(pairs)
+                lines.append(
+                    f"| {title}, {kind} | {len(pairs)} | {percent(statistics.median(errors), 1)} | "
+                    f"{percent(errors[int(0.9 * (len(errors) - 1))], 1)} | {percent(covered)} |"
+                )
     return "\n".join(lines)
