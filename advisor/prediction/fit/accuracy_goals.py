@@ -204,7 +204,8 @@ def _widths(told: str) -> list[Goal]:
                     f"at most x or / {most}",
                     f"all but {above} of {number}",
                     above == percent(0),
-                    "mostly models that nobody measured ([how wide](#how-wide-the-intervals-are))",
+                    "models that nobody measured, and a few cards with little evidence "
+                    "([which](#how-wide-the-intervals-are))",
                 )
             )
     return goals
