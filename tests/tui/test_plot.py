@@ -511,10 +511,12 @@ async def test_the_wheel_zooms_around_the_mouse_and_dragging_moves_the_view() ->
     app = WidgetApp(widget)
     async with app.run_test(size=(120, 40)) as pilot:
         place = place_of(widget, 11)
-        start = widget._start_view(widget._points)
+        layout = widget._arrange(widget.size)
+        assert layout is not None
+        start_span = layout.grid.x.span
         await pilot._post_mouse_events([MouseScrollUp], CostTimePlot, offset=place)
         await pilot.pause()
-        assert widget.view is not None and widget.view.x.span < start.x.span
+        assert widget.view is not None and widget.view.x.span < start_span
         assert abs(place_of(widget, 11)[0] - place[0]) <= 1
         assert abs(place_of(widget, 11)[1] - place[1]) <= 1
         await pilot._post_mouse_events([MouseScrollDown], CostTimePlot, offset=place)

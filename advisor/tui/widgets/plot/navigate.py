@@ -16,6 +16,14 @@ SIDEWAYS = 2.0
 REACH_COLUMNS, REACH_ROWS = 3, 1
 """How far from a point the mouse may be, so that its label belongs to it too."""
 
+EVERY_POINT = 4000
+"""Up to this many points the arrow keys reach every one, beyond it those that are drawn."""
+
+
+def reachable(winners: Mapping[tuple[int, int], int], count: int) -> Iterable[int]:
+    """Which of this many points the arrow keys can reach."""
+    return winners.values() if count > EVERY_POINT else range(count)
+
 
 def neighbour(
     grid: PlotGrid, candidates: Iterable[int], start: int, direction: Direction

@@ -2,93 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from math import log10
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
-from rich.segment import Segment
-from rich.style import Style
 from textual import events
-from textual.binding import Binding, BindingType
-from textual.color import Color
+from textual.binding import BindingType
 from textual.geometry import Offset, Size
 from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
 from textual.widget import Widget
 
-from advisor.tui.widgets.plot.canvas import BLANK, Ink
 from advisor.tui.widgets.plot.data import PlotData, PointFlag
 from advisor.tui.widgets.plot.frame import MIN_HEIGHT, MIN_WIDTH, Frame
-from advisor.tui.widgets.plot.grid import LogPoints, PlotGrid, fit_scales
+from advisor.tui.widgets.plot.grid import LogPoints
 from advisor.tui.widgets.plot.key import PlotKey
-from advisor.tui.widgets.plot.navigate import Direction, neighbour, point_at
+from advisor.tui.widgets.plot.layout import KeptLayout, Layout
+from advisor.tui.widgets.plot.navigate import Direction, neighbour, point_at, reachable
 from advisor.tui.widgets.plot.paint import Scene, paint
-from advisor.tui.widgets.plot.scale import LogScale, drawable, fit_scale, with_round_values
-from advisor.tui.widgets.plot.style import ANSI_COLOURS, palette
+from advisor.tui.widgets.plot.plot_keys import FOOTER, HELP, KEYS
+from advisor.tui.widgets.plot.scale import drawable
+from advisor.tui.widgets.plot.strips import ThemedInks
+from advisor.tui.widgets.plot.view import Limits, View, start_view, view_around
 from advisor.tui.widgets.safe_text import fit
 
 MOST_LEGEND = 400
 """How many items of the legend are looked at when its height is chosen."""
-EVERY_POINT = 4000
-"""Up to this many points the arrow keys reach every one, beyond it those that are drawn."""
 CLOSER = 0.8
 """Of its span, what one turn of the wheel leaves in view."""
-DIMMED = 0.6
-"""How much of its colour a point keeps that is left out or over a limit."""
-
-
-class View(NamedTuple):
-    """What part of both axes is looked at."""
-
-    x: LogScale
-    y: LogScale
-
-
-class _Layout(NamedTuple):
-    """What depends on the points and the size alone, kept while budget and selection change."""
-
-    frame: Frame
-    grid: PlotGrid
-    flags: bytes
-    winners: Mapping[tuple[int, int], int]
-    front: list[int]
-    named: list[int]
 
 
 class CostTimePlot(Widget, can_focus=True):
     """Cost against training time on logarithmic axes, one glyph and colour a GPU type."""
 
-    HELP = """
-## Cost against training time
-
-Each point is a machine: glyph and colour say which GPU. Both axes are logarithmic. Further left is
-cheaper, further down is faster. Named are the front, what is too close to first place to call, the
-selected machine and your own. Every other one is a dot until `*` shows its name. The thin bars are
-the intervals of the times.
-
-- The stepped line is the **Pareto front**: no machine is both cheaper and faster than one on it.
-- Hollow glyphs are **estimates**: nobody measured them. `?` marks **doubtful** evidence, `†` what
-  **no seller** is known for at that price, brackets what is **left out** of the ranking.
-- The heavy lines are the budget and the time limit; what lies beyond them is dim.
-
-An arrow key goes to the nearest point in that direction, `Home` and `End` to the cheapest and the
-dearest. `Enter` opens the selected one. `+` and `-` zoom around it, `Shift` with an arrow key moves
-the view, `f` shows what fits, `0` everything as it was, `z` fills the screen.
-
-With a mouse: hover to read a point, click to select it; click again where several share one place.
-The wheel zooms around the mouse, dragging moves the view.
-"""
-
-    FOOTER: ClassVar[tuple[tuple[str, str, str], ...]] = (
-        ("+", "closer", "focused.zoom(0.6)"),
-        ("-", "further", "focused.zoom(1.6667)"),
-        ("f", "what fits", "focused.focus_fitting"),
-        ("*", "all names", "focused.toggle_every"),
-        ("0", "as it was", "focused.reset_view"),
-    )
-    """Keys for the bar at the bottom while this has the focus."""
+    HELP = HELP
+    FOOTER: ClassVar[tuple[tuple[str, str, str], ...]] = FOOTER
+    BINDINGS: ClassVar[list[BindingType]] = [*KEYS]
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         "plot--axis",
@@ -137,46 +86,6 @@ The wheel zooms around the mouse, dragging moves the view.
     }
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *(
-            Binding(key, action, label, show=False, id=f"plot-{key}", tooltip=f"Select the {tip}")
-            for key, action, label, tip in (
-                ("left", "move('left')", "Cheaper", "nearest point to the left"),
-                ("right", "move('right')", "Dearer", "nearest point to the right"),
-                ("up", "move('up')", "Slower", "nearest point above"),
-                ("down", "move('down')", "Faster", "nearest point below"),
-                ("home", "first", "Cheapest", "cheapest point"),
-                ("end", "last", "Dearest", "dearest point"),
-            )
-        ),
-        *(
-            Binding(key, action, label, show=False, id=f"plot-{action}", tooltip=tip)
-            for key, action, label, tip in (
-                (
-                    "plus,equals_sign",
-                    "zoom(0.6)",
-                    "Zoom in",
-                    "Look closer, around the selected point",
-                ),
-                ("minus", "zoom(1.6667)", "Zoom out", "Look from further away"),
-                ("0", "reset_view", "As it was", "The view that the picture starts with"),
-                ("f", "focus_fitting", "What fits", "Only what keeps the budget and the limit"),
-                ("asterisk", "toggle_every", "All names", "Every machine by name, or only dots"),
-                ("shift+left", "pan(-0.2, 0)", "Left", "Move the view to the left"),
-                ("shift+right", "pan(0.2, 0)", "Right", "Move the view to the right"),
-                ("shift+up", "pan(0, 0.2)", "Up", "Move the view up"),
-                ("shift+down", "pan(0, -0.2)", "Down", "Move the view down"),
-            )
-        ),
-        Binding(
-            "enter,space",
-            "open",
-            "Open",
-            id="plot-open",
-            tooltip="Open the full record of the selected point",
-        ),
-    ]
-
     data: reactive[PlotData] = reactive(PlotData(), init=False)
     budget_usd: reactive[float | None] = reactive(None, init=False)
     """Where to draw the budget, in the units of ``data.x_usd``; None draws none."""
@@ -193,37 +102,30 @@ The wheel zooms around the mouse, dragging moves the view.
     """What the person zoomed or moved to; None while the picture chooses."""
 
     @dataclass(eq=False, repr=False)
-    class PointSelected(Message):
+    class _OfPlot(Message):
+        plot: CostTimePlot
+
+        @property
+        def control(self) -> CostTimePlot:
+            return self.plot
+
+    @dataclass(eq=False, repr=False)
+    class PointSelected(_OfPlot):
         """The user selected a point, by key or by click."""
 
-        plot: CostTimePlot
         index: int
 
-        @property
-        def control(self) -> CostTimePlot:
-            return self.plot
-
     @dataclass(eq=False, repr=False)
-    class PointHovered(Message):
+    class PointHovered(_OfPlot):
         """The mouse came over a point, or left it (``index`` is None)."""
 
-        plot: CostTimePlot
         index: int | None
 
-        @property
-        def control(self) -> CostTimePlot:
-            return self.plot
-
     @dataclass(eq=False, repr=False)
-    class PointOpened(Message):
+    class PointOpened(_OfPlot):
         """The user asked for everything about the selected point."""
 
-        plot: CostTimePlot
         index: int
-
-        @property
-        def control(self) -> CostTimePlot:
-            return self.plot
 
     def __init__(
         self,
@@ -234,31 +136,23 @@ The wheel zooms around the mouse, dragging moves the view.
         classes: str | None = None,
     ) -> None:
         super().__init__(name=name, id=id, classes=classes)
-        self._points: LogPoints | None = None
-        self._kept: _Layout | None = None
-        self._before: tuple[LogPoints | None, _Layout | None] = (None, None)
-        """The same for the data before this: one key goes between two kinds of cost."""
+        self._kept = KeptLayout()
         self._kept_key: PlotKey | None = None
         self._strips: list[Strip] = []
         self._strips_of: tuple[object, ...] = ()
-        self._ink_styles: dict[Ink, Style] = {}
+        self._inks = ThemedInks(self)
         self._held_at: Offset | None = None
         """Where the mouse's button was pressed, or last dragged to."""
         self._dragged = False
         if data is not None:
-            self._points = LogPoints.of(data)
+            self._kept.take(data)
             self.set_reactive(CostTimePlot.data, data)
 
     # State
 
     def validate_data(self, data: PlotData) -> PlotData:
         """Take the logarithms, or raise a ValueError while the old picture still stands."""
-        if self._points is None or not self._points.belongs_to(data):
-            points, kept = self._before
-            if points is None or not points.belongs_to(data):
-                points, kept = LogPoints.of(data), None
-            self._before = (self._points, self._kept)
-            self._points, self._kept = points, kept
+        self._kept.take(data)
         return data
 
     def watch_data(self, data: PlotData) -> None:
@@ -280,7 +174,7 @@ The wheel zooms around the mouse, dragging moves the view.
 
     def notify_style_update(self) -> None:
         super().notify_style_update()
-        self._ink_styles = {}
+        self._inks.forget()
         self._strips_of = ()
 
     # Drawing
@@ -309,7 +203,7 @@ The wheel zooms around the mouse, dragging moves the view.
         layout = self._arrange(size)
         if layout is None:
             return self._message(size)
-        key = self._key()
+        key, every = self._key(), self.every or not layout.named
         canvas = paint(
             Scene(
                 data=self.data,
@@ -318,20 +212,17 @@ The wheel zooms around the mouse, dragging moves the view.
                 winners=layout.winners,
                 front=layout.front,
                 marks=key.marks,
-                legend=key.legend if self.every or not layout.named else key.signs,
+                legend=key.legend if every else key.signs,
                 budget_usd=self.budget_usd,
                 max_days=self.max_days,
                 selected=self.selected,
                 hovered=self.hovered,
                 ascii_only=self.ascii,
                 named=layout.named,
-                every=self.every or not layout.named,
+                every=every,
             )
         )
-        return [
-            Strip([Segment(text, self._ink_style(ink)) for text, ink in canvas.runs(y)], size.width)
-            for y in range(size.height)
-        ]
+        return [self._inks.strip(canvas.runs(y), size.width) for y in range(size.height)]
 
     def _message(self, size: Size) -> list[Strip]:
         """One line in the middle that says why there is no picture."""
@@ -339,70 +230,30 @@ The wheel zooms around the mouse, dragging moves the view.
             text = f"The picture needs {MIN_WIDTH}×{MIN_HEIGHT} cells."
         else:
             text = self.empty_message
-        text = fit(text, size.width, ascii_only=self.ascii)
-        blank = Strip.blank(size.width, self.rich_style)
-        line = Strip([Segment(text, self._ink_style(Ink("message")))])
-        rows = [blank] * size.height
-        if rows:
-            rows[(size.height - 1) // 2] = line.text_align(size.width, "center").apply_style(
-                self.rich_style
-            )
-        return rows
+        return self._inks.message(fit(text, size.width, ascii_only=self.ascii), size)
 
-    def _arrange(self, size: Size) -> _Layout | None:
-        """The points by cell, computed anew only for other points, flags, sizes or scales."""
-        data, points = self.data, self._points
+    def _arrange(self, size: Size) -> Layout | None:
+        """Where everything stands, or None where there is no room or no point."""
+        points = self._kept.points
         if points is None or size.width < MIN_WIDTH or size.height < MIN_HEIGHT:
             return None
-        x, y = self.view or self._start_view(points)
+        data, view, key = self.data, self._view(points), self._key()
         every = self.every or not data.flagged(PointFlag.NAMED)
-        legend = self._key().legend if every else self._key().signs
+        legend = key.legend if every else key.signs
         # No frame has room for more of them, and ten thousand types take a while to add up.
         legend_width = sum(item.width + 2 for item in legend[:MOST_LEGEND])
-        frame = Frame.of(size.width, size.height, y, data.y_title, legend_width)
-        old = self._kept
-        if old is not None and old.grid.covers(points, x, y, frame.columns, frame.rows):
-            if old.flags is data.flags and old.frame == frame:
-                return old
-            grid = old.grid
-        else:
-            grid = PlotGrid.of(points, x, y, frame.columns, frame.rows)
-        self._kept = _Layout(
-            frame=frame,
-            grid=grid,
-            flags=data.flags,
-            winners=grid.winners(data),
-            front=sorted(data.flagged(PointFlag.FRONT), key=points.x_log.__getitem__),
-            named=data.named(),
-        )
-        return self._kept
+        frame = Frame.of(size.width, size.height, view.y, data.y_title, legend_width)
+        return self._kept.arrange(data, points, view, frame)
 
-    def _start_view(self, points: LogPoints) -> View:
-        """Around what is named; around everything where every point is, or where they are many."""
-        data = self.data
-        named = data.flagged(PointFlag.NAMED)
-        if self.every or not named or len(data) > EVERY_POINT:
-            return View(*fit_scales(points, (self.budget_usd,), (self.max_days,)))
-        view, at = self._around(points, named), self.selected
-        if at is None:
-            return view
-        x_log, y_log = points.x_log[at], points.y_log[at]
-        # What is in view already moves nothing: a second click must find what the first one did.
-        if view.x.covers(x_log, x_log) and view.y.covers(y_log, y_log):
-            return view
-        return self._around(points, [*named, at])
-
-    def _around(self, points: LogPoints, shown: Iterable[int]) -> View:
-        """These points with their intervals, and the limits where they are close by."""
-        indices = list(shown)
-        x_log = [points.x_log[i] for i in indices]
-        y_log = [points.y_log[i] for i in indices]
-        ends = [end for i in indices for end in self.data.interval(i) if end is not None]
-        y_log += [log10(end) for end in ends]
-        return View(
-            with_round_values(fit_scale(min(x_log), max(x_log), (self.budget_usd,))),
-            with_round_values(fit_scale(min(y_log), max(y_log), (self.max_days,))),
+    def _view(self, points: LogPoints) -> View:
+        """What the person chose to look at, or what the picture starts with."""
+        return self.view or start_view(
+            self.data, points, self._limits, selected=self.selected, every=self.every
         )
+
+    @property
+    def _limits(self) -> Limits:
+        return Limits(self.budget_usd, self.max_days)
 
     def _key(self) -> PlotKey:
         """Glyphs, colours and legend, computed anew only for other data."""
@@ -413,43 +264,13 @@ The wheel zooms around the mouse, dragging moves the view.
             self._kept_key = key
         return key
 
-    def _ink_style(self, ink: Ink) -> Style:
-        """How this ink looks in the present theme."""
-        if ink not in self._ink_styles:
-            self._ink_styles[ink] = self._new_ink_style(ink)
-        return self._ink_styles[ink]
-
-    def _new_ink_style(self, ink: Ink) -> Style:
-        if ink == BLANK:
-            return self.rich_style
-        style = self.get_component_rich_style(f"plot--{ink.role}")
-        if ink.colour is not None:
-            style += Style(color=self._colour(ink), dim=ink.dim and self.app.native_ansi_color)
-        return style + Style(bold=ink.bold or None, reverse=ink.reverse or None)
-
-    def _colour(self, ink: Ink) -> str:
-        assert ink.colour is not None
-        if self.app.native_ansi_color:
-            return ANSI_COLOURS[ink.colour]
-        background = self.background_colors[1]
-        contrast = 3.0 if ink.role == "point" else 4.5
-        colour = palette(background.hex6, contrast)[ink.colour]
-        if ink.dim:
-            return background.blend(Color.parse(colour), DIMMED).hex6
-        return colour
-
     # Keys and mouse
-
-    def _reachable(self, layout: _Layout) -> Iterable[int]:
-        if len(self.data) > EVERY_POINT:
-            return layout.winners.values()
-        return range(len(self.data))
 
     def _select(self, index: int) -> None:
         if index != self.selected:
-            if self.view is not None and self._points is not None:
-                x_log, y_log = self._points.x_log[index], self._points.y_log[index]
-                self.view = View(self.view.x.reaching(x_log), self.view.y.reaching(y_log))
+            points = self._kept.points
+            if self.view is not None and points is not None:
+                self.view = self.view.reaching(points.x_log[index], points.y_log[index])
             self.selected = index
             self.post_message(self.PointSelected(self, index))
 
@@ -461,21 +282,23 @@ The wheel zooms around the mouse, dragging moves the view.
         if self.selected is None:
             self.action_first()
             return
-        found = neighbour(layout.grid, self._reachable(layout), self.selected, direction)
+        candidates = reachable(layout.winners, len(self.data))
+        found = neighbour(layout.grid, candidates, self.selected, direction)
         if found is not None:
             self._select(found)
 
     def action_first(self) -> None:
         """Select the cheapest point, the fastest of equals."""
         if len(self.data):
-            data = self.data
-            self._select(min(range(len(data)), key=lambda i: (data.x_usd[i], data.y_days[i])))
+            self._select(min(range(len(self.data)), key=self._cost_then_time))
 
     def action_last(self) -> None:
         """Select the dearest point, the slowest of equals."""
         if len(self.data):
-            data = self.data
-            self._select(max(range(len(data)), key=lambda i: (data.x_usd[i], data.y_days[i])))
+            self._select(max(range(len(self.data)), key=self._cost_then_time))
+
+    def _cost_then_time(self, index: int) -> tuple[float, float]:
+        return self.data.x_usd[index], self.data.y_days[index]
 
     def action_open(self) -> None:
         """Ask the application for everything about the selected point."""
@@ -484,25 +307,17 @@ The wheel zooms around the mouse, dragging moves the view.
 
     def action_zoom(self, factor: float) -> None:
         """Look closer or from further away, around the selected point."""
-        points = self._points
+        points, at = self._kept.points, self.selected
         if points is None:
             return
-        x, y = self.view or self._start_view(points)
-        at = self.selected
-        x_at = (x.low_log + x.high_log) / 2 if at is None else points.x_log[at]
-        y_at = (y.low_log + y.high_log) / 2 if at is None else points.y_log[at]
-        self._zoom(factor, x_at, y_at)
-
-    def _zoom(self, factor: float, x_at: float, y_at: float) -> None:
-        assert self._points is not None
-        x, y = self.view or self._start_view(self._points)
-        self.view = View(x.zoomed(factor, x_at), y.zoomed(factor, y_at))
+        view = self._view(points)
+        x_at, y_at = view.middle if at is None else (points.x_log[at], points.y_log[at])
+        self.view = view.zoomed(factor, x_at, y_at)
 
     def action_pan(self, right: float, up: float) -> None:
         """Move the view by shares of its width and height."""
-        if self._points is not None:
-            x, y = self.view or self._start_view(self._points)
-            self.view = View(x.panned(right), y.panned(up))
+        if self._kept.points is not None:
+            self.view = self._view(self._kept.points).panned(right, up)
 
     def action_reset_view(self) -> None:
         """The view that the picture starts with."""
@@ -511,8 +326,9 @@ The wheel zooms around the mouse, dragging moves the view.
     def action_focus_fitting(self) -> None:
         """Look at what is ranked; the same again goes back."""
         ranked = [i for i in range(len(self.data)) if not self.data.has(i, PointFlag.EXCLUDED)]
-        if self._points is not None and ranked:
-            wanted = self._around(self._points, ranked)
+        points = self._kept.points
+        if points is not None and ranked:
+            wanted = view_around(self.data, points, ranked, self._limits)
             self.view = None if self.view == wanted else wanted
 
     def action_toggle_every(self) -> None:
@@ -525,9 +341,7 @@ The wheel zooms around the mouse, dragging moves the view.
         offset = event.get_content_offset(self)
         if layout is None or offset is None:
             return None
-        frame = layout.frame
-        column, row = offset.x - frame.left - 1, offset.y - frame.top
-        return point_at(layout.winners, column, row)
+        return point_at(layout.winners, *layout.cell_under(offset))
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
         if self._held_at is not None and event.button:
@@ -566,11 +380,7 @@ The wheel zooms around the mouse, dragging moves the view.
         layout, offset = self._arrange(self.size), event.get_content_offset(self)
         if layout is None or offset is None:
             return
-        frame, grid = layout.frame, layout.grid
-        right = (offset.x - frame.left - 0.5) / frame.columns
-        up = 1 - (offset.y - frame.top + 0.5) / frame.rows
-        x_at = grid.x.low_log + right * grid.x.span
-        self._zoom(factor, x_at, grid.y.low_log + up * grid.y.span)
+        self.view = self._view(layout.grid.points).zoomed(factor, *layout.logs_under(offset))
 
     def on_leave(self) -> None:
         self._hover(None)
