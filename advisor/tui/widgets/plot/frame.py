@@ -48,6 +48,16 @@ class Frame(NamedTuple):
     y_ticks: tuple[float, ...]
 
     @property
+    def right(self) -> int:
+        """The first column that is no longer of the points' cells."""
+        return self.left + 1 + self.columns
+
+    @property
+    def bottom(self) -> int:
+        """The first row that is no longer of the points' cells."""
+        return self.top + self.rows
+
+    @property
     def axis_row(self) -> int:
         """Row of the horizontal axis; without one of its own, the last row of points."""
         return self.top + self.rows - (0 if self.has_axis_row else 1)

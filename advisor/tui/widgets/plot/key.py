@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from advisor.tui.widgets.plot.data import PlotData, PointFlag
 from advisor.tui.widgets.plot.frame import LEGEND_NAME_WIDTH, LegendItem
-from advisor.tui.widgets.plot.paint import ASCII, UNICODE
+from advisor.tui.widgets.plot.line_characters import ASCII, UNICODE
 from advisor.tui.widgets.plot.style import SeriesMark, series_marks
 from advisor.tui.widgets.safe_text import ascii_text, safe_text, shorten
 

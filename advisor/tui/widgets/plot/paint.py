@@ -17,79 +17,14 @@ from advisor.tui.widgets.plot.frame import (
     fit_title,
 )
 from advisor.tui.widgets.plot.grid import PlotGrid
+from advisor.tui.widgets.plot.line_characters import ASCII, UNICODE
+from advisor.tui.widgets.plot.name_places import NAME_WIDTH, NamePlaces
 from advisor.tui.widgets.plot.scale import format_days, format_usd, ticks
 from advisor.tui.widgets.plot.style import SeriesMark
 from advisor.tui.widgets.safe_text import shorten, shorten_apart
 
 CROWDED_CELLS = 400
 """With more occupied cells than this, labels of ordinary points would only be noise."""
-_MARKS = frozenset({"point", "label", "limit-name", "dot"})
-_POINTS = frozenset({"point", "dot"})
-_BARRED = frozenset({*_MARKS, "budget"})
-"""What a label never covers: points, other labels, and the lines of the two limits."""
-_NAMED = frozenset({"point", "label"})
-_BUSY = frozenset({*_BARRED, "interval", "front", "crosshair"})
-"""What it keeps clear of while there is another place."""
-NAME_WIDTH = 34
-"""A name is at most this long, and at most two fifths of the picture."""
-LEAST_NAME_WIDTH = 23
-"""But as long as "1 × RTX PRO 6000, $29k" where that is half of it."""
-
-
-class Lines(NamedTuple):
-    """The characters that lines are drawn with."""
-
-    axis_x: str = "─"
-    axis_y: str = "│"
-    corner: str = "└"
-    tick_x: str = "┴"
-    tick_y: str = "┤"
-    grid_x: str = "┈"
-    grid_y: str = "┊"
-    front_x: str = "─"
-    front_y: str = "│"
-    front_corner: str = "┐"
-    budget: str = "┃"
-    max_days: str = "━"
-    crosshair_x: str = "╌"
-    crosshair_y: str = "╎"
-    interval: str = "│"
-    interval_top: str = "┬"
-    interval_bottom: str = "┴"
-    dot: str = "·"
-    on_axis: str = "◂"
-    before: str = "◂"
-    beyond: str = "▸"
-    above: str = "▴"
-    below: str = "▾"
-
-
-UNICODE = Lines()
-ASCII = Lines(
-    axis_x="-",
-    axis_y="|",
-    corner="+",
-    tick_x="+",
-    tick_y="+",
-    grid_x=".",
-    grid_y=".",
-    front_x="-",
-    front_y="|",
-    front_corner="+",
-    budget="!",
-    max_days="=",
-    crosshair_x="-",
-    crosshair_y=":",
-    interval="|",
-    interval_top="-",
-    interval_bottom="-",
-    dot=".",
-    on_axis="<",
-    before="<",
-    beyond=">",
-    above="^",
-    below="v",
-)
 
 
 class Scene(NamedTuple):
@@ -130,8 +65,9 @@ class Painter:
         self.canvas = canvas
         self.lines = ASCII if scene.ascii_only else UNICODE
         self.frame = scene.frame
-        self.right = scene.frame.left + 1 + scene.frame.columns
-        self.bottom = scene.frame.top + scene.frame.rows
+        self.right = scene.frame.right
+        self.bottom = scene.frame.bottom
+        self.places = NamePlaces(canvas, scene.frame)
 
     def paint(self) -> None:
         self.axes()
@@ -249,9 +185,7 @@ class Painter:
     def write_free(self, places: Sequence[tuple[int, int]], text: str) -> None:
         """Write a limit's name at the first of these places that covers no point."""
         for x, y in places:
-            cells = range(x, x + cell_len(text))
-            inside = self.frame.left < x and cells.stop <= self.right
-            if inside and not any(self.canvas.role(cell, y) in _MARKS for cell in cells):
+            if self.places.covers_no_mark(x, y, cell_len(text)):
                 self.canvas.write(x, y, text, Ink("limit-name"))
                 return
 
@@ -290,10 +224,9 @@ class Painter:
         frame, canvas = self.frame, self.canvas
         for name, days in self.scene.data.on_axis:
             y = self.y_of(days)
-            text = f"{self.lines.on_axis}{shorten(name, self.name_width)}"
-            stop = frame.left + 1 + cell_len(text)
-            taken = any(canvas.role(x, y) in _MARKS for x in range(frame.left + 1, stop))
-            if frame.top <= y < self.bottom and stop <= self.right and not taken:
+            text = f"{self.lines.on_axis}{shorten(name, self.places.name_width)}"
+            in_view = frame.top <= y < self.bottom
+            if in_view and self.places.covers_no_mark(frame.left + 1, y, cell_len(text)):
                 canvas.write(frame.left + 1, y, text, Ink("label", bold=True))
 
     # Points
@@ -317,18 +250,13 @@ class Painter:
     def label(self, index: int) -> str:
         return self.scene.data.label(index, self.scene.budget_usd, self.scene.max_days)
 
-    @property
-    def name_width(self) -> int:
-        least = LEAST_NAME_WIDTH if self.frame.columns >= 2 * LEAST_NAME_WIDTH else 12
-        return min(NAME_WIDTH, max(least, self.frame.columns * 2 // 5))
-
     def names(self, indices: Sequence[int]) -> dict[int, str]:
         """What is written at each of these and at the selected point: no two look the same."""
         scene, chosen = self.scene, self.scene.selected
         if chosen is not None and scene.grid.shows(chosen) and chosen not in indices:
             indices = [*indices, chosen]
         labels = scene.data.labels(indices, scene.budget_usd, scene.max_days)
-        short = shorten_apart(labels.values(), self.name_width)
+        short = shorten_apart(labels.values(), self.places.name_width)
         return {index: short[label] for index, label in labels.items()}
 
     def points(self) -> None:
@@ -355,9 +283,9 @@ class Painter:
         for index in order:
             if index != selected:
                 text = names[index]
-                place = self.place(index, text)
+                place = self.places.beside(self.at(index), cell_len(text))
                 if place is None and self.scene.data.has(index, PointFlag.FIRST):
-                    place = self.sure_place(index, text)
+                    place = self.places.sure(self.at(index), cell_len(text))
                 if place is not None:
                     self.canvas.write(*place, text, self.ink("label", index))
                     self.part(index, *place, cell_len(text))
@@ -367,66 +295,6 @@ class Painter:
         x, y = self.at(index)
         if row == y and self.glyph(index).isalpha():
             self.canvas.put(start - 1 if start > x else start + width, y, " ", Ink("blank"))
-
-    def place(self, index: int, text: str) -> tuple[int, int] | None:
-        """Beside the point, above or below it: the first place that is free, if any is."""
-        places = self.around(index, cell_len(text))
-        for barred in (_BUSY, _BARRED):
-            for place in places:
-                if self.is_free(index, place, cell_len(text), barred):
-                    return place
-        return None
-
-    def around(self, index: int, width: int) -> list[tuple[int, int]]:
-        """Where a name of so many cells would be read with its point, the best place first."""
-        x, y = self.at(index)
-        beside = [(x + 2, y), (x - 1 - width, y)]
-        others = [
-            (start, y + rows)
-            for rows in (-1, 1, -2, 2)
-            for start in (x + 1, x - width, x - width // 2)
-        ]
-        return [
-            (start, row)
-            for start, row in (*beside, *others)
-            if start > self.frame.left
-            and start + width <= self.right
-            and self.frame.top <= row < self.bottom
-        ]
-
-    def is_free(
-        self, index: int, place: tuple[int, int], width: int, barred: frozenset[str], clear: int = 1
-    ) -> bool:
-        """Whether a name there covers nothing of this kind, and is ``clear`` cells away from it;
-        its own point does not count."""
-        start, row = place
-        cells = ((column, row) for column in range(start - clear, start + width + clear))
-        own = self.at(index)
-        return not any(self.canvas.role(*cell) in barred for cell in cells if cell != own)
-
-    def sure_place(self, index: int, text: str) -> tuple[int, int] | None:
-        """A place for a name that must be there. Where none is free it covers a dot, which has no
-        name of its own; else it is the nearest that is not read with another point. None where
-        nothing is so wide."""
-        (x, y), width = self.at(index), cell_len(text)
-        for place in self.around(index, width):
-            if self.is_free(index, place, width, _BARRED - {"dot"}):
-                return place
-        # A cell is twice as high as it is wide.
-        places = sorted(
-            (
-                (start, row)
-                for row in range(self.frame.top, self.bottom)
-                for start in range(self.frame.left + 1, self.right - width + 1)
-                if row != y or not start <= x < start + width
-            ),
-            key=lambda at: (abs(at[0] + width / 2 - x) / 2 + 2 * abs(at[1] - y), at),
-        )
-        for barred, clear in ((_BARRED, 3), (_BARRED - {"dot"}, 1), (_NAMED, 0)):
-            for place in places:
-                if self.is_free(index, place, width, barred, clear):
-                    return place
-        return None
 
     def selection(self, index: int) -> None:
         """The selected point in reverse, with its values on both axes; other labels give way."""
@@ -446,12 +314,12 @@ class Painter:
         name = self.names(self.drawn_with_name())[index]
         names = (f" {name} ", name, shorten(name, NAME_WIDTH // 2))
         for text in names:
-            place = self.place(index, text)
+            place = self.places.beside(self.at(index), cell_len(text))
             if place is not None:
                 break
         else:
             text = names[-1]
-            place = self.sure_place(index, text)
+            place = self.places.sure(self.at(index), cell_len(text))
         if place is not None:  # else the line below the picture has the name
             canvas.write(*place, text, ink)
         canvas.put(x, y, self.glyph(index), ink)
