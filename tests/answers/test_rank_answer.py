@@ -419,7 +419,7 @@ def test_a_machine_that_is_there_and_answers_too_is_told_first(
 
 
 def test_every_doubt_has_its_keys_on_the_screen() -> None:
-    from advisor.tui.ranking.ranking_screen import DOUBT_KEYS
+    from advisor.tui.ranking.ranking_lines import DOUBT_KEYS
 
     kinds = {"rate", "yours", "ties", "unsold", "time", "power", "price", "rent", "try"}
     assert DOUBT_KEYS.keys() == kinds

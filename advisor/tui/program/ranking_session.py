@@ -81,9 +81,9 @@ class RankingSession:
         self.selected: int | None = None
         """The selected build, as the candidates' index."""
         self._pinned: BuildKey | None = read_key(state.selected)
+        """The build that the person chose; without one the selection stays with the best."""
         self._pinned_place: int | None = None
         """Where in the ranking it stood when it was last chosen or kept."""
-        """The build that the person chose; without one the selection stays with the best."""
         self._marked: BuildKey | None = None
         """The build that the next one is to be compared with."""
         self._views: dict[CandidatesKey, CandidatesView] = {}

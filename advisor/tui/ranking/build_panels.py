@@ -13,15 +13,15 @@ from textual.widgets import Static
 
 from advisor.tui.program.candidates_view import plot_data
 from advisor.tui.program.ranking_session import RankingSession
-from advisor.tui.ranking.ranking_rows import (
+from advisor.tui.ranking.ranking_columns import (
     LOOKED_BY,
-    Colours,
-    RankedRows,
+    Order,
     gap_at,
     ranking_columns,
     sorted_column,
     with_limit,
 )
+from advisor.tui.ranking.ranking_rows import Colours, RankedRows
 from advisor.tui.ranking.selected_build import point_line, selected_page
 from advisor.tui.widgets.lines_view import LinesView
 from advisor.tui.widgets.plot.plot import CostTimePlot
@@ -52,15 +52,10 @@ class BuildPanels(Container):
         self._kept_marks: dict[str, Text] = {}
 
     @property
-    def descending(self) -> bool:
-        """Whether the table shows the ranking from its end."""
-        return self._session.inputs.descending
-
-    @property
-    def looked_by(self) -> str:
-        """A column that no rule ranks by, in whose order the rows are; empty for the rule's."""
-        kept = self._session.inputs.looked_by
-        return kept if kept in LOOKED_BY else ""
+    def order(self) -> Order:
+        """In which order the table shows the ranking."""
+        inputs = self._session.inputs
+        return Order(inputs.looked_by if inputs.looked_by in LOOKED_BY else "", inputs.descending)
 
     def compose(self) -> ComposeResult:
         yield RankTable(id="table", fixed_columns=2)
@@ -107,7 +102,7 @@ class BuildPanels(Container):
         answer = session.answer
         assert answer is not None
         ranking, points, question = answer.ranking, answer.points, answer.ranking.question
-        width = self._table_width()
+        width, order = self._table_width(), self.order
         columns = ranking_columns(answer.basis, width, question.max_days)
         rows = RankedRows(
             answer,
@@ -115,9 +110,8 @@ class BuildPanels(Container):
             self._colours(),
             columns=columns,
             today=self.app.today,
-            descending=self.descending,
+            order=order,
             words=self.words,
-            looked_by=self.looked_by,
         )
         table, picture = self.table, self.picture
         if not len(ranking):
@@ -128,8 +122,8 @@ class BuildPanels(Container):
             )
         table.gap = gap_at(width)
         table.columns = with_limit(columns, rows.axis)
-        table.sorted_by = LOOKED_BY.get(self.looked_by) or sorted_column(question.rule)
-        table.sort_descending = self.descending
+        table.sorted_by = sorted_column(order, question.rule)
+        table.sort_descending = order.descending
         table.source = rows
         row = None if session.selected is None else rows.row_of(session.selected)
         table.cursor = 0 if row is None else row

@@ -11,7 +11,8 @@ from textual.containers import Vertical
 from textual.widgets import Static
 
 from advisor.answers.build_words import gpus_words
-from advisor.answers.wording import REASONS_SHORT
+from advisor.answers.wording import REASONS_SHORT, estimate_mark
+from advisor.costs.amounts import days_short, usd_whole
 from advisor.ranking.rank import ExcludedRow, Ranking
 from advisor.ranking.snapshot import Snapshot
 from advisor.tui.pages.bars import DialogKeys
@@ -20,10 +21,17 @@ from advisor.tui.pages.record import RecordScreen
 from advisor.tui.program.actions import bindings_of
 from advisor.tui.program.dialog_actions import LEFT_OUT
 from advisor.tui.ranking.build_page import excluded_lines
-from advisor.tui.ranking.ranking_rows import excluded_cells, excluded_columns, names_apart
+from advisor.tui.ranking.ranking_rows import names_apart
 from advisor.tui.widgets.filter_table import FilterTable, MemoryRows
 from advisor.tui.widgets.lines import Line
+from advisor.tui.widgets.table_rows import Column
 from price_catalog.builds import Build
+
+MIDDLE = 76
+"""From this width on there is room for a longer name."""
+LEFT_OUT_NAME, LEAST_LEFT_OUT_NAME = 30, 22
+"""Cells of a left-out machine's name: with it, reason, cost and days fit 80 columns; with the
+least, its reason and cost fit 60."""
 
 
 class ExcludedScreen(Dialog[None]):
@@ -79,7 +87,7 @@ def excluded_rows(ranking: Ranking, snapshot: Snapshot, width: int) -> MemoryRow
 
     A row's words are made when it is looked at.
     """
-    columns = excluded_columns(width)
+    columns = _columns(width)
     candidates, order, refused = ranking.candidates, ranking.excluded_order, ranking.refused
 
     def row(position: int) -> ExcludedRow:
@@ -123,7 +131,7 @@ def excluded_rows(ranking: Ranking, snapshot: Snapshot, width: int) -> MemoryRow
     return MemoryRows(
         columns,
         range(len(order) + len(refused)),
-        cells=lambda position: excluded_cells(row(position), name(position)),
+        cells=lambda position: _cells(row(position), name(position)),
         text=text,
         keys={
             "build": by_build,
@@ -134,4 +142,30 @@ def excluded_rows(ranking: Ranking, snapshot: Snapshot, width: int) -> MemoryRow
         },
         lines=lines,
         remark=lambda position: row(position).detail,
+    )
+
+
+def _columns(width: int) -> tuple[Column, ...]:
+    """What is said of a left-out build, on a terminal that is so wide."""
+    name = LEFT_OUT_NAME if width >= MIDDLE else LEAST_LEFT_OUT_NAME
+    return (
+        Column(key="build", title="machine", sort_key="build", width=name),
+        Column(key="reason", title="reason", sort_key="reason", width=15, least=12),
+        Column(key="cost", title="cost", align="right", sort_key="cost", width=8),
+        Column(key="days", title="days", align="right", sort_key="days", width=7),
+        Column(key="detail", title="in words", sort_key="detail", width=46),
+    )
+
+
+def _cells(row: ExcludedRow, name: str) -> tuple[str, ...]:
+    """One left-out build as a row of the table; ``name`` fits its column."""
+    cost, days, mark = row.overall_cost_usd, row.training_days, ""
+    if row.time is not None and days is not None:
+        mark = estimate_mark(row.time)
+    return (
+        name,
+        REASONS_SHORT.get(row.reason, row.reason),
+        "no price" if cost is None else usd_whole(cost),
+        "no data" if days is None else f"{mark}{days_short(days)}",
+        row.detail,
     )

@@ -20,6 +20,7 @@ from advisor.answers.wording import (
 from advisor.costs.amounts import days_rounded, usd_rounded
 from advisor.ranking.rank import RankedRow
 from advisor.tables import to_markdown
+from advisor.tui.pages.export_page import Exportable
 from advisor.tui.program.candidates_view import Answer, plot_data
 
 COPIED_COLUMNS = ("place", "machine", "price", "prices of", "days", "a run", "rests on")
@@ -48,6 +49,16 @@ def _days_words(row: RankedRow) -> str:
     return f"{estimate_mark(row.time)}{days_rounded(row.training_days)}{ends}"
 
 
+def exportable(answer: Answer, selected: int | None, sentence: str) -> Exportable:
+    """What the screen can save: the table, and the picture with the answer above it."""
+    return Exportable(
+        name=ranking_name(answer),
+        columns=CSV_COLUMNS,
+        rows=lambda: ranking_rows(answer, excluded=True),
+        picture=lambda: ranking_picture(answer, selected, sentence),
+    )
+
+
 def ranking_rows(answer: Answer, *, excluded: bool) -> list[dict[str, Any]]:
     """The ranked builds, and after them those left out with their reason."""
     rows: list[dict[str, Any]] = []
@@ -58,9 +69,6 @@ def ranking_rows(answer: Answer, *, excluded: bool) -> list[dict[str, Any]]:
     if excluded:
         rows += [excluded_object(row) for row in answer.ranking.excluded()]
     return rows
-
-
-RANKING_COLUMNS: Sequence[str] = CSV_COLUMNS
 
 
 def ranking_name(answer: Answer) -> str:

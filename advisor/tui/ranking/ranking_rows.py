@@ -21,7 +21,6 @@ from advisor.answers.interval_bar import (
 )
 from advisor.answers.verdict import chance_of
 from advisor.answers.wording import (
-    REASONS_SHORT,
     VERDICT_MARKS,
     age_short,
     estimate_mark,
@@ -29,39 +28,27 @@ from advisor.answers.wording import (
     price_day,
     rank_words,
 )
-from advisor.costs.amounts import days_rounded, days_short, usd_rounded, usd_whole
+from advisor.costs.amounts import days_rounded, usd_rounded
 from advisor.tables import cut_words
 from advisor.tui.program.candidates_view import Answer, BuildKey, build_key
 from advisor.tui.program.points import short_gpu_name
+from advisor.tui.ranking.ranking_columns import COST, Order
 from advisor.tui.widgets.plot.scale import format_usd
 from advisor.tui.widgets.table_rows import Column, RowStyle
 from bench_runner.typed_numbers import percent
 from price_catalog.model import OWN_QUOTE
 
 if TYPE_CHECKING:
-    from advisor.ranking.rank import ExcludedRow, RankedRow
+    from advisor.ranking.rank import RankedRow
     from price_catalog.builds import Build
 
 
-_COST = Column(key="overall_cost_usd", title="price", align="right", sort_key="cost", width=7)
-_EXPERIMENT = Column(
-    key="experiment_cost_usd",
-    title="a run",
-    align="right",
-    sort_key="experiment-cost",
-    width=8,
-)
-LOOKED_BY = {
-    "machine": "build",
-    "chance": "chance",
-    "mfu": "implied_mfu",
-    "latest": "interval",
-    "age": "price_date",
-}
-"""Columns that the rows can be looked at by though no rule ranks by them: sort key to column."""
-PLACE = "place"
-"""What the column of the places is sorted by: the ranking's own order."""
-_SORTED_COLUMN = {"days": "training_days", "cost": _COST.key, "experiment-cost": _EXPERIMENT.key}
+GLYPH_WIDTH = 2
+"""Cells of the picture's glyph before a name."""
+SAID_IN_FULL = 26
+"""From this many cells on a cut name keeps the "RTX" of its GPU."""
+FIGURES_FROM = 26
+"""From this width on the ends of an interval are written beside its bar."""
 NO_SELLER = "†"
 """The mark of what nobody is known to sell at its price, in table and picture."""
 ON_ONE_AXIS = 20
@@ -81,12 +68,10 @@ class RankedRows:
         *,
         columns: Sequence[Column],
         today: date,
-        descending: bool,
+        order: Order,
         words: Sequence[str] = (),
-        looked_by: str = "",
     ) -> None:
-        """``marks`` are the picture's glyphs by GPU; a row must have all of ``words``; where
-        ``looked_by`` names a column the rows are in its order, with their places unchanged."""
+        """``marks`` are the picture's glyphs by GPU; a row must have all of ``words``."""
         self.answer = answer
         self.view = answer.view
         self.ranking = answer.ranking
@@ -94,12 +79,12 @@ class RankedRows:
         self.colours = colours
         self.columns = columns
         self.today = today
-        self.descending = descending
+        self.descending = order.descending
         self._widths = {column.key: column.width or 0 for column in columns}
         self._places = self._filtered(words) if words else None
-        if looked_by:
+        if order.looked_by:
             shown = range(len(self.ranking.order)) if self._places is None else self._places
-            self._places = sorted(shown, key=lambda place: self._look_key(looked_by, place))
+            self._places = sorted(shown, key=lambda place: self._look_key(order.looked_by, place))
         self._names: dict[int, str] = {}
         self._offered = self.ranking.candidates.offered
         self.axis = self._axis()
@@ -183,7 +168,7 @@ class RankedRows:
                 return self._name(index, row)
             case "overall_cost_usd":
                 usd = usd_rounded(row.overall_cost_usd)
-                wide = len(usd) > (_COST.width or 0)
+                wide = len(usd) > (COST.width or 0)
                 return format_usd(float(row.overall_cost_usd)) if wide else usd
             case "experiment_cost_usd":
                 return f"{estimate_mark(time)}{usd_rounded(row.experiment_cost_usd)}"
@@ -310,71 +295,6 @@ def _full_name(build: Build, *, several: bool) -> str:
     return words
 
 
-def gap_at(width: int) -> int:
-    """Cells between the columns of a table that is so wide."""
-    return 1 if width < SLIM else 2
-
-
-def ranking_columns(basis: str, width: int, max_days: float | None) -> tuple[Column, ...]:
-    """The columns for so many cells, always in this order; what there is no room for is left to
-    the page of the build: first the share of the peak, then the other kind of cost."""
-    slim, gap = width < SLIM, gap_at(width)
-    rank = Column(key="rank", title="# ", align="right", sort_key=PLACE, width=4)
-    days = Column(
-        key="training_days", title="days", align="right", sort_key="days", width=6 if slim else 7
-    )
-    age = Column(key="price_date", title="prices", align="right", sort_key="age", width=8)
-    if slim:
-        age = age._replace(title="age", width=SHORT_AGE)
-    both = width >= BOTH_COSTS_FROM
-    # With room for one of them it is the chosen one; with room for both, each keeps its place.
-    first = _EXPERIMENT if basis == "experiment" and not both else _COST
-    others = [age]
-    if max_days is not None:
-        title = f"{days_rounded(max_days)} d?"
-        chance = max(4, len(title)) if slim else max(7, len(title) + 2)
-        others.insert(
-            0,
-            Column(key="chance", title=title, align="right", sort_key="chance", width=chance),
-        )
-    if both:
-        others.insert(-1, _EXPERIMENT)
-    if width >= MFU_FROM:
-        others.insert(
-            -1, Column(key="implied_mfu", title="MFU", align="right", sort_key="mfu", width=6)
-        )
-    fixed = (rank, first, days, *others)
-    # The margins, and a gap after every column but the last, the name's among them.
-    left = width - 2 * MARGIN - sum((column.width or 0) + gap for column in fixed)
-    least_name, least_bar = (LEAST_NAME, LEAST_BAR) if slim else (MIN_NAME, NARROWEST_BAR)
-    drawn: tuple[Column, ...] = ()
-    if left >= least_name + gap + least_bar:
-        share = (left - gap) * 2 // 5
-        if slim:
-            share = min(share, left - gap - SLIM_NAME)
-        bar = min(WIDEST_BAR, max(least_bar, share))
-        drawn = (Column(key="interval", title="", sort_key="latest", width=bar),)
-        left -= bar + gap
-    build = Column(key="build", title="machine", sort_key="machine", width=max(12, min(64, left)))
-    return (rank, build, first, days, *drawn, *others)
-
-
-def with_limit(columns: Sequence[Column], axis: Axis | None) -> tuple[Column, ...]:
-    """The same with the limit written at its line."""
-
-    def titled(column: Column) -> Column:
-        if axis is None or column.key != "interval" or axis.limit is None:
-            return column
-        width = column.width or 0
-        at = axis.column(axis.limit) - (axis.width - width) // 2
-        words = f"{days_rounded(axis.limit)} d"
-        after = at + 1 + len(words) <= width
-        title = f"{'':<{at}}│{words}" if after else f"{words:>{max(at, 0)}}│"
-        return column._replace(title=title[:width])
-
-    return tuple(map(titled, columns))
-
-
 def _on_axis(drawn: str, width: int, kept: str) -> str:
     """What is drawn on an axis for a column: where that is too narrow for figures beside the
     bars, the axis is wider by their room, which is cut off again."""
@@ -382,55 +302,3 @@ def _on_axis(drawn: str, width: int, kept: str) -> str:
         return drawn
     cut = (len(drawn) - width) // 2
     return "".join(sign if sign in kept else " " for sign in drawn[cut : cut + width])
-
-
-def sorted_column(rule: str) -> str:
-    """The column that shows a ranking rule's arrow."""
-    return _SORTED_COLUMN[rule]
-
-
-MARGIN, GLYPH_WIDTH = 1, 2
-"""Cells at either end of a line, and of the picture's glyph before a name."""
-SLIM = 79
-"""In a narrower table the columns stand close together."""
-LEAST_NAME, SLIM_NAME, LEAST_BAR, SHORT_AGE = 14, 19, 7, 5
-"""There a name, where there is no more room, and where the bar gives way; a bar; an age."""
-MIN_NAME = 18
-"""Enough for "8 × RTX 6000 Ada" with its glyph."""
-SAID_IN_FULL = 26
-"""From this many cells on a cut name keeps the "RTX" of its GPU."""
-NARROWEST_BAR, WIDEST_BAR = 12, 40
-FIGURES_FROM = 26
-"""From this width on the ends of an interval are written beside its bar."""
-MIDDLE, BOTH_COSTS_FROM, MFU_FROM = 76, 90, 100
-"""From this width on there is room for both kinds of cost, and for the share of the peak."""
-
-LEFT_OUT_NAME, LEAST_LEFT_OUT_NAME = 30, 22
-"""Cells of a left-out machine's name: with it, reason, cost and days fit 80 columns; with the
-least, its reason and cost fit 60."""
-
-
-def excluded_columns(width: int) -> tuple[Column, ...]:
-    """What is said of a left-out build, on a terminal that is so wide."""
-    name = LEFT_OUT_NAME if width >= MIDDLE else LEAST_LEFT_OUT_NAME
-    return (
-        Column(key="build", title="machine", sort_key="build", width=name),
-        Column(key="reason", title="reason", sort_key="reason", width=15, least=12),
-        Column(key="cost", title="cost", align="right", sort_key="cost", width=8),
-        Column(key="days", title="days", align="right", sort_key="days", width=7),
-        Column(key="detail", title="in words", sort_key="detail", width=46),
-    )
-
-
-def excluded_cells(row: ExcludedRow, name: str) -> tuple[str, ...]:
-    """One left-out build as a row of the table; ``name`` fits its column."""
-    cost, days, mark = row.overall_cost_usd, row.training_days, ""
-    if row.time is not None and days is not None:
-        mark = estimate_mark(row.time)
-    return (
-        name,
-        REASONS_SHORT.get(row.reason, row.reason),
-        "no price" if cost is None else usd_whole(cost),
-        "no data" if days is None else f"{mark}{days_short(days)}",
-        row.detail,
-    )

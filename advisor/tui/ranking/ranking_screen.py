@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from textwrap import wrap
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on, work
@@ -28,7 +26,8 @@ from advisor.tui.program.ranking_session import RankingSession
 from advisor.tui.program.settings import State
 from advisor.tui.ranking.build_panels import PANELS, BuildPanels
 from advisor.tui.ranking.question_fields import QuestionFields
-from advisor.tui.ranking.ranking_rows import LOOKED_BY, NO_SELLER, PLACE
+from advisor.tui.ranking.ranking_columns import Order
+from advisor.tui.ranking.ranking_lines import RETRY, counts_line, message_line, note_line
 from advisor.tui.ranking.selected_build import selected_line
 from advisor.tui.widgets.choice import Choice
 from advisor.tui.widgets.fetch_error import FetchError
@@ -39,32 +38,9 @@ from advisor.tui.widgets.table_rows import rows_words
 from advisor.tui.widgets.text_input import FilterInput
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from advisor.answers.before import Doubt
     from advisor.tui.program.kept import KeptQuestion
     from advisor.tui.program.program import Program
     from advisor.tui.program.store_reader import Reading
-
-RETRY = "(tried again every 2 s)"
-SENTENCE_FROM = 100
-"""From this width on the answer is said in full."""
-KEEP_COMMAND = re.compile(r"[;:] keep .*advisor predict .*", re.DOTALL)
-NOTE_LINES = 2
-DOUBT_KEYS = {
-    "rate": "b",
-    "yours": "o",
-    "ties": "M",
-    "time": "M",
-    "power": "Enter u",
-    "price": "Enter $",
-    "rent": "Enter r",
-    "unsold": "F7 a",
-    "try": "F6 e",
-}
-"""Which keys lead to what would settle a doubt."""
-COMMAND_FLAG = re.compile(r" \(--[^)]*\)")
-"""What a doubt says of the command line's flags: here a key does it."""
 
 
 class RankingScreen(SizedScreen):
@@ -238,44 +214,20 @@ key. The table has every machine that fits, best first.
 
     def _show_message(self) -> None:
         """The answer in one sentence, or what is wrong."""
-        self._said_for = self.app.size.width
+        width = self._said_for = self.app.size.width
         session, line = self.session, self.query_one("#message", Static)
         if self.has_class("-tiny"):
             self.query(TooSmall).refresh()
-        answer = session.answer
         line.set_class(bool(session.errors or self._trouble), "-error")
-        if session.errors:
-            text = f"⚠ {with_key(*next(iter(session.errors.items())))}"
-        elif self._trouble is not None:
-            text = f"⚠ {self._trouble} {RETRY}"
-        elif answer is not None:
-            text = session.sentence(short=self.app.size.width < SENTENCE_FROM) or ""
-        else:
-            return
-        _write(line, text)
-        if answer is not None:
-            _write(self.query_one("#counts", Static), self._counts(self.app.size.width - 2))
-
-    def _counts(self, width: int) -> str:
-        """How many builds fit, what their marks say and which key has the others."""
-        assert self.session.answer is not None
-        ranking = self.session.answer.ranking
-        # What nobody is known to sell stands last.
-        all_sold = not ranking.order or ranking.candidates.offered[ranking.order[-1]]
-        unsold = "" if all_sold else f" {NO_SELLER} no seller known."
-        counted = self.session.counted()
-        short = counted.partition(";")[0]
-        why = (f"{counted} x says why.", f"{short}; x says why the others do not.")
-        said = (words for words in why if len(words) + len(unsold) <= width)
-        return next(said, f"{short} (x: the others).") + unsold
+        text = message_line(session, self._trouble, width)
+        if text is not None:
+            _write(line, text)
+            if session.answer is not None:
+                _write(self.query_one("#counts", Static), counts_line(session, width - 2))
 
     def _show_note(self) -> None:
         """What speaks against ordering first place, with the key that would settle it."""
-        session = self.session
-        if session.errors and session.answer is not None:
-            note = f"Below is the last good answer: {session.answered_words()}."
-        else:
-            note = doubt_note(session.doubts(), self.app.size.width - 2)
+        note = note_line(self.session, self.app.size.width - 2)
         line = self.query_one("#note", Static)
         line.set_class(bool(note), "-said")
         _write(line, note)
@@ -379,23 +331,17 @@ key. The table has every machine that fits, best first.
 
     @on(RankTable.HeaderClicked)
     def _header_clicked(self, event: RankTable.HeaderClicked) -> None:
-        panels = self.panels
-        if event.sort_key == PLACE:
-            turned = not panels.looked_by and not panels.descending
-            self.session.look_by("", descending=turned)
-            self.show_answer()
-            return
-        looked_by = event.sort_key if event.sort_key in LOOKED_BY else ""
-        if event.sort_key == (panels.looked_by or self.session.inputs.rule):
-            self.session.look_by(panels.looked_by, descending=not panels.descending)
-            self.show_answer()
-        elif looked_by or event.sort_key == self.session.inputs.rule:
-            self.session.look_by(looked_by, descending=False)
-            self.show_answer()
+        order = self.panels.order.clicked(event.sort_key, self.session.inputs.rule)
+        if order is not None:
+            self._look_by(order)
         else:
             self.session.pause()
             self._choose("rule", event.sort_key)
             self.fields.write(self.session.inputs)
+
+    def _look_by(self, order: Order) -> None:
+        self.session.look_by(order.looked_by, descending=order.descending)
+        self.show_answer()
 
     # Actions
 
@@ -416,16 +362,11 @@ key. The table has every machine that fits, best first.
 
     def action_next_sort(self) -> None:
         """Look at the rows by the next column, with their places unchanged."""
-        keys = [c.sort_key for c in self.table.columns if c.sort_key in LOOKED_BY]
-        at = keys.index(self.panels.looked_by) + 1 if self.panels.looked_by in keys else 0
-        self.session.look_by((keys[at] or "") if at < len(keys) else "", descending=False)
-        self.show_answer()
+        self._look_by(self.panels.order.next(self.table.columns))
 
     def action_reverse_sort(self) -> None:
         """Turn the table round."""
-        panels = self.panels
-        self.session.look_by(panels.looked_by, descending=not panels.descending)
-        self.show_answer()
+        self._look_by(self.panels.order.turned())
 
     def action_toggle_cost(self) -> None:
         """Show the machine's cost or that of one experiment, in table and picture at once."""
@@ -452,20 +393,11 @@ key. The table has every machine that fits, best first.
         if answer is None:
             self.app.notify("There is nothing to save yet.")
             return
-        from advisor.tui.pages.export_page import Exportable, ExportScreen
-        from advisor.tui.ranking import ranking_exports
+        from advisor.tui.pages.export_page import ExportScreen
+        from advisor.tui.ranking.ranking_exports import exportable
 
         sentence = self.session.sentence(short=True) or ""
-        self.app.push_screen(
-            ExportScreen(
-                Exportable(
-                    name=ranking_exports.ranking_name(answer),
-                    columns=ranking_exports.RANKING_COLUMNS,
-                    rows=lambda: ranking_exports.ranking_rows(answer, excluded=True),
-                    picture=lambda: ranking_exports.ranking_picture(answer, selected, sentence),
-                )
-            )
-        )
+        self.app.push_screen(ExportScreen(exportable(answer, selected, sentence)))
 
     def action_copy_row(self) -> None:
         """Copy the selected build as one line."""
@@ -474,14 +406,12 @@ key. The table has every machine that fits, best first.
 
     def action_copy_table(self) -> None:
         """Copy the ranked builds as Markdown."""
-        from advisor.tui.ranking import ranking_exports
+        from advisor.tui.ranking.ranking_exports import copied_rows, markdown
 
         answer = self.session.answer
         if answer is not None:
-            rows = ranking_exports.copied_rows(answer)
-            self.app.copy_text(
-                ranking_exports.markdown(rows), f"{rows_words(len(rows))} as Markdown"
-            )
+            rows = copied_rows(answer)
+            self.app.copy_text(markdown(rows), f"{rows_words(len(rows))} as Markdown")
 
     def action_history(self) -> None:
         """The questions asked before: Enter asks one again."""
@@ -549,32 +479,6 @@ key. The table has every machine that fits, best first.
             picker.close()
         else:
             self.action_leave_field()
-
-
-def with_key(name: str, problem: str) -> str:
-    """What is wrong with a field; where a command would mend it, the key that does."""
-    if name != "model":
-        return problem
-    said, listed, _ = KEEP_COMMAND.sub("", problem).partition("; known: ")
-    if listed:  # which the picker shows
-        return f"{said}. m: one of those that are here; n: a model of your own."
-    return f"{said}{'' if said.endswith('?') else '.'} n: a model of your own."
-
-
-def doubt_note(doubts: Sequence[Doubt], width: int) -> str:
-    """As many doubts as fit into two lines, each with its keys; always the first."""
-    note = ""
-    for doubt in doubts:
-        words = COMMAND_FLAG.sub("", doubt.words)
-        words, keys = f"{words[:1].upper()}{words[1:]}", DOUBT_KEYS[doubt.about]
-        said = f"{words} ({keys})."
-        if not note and len(wrap(said, max(width, 1))) > NOTE_LINES:
-            said = f"{words.partition(';')[0]} ({keys})."  # its page has the rest
-        longer = f"{note} {said}".strip()
-        if note and len(wrap(longer, max(width, 1))) > NOTE_LINES:
-            break
-        note = longer
-    return note
 
 
 def _write(line: Static, text: str) -> None:
