@@ -6,7 +6,6 @@ import gc
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import date
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -16,26 +15,15 @@ from textual.binding import BindingType
 from textual.css.query import NoMatches
 from textual.dom import NoScreen
 from textual.screen import Screen
-from textual.theme import BUILTIN_THEMES
 
-from advisor.tui.program.actions import (
-    ACTIONS,
-    BENCHMARK,
-    BUILD,
-    EVERYWHERE,
-    EVIDENCE,
-    PLAN,
-    PRICES,
-    RANKING,
-    Action,
-    actions_of,
-    bindings_of,
-)
+from advisor.tui.program.actions import EVERYWHERE, bindings_of
 from advisor.tui.program.ended import end_from_outside, no_more
+from advisor.tui.program.kept_things import KeptThings
 from advisor.tui.program.messages import StoreChanged, StoreNote
 from advisor.tui.program.program import Program
 from advisor.tui.program.settings import State, save_state
 from advisor.tui.program.store_reader import StoreReader
+from advisor.tui.program.themes import THEMES, light_theme, theme_after
 from advisor.tui.program.typed_bytes import taking_any_bytes
 from advisor.tui.ranking.ranking_screen import RankingScreen
 
@@ -44,27 +32,10 @@ if TYPE_CHECKING:
     from textual.driver import Driver
     from textual.widget import Widget
 
-    from advisor.tui.program.kept import Kept, KeptNote, KeptQuestion
     from advisor.tui.program.ranking_session import RankingSession
 
-THEMES = {
-    "textual-dark": "dark",
-    "textual-light": "light",
-    "ansi-dark": "the terminal's own colours, dark",
-    "ansi-light": "the terminal's own colours, light",
-}
-DARKER = {"text-warning": "#7a4a08", "text-success": "#24603a", "text-accent": "#7a4a08"}
-"""Textual's own of the light theme have a contrast of 3 to its backgrounds: text needs 4.5."""
 KEPT_NAME = "kept.json"
 """Questions, plans and results, beside the settings."""
-FROM_ELSEWHERE = (RANKING, EVIDENCE, BENCHMARK, PRICES, PLAN)
-"""Screens whose actions the palette offers on every other. The sections of a build open from the
-ranking, and a page that lies over a screen has its own."""
-ONLY_THERE = (
-    *("cancel", "leave_field", "back", "act", "fold", "open_record", "copy_row", "copy_plan"),
-    *("next_sort", "reverse_sort", "correct", "delete", "report", "go", "undo"),
-)
-"""Actions about what is under the cursor or under way on their own screen: not from another."""
 LOOK_EVERY_S = 2.0
 """How often the store's file is looked at for changes by other programs."""
 
@@ -100,15 +71,13 @@ class AdvisorApp(Program):
         self.kept = state or State()
         self.store_reader = store_reader or StoreReader(store_path)
         self.store_reader.note = self._store_note
-        light = BUILTIN_THEMES["textual-light"]
-        self.register_theme(replace(light, variables=light.variables | DARKER))
+        self.register_theme(light_theme())
         self.theme = self.kept.theme if self.kept.theme in THEMES else "textual-dark"
         self.today = today or date.today()
         self._state_path = state_path
-        self._kept_path = None if state_path is None else state_path.with_name(KEPT_NAME)
+        kept_path = None if state_path is None else state_path.with_name(KEPT_NAME)
+        self.kept_things = KeptThings(kept_path, self.today, self._store_note)
         self._start_note = note
-        self._kept_things: Kept | None = None
-        self._kept_changed = False
         self._warned_of_bench = False
 
     def get_driver_class(self) -> type[Driver]:
@@ -190,78 +159,19 @@ class AdvisorApp(Program):
     def on_unmount(self) -> None:
         no_more()
         self.keep_state()
-        if self._kept_path is not None:
+        if self.kept_things.has_file:
             self.remember_question()
-            self._write_kept()
-
-    # What took time is kept
-
-    @property
-    def kept_things(self) -> Kept:
-        """Questions, plans and results of earlier runs; read when first asked for."""
-        if self._kept_things is None:
-            from advisor.tui.program.kept import Kept, load_kept
-
-            self._kept_things, note = (
-                (Kept(), None) if self._kept_path is None else load_kept(self._kept_path)
-            )
-            if note:
-                self._store_note(note)
-        return self._kept_things
+            self.kept_things.write()
 
     def remember_question(self) -> None:
         """Put the answered question among the last ones."""
         sentence = self.session.sentence(short=False)
         if sentence is not None and not self.session.is_old:
-            changed = self.kept_things.remember(self.inputs, sentence, self.today)
-            self._kept_changed = changed or self._kept_changed
+            self.kept_things.remember(self.inputs, sentence)
 
     def name_question(self, name: str) -> None:
         """Keep the present question under a name."""
-        sentence = self.session.sentence(short=False) or ""
-        self.kept_things.name_it(self.inputs, sentence, self.today, name)
-        self._kept_changed = True
-        self._write_kept()
-
-    def forget_question(self, question: KeptQuestion) -> None:
-        """Drop one of those that were kept."""
-        self.kept_things.forget(question)
-        self._kept_changed = True
-        self._write_kept()
-
-    def keep_note(
-        self,
-        screen: str,
-        title: str,
-        text: str,
-        layouts: dict[int, str] | None = None,
-        **asked: str,
-    ) -> None:
-        """Keep what a screen shows, such as a plan, for when it is opened again; ``layouts`` are
-        the same text for other widths."""
-        from advisor.tui.program.kept import KeptNote
-
-        made_on = self.today.isoformat()
-        self.kept_things.note(
-            screen,
-            KeptNote(title=title, made_on=made_on, text=text, asked=asked, layouts=layouts or {}),
-        )
-        self._kept_changed = True
-        self._write_kept()
-
-    def kept_note(self, screen: str) -> KeptNote | None:
-        """What a screen last showed, in this run or one before."""
-        return self.kept_things.notes.get(screen)
-
-    def _write_kept(self) -> None:
-        if self._kept_path is not None and self._kept_changed and self._kept_things is not None:
-            from advisor.tui.program.kept import save_kept
-
-            self._kept_changed = False
-            problem = save_kept(self._kept_path, self._kept_things)
-            if problem:
-                self._kept_path = None  # said once
-                self._store_note(problem)
+        self.kept_things.name_it(self.inputs, self.session.sentence(short=False) or "", name)
 
     # Actions
 
@@ -408,9 +318,7 @@ class AdvisorApp(Program):
 
     def action_next_theme(self) -> None:
         """Dark, light, and the terminal's own colours in turn."""
-        names = list(THEMES)
-        at = names.index(self.theme) if self.theme in names else -1
-        self.theme = names[(at + 1) % len(names)]
+        self.theme = theme_after(self.theme)
         self.notify(f"Theme: {THEMES[self.theme]}.", timeout=2)
 
     def action_reread(self) -> None:
@@ -418,64 +326,12 @@ class AdvisorApp(Program):
         self._ranking.read_store()
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        """Every action of the screen and of the program first, then what other screens do, named
-        ``area: verb``."""
-        where = getattr(screen, "WHERE", EVERYWHERE)
-        here = [action for action in ACTIONS if action.where in (where, EVERYWHERE)]
-        there = [a for a in ACTIONS if a.where in FROM_ELSEWHERE and a not in here]
-        there = [a for a in there if a.action.removeprefix("app.").split("(")[0] not in ONLY_THERE]
-        for action in (*here, *there):
-            elsewhere = action.where not in (where, EVERYWHERE)
-            title = f"{action.where}: {action.verb}" if elsewhere else action.title
-            text = f"{action.text} ({action.key})"
-            if elsewhere:
-                text = f"{action.text} (on the screen of the {action.where})"
-            yield SystemCommand(title, text, partial(self._run, action))
-        for action in actions_of(BUILD) if where != BUILD else ():
-            name, _, section = action.action.rstrip("')").partition("('")
-            if name == "section" and section not in ("overview", "measure"):
-                text = f"{action.text} (Enter {action.key})"
-                run = partial(self._open_section, section)
-                yield SystemCommand(f"build: {action.verb}", text, run)
-        for name, words in THEMES.items():
-            yield SystemCommand(
-                f"theme: {words}", f"Change the theme to {name}.", lambda name=name: self._set(name)
-            )
+        """What the palette offers to be done, from this screen."""
+        from advisor.tui.program.program_commands import commands_on
 
-    def _open_section(self, section: str) -> None:
-        """Show a section of the selected build's page, from any screen."""
-        if self.session.selected is None:
-            self.notify("No build is selected yet.")
-            return
-        self.action_go("ranking")
-        self.open_build(section)
-
-    def _run(self, action: Action) -> None:
-        """Run an action of any screen: go there first."""
-        here = getattr(self.screen, "WHERE", EVERYWHERE)
-        if action.where in (here, EVERYWHERE):
-            node = self if action.where == EVERYWHERE else self.screen
-            self.call_after_refresh(self.run_action, action.action, node)
-        else:
-            self.action_go(action.where)
-            # Once it is mounted, it has begun to read.
-            self.screen.call_after_refresh(self._start_there, action)
-
-    def _start_there(self, action: Action) -> None:
-        self.run_worker(self._run_there(action), group="elsewhere", exit_on_error=False)
-
-    async def _run_there(self, action: Action) -> None:
-        """Run an action of the screen that was just opened, once it has read what it needs."""
-        screen = self.screen
-        reading = [worker for worker in self.workers if worker.node is screen]
-        if reading:
-            await self.workers.wait_for_complete(reading)
-        screen.call_after_refresh(self.run_action, action.action, screen)
+        return commands_on(self, screen)
 
     def ask(self, **values: str) -> None:
         """Put something into the question and show the answer."""
         self.action_go("ranking")
         self._ranking.ask(**values)
-
-    def _set(self, theme: str) -> None:
-        self.theme = theme

@@ -24,7 +24,7 @@ from textual.widget import Widget
 from textual.widgets import Input, Markdown, Static
 
 import advisor.tui
-from advisor.tui.app import THEMES, AdvisorApp
+from advisor.tui.app import AdvisorApp
 from advisor.tui.evidence.evidence_screen import EvidenceScreen
 from advisor.tui.pages.bars import fitting, footer_actions
 from advisor.tui.pages.export_page import ExportScreen
@@ -34,6 +34,7 @@ from advisor.tui.program.actions import ACTIONS, EVERYWHERE, KEY_NAMES, actions_
 from advisor.tui.program.dialog_actions import DIALOG_ACTIONS
 from advisor.tui.program.palette import doings, likeness
 from advisor.tui.program.settings import State, load_state
+from advisor.tui.program.themes import THEMES
 from advisor.tui.ranking.ranking_screen import RankingScreen
 from advisor.tui.widgets.filter_table import FilterTable
 from advisor.tui.widgets.rank_table import RankTable

@@ -231,7 +231,7 @@ runs, and every finished setting is kept at once. Without a GPU here, `e` measur
             if jobs := jobs_under_way():
                 words = "1 job elsewhere is" if jobs == 1 else f"{jobs} jobs elsewhere are"
                 lines.insert(0, (f"{words} under way: press e.", STRONG))
-            kept = self.app.kept_note(BENCHMARK)
+            kept = self.app.kept_things.note(BENCHMARK)
             self.set_class(kept is not None, "-kept")
             if kept is not None:
                 lines += [("", PLAIN), (f"LAST RESULT: {kept.title}, {kept.made_on}", HEADING)]
@@ -346,7 +346,7 @@ runs, and every finished setting is kept at once. Without a GPU here, `e` measur
         self._tick()
         if event.ending is not None:
             result = [text for text, _ in lines] + ["", *measured_lines(progress)]
-            self.app.keep_note(BENCHMARK, plan.request.recipe, "\n".join(result))
+            self.app.kept_things.keep_note(BENCHMARK, plan.request.recipe, "\n".join(result))
         bad = event.ending is None or event.ending.kind in ("failed", "refused", "no-time")
         self.set_class(bad, "-bad")
         told = event.problem or (event.ending.message if event.ending else "")

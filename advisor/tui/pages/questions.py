@@ -67,7 +67,7 @@ on the main screen brings the question back that stood there.
         table = self.query_one(RankTable)
         if isinstance(table.source, MemorySource) and table.cursor < len(table.source):
             gone: KeptQuestion = table.source.record(table.cursor)
-            self.app.forget_question(gone)
+            self.app.kept_things.forget(gone)
             self._questions = [question for question in self._questions if question is not gone]
             self.query_one(FilterTable).show(question_rows(self._questions))
 

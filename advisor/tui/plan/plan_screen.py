@@ -138,7 +138,7 @@ ask before you submit and what else would do.
 
     def on_mount(self) -> None:
         """Show the plan of an earlier run, which took its time."""
-        kept = self._kept = self.app.kept_note(PLAN)
+        kept = self._kept = self.app.kept_things.note(PLAN)
         if kept is not None:
             self._name_grant(kept.asked.get("grant", ""))
             objective = kept.asked.get("objective", "")
@@ -359,7 +359,7 @@ ask before you submit and what else would do.
         text = str(self.query_one("#answer", Static).content)
         lay_out = self._lay_out
         layouts = {} if lay_out is None else {width: lay_out(width) for width in KEPT_WIDTHS}
-        self.app.keep_note(PLAN, self._path.name, text, layouts, **asked)
+        self.app.kept_things.keep_note(PLAN, self._path.name, text, layouts, **asked)
 
     def _answer(self, lay_out: Callable[[int], str]) -> None:
         """Show what this lays out for a width, in cells."""

@@ -13,7 +13,7 @@ from advisor.tui.program.typed_ahead import TypedAhead
 from advisor.tui.widgets.safe_filter import SafeFilter
 
 if TYPE_CHECKING:
-    from advisor.tui.program.kept import Kept, KeptNote, KeptQuestion
+    from advisor.tui.program.kept_things import KeptThings
     from advisor.tui.program.ranking_session import RankingSession
     from advisor.tui.program.settings import State
     from advisor.tui.program.store_reader import StoreReader
@@ -27,6 +27,8 @@ class Program(TypedAhead):
 
     store_reader: StoreReader
     """The one way to the store."""
+    kept_things: KeptThings
+    """Questions, plans and results of earlier runs."""
     today: date
 
     @property
@@ -64,37 +66,12 @@ class Program(TypedAhead):
         """Something of the question was changed on another screen: answer it anew."""
 
     @abstractmethod
-    def keep_note(
-        self,
-        screen: str,
-        title: str,
-        text: str,
-        layouts: dict[int, str] | None = None,
-        **asked: str,
-    ) -> None:
-        """Keep what a screen shows, such as a plan, for when it is opened again; ``layouts`` are
-        the same text for other widths."""
-
-    @abstractmethod
-    def kept_note(self, screen: str) -> KeptNote | None:
-        """What a screen last showed, in this run or one before."""
-
-    @property
-    @abstractmethod
-    def kept_things(self) -> Kept:
-        """Questions, plans and results of earlier runs."""
-
-    @abstractmethod
     def remember_question(self) -> None:
         """Put the answered question among the last ones."""
 
     @abstractmethod
     def name_question(self, name: str) -> None:
         """Keep the present question under a name."""
-
-    @abstractmethod
-    def forget_question(self, question: KeptQuestion) -> None:
-        """Drop one of those that were kept."""
 
     @abstractmethod
     def ask(self, **values: str) -> None:
