@@ -11,7 +11,6 @@ from math import inf
 from random import Random
 from typing import Any
 
-from advisor.planning.solver.charges import purchase_cents, rental_cents, run_cents
 from advisor.planning.solver.problem import (
     Experiment,
     Machine,
@@ -21,6 +20,7 @@ from advisor.planning.solver.problem import (
     Rules,
     RunTime,
 )
+from advisor.planning.solver.whole_cents import purchase_cents, rental_cents, run_cents
 from price_catalog.power import PowerFigures
 
 START = date(2027, 1, 1)
@@ -225,7 +225,7 @@ def best_by_trying_everything(problem: PlanningProblem) -> tuple[float, ...] | N
 
 
 def _best_with(problem: PlanningProblem, bought: list[Any]) -> tuple[float, ...] | None:
-    from advisor.planning.solver.charges import kept_value_usd
+    from advisor.planning.solver.whole_cents import kept_value_usd
 
     rules = problem.rules
     spent = [0] * problem.years

@@ -13,8 +13,8 @@ import pytest
 from advisor.planning.grant.grant import read_grant
 from advisor.planning.plan_grant import load_grant, plan_loaded
 from advisor.planning.report.markdown_csv_json import to_markdown
-from advisor.planning.solver.charges import purchase_cents, uncharged
 from advisor.planning.solver.problem import MachineExtra, Rules
+from advisor.planning.solver.whole_cents import purchase_cents, uncharged
 from advisor.store import Store
 from tests.planning.forms_for_tests import report_for
 from tests.plans_for_tests import make_machine

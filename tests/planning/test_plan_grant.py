@@ -35,11 +35,11 @@ from advisor.planning.sensitivity.changes import vary
 from advisor.planning.sensitivity.explain import explain
 from advisor.planning.sensitivity.infeasible import relax
 from advisor.planning.solver.arithmetic import PLAIN
-from advisor.planning.solver.charges import kept_value_usd, purchase_cents, run_cents
 from advisor.planning.solver.prices import equipment_base, price_lines
 from advisor.planning.solver.problem import Allocation, PlanningProblem, Rules
 from advisor.planning.solver.search_clock import NoPlan
 from advisor.planning.solver.solve import is_feasible, solve
+from advisor.planning.solver.whole_cents import kept_value_usd, purchase_cents, run_cents
 from advisor.planning.solver_process import Cancelled, Search
 from advisor.ranking.snapshot import take_snapshot
 from advisor.store import Store

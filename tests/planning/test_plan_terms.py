@@ -28,7 +28,6 @@ from advisor.planning.report.markdown_csv_json import to_markdown
 from advisor.planning.sensitivity.changes import vary
 from advisor.planning.sensitivity.explain import explain
 from advisor.planning.solver.by_year import cents_by_year
-from advisor.planning.solver.charges import purchase_cents, rental_cents, run_cents
 from advisor.planning.solver.prices import months_in_grant
 from advisor.planning.solver.problem import (
     Allocation,
@@ -41,6 +40,7 @@ from advisor.planning.solver.problem import (
 )
 from advisor.planning.solver.search_clock import NoPlan, Progress, clock_of
 from advisor.planning.solver.solve import solve
+from advisor.planning.solver.whole_cents import purchase_cents, rental_cents, run_cents
 from advisor.ranking.snapshot import take_snapshot
 from advisor.store import Store
 from tests.planning.forms_for_tests import SMALL, read, report_for

@@ -37,10 +37,10 @@ from advisor.planning.report.xlsx import to_xlsx
 from advisor.planning.sensitivity.changes import vary
 from advisor.planning.sensitivity.trials import decision
 from advisor.planning.solver.arithmetic import OPERATIONS
-from advisor.planning.solver.charges import purchase_cents
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.search_clock import NoPlan
 from advisor.planning.solver.solve import cheapest_with_runs, solve
+from advisor.planning.solver.whole_cents import purchase_cents
 from advisor.ranking.snapshot import take_snapshot
 from advisor.store import Store
 

@@ -21,10 +21,10 @@ from advisor.planning.grant.institution import (
 )
 from advisor.planning.grant.orderable import unquoted
 from advisor.planning.solver.arithmetic import PLAIN
-from advisor.planning.solver.charges import uncharged
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.prices import machine_price, paid_price, price_lines
 from advisor.planning.solver.problem import Machine, PlanningProblem, Rules
+from advisor.planning.solver.whole_cents import uncharged
 from price_catalog.providers import written_provider
 
 USUAL_PUE = 1.54

@@ -14,9 +14,9 @@ from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.report import Words
 from advisor.planning.report.sentences import listed, solve_num
 from advisor.planning.sensitivity.explain import Alternative, worse_by
-from advisor.planning.solver.charges import gpus_of_a_job, hours_in_a_day
 from advisor.planning.solver.problem import Allocation, Rental
 from advisor.planning.solver.rented import rented_ways
+from advisor.planning.solver.run_charges import gpus_of_a_job, hours_in_a_day
 from price_catalog.providers import written_provider
 
 GRANTED, APPLIED_FOR = "granted hours", "hours that we apply for"

@@ -24,9 +24,9 @@ from advisor.planning.report.drawing import (
 from advisor.planning.report.report import Picture
 from advisor.planning.sensitivity.explain import Explanation
 from advisor.planning.sensitivity.solved_amounts import number_words
-from advisor.planning.solver.charges import purchase_cents, run_cents
 from advisor.planning.solver.plan import Plan, Work
 from advisor.planning.solver.rented import cheapest_rental, ordered_rentals, rented_run_cents
+from advisor.planning.solver.whole_cents import purchase_cents, run_cents
 
 MOST_MODELS = 6
 

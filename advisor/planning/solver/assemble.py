@@ -7,19 +7,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from advisor.planning.solver.by_year import cents_by_year, within_year_budgets
-from advisor.planning.solver.charges import (
-    fixed_cents,
-    kept_value_usd,
-    purchase_cents,
-    rental_cents,
-    run_cents,
-)
 from advisor.planning.solver.groups import Group
 from advisor.planning.solver.milp import Cut, Program
 from advisor.planning.solver.plan import Placed, Plan, Purchase, Rented, Work
 from advisor.planning.solver.problem import EPSILON, PlanningProblem
 from advisor.planning.solver.rented import rented_ways
 from advisor.planning.solver.schedule import Bundle, Job, Pieces, Undecided, pack, schedule
+from advisor.planning.solver.whole_cents import (
+    fixed_cents,
+    kept_value_usd,
+    purchase_cents,
+    rental_cents,
+    run_cents,
+)
 
 Values = Sequence[float]
 """Of the program's columns: whole ones where they count things."""

@@ -5,14 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
-from advisor.planning.solver.charges import (
-    fixed_cents,
-    purchase_cents,
-    rental_cents,
-    run_cents,
-)
 from advisor.planning.solver.plan import Placed, Plan, Purchase
 from advisor.planning.solver.problem import PlanningProblem
+from advisor.planning.solver.whole_cents import fixed_cents, purchase_cents, rental_cents, run_cents
 
 
 def shares_by_year(problem: PlanningProblem, placed: Placed) -> dict[int, Fraction]:

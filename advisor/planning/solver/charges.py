@@ -1,4 +1,4 @@
-"""What a purchase, a run and a rental are charged, overhead included (pure; US dollars).
+"""What a purchase and a yearly line are charged, overhead included (pure; US dollars).
 
 Each formula is there once, for the solver and for the report. Every amount is rounded to the cent
 once, where an invoice would be, so that sums are exact.
@@ -7,10 +7,10 @@ once, where an invoice would be, so that sums are exact.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import Decimal
 from typing import Generic, Literal
 
-from advisor.planning.solver.arithmetic import PLAIN, Arithmetic, N
+from advisor.planning.solver.arithmetic import Arithmetic, N
 from advisor.planning.solver.prices import (
     apart_amounts,
     charged_share,
@@ -20,20 +20,9 @@ from advisor.planning.solver.prices import (
     price_lines,
     price_terms,
     threshold_usd,
-    with_vat,
 )
-from advisor.planning.solver.problem import (
-    FixedCost,
-    Machine,
-    MachineExtra,
-    PlanningProblem,
-    Rental,
-    Rules,
-    RunTime,
-)
+from advisor.planning.solver.problem import FixedCost, Machine, MachineExtra, Rules
 
-CENT = Decimal("0.01")
-HOURS_PER_DAY = 24
 DAYS_PER_YEAR = 365
 BY_YEAR = "overhead rate of "
 """What the label of a rate begins with that holds for one award year."""
@@ -66,16 +55,6 @@ class Charge(Generic[N]):
     """What of it stands on other lines of the budget than the machine."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunCharge(Charge[N]):
-    """What runs cost, by what one of them uses."""
-
-    amount: N
-    """kWh, or hours, of one run."""
-    price: N
-    """Per kWh or hour."""
-
-
 Kind = Literal["equipment", "cloud", "electricity"]
 """What overhead may be charged on, each by a rate of its own."""
 
@@ -97,30 +76,6 @@ def overhead_rate(
         return on.leaf("setting", rules.overhead_rate, "share", "overhead rate", key=key)
     key = f"institution.overhead_rate_{kind}"
     return on.leaf("setting", rate, "share", f"overhead rate on {kind}", key=key)
-
-
-def days_of_a_run(on: Arithmetic[N], time: RunTime, rules: Rules, label: str) -> N:
-    """Days that one run trains, what is trained again after failures included."""
-    days = run_days(on, time, label)
-    if not rules.failures:
-        return days
-    share = on.leaf(
-        "setting", rules.failures, "share", "allowance for failures", key="running.failures"
-    )
-    again = on.compute("product", [days, share], "days", f"trained again, {label}")
-    return on.compute("sum", [days, again], "days", f"days with failures, {label}")
-
-
-def run_days(on: Arithmetic[N], time: RunTime, label: str) -> N:
-    """Days of one run, from its measurement."""
-    return on.leaf(
-        "time",
-        time.days,
-        "days",
-        f"training days, {label}",
-        measurement_id=time.measurement_id,
-        column="training_days",
-    )
 
 
 def purchase_charge(
@@ -251,218 +206,3 @@ def fixed_amount(on: Arithmetic[N], fixed: FixedCost) -> N:
         f"year {fixed.year + 1} of a whole year",
     )
     return on.compute("product", [usd, share], "usd", label, decimals=2)
-
-
-def hours_in_a_day(on: Arithmetic[N]) -> N:
-    """A factor."""
-    return on.leaf("unit", HOURS_PER_DAY, "hours", "hours in a day", name="hours in a day")
-
-
-def watts_in_a_kilowatt(on: Arithmetic[N]) -> N:
-    """A factor."""
-    return on.leaf("unit", 1000, "W", "watts in a kilowatt", name="W in a kW")
-
-
-def run_charge(
-    on: Arithmetic[N],
-    machine: Machine,
-    model: str,
-    rules: Rules,
-    count: N,
-    *,
-    watts: N,
-    name: str = "",
-    model_name: str = "",
-    year: str = "",
-) -> RunCharge[N]:
-    """Electricity of so many runs on a machine of the lab that draws ``watts`` at the wall.
-
-    One run takes W / 1000 x 24 x days x PUE kWh.
-    """
-    assert rules.usd_per_kwh is not None
-    label, called = machine.label, model_name or model
-    days = days_of_a_run(on, machine.times[model], rules, f"{called} on {label}")
-    kilo = watts_in_a_kilowatt(on)
-    kw = on.compute("ratio", [watts, kilo], "kW", f"power of {label}")
-    pue = on.leaf("setting", rules.pue, "factor", "PUE", key="electricity.pue")
-    kwh = on.compute(
-        "product",
-        [kw, hours_in_a_day(on), days, pue],
-        "kwh",
-        f"energy of {called} on {label}",
-    )
-    key = "electricity.usd_per_kwh"
-    price = on.leaf("setting", rules.usd_per_kwh, "usd-per-kwh", "electricity", key=key)
-    if rules.electricity_change:
-        change = on.leaf(
-            "setting",
-            rules.electricity_change,
-            "share",
-            "change of electricity a year",
-            key="electricity.price_change",
-        )
-        half = Decimal(rules.grant_months * DAYS_PER_YEAR) / 24
-        middle = on.leaf("unit", half, "days", "days until the middle of the grant", name="middle")
-        factor = on.compute("growth", [change, middle], "factor", "electricity, mean of the grant")
-        price = on.compute("product", [price, factor], "usd-per-kwh", "electricity, mean price")
-    what = f"{name} on {label}"
-    rate = overhead_rate(on, rules, "electricity") if rules.electricity_in_base else None
-    return _of_runs(on, kwh, price, count, rate, what, year)
-
-
-def rental_charge(
-    on: Arithmetic[N],
-    rental: Rental,
-    model: str,
-    rules: Rules,
-    count: N,
-    *,
-    name: str = "",
-    model_name: str = "",
-    year: str = "",
-    day: int = 0,
-) -> RunCharge[N]:
-    """So many runs on a rented instance that start in a year of the grant: hours x price."""
-    label = rental.label
-    days = days_of_a_run(on, rental.times[model], rules, f"{model_name or model} on {label}")
-    hours = on.compute("product", [days, hours_in_a_day(on)], "hours", f"hours, {name}")
-    price = _price_an_hour(on, rental)
-    terms: list[N] = []
-    # An allocation's rate is the grant's own word, as it is paid in every year.
-    market = rental.allocation is None
-    if market and rules.rent_change and day:
-        change = on.leaf(
-            "setting",
-            rules.rent_change,
-            "share",
-            "change of rents a year",
-            key="rentals.price_change",
-        )
-        days_on = on.leaf(
-            "unit",
-            day,
-            "days",
-            f"days until the year begins, {day}",
-            name="days until the year",
-        )
-        terms.append(on.compute("growth", [change, days_on], "factor", f"rents from day {day} on"))
-    if market and rules.vat:
-        terms.append(with_vat(on, rules))
-    if terms:
-        words = f"{label}, from day {day} on"
-        price = on.compute("product", [price, *terms], "usd-per-hour", words)
-    in_base = rules.cloud_in_base if rental.in_base is None else rental.in_base
-    rate = overhead_rate(on, rules, "cloud", day) if in_base else None
-    return _of_runs(on, hours, price, count, rate, f"{name} on {label}", year)
-
-
-def _price_an_hour(on: Arithmetic[N], rental: Rental) -> N:
-    """Of a quote, or of the grant's own word on an allocation."""
-    if rental.allocation is None:
-        return on.leaf(
-            "rental",
-            rental.usd_per_hour,
-            "usd-per-hour",
-            f"{rental.label}, {rental.priced_on}",
-            rental_id=rental.rental_id,
-        )
-    number = rental.allocation.partition(":")[2]
-    each = on.leaf(
-        "setting",
-        rental.usd_per_hour / rental.gpu_count,
-        "usd-per-hour",
-        f"a GPU-hour of {rental.provider}",
-        key=f"allocations[{number}].usd_per_gpu_hour",
-    )
-    words = f"an hour of {rental.label}"
-    return on.compute("product", [each, gpus_of_a_job(on, rental)], "usd-per-hour", words)
-
-
-def gpus_of_a_job(on: Arithmetic[N], rental: Rental) -> N:
-    """A number of pieces."""
-    return on.leaf(
-        "unit",
-        rental.gpu_count,
-        "pieces",
-        f"GPUs of a job on {rental.label}",
-        name="GPUs of a job",
-        rental_id=rental.rental_id,
-    )
-
-
-def _of_runs(
-    on: Arithmetic[N], amount: N, price: N, count: N, rate: N | None, what: str, year: str
-) -> RunCharge[N]:
-    each = on.compute("product", [amount, price], "usd", f"one run, {what}", decimals=2)
-    direct = on.compute("product", [count, each], "usd", f"{what}, {year}")
-    none = one = on.compute("sum", [], "usd", "nothing")
-    if rate is not None:
-        label = f"overhead on one run, {what}"
-        one = on.compute("product", [each, rate], "usd", label, decimals=2)
-    return RunCharge(
-        each=each,
-        direct=direct,
-        base=none if rate is None else direct,
-        indirect=on.compute("product", [count, one], "usd", f"overhead on {what}, {year}"),
-        rate=rate,
-        amount=amount,
-        price=price,
-    )
-
-
-_ONE = Decimal(1)
-
-
-def purchase_cents(machine: Machine, rules: Rules, day: int = 0) -> int:
-    """One machine ordered on a day of the grant, overhead included, in whole cents."""
-    return _cents(purchase_charge(PLAIN, machine, rules, _ONE, day))
-
-
-def uncharged(machine: Machine, rules: Rules, day: int) -> Decimal:
-    """Of what one machine ordered on a day costs its buyers, what the grant is not charged."""
-    price = machine_price(PLAIN, machine, price_lines(PLAIN, machine))
-    paid, _ = paid_price(PLAIN, machine, price, rules, day)
-    charge = purchase_charge(PLAIN, machine, rules, _ONE, day)
-    return paid - (charge.each - sum((each.each for each in charge.apart), Decimal(0)))
-
-
-def run_cents(machine: Machine, model: str, rules: Rules) -> int:
-    """Electricity of one run on a machine of the lab, in whole cents; 0 where it is not charged."""
-    if rules.usd_per_kwh is None:
-        return 0
-    watts = machine.running_w
-    assert watts is not None  # no machine without one is planned with where electricity is charged
-    return _cents(run_charge(PLAIN, machine, model, rules, _ONE, watts=watts))
-
-
-def rental_cents(rental: Rental, model: str, rules: Rules, day: int = 0) -> int:
-    """One run on a rented instance that starts in a year of the grant, in whole cents."""
-    return _cents(rental_charge(PLAIN, rental, model, rules, _ONE, day=day))
-
-
-def fixed_cents(problem: PlanningProblem) -> list[int]:
-    """What is paid in each year whatever is bought, in whole cents, overhead included."""
-    found = [0] * problem.years
-    for fixed in problem.fixed:
-        found[fixed.year] += _cents(fixed_charge(PLAIN, fixed, problem.rules))
-    return found
-
-
-def _cents(charge: Charge[Decimal]) -> int:
-    return int((charge.direct + charge.indirect) * 100)
-
-
-def kept_value_usd(machine: Machine, order: int, problem: PlanningProblem) -> Decimal:
-    """Of what the grant is charged for a machine ordered so, without overhead and what has a line
-    of its own, the part that is still there after the grant, straight over its life."""
-    rules = problem.rules
-    if rules.lifetime_years is None or rules.life_months is not None:
-        return Decimal(0)  # charged as it is written off, it keeps nothing of what was charged
-    if machine.share_of is not None:
-        return Decimal(0)  # it stays the campus's
-    day = problem.orders[order]
-    charge = purchase_charge(PLAIN, machine, rules, _ONE, day)
-    paid = charge.each - sum((each.each for each in charge.apart), Decimal(0))
-    used = max(problem.year_days[-1] - day - rules.lead_days, 0)
-    left = 1 - Decimal(used) / (rules.lifetime_years * DAYS_PER_YEAR)
-    return (paid * max(left, Decimal(0))).quantize(CENT, rounding=ROUND_HALF_UP)

@@ -17,12 +17,10 @@ from typing import Any
 
 from advisor.planning.solver.dividing import NamedNumbers, named_numbers
 from advisor.planning.solver.first_plans import INFEASIBLE
-from advisor.planning.solver.groups import Group, runs_that_fit
-from advisor.planning.solver.machine_days import MachineDays, UpperRows
+from advisor.planning.solver.machine_days import UpperRows
+from advisor.planning.solver.machine_kind import MachineKind
 from advisor.planning.solver.milp import Program
-from advisor.planning.solver.problem import Experiment
 from advisor.planning.solver.relaxation import Relaxation
-from advisor.planning.solver.schedule import Job
 from advisor.planning.solver.search_clock import Clock
 
 MASTER_GAP = 1e-4
@@ -41,88 +39,6 @@ Numbers = tuple[tuple[tuple[str, int], int], ...]
 """How many there are of each group that there are any of."""
 
 
-class _Kind:
-    """One machine of a group, or one part: what runs it could do, and what each costs there."""
-
-    def __init__(self, program: Program, group: Group) -> None:
-        import numpy as np
-
-        problem, share = program.problem, program.problem.usable(1.0)
-        jobs: list[Job] = []
-        at: list[int] = []
-        cost: list[float] = []
-        most: list[float] = []
-        for number, e in enumerate(problem.experiments):
-            column = program.work.get((e.experiment_id, *group.key))
-            if column is None:
-                continue
-            at.append(number)
-            cost.append(program.judged[column])
-            most.append(runs_that_fit(problem, group, e))
-            jobs.append(_job(program, group, e, share))
-        self.experiments = np.array(at, dtype=int)
-        self.cost, self.most = np.array(cost), np.array(most, dtype=float)
-        self.days = MachineDays(jobs) if jobs else None
-        self._known: set[tuple[int, int]] = set()
-        self.rows = UpperRows(len(jobs))
-        """Of the pairs of days that were broken until now."""
-        if self.days is not None:
-            self._learn(self.days.first())
-
-    def _learn(self, pairs: Sequence[tuple[int, int]]) -> bool:
-        assert self.days is not None
-        new = [pair for pair in pairs if pair not in self._known]
-        for pair in new:
-            self.rows.add(*self.days.row(pair))
-        self._known.update(new)
-        return bool(new)
-
-    def learnt(self, x: Any) -> bool:
-        """Whether so much of the runs breaks rows that were not known."""
-        assert self.days is not None
-        return self._learn(self.days.broken(x))
-
-    def earns(self, worth: Any, *, exactly: bool) -> float:
-        """Dollars that one makes at most, where each run is worth so much; parts of runs count.
-
-        Not ``exactly``: with the rows that are known."""
-        import numpy as np
-        from scipy.optimize import linprog
-
-        if self.days is None:
-            return 0.0
-        gain = worth[self.experiments] - self.cost
-        some = np.flatnonzero(gain > 0)
-        if not len(some):
-            return 0.0
-        bounds = np.column_stack([np.zeros(len(some)), self.most[some]])
-        while True:
-            answer = linprog(
-                -gain[some],
-                A_ub=self.rows.matrix()[:, some],
-                b_ub=self.rows.most,
-                bounds=bounds,
-                method="highs",
-            )
-            if answer.status != 0:
-                return float(gain[some] @ self.most[some])
-            x = np.zeros(len(gain))
-            x[some] = answer.x
-            if not exactly or not self.learnt(x):
-                return float(-answer.fun)
-
-
-def _job(program: Program, group: Group, e: Experiment, share: float) -> Job:
-    problem = program.problem
-    return Job(
-        low=problem.worked(max(e.release_day, group.from_day)),
-        due=problem.worked(problem.due(e)),
-        days=problem.elapsed(group.machine.times[e.model]) / share,
-        experiment_id=e.experiment_id,
-        run=1,
-    )
-
-
 @dataclass(slots=True)
 class _Settled:
     """A choice whose cost in parts is known, and no plan with these machines is below."""
@@ -139,7 +55,7 @@ class _Shared:
     """Runs on the machines of a choice in parts: the columns are those of each kind (times), then
     those of rent, then what runs that are nowhere cost."""
 
-    kinds: Sequence[tuple[_Kind, int]]
+    kinds: Sequence[tuple[MachineKind, int]]
     first: Sequence[int]
     costs: Any
     most: Any
@@ -163,7 +79,9 @@ class Choices:
             for group in few.groups
             if group.key in few.count and few.count[group.key] not in out
         }
-        self._kinds = {g.key: _Kind(program, g) for g in program.groups if g.key in self._number}
+        self._kinds = {
+            g.key: MachineKind(program, g) for g in program.groups if g.key in self._number
+        }
         self._runs = np.array([e.runs for e in problem.experiments], dtype=float)
         number = {e.experiment_id: n for n, e in enumerate(problem.experiments)}
         keys = list(program.rent)

@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 from itertools import chain, combinations
 
 from advisor.planning.solver.assemble import place, plan_of
-from advisor.planning.solver.charges import purchase_cents
 from advisor.planning.solver.first_plans import Found, dot, values_of
 from advisor.planning.solver.groups import Group
 from advisor.planning.solver.milp import Program
 from advisor.planning.solver.plan import Placed
 from advisor.planning.solver.problem import Machine, PlanningProblem
 from advisor.planning.solver.search_clock import Clock
+from advisor.planning.solver.whole_cents import purchase_cents
 from price_catalog.power import PowerFigures
 
 MOST_COLUMNS = 6000
