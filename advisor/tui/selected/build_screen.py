@@ -14,14 +14,8 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.widgets import Input, Static
 
-from advisor.answers.one_build import (
-    SECTION_WORDS,
-    OneBuild,
-    Section,
-    measure_commands,
-    place_words,
-    section_lines,
-)
+from advisor.answers.build_sections import SECTION_WORDS, Section, measure_commands, section_lines
+from advisor.answers.one_build import OneBuild, place_words
 from advisor.files import is_file, typed_path
 from advisor.tui.pages.bars import KeyBar, TitleBar
 from advisor.tui.pages.evidence_lines import settings_lines, source_lines, verdict_line

@@ -8,7 +8,8 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.widgets import Static
 
-from advisor.answers.one_build import SECTION_WORDS, OneBuild, place_words, section_lines
+from advisor.answers.build_sections import SECTION_WORDS, section_lines
+from advisor.answers.one_build import OneBuild, place_words
 from advisor.tui.pages.bars import KeyBar, TitleBar
 from advisor.tui.pages.sized_screen import SizedScreen
 from advisor.tui.program.actions import bindings_of
