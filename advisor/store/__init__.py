@@ -46,16 +46,16 @@ from advisor.store.locate import find_store
 
 if TYPE_CHECKING:
     from advisor.store.build import build_store, check_store
-    from advisor.store.connection import StoreError
     from advisor.store.reader import Reader
     from advisor.store.store import Store
+    from advisor.store.store_error import StoreError
 
 __all__ = ["Reader", "Store", "StoreError", "build_store", "check_store", "find_store"]
 
 _ROOMS = {
     "Reader": "reader",
     "Store": "store",
-    "StoreError": "connection",
+    "StoreError": "store_error",
     "build_store": "build",
     "check_store": "build",
 }

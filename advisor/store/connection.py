@@ -1,8 +1,7 @@
-"""Opens the store's file for one moment, waits while others hold it, and words what is wrong."""
+"""Opens the store for one moment, and waits while others hold it."""
 
 from __future__ import annotations
 
-import errno
 import os
 import threading
 import time
@@ -10,10 +9,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from functools import cache
 from pathlib import Path
-from stat import S_ISDIR, S_ISFIFO, S_ISREG
 
 from advisor.store.engine import duckdb
-from advisor.store.locate import typed_path
 from advisor.store.look_through import (
     Token,
     is_known,
@@ -22,6 +19,8 @@ from advisor.store.look_through import (
     state_of,
     what_is_foreign,
 )
+from advisor.store.store_error import StoreError, error_words, is_held, remedy
+from advisor.store.store_file import HEADER_BYTES, check_file, check_writable
 from advisor.store.writer_queue import waiting_writer, writer_waits
 
 DEFAULT_WAIT_S = 20.0
@@ -30,22 +29,6 @@ COURTESY_S = 1.0
 STORAGE_VERSION = "v1.0.0"
 """Files in this format open in every DuckDB since 1.1 (tried: 1.1.3, 1.2.2, 1.3.2, 1.5.6)."""
 _CATALOG = "store"
-_MAGIC = b"DUCK"
-_MAGIC_OFFSET = 8
-_HEADER_BYTES = 3 * 4096
-_DAMAGE = (
-    duckdb.IOException,
-    duckdb.SerializationException,
-    duckdb.FatalException,
-    duckdb.InternalException,
-    duckdb.CatalogException,
-    duckdb.BinderException,
-)
-"""What DuckDB raises where the file is not what we wrote: cut, overwritten, tables gone."""
-
-
-class StoreError(ValueError):
-    """The store cannot be used; the message is one line that says what and how to mend it."""
 
 
 @cache
@@ -110,7 +93,7 @@ def opened(
             if write:
                 written = _brought_to_file(connection, path)
         except duckdb.Error as error:
-            raise StoreError(_wording(path, error, write=write)) from error
+            raise StoreError(error_words(path, error, write=write)) from error
         except RuntimeError as error:
             if str(error) == "Query interrupted":  # how DuckDB passes Ctrl-C on
                 raise KeyboardInterrupt from error
@@ -133,7 +116,7 @@ def created(path: Path, *, memory_mib: int | None = None) -> Iterator[duckdb.Duc
         _close_off(connection)
         yield connection
     except duckdb.Error as error:
-        raise StoreError(_wording(path, error, write=True)) from error
+        raise StoreError(error_words(path, error, write=True)) from error
     finally:
         connection.close()
 
@@ -148,109 +131,6 @@ def transaction(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
         connection.rollback()
         raise
     connection.commit()
-
-
-def is_database(path: Path) -> bool:
-    """Whether the file begins as a DuckDB database does. Raises OSError."""
-    if not path.stat().st_size:
-        return False  # one of /proc might be waited for
-    with path.open("rb") as file:
-        head = file.read(_MAGIC_OFFSET + len(_MAGIC))
-    return holds_magic(head)
-
-
-def holds_magic(head: bytes) -> bool:
-    """Whether these first bytes are those of a DuckDB database."""
-    return head[_MAGIC_OFFSET : _MAGIC_OFFSET + len(_MAGIC)] == _MAGIC
-
-
-def can_write(path: Path) -> bool:
-    """Whether the file and its folder (for DuckDB's log beside it) let us write."""
-    return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK | os.X_OK)
-
-
-def check_writable(path: Path) -> None:
-    """Raise StoreError where the file or its folder is read-only."""
-    if not os.access(path, os.W_OK):
-        raise StoreError(
-            f"the store {path} is read-only: make it writable (chmod u+w {typed_path(path)}), "
-            "or name another with --store"
-        )
-    if not can_write(path):
-        raise StoreError(
-            f"the store {path} cannot be changed because its folder is read-only: "
-            f"make {path.parent} writable, or name another store with --store"
-        )
-
-
-def check_file(path: Path) -> None:
-    """Raise StoreError where ``path`` is plainly no store, without opening a database."""
-    try:
-        str(path).encode()
-    except UnicodeEncodeError:
-        raise StoreError(
-            "the store's name is not UTF-8, which DuckDB cannot open: rename it, or name another "
-            "with --store"
-        ) from None
-    remake = f"move it away, then: advisor rebuild --store {typed_path(path)}"
-    try:
-        found = path.stat()
-        if S_ISFIFO(found.st_mode):
-            raise StoreError(f"{path} is a pipe, not a store: name a file with --store")
-        if not (S_ISREG(found.st_mode) or S_ISDIR(found.st_mode)):
-            raise StoreError(f"{path} is a device, not a store: name a file with --store")
-        head = b""
-        # A file of /proc says that it is empty, and may be waited for.
-        if found.st_size or S_ISDIR(found.st_mode):
-            with path.open("rb") as file:
-                head = file.read(_HEADER_BYTES)
-    except FileNotFoundError:
-        raise StoreError(
-            f"no store at {path}; make one with: advisor rebuild --store {typed_path(path)}"
-        ) from None
-    except IsADirectoryError:
-        raise StoreError(
-            f"{path} is a directory, not a store: name the file in it, such as "
-            f"--store {typed_path(path / 'results.duckdb')}"
-        ) from None
-    except NotADirectoryError:
-        raise StoreError(
-            f"no store at {path}: {path.parent} is not a directory; name another with --store"
-        ) from None
-    except PermissionError:
-        raise StoreError(
-            f"the store {path} may not be read by you: ask its owner, or name another with --store"
-        ) from None
-    except OSError as error:
-        raise StoreError(
-            f"the store {path} cannot be read ({error.strerror}): name another with --store"
-        ) from None
-    _check_logs(path)
-    if not head:
-        raise StoreError(f"{path} is empty, not a store: {remake}")
-    if head[_MAGIC_OFFSET : _MAGIC_OFFSET + len(_MAGIC)] != _MAGIC:
-        raise StoreError(f"{path} is not a store (no DuckDB file): name another with --store")
-    if len(head) < _HEADER_BYTES:
-        raise StoreError(f"the store {path} is damaged (cut short): {_remedy(path)}")
-
-
-_LOGS = (".wal", ".wal.checkpoint", ".wal.recovery")
-"""What DuckDB reads, writes and empties beside a database, whatever it leads to."""
-
-
-def _check_logs(path: Path) -> None:
-    """Raise StoreError where a log beside the store is a link to somewhere else, or a pipe."""
-    for ending in _LOGS:
-        log = path.with_name(path.name + ending)
-        try:
-            mode = log.lstat().st_mode
-        except OSError:
-            continue  # most often there is none
-        if not S_ISREG(mode):
-            raise StoreError(
-                f"{log}, the log beside the store, is no plain file, and what it leads to could be "
-                "overwritten: move it away"
-            )
 
 
 def _connect(memory_mib: int | None) -> duckdb.DuckDBPyConnection:
@@ -334,7 +214,7 @@ def _attach_when_free(
             with waiting_writer(path) if write else nullcontext():
                 held = _keep_trying(connection, path, write=write, deadline=deadline)
         if held is not None:
-            raise StoreError(_wording(path, held, write=write, wait_s=wait_s)) from held
+            raise StoreError(error_words(path, held, write=write, wait_s=wait_s)) from held
     except BaseException:
         connection.close()
         raise
@@ -348,8 +228,8 @@ def _try_attach(
     try:
         _attach(connection, path, "READ_WRITE" if write else "READ_ONLY")
     except duckdb.Error as error:
-        if not _is_held(error):
-            raise StoreError(_wording(path, error, write=write)) from error
+        if not is_held(error):
+            raise StoreError(error_words(path, error, write=write)) from error
         return error
     return None
 
@@ -400,57 +280,5 @@ def check_whole(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
     ).fetchone()
     if row is None or row[0] is None:
         return
-    if path.stat().st_size < _HEADER_BYTES + (row[0] + 1) * row[1]:
-        raise StoreError(f"the store {path} is damaged (cut short): {_remedy(path)}")
-
-
-def _remedy(path: Path) -> str:
-    return f"restore a copy, or move it away, then: advisor rebuild --store {typed_path(path)}"
-
-
-_HELD = ("Conflicting lock is held", os.strerror(errno.EAGAIN), os.strerror(errno.EACCES))
-"""How DuckDB's words of a lock that it did not get end where another has it."""
-
-
-def _is_held(error: duckdb.Error) -> bool:
-    text = str(error)
-    if not isinstance(error, duckdb.IOException):
-        return False
-    refused = "Could not set lock" in text and any(words in text for words in _HELD)
-    return refused or "being used by another process" in text
-
-
-def _wording(path: Path, error: duckdb.Error, *, write: bool, wait_s: float = 0.0) -> str:
-    """What DuckDB says, as one line with a way out."""
-    text = " ".join(str(error).split())
-    said = text[:200]
-    if _is_held(error):
-        import re
-
-        if "held in PID 0" in text:  # nobody whom this system knows
-            return (
-                f"the store {path} could not be locked within {wait_s:g} s: close the program that "
-                "has it open in another container or on another machine; if there is none, its "
-                "disk gives no locks: keep it on a disk of this machine, and name it with --store"
-            )
-        holder = re.search(r"held in (\S+) \(PID (\d+)\)", text)
-        who = f"{holder[1]} (PID {holder[2]})" if holder else "another program"
-        return (
-            f"the store {path} is still held by {who} after {wait_s:g} s: close that program, "
-            "or wait longer with ADVISOR_STORE_WAIT=60 (seconds)"
-        )
-    if "Could not set lock" in text:
-        why = text.partition('": ')[2].partition(". See")[0].partition(", cannot")[0]
-        return (
-            f"the store {path} lies where files cannot be locked ({why or said}), so that two "
-            "programs could spoil it: keep it on a disk of this machine, and name it with --store"
-        )
-    if "can only read version" in text or "newer version of DuckDB" in text:
-        return f"the store {path} needs a newer DuckDB: pip install --upgrade duckdb"
-    if "No space left" in text or "Could not write" in text or "Could not fsync" in text:
-        return f"the store {path} could not be written, and is unchanged ({said}): free some space"
-    if isinstance(error, duckdb.IOException) and "Permission denied" in text:
-        return f"the store {path} may not be {'changed' if write else 'read'} by you ({said})"
-    if isinstance(error, _DAMAGE) or "Corrupt database" in text:
-        return f"the store {path} is damaged ({said}): {_remedy(path)}"
-    return f"the store {path} does not take this, and is unchanged ({said})"
+    if path.stat().st_size < HEADER_BYTES + (row[0] + 1) * row[1]:
+        raise StoreError(f"the store {path} is damaged (cut short): {remedy(path)}")

@@ -15,20 +15,15 @@ from typing import Any
 
 from advisor.files import write_whole
 from advisor.parse import shown
-from advisor.store.connection import (
-    StoreError,
-    created,
-    holds_magic,
-    is_database,
-    opened,
-    transaction,
-)
+from advisor.store.connection import created, opened, transaction
 from advisor.store.engine import duckdb
 from advisor.store.measurement_columns import AUDITED, JUDGED, settings_in
 from advisor.store.migrate import check_known, migrate, migrations, schema_version
 from advisor.store.predictions import predict_anew
 from advisor.store.rows import KEYS, Values, insert_missing, measurement_values, plain_values
 from advisor.store.seed import audit_local, auditor_of
+from advisor.store.store_error import StoreError
+from advisor.store.store_file import holds_magic, is_database
 from bench_runner.journal import MAX_FILE_BYTES, MAX_LINE_BYTES, from_json
 from bench_runner.leftovers import in_use, sweep
 from bench_runner.outside import OutsideError, is_plain_file, json_outside, lines_outside

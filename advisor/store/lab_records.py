@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 from advisor.ranking.audit import audit_time
 from advisor.ranking.times import Standing
-from advisor.store.connection import StoreError
 from advisor.store.engine import duckdb
 from advisor.store.lab_agreement import AGREE_WITHIN, RAW, agreeing_lab, copied_from
 from advisor.store.measurement_columns import SETTINGS
+from advisor.store.store_error import StoreError
 from bench_runner import timing
 from bench_runner.records import Measurement
 from bench_runner.typed_numbers import percent

@@ -9,9 +9,9 @@ from typing import Any, get_args
 
 from advisor.costs.own_quotes import ITEM_KINDS, KINDS
 from advisor.parse import shown
-from advisor.store.connection import StoreError
 from advisor.store.engine import duckdb
 from advisor.store.look_through import MAX_ROWS
+from advisor.store.store_error import StoreError
 from price_catalog.csv_table import nearest
 from price_catalog.model import RENTAL_KINDS, HostKind
 

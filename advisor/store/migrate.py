@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from advisor.store.connection import StoreError, transaction
+from advisor.store.connection import transaction
 from advisor.store.engine import duckdb
 from advisor.store.look_through import VERSION_TABLE
+from advisor.store.store_error import StoreError
 
 SCHEMA_FOLDER = Path(__file__).with_name("schema")
 

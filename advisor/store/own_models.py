@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from advisor.parse import shown
-from advisor.store.connection import StoreError, transaction
+from advisor.store.connection import transaction
 from advisor.store.engine import duckdb
 from advisor.store.predictions import predict_anew
 from advisor.store.rows import Values, insert_missing, plain_values
 from advisor.store.seed import audit_local, auditor_of
 from advisor.store.shipped_rows import model_of
+from advisor.store.store_error import StoreError
 
 if TYPE_CHECKING:
     from advisor.prediction.model.own_model import OwnModel

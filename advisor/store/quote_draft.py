@@ -13,10 +13,12 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from advisor.store.connection import StoreError, can_write, created, opened, transaction
+from advisor.store.connection import created, opened, transaction
 from advisor.store.engine import duckdb
 from advisor.store.merge_checks import check_room
 from advisor.store.rows import host_values, plain_values
+from advisor.store.store_error import StoreError
+from advisor.store.store_file import can_write
 from bench_runner.leftovers import in_use, sweep
 from price_catalog.model import Host, Quote, Source
 

@@ -30,7 +30,7 @@ def read_shipped() -> Shipped:
 
     Raises StoreError where a table has a broken row: the store then stays as it is.
     """
-    from advisor.store.connection import StoreError
+    from advisor.store.store_error import StoreError
 
     try:
         return _parse()

@@ -9,19 +9,14 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from advisor.store.connection import (
-    StoreError,
-    can_write,
-    check_whole,
-    opened,
-    transaction,
-    wait_limit_s,
-)
+from advisor.store.connection import check_whole, opened, transaction, wait_limit_s
 from advisor.store.digest import shipped_digest, stored_digest
 from advisor.store.engine import duckdb
 from advisor.store.locate import user_store
 from advisor.store.migrate import check_known, migrations, schema_version
 from advisor.store.reader import Reader
+from advisor.store.store_error import StoreError
+from advisor.store.store_file import can_write
 from bench_runner.records import Measurement
 from price_catalog.model import Host, Quote, Rental, Source
 

@@ -11,7 +11,8 @@ import pytest
 
 from advisor.cli.main import main
 from advisor.store import Store, StoreError, check_store, look_through, merge_checks
-from advisor.store.connection import check_file, created, opened
+from advisor.store.connection import created, opened
+from advisor.store.store_file import check_file
 from advisor.store.writer_queue import waiting_writer, writer_waits
 from tests.store_for_tests import record
 
