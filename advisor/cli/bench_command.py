@@ -104,7 +104,7 @@ def run(options: argparse.Namespace) -> int:
         print("\n".join(map(_clean, "\n\n".join(blocks).split("\n"))))
     elif options.format == "json":
         from advisor.benchmark.outcome import outcome_sentence
-        from advisor.tables import to_json
+        from advisor.json_text import to_json
 
         asked = (progress, plan.recipe_name, plan.device_words, plan.papers_labels)
         verdict = {

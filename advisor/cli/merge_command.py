@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from advisor.cli.command import ANSWERED, NO_ANSWER, add_format, open_store, terminal_width
 from advisor.costs.amounts import counted
-from advisor.tables import fill
+from advisor.text_table import fill
 
 if TYPE_CHECKING:
     from advisor.store import Store

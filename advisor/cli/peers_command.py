@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from advisor.cli.command import ANSWERED, add_format, open_store, terminal_width
-from advisor.tables import fill
+from advisor.text_table import fill
 
 add_arguments = add_format
 

@@ -258,8 +258,9 @@ def _price_of_hours(row: Mapping[str, str]) -> str:
 
 def _reach(options: argparse.Namespace, seconds: float) -> int:
     from advisor.answers.plan_reach import reach_rows, reach_text, reach_verdict, reached
+    from advisor.json_text import to_json
     from advisor.planning.grant.grant import read_grant
-    from advisor.tables import render_rows, to_json
+    from advisor.tables import render_rows
 
     if options.out:
         raise InputError("--out writes the report of a plan: leave it out here")

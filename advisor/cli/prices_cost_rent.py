@@ -28,6 +28,7 @@ from advisor.answers.rented_alone import (
 )
 from advisor.cli.command import terminal_width
 from advisor.costs.tco import CostTerms
+from advisor.json_text import to_json
 from advisor.parse import (
     InputError,
     parse_count,
@@ -40,7 +41,7 @@ from advisor.parse import (
 )
 from advisor.ranking.times import parse_evidence_rule
 from advisor.store import Store
-from advisor.tables import render_rows, to_json
+from advisor.tables import render_rows
 
 _TERMS: dict[str, tuple[str, Callable[[str, str], Decimal]]] = {
     "lifetime_years": (

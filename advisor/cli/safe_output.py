@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, TextIO
 
-from advisor.tables import harmless
+from advisor.steering import harmless
 
 
 class SafeStream:

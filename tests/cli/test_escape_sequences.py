@@ -12,7 +12,8 @@ import duckdb
 import pytest
 
 from advisor.cli.main import main
-from advisor.tables import harmless, to_json
+from advisor.json_text import to_json
+from advisor.steering import harmless
 from tests.tui.program import running, settled
 
 TINY = Path(__file__).parents[1] / "bench_runner" / "tiny.toml"

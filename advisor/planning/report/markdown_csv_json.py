@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 from advisor.costs.amounts import WHOLE, day_words
+from advisor.json_text import to_json
 from advisor.planning.report.number_ledger import LedgerRow, Num
 from advisor.planning.report.report import (
     Block,
@@ -22,7 +23,7 @@ from advisor.planning.report.report import (
     Section,
     shown,
 )
-from advisor.tables import markdown_text, to_csv, to_json
+from advisor.tables import markdown_text, to_csv
 
 CENT = Decimal("0.01")
 ROW_KEYS = ("number", "label", "unit", "value", "kind", "operation", "of", "decimals", "origin")

@@ -20,7 +20,7 @@ from advisor.benchmark.progress import (
     time_words,
 )
 from advisor.costs.amounts import days_of_four_digits
-from advisor.tables import cut_words
+from advisor.text_table import cut_words
 from advisor.tui.benchmark.setting_names import FOLDED, full_name, row_names, spelled
 from advisor.tui.widgets.lines import FAINT, HEADING, PLAIN, STRONG, WARNING, Line
 from advisor.tui.widgets.table_rows import Column, RowStyle

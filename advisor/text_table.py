@@ -1,0 +1,179 @@
+"""Rows as aligned columns of a width, and the words in them: cut, or filled into lines."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Sequence
+from datetime import date
+from decimal import Decimal
+from itertools import takewhile
+from typing import Any
+
+from advisor.json_text import to_json
+from advisor.plain_table import Columns, Row
+
+LEAST = 12
+"""Characters that a cut text keeps at least."""
+FIRST_LEAST = 18
+"""The same of the first column, which says what a row is of; an id there stays whole, where it
+leaves room for two figures."""
+ROOM = 24
+_PERCENT = re.compile(r"(?<=\d) %")
+
+
+def fill(text: str, width: int, **options: Any) -> str:
+    """Text in lines, as `textwrap.fill` does; a number keeps its per cent sign."""
+    kept = textwrap.fill(_PERCENT.sub("\u00a0%", text), width, **options)
+    return kept.replace("\u00a0%", " %")
+
+
+def to_table(
+    rows: Sequence[Row],
+    columns: Sequence[str],
+    right: frozenset[str] | None = None,
+    *,
+    width: int | None = None,
+    spare: Sequence[str] = (),
+) -> str:
+    """Aligned columns; those named in ``right`` are flush right, else those of numbers alone. None
+    shows as "no data". Where they are wider than ``width``, the longest texts are cut; where that
+    is not enough, columns are left out: those in ``spare`` in their order, then from the last."""
+    values = {column: [row.get(column) for row in rows] for column in columns}
+    return to_table_of(values, right, width=width, spare=spare)
+
+
+def to_table_of(
+    columns: Columns,
+    right: frozenset[str] | None = None,
+    *,
+    width: int | None = None,
+    spare: Sequence[str] = (),
+) -> str:
+    """`to_table` of columns."""
+    cells, numbers = [], []
+    for column, values in columns.items():
+        numbers.append(column in right if right is not None else _all_numbers(values))
+        cells.append([column, *_shown_column(values)])
+    if width is not None:
+        _leave_out(width, list(columns), cells, numbers, spare)
+        _cut_to(width, cells, numbers)
+    widths = [max(map(len, texts)) for texts in cells]
+    line = "  ".join(
+        f"%{wide}s" if number else f"%-{wide}s"
+        for wide, number in zip(widths, numbers, strict=True)
+    )
+    return "\n".join([(line % texts).rstrip() for texts in zip(*cells, strict=True)])
+
+
+def _leave_out(
+    width: int,
+    columns: list[str],
+    cells: list[list[str]],
+    numbers: list[bool],
+    spare: Sequence[str],
+) -> None:
+    """Leave out columns until the rest fits with its texts cut; the first stays."""
+    least = []
+    for i, (texts, number) in enumerate(zip(cells, numbers, strict=True)):
+        wide = max(map(len, texts))
+        most = FIRST_LEAST if i == 0 else LEAST
+        if i == 0 and not any(" " in text for text in texts[1:]):
+            most = max(width - ROOM, LEAST)
+        least.append(wide if number else min(wide, most))
+    while len(columns) > 1 and sum(least) + 2 * (len(least) - 1) > width:
+        named = next((name for name in spare if name in columns[1:]), columns[-1])
+        at = columns.index(named)
+        for each in (columns, cells, numbers, least):
+            del each[at]
+
+
+def _cut_to(width: int, cells: list[list[str]], numbers: list[bool]) -> None:
+    """Cut the longest texts so far that a line fits, or as far as they can be read."""
+    widths = [max(map(len, texts)) for texts in cells]
+    over = sum(widths) + 2 * (len(widths) - 1) - width
+    # What has blanks gives way first: half an id is none.
+    texts = [i for i, number in enumerate(numbers) if not number and widths[i] > LEAST]
+    blanks = [i for i in texts if any(" " in text for text in cells[i])]
+    for group in (blanks, [i for i in texts if i not in blanks]):
+        while over > 0 and group:
+            *rest, longest = sorted(group, key=lambda i: widths[i])
+            if widths[longest] == LEAST:
+                break
+            next_to_it = max(widths[rest[-1]] if rest else 0, LEAST)
+            less = min(over, max(widths[longest] - next_to_it, 1))
+            widths[longest] -= less
+            over -= less
+    for i in texts:
+        known = list(dict.fromkeys(cells[i]))
+        short = dict(zip(known, cut_words(known, widths[i]), strict=True))
+        cells[i] = [short[text] for text in cells[i]]
+
+
+def cut_words(names: Sequence[str], width: int, *, keep: int = 0) -> list[str]:
+    """Names cut to a width. Those that would look alike lose their middle instead of their end or,
+    where their ends are alike too, what stands before the first word that tells them apart. The
+    first ``keep`` characters stay as far as the rest still tells the names apart."""
+    cut = [name if len(name) <= width else f"{name[: width - 1]}…" for name in names]
+    alike: dict[str, list[int]] = {}
+    for i, short in enumerate(cut):
+        if len(names[i]) > width:
+            alike.setdefault(short, []).append(i)
+    tail = width // 2
+    head = width - tail - 1
+    for group in alike.values():
+        if len(group) == 1:
+            continue
+        different = len({names[i] for i in group})
+        ends = [f"{names[i][:head]}…{names[i][-tail:]}" for i in group]
+        for kept in range(min(keep, width - 2), head, -1):
+            longer = [f"{names[i][:kept]}…{names[i][kept + 1 - width :]}" for i in group]
+            if len(set(longer)) == different:
+                ends = longer
+                break
+        if len(set(ends)) < different:
+            columns = zip(*(names[i] for i in group), strict=False)
+            shared = sum(1 for _ in takewhile(lambda signs: len(set(signs)) == 1, columns))
+            start = names[group[0]].rfind(" ", 0, shared) + 1
+            words = [f"{names[i][:head]}…{names[i][start : start + tail]}" for i in group]
+            ends = words if len(set(words)) > len(set(ends)) else ends
+        for i, end in zip(group, ends, strict=True):
+            cut[i] = end
+    return cut
+
+
+def _shown_column(values: Sequence[Any]) -> list[str]:
+    """`_shown` of each; a column of one kind of value, as of 100,000 rows most are, at once."""
+    kinds = set(map(type, values))
+    if kinds == {str} and "" not in values and "".join(values).isprintable():
+        return list(values)
+    if kinds == {Decimal}:
+        return list(map(str, values))
+    if kinds == {date} or kinds == {bool}:
+        texts = {value: _shown(value) for value in set(values)}
+        return [texts[value] for value in values]
+    return list(map(_shown, values))
+
+
+def _all_numbers(values: Sequence[Any]) -> bool:
+    """Whether there are numbers among them, and neither text nor yes and no."""
+    kinds = set(map(type, values))
+    return any(issubclass(kind, (int, float, Decimal)) for kind in kinds) and not any(
+        issubclass(kind, (str, bool)) for kind in kinds
+    )
+
+
+def _shown(value: Any) -> str:
+    if type(value) is str and value and value.isprintable():  # most cells of a long table
+        return value
+    if value is None or value == "":
+        return "no data"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.4g}" if abs(value) < 1e6 else f"{value:.3e}"
+    if isinstance(value, (dict, list, tuple)):
+        return to_json(value).replace("\n", "")
+    # What others wrote must not move the cursor or break the line.
+    text = str(value)
+    return text if text.isprintable() else "".join(c if c.isprintable() else "?" for c in text)
