@@ -330,7 +330,7 @@ class TestCost:
     async def test_header_click_ranks_and_the_same_again_reverses(self, paper_store: Path) -> None:
         async with running(paper_store) as pilot:
             table = ranking(pilot).table
-            cost = (table._starts[2] + 3, 1)  # in the frame
+            cost = (table._layout.starts[2] + 3, 1)  # in the frame
             await pilot.click(table, offset=cost)
             await settled(pilot)
             assert table.sorted_by == "overall_cost_usd"

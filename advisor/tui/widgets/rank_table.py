@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 from rich.text import Text
@@ -19,26 +18,19 @@ from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from advisor.tui.widgets.safe_text import ascii_text, fit, safe_text
+from advisor.tui.widgets.safe_text import fit
+from advisor.tui.widgets.table_layout import MARGIN, TableLayout
 from advisor.tui.widgets.table_rows import (
     Column,
     IdentifiedRows,
     NoRows,
     RowSource,
     StyledRows,
-    column_widths,
     find_row,
-    fitted,
 )
 
 GAP = 2
 """Cells between two columns, where nobody says otherwise."""
-MARGIN = 1
-"""Cells before the first column and after the last."""
-LEAST_CUT = 4
-"""A cell that the table's edge cuts is shown from so many of its cells on."""
-TAIL = 5
-"""Cells of the end of a name that stay where it is too long."""
 
 
 class RankTable(ScrollView, can_focus=True):
@@ -166,8 +158,7 @@ it, click a row to select it, double-click to open it.
         """Make a table whose first ``fixed_columns`` stay in view when it scrolls sideways."""
         super().__init__(name=name, id=id, classes=classes)
         self._fixed_columns = fixed_columns
-        self._widths: list[int] = []
-        self._starts: list[int] = []
+        self._layout = TableLayout()
         self._lines: LRUCache[tuple[int, bool, bool], Strip] = LRUCache(512)
         self._plain_style: Style | None = None
         self.set_reactive(RankTable.columns, tuple(columns))
@@ -219,17 +210,18 @@ it, click a row to select it, double-click to open it.
 
     def _measure(self) -> None:
         """Widths and virtual size; what is cached of the rows no longer holds."""
-        self._widths = column_widths(self.columns, self.source)
+        room = None
         if self.size.width:
             # With room for the scrollbar, whether it is there or not: nothing moves when it comes.
-            room = self.content_size.width - 2 * MARGIN - self.styles.scrollbar_size_vertical
-            self._widths = fitted(self.columns, self._widths, room, self.gap)
-        self._starts, at = [], MARGIN
-        for width in self._widths:
-            self._starts.append(at)
-            at += width + self.gap
-        total = at - self.gap + MARGIN if self._widths else 0
-        self.virtual_size = Size(total, len(self.source) + 1)
+            room = self.content_size.width - self.styles.scrollbar_size_vertical
+        self._layout = TableLayout.of(
+            self.columns,
+            self.source,
+            gap=self.gap,
+            fixed_columns=self._fixed_columns,
+            room=room,
+        )
+        self.virtual_size = Size(self._layout.total, len(self.source) + 1)
         self._forget_lines()
 
     def _forget_lines(self) -> None:
@@ -243,7 +235,7 @@ it, click a row to select it, double-click to open it.
         width = self.scrollable_content_region.width
         if y == 0:
             style = self.get_component_rich_style("rank-table--header")
-            return self._in_window(self._header(), width, style)
+            return self._in_window(self._header(style), width, style)
         if not len(self.source):
             return self._empty_line(y - 1, width)
         index = self.scroll_offset.y + y - 1
@@ -252,50 +244,16 @@ it, click a row to select it, double-click to open it.
         return self._in_window(self._line(index), width, self._row_style(index))
 
     def _in_window(self, strip: Strip, width: int, style: Style) -> Strip:
-        """What of a whole line is in view: the fixed columns, then the scrolled ones."""
-        fixed = self._fixed_width(width)
-        x = self.scroll_offset.x
-        strip = self._without_half(strip, x + width, style)
-        if not fixed or not x:
-            return strip.crop_extend(x, x + width, style)
-        scrolled = strip.crop_extend(x + fixed, x + width, style)
-        return Strip.join([strip.crop(0, fixed), scrolled])
+        ellipsis = "~" if self.ascii else "…"
+        return self._layout.in_window(strip, self.scroll_offset.x, width, style, ellipsis)
 
-    def _without_half(self, strip: Strip, edge: int, style: Style) -> Strip:
-        """A cell that the table's edge cuts ends in an ellipsis; half a number is not shown."""
-        for column, start, width in zip(self.columns, self._starts, self._widths, strict=True):
-            if not start < edge < start + width:
-                continue
-            whole = strip.crop(start, start + width).text.rstrip()
-            if column.align == "left" and cell_len(whole) <= edge - start:
-                break
-            shown = edge - start if column.align == "left" and edge - start > LEAST_CUT else 0
-            ellipsis = "~" if self.ascii else "…"
-            end = f"{ellipsis:>{edge - start - shown + 1}}" if shown else " " * (edge - start)
-            return Strip([*strip.crop(0, start + max(shown - 1, 0)), Segment(end, style)])
-        return strip
-
-    def _fixed_width(self, width: int) -> int:
-        """Cells of the columns that stay, none where they would leave no room for others."""
-        if not 0 < self._fixed_columns < len(self._starts):
-            return 0
-        fixed = self._starts[self._fixed_columns]
-        return fixed if fixed <= width // 2 else 0
-
-    def _header(self) -> Strip:
-        header = self.get_component_rich_style("rank-table--header")
-        sorted_style = self.get_component_rich_style("rank-table--sorted")
+    def _header(self, style: Style) -> Strip:
         up, down = ("^", "v") if self.ascii else ("▲", "▼")
-        segments = [Segment(" " * MARGIN, header)]
-        for column, width in zip(self.columns, self._widths, strict=True):
-            is_sorted = column.key == self.sorted_by
-            arrow = f" {down if self.sort_descending else up}" if is_sorted else ""
-            title = fit(column.title, width - len(arrow), ascii_only=self.ascii) + arrow
-            blank = Segment(" " * (width - cell_len(title)), header)
-            cell = Segment(title, sorted_style if is_sorted else header)
-            segments += [blank, cell] if column.align == "right" else [cell, blank]
-            segments.append(Segment(" " * self.gap, header))
-        return Strip([s for s in segments if s.text])
+        arrows = {}
+        if self.sorted_by is not None:
+            arrows[self.sorted_by] = f" {down if self.sort_descending else up}"
+        sorted_style = self.get_component_rich_style("rank-table--sorted")
+        return self._layout.header(arrows, style, sorted_style, ascii_only=self.ascii)
 
     def _row_style(self, index: int) -> Style:
         if index == self.cursor:
@@ -314,55 +272,10 @@ it, click a row to select it, double-click to open it.
         key = (index, index == self.cursor, self.has_focus)
         line = self._lines.get(key)
         if line is None:
-            line = self._lines[key] = Strip(self._row_segments(index))
+            cells, style = self.source.cells(index), self._row_style(index)
+            row = self._layout.row(cells, style, self.app.console, ascii_only=self.ascii)
+            line = self._lines[key] = Strip(row)
         return line
-
-    def _row_segments(self, index: int) -> Iterator[Segment]:
-        """One segment for all that looks the same: terminals and Textual are slow with many."""
-        style = self._row_style(index)
-        cells = self.source.cells(index)
-        plain = " " * MARGIN
-        for at, (column, width) in enumerate(zip(self.columns, self._widths, strict=True)):
-            content = cells[at] if at < len(cells) else ""
-            plain += " " * self.gap if at else ""
-            if isinstance(content, str):
-                text = fit(content, width, ascii_only=self.ascii)
-                blank = " " * (width - cell_len(text))
-                plain += blank + text if column.align == "right" else text + blank
-                continue
-            styled = self._styled(content, width, style)
-            blank = " " * (width - styled.cell_length)
-            yield Segment(plain + blank if column.align == "right" else plain, style)
-            yield from styled
-            plain = "" if column.align == "right" else blank
-        yield Segment(plain, style)
-
-    def _styled(self, content: Text, width: int, row: Style) -> Strip:
-        """A text with styles of its own, with an ellipsis near its end where it is too long."""
-        console = self.app.console
-        # Without spans, Text.render leaves out the style of the text as a whole.
-        whole = console.get_style(content.style, default=Style.null())
-        strip = Strip(
-            Segment(
-                ascii_text(segment.text) if self.ascii else safe_text(segment.text),
-                row + self._own(whole + (segment.style or Style.null()), row),
-            )
-            for segment in content.render(console)
-        )
-        if strip.cell_length <= width:
-            return strip
-        if not width:
-            return Strip([])
-        # Long names differ at their ends, as "Blackwell" and "Blackwell Max-Q" do.
-        tail = TAIL if width >= 3 * TAIL else 0
-        ellipsis = Segment("~" if self.ascii else "…", row)
-        end = strip.crop(strip.cell_length - tail)
-        return Strip([*strip.crop(0, width - 1 - tail), ellipsis, *end])
-
-    @staticmethod
-    def _own(style: Style, row: Style) -> Style:
-        """The cursor is one bar: of a cell's style it keeps bold or italic, not the colours."""
-        return style.without_color if row.reverse else style
 
     def _empty_line(self, y: int, width: int) -> Strip:
         style = self.get_component_rich_style("rank-table--empty")
@@ -420,13 +333,8 @@ it, click a row to select it, double-click to open it.
 
     def action_shift(self, columns: int) -> None:
         """Scroll sideways so that another column comes first."""
-        fixed = self._fixed_width(self.scrollable_content_region.width)
-        stops = sorted({max(0, start - MARGIN - fixed) for start in self._starts} | {0})
-        x = self.scroll_offset.x
-        if columns > 0:
-            target = next((stop for stop in stops if stop > x), x)
-        else:
-            target = next((stop for stop in reversed(stops) if stop < x), 0)
+        width = self.scrollable_content_region.width
+        target = self._layout.stop_beside(self.scroll_offset.x, columns, width)
         self.scroll_to(x=target, animate=False)
 
     def action_open(self) -> None:
@@ -448,8 +356,8 @@ it, click a row to select it, double-click to open it.
                 self.action_open()
 
     def _click_header(self, x: int) -> None:
-        if x >= self._fixed_width(self.scrollable_content_region.width):
+        if x >= self._layout.fixed_width(self.scrollable_content_region.width):
             x += self.scroll_offset.x
-        for column, start, width in zip(self.columns, self._starts, self._widths, strict=True):
-            if start <= x < start + width + self.gap and column.sort_key is not None:
-                self.post_message(self.HeaderClicked(self, column.key, column.sort_key))
+        column = self._layout.column_at(x)
+        if column is not None and column.sort_key is not None:
+            self.post_message(self.HeaderClicked(self, column.key, column.sort_key))
