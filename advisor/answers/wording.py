@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterable, Mapping
 from datetime import date
 from decimal import Decimal
-from typing import TYPE_CHECKING
 
 from advisor.costs.amounts import (
     age_words,
@@ -28,9 +27,6 @@ from bench_runner.records import Settings
 from bench_runner.typed_numbers import percent
 from price_catalog.builds import Build
 from price_catalog.model import OWN_QUOTE, Gpu, Host, Quote, Source
-
-if TYPE_CHECKING:
-    pass
 
 RULE_WORDS = {
     "days": "fastest first",

@@ -14,8 +14,9 @@ from decimal import Decimal
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, get_args
 
-from advisor.costs.cost import CENT, overall_cost_usd
+from advisor.costs.cost import CENT
 from advisor.costs.price_book import PriceBook, PriceRange
+from advisor.ranking.build_prices import build_cents, is_overtaken, price_keys, taken_at_its_word
 from advisor.ranking.question import RankRule
 from advisor.ranking.times import BestTime, EvidenceRule, Model, at_face_value, on_host, under_limit
 from price_catalog.builds import Build
@@ -88,7 +89,7 @@ class Candidates:
         self.overtaken: list[bool] = []
         """Whether a whole machine's price is no more than its cards alone cost since: nobody sells
         it so any longer."""
-        is_offered = prices.is_offered if isinstance(prices, PriceBook) else _taken_at_its_word
+        is_offered = prices.is_offered if isinstance(prices, PriceBook) else taken_at_its_word
         self._given = tuple(times)
         by_gpu = {(t.gpu_id, t.gpu_count): t for t in self._given}
         for build in builds:
@@ -110,7 +111,7 @@ class Candidates:
                 gap = "cannot-be-built"
             elif build.unknown:
                 gap = "fit-not-known"
-            overtaken = _is_overtaken(build, host_quote, prices)
+            overtaken = is_overtaken(build, host_quote, prices)
             self.overtaken.append(overtaken)
             self.offered.append(
                 gpu_quote is not None
@@ -357,45 +358,6 @@ class Candidates:
                 [i for i in order if not offered[i]],
             )
         return self._split[rule]
-
-
-def _taken_at_its_word(quote: Quote) -> bool:
-    return True
-
-
-def _is_overtaken(
-    build: Build, asked: Quote | None, prices: Mapping[tuple[str, str], Quote]
-) -> bool:
-    """Whether the cards of a whole machine cost as much by a newer quote of somebody who sells
-    them. What the user was asked is the user's affair."""
-    if build.host.gpu_id is None or asked is None or asked.origin == "local":
-        return False
-    card = prices.get(("gpu", build.gpu.gpu_id))
-    return (
-        isinstance(prices, PriceBook)
-        and card is not None
-        and prices.as_of is not None
-        and card.quoted_on > asked.quoted_on
-        and prices.is_offered(card)
-        and card.price_usd * build.gpu_count >= asked.price_usd
-    )
-
-
-def price_keys(build: Build) -> tuple[tuple[str, str], tuple[str, str]]:
-    """Where the price of a build's GPU and that of its host stand; one place for a server."""
-    host_id = build.host.host_id
-    if build.host.gpu_id is not None:
-        return ("server", host_id), ("server", host_id)
-    return ("gpu", build.gpu.gpu_id), ("host", host_id)
-
-
-def build_cents(build: Build, gpu_price_usd: Decimal, host_price_usd: Decimal) -> int:
-    """The overall cost in US cents: the whole server, or the host and the GPUs to be bought, of
-    each of the machines. What joins several is not in it."""
-    if build.host.gpu_id is not None:
-        return int(host_price_usd * 100) * build.machines
-    count = build.gpu_count - build.gpus_owned
-    return int(overall_cost_usd(host_price_usd, gpu_price_usd, count) * 100) * build.machines
 
 
 def _gap(time: BestTime | None, cents: int, evidence: EvidenceRule) -> tuple[Reason | None, float]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from textual.content import Content
@@ -13,9 +12,6 @@ from textual.widgets import Input, Static
 
 from advisor.tui.program.actions import ACTIONS, EVERYWHERE, Action, actions_of
 from advisor.tui.widgets.text_input import FilterInput
-
-if TYPE_CHECKING:
-    pass
 
 SCREENS = (
     ("F2", "ranking", "Ranking"),
