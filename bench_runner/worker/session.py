@@ -13,7 +13,7 @@ import torch
 from transformers import TrainingArguments
 
 from bench_runner import configure, space, timing
-from bench_runner.hardware import GpuSampler
+from bench_runner.gpu_sampler import GpuSampler
 from bench_runner.trial import NoDeviceError, TrialSpec, recipe_from_json
 from bench_runner.typed_numbers import percent
 from bench_runner.worker import models

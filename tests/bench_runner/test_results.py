@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from bench_runner import hardware, results, space
+from bench_runner import gpu_sampler, hardware, results, space
 from bench_runner.arguments import parse_peaks, parse_settings
 from bench_runner.recipes import load_recipe, load_recipes
 from bench_runner.results import Setup, configuration_key, record_of
@@ -170,16 +170,24 @@ class CountingNvml(FakeNvml):
         return int(1000 * (joules + 80 * max(since_s - 0.6, 0)))
 
 
+def read_for(
+    seconds: float, nvml: object, monkeypatch: pytest.MonkeyPatch, *, averaged_s: float = 0.1
+) -> gpu_sampler.GpuSampler:
+    """A sampler that has read this library for so long."""
+    monkeypatch.setitem(sys.modules, "pynvml", nvml)
+    monkeypatch.setattr(gpu_sampler, "POWER_AVERAGED_S", averaged_s)
+    sampler = gpu_sampler.GpuSampler("GPU-aaa", every_s=0.01)
+    sampler.start()
+    time.sleep(seconds)
+    sampler.stop()
+    return sampler
+
+
 def test_energy_is_what_the_counter_grew_by_while_steps_were_timed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     nvml = CountingNvml()
-    monkeypatch.setitem(sys.modules, "pynvml", nvml)
-    monkeypatch.setattr(hardware, "POWER_AVERAGED_S", 0.1)
-    sampler = hardware.GpuSampler("GPU-aaa", every_s=0.01)
-    sampler.start()
-    time.sleep(0.7)
-    sampler.stop()
+    sampler = read_for(0.7, nvml, monkeypatch)
     found = sampler.summary(nvml.began_s + 0.25, nvml.began_s + 0.55)
     assert found["counted_w"] == pytest.approx(600, rel=0.02)
     two = setup(gpu_count=2)
@@ -207,12 +215,7 @@ def test_heat_that_slows_the_gpu_down_is_recorded_and_one_missing_reading_takes_
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     nvml = HotNvml()
-    monkeypatch.setitem(sys.modules, "pynvml", nvml)
-    monkeypatch.setattr(hardware, "POWER_AVERAGED_S", 0.1)
-    sampler = hardware.GpuSampler("GPU-aaa", every_s=0.01)
-    sampler.start()
-    time.sleep(0.9)
-    sampler.stop()
+    sampler = read_for(0.9, nvml, monkeypatch)
     cool = sampler.summary(nvml.began_s + 0.25, nvml.began_s + 0.45)
     assert cool.keys() == {"counted_w"}
     hot = sampler.summary(nvml.began_s + 0.55, nvml.began_s + 0.85)
@@ -225,13 +228,8 @@ def test_without_a_counter_the_record_says_that_energy_was_not_measured(
     monkeypatch: pytest.MonkeyPatch, nvml: type[FakeNvml] | None
 ) -> None:
     made = None if nvml is None else nvml()
-    monkeypatch.setitem(sys.modules, "pynvml", made)
-    monkeypatch.setattr(hardware, "POWER_AVERAGED_S", 0.0)
     began_s = time.monotonic()
-    sampler = hardware.GpuSampler("GPU-aaa", every_s=0.01)
-    sampler.start()
-    time.sleep(0.1)
-    sampler.stop()
+    sampler = read_for(0.1, made, monkeypatch, averaged_s=0.0)
     gpu = sampler.summary(began_s, time.monotonic())
     assert ("power_w" in gpu) is (nvml is not None) and "counted_w" not in gpu
     kept = record(outcome(0.2, gpu=gpu))
@@ -243,18 +241,13 @@ def test_without_a_counter_the_record_says_that_energy_was_not_measured(
 def test_power_is_that_of_the_timed_steps_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Not of the compilation before them, nor of the time in which the trial is taken apart."""
     nvml = FakeNvml()
-    monkeypatch.setitem(sys.modules, "pynvml", nvml)
-    monkeypatch.setattr(hardware, "POWER_AVERAGED_S", 0.1)
-    sampler = hardware.GpuSampler("GPU-aaa", every_s=0.01)
-    sampler.start()
-    time.sleep(0.9)
-    sampler.stop()
+    sampler = read_for(0.9, nvml, monkeypatch)
     found = sampler.summary(nvml.began_s + 0.15, nvml.began_s + 0.58)
     assert (found["power_w"], found["sm_clock_mhz"], found["timed_s"]) == (600.0, 1980.0, 0.43)
     assert found["samples"] >= 3
     # The reading looks back, so a window that it cannot fill says nothing.
     assert sampler.summary(nvml.began_s + 0.3, nvml.began_s + 0.4) == {}
-    assert hardware.GpuSampler(None).summary(0.0, 10.0) == {}
+    assert gpu_sampler.GpuSampler(None).summary(0.0, 10.0) == {}
 
 
 def test_busy_gpus_and_scarce_memory_are_named() -> None:
