@@ -67,8 +67,6 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
-from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -78,16 +76,15 @@ from bench_runner import (
     hardware,
     journal,
     kernels,
-    node_links,
     search,
-    shell_variables,
     space,
     whole_search,
 )
-from bench_runner.arguments import find_recipe, parse_peaks, parse_settings, parser
+from bench_runner.arguments import find_recipe, parser
+from bench_runner.asked_search import asked_settings, asked_setup, counted_parameters
 from bench_runner.locks import DeviceInUseError, only_benchmark
 from bench_runner.processes import ending_signals, when_parent_ends
-from bench_runner.recipes import Recipe, recipe_hash
+from bench_runner.recipes import recipe_hash
 from bench_runner.records import Measurement, Settings
 from bench_runner.results import Setup
 from bench_runner.runner import Options, Search
@@ -125,18 +122,9 @@ def _print_space(gpus: int, form: str) -> int:
     return 0
 
 
-def _parameters(recipe: Recipe) -> int:
-    from bench_runner.flops import UncountedArchitectureError, count_flops
-
-    try:
-        return count_flops(recipe).parameters
-    except UncountedArchitectureError:
-        return 0
-
-
 def _print_hardware(arguments: argparse.Namespace) -> int:
     found = hardware.machine(Path.cwd())
-    parameters = _parameters(find_recipe(arguments.recipe)) if arguments.recipe else 0
+    parameters = counted_parameters(find_recipe(arguments.recipe)) if arguments.recipe else 0
     gpus = arguments.gpus or max(1, len(found.gpus))
     concerns = hardware.concerns(found, gpus, parameters, offloading=False)
     if arguments.format == "json":
@@ -153,78 +141,6 @@ def _print_hardware(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _setup(arguments: argparse.Namespace) -> Setup:
-    recipe = find_recipe(arguments.recipe)
-    space.micro_batch_sizes(recipe.training.batch_size, arguments.gpus)
-    machine = hardware.machine(arguments.work)
-    found = len(machine.gpus)
-    if arguments.device == "cuda" and not found:
-        raise ValueError(f"{hardware.why_no_gpu()}; or try it without a GPU: --device cpu")
-    if arguments.device == "cuda" and arguments.launcher == "local" and found < arguments.gpus:
-        raise ValueError(
-            f"--gpus is {arguments.gpus} but nvidia-smi shows {found}: ask for at most that, or "
-            "try it without a GPU: --device cpu"
-        )
-    if arguments.device == "cuda":
-        hardware.check_alike(machine.gpus[: arguments.gpus])
-    nodes = 1
-    if arguments.launcher == "slurm":
-        nodes = max(1, node_links.node_count(dict(os.environ)))
-        if arguments.device == "cuda" and 0 < found < arguments.gpus // nodes:
-            raise ValueError(
-                f"--gpus {arguments.gpus} over {nodes} nodes is {arguments.gpus // nodes} each, "
-                f"but nvidia-smi shows {found} here: ask SLURM for more, or for fewer by --gpus"
-            )
-    return Setup(
-        recipe=recipe,
-        machine=machine,
-        gpu_count=arguments.gpus,
-        device=arguments.device,
-        peak_tflops=parse_peaks(arguments.peak_tflops, recipe),
-        memory_limit_gib=arguments.memory_limit_gib,
-        source_id=arguments.source_id,
-        node_count=nodes,
-        job_number=os.environ.get("SLURM_JOB_ID"),
-        variables=shell_variables.that_matter(os.environ),
-    )
-
-
-def _candidates(arguments: argparse.Namespace, setup: Setup) -> Sequence[Settings]:
-    recipe, gpus = setup.recipe, setup.machine.gpus
-    capability = gpus[0].compute_capability if gpus and arguments.device == "cuda" else None
-    flash = kernels.has_flash_attention(
-        capability, {name for name in kernels.FLASH_PACKAGES if find_spec(name) is not None}
-    )
-    why_not_here = partial(
-        kernels.why_not_here,
-        device=arguments.device,
-        compute_capability=capability,
-        torchao=find_spec("torchao") is not None,
-        flash=flash,
-        deepspeed=find_spec("deepspeed") is not None,
-    )
-    if arguments.command != "run":
-        settings = parse_settings(arguments.settings)
-        reason = kernels.why_not(recipe, settings) or why_not_here(settings)
-        if reason is not None:
-            raise ValueError(f"--settings is {arguments.settings!r}: {reason}")
-        return [kernels.as_searched(recipe, settings)]
-    found = kernels.settings_of_methods(arguments.methods, recipe, arguments.gpus, flash=flash)
-    if arguments.only:
-        asked = [parse_settings(text) for text in arguments.only]
-        wanted = [kernels.as_searched(recipe, settings) for settings in asked]
-        found = tuple(settings for settings in found if settings in wanted)
-        if not found:
-            raise ValueError(f"--only names nothing that --methods {arguments.methods} holds")
-    reasons = {settings: why_not_here(settings) for settings in found}
-    for reason in dict.fromkeys(filter(None, reasons.values())):
-        print(reason, file=sys.stderr)
-    here = tuple(settings for settings, reason in reasons.items() if reason is None)
-    if not here:
-        raise ValueError(next(filter(None, reasons.values())))
-    return here
-
-
 def _confirmed(concerns: Sequence[str], arguments: argparse.Namespace) -> bool:
     for sentence in concerns:
         print(sentence, file=sys.stderr)
@@ -237,8 +153,8 @@ def _confirmed(concerns: Sequence[str], arguments: argparse.Namespace) -> bool:
 
 
 def _measure(arguments: argparse.Namespace) -> int:
-    setup = _setup(arguments)
-    candidates = _candidates(arguments, setup)
+    setup = asked_setup(arguments)
+    candidates = asked_settings(arguments, setup)
     trials = kernels.expected_trials(candidates, arguments.search)
     one = arguments.command != "run"
     options = Options(
@@ -264,7 +180,7 @@ def _measure(arguments: argparse.Namespace) -> int:
     journal.check_place(options.records_file)
     offloading = any(settings.offloading for settings in candidates)
     concerns = hardware.concerns(
-        setup.machine, setup.gpu_count, _parameters(setup.recipe), offloading
+        setup.machine, setup.gpu_count, counted_parameters(setup.recipe), offloading
     )
     emit(
         {

@@ -237,7 +237,7 @@ def test_without_deepspeed_a_search_leaves_zero_out_and_says_so(
     def spec(name: str) -> Any:
         return None if name == "deepspeed" else found(name)
 
-    monkeypatch.setattr("bench_runner.__main__.find_spec", spec)
+    monkeypatch.setattr("bench_runner.asked_search.find_spec", spec)
     monkeypatch.setattr("bench_runner.__main__.ending_signals", lambda: ())
     tried: list[Any] = []
 
