@@ -21,6 +21,7 @@ from bench_runner.worker.clock import Clock, StepSeconds
 from bench_runner.worker.device_memory import DeviceMemory, predicted_peak_gib
 from bench_runner.worker.prepared_model import prepared_model
 from bench_runner.worker.ranks import Ranks, shard_on_cpus, tell_deepspeed
+from bench_runner.worker.step_log import StepLog
 from bench_runner.worker.timed_trainer import PlainTrainer, StepEnd, TimedTrainer
 
 Report = Callable[[dict[str, Any]], None]
@@ -290,29 +291,17 @@ class Session:
         full = self._full_passes(micro_batch_size)
         passes = min(_TIMED_PASSES, full)
         clock = Clock(self.device)
-        steps: list[StepSeconds] = []
-        usable: list[bool] = []
-        allocations: list[tuple[int, int]] = []
-        settled_at: int | None = None
-        settled_how = ""
+        log = StepLog(spec, self.ranks)
         sampler = GpuSampler(self._device_uuid() if self.ranks.rank == 0 else None)
-        ends_s: list[float] = []
 
         def ended() -> bool:
-            nonlocal settled_at, settled_how
             clock.mark("end")
-            steps.append(clock.step())
-            ends_s.append(time.monotonic())
-            usable.append(not self._skipped(trainer))
-            allocations.append(self.memory.counts())
-            if settled_at is None:
-                settled_at, settled_how = self._settled(steps, usable, allocations, ends_s)
-                if settled_at is not None:
-                    self.report({"event": "phase", "phase": "timing", "settled": settled_how})
-            if settled_at is None:
-                return False
-            enough = sum(usable[settled_at:]) >= spec.minimum_steps
-            return self.ranks.all(enough or len(steps) >= spec.maximum_steps)
+            log.add(
+                clock.step(), time.monotonic(), not self._skipped(trainer), self.memory.counts()
+            )
+            if log.settles():
+                self.report({"event": "phase", "phase": "timing", "settled": log.settled_how})
+            return log.is_enough()
 
         self.size = micro_batch_size
         self.report({"event": "phase", "phase": "warm-up", "micro_batch_size": micro_batch_size})
@@ -333,20 +322,13 @@ class Session:
             self._train(trainer)
         finally:
             sampler.stop()
-        if settled_at is None:
+        if log.settled_at is None:
             raise ValueError(
-                f"the training ended after {len(steps)} optimiser steps, before their times "
+                f"the training ended after {len(log.steps)} optimiser steps, before their times "
                 "settled; let training_steps be at least 10 to measure it"
             )
-        settled = range(settled_at, len(steps))
-        kept = [i for i in settled if usable[i]][-spec.minimum_steps :]
-        timed = [steps[i] for i in kept]
-        raw = timing.RawSeconds(
-            **{
-                name: tuple(second for step in timed for second in getattr(step, name))
-                for name in ("pass_s", "sync_pass_s", "update_s", "first_pass_s", "fetch_s")
-            }
-        )
+        kept = log.kept()
+        raw = log.raw_seconds(kept)
         step = timing.step_time(raw, full)
         # The slowest rank holds the others up, so its times are the group's.
         by_rank = self.ranks.gather((step.step_s, asdict(raw), self.memory.peak_gib()))
@@ -361,49 +343,16 @@ class Session:
                 "raw": by_rank[slowest][1],
                 "slowest_rank": slowest,
                 "step_s_by_rank": [row[0] for row in by_rank],
-                "warm_up_s": [s.total_s() for s in steps[:settled_at]],
-                "settled": settled_how,
-                "skipped_updates": usable.count(False),
+                "warm_up_s": [s.total_s() for s in log.steps[: log.settled_at]],
+                "settled": log.settled_how,
+                "skipped_updates": log.usable.count(False),
                 "peak_memory_gib": max(peaks, default=None),
                 "peak_reserved_gib": self.memory.peak_reserved_gib(),
-                "allocator_retries": allocations[-1][1] - allocations[settled_at][1],
+                "allocator_retries": log.allocations[-1][1] - log.allocations[log.settled_at][1],
                 "parameters": parameters,
-                "gpu": sampler.summary(ends_s[max(0, kept[0] - 1)], ends_s[kept[-1]]),
+                "gpu": sampler.summary(log.ends_s[max(0, kept[0] - 1)], log.ends_s[kept[-1]]),
             }
         )
-
-    def _settled(
-        self,
-        steps: list[StepSeconds],
-        usable: list[bool],
-        allocations: list[tuple[int, int]],
-        ends_s: list[float],
-    ) -> tuple[int | None, str]:
-        """From which step on times count, and how that was seen; the ranks decide together.
-
-        The first step compiles, which may take minutes, so the patience begins when it has ended.
-        """
-        totals = tuple(s.total_s() for s, good in zip(steps, usable, strict=True) if good)
-        calm = (
-            len(steps) >= 4
-            and all(usable[-3:])
-            and timing.settled(totals)
-            and allocations[-1][0] == allocations[-3][0]
-        )
-        if self.ranks.all(calm):
-            return len(steps) - 3, (
-                f"after {len(steps) - 3} steps: three in a row within "
-                f"{percent(timing.SETTLED_WITHIN)}, without an allocation from the device"
-            )
-        late = ends_s[-1] - ends_s[0] > self.spec.settle_s or (
-            len(steps) >= self.spec.maximum_steps - self.spec.minimum_steps
-        )
-        if self.ranks.any(late) and len(totals) >= 2 and usable[-1]:
-            return len(steps) - 1, (
-                f"not settled after {len(steps)} steps: times still differed by more than "
-                f"{percent(timing.SETTLED_WITHIN)}, or memory was still being taken"
-            )
-        return None, ""
 
     def _device_uuid(self) -> str | None:
         if self.device.type != "cuda":

@@ -47,13 +47,15 @@ loaded_later("accelerate")
 
 def settled(ends_s: list[float], seconds: list[float]) -> tuple[int | None, str]:
     from bench_runner.worker.clock import StepSeconds
-    from bench_runner.worker.session import Session
+    from bench_runner.worker.step_log import StepLog
 
     spec: Any = TrialSpec(recipe={}, settings=None, gpu_count=1)  # type: ignore[arg-type]
-    session: Any = SimpleNamespace(spec=spec, ranks=SimpleNamespace(all=bool, any=bool))
-    steps = [StepSeconds(sync_pass_s=[second]) for second in seconds]
-    usable, allocations = [True] * len(steps), [(7, 0)] * len(steps)
-    return Session._settled(session, steps, usable, allocations, ends_s)
+    ranks: Any = SimpleNamespace(all=bool, any=bool)
+    log = StepLog(spec, ranks)
+    for ended_s, second in zip(ends_s, seconds, strict=True):
+        log.add(StepSeconds(sync_pass_s=[second]), ended_s, usable=True, allocations=(7, 0))
+    log.settles()
+    return log.settled_at, log.settled_how
 
 
 def test_minutes_of_compilation_do_not_use_up_the_time_to_settle() -> None:
