@@ -9,13 +9,7 @@ from collections.abc import Sequence
 from functools import partial
 from importlib.util import find_spec
 
-from bench_runner import (
-    hardware,
-    kernels,
-    node_links,
-    shell_variables,
-    space,
-)
+from bench_runner import hardware, kernels, node_links, obstacles, shell_variables, space
 from bench_runner.arguments import find_recipe, parse_peaks, parse_settings
 from bench_runner.recipes import Recipe
 from bench_runner.records import Settings
@@ -73,11 +67,11 @@ def asked_settings(arguments: argparse.Namespace, setup: Setup) -> Sequence[Sett
     """The settings that are asked for and go here; what does not is said on stderr."""
     recipe, gpus = setup.recipe, setup.machine.gpus
     capability = gpus[0].compute_capability if gpus and arguments.device == "cuda" else None
-    flash = kernels.has_flash_attention(
-        capability, {name for name in kernels.FLASH_PACKAGES if find_spec(name) is not None}
+    flash = obstacles.has_flash_attention(
+        capability, {name for name in obstacles.FLASH_PACKAGES if find_spec(name) is not None}
     )
     why_not_here = partial(
-        kernels.why_not_here,
+        obstacles.why_not_here,
         device=arguments.device,
         compute_capability=capability,
         torchao=find_spec("torchao") is not None,
@@ -86,7 +80,7 @@ def asked_settings(arguments: argparse.Namespace, setup: Setup) -> Sequence[Sett
     )
     if arguments.command != "run":
         settings = parse_settings(arguments.settings)
-        reason = kernels.why_not(recipe, settings) or why_not_here(settings)
+        reason = obstacles.why_not(recipe, settings) or why_not_here(settings)
         if reason is not None:
             raise ValueError(f"--settings is {arguments.settings!r}: {reason}")
         return [kernels.as_searched(recipe, settings)]

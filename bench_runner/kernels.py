@@ -6,7 +6,7 @@ these. Pure and light: the advisor imports it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
@@ -18,12 +18,8 @@ from bench_runner.architecture_text import T5
 from bench_runner.recipes import Recipe
 from bench_runner.records import Attention, Compilation, Inputs, Loss, Settings, Weights
 
-FP8_SINCE = (8, 9)
-"""The compute capability from which tensor cores multiply fp8 (NVIDIA's CUDA programming guide)."""
 ROUND_LENGTH = 8
 """Kernels of attention and of state spaces are fastest for multiples of this many tokens."""
-FLASH_PACKAGES = ("flash_attn", "flash_attn_interface")
-"""FlashAttention 2, and 3, which is for Hopper alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,122 +88,13 @@ def with_kernels(settings: Settings, kernels: Kernels) -> Settings:
     )
 
 
-def why_not(recipe: Recipe, settings: Settings) -> str | None:
-    """The sentence that says why a model cannot be trained so, or None where it can."""
-    if settings.loss == "fused" and isinstance(recipe.architecture, T5):
-        return f"{recipe.name} is an encoder-decoder, whose loss is not fused here: leave out fused"
-    if settings.loss == "fused" and (kind := recipe.architecture) and kind.changes_logits:
-        return (
-            f"{recipe.name} changes its logits behind the last linear layer, with which its loss "
-            "would be fused: leave out fused"
-        )
-    if balances_experts(recipe) and (settings.loss == "fused" or settings.inputs == "trimmed"):
-        return (
-            f"{recipe.name} adds to its loss how evenly its experts are used "
-            "(output_router_logits), of all tokens that it is fed: leave out fused and trimmed"
-        )
-    if settings.loss == "fused" and settings.loss not in _losses(recipe):
-        return f"{recipe.name} has no logits over a vocabulary to fuse a loss with: leave out fused"
-    if settings.inputs == "trimmed" and settings.inputs not in _inputs(recipe):
-        return f"{recipe.name} does not predict the next token: leave out trimmed"
-    if settings.activation_checkpointing and not recipe.support.activation_checkpointing:
-        return (
-            f"the recipe of {recipe.name} says that it has no activation checkpointing: leave out "
-            "checkpointing"
-        )
-    if settings.compilation in ("whole", "regional") and not recipe.support.compile:
-        return f"the recipe of {recipe.name} says that it does not compile: leave that out"
-    if settings.attention is not None and _attentions(recipe, flash=True) == (None,):
-        return f"{recipe.name} has no attention to choose: leave out {settings.attention}"
-    if settings.attention == "flash" and recipe.training.precision not in ("fp16", "bf16"):
-        return f"{recipe.name} is trained in {recipe.training.precision}: leave out flash"
-    if settings.weights == "half" and (reason := _why_not_half(recipe, settings)):
-        return reason
-    return _why_not_changed(recipe, settings) if settings.changes_training else None
-
-
-def why_not_here(
-    settings: Settings,
-    *,
-    device: str,
-    compute_capability: str | None,
-    torchao: bool,
-    flash: bool,
-    deepspeed: bool = True,
-) -> str | None:
-    """The sentence that says why this machine cannot train so, or None where it can.
-
-    ``compute_capability`` is the GPU's, as ``9.0``; ``torchao`` and ``deepspeed``: whether they
-    are installed; ``flash``: whether a FlashAttention is.
-    """
-    if (settings.sharding or "").startswith("zero-") and not deepspeed:
-        return "ZeRO needs DeepSpeed, which is not installed: leave it out, or install deepspeed"
-    if settings.attention == "flash" and not flash:
-        return (
-            "FlashAttention is not installed for this machine: leave out flash, or install "
-            "flash-attn"
-        )
-    if settings.matmul != "fp8":
-        return None
-    if device != "cuda":
-        return "fp8 products need a GPU: leave out fp8"
-    known = compute_capability or "0"
-    if tuple(map(int, known.split("."))) < FP8_SINCE:
-        return (
-            f"fp8 products need a GPU of compute capability {'.'.join(map(str, FP8_SINCE))} or "
-            f"more, and this one has {compute_capability or 'none that it tells'}: leave out fp8"
-        )
-    if not torchao:
-        return "fp8 products need torchao, which is not installed: leave out fp8, or install it"
-    return None
-
-
-def has_flash_attention(compute_capability: str | None, packages: Collection[str]) -> bool:
-    """Whether a GPU of this compute capability can use one of the installed packages."""
-    if compute_capability is None:
-        return False
-    hopper = compute_capability.startswith("9.")
-    return "flash_attn" in packages or ("flash_attn_interface" in packages and hopper)
-
-
-def _why_not_changed(recipe: Recipe, settings: Settings) -> str | None:
-    """Why fp8 products or half-precision states cannot be had, or None where they can."""
-    said = "fp8" if settings.matmul == "fp8" else "half-states"
-    if settings.sharding is not None:
-        return f"{said} is not tried together with ZeRO or FSDP: leave one out"
-    if settings.states == "half" and recipe.training.optimizer == "sgd":
-        return f"{recipe.name} is trained by SGD, without Adam's states: leave out half-states"
-    if settings.matmul != "fp8":
-        return None
-    if recipe.training.precision not in ("fp16", "bf16"):
-        return f"{recipe.name} is trained in {recipe.training.precision}: leave out fp8"
-    if recipe.family in ("ssm", "convnet") or recipe.model.timm is not None:
-        return f"{recipe.name} has few linear layers to multiply in fp8: leave out fp8"
-    if settings.weights == "half":
-        return "fp8 rounds the weights of its products by itself: leave out half-weights"
-    return None
-
-
-def _why_not_half(recipe: Recipe, settings: Settings) -> str | None:
-    """Why a pass cannot run in half precision with FP32 masters, or None where it can."""
-    if recipe.training.precision not in ("fp16", "bf16"):
-        return f"{recipe.name} is trained in {recipe.training.precision}: leave out half-weights"
-    if recipe.family == "ssm":
-        return f"the states of {recipe.name} need FP32 parameters: leave out half-weights"
-    if (settings.sharding or "").startswith("zero-"):
-        return "DeepSpeed keeps half-precision weights with FP32 masters of its own: leave one out"
-    if settings.sharding is not None:
-        return "FSDP rounds the weights that it gathers by itself: leave out half-weights"
-    return None
-
-
 def most_promising(recipe: Recipe) -> Kernels:
     """The first of `choices`."""
     return Kernels(
         compilation=_compilations(recipe)[0],
-        loss=_losses(recipe)[0],
-        inputs=_inputs(recipe)[0],
-        attention=_attentions(recipe, flash=False)[0],
+        loss=losses_of(recipe)[0],
+        inputs=inputs_of(recipe)[0],
+        attention=attentions_of(recipe, flash=False)[0],
         weights=_weights(recipe)[0],
     )
 
@@ -223,10 +110,10 @@ def choices(recipe: Recipe, *, flash: bool) -> tuple[Kernels, ...]:
         )
         for weights, loss, inputs, compilation, attention in product(
             _weights(recipe),
-            _losses(recipe),
-            _inputs(recipe),
+            losses_of(recipe),
+            inputs_of(recipe),
             _compilations(recipe),
-            _attentions(recipe, flash=flash),
+            attentions_of(recipe, flash=flash),
         )
     )
 
@@ -350,10 +237,11 @@ def balances_experts(recipe: Recipe) -> bool:
 
 def fuses_loss(recipe: Recipe) -> bool:
     """Whether the loss can be fused with the model's last linear layer."""
-    return "fused" in _losses(recipe)
+    return "fused" in losses_of(recipe)
 
 
-def _losses(recipe: Recipe) -> tuple[Loss, ...]:
+def losses_of(recipe: Recipe) -> tuple[Loss, ...]:
+    """Fused first, where the loss can be fused."""
     lean = recipe.family in ("decoder", "ssm", "encoder") and recipe.model.timm is None
     if isinstance(recipe.architecture, T5):
         lean = False  # lean_loss knows models that read their input once
@@ -364,7 +252,7 @@ def _losses(recipe: Recipe) -> tuple[Loss, ...]:
     return ("fused", "plain") if lean else ("plain",)
 
 
-def _inputs(recipe: Recipe) -> tuple[Inputs, ...]:
+def inputs_of(recipe: Recipe) -> tuple[Inputs, ...]:
     """Trimmed first, but where that would leave a length that kernels do not like.
 
     Mamba's take a slow path for lengths that are no multiple of eight: with 4,095 of 4,096 tokens
@@ -405,7 +293,8 @@ def _compilations(recipe: Recipe) -> tuple[Compilation, ...]:
     return ("regional", "whole", "none")
 
 
-def _attentions(recipe: Recipe, *, flash: bool) -> tuple[Attention | None, ...]:
+def attentions_of(recipe: Recipe, *, flash: bool) -> tuple[Attention | None, ...]:
+    """The recipe's own first; None alone where there is none to choose."""
     if recipe.family in ("ssm", "convnet") or recipe.model.timm is not None:
         return (None,)
     if recipe.support.attention == "eager":

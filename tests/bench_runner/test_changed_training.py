@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from bench_runner import export, journal, kernels, space
+from bench_runner import export, journal, kernels, obstacles, space
 from bench_runner.__main__ import main
 from bench_runner.arguments import find_recipe, parse_settings
 from bench_runner.records import Measurement
@@ -91,7 +91,7 @@ def test_settings_that_say_nothing_new_keep_their_ids() -> None:
     ],
 )
 def test_what_a_model_cannot_do_is_said(recipe: Any, words: str, said: str) -> None:
-    assert said in str(kernels.why_not(recipe, parse_settings(words)))
+    assert said in str(obstacles.why_not(recipe, parse_settings(words)))
 
 
 @pytest.mark.parametrize(
@@ -114,9 +114,9 @@ def test_fp8_goes_by_the_machine(
         "torchao": torchao,
         "flash": False,
     }
-    found = kernels.why_not_here(parse_settings("fp8"), **here)  # type: ignore[arg-type]
+    found = obstacles.why_not_here(parse_settings("fp8"), **here)  # type: ignore[arg-type]
     assert (found is None) == (said is None) and (said or "") in (found or "")
-    assert kernels.why_not_here(parse_settings("half-states"), **here) is None  # type: ignore[arg-type]
+    assert obstacles.why_not_here(parse_settings("half-states"), **here) is None  # type: ignore[arg-type]
 
 
 def test_the_command_refuses_fp8_on_a_cpu(capsys: pytest.CaptureFixture[str]) -> None:

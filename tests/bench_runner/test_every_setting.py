@@ -11,7 +11,7 @@ from typing import Literal, get_args, get_origin, get_type_hints
 
 import pytest
 
-from bench_runner import configure, export, journal, kernels, space
+from bench_runner import configure, export, journal, kernels, obstacles, space
 from bench_runner.arguments import find_recipe, parse_settings, settings_words
 from bench_runner.recipes import Recipe
 from bench_runner.records import Settings
@@ -56,7 +56,7 @@ def refused(recipe: Recipe, settings: Settings) -> str | None:
         assert parse_settings(settings_words(settings)) == settings
     except ValueError as error:
         return str(error)
-    return kernels.why_not(recipe, settings)
+    return obstacles.why_not(recipe, settings)
 
 
 @pytest.mark.parametrize("name", ["pythia-160m", "roberta", "vit", "mamba"])

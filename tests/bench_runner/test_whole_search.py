@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bench_runner import configure, journal, kernels, search, space, whole_search
+from bench_runner import configure, journal, kernels, obstacles, search, space, whole_search
 from bench_runner.arguments import find_recipe, parse_settings, settings_words
 from bench_runner.kernels import Kernels
 from bench_runner.recipe_model import ModelSource
@@ -39,7 +39,7 @@ def test_the_whole_space_holds_the_papers_and_each_training_once(recipe, gpus: i
     unsharded = [each for each in combinations if each.sharding is None]
     others = len(kernels.choices(recipe, flash=False)) - len(halves)
     assert len(whole) == others * len(combinations) + len(halves) * len(unsharded)
-    assert all(kernels.why_not(recipe, each) is None for each in whole)
+    assert all(obstacles.why_not(recipe, each) is None for each in whole)
     # However it is named: of a recipe that does not compile, free lunch is not compiled.
     every = kernels.settings_of_methods("naive,free-lunch,paper,all", recipe, gpus, flash=False)
     trained = {
@@ -61,8 +61,10 @@ def test_what_cannot_recompute_is_never_asked_to(gpus: int) -> None:
         every = kernels.settings_of_methods(methods, keeps, gpus, flash=False)
         others = kernels.settings_of_methods(methods, DECODER, gpus, flash=False)
         assert every == tuple(each for each in others if not each.activation_checkpointing)
-    assert "leave out checkpointing" in str(kernels.why_not(keeps, parse_settings("checkpointing")))
-    assert kernels.why_not(DECODER, parse_settings("checkpointing")) is None
+    assert "leave out checkpointing" in str(
+        obstacles.why_not(keeps, parse_settings("checkpointing"))
+    )
+    assert obstacles.why_not(DECODER, parse_settings("checkpointing")) is None
 
 
 def test_what_balances_experts_is_trained_with_the_library_s_own_loss() -> None:
@@ -73,7 +75,7 @@ def test_what_balances_experts_is_trained_with_the_library_s_own_loss() -> None:
     routed = replace(DECODER, model=model)
     assert {(k.loss, k.inputs) for k in kernels.choices(routed, flash=False)} == {("plain", "full")}
     for words in ("fused", "trimmed"):
-        assert "how evenly" in str(kernels.why_not(routed, parse_settings(words)))
+        assert "how evenly" in str(obstacles.why_not(routed, parse_settings(words)))
     assert not kernels.fuses_loss(routed) and kernels.fuses_loss(DECODER)
 
 
@@ -102,7 +104,7 @@ def test_what_a_model_has_decides_its_kernels() -> None:
     ],
 )
 def test_what_a_model_cannot_do_is_said(recipe, words: str, said: str) -> None:
-    assert said in str(kernels.why_not(recipe, parse_settings(words)))
+    assert said in str(obstacles.why_not(recipe, parse_settings(words)))
 
 
 @pytest.mark.parametrize("flash", [False, True])
@@ -131,9 +133,9 @@ def test_a_trial_by_name_has_the_key_of_the_searchs(recipe, flash: bool) -> None
 def test_flash_attention_goes_by_what_the_machine_has(
     capability: str | None, packages: set[str], found: bool
 ) -> None:
-    assert kernels.has_flash_attention(capability, packages) is found
+    assert obstacles.has_flash_attention(capability, packages) is found
     here = {"device": "cuda", "compute_capability": capability, "torchao": False}
-    reason = kernels.why_not_here(parse_settings("flash"), flash=found, **here)
+    reason = obstacles.why_not_here(parse_settings("flash"), flash=found, **here)
     assert (reason is None) is found
 
 
@@ -390,7 +392,7 @@ def test_images_are_compiled_whole_first_and_what_compiles_slowly_by_layer_only_
     }
     assert ways == {"resnet-50": {"whole", "regional", "none"}, "swin-base": {"whole", "none"}}
     # Who asks for it by name still gets it.
-    assert kernels.why_not(swin, parse_settings("regional")) is None
+    assert obstacles.why_not(swin, parse_settings("regional")) is None
 
 
 @pytest.mark.parametrize("broken", ["regional", "fused"])

@@ -1,0 +1,124 @@
+"""Why a model, or this machine, cannot be trained with some settings: a sentence that says so."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from bench_runner.architecture_text import T5
+from bench_runner.kernels import attentions_of, balances_experts, inputs_of, losses_of
+from bench_runner.recipes import Recipe
+from bench_runner.records import Settings
+
+FP8_SINCE = (8, 9)
+"""The compute capability from which tensor cores multiply fp8 (NVIDIA's CUDA programming guide)."""
+FLASH_PACKAGES = ("flash_attn", "flash_attn_interface")
+"""FlashAttention 2, and 3, which is for Hopper alone."""
+
+
+def why_not(recipe: Recipe, settings: Settings) -> str | None:
+    """The sentence that says why a model cannot be trained so, or None where it can."""
+    if settings.loss == "fused" and isinstance(recipe.architecture, T5):
+        return f"{recipe.name} is an encoder-decoder, whose loss is not fused here: leave out fused"
+    if settings.loss == "fused" and (kind := recipe.architecture) and kind.changes_logits:
+        return (
+            f"{recipe.name} changes its logits behind the last linear layer, with which its loss "
+            "would be fused: leave out fused"
+        )
+    if balances_experts(recipe) and (settings.loss == "fused" or settings.inputs == "trimmed"):
+        return (
+            f"{recipe.name} adds to its loss how evenly its experts are used "
+            "(output_router_logits), of all tokens that it is fed: leave out fused and trimmed"
+        )
+    if settings.loss == "fused" and settings.loss not in losses_of(recipe):
+        return f"{recipe.name} has no logits over a vocabulary to fuse a loss with: leave out fused"
+    if settings.inputs == "trimmed" and settings.inputs not in inputs_of(recipe):
+        return f"{recipe.name} does not predict the next token: leave out trimmed"
+    if settings.activation_checkpointing and not recipe.support.activation_checkpointing:
+        return (
+            f"the recipe of {recipe.name} says that it has no activation checkpointing: leave out "
+            "checkpointing"
+        )
+    if settings.compilation in ("whole", "regional") and not recipe.support.compile:
+        return f"the recipe of {recipe.name} says that it does not compile: leave that out"
+    if settings.attention is not None and attentions_of(recipe, flash=True) == (None,):
+        return f"{recipe.name} has no attention to choose: leave out {settings.attention}"
+    if settings.attention == "flash" and recipe.training.precision not in ("fp16", "bf16"):
+        return f"{recipe.name} is trained in {recipe.training.precision}: leave out flash"
+    if settings.weights == "half" and (reason := _why_not_half(recipe, settings)):
+        return reason
+    return _why_not_changed(recipe, settings) if settings.changes_training else None
+
+
+def why_not_here(
+    settings: Settings,
+    *,
+    device: str,
+    compute_capability: str | None,
+    torchao: bool,
+    flash: bool,
+    deepspeed: bool = True,
+) -> str | None:
+    """The sentence that says why this machine cannot train so, or None where it can.
+
+    ``compute_capability`` is the GPU's, as ``9.0``; ``torchao`` and ``deepspeed``: whether they
+    are installed; ``flash``: whether a FlashAttention is.
+    """
+    if (settings.sharding or "").startswith("zero-") and not deepspeed:
+        return "ZeRO needs DeepSpeed, which is not installed: leave it out, or install deepspeed"
+    if settings.attention == "flash" and not flash:
+        return (
+            "FlashAttention is not installed for this machine: leave out flash, or install "
+            "flash-attn"
+        )
+    if settings.matmul != "fp8":
+        return None
+    if device != "cuda":
+        return "fp8 products need a GPU: leave out fp8"
+    known = compute_capability or "0"
+    if tuple(map(int, known.split("."))) < FP8_SINCE:
+        return (
+            f"fp8 products need a GPU of compute capability {'.'.join(map(str, FP8_SINCE))} or "
+            f"more, and this one has {compute_capability or 'none that it tells'}: leave out fp8"
+        )
+    if not torchao:
+        return "fp8 products need torchao, which is not installed: leave out fp8, or install it"
+    return None
+
+
+def has_flash_attention(compute_capability: str | None, packages: Collection[str]) -> bool:
+    """Whether a GPU of this compute capability can use one of the installed packages."""
+    if compute_capability is None:
+        return False
+    hopper = compute_capability.startswith("9.")
+    return "flash_attn" in packages or ("flash_attn_interface" in packages and hopper)
+
+
+def _why_not_changed(recipe: Recipe, settings: Settings) -> str | None:
+    """Why fp8 products or half-precision states cannot be had, or None where they can."""
+    said = "fp8" if settings.matmul == "fp8" else "half-states"
+    if settings.sharding is not None:
+        return f"{said} is not tried together with ZeRO or FSDP: leave one out"
+    if settings.states == "half" and recipe.training.optimizer == "sgd":
+        return f"{recipe.name} is trained by SGD, without Adam's states: leave out half-states"
+    if settings.matmul != "fp8":
+        return None
+    if recipe.training.precision not in ("fp16", "bf16"):
+        return f"{recipe.name} is trained in {recipe.training.precision}: leave out fp8"
+    if recipe.family in ("ssm", "convnet") or recipe.model.timm is not None:
+        return f"{recipe.name} has few linear layers to multiply in fp8: leave out fp8"
+    if settings.weights == "half":
+        return "fp8 rounds the weights of its products by itself: leave out half-weights"
+    return None
+
+
+def _why_not_half(recipe: Recipe, settings: Settings) -> str | None:
+    """Why a pass cannot run in half precision with FP32 masters, or None where it can."""
+    if recipe.training.precision not in ("fp16", "bf16"):
+        return f"{recipe.name} is trained in {recipe.training.precision}: leave out half-weights"
+    if recipe.family == "ssm":
+        return f"the states of {recipe.name} need FP32 parameters: leave out half-weights"
+    if (settings.sharding or "").startswith("zero-"):
+        return "DeepSpeed keeps half-precision weights with FP32 masters of its own: leave one out"
+    if settings.sharding is not None:
+        return "FSDP rounds the weights that it gathers by itself: leave out half-weights"
+    return None
