@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import log10
 from textwrap import wrap
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -16,13 +15,12 @@ from advisor.tui.widgets.plot.grid import LogPoints, PlotGrid, fit_scales
 from advisor.tui.widgets.plot.scale import (
     LogScale,
     drawable,
-    fit_scale,
     format_days,
     format_usd,
     ticks,
-    with_round_values,
 )
 from advisor.tui.widgets.plot.style import FILLED, palette
+from advisor.tui.widgets.plot.view import Limits, view_around
 from advisor.tui.widgets.safe_text import safe_text, shorten
 
 BACKGROUND = "#ffffff"
@@ -136,13 +134,7 @@ class _Figure:
         """Around what is named, with its intervals, and the limits where they are close by."""
         if self.every:
             return fit_scales(points, (self.budget_usd,), (self.max_days,))
-        x_log = [points.x_log[i] for i in self.named]
-        y_log = [points.y_log[i] for i in self.named]
-        y_log += [log10(end) for i in self.named for end in self.data.interval(i) if end]
-        return (
-            with_round_values(fit_scale(min(x_log), max(x_log), (self.budget_usd,))),
-            with_round_values(fit_scale(min(y_log), max(y_log), (self.max_days,))),
-        )
+        return view_around(self.data, points, self.named, Limits(self.budget_usd, self.max_days))
 
     # Pieces
 
@@ -289,6 +281,10 @@ class _Figure:
         x, y = self.at(index)
         self.taken.append((x - 2, y - 2, x + 2, y + 2))
         mark = self.add("circle", cx=x, cy=y, r=2, fill=INK, opacity="0.3")
+        self.title(mark, index)
+
+    def title(self, mark: ET.Element, index: int) -> None:
+        """What a reader sees who points at a mark."""
         values = f"{format_usd(self.data.x_usd[index])}, {format_days(self.data.y_days[index])}"
         name = f"{self.label_of(index)}: {values}"
         ET.SubElement(mark, "title").text = safe_text(name).translate(_NOT_XML)
@@ -313,9 +309,7 @@ class _Figure:
         hollow = data.has(index, PointFlag.PREDICTED)
         mark = self.mark(x, y, data.series[index], hollow=hollow)
         mark.set("opacity", self.opacity(index))
-        values = f"{format_usd(data.x_usd[index])}, {format_days(data.y_days[index])}"
-        name = f"{self.label_of(index)}: {values}"
-        ET.SubElement(mark, "title").text = safe_text(name).translate(_NOT_XML)
+        self.title(mark, index)
         if index == self.selected:
             self.add("circle", cx=x, cy=y, r=RADIUS + 4, fill="none", stroke=INK, stroke_width=1.5)
 
