@@ -17,9 +17,10 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.widgets import Input, Static
 
-from advisor.files import is_file, typed_path
+from advisor.files import typed_path
 from advisor.parse import InputError
 from advisor.tui.pages.bars import KeyBar, TitleBar
+from advisor.tui.plan.named_grant import GRANT, NamedGrant
 from advisor.tui.plan.plan_report import REPORT, PlanReport
 from advisor.tui.program.actions import PLAN, bindings_of
 from advisor.tui.widgets.fetch_error import FetchError
@@ -38,8 +39,6 @@ if TYPE_CHECKING:
 SECONDS = 120.0
 KEPT_WIDTHS = (56, 76, 116)
 """A plan is kept as it is laid out for terminals of 60, 80 and 120 columns."""
-GRANT = "grant.toml"
-"""What Enter takes where nothing is typed: it stands there in grey."""
 ENDINGS = ".html .md .xlsx .csv .json"
 EMPTY = (
     "No grant is planned yet.\n\n"
@@ -92,20 +91,11 @@ ask before you submit and what else would do.
         loaded: Loaded
         at: Progress
 
-    @dataclass
-    class Looked(Message):
-        """What the file that is being named holds."""
-
-        number: int
-        text: str
-        wrong: bool
-
     def __init__(self, size: Size) -> None:
         super().__init__(size)
         self._path: Path | None = None
         self._objective = ""
         self._number = 0
-        self._look_number = 0
         self._search: Search[Planned] | None = None
         self._quick = False
         self._planning = False
@@ -122,7 +112,7 @@ ask before you submit and what else would do.
         yield TitleBar(PLAN)
         with Grid(id="files"):
             yield Static("Grant", classes="label")
-            yield Field(placeholder=GRANT, id="grant", max_length=500, select_on_focus=False)
+            yield NamedGrant()
             yield Static("Report", classes="label")
             yield Field(
                 placeholder=f"{REPORT}, or {ENDINGS}",
@@ -140,69 +130,41 @@ ask before you submit and what else would do.
         """Show the plan of an earlier run, which took its time."""
         kept = self._kept = self.app.kept_things.note(PLAN)
         if kept is not None:
-            self._name_grant(kept.asked.get("grant", ""))
+            self.grant.name_grant(kept.asked.get("grant", ""))
             objective = kept.asked.get("objective", "")
             self._objective = objective if objective in OBJECTIVES else ""
             self._quick = kept.asked.get("quick") == "yes"
             self._answer(kept.fitting)
             self.say(f"Planned on {kept.made_on}. e plans it again, and then writes its report.")
 
+    @property
+    def grant(self) -> NamedGrant:
+        return self.query_one(NamedGrant)
+
     # Planning
 
-    def _name_grant(self, name: str) -> None:
-        """Put a name into the field that need not be looked at."""
-        field = self.query_one("#grant", Input)
-        with field.prevent(Input.Changed):
-            field.value = name
-
-    @on(Input.Changed, "#grant")
-    def _grant_named(self, event: Input.Changed) -> None:
-        self._look_number += 1
-        name = event.value.strip()
-        if name:
-            self.look_at(self._look_number, typed_path(name))
-        else:
-            self.say("")
-
-    @work(thread=True, exclusive=True, group="look", exit_on_error=False)
-    def look_at(self, number: int, path: Path) -> None:
-        """Read the grant that is being named, and post what is wrong with it."""
-        from advisor.planning.grant.grant import read_grant
-
-        if not is_file(path):
-            self.post_message(self.Looked(number, "There is no such file yet.", False))
-            return
-        try:
-            grant = read_grant(path, self.app.today)
-        except (InputError, OSError) as error:
-            self.post_message(self.Looked(number, str(error), True))
-        else:
-            words = f"{grant.title}: nothing is wrong with it. Enter plans it."
-            self.post_message(self.Looked(number, words, False))
-
-    @on(Looked)
-    def _looked(self, event: Looked) -> None:
-        if event.number == self._look_number:
-            self.say(event.text, wrong=event.wrong)
+    @on(NamedGrant.Looked)
+    def _looked(self, event: NamedGrant.Looked) -> None:
+        self.say(event.text, wrong=event.wrong)
 
     @on(Input.Submitted, "#grant")
     def _plan_typed(self, event: Input.Submitted) -> None:
         """Plan the file that is named, or the one that stands there in grey."""
         name = event.value.strip() or GRANT
-        self._name_grant(name)
+        self.grant.name_grant(name)
         self._plan(typed_path(name))
 
     def action_write_grant(self) -> None:
         """Write a grant here, or change the one that is named."""
         from advisor.tui.plan.grant_form import GrantForm
 
-        name = self.query_one("#grant", Input).value.strip()
+        name = self.grant.value.strip()
         path = typed_path(name) if name else None
         self.app.push_screen(GrantForm(path), self._written_grant)
 
     def _written_grant(self, path: Path | None) -> None:
         if path is not None:
-            self._name_grant(str(path))
+            self.grant.name_grant(str(path))
             self._plan(path)
 
     def action_example(self) -> None:
@@ -230,7 +192,7 @@ ask before you submit and what else would do.
         self._stop()
         self._path = path
         self._number += 1
-        self._look_number += 1
+        self.grant.forget()
         self._wants_report = then_report
         self._best = None
         self._at("reading")
@@ -336,9 +298,9 @@ ask before you submit and what else would do.
         self._search, self._planning = None, False
         if event.problem is not None:
             self.say(event.problem, wrong=True)
-            if self.query_one("#grant", Input).value.strip():
+            if self.grant.value.strip():
                 # What is typed next mends the path.
-                self.query_one("#grant", Input).focus()
+                self.grant.focus()
             return
         self._planned = event.planned
         self.query_one("#scroll").remove_class("-former")
@@ -402,7 +364,7 @@ ask before you submit and what else would do.
 
     def action_focus_grant(self) -> None:
         """Go to the path of the grant."""
-        self.query_one("#grant", Input).focus()
+        self.grant.focus()
 
     def action_leave_field(self) -> None:
         """Go from a field to the plan."""
