@@ -13,13 +13,8 @@ from textual.widgets import Input, Static
 
 from advisor.benchmark.outcome import shown_first
 from advisor.benchmark.progress import Progress
-from advisor.tui.benchmark.benchmark_rows import (
-    BoardRows,
-    columns,
-    longest_label,
-    status_words,
-    tried_lines,
-)
+from advisor.tui.benchmark.benchmark_lines import status_words, tried_lines
+from advisor.tui.benchmark.benchmark_rows import BoardRows, columns, longest_label
 from advisor.tui.benchmark.setting_names import full_name, shared_words
 from advisor.tui.pages.record import RecordScreen
 from advisor.tui.program.actions import BENCHMARK

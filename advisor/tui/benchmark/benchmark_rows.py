@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from advisor.benchmark.benchmark_plan import CPU, CPU_REMARK
 from advisor.benchmark.outcome import folded_words, shown_first
 from advisor.benchmark.progress import (
     FAILED,
@@ -19,16 +18,13 @@ from advisor.benchmark.progress import (
     clock_words,
     time_words,
 )
-from advisor.costs.amounts import days_of_four_digits
 from advisor.text_table import cut_words
 from advisor.tui.benchmark.setting_names import FOLDED, full_name, row_names, spelled
-from advisor.tui.widgets.lines import FAINT, HEADING, PLAIN, STRONG, WARNING, Line
 from advisor.tui.widgets.table_rows import Column, RowStyle
 from bench_runner.typed_numbers import percent
 
 if TYPE_CHECKING:
-    from advisor.benchmark.benchmark_plan import Plan
-    from advisor.benchmark.request import Ending, MachineState
+    pass
 
 MARKS = {
     WAITING: "·",
@@ -39,10 +35,6 @@ MARKS = {
     LEFT_OUT: "–",
     NOT_TRIED: "·",
 }
-NO_GPU = (
-    "No GPU here. Press e: measure on your cluster (SLURM) or on a rented GPU, and bring the times "
-    "here."
-)
 _WIDE, _MIDDLE, _SLIM = 100, 72, 63
 _SETTINGS, _WHY = 33, 13
 """The least that these two are wide, in cells; the settings take what the others leave."""
@@ -186,130 +178,3 @@ class BoardRows:
             "why": "" if row.label == FOLDED else row.detail,
         }
         return [cells[key] for key in self._keys]
-
-
-def here_words(here: MachineState, plan: Plan | None, problem: str | None) -> tuple[str, str]:
-    """What was found here, what would run or what speaks against it, and the class of the line."""
-    if problem is not None:
-        return f"⚠ {problem}", "-error"
-    words = NO_GPU
-    if here.gpus:
-        names = [gpu.name for gpu in here.gpus]
-        memory = here.gpus[0].memory_gib
-        kinds = ", ".join(f"{names.count(n)} × {n}" for n in dict.fromkeys(names))
-        words = f"Here {kinds}, {memory:.0f} GiB"
-    if plan is None:
-        return words, ""
-    count = plan.settings_count
-    words += (
-        f" · {count} setting{'s' if count > 1 else ''}, {plan.takes_words} · "
-        f"{here.disk_free_gib:.0f} GiB disk"
-    )
-    remarks = [remark for remark in plan.remarks() if remark != CPU_REMARK]
-    if here.gpus and plan.request.device == CPU:
-        remarks.append(CPU_REMARK)
-    if not remarks:
-        return words, ""
-    return words + f" ! {remarks[0]}" + (" …" if len(remarks) > 1 else ""), "-warning"
-
-
-def plan_lines(plan: Plan) -> list[Line]:
-    """What a person confirms."""
-    lines: list[Line] = [(f"{label:>8}  {text}", PLAIN) for label, text in plan.lines()]
-    lines += [("", PLAIN)]
-    lines += [(f"! {remark}", WARNING) for remark in plan.remarks()]
-    lines.append(
-        (
-            "While it runs, leave the machine alone: other work changes the times. Each finished "
-            "setting is kept at once; c ends it at any moment.",
-            FAINT,
-        )
-    )
-    return lines
-
-
-def status_words(progress: Progress, elapsed_s: float, limit_s: float | None) -> str:
-    """How far it is, in one line."""
-    counts = progress.counts()
-    total = len(progress.rows)
-    done = total - sum(counts.get(state, 0) for state in (WAITING, RUNNING, NOT_TRIED))
-    words = f"{done} of {total} · {clock_words(elapsed_s)} elapsed"
-    remaining = progress.remaining_s(elapsed_s, limit_s)
-    if remaining is not None:
-        words += f", about {clock_words(remaining)} to go"
-    best = progress.best_row
-    if best is not None and best.training_days is not None:
-        words += f" · best {time_words(best.training_days)} ({full_name(best.label)})"
-    return words
-
-
-def ending_lines(ending: Ending, progress: Progress, kept: str, plan: Plan) -> list[Line]:
-    """How it ended, with what to do about it."""
-    headings = {
-        "answered": "FINISHED",
-        "no-time": "FINISHED WITHOUT A TIME",
-        "cancelled": "CANCELLED",
-        "refused": "NOT STARTED",
-        "failed": "THE BENCHMARK FAILED",
-    }
-    lines: list[Line] = [(headings[ending.kind], HEADING)]
-    bad = ending.kind in ("failed", "refused", "no-time")
-    lines.append((ending.message, WARNING if bad else PLAIN))
-    if ending.suggestion is not None:
-        lines.append((f"→ {ending.suggestion}", STRONG))
-    best = progress.best_row
-    if best is not None and best.training_days is not None:
-        lines.append(
-            (
-                f"best: {full_name(best.label)}, {time_words(best.training_days)} on "
-                f"{plan.device_words}",
-                STRONG,
-            )
-        )
-    lines.append((kept, PLAIN))
-    if bad:
-        lines.append((f"log: {ending.log_file}", PLAIN))
-        lines += [(f"  {line}", FAINT) for line in ending.log_tail]
-    return lines
-
-
-def measured_lines(progress: Progress) -> list[str]:
-    """Each setting that has a time, the fastest first, as text to be kept."""
-    timed = [
-        (row.training_days, full_name(row.label))
-        for row in progress.rows.values()
-        if row.training_days
-    ]
-    return [f"{time_words(days):>12}  {label}" for days, label in sorted(timed)]
-
-
-def tried_lines(row: Tried) -> list[Line]:
-    """Everything known about one setting."""
-    lines: list[Line] = [(full_name(row.label), STRONG), (row.state, PLAIN)]
-    if row.detail:
-        lines.append((row.detail, WARNING if row.state == FAILED else PLAIN))
-    lines.append(("", PLAIN))
-    if row.training_days is not None:
-        low, high = row.training_days_low, row.training_days_high
-        interval = ""
-        if low is not None and high is not None:
-            interval = f" ({days_of_four_digits(low)} to {days_of_four_digits(high)} days)"
-        lines.append((f"training time  {time_words(row.training_days)}{interval}", PLAIN))
-    facts = (
-        ("one optimiser step", row.step_s, "{:.4g} s"),
-        ("micro-batch", row.micro_batch_size, "{}"),
-        ("peak memory", row.peak_memory_gib, "{:.3g} GiB a GPU"),
-        ("MFU", None if row.mfu is None else 100 * row.mfu, "{:.1f} % of the GPUs' dense peak"),
-        ("the trial took", row.seconds, "{:.0f} s"),
-    )
-    lines += [
-        (f"{name}  {form.format(value)}", PLAIN) for name, value, form in facts if value is not None
-    ]
-    if row.unsure:
-        lines.append((row.unsure, WARNING))
-    if row.reused:
-        lines.append(("measured before with the same machine and versions; not repeated", FAINT))
-    if row.log_tail:
-        lines += [("", PLAIN), ("WHAT IT WROTE LAST", HEADING)]
-        lines += [(line, FAINT) for line in row.log_tail]
-    return lines

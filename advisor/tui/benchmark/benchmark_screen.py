@@ -18,9 +18,8 @@ from textual.binding import BindingType
 from textual.geometry import Size
 from textual.widgets import Input, Static
 
-from advisor.benchmark.benchmark_plan import CPU_REMARK, Plan, bench_folders, make_plan
+from advisor.benchmark.benchmark_plan import Plan, bench_folders, make_plan
 from advisor.benchmark.jobs.job_folder import jobs_under_way
-from advisor.benchmark.outcome import gains
 from advisor.benchmark.packages import check_packages
 from advisor.benchmark.progress import Progress
 from advisor.benchmark.recorder import Recorder, follow
@@ -29,6 +28,13 @@ from advisor.benchmark.runner_process import RUNNER, Run, last_log_line
 from advisor.benchmark.runner_process import look_here as look
 from advisor.parse import InputError
 from advisor.tui.benchmark.benchmark_board import BenchmarkBoard
+from advisor.tui.benchmark.benchmark_lines import (
+    ended_lines,
+    here_words,
+    measured_lines,
+    plan_lines,
+    waiting_lines,
+)
 from advisor.tui.benchmark.benchmark_messages import (
     Ended,
     Happened,
@@ -36,12 +42,6 @@ from advisor.tui.benchmark.benchmark_messages import (
     Looked,
     Planned,
     Started,
-)
-from advisor.tui.benchmark.benchmark_rows import (
-    ending_lines,
-    here_words,
-    measured_lines,
-    plan_lines,
 )
 from advisor.tui.benchmark.benchmark_setup import BenchmarkSetup
 from advisor.tui.benchmark.setting_names import full_name
@@ -51,7 +51,7 @@ from advisor.tui.pages.sized_screen import SizedScreen
 from advisor.tui.program.actions import BENCHMARK, bindings_of
 from advisor.tui.program.messages import StoreRead
 from advisor.tui.widgets.fetch_error import FetchError
-from advisor.tui.widgets.lines import FAINT, HEADING, PLAIN, STRONG, WARNING, Line
+from advisor.tui.widgets.lines import FAINT, PLAIN
 from advisor.tui.widgets.rank_table import RankTable
 
 if TYPE_CHECKING:
@@ -225,18 +225,9 @@ runs, and every finished setting is kept at once. Without a GPU here, `e` measur
             self.progress = Progress(event.plan.labels, event.plan.estimated_minutes, "")
             self.ending = None
             self.remove_class("-ended", "-bad", "-kept")
-            lines: list[Line] = [("Press s to start: it asks first.", FAINT)]
-            if not event.plan.here.gpus:
-                lines = [(f"s tries it on this CPU: {CPU_REMARK}.", FAINT)]
-            if jobs := jobs_under_way():
-                words = "1 job elsewhere is" if jobs == 1 else f"{jobs} jobs elsewhere are"
-                lines.insert(0, (f"{words} under way: press e.", STRONG))
             kept = self.app.kept_things.note(BENCHMARK)
             self.set_class(kept is not None, "-kept")
-            if kept is not None:
-                lines += [("", PLAIN), (f"LAST RESULT: {kept.title}, {kept.made_on}", HEADING)]
-                lines += [(line, PLAIN) for line in kept.text.splitlines()]
-            self.board.show(self.progress, lines)
+            self.board.show(self.progress, waiting_lines(event.plan, jobs_under_way(), kept))
             self.board.show_status(None)
         self._show_here()
 
@@ -335,13 +326,7 @@ runs, and every finished setting is kept at once. Without a GPU here, `e` measur
         progress.close()
         self.remove_class("-running")
         self.add_class("-ended")
-        lines: list[Line] = []
-        if event.problem is not None:
-            lines.append((event.problem, WARNING))
-        if event.ending is not None:
-            won = gains(progress, plan.papers_labels)
-            lines += [] if won is None else [(full_name(won), STRONG)]
-            lines += ending_lines(event.ending, progress, event.kept, plan)
+        lines = ended_lines(event, progress, plan)
         self.board.show(progress, lines, ended=event.ending is not None)
         self._tick()
         if event.ending is not None:
