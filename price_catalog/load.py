@@ -76,25 +76,15 @@ def load_catalog(folder: Path | None = None) -> Catalog:
     gpus = load_gpus(folder / "gpus.csv", source_ids)
     hosts = load_hosts(folder / "machines.csv", folder / "machine_parts.csv", source_ids, gpus=gpus)
     quotes: list[Quote] = []
+    rentals: list[Rental] = []
     first_seen: dict[str, str] = {}
     for path in sorted((folder / "quotes").glob("*.csv")):
         for quote in load_quotes(path, gpus=gpus, hosts=hosts, source_ids=source_ids):
-            if quote.quote_id in first_seen:
-                raise ValueError(
-                    f"{path.name}: quote_id '{quote.quote_id}' is already in "
-                    f"{first_seen[quote.quote_id]}; give one of them another id"
-                )
-            first_seen[quote.quote_id] = path.name
+            _refuse_seen(path, "quote_id", quote.quote_id, first_seen)
             quotes.append(quote)
-    rentals: list[Rental] = []
     for path in sorted((folder / "rentals").glob("*.csv")):
         for rental in load_rentals(path, gpus=gpus, source_ids=source_ids):
-            if rental.rental_id in first_seen:
-                raise ValueError(
-                    f"{path.name}: rental_id '{rental.rental_id}' is already in "
-                    f"{first_seen[rental.rental_id]}; give one of them another id"
-                )
-            first_seen[rental.rental_id] = path.name
+            _refuse_seen(path, "rental_id", rental.rental_id, first_seen)
             rentals.append(rental)
     return Catalog(
         sources=sources, gpus=gpus, hosts=hosts, quotes=tuple(quotes), rentals=tuple(rentals)
@@ -378,3 +368,13 @@ def _refuse_duplicates(rows: Iterable[Row], column: str) -> None:
                 column, f"'{value}' is already in line {lines[value]}; keep one of them"
             )
         lines[value] = row.line
+
+
+def _refuse_seen(path: Path, column: str, value: str, first_seen: dict[str, str]) -> None:
+    """Raise ValueError where another table has an id already; note that this one has it."""
+    if value in first_seen:
+        raise ValueError(
+            f"{path.name}: {column} '{value}' is already in {first_seen[value]}; give one of them "
+            "another id"
+        )
+    first_seen[value] = path.name
