@@ -13,9 +13,9 @@ from decimal import Decimal
 from hashlib import blake2b
 from typing import NamedTuple
 
-from advisor.costs.own_quotes import COLUMNS, Items, RowError, make_quote
+from advisor.costs.own_quotes import COLUMNS, Items, make_quote
+from advisor.costs.typed_row import RowError, TypedRow
 from advisor.parse import shown
-from advisor.tables import unguarded
 from bench_runner.typed_numbers import mistyped, read_amount, read_measure, read_whole
 from price_catalog.gpu_names import find_gpu, index_gpus
 from price_catalog.model import Gpu, Host, Quote
@@ -107,7 +107,7 @@ def read_machine(
     return OwnMachine(host, quote)
 
 
-class _MachineForm:
+class _MachineForm(TypedRow):
     """The cells of a machine while they are read; collects what is wrong."""
 
     def __init__(
@@ -117,24 +117,13 @@ class _MachineForm:
         hosts: Sequence[Host],
         replaces: Host | None,
     ) -> None:
-        self.problems: list[RowError] = []
+        super().__init__()
         self._gpus = index_gpus(gpus)
         self._named = {gpu.gpu_id: gpu for gpu in gpus}
         self._hosts = hosts
         self._replaces = replaces
-        self._cells = {name: self._clean(name, cells.get(name, "")) for name in MACHINE_COLUMNS}
+        self._cells = {name: self.clean(name, cells.get(name, "")) for name in MACHINE_COLUMNS}
         self.gpu_id = self._gpu()
-
-    def _clean(self, name: str, text: str) -> str:
-        text = " ".join(unguarded(text.strip()).split(" "))
-        if not text.isprintable():
-            self._wrong(name, f"{shown(text)} holds control characters: take them out")
-            return ""
-        return text
-
-    def _wrong(self, column: str, message: str) -> None:
-        if not any(problem.column == column for problem in self.problems):
-            self.problems.append(RowError(row=None, column=column, message=message))
 
     def host(self) -> Host | None:
         """The machine; None where something is wrong."""
@@ -145,7 +134,7 @@ class _MachineForm:
         memory_gib = self._memory()
         links = self._cells["links"]
         if len(links) > MAX_LINKS:
-            self._wrong("links", f"is {len(links)} characters long: write at most {MAX_LINKS}")
+            self.wrong("links", f"is {len(links)} characters long: write at most {MAX_LINKS}")
         noise, weight = self._number("noise"), self._number("weight")
         if self.problems or name is None or count is None:
             return None
@@ -171,10 +160,10 @@ class _MachineForm:
     def _name(self) -> str | None:
         name = " ".join(self._cells["machine"].split())
         if not name:
-            self._wrong("machine", 'is empty: name the machine, as in "Exxact 8 x H200"')
+            self.wrong("machine", 'is empty: name the machine, as in "Exxact 8 x H200"')
             return None
         if len(name) > MAX_NAME:
-            self._wrong("machine", f"is {len(name)} characters long: write at most {MAX_NAME}")
+            self.wrong("machine", f"is {len(name)} characters long: write at most {MAX_NAME}")
             return None
         wanted = name.casefold()
         taken = {part.detail.casefold() for host in self._hosts for part in host.parts}
@@ -197,7 +186,7 @@ class _MachineForm:
                 if own is not None
                 else f"advisor prices add --item {quoted(name)}"
             )
-            self._wrong(
+            self.wrong(
                 "machine",
                 f"{shown(name)} is there already: choose another name, or price that with {how}",
             )
@@ -222,17 +211,17 @@ class _MachineForm:
         try:
             return find_gpu(text, self._gpus).gpu_id
         except ValueError as error:
-            self._wrong(column, str(error))
+            self.wrong(column, str(error))
             return None
 
     def _count(self) -> int | None:
         text = self._cells["count"]
         if not text:
-            self._wrong("count", "is empty: say how many GPUs it has or takes, as in 8")
+            self.wrong("count", "is empty: say how many GPUs it has or takes, as in 8")
             return None
         count = read_whole(text)
         if count is None or count > MAX_COUNT:
-            self._wrong("count", f"{shown(text)} is not a number of GPUs: write 1 to {MAX_COUNT}")
+            self.wrong("count", f"{shown(text)} is not a number of GPUs: write 1 to {MAX_COUNT}")
             return None
         return count
 
@@ -241,11 +230,11 @@ class _MachineForm:
         text = self._cells["fits"]
         if self._cells["gpu"]:
             if text:
-                self._wrong("fits", "is for a machine without GPUs: leave out this or the GPU")
+                self.wrong("fits", "is for a machine without GPUs: leave out this or the GPU")
             return ()
         names = [name.strip() for name in re.split(r"[,;]", text) if name.strip()]
         if not names:
-            self._wrong(
+            self.wrong(
                 "gpu",
                 "is empty: name the GPU that it comes with, or, of a machine without GPUs, the "
                 'cards that it takes as fits, as in "RTX 6000 Ada, A6000"',
@@ -258,7 +247,7 @@ class _MachineForm:
                 continue
             gpu = self._named[gpu_id]
             if not gpu.form_factor.startswith("PCIe"):
-                self._wrong(
+                self.wrong(
                     "fits", f"{gpu.name} is no card: it comes in whole machines, named as the GPU"
                 )
             found.append(gpu_id)
@@ -272,7 +261,7 @@ class _MachineForm:
         value = read_amount(text, units=units)
         if value is None or not low <= value <= high:
             why = mistyped(text) or f"is not a number of {words}"
-            self._wrong(name, f"{shown(text)} {why}")
+            self.wrong(name, f"{shown(text)} {why}")
             return None
         return float(value)
 
@@ -281,7 +270,7 @@ class _MachineForm:
         if watts is None or count is None or gpu is None or gpu.tdp_w is None:
             return
         if watts < gpu.tdp_w * count:
-            self._wrong(
+            self.wrong(
                 "watts",
                 f"{watts:,.0f} W is less than its {count} GPUs draw, {gpu.tdp_w * count:,.0f} W: "
                 "write what the whole machine draws at the wall, or leave it out",
@@ -294,7 +283,7 @@ class _MachineForm:
             return None
         gib = read_measure(text, "GiB")
         if gib is None or not 1 <= gib <= MOST_MEMORY_GIB:
-            self._wrong(
+            self.wrong(
                 "host_memory", f"{shown(text)} is no amount of memory: write it like 512GB or 1TiB"
             )
             return None

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterable, Mapping
 from copy import copy
-from dataclasses import dataclass
 from datetime import date
 from decimal import ROUND_HALF_UP, Decimal
 from hashlib import blake2b
 
 from advisor.costs.price_book import OWN_SOURCE, PLACEHOLDERS
+from advisor.costs.typed_row import RowError, TypedRow
 from advisor.parse import InputError, parse_budget, parse_decimal, shown
 from advisor.tables import unguarded
 from price_catalog.checks import HIGHEST_PRICE_USD, LOWEST_PRICE_USD
@@ -59,28 +59,6 @@ OWN = Source(
 )
 
 _CENT = Decimal("0.01")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RowError:
-    """One cell that cannot be used."""
-
-    row: int | None
-    """The line of the file on which the row starts, the header being 1; None for one typed in."""
-    column: str | None
-    message: str
-
-    def __str__(self) -> str:
-        where = [] if self.row is None else [f"row {self.row}"]
-        where += [] if self.column is None else [f"column '{self.column}'"]
-        return f"{', '.join(where)}: {self.message}" if where else self.message
-
-    def said(self, labels: Mapping[str, str]) -> str:
-        """For a form, whose fields have these labels by column."""
-        label = labels.get(self.column or "")
-        if label is None:
-            return self.message
-        return f"{label}{' ' if self.message.startswith('is ') else ': '}{self.message}"
 
 
 class Items:
@@ -147,46 +125,38 @@ def make_quote(
     return _Form(cells, items, today, row).quote()
 
 
-class _Form:
+class _Form(TypedRow):
     """One row while it is read; collects what is wrong."""
 
     def __init__(
         self, cells: Mapping[str, str], items: Items, today: date, row: int | None
     ) -> None:
-        self.problems: list[RowError] = []
+        super().__init__(row)
         self._items = items
         self._today = today
-        self._row = row
-        self._cells = {name: self._clean(name, cells.get(name, "") or "") for name in COLUMNS}
+        self._cells = {name: self._cell(name, cells.get(name, "") or "") for name in COLUMNS}
 
-    def _clean(self, name: str, text: str) -> str:
-        text = unguarded(text.strip())
-        if len(text) > MAX_CELL:
-            self._wrong(name, f"is {len(text):,} characters long: write at most {MAX_CELL}")
+    def _cell(self, column: str, text: str) -> str:
+        length = len(unguarded(text.strip()))
+        if length > MAX_CELL:
+            self.wrong(column, f"is {length:,} characters long: write at most {MAX_CELL}")
             return ""
-        if not text.isprintable():
-            self._wrong(name, f"{shown(text)} holds control characters: take them out")
-            return ""
-        return text
-
-    def _wrong(self, column: str, message: str) -> None:
-        if not any(problem.column == column for problem in self.problems):
-            self.problems.append(RowError(row=self._row, column=column, message=message))
+        return self.clean(column, text)
 
     def quote(self) -> Quote | list[RowError]:
         cells = self._cells
         for name in NEEDED:
             if not cells[name]:
-                self._wrong(name, "is empty: it needs a value")
+                self.wrong(name, "is empty: it needs a value")
         for name in ("price", "vendor"):
             if cells[name] in PLACEHOLDERS:
-                self._wrong(name, f"{cells[name]} stands for what only the seller says: write that")
+                self.wrong(name, f"{cells[name]} stands for what only the seller says: write that")
         typed_kind, item_kind = cells["kind"].lower(), cells["item_kind"].lower()
         kind = next((kind for kind in KINDS if kind == typed_kind), None)
         if typed_kind and kind is None:
-            self._wrong("kind", f"{shown(typed_kind)} is not known; {nearest(typed_kind, KINDS)}")
+            self.wrong("kind", f"{shown(typed_kind)} is not known; {nearest(typed_kind, KINDS)}")
         if item_kind and item_kind not in ITEM_KINDS:
-            self._wrong(
+            self.wrong(
                 "item_kind", f"{shown(item_kind)} is not known; {nearest(item_kind, ITEM_KINDS)}"
             )
             item_kind = ""
@@ -195,21 +165,21 @@ class _Form:
             try:
                 item = self._items.find(cells["item"], item_kind)
             except InputError as error:
-                self._wrong("item", str(error))
+                self.wrong("item", str(error))
         day = self._day("date")
         until = self._day("valid_until")
         if day is not None and day > self._today:
-            self._wrong("date", f"{day} is after today, {self._today}: mend the date")
+            self.wrong("date", f"{day} is after today, {self._today}: mend the date")
         if day is not None and until is not None and until < day:
-            self._wrong("valid_until", f"{until} is before the date of the quote, {day}")
+            self.wrong("valid_until", f"{until} is before the date of the quote, {day}")
         price, usd = self._price(item[0])
         currency = cells["currency"].upper() or "USD"
         includes = self._includes(item[0])
         if cells["url"] and not re.match(r"https?://[^\s/]+", cells["url"]):
-            self._wrong("url", f"{shown(cells['url'])} is no web address: begin it with https://")
+            self.wrong("url", f"{shown(cells['url'])} is no web address: begin it with https://")
         corrects = cells["corrects"] or None
         if corrects is not None and corrects not in self._items.quote_ids:
-            self._wrong("corrects", no_such_quote(corrects))
+            self.wrong("corrects", no_such_quote(corrects))
         if self.problems or kind is None or day is None or usd is None:
             return self.problems
         return _identified(
@@ -246,10 +216,10 @@ class _Form:
                 raise ValueError
             day = date.fromisoformat(text)
         except ValueError:
-            self._wrong(name, f"{shown(text)} is not a date: write it like 2026-11-01")
+            self.wrong(name, f"{shown(text)} is not a date: write it like 2026-11-01")
             return None
         if day < OLDEST:
-            self._wrong(name, f"{day} is before {OLDEST}: mend the date")
+            self.wrong(name, f"{day} is before {OLDEST}: mend the date")
         return day
 
     def _price(self, item_kind: str) -> tuple[Decimal | None, Decimal | None]:
@@ -257,7 +227,7 @@ class _Form:
         cells = self._cells
         currency = cells["currency"].upper() or "USD"
         if not re.fullmatch(r"[A-Z]{3}", currency, re.ASCII):
-            self._wrong("currency", f"{shown(currency)} is no currency: write it like USD or EUR")
+            self.wrong("currency", f"{shown(currency)} is no currency: write it like USD or EUR")
             return None, None
         if not cells["price"] or cells["price"] in PLACEHOLDERS:
             return None, None
@@ -275,18 +245,18 @@ class _Form:
                 )
             price = parse_budget(number, "price").quantize(_CENT)
         except InputError as error:
-            self._wrong("price", str(error))
+            self.wrong("price", str(error))
             return None, None
         except ValueError as error:
-            self._wrong("price", f"{shown(cells['price'])} {error}")
+            self.wrong("price", f"{shown(cells['price'])} {error}")
             return None, None
         rate = cells["usd_per_unit"]
         usd: Decimal | None = price
         if currency == "USD":
             if rate and rate.strip("0").strip(".") != "1":
-                self._wrong("usd_per_unit", "is for other currencies than USD: leave it empty")
+                self.wrong("usd_per_unit", "is for other currencies than USD: leave it empty")
         elif (usd_per_unit := _rate(rate)) is None:
-            self._wrong(
+            self.wrong(
                 "usd_per_unit",
                 f"{shown(rate)} is no exchange rate: write the US dollars of one {currency} on "
                 "the day of the quote, like 1.08",
@@ -297,7 +267,7 @@ class _Form:
         if item_kind and usd is not None:
             low, high = LOWEST_PRICE_USD[item_kind], HIGHEST_PRICE_USD[item_kind]
             if not low <= usd <= high:
-                self._wrong(
+                self.wrong(
                     "price",
                     f"${usd:,} is not a price of one {item_kind} (${low:,} to ${high:,}): write "
                     "the price of one piece",
@@ -314,7 +284,7 @@ class _Form:
             return self._cells["includes"]
         for word in words:
             if word not in INCLUDES:
-                self._wrong("includes", f"{shown(word)} is not known; {nearest(word, INCLUDES)}")
+                self.wrong("includes", f"{shown(word)} is not known; {nearest(word, INCLUDES)}")
         return "; ".join(sorted(set(words))) or None
 
 

@@ -21,7 +21,8 @@ from advisor.costs.own_machines import (
     quoted,
     read_machine,
 )
-from advisor.costs.own_quotes import COLUMNS, NEEDED, Items, RowError, make_quote, no_such_quote
+from advisor.costs.own_quotes import COLUMNS, NEEDED, Items, make_quote, no_such_quote
+from advisor.costs.typed_row import RowError
 from advisor.parse import shown
 from advisor.tables import to_csv
 from bench_runner.outside import MIB, OutsideError, chunks_outside
