@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -30,13 +31,24 @@ def standing_of(time: TrainingTime) -> Standing | None:
     return time.standing
 
 
+def _gpu_names(reader: Reader) -> dict[str, str]:
+    return {gpu.gpu_id: gpu.name for gpu in reader.gpus()}
+
+
+def _of_build(time: TrainingTime, names: Mapping[str, str]) -> dict[str, Any]:
+    """The columns that say what a time is of."""
+    return {
+        "model": time.recipe_id,
+        "gpu": names.get(time.gpu_id, time.gpu_id),
+        "gpu_count": time.gpu_count,
+    }
+
+
 def _times(reader: Reader) -> list[dict[str, Any]]:
-    names = {gpu.gpu_id: gpu.name for gpu in reader.gpus()}
+    names = _gpu_names(reader)
     return [
         {
-            "model": time.recipe_id,
-            "gpu": names.get(time.gpu_id, time.gpu_id),
-            "gpu_count": time.gpu_count,
+            **_of_build(time, names),
             "method": time.method,
             "training_days": time.training_days,
             "training_days_low": time.training_days_low,
@@ -62,12 +74,10 @@ def _times(reader: Reader) -> list[dict[str, Any]]:
 
 def _predictions(reader: Reader) -> list[dict[str, Any]]:
     """No evidence, but what follows from it: kept apart from the times."""
-    names = {gpu.gpu_id: gpu.name for gpu in reader.gpus()}
+    names = _gpu_names(reader)
     found = [
         {
-            "model": time.recipe_id,
-            "gpu": names.get(time.gpu_id, time.gpu_id),
-            "gpu_count": time.gpu_count,
+            **_of_build(time, names),
             "basis": time.basis,
             "training_days": time.training_days,
             "training_days_low": time.training_days_low,
@@ -86,12 +96,10 @@ def _predictions(reader: Reader) -> list[dict[str, Any]]:
 
 
 def _settings(reader: Reader) -> list[dict[str, Any]]:
-    names = {gpu.gpu_id: gpu.name for gpu in reader.gpus()}
+    names = _gpu_names(reader)
     return [
         {
-            "model": time.recipe_id,
-            "gpu": names.get(time.gpu_id, time.gpu_id),
-            "gpu_count": time.gpu_count,
+            **_of_build(time, names),
             "method": time.method,
             "free_lunch": time.settings.free_lunch,
             "activation_checkpointing": time.settings.activation_checkpointing,

@@ -240,22 +240,12 @@ def draw_break_even(loaded: Loaded, plan: Plan) -> Picture | None:
     def draw(figure: Any) -> None:
         axes = figure.add_subplot()
         runs = range(most + 1)
-        axes.plot(
-            runs,
-            [own.usd(n) for n in runs],
-            color=OKABE_ITO[0],
-            marker="o",
-            markersize=3,
-            label=f"own {machine.label}",
-        )
-        axes.plot(
-            runs,
-            [rent.usd(n) for n in runs],
-            color=OKABE_ITO[3],
-            marker="s",
-            markersize=3,
-            label=f"rent {rental.label}",
-        )
+        for line, colour, marker, label in (
+            (own, OKABE_ITO[0], "o", f"own {machine.label}"),
+            (rent, OKABE_ITO[3], "s", f"rent {rental.label}"),
+        ):
+            usd = [line.usd(n) for n in runs]
+            axes.plot(runs, usd, color=colour, marker=marker, markersize=3, label=label)
         if even is not None:
             axes.axvline(even, color="#444444", linestyle="--", linewidth=1)
             axes.annotate(
