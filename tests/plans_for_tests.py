@@ -11,6 +11,7 @@ from math import inf
 from random import Random
 from typing import Any
 
+from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import (
     Experiment,
     Machine,
@@ -20,7 +21,14 @@ from advisor.planning.solver.problem import (
     Rules,
     RunTime,
 )
-from advisor.planning.solver.whole_cents import purchase_cents, rental_cents, run_cents
+from advisor.planning.solver.search_clock import NoPlan
+from advisor.planning.solver.solve import solve
+from advisor.planning.solver.whole_cents import (
+    kept_value_usd,
+    purchase_cents,
+    rental_cents,
+    run_cents,
+)
 from price_catalog.power import PowerFigures
 
 START = date(2027, 1, 1)
@@ -187,6 +195,23 @@ class Unit:
     end: float = inf
 
 
+def plan_or_none(problem: PlanningProblem, **how: Any) -> Plan | None:
+    """What the solver plans; None where it says that there is no plan."""
+    try:
+        return solve(problem, **how)
+    except NoPlan:
+        return None
+
+
+def check_bound(plan: Plan, best_cents: float) -> None:
+    """No plan is better than the best, and what is said of one that is not proven holds."""
+    assert plan.judged_cents >= best_cents
+    if plan.proven:
+        assert plan.judged_cents == best_cents
+    else:
+        assert plan.gap is None or plan.judged_cents * (1 - plan.gap) <= best_cents + 1
+
+
 def fits_one_machine(jobs: list[tuple[float, float, float]]) -> bool:
     """The demand bound over every interval: (low, due, days) of each run."""
     for start in {job[0] for job in jobs}:
@@ -225,8 +250,6 @@ def best_by_trying_everything(problem: PlanningProblem) -> tuple[float, ...] | N
 
 
 def _best_with(problem: PlanningProblem, bought: list[Any]) -> tuple[float, ...] | None:
-    from advisor.planning.solver.whole_cents import kept_value_usd
-
     rules = problem.rules
     spent = [0] * problem.years
     kept = 0

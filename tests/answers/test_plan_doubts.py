@@ -16,18 +16,10 @@ from advisor.planning.sensitivity.explain import Alternative
 from advisor.planning.solver.plan import Placed
 from advisor.planning.solver.problem import Rules
 from advisor.store import Store
-from tests.planning.forms_for_tests import NOTHING, SMALL, TODAY, read, report_for
+from tests.planning.forms_for_tests import NOTHING, SMALL, TODAY, grant_head, read, report_for
 from tests.plans_for_tests import make_machine, make_problem
 
-ONE_RUN = """
-[grant]
-start = 2027-01-01
-years = 1
-[[experiments]]
-model = "{model}"
-[purchases]
-allowed = {buys}
-"""
+ONE_RUN = grant_head("{model}") + "[purchases]\nallowed = {buys}\n"
 NO_RENT = "[rentals]\nallowed = false\n"
 
 

@@ -47,22 +47,16 @@ def cautions_of(grant: Grant) -> list[str]:
     return cautions(grant, make_problem(rules=rules_of(grant)), NOTHING)
 
 
-GRANT = """
-[grant]
-start = 2027-01-01
-years = 3
-funder = "{funder}"
-[[experiments]]
-model = "pythia-410m"
-"""
+def grant_head(
+    model: str = "pythia-410m", *, start: str = "2027-01-01", years: int = 1, more: str = ""
+) -> str:
+    """A grant for one run of a model; ``more`` are further lines of its first table."""
+    table = f"[grant]\nstart = {start}\nyears = {years}\n{more}"
+    return f'\n{table}[[experiments]]\nmodel = "{model}"\n'
 
-SMALL = """
-[grant]
-start = 2027-03-01
-years = 2
-[[experiments]]
-model = "pythia-410m"
-"""
+
+GRANT = grant_head(years=3, more='funder = "{funder}"\n')
+SMALL = grant_head(start="2027-03-01", years=2)
 """The head of a grant of nobody's form, which a test writes on."""
 
 

@@ -15,11 +15,17 @@ from advisor.planning.solver import narrowed
 from advisor.planning.solver import solve as solver
 from advisor.planning.solver.groups import groups
 from advisor.planning.solver.problem import PlanningProblem, Rules
-from advisor.planning.solver.search_clock import NoPlan, OutOfTime, Progress, clock_of
+from advisor.planning.solver.search_clock import OutOfTime, Progress, clock_of
 from advisor.planning.solver.solve import solve
 from tests.planning.test_own_windows import every_window_its_own
-from tests.planning.test_plan_solve import check_placement
-from tests.plans_for_tests import best_by_trying_everything, make_machine, random_problem
+from tests.planning.test_plan_solve import check_against_search, check_placement
+from tests.plans_for_tests import (
+    best_by_trying_everything,
+    check_bound,
+    make_machine,
+    plan_or_none,
+    random_problem,
+)
 
 CENT = 0.01
 
@@ -47,16 +53,7 @@ def ordered(seed: int) -> PlanningProblem:
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 100_000))
 def test_with_several_days_to_order_on_no_search_finds_a_better_plan(seed: int) -> None:
-    problem = ordered(seed)
-    best = best_by_trying_everything(problem)
-    try:
-        plan = solve(problem)
-    except NoPlan:
-        assert best is None
-        return
-    check_placement(problem, plan)
-    assert best is not None and plan.proven
-    assert plan.judged_cents == best[0]
+    check_against_search(ordered(seed))
 
 
 @pytest.mark.parametrize("hard", [False, True])
@@ -73,18 +70,14 @@ def test_of_few_machines_and_days_the_bound_holds_for_every_plan(hard: bool, see
         if hard:
             patch.setattr(solver, "HARD", -1)
         try:
-            plan = solve(problem, clock=clock_of(30, hear=heard.append))
-        except NoPlan:
-            assert best is None
-            return
+            plan = plan_or_none(problem, clock=clock_of(30, hear=heard.append))
         except OutOfTime:
             return
+    if plan is None or best is None:
+        assert plan is best is None
+        return
     check_placement(problem, plan)
-    assert best is not None and plan.judged_cents >= best[0]
-    if plan.proven:
-        assert plan.judged_cents == best[0]
-    else:
-        assert plan.gap is None or plan.judged_cents * (1 - plan.gap) <= best[0] + 1
+    check_bound(plan, best[0])
     for said in heard:
         assert said.bound_usd is None or said.bound_usd <= best[0] / 100 + CENT
 

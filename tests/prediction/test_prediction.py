@@ -489,16 +489,31 @@ def test_what_is_fitted_is_what_predicts(
     assert np.median(seconds[~alone] / expected[~alone]) < 1.03
 
 
+def found_optimal(
+    evidence: tuple[Observation, ...], workload_id: str, chip: str, count: int
+) -> Observation:
+    """What the paper's search found fastest of a model on so many GPUs."""
+    return next(
+        o
+        for o in evidence
+        if o.harness == PAPER and o.workload.workload_id == workload_id and o.count == count
+        if o.chip.name == chip and o.method == "optimal"
+    )
+
+
+def seen_and_whole(o: Observation, fitted: Fitted) -> tuple[Any, Any, Any]:
+    """What the paper's clock sees of a step and what there is of it (logarithms), and how the
+    former moves with each factor."""
+    theta = np.array(fitted.factors)
+    seen, jacobian = Mean([o], fitted.costs).at(theta)
+    whole, _ = Mean([replace(o, harness=REFERENCE)], fitted.costs).at(theta)
+    return seen, whole, jacobian
+
+
 def test_the_papers_clock_sees_all_of_a_step_whose_update_is_offloaded(
     evidence: tuple[Observation, ...], fitted: Fitted
 ) -> None:
-    theta = np.array(fitted.factors)
-    tight = next(
-        o
-        for o in evidence
-        if o.harness == PAPER and o.workload.workload_id == "pythia-2.8b" and o.count == 1
-        if o.chip.name == "A6000" and o.method == "optimal"
-    )
+    tight = found_optimal(evidence, "pythia-2.8b", "A6000", 1)
     offloaded, kept = (
         replace(
             tight, option=replace(OPTIONS[0], stage=1, offloading=offloading), micro_batch_size=4
@@ -506,8 +521,7 @@ def test_the_papers_clock_sees_all_of_a_step_whose_update_is_offloaded(
         for offloading in (True, False)
     )
     for o, hidden in ((offloaded, False), (kept, True)):
-        seen, jacobian = Mean([o], fitted.costs).at(theta)
-        whole, _ = Mean([replace(o, harness=REFERENCE)], fitted.costs).at(theta)
+        seen, whole, jacobian = seen_and_whole(o, fitted)
         assert (seen < whole - 0.1).all() if hidden else (seen == whole).all()
         names = [factor.name for factor in FACTORS]
         assert (jacobian[0, names.index("hidden layers")] < 0.0) == hidden
@@ -516,19 +530,12 @@ def test_the_papers_clock_sees_all_of_a_step_whose_update_is_offloaded(
 def test_the_papers_clock_sees_once_a_step_what_the_loss_scaler_waits_for(
     evidence: tuple[Observation, ...], fitted: Fitted
 ) -> None:
-    theta = np.array(fitted.factors)
-    timed = next(
-        o
-        for o in evidence
-        if o.harness == PAPER and o.workload.workload_id == "pythia-160m" and o.count == 8
-        if o.chip.name == "A6000" and o.method == "optimal"
-    )
+    timed = found_optimal(evidence, "pythia-160m", "A6000", 8)
 
     def hidden(precision: Precision, micro_batch_size: int) -> float:
         workload = replace(timed.workload, precision=precision)
         o = replace(timed, workload=workload, option=OPTIONS[0], micro_batch_size=micro_batch_size)
-        seen, _ = Mean([o], fitted.costs).at(theta)
-        whole, _ = Mean([replace(o, harness=REFERENCE)], fitted.costs).at(theta)
+        seen, whole, _ = seen_and_whole(o, fitted)
         return 1.0 - math.exp(float(seen[0] - whole[0]))
 
     one_pass = timed.workload.batch_size // timed.count
@@ -568,12 +575,7 @@ def test_the_papers_search_took_what_its_clock_saw_as_fastest(
     evidence: tuple[Observation, ...], fitted: Fitted
 ) -> None:
     """Of Pythia 2.8B on one A100 it found plain settings, though offloading was as fast."""
-    o = next(
-        o
-        for o in evidence
-        if o.harness == PAPER and o.workload.workload_id == "pythia-2.8b" and o.count == 1
-        if o.chip.name == "A100" and o.method == "optimal"
-    )
+    o = found_optimal(evidence, "pythia-2.8b", "A100", 1)
     assert o.searched is not None and not o.searched[0].offloading
     model = step_model([o], fitted.costs)
     best = model.log_step(np.array(fitted.factors))[2]
