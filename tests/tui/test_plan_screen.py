@@ -25,23 +25,12 @@ from advisor.tui.plan.plan_screen import EMPTY, KEPT_WIDTHS, PlanScreen
 from advisor.tui.plan.viewer import open_file, opener
 from advisor.tui.program.settings import State
 from advisor.tui.widgets.lines_view import LinesView
+from tests.planning import grant_files
 from tests.tui.program import WAIT_S, page, paste, settled, until
 
-SMALL = """
-[grant]
-title = "Small"
-start = 2027-01-01
-years = 1
-[budget]
-total = "$30,000"
-[evidence]
-predictions = false
-[[experiments]]
-model = "pythia-410m"
-by = 2027-06-01
-[rentals]
-allowed = false
-"""
+SMALL = grant_files.SMALL.replace("[grant]\n", '[grant]\ntitle = "Small"\n').replace(
+    '"pythia-410m"\n', '"pythia-410m"\nby = 2027-06-01\n'
+)
 
 
 @pytest.fixture(autouse=True)

@@ -1,0 +1,105 @@
+"""What a budget can train: the question of a plan turned round."""
+
+from __future__ import annotations
+
+import json
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from advisor.planning.capacity import problems_of, reach, timed_models
+from advisor.planning.grant.grant import read_grant
+from advisor.planning.solver.problem import PlanningProblem
+from advisor.planning.solver.whole_cents import purchase_cents, run_cents
+from advisor.ranking.snapshot import take_snapshot
+from advisor.store import Store
+from tests.planning.grant_files import FREELY, SMALL, grant_file
+from tests.planning.test_plan_command import run
+
+
+def test_the_question_turned_round(
+    store_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    budget = '"30000"\ncurrency = "EUR"'
+    path = grant_file(tmp_path, SMALL.replace('"$30,000"', budget))
+    given = [str(path), "--format", "json", "--store", str(store_path)]
+    code, out, _ = run(capsys, *given, "--how-many", "pythia-410m")
+    answer = json.loads(out)
+    (row,) = answer["models"]
+    verdict = answer["verdict"]
+    assert code == 0
+    assert row["runs"] == verdict["runs"] > 1
+    assert row["cost"].startswith("€"), "in the grant's own currency"
+    cost = float(row["cost"].strip("€").replace(",", ""))
+    assert 0 < cost <= 30_000
+    told = f"{row['runs']} runs of Pythia 410M for €{cost:,.0f} without overhead"
+    assert told in verdict["sentence"]
+    assert verdict["doubts"][0]["command"].startswith("advisor prices list --item ")
+    assert verdict["doubts"][-1]["command"] == f"advisor plan {path} --store {store_path}"
+    code, text, _ = run(capsys, str(path), "--store", str(store_path), "--how-many", "pythia-410m")
+    assert " ".join(text.split()).startswith(verdict["sentence"])
+    assert "which nobody is known to sell new" in row["takes"]  # measured cards are old ones
+    code, out, _ = run(capsys, *given, "--how-many", "pythia-410m", "--by", "2027-03-01")
+    assert json.loads(out)["models"][0]["runs"] < row["runs"]
+
+
+def most_runs_by_filling(problem: PlanningProblem) -> int:
+    """The most runs of the one model asked for: the cheapest way to n runs, for each n in turn.
+
+    Every machine does as many runs as fit into the days that it has; there is no rental.
+    """
+    (e,) = problem.experiments
+    assert problem.budget_cents is not None
+    options: list[tuple[int, int]] = []
+    free = 0
+    for machine in problem.machines:
+        time = machine.times.get(e.model)
+        if time is None:
+            continue
+        assert run_cents(machine, e.model, problem.rules) == 0
+        lead = machine.ready_day if machine.owned else problem.rules.lead_days
+        fits = int((problem.due(e) - lead + 1e-6) // problem.elapsed(time))
+        if machine.owned:
+            free += fits * machine.owned
+        elif fits > 0:
+            options.append((purchase_cents(machine, problem.rules), fits))
+    cheapest = [0] * (free + 1)
+    while len(cheapest) <= e.runs:
+        n = len(cheapest)
+        cost = min((cents + cheapest[max(n - fits, 0)] for cents, fits in options), default=None)
+        if cost is None or cost > problem.budget_cents:
+            break
+        cheapest.append(cost)
+    return min(len(cheapest) - 1, e.runs)
+
+
+@pytest.mark.parametrize("budget", ["$2,500", "$9,000", "$40,000", "$150,000"])
+def test_the_question_turned_round_agrees_with_filling_machines(
+    store_path: Path, tmp_path: Path, budget: str
+) -> None:
+    owned = '[[owned]]\ngpu = "RTX A6000"\ngpu_count = 2\n[rentals]'
+    text = SMALL.replace("$30,000", budget).replace("[rentals]", owned, 1) + FREELY
+    grant = read_grant(grant_file(tmp_path, text))
+    today = date(2026, 11, 21)
+    with Store(store_path).reading() as reader:
+        snapshot = take_snapshot(reader)
+        for model in timed_models(reader, snapshot, grant):
+            for by in (None, date(2027, 5, 1)):
+                problems = problems_of(reader, snapshot, grant, model, by=by, today=today)
+                found = reach(model, problems, 60)
+                assert found.runs == most_runs_by_filling(found.problem), model
+
+
+def test_the_largest_model_may_be_one_with_predicted_times_alone(
+    store_path: Path, tmp_path: Path
+) -> None:
+    def names(text: str) -> list[str]:
+        grant = read_grant(grant_file(tmp_path, text))
+        with Store(store_path).reading() as reader:
+            found = timed_models(reader, take_snapshot(reader), grant)
+        return [model.recipe_id for model in found]
+
+    predicted = SMALL.replace("predictions = false", "predictions = true")
+    assert names(predicted)[:2] == ["pythia-12b", "pythia-6.9b"]
+    assert names(SMALL)[0] == "pythia-6.9b"

@@ -1,0 +1,293 @@
+"""A grant planned by the command, and the process that its search runs in."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any
+from urllib.parse import unquote
+
+import pytest
+
+from advisor.cli.main import main
+from advisor.parse import InputError
+from advisor.planning import solver_process
+from advisor.planning.grant.grant import read_grant
+from advisor.planning.plan_grant import PlanTask, load_grant
+from advisor.planning.solver_process import Cancelled, Search
+from advisor.store import Store
+from tests.planning.grant_files import FREELY, SMALL, grant_file
+
+
+def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+    code = main(["plan", *words])
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def test_the_command_plans(
+    store_path: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # Commands name the file as it was typed: how long that is is not the answer's to say.
+    monkeypatch.chdir(tmp_path)
+    path = grant_file(Path(), SMALL)
+    code, out, err = run(capsys, str(path), "--quick", "--store", str(store_path))
+    assert code == 0
+    assert all("trying" in line or "reading" in line for line in err.splitlines())
+    first = " ".join(out.partition("\n\n")[0].split())
+    assert ": the one run for $" in first and first.endswith("; proven the cheapest.")
+    assert out.count("\n") <= 40 and max(map(len, out.splitlines())) <= 100
+    assert "What binds" not in out
+    code, out, _ = run(capsys, str(path), "--quick", "--details", "--store", str(store_path))
+    assert code == 0 and "What binds" in out
+    assert "; proven the cheapest." in " ".join(out.split())
+    code, out, _ = run(capsys, str(path), "--quick", "--format", "json", "--store", str(store_path))
+    assert code == 0
+    answer = json.loads(out)
+    assert answer["title"] == "grant" and answer["verdict"]["sentence"] == first
+    doubts = {doubt["about"]: doubt["command"] for doubt in answer["verdict"]["doubts"]}
+    assert doubts["change"] == f"advisor plan {path} --store {store_path}" and len(doubts) <= 5
+    assert all(doubts.values())  # each has its command
+
+
+def test_an_impossible_grant_exits_with_1(
+    store_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = grant_file(tmp_path, SMALL.replace("$30,000", "$500"))
+    code, out, _ = run(capsys, str(path), "--store", str(store_path))
+    assert code == 1
+    assert "raise the budget by $" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ([], "no grant is named"),
+        (["absent.toml"], "advisor plan --example > grant.toml"),
+        (["GRANT", "--out", "absent/report.md"], "make it first, or name a file in another folder"),
+        (["GRANT", "--out", "report.doc"], "no known ending"),
+        (["GRANT", "--objective", "best"], "cheapest"),
+        (["GRANT", "--seconds", "soon"], "seconds"),
+        (["GRANT", "--by", "2027-06-01"], "--how-many"),
+        (["GRANT", "--how-many", "pythia-1z"], "pythia-1b"),
+        (["GRANT", "--how-many", "pythia-1b", "--by", "tomorrow"], "date"),
+        (["GRANT", "--how-many", "pythia-1b", "--by", "2026-06-01"], "outside the grant"),
+        (["GRANT", "--how-many", "pythia-1b", "--largest"], "choose one"),
+    ],
+)
+def test_wrong_words_exit_with_2(
+    store_path: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    words: list[str],
+    says: str,
+) -> None:
+    path = grant_file(tmp_path, SMALL)
+    given = [str(path) if word == "GRANT" else word for word in words]
+    code, out, err = run(capsys, *given, "--store", str(store_path))
+    assert (code, out) == (2, "")
+    assert says in err
+    assert err.count("\n") == 1
+
+
+def test_an_unknown_gpu_or_model_names_the_nearest(
+    store_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = ["--store", str(store_path)]
+    for old, new, says in (
+        ("pythia-410m", "pythia-410", "grant.toml, experiments[1].model: no model"),
+        ("[rentals]", '[purchases]\ngpus = ["RTX 3091"]\n[rentals]', "purchases.gpus"),
+        ("[rentals]", '[[owned]]\ngpu = "A600"\ngpu_count = 1\n[rentals]', "owned[1].gpu"),
+    ):
+        path = grant_file(tmp_path, SMALL.replace(old, new, 1))
+        code, _, err = run(capsys, str(path), *store)
+        assert code == 2
+        assert says in err
+
+
+def test_files_are_overwritten_only_when_asked(
+    store_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = grant_file(tmp_path, SMALL)
+    report = tmp_path / "report.md"
+    report.write_text("mine")
+    given = [str(path), "--quick", "--out", str(report), "--store", str(store_path)]
+    code, _, err = run(capsys, *given)
+    assert code == 2
+    assert "is there already" in err
+    assert report.read_text() == "mine"
+    code, _, err = run(capsys, *given, "--force")
+    assert code == 0
+    assert f"wrote {report}\n" in err
+    assert report.read_text().startswith("# grant")
+
+
+def test_granted_hours_are_used_and_not_rented(
+    store_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hours = '[[allocations]]\nname = "Campus"\ngpu = "H100"\nusd_per_gpu_hour = 0\n'
+    path = grant_file(tmp_path, SMALL + hours)
+    code, out, _ = run(capsys, str(path), "--quick", "--store", str(store_path))
+    assert code == 0
+    assert re.match(r"Use \d × H100.* at Campus: the one run for \$0", " ".join(out.split()))
+    (row,) = [line for line in out.splitlines() if line.startswith("use ")]
+    assert row.rstrip().endswith(" -") and "ent " not in row
+
+
+def test_money_that_does_no_run_is_no_answer(
+    store_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    nothing = SMALL.replace('"$30,000"', "0")
+    path = grant_file(tmp_path, nothing.replace("[grant]\n", '[grant]\nobjective = "most-runs"\n'))
+    for words in ((), ("--details",)):
+        code, out, _ = run(capsys, str(path), "--store", str(store_path), *words)
+        assert code == 1
+        assert out.startswith("No run can be done in time with this money: proven the most runs.")
+        least = re.search(r"the cheapest run takes \$([\d,.]+)", out)
+        assert least is not None and out.count("\n") < 8
+    enough = least[1].replace(",", "")
+    path.write_text(path.read_text().replace("total = 0", f'total = "${enough}"'))
+    assert run(capsys, str(path), "--store", str(store_path), "--quick")[0] == 0
+
+
+def test_the_answer_alone_is_on_stdout(store_path: Path, tmp_path: Path) -> None:
+    """The solver's library prints notes of its own; none may reach a program that reads JSON."""
+    path = grant_file(tmp_path, SMALL)
+    for word in ("--quick", "--largest"):
+        words = [word, "--format", "json", "--store", str(store_path)]
+        done = subprocess.run(
+            [sys.executable, "-m", "advisor", "plan", str(path), *words],
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=True,
+        )
+        json.loads(done.stdout)
+        assert all("trying" in line or "reading" in line for line in done.stderr.splitlines())
+
+
+def test_a_search_is_cancelled_at_once(store_path: Path, tmp_path: Path) -> None:
+    grant = read_grant(grant_file(tmp_path, SMALL))
+    loaded = load_grant(Store(store_path), grant, date(2026, 11, 21))
+    search = Search(PlanTask(loaded=loaded, seconds=60))
+    began = monotonic()
+    with pytest.raises(Cancelled):
+        search.run(lambda _: search.cancel())
+    assert monotonic() - began < 20
+    early = Search(PlanTask(loaded=loaded, seconds=60))
+    early.cancel()
+    with pytest.raises(Cancelled):
+        early.run()
+
+
+def test_ways_out_are_in_the_grant_s_currency_and_true(
+    store_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    short = '[budget]\ncurrency = "EUR"\n'
+    for money, words in (
+        ("total = 100\n", "raise the budget by €"),
+        ("total = 0\n", "raise the budget by €"),
+        ('per_year = ["0", "1"]\n', "raise what all years have together to €"),
+        ('total = "£40,000"\n', "is in GBP, and the grant is in EUR"),
+    ):
+        path = grant_file(tmp_path, EUROS + short + money)
+        assert main(["plan", str(path), "--store", str(store_path), "--quick"]) in (1, 2)
+        said = "".join(capsys.readouterr())
+        assert words in said, said
+        assert "$" not in said.split("mends it")[-1]
+
+
+EUROS = """
+[grant]
+start = 2027-01-01
+years = 2
+[purchases]
+allowed = false
+[[experiments]]
+model = "pythia-410m"
+"""
+
+
+class Endless:
+    """A search that says something, and never ends."""
+
+    seconds = 0.2
+
+    def run(self, say: Callable[[Any], None]) -> str:
+        say("something")
+        sleep(600)
+        return "never"
+
+
+def test_a_search_that_passes_its_time_answers_with_what_it_has(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(solver_process, "GRACE_SECONDS", 0.2)
+    began = monotonic()
+    assert Search(Endless(), lambda said: f"kept {said}").run() == "kept something"
+    with pytest.raises(InputError, match="--seconds"):
+        Search(Endless()).run()
+    assert monotonic() - began < 60
+
+
+def test_an_upgrade_of_an_owned_machine_is_planned(
+    store_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Two more A6000s make one run of Pythia 2.8B a year into two."""
+    text = SMALL.replace('"pythia-410m"', '"pythia-2.8b"\nruns = 2')
+    text += '[purchases]\ngpus = ["RTX A6000"]\n' + FREELY
+    owned = '[[owned]]\ngpu = "RTX A6000"\ngpu_count = 2\nfree_slots = 2\n[rentals]'
+    path = grant_file(tmp_path, text.replace("[rentals]", owned, 1))
+    report = tmp_path / "report.md"
+    code, out, _ = run(
+        capsys, str(path), "--quick", "--out", str(report), "--store", str(store_path)
+    )
+    assert code == 0
+    assert "add in year 1  2 more A6000 in the lab's 2 × A6000 (4 in all)" in out
+    assert "2 more A6000 in the lab's 2 × A6000" in report.read_text()
+    tight = path.read_text().replace("free_slots = 2", "free_slots = 1")
+    _, out, _ = run(capsys, str(grant_file(tmp_path, tight)), "--quick", "--store", str(store_path))
+    assert "more A6000" not in out  # nobody timed three
+
+
+def test_markdown_has_its_pictures_beside_it(
+    store_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = grant_file(tmp_path, SMALL)
+    report = tmp_path / "my report.md"
+    given = [str(path), "--quick", "--out", str(report), "--store", str(store_path)]
+    assert run(capsys, *given)[0] == 0
+    annex = tmp_path / "my report-annex.md"
+    links = re.findall(r"\]\(([^)]+\.svg)\)", annex.read_text())
+    assert links[0] == "my%20report-figures/plan.svg"
+    for link in links:
+        assert "<svg" in (tmp_path / unquote(link)).read_text()
+    report.unlink()
+    annex.unlink()
+    code, _, err = run(capsys, *given)
+    assert (code, "is there already" in err) == (2, True)
+
+
+def test_planning_loads_no_screen_and_reports_no_matplotlib_unless_drawn(
+    store_path: Path, tmp_path: Path
+) -> None:
+    path = grant_file(tmp_path, SMALL)
+    code = (
+        "import sys\nfrom advisor.cli.main import main\n"
+        f"main(['plan', {str(path)!r}, '--quick', '--store', {str(store_path)!r}])\n"
+        "print([m for m in ('textual', 'matplotlib', 'typst', 'torch') if m in sys.modules],"
+        " file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True
+    )
+    assert done.stderr.strip().splitlines()[-1] == "[]"
