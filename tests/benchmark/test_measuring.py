@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
-import subprocess
 import sys
 import time
 from contextlib import closing
@@ -30,7 +28,6 @@ from advisor.benchmark.progress import (
 from advisor.benchmark.recorder import Recorder, follow
 from advisor.benchmark.request import MachineState, Request, peak_tflops
 from advisor.benchmark.runner_process import Run, last_log_line, look_here, suggest
-from advisor.cli import bench_command as command
 from advisor.cli.main import main
 from advisor.parse import InputError
 from advisor.ranking.question import Question
@@ -40,7 +37,7 @@ from advisor.store import Store
 from bench_runner import journal, space
 from bench_runner.processes import log_tail, marked
 from bench_runner.recipes import load_recipe
-from tests.store_for_tests import REPOSITORY, look
+from tests.store_for_tests import look
 
 FAKE = Path(__file__).parents[1] / "fake_runner.py"
 QUICK = (1.0, 0.5, 5.0)
@@ -76,18 +73,13 @@ fsdp_wrap = ["GPTNeoXLayer"]
 """
 
 
+pytestmark = pytest.mark.usefixtures("two_fake_gpus")
 LEAN = "free lunch + layers compiled + fused loss + trimmed"
 """What the search of all exact settings tries first for a decoder."""
 
 
 def runner(scenario: str) -> tuple[str, ...]:
     return (sys.executable, str(FAKE), scenario)
-
-
-@pytest.fixture(autouse=True)
-def _importable(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FAKE_GPUS", "2:NVIDIA H200")
-    monkeypatch.setenv("ADVISOR_STORE_WAIT", "5")
 
 
 def request(tmp_path: Path, **changes: Any) -> Request:
@@ -392,168 +384,6 @@ def test_a_recipe_of_one_s_own_is_kept_with_what_predicts_it(
     with store.reading() as reader:
         foreseen = {row.recipe_id for row in reader.predictions()}
     assert "tiny" in foreseen
-
-
-# The command
-
-
-@pytest.fixture
-def fake_command(monkeypatch: pytest.MonkeyPatch) -> Any:
-    def use(scenario: str) -> None:
-        monkeypatch.setattr(command, "_runner", lambda: runner(scenario))
-
-    return use
-
-
-def flags(store: Path, tmp_path: Path, *more: str) -> list[str]:
-    places = ["--records", str(tmp_path / "r.jsonl"), "--work", str(tmp_path / "w")]
-    return ["bench", "--model", "pythia-160m", "--store", str(store), *places, *more]
-
-
-def test_the_command_measures_and_prints_rows(
-    own_store: Path, tmp_path: Path, fake_command: Any, capsys: pytest.CaptureFixture[str]
-) -> None:
-    fake_command("good")
-    assert main(flags(own_store, tmp_path, "--yes", "--format", "csv")) == 0
-    out, err = capsys.readouterr()
-    lines = out.splitlines()
-    assert lines[0].startswith("model,gpu,gpu_count,settings,state,training_days")
-    assert len(lines) == 1 + 22
-    assert lines[1].startswith(f"pythia-160m,H200,2,{LEAN},time,3.0")
-    assert f"best: {LEAN}, 3 days on 2 × NVIDIA H200" in err
-    assert "23 records of this run" in err
-
-
-def test_a_person_reads_the_winner_first_and_the_rest_folded(
-    own_store: Path, tmp_path: Path, fake_command: Any, capsys: pytest.CaptureFixture[str]
-) -> None:
-    fake_command("good")
-    assert main(flags(own_store, tmp_path, "--yes")) == 0
-    out = capsys.readouterr().out
-    head, table, *rest = out.split("\n\n")
-    said = f"Pythia 160M trains on 2 × NVIDIA H200 in 3 days, measured here with {LEAN}"
-    assert " ".join(head.split()).startswith(said)
-    assert "not finished" not in head
-    assert table.splitlines()[1].startswith(f"{LEAN}  ")
-    assert rest[-2].endswith("--details shows them.")
-    pasted = re.findall(r"advisor .*", rest[-1])
-    assert [words.split()[1] for words in pasted] == ["bench", "rank"]
-    again = " ".join(rest[-1].replace(" \\\n", " ").split())
-    assert "--gpus 2 --records" in again and "--search exhaustive" in again
-    # a path cannot be broken; a temporary one's may be longer than a line
-    assert max(len(line) for line in out.splitlines() if str(tmp_path.parent) not in line) <= 100
-    assert "cannot win" not in table
-
-
-def test_without_a_terminal_and_without_yes_it_is_one_line(
-    own_store: Path, tmp_path: Path, fake_command: Any, capsys: pytest.CaptureFixture[str]
-) -> None:
-    fake_command("good")
-    assert main(flags(own_store, tmp_path)) == 2
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert err.count("\n") == 1
-    assert "--yes" in err
-    assert not (tmp_path / "r.jsonl").exists()
-
-
-@pytest.mark.parametrize(
-    "more",
-    [
-        ("--gpus", "0"),
-        ("--gpus", "two"),
-        ("--gpus", "³"),
-        ("--minutes", "nan"),
-        ("--minutes", "-1"),
-        ("--minutes", "1e400"),
-        ("--search", "slow"),
-        ("--methods", "best"),
-        ("--device", "tpu"),
-        ("--memory-limit-gib", "0"),
-        ("--format", "xml"),
-        ("--colour", "red"),
-    ],
-)
-def test_wrong_flags_are_one_line(
-    own_store: Path,
-    tmp_path: Path,
-    fake_command: Any,
-    capsys: pytest.CaptureFixture[str],
-    more: tuple[str, ...],
-) -> None:
-    fake_command("good")
-    assert main(flags(own_store, tmp_path, "--yes", *more)) == 2
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert err.count("\n") == 1
-    assert "Traceback" not in err
-
-
-def test_an_unknown_method_is_named_before_a_gpu_is_looked_for(
-    own_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
-) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))  # no nvidia-smi there
-    assert main(flags(own_store, tmp_path, "--yes", "--methods", "naive,papr")) == 2
-    assert capsys.readouterr().err == (
-        "advisor: methods 'papr' is not known: write naive, free-lunch, paper or all, several "
-        "joined by commas\n"
-    )
-
-
-def test_the_command_says_how_a_run_failed(
-    own_store: Path, tmp_path: Path, fake_command: Any, capsys: pytest.CaptureFixture[str]
-) -> None:
-    fake_command("loud")
-    assert main(flags(own_store, tmp_path, "--yes")) == 1
-    err = capsys.readouterr().err
-    assert "ended by itself with exit code 1" in err
-    assert "the last word" in err
-    assert f"log: {tmp_path / 'w' / 'logs'}" in err
-    assert "start it again" in err
-    fake_command("refuse")
-    assert main(flags(own_store, tmp_path, "--yes")) == 2
-
-
-def test_missing_packages_are_named_with_their_cure(
-    own_store: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.setattr("advisor.benchmark.packages.BENCH_PACKAGES", ("torch_that_nobody_has",))
-    assert main(flags(own_store, tmp_path, "--yes")) == 2
-    err = capsys.readouterr().err
-    assert 'pip install -c constraints.txt ".[bench]"' in err
-    assert err.count("\n") == 1
-
-
-def test_an_interrupt_cancels_and_keeps_what_is_finished(own_store: Path, tmp_path: Path) -> None:
-    code = (
-        "import sys\n"
-        "from advisor.cli import bench_command as bench\n"
-        "from advisor.cli.main import main\n"
-        f"bench._runner = lambda: (sys.executable, {str(FAKE)!r}, 'hang')\n"
-        f"sys.exit(main({flags(own_store, tmp_path, '--yes')!r}))\n"
-    )
-    process = subprocess.Popen(
-        [sys.executable, "-c", code],
-        cwd=REPOSITORY,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stderr is not None
-    said = []
-    for line in process.stderr:
-        said.append(line)
-        if line.startswith(LEAN.replace("lunch", "lunch + checkpointing") + ": trying"):
-            process.send_signal(signal.SIGINT)
-            break
-    out, err = process.communicate(timeout=60)
-    assert process.returncode == 130, [*said, err]
-    assert "cancelled; what was measured before is kept" in err
-    assert LEAN in " ".join(out.split())
-    assert len(look(Store(own_store)).times("pythia-160m", origin="local")) == 2
 
 
 # What the events say

@@ -1,4 +1,4 @@
-"""What holds on every screen: keys, help, palette, themes, the kept state, copying and saving."""
+"""What holds on every screen: the welcome, the kept state, copying and saving, trouble, themes."""
 
 from __future__ import annotations
 
@@ -7,38 +7,19 @@ import csv
 import json
 import os
 import re
-from collections import Counter
-from collections.abc import Iterator
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
-from pkgutil import walk_packages
-from typing import Any
 
 import pytest
-from textual.command import CommandPalette
 from textual.events import Key
-from textual.fuzzy import Matcher
-from textual.geometry import Size
-from textual.widget import Widget
-from textual.widgets import Input, Markdown, Static
+from textual.widgets import Static
 
-import advisor.tui
-from advisor.tui.app import AdvisorApp
-from advisor.tui.evidence.evidence_screen import EvidenceScreen
-from advisor.tui.pages.bars import fitting, footer_actions
 from advisor.tui.pages.export_page import ExportScreen
-from advisor.tui.pages.help import FIELD_HELP, HelpScreen, KeysTable
 from advisor.tui.pages.welcome import WelcomeScreen
-from advisor.tui.program.actions import ACTIONS, EVERYWHERE, KEY_NAMES, actions_of
-from advisor.tui.program.dialog_actions import DIALOG_ACTIONS
-from advisor.tui.program.palette import doings, likeness
 from advisor.tui.program.settings import State, load_state
 from advisor.tui.program.themes import THEMES
-from advisor.tui.ranking.ranking_screen import RankingScreen
 from advisor.tui.widgets.filter_table import FilterTable
 from advisor.tui.widgets.rank_table import RankTable
-from tests.tui.conftest import screenshot
 from tests.tui.contrast import contrast_ratio
 from tests.tui.program import (
     ASKED,
@@ -54,312 +35,7 @@ from tests.tui.program import (
     running,
     settled,
     type_into,
-    until,
 )
-
-
-class TestKeys:
-    async def test_keys_that_come_at_once_go_where_they_are_meant(
-        self, own_paper_store: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """As over a slow line: digits after `b` are the budget's, those after `a` the price."""
-        # A busy machine takes longer to open a page than a key waits for the one before it.
-        monkeypatch.setattr("advisor.tui.program.typed_ahead.LONGEST_S", 60.0)
-
-        def type_at_once(*keys: str) -> None:
-            for key in keys:
-                pilot.app.post_message(Key(key, key if len(key) == 1 else None))
-
-        async with running(own_paper_store) as pilot:
-            type_at_once("b", "end", "ctrl+u", "1", "2", "k", "enter", "a", "9", "9", "0")
-            await until(
-                pilot,
-                lambda: [each.value for each in pilot.app.screen.query("#price")] == ["990"],  # type: ignore[attr-defined]
-                "no price",
-            )
-            assert ranking(pilot).session.inputs.budget == "12k"
-            assert pilot.app.screen.query_one("#price", Input).value == "990"
-
-    def test_no_two_actions_of_a_screen_share_a_key(self) -> None:
-        over = {action.where for action in DIALOG_ACTIONS}  # the keys everywhere rest below these
-        for where in {action.where for action in ACTIONS} - {EVERYWHERE}:
-            everywhere = [] if where in over else actions_of(EVERYWHERE)
-            keys = Counter(
-                key
-                for action in (*actions_of(where), *everywhere)
-                for key in action.keys.split(",")
-            )
-            assert [key for key, count in keys.items() if count > 1] == []
-
-    def test_no_screen_and_no_page_has_a_key_outside_the_registry(self) -> None:
-        """Widgets have keys of their own; screens and dialogs take theirs from the registry."""
-        root = Path(advisor.tui.__file__).parent
-        screens = [p for p in root.rglob("*.py") if p.parent.name not in ("widgets", "plot")]
-        own = [p.name for p in screens if re.search(r"(?<!\w)Binding\($", p.read_text(), re.M)]
-        own += [p.name for p in screens if re.search(r"(?<!\w)Binding\(\"", p.read_text())]
-        assert sorted(set(own)) == ["action.py", "model_picker.py"]
-
-    async def test_each_page_over_a_screen_shows_its_keys_and_no_others(
-        self, paper_store: Path
-    ) -> None:
-        async with running(paper_store, size=NARROW) as pilot:
-            for keys, where in (
-                (("x",), "left out"),
-                (("e",), "export"),
-                (("h",), "questions"),
-                (("k",), "name"),
-                (("n",), "own model"),
-                (("a",), "quote"),
-                (("O",), "quote"),
-                (("f8", "n"), "grant"),
-                (("f6", "e"), "elsewhere"),
-            ):
-                await pilot.press(*keys)
-                await settled(pilot)
-                assert getattr(pilot.app.screen, "WHERE", "") == where, keys
-                shown = str(pilot.app.screen.query_one(".keys", Static).content)
-                for action in actions_of(where):
-                    if action.footer:
-                        assert f"{action.key} {action.footer}" in shown
-                await pilot.press("f1")
-                await settled(pilot)
-                table = pilot.app.screen.query_one(KeysTable)
-                said = str(table.render())
-                assert all(action.text.split(".")[0][:20] in said for action in actions_of(where))
-                assert "KEYS EVERYWHERE" not in said
-                assert max(map(len, said.split("\n"))) <= table.content_size.width
-                await pilot.press("escape", "escape", "f2")
-                await settled(pilot)
-
-    def test_the_footer_uses_the_width_and_no_more(self) -> None:
-        for where in {action.where for action in ACTIONS}:
-            keys = [(a.key, a.footer, a.action) for a in footer_actions(where)]
-            for width in (40, 78, 118, 198):
-                shown = fitting(keys, (), width)
-                assert sum(len(key) + len(word) + 3 for key, word, _ in shown) <= width + 2
-                assert shown == keys[: len(shown)]
-        many = [(a.key, a.footer, a.action) for a in footer_actions("ranking")]
-        assert len(fitting(many, (), 118)) > len(fitting(many, (), 78)) >= 5
-
-    async def test_the_footer_follows_the_focus(self, paper_store: Path) -> None:
-        async with running(paper_store) as pilot:
-            bar = ranking(pilot).query_one("KeyBar")
-            assert str(bar.content).startswith("Enter this build")  # type: ignore[attr-defined]
-            await pilot.press("2")
-            assert "all names" in str(bar.content)  # type: ignore[attr-defined]
-            await pilot.press("b")
-            assert str(bar.content).startswith("Esc to the table")  # type: ignore[attr-defined]
-            await pilot.click("KeyBar", offset=(20, 0))
-            await settled(pilot)
-            focused = pilot.app.screen.focused
-            assert focused is not None and focused.id == "model", "a click on Tab"
-
-    async def test_the_letter_of_each_field_is_underlined(self, paper_store: Path) -> None:
-        async with running(paper_store) as pilot:
-            labels = ranking(pilot).query("#question .label")
-            underlined = []
-            for label in labels:
-                content = label.content  # type: ignore[attr-defined]
-                spans = [span for span in content.spans if "underline" in str(span.style)]
-                underlined.append(content.plain[spans[0].start].lower())
-            assert underlined == list("bmtlgopv")
-
-    async def test_jump_goes_to_any_field_or_list(self, paper_store: Path) -> None:
-        async with running(paper_store) as pilot:
-            await pilot.press("j", "d")
-            assert ranking(pilot).focused is field(pilot, "max_days")
-            await pilot.press("ctrl+o", "l")
-            assert ranking(pilot).focused is ranking(pilot).table
-            await pilot.press("j", "escape")
-            assert ranking(pilot).focused is ranking(pilot).table
-
-    async def test_every_action_of_the_main_screen_has_a_working_key(
-        self, paper_store: Path
-    ) -> None:
-        async with running(paper_store) as pilot:
-            run: list[str] = []
-            original = pilot.app.run_action
-
-            async def remember(action: Any, *rest: Any, **more: Any) -> bool:
-                run.append(action if isinstance(action, str) else action[1])
-                return await original(action, *rest, **more)
-
-            pilot.app.run_action = remember  # type: ignore[method-assign]
-            for action in actions_of("ranking"):
-                ranking(pilot).table.focus()
-                await pilot.press(action.keys.split(",")[0])
-                assert any(action.action.startswith(done) for done in run), action
-                run.clear()
-                while pilot.app.screen is not ranking(pilot):
-                    await pilot.press("escape")
-                ranking(pilot).remove_class("-whole")
-
-    async def test_tab_follows_the_reading_order(self, paper_store: Path) -> None:
-        async with running(paper_store) as pilot:
-            await pilot.press("b")
-            order = []
-            for _ in range(11):
-                focused = ranking(pilot).focused
-                assert focused is not None
-                order.append(focused.id)
-                await pilot.press("tab")
-            assert order == [
-                *("budget", "model", "max_days", "lifetime", "gpus"),
-                *("rule", "prices", "evidence", "table", "picture", "detail"),
-            ]
-
-    async def test_screens_by_key_and_by_click(self, paper_store: Path) -> None:
-        async with running(paper_store) as pilot:
-            await pilot.press("f3")
-            assert isinstance(pilot.app.screen, EvidenceScreen)
-            await pilot.press("f4")
-            assert isinstance(pilot.app.screen, WelcomeScreen)
-            await pilot.click("TitleBar", offset=(16, 0))
-            assert pilot.app.screen is ranking(pilot)
-            await pilot.press("b", "f3")  # also out of a field
-            assert isinstance(pilot.app.screen, EvidenceScreen)
-            await pilot.press("escape")
-            assert pilot.app.screen is ranking(pilot)
-
-    async def test_quit_from_the_table_and_out_of_a_field(self, paper_store: Path) -> None:
-        for keys in (("q",), ("b", "ctrl+q")):
-            async with running(paper_store) as pilot:
-                await pilot.press(*keys)
-                await pilot.pause()
-                assert not pilot.app.is_running
-
-
-class TestHelp:
-    @pytest.mark.parametrize("name", [*FIELD_HELP, "model", "table", "picture", "detail"])
-    async def test_f1_explains_what_has_the_focus(self, paper_store: Path, name: str) -> None:
-        async with running(paper_store) as pilot:
-            ranking(pilot).query_one(f"#{name}").focus()
-            await pilot.press("f1")
-            assert isinstance(pilot.app.screen, HelpScreen)
-            said = pilot.app.screen.query_one(Markdown).source
-            assert len(said) > 60
-            assert ("## The ranking\n" in said) == (name in ("table", "picture", "detail"))
-            await pilot.press("f1")
-            assert pilot.app.screen is ranking(pilot)
-
-    async def test_a_question_mark_in_a_field_is_text(self, paper_store: Path) -> None:
-        async with running(paper_store) as pilot:
-            await pilot.press("question_mark")
-            assert isinstance(pilot.app.screen, HelpScreen)
-            await pilot.press("escape", "g", "question_mark")
-            assert field(pilot, "gpus").value == "?"
-
-    async def test_palette_names_every_action(self, paper_store: Path) -> None:
-        async with running(paper_store) as pilot:
-            titles = [c.title for c in pilot.app.get_system_commands(pilot.app.screen)]
-            wanted = [a.title for a in ACTIONS if a.where in ("ranking", EVERYWHERE)]
-            assert titles[: len(wanted)] == wanted
-            assert "prices: import a CSV file" in titles, "those of other screens too"
-            assert all(": " in title for title in titles)
-            await pilot.press("ctrl+p", *"next theme")
-            await pilot.pause(0.3)
-            await pilot.press("enter")
-            await settled(pilot)
-            assert pilot.app.theme == "textual-light"
-
-
-def _ours(kind: type[Widget]) -> Iterator[type[Widget]]:
-    """Every class of the program below one of Textual's."""
-    for below in kind.__subclasses__():
-        if below.__module__.startswith("advisor."):
-            yield below
-        yield from _ours(below)
-
-
-def test_no_key_is_hidden_and_none_is_shown_in_vain() -> None:
-    for module in walk_packages(advisor.tui.__path__, "advisor.tui."):
-        import_module(module.name)
-    for kind in {*_ours(Widget)}:
-        where, help_of = getattr(kind, "WHERE", ""), getattr(kind, "HELP", None) or ""
-        known = {(a.action, a.keys) for a in actions_of(where)} if where else set()
-        bound = {(b.action, b.key): b for b in vars(kind).get("BINDINGS", ())}
-        for (action, keys), binding in bound.items():
-            told = all(f"`{KEY_NAMES.get(key, key)}`" in help_of for key in keys.split(","))
-            typed = action == "undo_typed"  # in the footer and the help of every field
-            assert (action, keys) in known or binding.tooltip or told or typed, (kind, keys)
-        if "WHERE" in vars(kind) and bound and not kind.__subclasses__():
-            assert known <= bound.keys(), kind
-            for action, keys in known:
-                owner = AdvisorApp if action.startswith("app.") else kind
-                name = action.removeprefix("app.").partition("(")[0]
-                assert hasattr(owner, f"action_{name}"), (kind, keys, action)
-
-
-def test_what_is_under_way_elsewhere_is_not_offered(paper_store: Path) -> None:
-    app = AdvisorApp(paper_store)
-    offered = {command.title for command in app.get_system_commands(RankingScreen(State(), Size()))}
-    assert {"benchmark: start", "prices: add a quote", "plan: choose the grant"} <= offered
-    assert not {"benchmark: cancel", "prices: delete what is yours", "plan: back"} & offered
-
-
-@pytest.mark.parametrize(
-    ("typed", "best"),
-    [
-        ("own machine", "question: a machine that you own"),
-        ("running costs", "build: running costs"),
-        ("electricity", "build: running costs"),
-        ("circuit", "build: power and circuit"),
-        ("slurm", "build: measure it"),
-        ("config.json", "question: a model of your own"),
-        ("history", "question: history of questions"),
-        ("pdf", "screen: plan"),
-        ("delete", "build: price and quotes"),
-    ],
-)
-def test_the_palette_knows_what_people_call_a_thing(
-    paper_store: Path, typed: str, best: str
-) -> None:
-    """Also by what an action does, and not by its name's letters alone."""
-    app, matcher = AdvisorApp(paper_store), Matcher(typed)
-    found = doings(app, RankingScreen(State(), Size()))
-    words = typed.split()
-    first = max(found, key=lambda each: likeness(words, each, matcher.match(each.title)))
-    assert first.title == best
-
-
-class TestPalette:
-    @pytest.mark.parametrize(
-        ("typed", "what"),
-        [
-            ("rank by cheapest", {"rule": "cost"}),
-            ("model: roberta", {"model": "roberta"}),
-            ("GPU: H100", {"gpus": "H100"}),
-        ],
-    )
-    async def test_it_reaches_over_the_whole_program(
-        self, paper_store: Path, typed: str, what: dict[str, str]
-    ) -> None:
-        async with running(paper_store) as pilot:
-            await pilot.press("f3", "ctrl+p", *typed)
-            await pilot.pause(0.4)
-            await pilot.press("enter")
-            await settled(pilot)
-            assert pilot.app.screen is ranking(pilot)
-            for name, value in what.items():
-                assert getattr(ranking(pilot).session.inputs, name) == value
-
-    async def test_an_action_of_another_screen_goes_there_first(self, paper_store: Path) -> None:
-        async with running(paper_store) as pilot:
-            await pilot.press("ctrl+p", *"prices: add a quote")
-            await pilot.pause(0.4)
-            await pilot.press("enter")
-            await settled(pilot)
-            assert type(pilot.app.screen).__name__ == "QuoteForm"
-
-    async def test_a_quote_leads_to_its_line(self, paper_store: Path) -> None:
-        async with running(paper_store) as pilot:
-            await pilot.press("ctrl+p", *"quote: A6000")
-            await pilot.pause(0.4)
-            await pilot.press("enter")
-            await settled(pilot)
-            screen = pilot.app.screen
-            assert type(screen).__name__ == "PricesScreen"
-            assert screen.list.filter.value == "A6000"  # type: ignore[attr-defined]
 
 
 class TestWelcome:
@@ -690,25 +366,6 @@ class TestKept:
             await pilot.press("f7")
             await settled(pilot)
             assert pilot.app.screen.query_one(FilterTable).table.sorted_by is None
-
-
-@pytest.mark.parametrize("size", [(60, 4), (20, 4), (80, 4), (12, 3)])
-async def test_the_palette_opens_in_a_terminal_of_a_few_rows(
-    paper_store: Path, size: tuple[int, int]
-) -> None:
-    async with running(paper_store, size=size) as pilot:
-        await pilot.press("ctrl+p")
-        await pilot.pause()
-        assert isinstance(pilot.app.screen, CommandPalette)
-        await pilot.press(*"quit")
-        await pilot.pause(0.3)
-        if size[0] > 12:
-            shown = pilot.app.screen.query_one(Input)
-            assert shown.size.height >= 1 and shown.region.bottom <= size[1]
-            assert "quit" in screenshot(pilot.app)
-        await pilot.press("down", "up", "pageup", "pagedown", "enter", "enter")
-        await settled(pilot)
-        assert pilot.app._exception is None
 
 
 async def test_every_header_sorts(store_path: Path) -> None:

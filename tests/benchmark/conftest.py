@@ -1,0 +1,12 @@
+"""What tests of a measurement have in common."""
+
+from __future__ import annotations
+
+import pytest
+
+
+@pytest.fixture
+def two_fake_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the fake runner finds here."""
+    monkeypatch.setenv("FAKE_GPUS", "2:NVIDIA H200")
+    monkeypatch.setenv("ADVISOR_STORE_WAIT", "5")
