@@ -67,21 +67,6 @@ def _read(path: Path, objective: str | None) -> Grant:
     return replace(grant, objective=chosen)
 
 
-def plan_grant(
-    store: Store,
-    path: Path,
-    *,
-    today: date,
-    objective: str | None = None,
-    seconds: float,
-    quick: bool = False,
-    say: Say = lambda _: None,
-) -> Planned:
-    """Read, solve, explain. Raises InputError and StoreError."""
-    loaded = load_grant(store, _read(path, objective), today)
-    return search_for(loaded, seconds, quick=quick).run(say)
-
-
 def search_for(loaded: Loaded, seconds: float, *, quick: bool = False) -> Search[Planned]:
     """A plan in the making, which takes no longer than ``seconds`` and a few: the best one until
     then is the answer."""

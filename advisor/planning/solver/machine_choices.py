@@ -69,7 +69,7 @@ class Choices:
         ``below`` are not looked at."""
         import numpy as np
 
-        self._program, self._few, self._below = program, few, below
+        self._few, self._below = few, below
         problem = program.problem
         only = Relaxation(few, few.judged, clock).promising(below, clock)
         self._without = few.outside(only)
@@ -99,7 +99,7 @@ class Choices:
             if (limit := granted[allocation].hours_in(year)) is not None
         ]
         # Beyond what is bought and run, dollars that a row asks for.
-        self._more = few.column(inf, cost=1.0, whole=False)
+        few.column(inf, cost=1.0, whole=False)
         few.changed()
         self._flags: set[int] = set()
         self._priced: set[Numbers] = set()
