@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from textual import on
 from textual.app import ComposeResult
-from textual.containers import Horizontal
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
@@ -18,6 +17,7 @@ from advisor.tui.benchmark.benchmark_rows import BoardRows, columns, longest_lab
 from advisor.tui.benchmark.setting_names import full_name, shared_words
 from advisor.tui.pages.record import RecordScreen
 from advisor.tui.program.actions import BENCHMARK
+from advisor.tui.widgets.filter_line import FilterLine
 from advisor.tui.widgets.lines import Line, wrapped
 from advisor.tui.widgets.lines_view import LinesView
 from advisor.tui.widgets.rank_table import RankTable
@@ -37,9 +37,6 @@ class BenchmarkBoard(Widget):
     DEFAULT_CSS = """
     BenchmarkBoard { height: 1fr; layout: vertical; }
     BenchmarkBoard #shared { height: auto; padding: 0 1; color: $foreground 75%; }
-    BenchmarkBoard #filtering { height: 1; padding: 0 1; }
-    BenchmarkBoard #filtering .label { width: 9; color: $foreground 75%; }
-    BenchmarkBoard #filtering Input { width: 30; }
     """
 
     def __init__(self) -> None:
@@ -99,24 +96,18 @@ class BenchmarkBoard(Widget):
 
     async def filter(self) -> None:
         """Type words that a setting must have."""
-        if not self.query("#filtering"):
-            label = Static("/ filter", classes="label")
-            field = FilterInput(placeholder="all", max_length=100, id="filter")
-            await self.mount(Horizontal(label, field, id="filtering"), before="#table")
-        self.query_one("#filtering").display = True
-        self.query_one("#filter").focus()
+        await FilterLine.shown_on(self, before="#table")
 
-    @on(Input.Changed, "#filter")
-    def _filter_typed(self, event: Input.Changed) -> None:
-        event.stop()
-        self._words = tuple(event.value.lower().split())
+    @on(FilterLine.Typed)
+    def _filter_typed(self, event: FilterLine.Typed) -> None:
+        self._words = event.words
         self._show_rows()
 
     @on(FilterInput.Left)
     @on(Input.Submitted, "#filter")
     def _filter_left(self, event: FilterInput.Left | Input.Submitted) -> None:
         event.stop()
-        self.query_one("#filtering").display = bool(self._words)
+        self.query_one(FilterLine).fold()
         self.table.focus()
 
     @on(RankTable.RowOpened)

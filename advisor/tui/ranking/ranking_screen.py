@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Horizontal
 from textual.events import ScreenResume
 from textual.geometry import Size
 from textual.widgets import Input, Static
@@ -31,6 +30,7 @@ from advisor.tui.ranking.ranking_lines import RETRY, counts_line, message_line, 
 from advisor.tui.ranking.selected_build import selected_line
 from advisor.tui.widgets.choice import Choice
 from advisor.tui.widgets.fetch_error import FetchError
+from advisor.tui.widgets.filter_line import FilterLine
 from advisor.tui.widgets.lines_view import LinesView
 from advisor.tui.widgets.plot.plot import CostTimePlot
 from advisor.tui.widgets.rank_table import RankTable
@@ -306,27 +306,18 @@ key. The table has every machine that fits, best first.
 
     async def action_focus_filter(self) -> None:
         """Type words that a machine must have."""
-        if not self.query("#filtering"):
-            # Made when first needed: most starts go without.
-            label = Static("/ filter", classes="label")
-            field = FilterInput(placeholder="all", max_length=100, id="filter")
-            await self.mount(Horizontal(label, field, id="filtering"), before="Tabs")
-        self.query_one("#filtering").add_class("-on")
         self.panels.bring("table")
         self.query_one(Tabs).here = "table"
-        self.query_one("#filter").focus()
+        await FilterLine.shown_on(self, before="Tabs")
 
-    @on(Input.Changed, "#filter")
-    def _filter_typed(self, event: Input.Changed) -> None:
-        event.stop()
-        self.panels.words = tuple(event.value.lower().split())
+    @on(FilterLine.Typed)
+    def _filter_typed(self, event: FilterLine.Typed) -> None:
+        self.panels.words = event.words
         if self.session.answer is not None:
             self.panels.show()
 
     @on(FilterInput.Left)
     def _filter_left(self) -> None:
-        field = self.query_one("#filter", Input)
-        self.query_one("#filtering").set_class(bool(field.value), "-on")
         self.panels.table.focus()
 
     @on(RankTable.HeaderClicked)
