@@ -12,10 +12,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from advisor.json_text import to_json
-from advisor.steering import harmless
-from advisor.tables import column_pieces, guarded, to_csv, unguarded
-from advisor.text_table import to_table
+from advisor.tables.json_text import to_json
+from advisor.tables.steering import harmless
+from advisor.tables.table_formats import column_pieces, guarded, to_csv, unguarded
+from advisor.tables.text_table import to_table
 
 RUN_BY_SPREADSHEETS = "=+-@＝＋－＠"
 cells = st.text(st.sampled_from("=+-@＝＋－＠\t\r\n '\",;\u00a0a1")) | st.text(max_size=20)

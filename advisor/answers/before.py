@@ -7,7 +7,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import Any
 
-from advisor.text_table import fill
+from advisor.tables.text_table import fill
 
 WIDTH = 100
 """Columns of an answer for a person."""

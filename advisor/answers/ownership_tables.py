@@ -21,7 +21,7 @@ from advisor.answers.wording import (
 )
 from advisor.costs.amounts import age_words, usd_and_cents, usd_rounded
 from advisor.costs.tco import PAPER_TERMS, CostTerms
-from advisor.text_table import fill, to_table
+from advisor.tables.text_table import fill, to_table
 from bench_runner.typed_numbers import percent
 
 if TYPE_CHECKING:

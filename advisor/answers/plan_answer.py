@@ -18,7 +18,7 @@ from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.report.funder_limits import limits_told
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import BUY_IN, Machine
-from advisor.text_table import fill
+from advisor.tables.text_table import fill
 
 if TYPE_CHECKING:
     from advisor.planning.planned import Planned

@@ -25,7 +25,7 @@ from advisor.planning.sensitivity.thresholds import OUT_OF_TIME
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import BUY_IN
 from advisor.planning.unused_gpus import unused_gpus, unused_line
-from advisor.text_table import fill, to_table
+from advisor.tables.text_table import fill, to_table
 from price_catalog.model import OWN_QUOTE
 
 WIDTH = 100

@@ -25,7 +25,7 @@ from advisor.planning.solver.problem import BUY_IN, Machine, PlanningProblem, Re
 from advisor.planning.solver_process import Search
 from advisor.ranking.snapshot import take_snapshot
 from advisor.store import Store
-from advisor.text_table import fill, to_table
+from advisor.tables.text_table import fill, to_table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,7 +25,7 @@ from advisor.ranking.candidates import Candidates
 from advisor.ranking.question import Question
 from advisor.ranking.rank import RankedRow, Ranking, rank
 from advisor.ranking.snapshot import Snapshot
-from advisor.text_table import fill
+from advisor.tables.text_table import fill
 from bench_runner.typed_numbers import percent
 from price_catalog.checks import HOST_FIGURES
 from price_catalog.model import Quote
@@ -309,7 +309,7 @@ _COLUMNS = {"told by others": "told"}
 
 def check_text(problems: Sequence[Problem], checks: Sequence[BudgetCheck], width: int) -> str:
     """The check for a person: the rankings first, then what to mend."""
-    from advisor.text_table import to_table
+    from advisor.tables.text_table import to_table
 
     weak = [each for each in checks if not each.young_enough]
     if weak:
@@ -358,7 +358,7 @@ def check_text(problems: Sequence[Problem], checks: Sequence[BudgetCheck], width
 
 
 def _budget_blocks(checks: Sequence[BudgetCheck], width: int) -> list[str]:
-    from advisor.text_table import to_table
+    from advisor.tables.text_table import to_table
 
     # How many of a ranking rest on such prices.
     resting = sorted({name for each in checks for name, _ in each.resting})

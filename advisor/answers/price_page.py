@@ -10,7 +10,7 @@ from advisor.costs.amounts import usd_as_quoted, usd_whole
 from advisor.costs.price_book import kind_class, kind_order
 from advisor.parse import InputError
 from advisor.ranking.snapshot import Snapshot
-from advisor.tables import to_markdown
+from advisor.tables.table_formats import to_markdown
 from price_catalog.model import Quote
 from price_catalog.not_found import load_not_found
 

@@ -27,7 +27,7 @@ from advisor.answers.wording import (
 )
 from advisor.costs.amounts import days_rounded, usd_rounded
 from advisor.ranking.rank import RankedRow, Ranking
-from advisor.text_table import cut_words, fill
+from advisor.tables.text_table import cut_words, fill
 
 if TYPE_CHECKING:
     from advisor.ranking.typed_question import CandidatesKey

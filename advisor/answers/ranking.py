@@ -34,7 +34,7 @@ from advisor.costs.price_book import RULE_WORDS as PRICE_RULE_WORDS
 from advisor.ranking.candidates import Candidates
 from advisor.ranking.question import Question
 from advisor.ranking.rank import ExcludedRow, RankedRow, Ranking
-from advisor.tables import to_csv
+from advisor.tables.table_formats import to_csv
 from bench_runner.records import Settings
 from price_catalog.builds import Build
 

@@ -14,7 +14,7 @@ from advisor.benchmark.progress import (
     Tried,
     time_words,
 )
-from advisor.text_table import fill, to_table
+from advisor.tables.text_table import fill, to_table
 from bench_runner.typed_numbers import percent
 
 NAIVE = "naive"

@@ -104,7 +104,7 @@ def run(options: argparse.Namespace) -> int:
         print("\n".join(map(_clean, "\n\n".join(blocks).split("\n"))))
     elif options.format == "json":
         from advisor.benchmark.outcome import outcome_sentence
-        from advisor.json_text import to_json
+        from advisor.tables.json_text import to_json
 
         asked = (progress, plan.recipe_name, plan.device_words, plan.papers_labels)
         verdict = {
@@ -113,7 +113,7 @@ def run(options: argparse.Namespace) -> int:
         }
         print(to_json({"verdict": verdict, "settings": table(progress, plan)}))
     else:
-        from advisor.tables import render_rows
+        from advisor.tables.table_formats import render_rows
 
         print(render_rows(table(progress, plan), options.format, COLUMNS))
     if ending.kind == "cancelled":

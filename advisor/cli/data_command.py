@@ -94,7 +94,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print one table of the store. Raises InputError and StoreError."""
     from advisor.answers.evidence import data_rows
-    from advisor.tables import render_rows
+    from advisor.tables.table_formats import render_rows
 
     store = open_store(options)
     rows = data_rows(store, options.table)

@@ -75,7 +75,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _list(options: argparse.Namespace) -> int:
     from advisor.benchmark.jobs.job_folder import kept_jobs
-    from advisor.tables import render_rows
+    from advisor.tables.table_formats import render_rows
 
     rows = [_row(job) for job in kept_jobs()]
     if options.format != "table":

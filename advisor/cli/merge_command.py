@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from advisor.cli.command import ANSWERED, NO_ANSWER, add_format, open_store, terminal_width
 from advisor.costs.amounts import counted
-from advisor.text_table import fill
+from advisor.tables.text_table import fill
 
 if TYPE_CHECKING:
     from advisor.store import Store
@@ -59,7 +59,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _check(store: Store, options: argparse.Namespace) -> int:
-    from advisor.tables import render_rows
+    from advisor.tables.table_formats import render_rows
 
     rows, refused = [], 0
     found = store.judge_labs(options.files)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from advisor.cli.command import ANSWERED, add_format, open_store, terminal_width
-from advisor.text_table import fill
+from advisor.tables.text_table import fill
 
 add_arguments = add_format
 
@@ -23,7 +23,7 @@ def run(options: argparse.Namespace) -> int:
 
     found = peers()
     if options.format != "table":
-        from advisor.tables import render_rows
+        from advisor.tables.table_formats import render_rows
 
         print(render_rows([peer.as_row() for peer in found], options.format, COLUMNS))
         return ANSWERED

@@ -226,7 +226,7 @@ def _allocations(options: argparse.Namespace) -> int:
     """What a grant's [[allocations]] can be copied from."""
     from advisor.planning.grant.known_allocations import COLUMNS, known_allocations
     from advisor.planning.grant.programmes import programme_names
-    from advisor.tables import render_rows
+    from advisor.tables.table_formats import render_rows
 
     rows = known_allocations(options.allocations)
     if not rows:
@@ -258,9 +258,9 @@ def _price_of_hours(row: Mapping[str, str]) -> str:
 
 def _reach(options: argparse.Namespace, seconds: float) -> int:
     from advisor.answers.plan_reach import reach_rows, reach_text, reach_verdict, reached
-    from advisor.json_text import to_json
     from advisor.planning.grant.grant import read_grant
-    from advisor.tables import render_rows
+    from advisor.tables.json_text import to_json
+    from advisor.tables.table_formats import render_rows
 
     if options.out:
         raise InputError("--out writes the report of a plan: leave it out here")

@@ -157,7 +157,7 @@ def run_with(options: argparse.Namespace, load_fit: Callable[[], Fitted], store:
     )
     name = answer.target if target.recipe is None else target.recipe.name
     if options.format == "json":
-        from advisor.json_text import to_json
+        from advisor.tables.json_text import to_json
 
         print(to_json(as_object(answer, bench, name, rank, said)))
     else:

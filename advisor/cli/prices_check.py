@@ -16,11 +16,11 @@ from advisor.answers.price_check import (
     problem_rows,
 )
 from advisor.cli.command import ANSWERED, terminal_width
-from advisor.json_text import to_json
 from advisor.parse import InputError, parse_price_rule
 from advisor.ranking.snapshot import make_candidates, take_snapshot
 from advisor.store import Store
-from advisor.tables import to_csv
+from advisor.tables.json_text import to_json
+from advisor.tables.table_formats import to_csv
 
 
 def check_prices(options: argparse.Namespace, store: Store) -> int:

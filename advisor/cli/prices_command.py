@@ -27,8 +27,8 @@ from advisor.costs.price_book import add_command
 from advisor.parse import InputError, parse_price_rule, shown
 from advisor.ranking.snapshot import Snapshot, take_snapshot
 from advisor.store import Store
-from advisor.tables import column_pieces, render_rows
-from advisor.text_table import to_table, to_table_of
+from advisor.tables.table_formats import column_pieces, render_rows
+from advisor.tables.text_table import to_table, to_table_of
 from price_catalog.model import Quote
 
 __all__ = ["add_arguments", "run"]

@@ -28,7 +28,6 @@ from advisor.answers.rented_alone import (
 )
 from advisor.cli.command import terminal_width
 from advisor.costs.tco import CostTerms
-from advisor.json_text import to_json
 from advisor.parse import (
     InputError,
     parse_count,
@@ -41,7 +40,8 @@ from advisor.parse import (
 )
 from advisor.ranking.times import parse_evidence_rule
 from advisor.store import Store
-from advisor.tables import render_rows
+from advisor.tables.json_text import to_json
+from advisor.tables.table_formats import render_rows
 
 _TERMS: dict[str, tuple[str, Callable[[str, str], Decimal]]] = {
     "lifetime_years": (

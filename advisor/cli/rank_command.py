@@ -103,7 +103,7 @@ def run(options: argparse.Namespace) -> int:
     from advisor.answers.rank_answer import titled_doubts
     from advisor.answers.rank_details import ranking_text
     from advisor.answers.ranking import ranking_csv, ranking_object
-    from advisor.json_text import to_json
+    from advisor.tables.json_text import to_json
 
     at_face_value = answer
     if key.evidence == "sound":

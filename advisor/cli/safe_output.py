@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, TextIO
 
-from advisor.steering import harmless
+from advisor.tables.steering import harmless
 
 
 class SafeStream:

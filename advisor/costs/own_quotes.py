@@ -12,7 +12,7 @@ from hashlib import blake2b
 from advisor.costs.price_book import OWN_SOURCE, PLACEHOLDERS
 from advisor.costs.typed_row import RowError, TypedRow
 from advisor.parse import InputError, parse_budget, parse_decimal, shown
-from advisor.tables import unguarded
+from advisor.tables.table_formats import unguarded
 from price_catalog.checks import HIGHEST_PRICE_USD, LOWEST_PRICE_USD
 from price_catalog.csv_table import nearest
 from price_catalog.currency_signs import DOLLARS, without_currency

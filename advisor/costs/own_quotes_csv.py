@@ -24,7 +24,7 @@ from advisor.costs.own_machines import (
 from advisor.costs.own_quotes import COLUMNS, NEEDED, Items, make_quote, no_such_quote
 from advisor.costs.typed_row import RowError
 from advisor.parse import shown
-from advisor.tables import to_csv
+from advisor.tables.table_formats import to_csv
 from bench_runner.outside import MIB, OutsideError, chunks_outside
 from price_catalog.csv_table import nearest
 from price_catalog.model import OWN_QUOTE, Gpu, Host, Quote

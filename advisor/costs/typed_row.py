@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from advisor.parse import shown
-from advisor.tables import unguarded
+from advisor.tables.table_formats import unguarded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

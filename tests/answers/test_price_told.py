@@ -20,11 +20,11 @@ from advisor.answers.price_told import (
 )
 from advisor.answers.ranking import ranking_csv, ranking_object
 from advisor.costs.amounts import day_words
-from advisor.json_text import to_json
 from advisor.ranking.question import Question
 from advisor.ranking.rank import Ranking, rank
 from advisor.ranking.snapshot import make_candidates, take_snapshot
 from advisor.store import Store
+from advisor.tables.json_text import to_json
 from price_catalog.builds import rack_units_of
 from tests.facts_for_tests import make_quote
 

@@ -31,7 +31,7 @@ from advisor.ranking.rank import rank
 from advisor.ranking.snapshot import Snapshot, make_candidates, take_snapshot
 from advisor.ranking.typed_question import RankRequest, TypedQuestion, read_question
 from advisor.store import Store
-from advisor.text_table import cut_words
+from advisor.tables.text_table import cut_words
 
 ROW = re.compile(r" ?\d+[= ] \d+ × ")
 

@@ -12,8 +12,8 @@ import duckdb
 import pytest
 
 from advisor.cli.main import main
-from advisor.json_text import to_json
-from advisor.steering import harmless
+from advisor.tables.json_text import to_json
+from advisor.tables.steering import harmless
 from tests.tui.program import running, settled
 
 TINY = Path(__file__).parents[1] / "bench_runner" / "tiny.toml"

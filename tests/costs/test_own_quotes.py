@@ -19,7 +19,7 @@ from advisor.costs.own_quotes import COLUMNS, NEEDED, OWN, Items, make_quote
 from advisor.costs.own_quotes_csv import MAX_LINE, MAX_PROBLEMS, Preview, quotes_csv, read_quotes
 from advisor.costs.price_book import PLACEHOLDERS
 from advisor.store import Store
-from advisor.tables import guarded
+from advisor.tables.table_formats import guarded
 from price_catalog.load import load_catalog
 from price_catalog.model import Quote
 from tests.store_for_tests import look

@@ -35,7 +35,7 @@ run()
     ("module", "words"),
     [
         ("advisor.cli.main", ["paths"]),
-        ("advisor.steering", ["paths"]),
+        ("advisor.tables.steering", ["paths"]),
         ("advisor.parse", ["paths"]),
         ("textual.app", []),
         ("advisor.tui.ranking.ranking_screen", []),

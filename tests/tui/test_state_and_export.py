@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from advisor.files import write_whole
-from advisor.tables import table_text, to_markdown
+from advisor.tables.table_formats import table_text, to_markdown
 from advisor.tui.program.settings import State, load_state, save_state, state_file
 
 

@@ -10,7 +10,6 @@ from typing import Any
 from urllib.parse import quote
 
 from advisor.costs.amounts import WHOLE, day_words
-from advisor.json_text import to_json
 from advisor.planning.report.number_ledger import LedgerRow, Num
 from advisor.planning.report.report import (
     Block,
@@ -23,7 +22,8 @@ from advisor.planning.report.report import (
     Section,
     shown,
 )
-from advisor.tables import markdown_text, to_csv
+from advisor.tables.json_text import to_json
+from advisor.tables.table_formats import markdown_text, to_csv
 
 CENT = Decimal("0.01")
 ROW_KEYS = ("number", "label", "unit", "value", "kind", "operation", "of", "decimals", "origin")

@@ -18,7 +18,7 @@ from advisor.benchmark.progress import (
     clock_words,
     time_words,
 )
-from advisor.text_table import cut_words
+from advisor.tables.text_table import cut_words
 from advisor.tui.benchmark.setting_names import FOLDED, full_name, row_names, spelled
 from advisor.tui.widgets.table_rows import Column, RowStyle
 from bench_runner.typed_numbers import percent

@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from advisor.text_table import cut_words
+from advisor.tables.text_table import cut_words
 
 NAIVE = "naive"
 FREE_LUNCH = "free lunch"

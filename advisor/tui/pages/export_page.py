@@ -17,7 +17,7 @@ from textual.widgets import Input, Static
 from textual.widgets.input import Selection
 
 from advisor.files import typed_path, write_whole
-from advisor.tables import TABLE_FORMATS, table_text
+from advisor.tables.table_formats import TABLE_FORMATS, table_text
 from advisor.tui.pages.bars import DialogKeys
 from advisor.tui.pages.dialog import Dialog
 from advisor.tui.program.actions import bindings_of

@@ -19,7 +19,7 @@ from advisor.answers.wording import (
 )
 from advisor.costs.amounts import days_rounded, usd_rounded
 from advisor.ranking.rank import RankedRow
-from advisor.tables import to_markdown
+from advisor.tables.table_formats import to_markdown
 from advisor.tui.pages.export_page import Exportable
 from advisor.tui.program.candidates_view import Answer, plot_data
 

@@ -29,7 +29,7 @@ from advisor.answers.wording import (
     rank_words,
 )
 from advisor.costs.amounts import days_rounded, usd_rounded
-from advisor.text_table import cut_words
+from advisor.tables.text_table import cut_words
 from advisor.tui.program.candidates_view import Answer, BuildKey, build_key
 from advisor.tui.program.points import short_gpu_name
 from advisor.tui.ranking.ranking_columns import COST, Order

@@ -10,8 +10,8 @@ from decimal import Decimal
 from itertools import takewhile
 from typing import Any
 
-from advisor.json_text import to_json
-from advisor.plain_table import Columns, Row
+from advisor.tables.json_text import to_json
+from advisor.tables.plain_table import Columns, Row
 
 LEAST = 12
 """Characters that a cut text keeps at least."""

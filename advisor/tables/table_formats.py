@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from typing import Any
 
-from advisor.json_text import json_pieces, to_json
-from advisor.plain_table import ALIKE_IF_EQUAL, PIECE, Columns, Row, all_have, is_flat
-from advisor.steering import harmless, json_escaped
-from advisor.text_table import to_table
+from advisor.tables.json_text import json_pieces, to_json
+from advisor.tables.plain_table import ALIKE_IF_EQUAL, PIECE, Columns, Row, all_have, is_flat
+from advisor.tables.steering import harmless, json_escaped
+from advisor.tables.text_table import to_table
 
 _FORMULA = re.compile(r"""'*+(?:[\t\r\n]|[\s"']*+[=+\-@＝＋－＠])""")
 """What a spreadsheet may run: also after blanks and quotes, which some drop, and full-width."""
