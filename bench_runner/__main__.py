@@ -71,15 +71,7 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
-from bench_runner import (
-    export,
-    hardware,
-    journal,
-    kernels,
-    search,
-    space,
-    whole_search,
-)
+from bench_runner import export, hardware, journal, kernels, search, space, whole_search
 from bench_runner.arguments import find_recipe, parser
 from bench_runner.asked_search import asked_settings, asked_setup, counted_parameters
 from bench_runner.locks import DeviceInUseError, only_benchmark

@@ -6,23 +6,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from advisor.answers.build_words import (
-    machine_words,
-    short_gpus_words,
-)
+from advisor.answers.build_words import machine_words, short_gpus_words
 from advisor.answers.ownership import Ownership, break_evens, ownership_as_far_as_known
-from advisor.answers.wording import (
-    counted_days,
-)
+from advisor.answers.wording import counted_days
 from advisor.costs.rental import BreakEven
 from advisor.costs.tco import CostTerms
 from advisor.parse import InputError, PriceRule
 from advisor.ranking.rank import ExcludedRow, RankedRow, Ranking
 from price_catalog.builds import Build
 from price_catalog.model import Quote, Rental
-from price_catalog.power import (
-    Supply,
-)
+from price_catalog.power import Supply
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

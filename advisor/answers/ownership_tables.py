@@ -9,16 +9,8 @@ from typing import TYPE_CHECKING
 from advisor.answers.before import Doubt, doubt_block, quoted
 from advisor.answers.ownership import Ownership, chosen_build
 from advisor.answers.ownership_rows import cost_rows, rent_row
-from advisor.answers.ownership_words import (
-    cost_sentence,
-    finishes,
-    rent_sentence,
-)
-from advisor.answers.wording import (
-    price_day_words,
-    rests_on_words,
-    runs_words,
-)
+from advisor.answers.ownership_words import cost_sentence, finishes, rent_sentence
+from advisor.answers.wording import price_day_words, rests_on_words, runs_words
 from advisor.costs.amounts import age_words, usd_and_cents, usd_rounded
 from advisor.costs.tco import PAPER_TERMS, CostTerms
 from advisor.tables.text_table import fill, to_table

@@ -5,18 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import date
 
-from advisor.answers.before import (
-    WIDTH,
-    Doubt,
-    command_lines,
-    doubt_block,
-    of_typed_store,
-)
-from advisor.answers.build_words import (
-    gpus_words,
-    machine_words,
-    short_gpus_words,
-)
+from advisor.answers.before import WIDTH, Doubt, command_lines, doubt_block, of_typed_store
+from advisor.answers.build_words import gpus_words, machine_words, short_gpus_words
 from advisor.answers.circuit import circuit_line
 from advisor.answers.price_told import prices_told, told_words
 from advisor.answers.ranking import headline, published_note

@@ -48,11 +48,7 @@ def read_shipped() -> Shipped:
 def _parse() -> Shipped:
     from dataclasses import asdict
 
-    from advisor.prediction.shipped_predictions import (
-        prediction_source,
-        shipped_fit,
-        shipped_rows,
-    )
+    from advisor.prediction.shipped_predictions import prediction_source, shipped_fit, shipped_rows
     from bench_runner import published, recipes
     from price_catalog.load import load_catalog
     from price_catalog.model import Source

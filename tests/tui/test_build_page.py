@@ -16,14 +16,7 @@ from advisor.answers.build_sections import SECTION_WORDS
 from advisor.costs.tco import CostTerms
 from advisor.tui.pages.bars import Tabs
 from advisor.tui.pages.evidence_lines import source_lines
-from advisor.tui.program.kept import (
-    MAX_NAMED,
-    MAX_RECENT,
-    Kept,
-    KeptNote,
-    load_kept,
-    save_kept,
-)
+from advisor.tui.program.kept import MAX_NAMED, MAX_RECENT, Kept, KeptNote, load_kept, save_kept
 from advisor.tui.program.running_costs import read_terms
 from advisor.tui.program.settings import State, load_state
 from advisor.tui.selected.build_screen import BuildScreen
@@ -33,17 +26,7 @@ from bench_runner import journal
 from price_catalog.builds import rack_units_of
 from tests.facts_for_tests import make_time
 from tests.store_for_tests import record
-from tests.tui.program import (
-    NARROW,
-    field,
-    message,
-    page,
-    paste,
-    ranking,
-    rows,
-    running,
-    settled,
-)
+from tests.tui.program import NARROW, field, message, page, paste, ranking, rows, running, settled
 
 ASKED_NOW = State(welcomed=True, max_days="60", budget="100000")
 TODAY = date(2026, 11, 21)

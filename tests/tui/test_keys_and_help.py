@@ -30,14 +30,7 @@ from advisor.tui.program.palette import doings, likeness
 from advisor.tui.program.settings import State
 from advisor.tui.ranking.ranking_screen import RankingScreen
 from tests.tui.conftest import screenshot
-from tests.tui.program import (
-    NARROW,
-    field,
-    ranking,
-    running,
-    settled,
-    until,
-)
+from tests.tui.program import NARROW, field, ranking, running, settled, until
 
 
 class TestKeys:

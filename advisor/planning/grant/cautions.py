@@ -13,12 +13,7 @@ from advisor.planning.grant.cost_lines import not_asked_for
 from advisor.planning.grant.funder import funder_form
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.hours_cautions import hours_cautions
-from advisor.planning.grant.institution import (
-    NO_RULES,
-    find_institution,
-    rules_in,
-    shipped,
-)
+from advisor.planning.grant.institution import NO_RULES, find_institution, rules_in, shipped
 from advisor.planning.grant.orderable import unquoted
 from advisor.planning.solver.arithmetic import PLAIN
 from advisor.planning.solver.plan import Plan

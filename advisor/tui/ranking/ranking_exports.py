@@ -10,13 +10,7 @@ from typing import Any
 
 from advisor.answers.build_words import machine_words, short_gpus_words
 from advisor.answers.ranking import CSV_COLUMNS, excluded_object, flat_object
-from advisor.answers.wording import (
-    ends_words,
-    estimate_mark,
-    price_day,
-    rank_words,
-    rests_on_words,
-)
+from advisor.answers.wording import ends_words, estimate_mark, price_day, rank_words, rests_on_words
 from advisor.costs.amounts import days_rounded, usd_rounded
 from advisor.ranking.rank import RankedRow
 from advisor.tables.table_formats import to_markdown

@@ -8,17 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.text import Text
 
-from advisor.answers.build_words import (
-    gpus_words,
-    machine_words,
-    short_gpus_words,
-)
-from advisor.answers.interval_bar import (
-    LABEL,
-    Axis,
-    axis_for,
-    interval_bar,
-)
+from advisor.answers.build_words import gpus_words, machine_words, short_gpus_words
+from advisor.answers.interval_bar import LABEL, Axis, axis_for, interval_bar
 from advisor.answers.verdict import chance_of
 from advisor.answers.wording import (
     VERDICT_MARKS,

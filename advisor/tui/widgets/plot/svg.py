@@ -12,13 +12,7 @@ from rich.cells import cell_len
 from advisor.tui.widgets.plot.data import PlotData, PointFlag
 from advisor.tui.widgets.plot.frame import LegendItem, fit_legend
 from advisor.tui.widgets.plot.grid import LogPoints, PlotGrid, fit_scales
-from advisor.tui.widgets.plot.scale import (
-    LogScale,
-    drawable,
-    format_days,
-    format_usd,
-    ticks,
-)
+from advisor.tui.widgets.plot.scale import LogScale, drawable, format_days, format_usd, ticks
 from advisor.tui.widgets.plot.style import FILLED, palette
 from advisor.tui.widgets.plot.view import Limits, view_around
 from advisor.tui.widgets.safe_text import safe_text, shorten
