@@ -21,7 +21,7 @@ from math import floor, inf
 from advisor.planning.solver.counted_spans import Load, within_moments
 from advisor.planning.solver.groups import Group, groups, runs_that_fit
 from advisor.planning.solver.integer_program import IntegerProgram
-from advisor.planning.solver.packing_rows import Interval, PackingRow, Room
+from advisor.planning.solver.packing_rows import PackingRow, Room
 from advisor.planning.solver.problem import EPSILON, Experiment, PlanningProblem
 from advisor.planning.solver.rented import Way, rented_ways
 from advisor.planning.solver.whole_cents import (
@@ -76,7 +76,7 @@ class Program(IntegerProgram):
         self.block: dict[int, tuple[str, int]] = {}
         """The bought group that a column belongs to, its own or that of its whole machine."""
         self._owned_rows: dict[str, range] = {}
-        self._jobs: list[tuple[Group, int, Sequence[tuple[Experiment, int]], Sequence[Load]]] = []
+        self._jobs: list[tuple[tuple[str, int], int, Sequence[str], Sequence[Load]]] = []
         """Of each group: the column of its number, its experiments and their runs."""
         self._by_year: list[dict[int, float]] = [{} for _ in range(problem.years)]
         self.groups = groups(problem)
@@ -219,30 +219,12 @@ class Program(IntegerProgram):
                     most = min(self._usable(start, over), elapsed)
                     self.rows.append(({days: 1.0, column: -most}, -inf, 0.0))
         self._add_intervals(count, jobs, pieces)
-        self._jobs.append((group, count, fitting, jobs))
+        self._jobs.append((group.key, count, [e.experiment_id for e, _ in fitting], jobs))
 
     @cached_property
     def rooms(self) -> list[Room]:
         """What machines of each group can do in every interval; made where it is asked for."""
-        return [self._room(*each) for each in self._jobs]
-
-    def _room(
-        self,
-        group: Group,
-        count: int,
-        fitting: Sequence[tuple[Experiment, int]],
-        jobs: Sequence[Load],
-    ) -> Room:
-        intervals: dict[tuple[int, ...], Interval] = {}
-        for low, due, inside in within_moments(jobs):
-            if tuple(inside) not in intervals:
-                intervals[tuple(inside)] = Interval(
-                    self._usable(low, due),
-                    tuple(
-                        (fitting[n][0].experiment_id, jobs[n].column, jobs[n].days) for n in inside
-                    ),
-                )
-        return Room(group.key, count, tuple(intervals.values()))
+        return [Room.of(*each, self._usable) for each in self._jobs]
 
     def _split(
         self, column: int, elapsed: float, runs: int, years: Sequence[int], usd_a_day: float

@@ -8,12 +8,13 @@ say most of a given solution are the duals of packing it (Gilmore and Gomory, 19
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import floor
 from typing import Any
 
+from advisor.planning.solver.counted_spans import Load, within_moments
 from advisor.planning.solver.problem import EPSILON
 
 MOST_SETS = 1500
@@ -40,6 +41,27 @@ class Room:
     key: tuple[str, int]
     number: int
     intervals: tuple[Interval, ...]
+
+    @classmethod
+    def of(
+        cls,
+        key: tuple[str, int],
+        number: int,
+        experiments: Sequence[str],
+        jobs: Sequence[Load],
+        usable: Callable[[float, float], float],
+    ) -> Room:
+        """In every interval from a release to a due day; of each set of runs the first one counts.
+
+        ``usable`` says how many days between two a machine has."""
+        intervals: dict[tuple[int, ...], Interval] = {}
+        for low, due, inside in within_moments(jobs):
+            if tuple(inside) not in intervals:
+                intervals[tuple(inside)] = Interval(
+                    usable(low, due),
+                    tuple((experiments[n], jobs[n].column, jobs[n].days) for n in inside),
+                )
+        return cls(key, number, tuple(intervals.values()))
 
 
 @dataclass(frozen=True, slots=True)
