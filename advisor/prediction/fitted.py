@@ -9,11 +9,17 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from advisor.prediction.intervals import Tail
 from advisor.prediction.physics.memory import MemoryCosts
 from bench_runner.recipes import IMAGE_FAMILIES
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
 
 VERSION = 16
 """Counts up when the factors or effects change their meaning: an older fit is then fitted anew."""
@@ -30,7 +36,7 @@ class Reach:
 
 
 OF_MODEL = ("family", "model", "image model")
-"""Models of images lie two and a half times as far from what physics says of them as models of text
+"""Models of images lie otherwise from what physics says of them than models of text
 (docs/prediction.md)."""
 OF_GPU = ("generation", "gpu", "board")
 OF_LINKS = ("links",)
@@ -90,6 +96,7 @@ class Fitted:
     """``kind:id`` of each effect that the evidence knows."""
     effect_means: tuple[float, ...]
     effect_covariance: tuple[tuple[float, ...], ...]
+    """Each row up to its diagonal: `lower_triangle`."""
     widths: tuple[Width, ...]
     """Of the kinds of effects, for those that the evidence does not know, in the order of KNOWN."""
     factors_sd: float
@@ -103,6 +110,16 @@ class Fitted:
     reach: tuple[Reach, ...]
     pieces: tuple[Piece, ...]
     """What a prediction rests on, each cell once."""
+
+    def covariance(self) -> Floats:
+        """Of the effects, whole."""
+        import numpy as np
+
+        size = len(self.effects)
+        result = np.zeros((size, size))
+        for i, row in enumerate(self.effect_covariance):
+            result[i, : i + 1] = result[: i + 1, i] = row
+        return result
 
     def to_json(self) -> str:
         """One line; numbers to six digits, which is more than they are good for."""
@@ -125,6 +142,11 @@ class Fitted:
             raise ValueError(
                 f"the fitted prediction cannot be read ({error}); rebuild the store to fit it anew"
             ) from None
+
+
+def lower_triangle(matrix: Floats) -> tuple[tuple[float, ...], ...]:
+    """The rows of a symmetric matrix up to its diagonal: half of what a fit would take to keep."""
+    return tuple(tuple(map(float, row[: i + 1])) for i, row in enumerate(matrix))
 
 
 @dataclass(frozen=True, slots=True)

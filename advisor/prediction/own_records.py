@@ -17,7 +17,13 @@ from advisor.prediction.distance import reach_of
 from advisor.prediction.fit.fitted_from import pieces_of
 from advisor.prediction.fit.observations import REFERENCE, Observation, from_measurements
 from advisor.prediction.fit.random_effects import cell, effects_of, exchange_shares
-from advisor.prediction.fitted import KNOWN, OF_LINKS, Fitted, known_models
+from advisor.prediction.fitted import (
+    KNOWN,
+    OF_LINKS,
+    Fitted,
+    known_models,
+    lower_triangle,
+)
 from advisor.prediction.model.workload import Workload
 from advisor.prediction.physics.chip import Chip
 from bench_runner.records import Measurement
@@ -64,7 +70,7 @@ def conditioned(fitted: Fitted, observations: Sequence[Observation]) -> Fitted:
     means = np.zeros(size)
     means[:known] = fitted.effect_means
     covariance = np.zeros((size, size))
-    covariance[:known, :known] = fitted.effect_covariance
+    covariance[:known, :known] = fitted.covariance()
     variance = {kind: width.sd**2 for kind, width in zip(KNOWN, fitted.widths, strict=True)}
     for name, i in list(position.items())[known:]:
         covariance[i, i] = variance[name.partition(":")[0]]
@@ -89,7 +95,7 @@ def conditioned(fitted: Fitted, observations: Sequence[Observation]) -> Fitted:
         own_observations=len(observations),
         effects=tuple(position),
         effect_means=tuple(map(float, means)),
-        effect_covariance=tuple(tuple(map(float, row)) for row in covariance),
+        effect_covariance=lower_triangle(covariance),
         highest_share=max(fitted.highest_share, highest_share(observations)),
         reach=tuple({*fitted.reach, *reach_of((o.workload, o.chip) for o in observations)}),
         pieces=tuple({*fitted.pieces, *pieces_of(observations)}),

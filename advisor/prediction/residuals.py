@@ -131,7 +131,7 @@ def residuals(
     unknown = len(fitted.effects)
     means = np.array([*fitted.effect_means, 0.0])
     covariance = np.zeros((unknown + 1, unknown + 1))
-    covariance[:unknown, :unknown] = fitted.effect_covariance
+    covariance[:unknown, :unknown] = fitted.covariance()
     places_of = _places(fitted, workloads, chips, naive=naive, lean=lean)
     wired = places_of.pop(OF_LINKS[0])
     widths = dict(zip(KNOWN, fitted.widths, strict=True))

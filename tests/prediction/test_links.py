@@ -18,7 +18,7 @@ from advisor.prediction.fit.observations import (
     load_evidence,
 )
 from advisor.prediction.fit.random_effects import exchange_shares
-from advisor.prediction.fitted import KNOWN, OF_LINKS, Fitted
+from advisor.prediction.fitted import KNOWN, OF_LINKS, Fitted, lower_triangle
 from advisor.prediction.model.workload import workload_of
 from advisor.prediction.own_records import conditioned
 from advisor.prediction.physics.factors import FACTORS, NAMES
@@ -104,12 +104,12 @@ def test_a_slow_machine_of_ones_own_slows_what_exchanges_much(fitted: Fitted) ->
 def test_links_never_make_gpus_faster_than_linear(fitted: Fitted) -> None:
     place = len(fitted.effects)
     covariance = np.zeros((place + 1, place + 1))
-    covariance[:place, :place] = fitted.effect_covariance
+    covariance[:place, :place] = fitted.covariance()
     better = replace(
         fitted,
         effects=(*fitted.effects, "links:own|RTX 3090"),
         effect_means=(*fitted.effect_means, 10.0 * LEAST_LINKS),
-        effect_covariance=tuple(map(tuple, covariance.tolist())),
+        effect_covariance=lower_triangle(covariance),
     )
     for model in ("pythia-160m", "pythia-410m", "roberta"):
         many = several(better, model, "RTX 3090", (1, 2, 4, 8))

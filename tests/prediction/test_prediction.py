@@ -241,7 +241,7 @@ def test_what_is_known_makes_the_interval_narrow(fitted: Fitted) -> None:
     assert ours < 1.17 and theirs < 1.3
     assert ours < theirs < nobodys
     # What models of images take differs more from one to the next.
-    assert half("H100", 4, "vit") > 1.08 * ours
+    assert half("H100", 4, "vit") > 1.01 * ours
 
 
 def test_the_same_layers_under_another_name_take_as_long(fitted: Fitted) -> None:
@@ -298,7 +298,7 @@ def test_a_gpu_with_no_worse_facts_of_its_generation_is_no_slower(fitted: Fitted
             if i != j and alike and (facts[j] >= facts[i]).all():
                 compared.add((less.name, more.name))
                 # Two that were measured, or of which one was, may differ by their times' scatter.
-                assert np.nanmax(days[:, j] / days[:, i], initial=0.0) < 1.05
+                assert np.nanmax(days[:, j] / days[:, i], initial=0.0) < 1.08
     assert compared >= {("B200", "B300"), ("H100", "H200"), ("A100 40GB SXM", "A100")}
 
 

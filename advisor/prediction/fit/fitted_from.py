@@ -19,6 +19,7 @@ from advisor.prediction.fitted import (
     Piece,
     Width,
     effect_name,
+    lower_triangle,
 )
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ def kept_of(posterior: Posterior, observations: Sequence[Observation]) -> Fitted
         factors=tuple(float(x) for x in posterior.theta),
         effects=tuple(names),
         effect_means=tuple(float(x) for x in means),
-        effect_covariance=tuple(tuple(float(x) for x in row) for row in covariance),
+        effect_covariance=lower_triangle(covariance),
         widths=tuple(
             Width(
                 sd=float(posterior.widths[kinds[k]]),
