@@ -53,7 +53,7 @@ def _predicted(answer: Prediction, name: str) -> str:
 
 def _machine_words(answer: Prediction) -> str:
     if answer.network is None:
-        return f"{answer.gpu_count} × {answer.gpu}"
+        return f"{answer.gpu_count} × {answer.gpu}{_host_words(answer)}"
     from advisor.ranking.fabric import fabric_words  # late: most ask for one machine
 
     each = answer.gpu_count // answer.machines
@@ -61,6 +61,20 @@ def _machine_words(answer: Prediction) -> str:
         f"{answer.machines} machines of {each} × {answer.gpu} with "
         f"{fabric_words(answer.network)} between them"
     )
+
+
+def _host_words(answer: Prediction) -> str:
+    """`` with 107 GiB of host memory``, where it needs more than is assumed of any machine."""
+    if answer.host_gib_needed is None or not answer.fits:
+        return ""
+    from advisor.prediction.physics.columns import GPUS_A_NODE  # late: most need none
+    from advisor.prediction.physics.memory import HOST_GIB_A_GPU
+
+    if answer.host_gib_needed <= HOST_GIB_A_GPU:
+        return ""
+    of_machine = answer.host_gib_needed * min(answer.gpu_count, GPUS_A_NODE)
+    each = " for every eight" if answer.gpu_count > GPUS_A_NODE else ""
+    return f" with {of_machine:,.0f} GiB of host memory{each}"
 
 
 def _paper_differs(answer: Prediction) -> bool:

@@ -23,6 +23,7 @@ from advisor.cli.command import (
 from advisor.cli.predict_again import assumptions_said, bench_command, rank_command
 from advisor.cli.predict_settings import (
     GPUS_A_MACHINE,
+    MOST_ASSUMED_GIB,
     STAGES,
     amount,
     check_divides,
@@ -32,6 +33,7 @@ from advisor.cli.predict_settings import (
     sharding_asked,
     wanted_settings,
     whole,
+    without_host_memory,
 )
 from advisor.parse import InputError, parse_choice, shown
 from price_catalog.builds import GPU_COUNTS
@@ -130,14 +132,22 @@ def run_with(options: argparse.Namespace, load_fit: Callable[[], Fitted], store:
         each = count // machines
         wanted = wanted_settings(options, each)
         check_divides(wanted.micro_batch_size, target.workload.batch_size, count)
-        answer = predict(target, chip, each, load_fit(), method=options.method, wanted=wanted)
+        fit = load_fit()
+        answer = predict(target, chip, each, fit, method=options.method, wanted=wanted)
+        if options.host_memory is None and answer.host_gib_needed is not None and not answer.fits:
+            # Nobody said how much there is: where a machine can have it, what it needs is assumed.
+            most = MOST_ASSUMED_GIB / min(each, GPUS_A_MACHINE)
+            larger = replace(wanted, host_gib=most)
+            best = predict(target, chip, each, fit, method=options.method, wanted=larger)
+            if best.host_gib_needed is not None and best.fits:
+                wanted = replace(wanted, host_gib=best.host_gib_needed)
+                answer = predict(target, chip, each, fit, method=options.method, wanted=wanted)
+            else:
+                told = f"{answer.reason} (assumed: --host-memory states yours)"
+                answer = replace(answer, reason=told)
         answer = named_as_asked(answer, sharding_asked(options))
         if options.host_memory is not None:  # which is then not assumed
-            rest = tuple(words for words in answer.assumptions if " of host memory " not in words)
-            answer = replace(answer, assumptions=rest)
-        elif answer.reason.endswith(" of host memory for each"):
-            told = f"{answer.reason} (assumed: --host-memory states yours)"
-            answer = replace(answer, reason=told)
+            answer = without_host_memory(answer)
         if network is None:
             if not settings_named(options):
                 measured = _measured(store, target, chip.gpu_id, count, options.method)

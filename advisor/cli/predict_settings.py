@@ -23,6 +23,8 @@ STAGES = {
 """What each word of --sharding shards; for the prediction ZeRO and FSDP are one."""
 _MOST_HOST_GIB = 1e6
 GPUS_A_MACHINE = 8
+MOST_ASSUMED_GIB = 4096.0
+"""Host memory that a machine is assumed to have at most where a model fits by it alone."""
 
 
 def wanted_settings(options: argparse.Namespace, count: int) -> Wanted:
@@ -77,6 +79,12 @@ def named_as_asked(answer: Prediction, sharding: str | None) -> Prediction:
     kept = tuple(each for each in fitting if each is not None)
     said = (*answer.assumptions, "FSDP as fast as ZeRO of the same stage")
     return replace(answer, settings=settings, fitting=kept, assumptions=said)
+
+
+def without_host_memory(answer: Prediction) -> Prediction:
+    """The same where the host's memory was told and is not assumed."""
+    rest = tuple(words for words in answer.assumptions if " of host memory " not in words)
+    return replace(answer, assumptions=rest)
 
 
 def _yes(text: str | None, option: str) -> bool | None:

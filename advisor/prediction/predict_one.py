@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Any
 from advisor.costs.amounts import minutes_words
 from advisor.prediction.distance import FARTHEST
 from advisor.prediction.fitted import Fitted
+from advisor.prediction.misfit import host_gib_for, misfit
 from advisor.prediction.model.targets import Target
 from advisor.prediction.model.workload import Workload
 from advisor.prediction.physics.chip import Chip
-from advisor.prediction.physics.memory import ANY, HOST_GIB_A_GPU, Wanted
+from advisor.prediction.physics.memory import ANY, Wanted
 from bench_runner.flops import count_flops
 from bench_runner.records import Settings
 from bench_runner.space import fast_search
-from bench_runner.typed_numbers import count_words, percent
+from bench_runner.typed_numbers import percent
 
 if TYPE_CHECKING:
     from advisor.prediction.physics.memory import Option
@@ -72,6 +73,9 @@ class Prediction:
     fitting: tuple[Settings, ...]
     """All that fit, each with its largest micro-batch."""
     reason: str
+    host_gib_needed: float | None
+    """Host memory for each GPU that the settings need; where nothing fits, the least by which
+    something would. None where nothing is offloaded."""
     parameters: int
     active_parameters: int
     """Those that one token passes through: of a mixture of experts the experts chosen for it."""
@@ -228,11 +232,13 @@ def predict(
             many.foreign_high_days,
         )
     )
-    settings = None
+    settings = host_gib = None
     if fits:
         best = many.options[int(many.option[0])]
         settings = written(best, int(many.micro_batch_size[0]))
         settings = replace(settings, **further)
+        if settings.offloading:
+            host_gib = host_gib_for(best, workload, count)
     naive = method == "naive"
     assumptions = list(target.assumptions)
     if settings is not None and settings.offloading:
@@ -267,7 +273,8 @@ def predict(
     elif fits:
         reason = f"no prediction: the catalogue has no {_missing(workload, chip, naive)}"
     else:
-        reason = _why_not(workload, chip, count, method, wanted)
+        found = misfit(workload, chip, count, method, wanted, options, fitted.costs)
+        reason, host_gib = found.reason, found.host_gib
     search = fast_search(
         workload.family,
         count,
@@ -298,6 +305,7 @@ def predict(
         settings=settings,
         fitting=tuple(fitting),
         reason=reason,
+        host_gib_needed=host_gib,
         parameters=workload.parameters,
         active_parameters=_active(target),
         training_flops=workload.flops,
@@ -337,25 +345,3 @@ def _missing(workload: Workload, chip: Chip, naive: bool) -> str:
         return f"{name} rate for {chip.name}"
     what = "memory bandwidth" if chip.bandwidth_gb_s is None else "power limit"
     return f"{what} for {chip.name}"
-
-
-def _why_not(workload: Workload, chip: Chip, count: int, method: str, wanted: Wanted) -> str:
-    if workload.batch_size < count:
-        return (
-            f"does not fit: a batch of {workload.batch_size:,} cannot be shared by {count:,} GPUs; "
-            f"give --batch {count} or more"
-        )
-    tried = {
-        "naive": " with naive settings",
-        "free-lunch": " without memory-saving methods",
-        "paper": " with any memory-saving method of the paper",
-        "optimal": "",
-    }[method]
-    if replace(wanted, host_gib=HOST_GIB_A_GPU) != ANY:
-        tried = " with the settings that were asked for"
-    return (
-        f"does not fit: {count_words(workload.parameters)} parameters need more than "
-        f"{chip.memory_gib:g} GiB a GPU"
-        + (f" and {wanted.host_gib:g} GiB of host memory for each" if method == "optimal" else "")
-        + tried
-    )

@@ -125,7 +125,8 @@ def test_words_say_that_it_was_not_measured(
 def test_what_cannot_be_answered_is_exit_code_1(
     fitted: Fitted, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert call(fitted, "--model", "pythia-6.9b", "--gpu", "RTX 3090") == 1
+    small = ("--gpu", "RTX 3090", "--host-memory", "64GiB")
+    assert call(fitted, "--model", "pythia-6.9b", *small) == 1
     assert "does not fit" in capsys.readouterr().out
     far = ("--model", "pythia-1b", "--gpu", "MI325X", "--count", "8", "--format", "json")
     assert call(fitted, *far) == 1
@@ -213,15 +214,60 @@ def test_a_training_of_ones_own_is_kept_before_it_is_ranked_or_measured(
 OFFLOADED = ("--model", "decoder", "--parameters", "7B", "--tokens", "10B", "--gpu", "RTX 4090")
 
 
-def test_host_memory_decides_what_fits(own_store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_needs_more_host_memory_than_is_assumed_is_told_with_it(
+    own_store: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     asked = ["predict", *OFFLOADED, "--store", str(own_store), "--format", "json"]
-    assert main(asked) == 1
-    reason = json.loads(capsys.readouterr().out)["reason"]
-    assert reason.endswith("64 GiB of host memory for each (assumed: --host-memory states yours)")
+    assert main(asked) == 0  # 64 GiB are an assumption, and no reason for not fitting
+    assumed = json.loads(capsys.readouterr().out)
+    assert 64 < assumed["host_gib_needed"] < 128
+    needed = f"{assumed['host_gib_needed']:.0f} GiB of host memory"
+    assert f"with {needed} in" in assumed["verdict"]["sentence"]
+    assert any(words.startswith(needed) for words in assumed["assumptions"])
     assert main([*asked, "--host-memory", "128GiB"]) == 0
     answer = json.loads(capsys.readouterr().out)
-    assert answer["training_days"] > 0
+    assert answer["training_days"] == assumed["training_days"]
     assert not any("host memory" in words for words in answer["assumptions"])  # it was told
+    assert main([*asked, "--host-memory", "64GiB"]) == 1
+    reason = json.loads(capsys.readouterr().out)["reason"]
+    assert reason.startswith("does not fit: its optimiser states need at least 1")
+    assert reason.endswith(" GiB of host memory, and 64 GiB are there")
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (
+            ("--sequence-length", "1M"),
+            "a sequence of 1,000,000 tokens needs more than 80 GiB a GPU",
+        ),
+        (
+            ("--sequence-length", "128k", "--micro-batch", "8"),
+            "8 sequences of 128,000 tokens need more than 80 GiB a GPU",
+        ),
+        (("--sharding", "none"), "7B parameters need more than 80 GiB a GPU with the settings"),
+        (("--offloading", "no", "--count", "1"), "were asked for; it fits on 2"),
+    ],
+)
+def test_what_does_not_fit_is_told_for_what_it_is(
+    own_store: Path, flags: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ["--model", "decoder", "--parameters", "7B", "--tokens", "10B", "--gpu", "H100"]
+    count = () if "--count" in flags else ("--count", "8")
+    words = ["predict", *asked, *count, *flags, "--store", str(own_store), "--format", "json"]
+    assert main(words) == 1
+    reason = json.loads(capsys.readouterr().out)["reason"]
+    assert said in reason and "host memory" not in reason
+
+
+def test_more_host_memory_than_machines_have_is_not_assumed(
+    own_store: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["predict", "--model", "decoder", "--parameters", "400B", "--tokens", "10B"]
+    words += ["--gpu", "H100", "--count", "8", "--store", str(own_store), "--format", "json"]
+    assert main(words) == 1
+    reason = json.loads(capsys.readouterr().out)["reason"]
+    assert reason.endswith("and 64 GiB are there (assumed: --host-memory states yours)")
 
 
 def test_settings_are_as_asked_and_never_faster_than_the_best(

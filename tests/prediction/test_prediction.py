@@ -53,7 +53,14 @@ from advisor.prediction.own_records import conditioned
 from advisor.prediction.physics.chip import Chip, board_of, gpu_type
 from advisor.prediction.physics.columns import WorkloadTable
 from advisor.prediction.physics.factors import FACTORS
-from advisor.prediction.physics.memory import NAIVE, OPTIONS, START, MemoryCosts, micro_batch
+from advisor.prediction.physics.memory import (
+    NAIVE,
+    OPTIONS,
+    START,
+    MemoryCosts,
+    Wanted,
+    micro_batch,
+)
 from advisor.prediction.physics.paper_clock import hidden_share
 from advisor.prediction.predict_many import predict_many
 from advisor.prediction.predict_one import predict
@@ -184,7 +191,11 @@ def test_what_does_not_fit_says_so(fitted: Fitted) -> None:
     answer = predict(WORKLOADS["pythia-6.9b"], CHIPS["RTX 3090"], 1, fitted)
     assert not answer.fits
     assert answer.training_days is None and answer.settings is None and answer.fitting == ()
-    assert "does not fit" in answer.reason and "24 GiB" in answer.reason
+    assert answer.reason.startswith("does not fit: its optimiser states need at least ")
+    on_gpus = predict(
+        WORKLOADS["pythia-6.9b"], CHIPS["RTX 3090"], 1, fitted, wanted=Wanted(offloading=False)
+    )
+    assert "6.86B parameters need more than 24 GiB a GPU" in on_gpus.reason
 
 
 def test_far_from_the_evidence_there_is_no_prediction(fitted: Fitted) -> None:
