@@ -265,6 +265,7 @@ class Ranking:
             or _not_known(candidates.builds[i])
             or (_old_price(candidates, i) if reason == "old-price" else None)
             or (_no_price(candidates, i) if reason == "no-price" else None)
+            or (_host_memory(candidates, i) if reason == "does-not-fit" else None)
             or _detail(reason, cost, time, self.question)
             or _no_time(candidates, candidates.builds[i].gpu),
             overall_cost_usd=cost,
@@ -321,6 +322,17 @@ def _not_known(build: Build) -> str | None:
 def _no_price(candidates: Candidates, i: int) -> str:
     what, item_id = candidates.unpriced(i)
     return f"no quote for the {what} counts; add yours, as in {add_command(item_id, date.today())}"
+
+
+def _host_memory(candidates: Candidates, i: int) -> str | None:
+    """Where optimiser states in the host's memory would make a model fit: how much it lacks."""
+    time, memory_gib = candidates.times[i], candidates.builds[i].host.memory_gib
+    if time is None or time.with_host is None or memory_gib is None:
+        return None
+    if time.chosen is not None and time.chosen.basis != "predicted":
+        return None  # somebody tried
+    needed = time.with_host[0]
+    return f"predicted to fit with {needed:,.0f} GiB of host memory, and it has {memory_gib:,.0f}"
 
 
 def _detail(
