@@ -104,6 +104,58 @@ def test_what_a_file_leaves_out_is_its_own_class_s_default(
     assert target.workload.parameters == pytest.approx(parameters, rel=0.005)
 
 
+def test_what_stands_under_a_text_config_leaves_out_what_its_class_says(tmp_path: Path) -> None:
+    """As Google's own files of Gemma 3 do, whose classes say the rest."""
+    under = {"model_type": "gemma3_text", "hidden_size": 2560, "intermediate_size": 10240}
+    file = write(tmp_path, {**under, "num_hidden_layers": 34, "sliding_window": 1024})
+    assert target_of_config(file, TEXT).workload.parameters == 3_880_263_168
+
+
+def test_everything_that_is_missing_is_named_at_once_with_what_the_library_takes(
+    tmp_path: Path,
+) -> None:
+    with pytest.raises(ValueError, match="hidden_size") as caught:
+        target_of_config(write(tmp_path, {"model_type": "llama", "vocab_size": 32064}), TEXT)
+    assert str(caught.value) == (
+        "config.json, key 'hidden_size': is missing, and so are num_hidden_layers, "
+        "num_attention_heads, intermediate_size; write what the model has (where a file says "
+        "nothing the library takes 4096, 32, 32, 11008)"
+    )
+    with pytest.raises(ValueError, match="hidden_size") as caught:
+        target_of_config(write(tmp_path, {**LLAMA_32_1B, "hidden_size": None}), TEXT)
+    assert "is missing; write what the model has (" in str(caught.value)
+    missing = {**LLAMA_32_1B, "model_type": "mistral", "hidden_size": None}
+    with pytest.raises(ValueError, match=r"is missing; write what the model has$"):
+        target_of_config(write(tmp_path, missing), TEXT)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"architectures": ["LlamaForCausalLM"]}, None),
+        ({"architectures": ["LlamaModel"]}, None),
+        ({"architectures": ["LlamaForMaskedDiffusion"]}, "not as 'LlamaForMaskedDiffusion'"),
+        ({"architectures": ["MllamaForConditionalGeneration"]}, "not as 'Mllama"),
+    ],
+)
+def test_another_output_than_the_counted_one_is_told(
+    tmp_path: Path, change: dict[str, Any], said: str | None
+) -> None:
+    found = target_of_config(write(tmp_path, LLAMA_32_1B | change), TEXT)
+    told = [words for words in found.assumptions if words.startswith("trained as ")]
+    assert len(told) == (said is not None)
+    assert all(str(said) in words for words in told)
+
+
+def test_a_table_that_the_library_ties_whatever_the_file_says_is_told(tmp_path: Path) -> None:
+    found = target_of_config(write(tmp_path, {"model_type": "mt5"}), TEXT)
+    apart = {"model_type": "mt5", "tie_word_embeddings": False}
+    untied = target_of_config(write(tmp_path, apart), TEXT)
+    assert untied.workload.parameters == found.workload.parameters
+    told = "one table for input and output, as the library builds it, not two as the file says"
+    assert told in untied.assumptions and told not in found.assumptions
+
+
 def test_biases_and_untied_tables_that_the_file_names_are_counted(tmp_path: Path) -> None:
     plain = target_of_config(write(tmp_path, LLAMA_32_1B), TEXT).workload.parameters
     biased = target_of_config(write(tmp_path, {**LLAMA_32_1B, "attention_bias": True}), TEXT)

@@ -66,3 +66,12 @@ def test_a_kind_of_the_library_s_is_no_slip_of_the_pen(
     with pytest.raises(ValueError, match=words) as caught:
         target_of_config(path, Run(batch_size=512, tokens=1e9))
     assert "did you mean" not in str(caught.value)
+
+
+@pytest.mark.parametrize("model_type", ["olmo4", "llama5", "phi4", "gemma4", "qwen"])
+def test_a_newer_kind_is_no_slip_of_the_pen(model_type: str, tmp_path: Path) -> None:
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps({"model_type": model_type, "hidden_size": 64}))
+    with pytest.raises(ValueError, match="model_type") as caught:
+        target_of_config(path, Run(batch_size=512, tokens=1e9))
+    assert "did you mean" not in str(caught.value)

@@ -424,6 +424,19 @@ def test_how_much_of_a_mixture_a_token_uses_is_said(
     assert target(tmp_path, content).assumptions[0] == f"a token passes through {words} parameters"
 
 
+def test_the_language_model_of_a_model_that_also_sees_is_counted_as_is_told(
+    tmp_path: Path,
+) -> None:
+    sizes = {"hidden_size": 1536, "num_hidden_layers": 28, "num_attention_heads": 12}
+    sizes |= {"num_key_value_heads": 2, "intermediate_size": 8960, "vocab_size": 151936}
+    qwen = {**sizes, "model_type": "qwen2_vl", "tie_word_embeddings": True}
+    qwen |= {"vision_start_token_id": 151652, "image_token_id": 151655}
+    with pytest.raises(ValueError, match="remove vision_config and write the language model's own"):
+        target(tmp_path, {**qwen, "vision_config": {"depth": 32}})
+    found = target(tmp_path, {**qwen, "model_type": "qwen2"})
+    assert found.workload.parameters == 1_543_714_304
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -437,7 +450,24 @@ def test_how_much_of_a_mixture_a_token_uses_is_said(
         ({"hybrid_override_pattern": "M-M*"}, "hybrid_override_pattern.*not counted here"),
         ({"index_topk": 2048}, "index_topk.*not counted here"),
         ({"shared_intermediate_size": 1024}, "shared_intermediate_size.*not counted here"),
-        ({"model_type": "llava", "text_config": {}}, "what stands under text_config"),
+        (
+            {"model_type": "llava", "text_config": {"model_type": "llama"}},
+            "give what stands under text_config as a file",
+        ),
+        (
+            {"model_type": "clip", "text_config": {"model_type": "clip_text_model"}},
+            "models is not counted; neither is its 'clip_text_model'",
+        ),
+        (
+            {"model_type": "qwen2_vl", "vision_config": {"depth": 32}},
+            "remove vision_config and write the language model's own model_type",
+        ),
+        ({"model_type": "qwen"}, "write qwen2 and half the intermediate_size"),
+        ({"model_type": "kimi_k2"}, "layers are DeepSeek V3's; write deepseek_v3"),
+        ({"use_moe": True}, "use_moe.*not counted here"),
+        ({"block_types": ["recurrent", "attention"]}, "block_types.*not counted here"),
+        ({"total_ut_steps": 4}, "total_ut_steps.*not counted here"),
+        ({"mm_vision_tower": "openai/clip"}, "mm_vision_tower.*not counted here"),
         ({"model_type": "openelm"}, "layers differ in heads"),
         ({"model_type": "zamba2"}, "layers of recurrence among those of attention"),
         ({"model_type": "esm"}, "counted here; of a plain transformer give the size instead"),

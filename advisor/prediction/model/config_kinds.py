@@ -207,10 +207,11 @@ KIN: Mapping[str, Kin] = {
         kind.model_type: replace(_LLAMA, kind=kind, defaults={"head_dim": 128})
         for kind in (SeedOss, Glm, Glm4)
     },
-    **{
-        kind.model_type: replace(_LLAMA, kind=kind, defaults=_TIED | _WIDE_HEADS)
-        for kind in (Gemma2, Gemma3)
-    },
+    "gemma2": replace(_LLAMA, kind=Gemma2, defaults=_TIED | _WIDE_HEADS),
+    # Gemma 3's own files leave the rest to its class.
+    "gemma3_text": replace(
+        _LLAMA, kind=Gemma3, defaults=_TIED | _WIDE_HEADS, required="num_hidden_layers hidden_size"
+    ),
     "vaultgemma": replace(_LLAMA, kind=Gemma2, defaults=_TIED | _WIDE_HEADS),
     "gemma": replace(_LLAMA, defaults=_TIED | _WIDE_HEADS),
     "smollm3": replace(_LLAMA, defaults=_TIED),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 from advisor.parse import shown
 from advisor.prediction.model.config_kinds import KIN, LONGEST_BERT, Kin
 from advisor.prediction.model.known_keys import unknown_keys
+from advisor.prediction.model.outputs import said_of_outputs
 from advisor.prediction.model.targets import Run, Target, make_target
 from advisor.prediction.model.uncounted import (
     adapter,
@@ -83,7 +84,8 @@ def target_of_config(path: Path, run: Run) -> Target:
     if "_diffusers_version" in file.content:
         raise file.error("_diffusers_version", "models of diffusion are not counted")
     if not isinstance(kind, str) or not kind:
-        raise file.error("model_type", "is missing; write the architecture's name, as llama")
+        such_as = "mamba" if "ssm_cfg" in file.content else "llama"
+        raise file.error("model_type", f"is missing; write the architecture's name, as {such_as}")
     if kind not in KIN:
         raise file.error(*uncounted_kind(kind, file.content, KIN))
     for key in CODE_KEYS:
@@ -215,6 +217,10 @@ def _said(file: _File, kin: Kin, length: int) -> list[str]:
         said.append(window)
     if issubclass(kin.kind, T5):
         said.append(f"the decoder writes {target_length(length):,} tokens a sample (masked spans)")
+        if file.content.get("tie_word_embeddings") is False:
+            said.append(
+                "one table for input and output, as the library builds it, not two as the file says"
+            )
     if issubclass(kin.kind, Experts):
         said.append("no training of a mixture of experts is among the evidence")
     if any(file.content.get(key) for key in heads_of_later_tokens(file.content)):
@@ -241,11 +247,7 @@ def _said(file: _File, kin: Kin, length: int) -> list[str]:
         said.append("fused attention, which the library's own code for it does not use")
     if file.content.get("model_type") in ("beit", "data2vec-vision"):
         said.append("positions as in a vision transformer, a few weights in a hundred")
-    if (other := _other_head(file, kin)) is not None:
-        said.append(other)
-    if (trained := _TRAINED_AS.get(str(file.content.get("model_type")))) is not None:
-        said.append(trained)
-    return said
+    return [*said, *said_of_outputs(file.content, kin.kind)]
 
 
 def _attention_of_mpt(content: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -269,41 +271,11 @@ def _passed_over(keys: tuple[str, ...]) -> list[str]:
 _MOST_NAMED = 6
 
 
-def _other_head(file: _File, kin: Kin) -> str | None:
-    """What is assumed where the file names a model with another output than the one counted."""
-    names = file.content.get("architectures")
-    if not isinstance(names, list):
-        return None
-    images = kin.kind.family in IMAGE_FAMILIES
-    heads = _OTHER_HEADS_OF_IMAGES if images else _OTHER_HEADS
-    other = next((str(n) for n in names if str(n).endswith(heads)), None)
-    if other is None:
-        return None
-    masked = kin.kind.family == "encoder" and not issubclass(kin.kind, T5)
-    usual = "a masked language model" if masked else "a language model"
-    return f"trained as {'a classifier' if images else usual}, not as {shown(other)}"
-
-
-_OTHER_HEADS = (
-    *("ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering"),
-    *("ForMultipleChoice", "ForNextSentencePrediction", "DoubleHeadsModel", "RewardModel"),
-    *("BertForPreTraining", "EncoderModel"),
-)
-_OTHER_HEADS_OF_IMAGES = (
-    *("WithTeacher", "Segmentation", "Detection", "DepthEstimation", "Backbone", "PoseEstimation"),
-)
 _WITHOUT_FUSED = (
     *("bloom", "mpt", "gptj", "codegen", "gpt_neo", "xglm", "openai-gpt"),
     *("mpnet", "megatron-bert", "granite_swa", "granitemoe_swa"),
 )
 """Of transformers 5.17 (no ``_supports_sdpa``); counted and built as their kin that have it."""
-_TRAINED_AS = {
-    "electra": "trained as a masked language model, without ELECTRA's generator",
-    **dict.fromkeys(
-        ("beit", "data2vec-vision", "vit_msn"), "trained as a classifier, not on masked images"
-    ),
-    "dinov2": "trained as a classifier, without a teacher beside it",
-}
 _ALSO_READ = (
     "multi_query",
     "new_decoder_architecture",
@@ -385,14 +357,28 @@ def _arguments(file: _File, kin: Kin) -> dict[str, Any]:
     if kin.kind is Vit and told and "intermediate_size" not in given:
         ratio = file.whole("mlp_ratio", _LARGEST_RATIO, 4)
         given["intermediate_size"] = ratio * file.whole("hidden_size", _WIDEST, Vit().hidden_size)
+    missing = [key for key in kin.required.split() if given.get(key) is None]
+    if missing:
+        raise file.error(spelling[missing[0]], _missing(file, kin, spelling, missing))
     where = f"{file.name}, key"
-    architecture = read_architecture(
-        kin.kind, given, where=where, spelling=spelling, required=kin.required.split()
-    )
+    architecture = read_architecture(kin.kind, given, where=where, spelling=spelling)
     kept = set(kin.kept.split())
     every = architecture.arguments()
     plain = read_architecture(kin.kind, {key: every[key] for key in kept}, where=where).arguments()
     return {key: value for key, value in every.items() if key in kept or value != plain[key]}
+
+
+def _missing(file: _File, kin: Kin, spelling: Mapping[str, str], missing: Sequence[str]) -> str:
+    """What is wrong where sizes are missing; the library's own are another model's more often than
+    not, and so are told and never taken."""
+    others = ", ".join(spelling[key] for key in missing[1:])
+    also = f", and so {'is' if len(missing) == 2 else 'are'} {others}" if others else ""
+    own = ""
+    if file.content.get("model_type") == kin.kind.model_type:
+        taken = kin.kind().arguments()
+        values = ", ".join(str(taken[key]) for key in missing)
+        own = f" (where a file says nothing the library takes {values})"
+    return f"is missing{also}; write what the model has{own}"
 
 
 def _fill_in(given: dict[str, Any], content: Mapping[str, Any]) -> None:

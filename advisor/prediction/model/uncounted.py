@@ -7,6 +7,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from advisor.parse import shown
+from advisor.prediction.model.config_kinds import KIN
 from bench_runner.timm_models import timm_names
 
 _LONGEST_KIND = 60
@@ -26,9 +27,13 @@ _TELLING = (
     *("use_cla", "cla_share", "num_loops", "recurren", "num_repeats", "index_topk"),
     *("index_head", "attention_chunk", "attention_sink", "sparse_attention", "compression_ratio"),
     *("kv_head", "head_kv", "ffn_config", "mixture_of_depths", "num_frames", "tubelet"),
+    *("block_types", "use_moe", "num_moe", "loop", "ut_steps", "d_intermediate"),
     *("register_tokens", "distill", "teacher", "encoder_layers", "decoder_layers"),
 )
 """Parts of keys that make a model another one where their value says so."""
+_NO_WORK = ("_dropout", "_prob", "_token_id", "_token_ids", "_token_index")
+_IN_WORDS = ("hybrid", "vision", "audio")
+"""Those of them whose value may be a word."""
 _PARTS = ("text_config", "vision_config", "audio_config", "encoder", "decoder", "backbone_config")
 _PLAIN_LAYERS = {"full_attention", "sliding_attention", "attention", "global", "local"}
 _HARMLESS = {
@@ -84,6 +89,9 @@ _OTHER_WORK: Mapping[str, str] = {
     **dict.fromkeys(("rwkv", "xlstm"), "layers of recurrence are counted as Mamba's alone"),
     "ibert": "I-BERT is trained in whole numbers, which is not counted",
     "bit": "Big Transfer is counted by its timm name alone; write one, such as resnetv2_50x1_bit",
+    "qwen": "the first Qwen brings code of its own; its layers are Qwen 2's: write qwen2 and half "
+    "the intermediate_size, which it halves itself",
+    "kimi_k2": "its layers are DeepSeek V3's; write deepseek_v3",
     "mamba2": "Mamba 2's layers differ from Mamba's and are not counted",
     "vit_mae": "masked autoencoding feeds a quarter of the patches and trains a decoder beside the "
     "model, which is not counted; write vit to ask for the classifier",
@@ -109,13 +117,20 @@ def uncounted_kind(
         words = f"{shown(kind)} is counted by its timm name alone; write one, such as {timm}"
         return "model_type", words
     # A library wrote it, not a person: only what is all but the same can be a slip.
-    near = get_close_matches(kind.casefold()[:_LONGEST_KIND], counted, n=1, cutoff=0.85)
+    # Of one with another number the layers may be others, too.
+    numbers = _digits(kind)
+    alike = [each for each in counted if _digits(each) == numbers]
+    near = get_close_matches(kind.casefold()[:_LONGEST_KIND], alike, n=1, cutoff=0.85)
     instead = (
         "of a plain transformer give the size instead, --model decoder (or encoder, vit) "
         "--parameters 7B"
     )
     mend = f"did you mean '{near[0]}'?" if near else instead
     return "model_type", f"{shown(kind)} is not an architecture that is counted here; {mend}"
+
+
+def _digits(kind: str) -> str:
+    return "".join(letter for letter in kind if letter.isdigit())
 
 
 def adapter(content: Mapping[str, Any]) -> bool:
@@ -189,9 +204,9 @@ def uncounted(
             )
     for key, value in content.items():
         telling = any(word in key.lower() for word in _TELLING)
-        if not telling or key in known or key in _HARMLESS or key.endswith(("_dropout", "_prob")):
+        if not telling or key in known or key in _HARMLESS or key.endswith(_NO_WORK):
             continue
-        written = "hybrid" in key.lower() and isinstance(value, str)
+        written = isinstance(value, str) and any(word in key.lower() for word in _IN_WORDS)
         if (written or isinstance(value, int | float | dict | list)) and value:
             return key, (
                 "says something of the architecture that is not counted here; remove the key if "
@@ -205,11 +220,22 @@ def of_several(content: Mapping[str, Any]) -> tuple[str, str] | None:
     parts = [key for key in _PARTS if isinstance(content.get(key), dict)]
     if not parts:
         return None
-    if "text_config" in parts:
-        how = "to ask for its language model alone, give what stands under text_config as a file"
+    first = parts[0]
+    kind = content[first].get("model_type")
+    text = "text_config" in parts
+    if kind in KIN:
+        what = "ask for its language model alone" if text else "ask for that one alone"
+        how = f"to {what}, give what stands under {first} as a file"
+    elif isinstance(kind, str) and first in ("text_config", "encoder", "decoder"):
+        how = f"neither is its {shown(kind)}"
+    elif "hidden_size" in content and "vocab_size" in content:
+        how = (
+            f"to ask for its language model alone, remove {first} and write the language model's "
+            "own model_type"
+        )
     else:
         how = "give the config.json of one of them"
-    return parts[0], f"a model of several models is not counted; {how}"
+    return first, f"a model of several models is not counted; {how}"
 
 
 def _every_layer_routes(content: Mapping[str, Any]) -> bool:
