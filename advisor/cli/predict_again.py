@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from advisor.answers.before import quoted
+from advisor.prediction.predict_one import even_batch
 
 if TYPE_CHECKING:
     from advisor.prediction.model.targets import Target
@@ -17,6 +18,11 @@ def bench_command(options: argparse.Namespace, target: Target, count: int) -> st
     """What to type to measure it: a model that only a file describes has to be kept first."""
     name = options.keep or options.model
     recipe = target.recipe
+    batch = target.workload.batch_size
+    if batch >= count and batch % count:  # which no search would measure
+        words = [quoted(word) for word in sys.argv[1:]]
+        keep = "--force" if options.keep is not None else "--keep my-model"
+        return " ".join(["advisor", *words, f"--batch {even_batch(batch, count)}", keep])
     if options.keep is None:
         if recipe is None or not _is_as_known(options, target):
             words = [quoted(word) for word in sys.argv[1:]]
@@ -27,7 +33,11 @@ def bench_command(options: argparse.Namespace, target: Target, count: int) -> st
 
 
 def assumptions_said(
-    options: argparse.Namespace, target: Target, assumptions: Sequence[str], host_gib: float
+    options: argparse.Namespace,
+    target: Target,
+    count: int,
+    assumptions: Sequence[str],
+    host_gib: float,
 ) -> str | None:
     """The same question with what was assumed written out as flags, for the user to change; None
     where no flag says it."""
@@ -37,8 +47,11 @@ def assumptions_said(
         flags.append(f"--sequence-length {target.workload.tokens}")
     if recipe is not None and any(words.startswith("images of ") for words in assumptions):
         flags.append(f"--image-size {recipe.training.image_size}")
-    if any(words.startswith("batches of ") for words in assumptions):
-        flags.append(f"--batch {target.workload.batch_size}")
+    batch = target.workload.batch_size
+    if any(words.startswith("a batch that ") for words in assumptions):
+        flags.append(f"--batch {even_batch(batch, count)}")
+    elif any(words.startswith("batches of ") for words in assumptions):
+        flags.append(f"--batch {batch}")
     if any(words.endswith(" mixed precision") for words in assumptions):
         flags.append(f"--precision {target.workload.precision}")
     if any(" of host memory " in words for words in assumptions):

@@ -163,7 +163,7 @@ def run_with(options: argparse.Namespace, load_fit: Callable[[], Fitted], store:
     bench = bench_command(options, target, count)
     rank = rank_command(options, target, chip.gpu_id)
     said = assumptions_said(
-        options, target, answer.assumptions, wanted.host_gib * min(each, GPUS_A_MACHINE)
+        options, target, count, answer.assumptions, wanted.host_gib * min(each, GPUS_A_MACHINE)
     )
     name = answer.target if target.recipe is None else target.recipe.name
     if options.format == "json":

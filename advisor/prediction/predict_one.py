@@ -254,6 +254,12 @@ def predict(
             f"held to {percent(fitted.highest_share)} of this GPU's speed in matrix products: no "
             "training was measured to reach more"
         )
+    if fits and workload.batch_size % count:
+        near = even_batch(workload.batch_size, count)
+        assumptions.append(
+            f"a batch that {count} GPUs share evenly, such as {near:,} instead of "
+            f"{workload.batch_size:,}"
+        )
     if count > MEASURED_GPUS:
         assumptions.append(f"more than {MEASURED_GPUS:g} GPUs, where the interval is wider")
     if count > 8:
@@ -315,6 +321,19 @@ def predict(
         assumptions=tuple(assumptions),
         analytic_days=analytic_days(workload, chip, count, naive=naive),
     )
+
+
+def even_batch(batch: int, count: int) -> int:
+    """About as many samples, which the GPUs share in passes of a power of two: within a fiftieth
+    where that can be."""
+    near = count
+    passes = 1
+    while passes * count <= batch:
+        found = max(1, round(batch / (passes * count))) * passes * count
+        if passes == 1 or abs(found - batch) <= 0.02 * batch:
+            near = found
+        passes *= 2
+    return near
 
 
 def _active(target: Target) -> int:

@@ -11,17 +11,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from advisor.benchmark.recorder import MEASURED_HERE
 from advisor.cli import predict_command as command
 from advisor.cli.main import main
 from advisor.parse import InputError
 from advisor.prediction.fitted import Fitted
+from advisor.prediction.predict_one import even_batch
 from advisor.prediction.shipped_predictions import own_cells, predicted_rows, shipped_fit
 from advisor.store import Store
 from bench_runner import journal
 from bench_runner.published import load_published
 from bench_runner.recipes import load_recipes
+from bench_runner.space import micro_batch_sizes
 from price_catalog.load import load_catalog
 
 
@@ -423,6 +427,31 @@ def test_what_is_assumed_comes_with_the_command_that_says_it(
     again = json.loads(capsys.readouterr().out)
     assert again["training_days"] == first["training_days"]
     assert "sequences of" not in "".join(doubt["words"] for doubt in again["verdict"]["doubts"])
+
+
+def test_a_batch_that_the_gpus_do_not_share_is_told_with_one_that_can_be_measured(
+    fitted: Fitted, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ("--model", "pythia-1b", "--gpu", "H100", "--count", "3", "--format", "json")
+    monkeypatch.setattr("sys.argv", ["advisor", "predict", *words])
+    assert call(fitted, *words) == 0
+    doubts = {
+        doubt["about"]: doubt for doubt in json.loads(capsys.readouterr().out)["verdict"]["doubts"]
+    }
+    assert "3 GPUs share evenly, such as 1,008 instead of 1,024" in doubts["assumed"]["words"]
+    assert doubts["assumed"]["command"].endswith("--batch 1008")
+    assert doubts["time"]["command"].endswith("--batch 1008 --keep my-model")
+    micro_batch_sizes(1008, 3)  # which a search tries: 1,024 would be refused
+    monkeypatch.setattr("sys.argv", ["advisor", "predict", *words, "--batch", "1008"])
+    assert call(fitted, *words, "--batch", "1008") == 0
+    assert "share evenly" not in capsys.readouterr().out
+
+
+@given(st.integers(1, 10**6), st.integers(1, 1024))
+def test_an_even_batch_is_near_and_shared(batch: int, count: int) -> None:
+    batch = max(batch, count)
+    found = even_batch(batch, count)
+    assert found % count == 0 and abs(found - batch) <= max(0.02 * batch, count / 2)
 
 
 def test_what_was_counted_is_told(
