@@ -232,6 +232,11 @@ def parse_count(text: str, what: str, such_as: str, units: tuple[str, ...] = ())
     """How many, as ``300B``, ``3e11``, ``.3T`` or ``300_000_000_000``; above 0. Raises
     InputError."""
     amount = read_positive(text, units=units)
+    if amount is None and text.strip().casefold().endswith(("epoch", "epochs")):
+        raise InputError(
+            f"{what} {shown(text)} is in epochs: write what is seen in all, which is the data set "
+            "times the epochs"
+        )
     if amount is None:
         raise _refused(what, text, "is not an amount", f"write one such as {such_as}")
     return amount
@@ -248,6 +253,20 @@ def parse_whole(text: str, what: str, units: tuple[str, ...] = ()) -> int:
             raise InputError(f"{what} {shown(text)} {otherwise}: {hint}")
         raise _refused(what, text, otherwise, hint)
     return value
+
+
+_SAMPLES = ("samples", "sample", "sequences", "images")
+
+
+def parse_samples(text: str, what: str) -> int:
+    """How many samples; a batch in tokens, as some write it, is told how to say it. Raises
+    InputError."""
+    if text.strip().casefold().endswith("tokens"):
+        raise InputError(
+            f"{what} {shown(text)} is in tokens: write samples, which is the tokens over those of "
+            "one sample"
+        )
+    return parse_whole(text, what, _SAMPLES)
 
 
 _NO_MONEY = ("number", "percentage", "ratio", "share")

@@ -41,7 +41,8 @@ def _predicted(answer: Prediction, name: str) -> str:
         if answer.reason.startswith(NO_FIT):
             return f"{name} does not fit on {machine}: {answer.reason.removeprefix(NO_FIT)}."
         if answer.reason.startswith(NO_DAYS):
-            return f"No prediction for {name} on {machine}: {answer.reason.removeprefix(NO_DAYS)}."
+            why = answer.reason.removeprefix(NO_DAYS)
+            return f"{name} is not predicted on {machine}: {why}."
         return f"{name} on {machine}: {answer.reason}."
     one = answer.one_machine_days
     slower = "" if one is None or days < one else " That is no faster than one of the machines."

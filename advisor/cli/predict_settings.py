@@ -6,7 +6,15 @@ import argparse
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from advisor.parse import InputError, parse_choice, parse_count, parse_positive, parse_whole, shown
+from advisor.parse import (
+    InputError,
+    parse_choice,
+    parse_count,
+    parse_positive,
+    parse_samples,
+    parse_whole,
+    shown,
+)
 
 if TYPE_CHECKING:
     from advisor.prediction.physics.memory import Wanted
@@ -118,19 +126,11 @@ def amount(text: str | None, option: str, *units: str) -> float | None:
     return None if text is None else parse_count(text, option, "300B", units)
 
 
-_SAMPLES = ("samples", "sample", "sequences", "images")
-
-
 def whole(text: str | None, option: str, *units: str) -> int | None:
     """A count such as of GPUs; None where nothing was typed. Raises InputError."""
     return None if text is None else parse_whole(text, option, units)
 
 
 def samples(text: str | None, option: str) -> int | None:
-    """How many samples; a batch in tokens, as some write it, is told how to say it."""
-    if text is not None and text.strip().casefold().endswith("tokens"):
-        raise InputError(
-            f"{option} {shown(text)} is in tokens: write samples, which is the tokens over those "
-            "of one sample"
-        )
-    return whole(text, option, *_SAMPLES)
+    """How many samples. Raises InputError."""
+    return None if text is None else parse_samples(text, option)

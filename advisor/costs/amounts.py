@@ -66,10 +66,11 @@ def days_to_a_tenth(days: float) -> str:
 
 
 def days_rounded(days: float) -> str:
-    """For a person, three digits: ``0.153``, ``36.3``, ``1,990``. By way of the four that the store
-    keeps, so that what was just computed and what is kept are told alike."""
+    """For a person, three digits: ``0.153``, ``36.3``, ``1,990``, never with an exponent. By way of
+    the four that the store keeps, so that what was just computed and what is kept are told alike.
+    """
     value = float(f"{float(f'{days:.4g}'):.3g}")
-    return f"{value:,.0f}" if value >= 100 else f"{value:g}"
+    return f"{value:,.0f}" if value >= 100 else f"{Decimal(f'{value:g}'):f}"
 
 
 def days_of_four_digits(days: float) -> str:

@@ -75,12 +75,14 @@ def misfit(
     anything = replace(wanted, host_gib=math.inf)
     offloading = [o for o in options if anything.micro_batch(o, here, costs)[0]]
     if offloading:
+        there = wanted.host_gib
+        has = f"{there:,.0f}" if there >= 10 else f"{there:.2g}"
         host = min(host_gib_for(o, workload, count) for o in offloading)
         each = "" if count == 1 else " for each GPU"
         return Misfit(
             reason=f"does not fit: its optimiser states need at least {host:,.0f} GiB of host "
             f"memory{each}, "
-            f"and {wanted.host_gib:,.4g} GiB are there",
+            f"and {has} GiB are there",
             host_gib=host,
         )
     nothing_kept = np.ones(1)

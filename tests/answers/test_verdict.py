@@ -89,6 +89,7 @@ def test_words_for_people() -> None:
     amounts = [usd_rounded(Decimal(x)) for x in ("22122.63", "343.56", "0.6", "9874", "0")]
     assert amounts == ["$22,100", "$344", "$0.60", "$9,870", "$0"]
     assert days_rounded(99.96) == "100"
+    assert days_rounded(8.714e-7) == "0.000000871"  # no exponent
     assert days_rounded(17.749949614) == days_rounded(17.75)  # as computed, and as it is kept
 
 

@@ -498,6 +498,7 @@ def test_what_is_sharded_by_the_words_of_each_library(
     [
         (("--batch", "1M tokens"), "--batch '1M tokens' is in tokens: write samples"),
         (("--micro-batch", "8k tokens"), "is in tokens: write samples"),
+        (("--tokens", "3 epochs"), "is in epochs: write what is seen in all"),
         (("--tokens", "1,5e9"), "has a comma for the decimal point: write 1.5e9"),
         (("--count", "1", "--nodes", "2", "--fabric", "ethernet-25"), "1 GPU cannot be shared"),
     ],

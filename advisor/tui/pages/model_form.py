@@ -14,7 +14,7 @@ from textual.message import Message
 from textual.widgets import Input, Static
 
 from advisor.files import typed_path
-from advisor.parse import InputError, parse_count, parse_whole
+from advisor.parse import InputError, parse_count, parse_samples, parse_whole
 from advisor.tui.pages.bars import DialogKeys
 from advisor.tui.pages.dialog import Dialog
 from advisor.tui.program.actions import bindings_of
@@ -177,14 +177,13 @@ def read_target(typed: dict[str, str]) -> Target:
     def amount(name: str, such_as: str, *units: str) -> float | None:
         return parse_count(typed[name], name, such_as, units) if typed[name] else None
 
-    def whole(name: str) -> int | None:
-        return parse_whole(typed[name], name.replace("_", " ")) if typed[name] else None
+    length, batch = typed["sequence_length"], typed["batch"]
 
     ask = Ask(
         tokens=amount("tokens", "300B", "tokens"),
         images=amount("images", "1.28B", "images"),
-        batch_size=whole("batch"),
-        sequence_length=whole("sequence_length"),
+        batch_size=parse_samples(batch, "batch") if batch else None,
+        sequence_length=parse_whole(length, "sequence length", ("tokens",)) if length else None,
     )
     size = amount("parameters", "1.1B", "parameters", "params")
     source = typed["source"]

@@ -1,0 +1,31 @@
+"""A model of one's own as it is typed into the form."""
+
+from __future__ import annotations
+
+import pytest
+
+from advisor.parse import InputError
+from advisor.tui.pages.model_form import read_target
+
+TYPED = dict.fromkeys(
+    ("source", "tokens", "images", "parameters", "batch", "sequence_length"), ""
+) | {"source": "decoder", "parameters": "1.1B", "tokens": "300B"}
+
+
+def test_numbers_may_name_what_they_count_as_on_the_command_line() -> None:
+    plain = read_target(TYPED | {"batch": "512", "sequence_length": "2048"})
+    named = {"batch": "512 samples", "sequence_length": "2,048 tokens", "tokens": "0.3 trillion"}
+    assert read_target(TYPED | named) == plain
+
+
+@pytest.mark.parametrize(
+    ("field", "text", "words"),
+    [
+        ("batch", "1M tokens", "batch '1M tokens' is in tokens: write samples"),
+        ("tokens", "3 epochs", "tokens '3 epochs' is in epochs: write what is seen in all"),
+        ("sequence_length", "two", "sequence length 'two' is not a whole number"),
+    ],
+)
+def test_numbers_of_something_else_are_one_line(field: str, text: str, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        read_target(TYPED | {field: text})
