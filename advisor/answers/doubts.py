@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 from advisor.answers.before import Doubt, quoted
 from advisor.answers.budgets import converted
 from advisor.answers.build_words import (
-    bench_words,
     gpus_words,
     in_machine,
     limit_first,
+    measure_command,
     rented_words,
     short_gpus_words,
+    uneven,
 )
 from advisor.answers.circuit import OUTLET
 from advisor.answers.offered import chance_at, days_at, offer_words, orderable, quoted_whole
@@ -181,8 +182,9 @@ def _time(ranking: Ranking, row: RankedRow) -> Doubt | None:
             words = f"published, timed without waiting for the GPU; we measured {days}"
     else:
         return None
-    command = f"advisor bench --model {quoted(model.recipe_id)} {bench_words(build)}"
-    return Doubt(about="time", words=words, command=command)
+    if uneven(model, build):
+        words += f", which do not share its batch of {model.batch_size:,} evenly: change that first"
+    return Doubt(about="time", words=words, command=measure_command(model, build))
 
 
 def _power(row: RankedRow, supply: Supply | None) -> Doubt | None:

@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from datetime import date
 from typing import Any
 
-from advisor.answers.before import quoted
 from advisor.answers.build_words import (
-    bench_words,
     build_words,
     limit_first,
+    measure_command,
     short_gpus_words,
 )
 from advisor.answers.price_told import newer_words, prices_told
@@ -129,8 +128,7 @@ def minutes_from(search: FastSearch) -> str:
 def bench_command(ranking: Ranking, wanted: Wanted) -> str:
     """What to type on the machine that is to be measured."""
     build = ranking.candidates.builds[wanted.build]
-    model = quoted(ranking.candidates.model.recipe_id)
-    return f"advisor bench --model {model} {bench_words(build)}"
+    return measure_command(ranking.candidates.model, build)
 
 
 def settle_object(ranking: Ranking) -> dict[str, Any]:
