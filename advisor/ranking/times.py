@@ -136,6 +136,8 @@ class BestTime:
     measured: TrainingTime | None = None
     """At face value: the synchronised time that says a run takes longer than the one that counts;
     None where there is none."""
+    host_gib: float | None = None
+    """GiB of host memory that the chosen estimate needs; None where nothing is offloaded to it."""
     with_host: tuple[float, TrainingTime] | None = None
     """What is estimated for a host of at least so many GiB of memory, where that is more than 64
     a GPU and gains something: see `on_host`."""
@@ -193,9 +195,14 @@ def on_host(best: BestTime, memory_gib: float | None) -> BestTime:
     """What stands on a host of so much memory: where optimiser states may leave the GPU for it, a
     model may fit that else does not, or train faster. A measurement stands."""
     chosen = best.chosen
-    if best.with_host is None or memory_gib is None or memory_gib < best.with_host[0]:
+    if memory_gib is None or chosen is None:
         return best
-    if chosen is not None and chosen.status == "ok" and chosen.basis == "measured":
+    if best.host_gib is not None and memory_gib < best.host_gib:
+        lacking = _changed(chosen, status="infeasible", training_days=None)
+        return replace(best, chosen=lacking, with_host=(best.host_gib, chosen), host_gib=None)
+    if best.with_host is None or memory_gib < best.with_host[0]:
+        return best
+    if chosen.status == "ok" and chosen.basis == "measured":
         return best
     return replace(best, chosen=best.with_host[1], with_host=None)
 

@@ -27,6 +27,8 @@ from price_catalog.providers import provider_name, rental_kind
 if TYPE_CHECKING:
     from advisor.costs.price_book import PriceBook
 
+_FILLS_A_HOST = 1_700_000_000
+"""Parameters whose optimiser states take the 32 GiB that every machine for training has."""
 MANY_QUOTES = 1_000
 """From so many on, choosing in the store is faster than reading them all."""
 _BATCH_ROWS = 2_048
@@ -213,9 +215,11 @@ class Reader:
         """The times on one clock: predictions wherever what was recorded does not stand."""
         predicted = {(time.gpu_id, time.gpu_count): time for time in self.predictions(recipe_id)}
         larger = self._with_more_host_memory(recipe_id)
+        (model,) = (each for each in self.models() if each.recipe_id == recipe_id)
         for best in measured:
             build = (best.gpu_id, best.gpu_count)
             stands = one_clock(best, predicted.pop(build, None))
+            stands = replace(stands, host_gib=_host_gib(stands.chosen, model))
             yield replace(stands, with_host=larger[build]) if build in larger else stands
         for build, time in predicted.items():
             yield BestTime(
@@ -224,6 +228,7 @@ class Reader:
                 chosen=time,
                 published=None,
                 naive=None,
+                host_gib=_host_gib(time, model),
                 with_host=larger.get(build),
             )
 
@@ -234,6 +239,15 @@ class Reader:
         answer = self.connection.execute(query("predicted_with_host"), {"recipe_id": recipe_id})
         found = ((StoredTime(row), float(row[-1])) for row in answer.fetchall())
         return {(time.gpu_id, time.gpu_count): (gib, time) for time, gib in found}
+
+
+def _host_gib(time: TrainingTime | None, model: Model) -> float | None:
+    """What an estimate needs of its host's memory, where some hosts have less."""
+    if model.parameters < _FILLS_A_HOST:
+        return None
+    from advisor.prediction.host_memory import host_gib_of  # late: most models are smaller
+
+    return host_gib_of(time, model)
 
 
 def _under_one_name(record: dict[str, Any]) -> Rental:

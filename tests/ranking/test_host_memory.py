@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from advisor.prediction.host_memory import host_gib_of
 from advisor.ranking.candidates import Candidates
 from advisor.ranking.question import Question
 from advisor.ranking.rank import rank
 from advisor.ranking.times import BestTime, TrainingTime, at_face_value, on_host
 from advisor.store import Store
+from bench_runner.records import Settings
 from price_catalog.builds import enumerate_builds
 from tests.facts_for_tests import make_best, make_gpu, make_host, make_model, make_time
 
@@ -37,6 +39,44 @@ def test_a_host_with_enough_memory_trains_what_others_cannot(
     chosen: TrainingTime, memory_gib: float | None, enough: bool
 ) -> None:
     assert on_host(given(chosen), memory_gib).chosen == (LARGER if enough else chosen)
+
+
+def test_a_host_with_less_memory_than_is_assumed_of_any_does_not_train_what_needs_it() -> None:
+    """A tinybox has 48 GiB for each of its eight cards, 64 are assumed."""
+    needs = replace(make_best(estimate(258.0)), host_gib=446.0)
+    assert on_host(needs, 512.0) == on_host(needs, None) == needs
+    lacking = on_host(needs, 384.0)
+    assert lacking.chosen is not None and lacking.chosen.status == "infeasible"
+    assert lacking.chosen.training_days is None
+    assert lacking.with_host == (446.0, estimate(258.0))
+    measured = replace(make_best(make_time("card", 1, 285.0)), host_gib=None)
+    assert on_host(measured, 1.0) == measured
+
+
+@pytest.mark.parametrize(
+    ("sharding", "offloading", "precision", "gib"),
+    [
+        ("zero-1", True, "bf16", 16.0),
+        ("fsdp-full-shard", True, "bf16", 18.0),
+        ("zero-3", True, "fp32", 16.0),
+        ("zero-3", False, "bf16", None),
+    ],
+)
+def test_what_an_estimate_needs_of_the_host_follows_from_its_settings(
+    sharding: str, offloading: bool, precision: str, gib: float | None
+) -> None:
+    settings = Settings(
+        free_lunch=True,
+        activation_checkpointing=False,
+        sharding=sharding,
+        offloading=offloading,
+        micro_batch_size=1,
+        gradient_accumulation_steps=1,
+    )
+    model = replace(make_model(), parameters=25 * 10**9, precision=precision)
+    told = None if gib is None else pytest.approx(25e9 * gib / 0.94 / 2**30)
+    assert host_gib_of(replace(LARGER, settings=settings), model) == told
+    assert host_gib_of(make_time("card", 1, 5.0, settings=settings), model) is None
 
 
 def test_a_measurement_stands_whatever_the_host() -> None:
