@@ -6,6 +6,16 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
+from bench_runner.typed_numbers import mistyped, read_whole
+
+_COUNTED: Mapping[str, tuple[str, ...]] = {
+    "batch_size": ("samples", "sequences", "images"),
+    "training_steps": ("steps",),
+    "sequence_length": ("tokens",),
+    "image_size": ("pixels", "px"),
+    "classes": ("classes",),
+}
+"""What may stand behind a number that is written as a text."""
 LARGEST_NUMBER = 2**63 - 1
 """Of samples, steps, tokens or pixels: what a column of whole numbers holds at most."""
 _LONGEST_TEXT = 4_000
@@ -77,11 +87,21 @@ class RecipeTable:
         value = self.content.get(key)
         if value is None:
             return None
+        if isinstance(value, str):
+            value = self._typed(key, value)
+        elif isinstance(value, float) and value.is_integer():
+            value = int(value)  # 1e3, which TOML has as no whole number
         if not isinstance(value, int) or isinstance(value, bool) or value < at_least:
             raise self.error(key, f"is {shown(value)}; write a whole number of {at_least} or more")
         if value > LARGEST_NUMBER:
             raise self.error(key, f"is {shown(value)}; write at most {LARGEST_NUMBER:,}")
         return value
+
+    def _typed(self, key: str, text: str) -> int | str:
+        """A text as the number that it writes, as flags read one: ``143k``, ``1,024``."""
+        if (why := mistyped(text)) and read_whole(text) is None:
+            raise self.error(key, f"{shown(text)} {why}")
+        return 0 if text.strip() == "0" else read_whole(text, units=_COUNTED.get(key, ())) or text
 
     def optional_number(self, key: str, *, below: float | None = None) -> float | None:
         value = self.content.get(key)

@@ -228,6 +228,35 @@ class TestOwnRecipe:
 
 class TestWrongRecipe:
     @pytest.mark.parametrize(
+        ("steps", "read"),
+        [
+            ("143_000", 143_000),
+            ("1.43e5", 143_000),
+            ('"143k"', 143_000),
+            ('"143,000 steps"', 143_000),
+            ('"0.143 million"', 143_000),
+        ],
+    )
+    def test_a_number_is_read_as_a_flag_reads_it(self, write: Write, steps: str, read: int) -> None:
+        changed = ("training_steps = 100", f"training_steps = {steps}")
+        assert load_recipe(write(changed)).training.training_steps == read
+
+    @pytest.mark.parametrize(
+        ("steps", "said"),
+        [
+            ('"143k tokens"', "write a whole number of 1 or more"),
+            ('"1,5k"', "'1,5k' has a comma for the decimal point: write 1.5k"),
+            ('"143.000"', "could mean 143 or 143,000: write 143 or 143000"),
+        ],
+    )
+    def test_a_number_that_is_none_or_two_is_one_line(
+        self, write: Write, steps: str, said: str
+    ) -> None:
+        found = error(write(("training_steps = 100", f"training_steps = {steps}")))
+        assert "key 'training.training_steps': " in found
+        assert said in found
+
+    @pytest.mark.parametrize(
         ("old", "new", "place", "remedy"),
         [
             ('"my-model"', '"My Model"', "key 'id'", "lower-case"),
