@@ -20,7 +20,9 @@ from advisor.parse import (
     parse_positive,
     shown,
 )
+from advisor.planning.grant.typed_toml import with_numbers
 from bench_runner.outside import OutsideError, TooLargeError, check_toml, read_outside
+from bench_runner.typed_numbers import mistyped
 from price_catalog.csv_table import nearest
 from price_catalog.currency_signs import without_currency
 
@@ -251,6 +253,7 @@ def read_toml(path: Path, kind: type[S], instead: str) -> S:
 
 def convert(found: Any, kind: type[S], file: str) -> S:
     """A Struct from plain values. Raises InputError."""
+    found = with_numbers(found, inspect.type_info(kind))
     try:
         return msgspec.convert(
             found, kind, dec_hook=lambda own, value: own.read(value), builtin_types=(date,)
@@ -314,6 +317,9 @@ def _explained(
 
 
 def _what_to_write(node: Any, value: Any, place: str) -> str:
+    number = isinstance(node, inspect.IntType | inspect.FloatType)
+    if number and isinstance(value, str) and (why := mistyped(value)):
+        return f"{shown(value)} {why}"
     if isinstance(node, inspect.LiteralType) and not isinstance(node.values[0], str):
         return f"must be one of {', '.join(map(str, node.values))}"
     if isinstance(node, inspect.LiteralType) and isinstance(value, str):
