@@ -157,6 +157,11 @@ class Roberta(Bert):
     model_type = "roberta"
     vocab_size: int = 50265
 
+    @property
+    def longest(self) -> int:
+        """Its positions are counted from 2; the table has two rows more than a sample tokens."""
+        return self.max_position_embeddings - 2
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mamba(Architecture):

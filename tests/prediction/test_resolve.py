@@ -66,6 +66,8 @@ def test_a_timm_name() -> None:
         ("https://a.example/b", Ask(tokens=1e9), "nothing is fetched here"),
         ("pythia-1b", Ask(images=1e9), "give --tokens"),
         ("vit", Ask(tokens=1e9), "give --images"),
+        ("roberta", Ask(sequence_length=513), "longer than the 512 positions of RoBERTa"),
+        ("bert-base", Ask(sequence_length=513), "longer than the 512 positions of BERT"),
         ("vit_base_patch16_224", Ask(), "--images"),
     ],
 )
