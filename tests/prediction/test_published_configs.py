@@ -478,6 +478,7 @@ def test_the_language_model_of_a_model_that_also_sees_is_counted_as_is_told(
         ({"model_type": None, "architecture": "resnet50"}, "write the timm name resnet50"),
         ({"model_type": "opt", "word_embed_proj_dim": 512}, "word_embed_proj_dim.*differs"),
         ({"model_type": "bert", "position_embedding_type": "relative_key"}, "relative positions"),
+        ({"model_type": "bert", "position_embedding_type": "alibi"}, "of the kind 'alibi' are not"),
         ({"model_type": "llama", "num_experts": 8}, "num_experts.*not counted here"),
         ({"use_bidirectional_attention": True}, "without a causal mask is other work"),
         ({"attn_config": {"attn_type": "multiquery_attention"}}, "multiquery_attention.*not count"),

@@ -177,6 +177,12 @@ def uncounted(
         return "position_embedding_type", (
             "relative positions in the scores are not counted; remove the key for learnt positions"
         )
+    positions = content.get("position_embedding_type")
+    if family == "encoder" and positions not in (None, "absolute"):
+        return "position_embedding_type", (
+            f"positions of the kind {shown(str(positions))} are not counted in an encoder; remove "
+            "the key for learnt positions"
+        )
     both_ways = content.get("use_bidirectional_attention") or content.get("is_causal") is False
     if family == "decoder" and both_ways:
         key = "use_bidirectional_attention"
