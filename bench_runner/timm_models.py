@@ -53,6 +53,8 @@ class TimmModel(Architecture):
     attention = None
     counted: Counted
     classes: int = CLASSES
+    patch_size: int = 0
+    """Pixels a side of the patches that its name tells, of which only whole ones count; 0: none."""
 
     @property
     def parameters(self) -> int:
@@ -63,7 +65,8 @@ class TimmModel(Architecture):
         """The counts at another size: work and elements grow with the area, attention over the
         whole image with its square."""
         counted = self.counted
-        area = (pixels / counted.image_size) ** 2
+        side = max(1, self.patch_size)
+        area = (pixels // side / (counted.image_size // side)) ** 2
         whole = counted.scores >= 0.9 * counted.layers * counted.tokens**2
         square = area**2 if whole else area
         return replace(
@@ -97,7 +100,13 @@ def timm_model(name: str, classes: int | None = None) -> TimmModel | None:
         return None
     numbers = map(int, line.split(",")[1:])
     counted = Counted(**dict(zip(COLUMNS[1:], numbers, strict=True)))
-    return TimmModel(counted=counted, classes=classes or CLASSES)
+    patch = _PATCH.search(plain_name(name))
+    return TimmModel(
+        counted=counted, classes=classes or CLASSES, patch_size=int(patch[1]) if patch else 0
+    )
+
+
+_PATCH = re.compile(r"_patch(\d{1,2})(?=_|$)")
 
 
 def timm_names() -> tuple[str, ...]:

@@ -150,6 +150,16 @@ def test_every_name_of_the_table_is_counted() -> None:
     assert timm_model("hf_hub:somebody/model") is None
 
 
+def test_whole_patches_alone_count() -> None:
+    model = timm_model("vit_base_patch14_dinov2")
+    assert model is not None and model.patch_size == 14 and model.counted.image_size == 518
+    assert model.at(37 * 14 + 13) == model.at(518) == model.counted
+    assert model.at(38 * 14).matmul == pytest.approx(model.counted.matmul * 38**2 / 37**2)
+    plain = timm_model("resnet50")
+    assert plain is not None and plain.patch_size == 0
+    assert plain.at(288).convolution > plain.at(287).convolution
+
+
 @pytest.mark.torch
 @pytest.mark.parametrize("name", ["resnet18", "test_vit", "test_convnext"])
 def test_the_script_counts_what_the_table_says(name: str) -> None:

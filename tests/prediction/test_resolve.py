@@ -51,6 +51,13 @@ def test_a_timm_tag_is_no_training() -> None:
     assert any("as a classifier: the tag 'mae'" in said for said in tagged.assumptions)
 
 
+def test_a_timm_model_at_another_size_than_its_own_is_told_to_be_scaled() -> None:
+    own, other = (resolve("resnet50", Ask(images=1e9, image_size=n), RECIPES) for n in (224, 288))
+    told = "the work at 288 pixels by the area, from what timm builds at 224"
+    assert told in other.assumptions
+    assert not any("by the area" in words for words in own.assumptions)
+
+
 def test_a_timm_name() -> None:
     assert resolve("vit_base_patch16_224", Ask(images=1e9), RECIPES).workload.family == "vit"
 
@@ -69,6 +76,9 @@ def test_a_timm_name() -> None:
         ("roberta", Ask(sequence_length=513), "longer than the 512 positions of RoBERTa"),
         ("bert-base", Ask(sequence_length=513), "longer than the 512 positions of BERT"),
         ("vit_base_patch16_224", Ask(), "--images"),
+        ("vit_base_patch16_224", Ask(images=1e9, image_size=8), "give --image-size 16 or more"),
+        ("vit_base_patch14_dinov2", Ask(images=1e9, image_size=13), "the model's patches of 14"),
+        ("vit", Ask(image_size=8), "smaller than the model's patches of 16"),
     ],
 )
 def test_what_names_nothing_is_one_line(model: str, ask: Ask, words: str) -> None:

@@ -14,6 +14,7 @@ from bench_runner.recipe_model import ModelSource
 from bench_runner.recipes import TEXT_FAMILIES, Precision, Recipe, Support, Training
 from bench_runner.timm_models import (
     CLASSES,
+    TimmModel,
     likely_family,
     plain_name,
     timm_architecture,
@@ -60,7 +61,18 @@ class Target:
 
 def target_of_recipe(recipe: Recipe) -> Target:
     """A recipe says everything."""
+    _refuse_below_a_patch(recipe)
     return Target(workload=workload_of(recipe), recipe=recipe)
+
+
+def _refuse_below_a_patch(recipe: Recipe) -> None:
+    """ValueError where an image is smaller than one of the patches that it is cut into."""
+    pixels, patch = recipe.training.image_size, getattr(recipe.architecture, "patch_size", 0)
+    if pixels is not None and pixels < patch:
+        raise ValueError(
+            f"images of {pixels} pixels a side are smaller than the model's patches of {patch}; "
+            f"give --image-size {patch} or more"
+        )
 
 
 def refuse_the_other(text: bool, asked: Any) -> None:
@@ -158,6 +170,7 @@ def make_target(
         ),
         source="a model of your own",
     )
+    _refuse_below_a_patch(recipe)
     return Target(workload=workload_of(recipe), assumptions=tuple(assumed), recipe=recipe)
 
 
@@ -196,13 +209,18 @@ def target_of_timm(name: str, run: Run) -> Target:
             f"{plain_name(name)} scales every image to {size} pixels a side; leave --image-size out"
         )
     built = timm_model(name) is not None
+    scaled: tuple[str, ...] = ()
+    if isinstance(architecture, TimmModel) and run.image_size not in (None, size):
+        scaled = (
+            f"the work at {run.image_size} pixels by the area, from what timm builds at {size}",
+        )
     return make_target(
         name=plain_name(name),
         kind=type(architecture),
         arguments={} if built else {**architecture.arguments(), "num_labels": CLASSES},
         run=run,
         longest=size,
-        assumptions=(f"{CLASSES} classes", *_tagged(name)),
+        assumptions=(f"{CLASSES} classes", *_tagged(name), *scaled),
         timm=plain_name(name) if built else None,
         family=likely_family(architecture),
     )
