@@ -60,7 +60,8 @@ def heads_of_later_tokens(content: Mapping[str, Any]) -> tuple[str, ...]:
 
 _OTHER_WORK: Mapping[str, str] = {
     "openelm": "OpenELM's layers differ in heads and inner sizes, which is not counted",
-    "albert": "ALBERT's layers share one layer's weights, which is not counted",
+    "albert": "ALBERT's layers share one layer's weights, which is not counted; write bert to "
+    "ask for layers with weights of their own",
     "bart": "encoder-decoders are counted as T5 or mT5 alone",
     **dict.fromkeys(
         (
