@@ -35,7 +35,7 @@ METHODS = ("naive", "free-lunch", "paper", "all")
 KERNEL_TRIALS: Mapping[str, int] = {
     "decoder": 8,
     "encoder": 7,
-    "vit": 4,
+    "vit": 5,
     "convnet": 3,
     "ssm": 2,
 }

@@ -215,7 +215,8 @@ class Reader:
         """The times on one clock: predictions wherever what was recorded does not stand."""
         predicted = {(time.gpu_id, time.gpu_count): time for time in self.predictions(recipe_id)}
         larger = self._with_more_host_memory(recipe_id)
-        (model,) = (each for each in self.models() if each.recipe_id == recipe_id)
+        # A recipe that is measured for the first time is none of the store's models yet.
+        model = next((each for each in self.models() if each.recipe_id == recipe_id), None)
         for best in measured:
             build = (best.gpu_id, best.gpu_count)
             stands = one_clock(best, predicted.pop(build, None))
@@ -241,9 +242,9 @@ class Reader:
         return {(time.gpu_id, time.gpu_count): (gib, time) for time, gib in found}
 
 
-def _host_gib(time: TrainingTime | None, model: Model) -> float | None:
+def _host_gib(time: TrainingTime | None, model: Model | None) -> float | None:
     """What an estimate needs of its host's memory, where some hosts have less."""
-    if model.parameters < _FILLS_A_HOST:
+    if model is None or model.parameters < _FILLS_A_HOST:
         return None
     from advisor.prediction.host_memory import host_gib_of  # late: most models are smaller
 

@@ -11,12 +11,14 @@ from advisor.cli.main import main
 from advisor.costs.amounts import minutes_words
 
 
-@pytest.mark.parametrize("model", ["pythia-160m", "pythia-1b", "roberta"])
+@pytest.mark.parametrize(
+    ("model", "budget"), [("pythia-160m", "250k"), ("pythia-1b", "40k"), ("roberta", "40k")]
+)
 def test_rank_and_predict_say_the_same_minutes(
-    model: str, store_path: Path, capsys: pytest.CaptureFixture[str]
+    model: str, budget: str, store_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     at = ("--store", str(store_path), "--format", "json")
-    assert main(["rank", "--model", model, "--budget", "40k", *at]) == 0
+    assert main(["rank", "--model", model, "--budget", budget, *at]) == 0
     measure = json.loads(capsys.readouterr().out)["settle"]["measure"]
     assert measure is not None
     gpu = ("--gpu", measure["gpu"], "--count", str(measure["gpu_count"]))

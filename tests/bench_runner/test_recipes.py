@@ -75,6 +75,7 @@ class TestShippedRecipes:
             "qwen3-0.6b-shape",
             "qwen3-1.7b-shape",
             "modernbert-150m-shape",
+            "modernbert-395m-shape",
             "bert-base",
             "bert-large",
             "convnext-base-22k",
@@ -85,6 +86,14 @@ class TestShippedRecipes:
             "smollm2-135m-shape",
             "swin-base",
             "vit-base-16",
+            "convnext-tiny-1k",
+            "deit-small-16",
+            "mamba-130m",
+            "mamba-370m",
+            "regnety-3.2gf",
+            "resnet-101",
+            "roberta-base",
+            "swin-tiny",
         }
         assert [RECIPES[name].name for name in ("pythia-160m", "mamba", "vit")] == [
             "Pythia 160M",
@@ -160,6 +169,9 @@ class TestShippedRecipes:
         transformers = pytest.importorskip("transformers")
         torch = pytest.importorskip("torch")
         for recipe in RECIPES.values():
+            if recipe.model.timm is not None:
+                assert not recipe.support.fsdp_wrap
+                continue
             config = getattr(transformers, recipe.model.config_class)(**recipe.model.arguments)
             auto = {"encoder": "AutoModelForMaskedLM", "convnet": "AutoModelForImageClassification"}
             auto |= {"vit": "AutoModelForImageClassification"}

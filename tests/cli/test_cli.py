@@ -36,7 +36,7 @@ def refused(capsys: pytest.CaptureFixture[str], *argv: str) -> str:
     assert printed.out == ""
     assert printed.err.startswith("advisor: ")
     assert printed.err.count("\n") == 1
-    assert len(printed.err) < 600  # every model's name at most
+    assert len(printed.err) < 800  # every model's name at most
     return printed.err
 
 

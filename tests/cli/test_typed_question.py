@@ -97,7 +97,7 @@ def test_only_who_is_still_typing_gets_the_first_model_that_fits(
     refused = asked_by_command(store_path, DEFAULTS | {"model": "pythia"}, capsys)
     assert isinstance(refused, str) and refused.startswith("no model is called 'pythia'")
     shown = asked_by_program(store_path, DEFAULTS | {"model": "pythia"})
-    assert isinstance(shown, dict) and shown["model"] == "pythia-70m"
+    assert isinstance(shown, dict) and shown["model"] == "pythia-14m"
 
 
 @pytest.mark.parametrize("empty", ["", " ", " , "])
