@@ -302,7 +302,7 @@ class TestPalette:
         ("typed", "what"),
         [
             ("rank by cheapest", {"rule": "cost"}),
-            ("model: roberta", {"model": "roberta"}),
+            ("model: roberta 350", {"model": "roberta"}),
             ("GPU: H100", {"gpus": "H100"}),
         ],
     )
