@@ -176,6 +176,8 @@ def from_measurements(
         if not paper and settings is not None and settings.attention is not None:
             workload = replace(workload, fused_attention=settings.attention != "eager")
         option = None if paper or settings is None else option_of(settings)
+        if settings is not None and settings.compilation == "none" and not settings.sharding:
+            workload = replace(workload, compiles=False)  # of sharded ones the option says it
         if settings is not None and settings.compilation == "regional":
             workload = replace(workload, opens=False)
             if option is not None and workload.family in IMAGE_FAMILIES:
