@@ -107,7 +107,7 @@ paper's clock saw, which hides more of a ConvNeXt than of anything else.
 
 As long as it was reckoned to hide as much of each block, ConvNeXt was 55 % off and ViT 25 %, and
 14.9 % all of Table 1 with a model out. Since FP32 has factors of its own they are told too slow:
-ViT by 16 %, ConvNeXt by 12 %. Of ViT an H100's profile has half of the reason: what tells of it is
+ViT by 11 %, ConvNeXt by 12 %. Of ViT an H100's profile has half of the reason: what tells of it is
 ViT-B/16, whose weight gradients in TF32 fill 72 of 132 multiprocessors where ViT's own fill 128.
 
 Of the decoders the two largest are furthest off, and slower than predicted, where they must offload
@@ -174,9 +174,9 @@ calibrated since |
 | the first 13, of eight of the ten models below, naive and the paper's settings | as it was \
 | 4.1 % | 69 % | BERT compiled whole takes 1.27 and 1.37 times what is said |
 | ours from 24 November: 77, of 22 models that nobody had timed and of others | without them \
-| 9.0 % | 78 % | a third of our own models are left, two of them of images |
+| 8.9 % | 78 % | a third of our own models are left, two of them of images |
 | the 34 of 24 November alone | as it was | 8.5 % | 91 % | docs/measurements.md has each |
-| ours from 22 November: 120 | without them | 6.1 % | 89 % | half are with settings beyond the \
+| ours from 22 November: 120 | without them | 6.2 % | 89 % | half are with settings beyond the \
 paper's, of which no time of our own is left then |
 | the 30 of 22 November alone | as it was | 6.6 % | 77 % | RoBERTa's up to 23 % off |
 | the same less seven slower trials, which nobody is told | as it was | 8.2 % | 70 % | |

@@ -175,6 +175,8 @@ def from_measurements(
         settings = record.settings
         if not paper and settings is not None and settings.attention is not None:
             workload = replace(workload, fused_attention=settings.attention != "eager")
+        if paper:
+            workload = replace(workload, opens=False)  # its transformers wrote no such masks
         option = None if paper or settings is None else option_of(settings)
         if settings is not None and settings.compilation == "none" and not settings.sharding:
             workload = replace(workload, compiles=False)  # of sharded ones the option says it

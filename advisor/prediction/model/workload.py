@@ -151,9 +151,8 @@ def workload_of(recipe: Recipe) -> Workload:
 
 
 def _opens(architecture: Architecture) -> bool:
-    """BERT's and ViT's kin: traces of both have no fused kernel where they are compiled whole, by a
-    mask that hides nothing, dropout of the scores or an odd number of patches. A decoder keeps
-    its own, and so does ModernBERT by its times."""
+    """BERT's and ViT's kin: profiles of both have no fused kernel where they are compiled whole. A
+    decoder keeps its own, and so does ModernBERT by its times."""
     return isinstance(architecture, Bert | Vit)
 
 
