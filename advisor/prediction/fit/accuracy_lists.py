@@ -21,8 +21,8 @@ fp16's loss scaler waits for them, and that wait is timed once a step.
 Both were read in the paper's program when ConvNeXt and ViT were furthest off with their model out.
 With the blocks and the scaler the fit is likelier by 2 without a factor more, and what it asks of a
 ConvNeXt is 1.3 times the count where it was 1.9. The likelihood does not ask for the factor of FP32
-(0.3). We kept it since it was counted: without it ViT and ConvNeXt are 29 % and 27 % off with their
-model out, with it 16 % and 14 %.
+(0.3). We kept it since it was counted: without it ViT and ConvNeXt were 29 % and 27 % off with
+their model out, with it 17 % and 15 %.
 
 The paper's clock sees all of a step whose update is offloaded, since the host waits for the last
 gradients, and the paper's searches took what that clock saw as fastest. Of four readings (nothing,

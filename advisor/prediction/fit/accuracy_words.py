@@ -107,8 +107,8 @@ paper's clock saw, which hides more of a ConvNeXt than of anything else.
 
 As long as it was reckoned to hide as much of each block, ConvNeXt was 55 % off and ViT 25 %, and
 14.9 % all of Table 1 with a model out. Since FP32 has factors of its own they are told too slow:
-ViT by 11 %, ConvNeXt by 12 %. Of ViT an H100's profile has half of the reason: what tells of it is
-ViT-B/16, whose weight gradients in TF32 fill 72 of 132 multiprocessors where ViT's own fill 128.
+both by 14 %. Of ViT an H100's profile has half of the reason: what tells of it is ViT-B/16, whose
+weight gradients in TF32 fill 72 of 132 multiprocessors where ViT's own fill 128.
 
 Of the decoders the two largest are furthest off, and slower than predicted, where they must offload
 or shard on small GPUs: without them no time is left that tells what that costs. The others are near
