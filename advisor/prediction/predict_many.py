@@ -28,6 +28,7 @@ from advisor.prediction.physics.step_time import (
     TERMS,
     busy_seconds,
     company_share,
+    expert_seconds,
     least_seconds,
     opened,
     options_for,
@@ -310,6 +311,7 @@ def _fastest(
     )
     scores = score_seconds(columns) * factors[_AT["scores"]]
     compiled = compiled + np.where(opened(alone, columns), scores, 0.0)
+    compiled = compiled + expert_seconds(columns) * factors[_AT["experts"]]
     apart = work
     elementwise = parts[_AT["elementwise"]]
     if options[0].lean:

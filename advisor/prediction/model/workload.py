@@ -18,6 +18,7 @@ from bench_runner.architecture import (
     Transformer,
     Vit,
 )
+from advisor.prediction.model.unfilled import unfilled_flops
 from bench_runner.architecture_experts import DeepseekV2, Experts
 from bench_runner.architecture_images import ResNet, Swin
 from bench_runner.architecture_text import T5, Deberta, target_length
@@ -52,6 +53,10 @@ class Workload:
     convolution_flops: float
     """Those of them of convolutions that share their weights among channels: cuDNN's kernels, which
     take TF32 unless they are told not to."""
+    expert_flops: float
+    """Those of the experts that a router chose for the tokens, a sample."""
+    unfilled_flops: float
+    """What the multiprocessors that a weight's gradient leaves idle could have done, a sample."""
     attention_flops: float
     """Scores and weighted values over the full square, a sample."""
     layer_elements: float
@@ -59,11 +64,15 @@ class Workload:
     logit_elements: float
     score_elements: float
     """Attention scores, a sample: written to memory only where attention is not fused."""
+    expert_elements: float
+    """Those of `layer_elements` that go to experts and come back."""
     scan_elements: float
     """What runs outside matrix units: states of a recurrence, taps of depthwise convolutions."""
     causal: bool
     fused_attention: bool
     """Whether free-lunch settings bring a fused attention kernel."""
+    always_fused: bool
+    """Whether naive settings have it too, as timm's models do, whose code asks for nothing."""
     opens: bool
     """Whether compiling the model as a whole opens that kernel into products and a softmax."""
     layered: bool
@@ -102,6 +111,8 @@ class _Shape:
     logit_elements: float = 0.0
     score_elements: float = 0.0
     scan_elements: float = 0.0
+    expert_elements: float = 0.0
+    expert_flops: float = 0.0
     causal: bool = False
     masked: bool = True
     """Of an encoder: whether some of its own tokens are what it predicts."""
@@ -130,14 +141,19 @@ def workload_of(recipe: Recipe) -> Workload:
         convolution_flops=float(forward.convolution - 2.0 * shape.scan_elements)
         if recipe.family in IMAGE_FAMILIES
         else 0.0,
+        expert_flops=shape.expert_flops,
+        unfilled_flops=unfilled_flops(architecture, length),
         attention_flops=float(forward.attention),
         layer_elements=shape.layer_elements,
         logit_elements=shape.logit_elements,
         score_elements=shape.score_elements,
+        expert_elements=shape.expert_elements,
         scan_elements=shape.scan_elements,
         causal=shape.causal,
-        fused_attention=support.attention != "eager",
-        opens=_opens(architecture),
+        # No fused kernel adds a bias that is learnt, as T5's of its positions are.
+        fused_attention=support.attention != "eager" and not isinstance(architecture, T5),
+        always_fused=recipe.model.timm is not None,
+        opens=_opens(architecture) and recipe.model.timm is None,
         layered=most_promising(recipe).compilation == "regional",
         compiles=support.compile,
         checkpoints=support.activation_checkpointing,
@@ -190,8 +206,11 @@ def sized(workload: Workload, parameters: float | None) -> Workload:
         parameters=round(parameters),
         linear_flops=workload.linear_flops * ratio,
         convolution_flops=workload.convolution_flops * ratio,
+        expert_flops=workload.expert_flops * ratio,
+        unfilled_flops=workload.unfilled_flops * ratio,
         attention_flops=workload.attention_flops * ratio,
         layer_elements=workload.layer_elements * ratio,
+        expert_elements=workload.expert_elements * ratio,
     )
 
 
@@ -287,11 +306,10 @@ def _experts(model: Experts, tokens: int) -> _Shape:
     else:
         inner = heads * model.head_dim
         attention = 7 * hidden + 2 * inner + 2 * model.num_key_value_heads * model.head_dim
-    dense = model.dense_layers
-    chosen = (
-        model.num_experts_per_tok * (3 * model.expert_size + 2 * hidden) + 3 * model.shared_size
-    )
-    elements = layers * attention + dense * 3 * model.intermediate_size + (layers - dense) * chosen
+    dense, chosen = model.dense_layers, model.num_experts_per_tok
+    routed = (layers - dense) * chosen * (3 * model.expert_size + 2 * hidden)
+    elements = layers * attention + dense * 3 * model.intermediate_size + routed
+    elements += (layers - dense) * 3 * model.shared_size
     return _Shape(
         layers=layers,
         width=hidden,
@@ -299,6 +317,8 @@ def _experts(model: Experts, tokens: int) -> _Shape:
         layer_elements=float(tokens * elements),
         logit_elements=float(tokens * model.vocab_size),
         score_elements=float(heads * tokens**2 * layers),
+        expert_elements=float(tokens * routed),
+        expert_flops=float(2 * tokens * (layers - dense) * chosen * 3 * hidden * model.expert_size),
         causal=True,
     )
 

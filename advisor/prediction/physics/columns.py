@@ -31,10 +31,13 @@ _WORKLOAD_NUMBERS = (
     "width",
     "linear_flops",
     "convolution_flops",
+    "expert_flops",
+    "unfilled_flops",
     "attention_flops",
     "layer_elements",
     "logit_elements",
     "score_elements",
+    "expert_elements",
     "scan_elements",
     "labelled",
 )
@@ -52,16 +55,20 @@ class Columns:
     width: Floats
     linear_flops: Floats
     convolution_flops: Floats
+    expert_flops: Floats
+    unfilled_flops: Floats
     attention_flops: Floats
     layer_elements: Floats
     logit_elements: Floats
     score_elements: Floats
+    expert_elements: Floats
     scan_elements: Floats
     labelled: Floats
     half: Flags
     bf16: Flags
     causal: Flags
     fused: Flags
+    always_fused: Flags
     opens: Flags
     layered: Flags
     compiles: Flags
@@ -86,6 +93,8 @@ class Columns:
     peak: Floats
     """FLOP a second with free-lunch settings."""
     naive_peak: Floats
+    fp32_peak: Floats
+    """FLOP a second in FP32, at the clock that the power leaves."""
     load_rate: Floats
     """FLOP a second in FP32 of 64 lanes a multiprocessor, at the clock that the power leaves."""
     tap_rate: Floats
@@ -130,6 +139,7 @@ class WorkloadTable:
                     item.family in TEXT_FAMILIES and item.fuses_loss,
                     item.opens,
                     item.layered,
+                    item.always_fused,
                 )
                 for item in workloads
             ],
@@ -160,6 +170,7 @@ class WorkloadTable:
                     item.tdp_w,
                     item.load_tflops,
                     item.tap_tflops,
+                    item.fp32_tflops,
                 )
                 for item in chips
             ],
@@ -194,6 +205,7 @@ class WorkloadTable:
             fuses_loss=flags[9],
             opens=flags[10],
             layered=flags[11],
+            always_fused=flags[12],
             half_rate=self.half_rate[chip_index],
             large_cache=self.large_cache[chip_index],
             tensor_memory=self.tensor_memory[chip_index],
@@ -205,6 +217,7 @@ class WorkloadTable:
             naive_peak=self.naive_peaks[chip_index, precision],
             load_rate=rates[5] * self.clock[chip_index] * 1e12,
             tap_rate=rates[6] * self.clock[chip_index] * 1e12,
+            fp32_peak=rates[7] * self.clock[chip_index] * 1e12,
             pcie=rates[2] * 1e9,
             weight_bytes=np.where(flags[0], 2.0, 4.0),
             share=batch / count,

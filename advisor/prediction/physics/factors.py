@@ -55,6 +55,7 @@ FACTORS = (
     Factor(name="scan", start=4.0, spread=1.0),
     Factor(name="depthwise", start=4.0, spread=0.5),
     Factor(name="depthwise in fp32", start=30.0, spread=0.5),
+    Factor(name="experts", start=2.1, spread=0.3),
     Factor(name="update", start=1.5, spread=0.4),
     Factor(name="exchange", start=1.0, spread=0.6),
     Factor(name="exposed", start=0.1, spread=0.7),

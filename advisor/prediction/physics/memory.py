@@ -231,11 +231,14 @@ def sample_bytes(option: Option, columns: Columns, costs: MemoryCosts) -> Floats
         scan = 0.0
     else:
         layer = np.where(half, costs.naive_layer, costs.naive_fp32_layer)
-        score = np.full(len(columns), costs.naive_score)
+        score = np.where(columns.fused & columns.always_fused, 0.0, costs.naive_score)
         logit = costs.mixed_logit
         scan = 12.0  # without its kernel a scan writes three FP32 arrays of all states
     layers = columns.layer_elements * layer + columns.score_elements * score
     layers = layers + np.where(columns.convnet, 0.0, columns.scan_elements * scan)
+    if not (option.stage or option.half_weights):
+        # Experts keep FP32 there, where a layer is counted in half precision (step_time.py).
+        layers = layers + np.where(half, 2.0 * columns.expert_elements, 0.0)
     if option.checkpointing:
         weight = columns.weight_bytes
         inputs = columns.layers * columns.tokens * columns.width * weight

@@ -41,6 +41,7 @@ TERMS = (
     "scores",
     "scan",
     "convolution",
+    "experts",
     "update",
     "exchange",
     "exposed",
@@ -101,12 +102,15 @@ def work_terms(columns: Columns, *, free_lunch: bool, lean: bool = False) -> lis
     # Of a narrow model a vocabulary's products are bound by the logits that they write and read.
     products_s = 2.0 * columns.width * logits * per_flop / PRODUCTS_REACH
     narrow = np.maximum(logits * width * LOGIT_TRIPS * per_byte - products_s, 0.0)
+    # Gradients of weights in TF32 alone leave multiprocessors idle: one of the three passes.
+    tf32 = ~columns.half & columns.tensor_memory & free_lunch
+    unfilled_s = np.where(tf32, columns.unfilled_flops * per_flop / 3.0, 0.0)
     operand_bytes = linear_flops * width * (1.5 / OPERAND_REUSE)  # 3 passes, 2-byte base
-    fused = columns.fused & free_lunch
+    fused = columns.fused & (columns.always_fused | free_lunch)
     # A causal kernel leaves out the half above the diagonal.
     square = np.where(columns.causal & fused, 0.5, 1.0)
     return [
-        (linear_flops - columns.convolution_flops) * per_flop + narrow,
+        (linear_flops - columns.convolution_flops) * per_flop + narrow + unfilled_s,
         operand_bytes * per_byte,
         linear_flops * width * (1.5 * share / FLOPS_A_JOULE) / columns.tdp_w,
         columns.attention_flops * square * per_flop,
@@ -120,6 +124,7 @@ def work_terms(columns: Columns, *, free_lunch: bool, lean: bool = False) -> lis
             columns.scan_elements * width * per_byte,
         ),
         convolution_s,
+        np.zeros_like(convolution_s),
     ]
 
 
@@ -127,6 +132,21 @@ def score_seconds(columns: Columns) -> Floats:
     """What attention's scores take where no fused kernel keeps them."""
     moved = columns.score_elements * columns.weight_bytes * columns.share
     return moved / columns.layer_bandwidth
+
+
+def expert_seconds(columns: Columns) -> Floats:
+    """What experts take in FP32: torch's grouped product is none of those that autocast rounds, so
+    that it takes the weights as they are (transformers' integrations/moe.py; profiled)."""
+    import numpy as np
+
+    rounded = columns.half & (columns.expert_flops > 0.0)  # not every rate of FP32 is known
+    seconds = columns.expert_flops * (3.0 * columns.share) / columns.fp32_peak
+    return np.where(rounded, seconds, 0.0)
+
+
+def rounds_experts(option: Option) -> bool:
+    """Whether the weights themselves are in half precision, as DeepSpeed and FSDP hold them."""
+    return option.stage > 0 or option.half_weights
 
 
 def opened(option: Option, columns: Columns) -> Flags:
@@ -211,6 +231,8 @@ def step_terms(option: Option, columns: Columns, micro_batch_size: Floats) -> li
     terms = work_terms(columns, free_lunch=option.free_lunch, lean=option.lean)
     scores = TERMS.index("scores")
     terms[scores] = terms[scores] + np.where(opened(option, columns), score_seconds(columns), 0.0)
+    if not rounds_experts(option):
+        terms[TERMS.index("experts")] = expert_seconds(columns)
     work = [term * multiple for term in terms]
     micro = np.maximum(micro_batch_size, 1.0)
     busy = busy_seconds(work)
