@@ -7,6 +7,8 @@ GPU and 22 on several. Light on purpose: the advisor imports it.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
+from itertools import chain
 from typing import NamedTuple
 
 from bench_runner import records
@@ -154,18 +156,49 @@ def label(settings: Settings) -> str:
     return " + ".join(words)
 
 
+MOST_AT_ONCE = 2**16
+"""Samples of a micro-batch: more than any GPU holds of any model."""
+
+
 def micro_batch_sizes(batch_size: int, gpu_count: int) -> tuple[int, ...]:
-    """The powers of two that divide the batch of one GPU, smallest first."""
+    """What divides the batch of one GPU, smallest first, each about twice the one before: of a
+    power of two all powers of two."""
     if batch_size < gpu_count or batch_size % gpu_count:
         raise ValueError(
             f"the batch of {batch_size} cannot be shared evenly by {gpu_count} GPUs: "
             "choose --gpus so that it divides the recipe's batch_size"
         )
-    share = batch_size // gpu_count
+    return _sizes(batch_size // gpu_count)
+
+
+@lru_cache(maxsize=1024)
+def _sizes(share: int) -> tuple[int, ...]:
     sizes = [1]
-    while share % (sizes[-1] * 2) == 0:
-        sizes.append(sizes[-1] * 2)
+    most = min(share, MOST_AT_ONCE)
+    while sizes[-1] < most:
+        last = sizes[-1]
+        twice = range(2 * last, last, -1)
+        farther = range(2 * last + 1, most + 1)
+        size = next((n for n in chain(twice, farther) if n <= most and share % n == 0), None)
+        if size is None:
+            break
+        sizes.append(size)
     return tuple(sizes)
+
+
+def even_batch(batch_size: int, gpu_count: int) -> int:
+    """The batch where the GPUs share it evenly; else about as many samples, which they do, in
+    passes of a power of two: within a fiftieth where that can be."""
+    if batch_size % gpu_count == 0:
+        return batch_size
+    near = gpu_count
+    passes = 1
+    while passes * gpu_count <= batch_size:
+        found = max(1, round(batch_size / (passes * gpu_count))) * passes * gpu_count
+        if passes == 1 or abs(found - batch_size) <= 0.02 * batch_size:
+            near = found
+        passes *= 2
+    return near
 
 
 def accumulation_steps(batch_size: int, gpu_count: int, micro_batch_size: int) -> int:

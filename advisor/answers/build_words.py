@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.answers.before import quoted
+from bench_runner.space import even_batch
 from price_catalog.builds import Build
 from price_catalog.model import OWN_QUOTE
 
@@ -62,8 +63,6 @@ def measure_command(model: Model, build: Build) -> str:
     name, gpus = quoted(model.recipe_id), build.gpu_count * build.machines
     if not uneven(model, build):
         return f"advisor bench --model {name} {bench_words(build)}"
-    from advisor.prediction.predict_one import even_batch  # late: most share it
-
     batch, kept = even_batch(model.batch_size, gpus), f"{model.recipe_id}-{gpus}gpus"
     return (
         f"advisor predict --model {name} --gpu {quoted(build.gpu.gpu_id)} --count {gpus} "

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from advisor.answers.before import quoted
-from advisor.prediction.predict_one import even_batch
+from bench_runner.space import even_batch
 
 if TYPE_CHECKING:
     from advisor.prediction.model.targets import Target
@@ -48,7 +48,7 @@ def assumptions_said(
     if recipe is not None and any(words.startswith("images of ") for words in assumptions):
         flags.append(f"--image-size {recipe.training.image_size}")
     batch = target.workload.batch_size
-    if any(words.startswith("a batch that ") for words in assumptions):
+    if any(words.startswith("a batch of ") for words in assumptions):
         flags.append(f"--batch {even_batch(batch, count)}")
     elif any(words.startswith("batches of ") for words in assumptions):
         flags.append(f"--batch {batch}")

@@ -15,6 +15,7 @@ from advisor.parse import (
     parse_whole,
     shown,
 )
+from bench_runner.space import even_batch
 
 if TYPE_CHECKING:
     from advisor.prediction.physics.memory import Wanted
@@ -102,16 +103,17 @@ def _yes(text: str | None, option: str) -> bool | None:
 def check_divides(micro: int | None, batch: int, count: int) -> None:
     """Raises InputError where passes of so many samples do not make the batch: another batch is
     another training."""
-    of_each = batch // count
-    if micro is None or micro > of_each or batch % (micro * count) == 0:
+    if micro is None or micro * count > batch:
         return  # what is too large is refused where it is predicted
-    near = [each for each in range(micro, 0, -1) if batch % (each * count) == 0]
-    if not near:
-        return  # the batch itself cannot be shared alike, which is told there, too
+    even = even_batch(batch, count)
+    if even % (micro * count) == 0:
+        return
+    near = next(each for each in range(micro, 0, -1) if even % (each * count) == 0)
     gpus = "1 GPU" if count == 1 else f"{count} GPUs"
+    instead = "" if even == batch else f", which they share instead of {batch:,}"
     raise InputError(
-        f"--micro-batch {micro} does not divide the batch of {batch:,} on {gpus}: "
-        f"give one that does, such as {near[0]}"
+        f"--micro-batch {micro} does not divide the batch of {even:,} on {gpus}{instead}: "
+        f"give one that does, such as {near}"
     )
 
 

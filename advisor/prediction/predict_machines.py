@@ -44,7 +44,7 @@ def over_machines(one: Prediction, target: Target, machines: int, network: Fabri
     )
     if days is None or low is None or high is None:
         return joined
-    settings = shared_settings(one.settings, machines)
+    settings = shared_settings(one.settings, workload.batch_size, count)
     scaled = scaled_days(
         (days, low, high),
         settings,

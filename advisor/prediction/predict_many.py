@@ -175,7 +175,7 @@ def _distinct(
         unknown[block] |= np.isnan(columns.bandwidth + columns.tdp_w)
     linear = _linear(table, workload_index, chip_index, counts, samples, fitted, options, wanted)
     # With room for smaller micro-batches alone, the one pays more passes over its weights.
-    alike = linear.micro_batch_size >= micro_batch_size
+    alike = 2.0 * linear.micro_batch_size > micro_batch_size
     best = np.fmax(best, np.where(alike, linear.least + company, np.nan))
     fits = chosen >= 0
     gpus, own = (

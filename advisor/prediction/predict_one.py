@@ -14,10 +14,10 @@ from advisor.prediction.misfit import host_gib_for, misfit
 from advisor.prediction.model.targets import Target
 from advisor.prediction.model.workload import Workload
 from advisor.prediction.physics.chip import Chip
-from advisor.prediction.physics.memory import ANY, Wanted
+from advisor.prediction.physics.memory import ANY, Wanted, micro_batch
 from bench_runner.flops import count_flops
 from bench_runner.records import Settings
-from bench_runner.space import fast_search
+from bench_runner.space import accumulation_steps, even_batch, fast_search
 from bench_runner.typed_numbers import percent
 
 if TYPE_CHECKING:
@@ -184,6 +184,7 @@ def predict(
         )
     if not options:
         raise ValueError(f"no settings of the method {method} are as asked; leave one out")
+    batch = even_batch(workload.batch_size, count)
     micro_size = wanted.micro_batch_size
     if micro_size is not None and micro_size * count > workload.batch_size:
         raise ValueError(
@@ -205,14 +206,14 @@ def predict(
         )
         if every.paper.fits[0]:
             micro = int(every.paper.micro_batch_size[0])
-            steps = math.ceil(workload.batch_size / (count * micro))
+            steps = accumulation_steps(batch, count, micro)
             option = every.paper.options[int(every.paper.option[0])]
             paper_settings = option.settings(micro, steps)
     else:
         many = predict_many(*asked, method=method, wanted=wanted)
 
     def written(option: Option, micro: int) -> Settings:
-        steps = math.ceil(workload.batch_size / (count * micro))
+        steps = accumulation_steps(batch, count, micro)
         return settings_of(option, micro, steps, target.recipe)
 
     fitting = []
@@ -254,12 +255,15 @@ def predict(
             f"held to {percent(fitted.highest_share)} of this GPU's speed in matrix products: no "
             "training was measured to reach more"
         )
-    if fits and workload.batch_size % count:
-        near = even_batch(workload.batch_size, count)
+    if fits and batch != workload.batch_size:
         assumptions.append(
-            f"a batch that {count} GPUs share evenly, such as {near:,} instead of "
+            f"a batch of {batch:,}, which {count} GPUs share evenly, instead of "
             f"{workload.batch_size:,}"
         )
+    if settings is not None and settings.micro_batch_size is not None:
+        held = int(micro_batch(best, columns, fitted.costs, wanted.host_gib)[0])
+        if wanted.micro_batch_size is None and 2 * settings.micro_batch_size <= held:
+            assumptions.append(_small_passes(batch, count, settings.micro_batch_size, held))
     if count > MEASURED_GPUS:
         assumptions.append(f"more than {MEASURED_GPUS:g} GPUs, where the interval is wider")
     if count > 8:
@@ -323,17 +327,14 @@ def predict(
     )
 
 
-def even_batch(batch: int, count: int) -> int:
-    """About as many samples, which the GPUs share in passes of a power of two: within a fiftieth
-    where that can be."""
-    near = count
-    passes = 1
-    while passes * count <= batch:
-        found = max(1, round(batch / (passes * count))) * passes * count
-        if passes == 1 or abs(found - batch) <= 0.02 * batch:
-            near = found
-        passes *= 2
-    return near
+def _small_passes(batch: int, count: int, micro: int, held: int) -> str:
+    """That the batch is made up of smaller passes than fit, with one that is not."""
+    near = max(1, round(batch / (count * held))) * count * held
+    samples = f"{micro} sample{'s'[: micro > 1]}"
+    return (
+        f"passes of {samples}, where {held} fit: larger ones do not make up the batch of "
+        f"{batch:,}, as they do one of {near:,}"
+    )
 
 
 def _active(target: Target) -> int:

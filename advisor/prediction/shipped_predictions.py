@@ -23,6 +23,7 @@ from advisor.ranking.times import SAME_CLOCK
 from bench_runner.flops import count_flops
 from bench_runner.recipes import TEXT_FAMILIES, Recipe
 from bench_runner.records import Measurement, Settings
+from bench_runner.space import accumulation_steps, even_batch
 from price_catalog.builds import GPU_COUNTS
 from price_catalog.gpu_names import index_gpus, normalise
 from price_catalog.model import Gpu, Source
@@ -189,7 +190,8 @@ def predicted_rows(
             return None
         option = many.options[int(many.option[place])]
         micro = int(many.micro_batch_size[place])
-        steps = math.ceil(recipes[r].training.batch_size / (count * micro))
+        batch = even_batch(recipes[r].training.batch_size, count)
+        steps = accumulation_steps(batch, count, micro)
         low, high = float(many.low_days[place]), float(many.high_days[place])
         paper: list[float | None] = [
             None if math.isnan(column[i]) else _round(float(column[i]))

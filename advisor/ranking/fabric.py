@@ -22,6 +22,7 @@ from typing import Any, Literal, get_args
 from advisor.parse import InputError, parse_choice, shown
 from advisor.ranking.times import Model, TrainingTime
 from bench_runner.records import Settings
+from bench_runner.space import accumulation_steps, even_batch, micro_batch_sizes
 from bench_runner.typed_numbers import read_whole
 
 Fabric = Literal["ethernet-10", "ethernet-25", "ethernet-100", "infiniband-hdr", "infiniband-ndr"]
@@ -141,17 +142,17 @@ def slowdown(
     return Slowdown(middle=1.0 + loss, low=1.0 + loss / factor, high=1.0 + loss * factor)
 
 
-def shared_settings(settings: Settings | None, machines: int) -> Settings | None:
-    """One machine's settings with the batch shared among several: fewer passes, then smaller."""
+def shared_settings(settings: Settings | None, batch_size: int, gpu_count: int) -> Settings | None:
+    """One machine's settings with the batch shared by the GPUs of several: fewer passes, then
+    smaller."""
     if settings is None or settings.micro_batch_size is None:
         return settings
-    passes = settings.gradient_accumulation_steps or 1
-    left = settings.micro_batch_size * passes / machines
-    micro = max(1, min(settings.micro_batch_size, math.floor(left)))
+    batch, most = even_batch(batch_size, gpu_count), settings.micro_batch_size
+    micro = max(size for size in micro_batch_sizes(batch, gpu_count) if size <= most)
     return replace(
         settings,
         micro_batch_size=micro,
-        gradient_accumulation_steps=max(1, math.ceil(left / micro)),
+        gradient_accumulation_steps=accumulation_steps(batch, gpu_count, micro),
     )
 
 
@@ -172,7 +173,7 @@ def over_machines(time: TrainingTime, model: Model, machines: int, fabric: Fabri
         values |= {"status": "infeasible", "reason": why, "training_days": None}
         return TrainingTime(**values)
     one = days, time.training_days_low or days, time.training_days_high or days
-    settings = shared_settings(time.settings, machines)
+    settings = shared_settings(time.settings, model.batch_size, count)
     scaled = scaled_days(
         one, settings, model.parameters, model.training_steps, model.precision, machines, fabric
     )

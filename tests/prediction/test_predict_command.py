@@ -19,13 +19,12 @@ from advisor.cli import predict_command as command
 from advisor.cli.main import main
 from advisor.parse import InputError
 from advisor.prediction.fitted import Fitted
-from advisor.prediction.predict_one import even_batch
 from advisor.prediction.shipped_predictions import own_cells, predicted_rows, shipped_fit
 from advisor.store import Store
 from bench_runner import journal
 from bench_runner.published import load_published
 from bench_runner.recipes import load_recipes
-from bench_runner.space import micro_batch_sizes
+from bench_runner.space import even_batch, micro_batch_sizes
 from price_catalog.load import load_catalog
 
 
@@ -345,6 +344,7 @@ def test_attention_is_fused_where_the_library_can_and_the_recipe_does_not(
         (("--micro-batch", "0"), "not a whole number above 0"),
         (("--micro-batch", "1M"), "on 1 GPU is more than the batch"),
         (("--micro-batch", "3"), "does not divide the batch of 1,024 on 1 GPU: give one that does"),
+        (("--micro-batch", "100", "--count", "3"), "1,008 on 3 GPUs, which they share instead"),
         (("--images", "1B"), "trained on text: give --tokens, not --images"),
         (("--image-size", "224"), "trained on text: leave --image-size out"),
         (("--method", "naive", "--sharding", "zero-2"), "no settings of the method naive"),
@@ -438,7 +438,10 @@ def test_a_batch_that_the_gpus_do_not_share_is_told_with_one_that_can_be_measure
     doubts = {
         doubt["about"]: doubt for doubt in json.loads(capsys.readouterr().out)["verdict"]["doubts"]
     }
-    assert "3 GPUs share evenly, such as 1,008 instead of 1,024" in doubts["assumed"]["words"]
+    assert (
+        "a batch of 1,008, which 3 GPUs share evenly, instead of 1,024"
+        in doubts["assumed"]["words"]
+    )
     assert doubts["assumed"]["command"].endswith("--batch 1008")
     assert doubts["time"]["command"].endswith("--batch 1008 --keep my-model")
     micro_batch_sizes(1008, 3)  # which a search tries: 1,024 would be refused

@@ -118,10 +118,10 @@ def test_every_pair_has_a_source_that_says_how_it_was_measured() -> None:
 
 
 def test_a_shared_batch_first_takes_fewer_passes_then_smaller_ones() -> None:
-    two = shared_settings(PLAIN, 2)
+    two = shared_settings(PLAIN, 1024, 16)
     assert two is not None
     assert (two.micro_batch_size, two.gradient_accumulation_steps) == (8, 8)
-    many = shared_settings(replace(PLAIN, gradient_accumulation_steps=1), 2)
+    many = shared_settings(replace(PLAIN, gradient_accumulation_steps=1), 64, 16)
     assert many is not None
     assert (many.micro_batch_size, many.gradient_accumulation_steps) == (4, 1)
 
@@ -198,7 +198,7 @@ def test_a_plan_takes_two_machines_where_they_are_faster(store_path: Path) -> No
 
     model = _model(store_path)
     time = make_run_time(30.0)
-    fast, slow = (over_two(time, model, Decimal(speed)) for speed in ("400", "10"))
+    fast, slow = (over_two(time, model, 16, Decimal(speed)) for speed in ("400", "10"))
     assert fast is not None
     assert slow is not None
     assert 15.0 < fast.days < slow.days < 30.0
@@ -206,7 +206,7 @@ def test_a_plan_takes_two_machines_where_they_are_faster(store_path: Path) -> No
     assert fast.days_high is not None
     assert fast.days_high > fast.days
     # A run of little computing and much to exchange gains nothing.
-    assert over_two(make_run_time(0.6), model, Decimal(10)) is None
+    assert over_two(make_run_time(0.6), model, 16, Decimal(10)) is None
     assert math.isclose(time.days, 30.0)
 
 

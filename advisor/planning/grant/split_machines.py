@@ -53,15 +53,16 @@ def parts_of(
             continue
         if whole.share_of is not None:
             continue  # its network is the campus's
+        both = 2 * whole.gpu_count
         pair = {
             recipe: joined
             for recipe, time in whole.times.items()
-            if models[recipe].batch_size >= 2 * whole.gpu_count
-            and (joined := over_two(time, models[recipe], grant.network_gbit)) is not None
+            if models[recipe].batch_size >= both
+            and (joined := over_two(time, models[recipe], both, grant.network_gbit)) is not None
         }
         if pair:
             label = f"two of {whole.label}{PREDICTED}"
-            found.append(_part(whole, 2 * whole.gpu_count, label, pair))
+            found.append(_part(whole, both, label, pair))
     return found
 
 
@@ -88,13 +89,13 @@ def _part(whole: Machine, count: int, label: str, times: Mapping[str, RunTime]) 
     )
 
 
-def over_two(time: RunTime, model: Model, gbit: Decimal) -> RunTime | None:
-    """The time on two machines with one network between them, predicted as `advisor.ranking.fabric`
-    says; None where they are no faster."""
+def over_two(time: RunTime, model: Model, gpu_count: int, gbit: Decimal) -> RunTime | None:
+    """The time on two machines of so many GPUs in all with one network between them, predicted as
+    `advisor.ranking.fabric` says; None where they are no faster."""
     one = time.days, time.days_low or time.days, time.days_high or time.days
     scaled = scaled_days(
         one,
-        shared_settings(time.settings, 2),
+        shared_settings(time.settings, model.batch_size, gpu_count),
         model.parameters,
         model.training_steps,
         model.precision,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from advisor.prediction.model.workload import Workload
 from advisor.prediction.physics.chip import Chip
 from bench_runner.recipes import PRECISIONS, TEXT_FAMILIES
+from bench_runner.space import even_batch
 
 if TYPE_CHECKING:
     import numpy as np
@@ -105,6 +106,8 @@ class Columns:
     """Bytes of a weight or an activation: 2 in half precision, else 4."""
     share: Floats
     """Samples of each GPU in an optimiser step."""
+    even_share: Floats
+    """The same of a batch that the GPUs share evenly, about as large."""
     ring_s: Floats
     """Seconds to reduce one byte a parameter over all GPUs, scattered and gathered in a ring."""
     sweep_s: Floats
@@ -221,7 +224,23 @@ class WorkloadTable:
             pcie=rates[2] * 1e9,
             weight_bytes=np.where(flags[0], 2.0, 4.0),
             share=batch / count,
+            even_share=_even_shares(batch, count),
             ring_s=2.0 * (count - 1.0) / count * parameters / link,
             sweep_s=parameters / bandwidth,
             **named,
         )
+
+
+def _even_shares(batch: Floats, count: Floats) -> Floats:
+    """Of batches that no GPU goes without, in whole samples; of others what each would have."""
+    import numpy as np
+
+    shares: Floats = batch / count
+    uneven = np.flatnonzero((batch % count != 0.0) & (shares >= 1.0))
+    kept: dict[tuple[float, float], float] = {}
+    for i in uneven:
+        pair = (batch[i], count[i])
+        if pair not in kept:
+            kept[pair] = even_batch(int(batch[i]), int(count[i])) / count[i]
+        shares[i] = kept[pair]
+    return shares

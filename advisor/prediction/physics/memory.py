@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from bench_runner.records import Settings
-from bench_runner.space import SHARDINGS
+from bench_runner.space import SHARDINGS, micro_batch_sizes
 
 if TYPE_CHECKING:
     import numpy as np
@@ -155,17 +155,11 @@ class Wanted:
         0 where it does not fit."""
         import numpy as np
 
-        fitting = micro_batch(option, columns, costs, self.host_gib, sample)
+        most = room(option, columns, costs, self.host_gib, sample)
         size = self.micro_batch_size
         if size is None:
-            return fitting
-        # Of the largest power of two, one that is none may be above.
-        room = np.minimum(2.0 * fitting - 1.0, columns.share)
-        if sample is None:
-            sample = sample_bytes(option, columns, costs)
-        budget = (columns.memory_gib * costs.usable - costs.fixed_gib) * GIB
-        room = np.minimum(room, (budget - static_bytes(option, columns, costs)) / sample)
-        return np.where((fitting >= 1.0) & (size <= room), float(size), 0.0)
+            return _tried(most, columns)
+        return np.where(size <= np.minimum(most, columns.even_share), float(size), 0.0)
 
 
 ANY = Wanted()
@@ -266,21 +260,52 @@ def micro_batch(
     host_gib: Floats | float = HOST_GIB_A_GPU,
     sample: Floats | None = None,
 ) -> Floats:
-    """The largest power of two that fits, 0 where none does, at most a GPU's share of the batch.
+    """The largest power of two that fits, 0 where none does, at most a GPU's share of the batch."""
+    import numpy as np
 
-    ``sample`` are the sample_bytes, where they are known already.
-    """
+    most = np.minimum(room(option, columns, costs, host_gib, sample), columns.share)
+    return np.where(most >= 1.0, _power_of_two(most), 0.0)
+
+
+def _power_of_two(most: Floats) -> Floats:
+    """The largest up to these numbers."""
+    import numpy as np
+
+    power: Floats = np.ldexp(1.0, np.frexp(np.maximum(most, 0.5))[1] - 1)
+    return power
+
+
+def _tried(most: Floats, columns: Columns) -> Floats:
+    """Of the micro-batches that a search tries, which make up the batch, the largest that fits."""
+    import numpy as np
+
+    share = columns.even_share
+    most = np.minimum(most, share)
+    fitting = np.where(most >= 1.0, _power_of_two(most), 0.0)
+    odd = (most >= 1.0) & (np.frexp(share)[0] != 0.5)
+    for samples in np.unique(share[odd]):
+        here = odd & (share == samples)
+        sizes = np.array(micro_batch_sizes(int(samples), 1), dtype=float)
+        fitting[here] = sizes[np.searchsorted(sizes, most[here], side="right") - 1]
+    return fitting
+
+
+def room(
+    option: Option,
+    columns: Columns,
+    costs: MemoryCosts,
+    host_gib: Floats | float = HOST_GIB_A_GPU,
+    sample: Floats | None = None,
+) -> Floats:
+    """How many samples fit at once, 0 where the option does not apply or what it keeps does not
+    fit. ``sample`` are the sample_bytes, where they are known already."""
     import numpy as np
 
     budget = (columns.memory_gib * costs.usable - costs.fixed_gib) * GIB
     static = static_bytes(option, columns, costs)
     if sample is None:
         sample = sample_bytes(option, columns, costs)
-    room = (budget - static) / sample
-    most = np.minimum(room, columns.share)
-    fitting = np.ldexp(1.0, np.frexp(np.maximum(most, 0.5))[1] - 1)  # power of two below
-    ok = (most >= 1.0) & applies(option, columns)
-    ok &= update_bytes(option, columns, static) <= budget
+    ok = applies(option, columns) & (update_bytes(option, columns, static) <= budget)
     if option.offloading:
         needed = np.where(
             columns.half,
@@ -288,5 +313,5 @@ def micro_batch(
             host_gib_needed(option, columns.parameters, half=False),
         )
         ok &= needed <= host_gib * columns.count
-    result: Floats = np.where(ok, fitting, 0.0)
+    result: Floats = np.where(ok, (budget - static) / sample, 0.0)
     return result

@@ -1,0 +1,108 @@
+"""Settings that are shown make the batch that they are shown for, and a runner takes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from advisor.prediction.fit.observations import chips_by_name
+from advisor.prediction.fitted import Fitted
+from advisor.prediction.model.workload import workload_of
+from advisor.prediction.physics.memory import Wanted
+from advisor.prediction.predict_one import Prediction, predict
+from advisor.prediction.shipped_predictions import predicted_rows, shipped_fit
+from advisor.ranking.fabric import shared_settings
+from bench_runner.recipes import load_recipes
+from bench_runner.records import Settings
+from bench_runner.space import accumulation_steps, even_batch, micro_batch_sizes
+from price_catalog.load import load_catalog
+
+RECIPES = {recipe.recipe_id: recipe for recipe in load_recipes()}
+CHIPS = chips_by_name()
+
+
+@cache
+def fitted() -> Fitted:
+    return shipped_fit()
+
+
+def all_settings(answer: Prediction) -> Iterator[Settings]:
+    yield from answer.fitting
+    for each in (answer.settings, answer.paper_settings):
+        if each is not None:
+            yield each
+
+
+def asked(batch: int, count: int, wanted: Wanted | None = None) -> Prediction:
+    workload = replace(workload_of(RECIPES["pythia-160m"]), batch_size=batch)
+    return predict(workload, CHIPS["RTX 3090"], count, fitted(), wanted=wanted or Wanted())
+
+
+def check(found: Settings, batch: int, count: int) -> None:
+    micro, passes = found.micro_batch_size, found.gradient_accumulation_steps
+    assert micro is not None
+    assert accumulation_steps(even_batch(batch, count), count, micro) == passes
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(1, 5000), st.integers(1, 12))
+def test_the_settings_of_a_prediction_make_its_batch(share: int, count: int) -> None:
+    for batch in (share * count, share * count + 1):
+        for found in all_settings(asked(batch, count)):
+            check(found, batch, count)
+
+
+def test_passes_of_a_batch_that_is_no_power_of_two_fill_the_gpu() -> None:
+    """A search that tried powers of two alone would end at 2 of a GPU's 250 samples."""
+    found = asked(1000, 4).settings
+    assert found is not None and (found.micro_batch_size or 0) >= 10
+
+
+def test_passes_that_cannot_fill_the_gpu_are_told() -> None:
+    """251 is a prime number: a GPU passes its samples one by one, or all at once."""
+    odd, even = asked(1004, 4), asked(1000, 4)
+    assert odd.training_days is not None and even.training_days is not None
+    assert odd.training_days > even.training_days
+    (said,) = (words for words in odd.assumptions if "passes of" in words)
+    assert "1,004" in said
+    assert not any("passes of" in words for words in even.assumptions)
+
+
+def test_what_ships_makes_its_batch() -> None:
+    gpus = [gpu for gpu in load_catalog().gpus if gpu.name in ("RTX 3090", "H100", "A100")]
+    recipes = [RECIPES[name] for name in ("gpt2-124m", "modernbert-395m-shape", "pythia-1b")]
+    rows = [r for r in predicted_rows(fitted(), recipes, gpus) if r["status"] == "ok"]
+    assert rows
+    for row in rows:
+        batch = RECIPES[row["recipe_id"]].training.batch_size
+        micro, count = row["micro_batch_size"], row["gpu_count"]
+        passes = accumulation_steps(even_batch(batch, count), count, micro)
+        assert passes == row["gradient_accumulation_steps"]
+
+
+@pytest.mark.parametrize("batch", [480, 1000, 1024, 4608])
+@pytest.mark.parametrize("machines", [2, 3, 4])
+def test_several_machines_share_it_too(batch: int, machines: int) -> None:
+    one = asked(batch, 4).settings
+    several = shared_settings(one, batch, 4 * machines)
+    assert several is not None
+    check(several, batch, 4 * machines)
+
+
+@given(st.integers(1, 16), st.integers(1, 4096))
+def test_sizes_that_a_search_tries_about_double(gpus: int, share: int) -> None:
+    sizes = micro_batch_sizes(gpus * share, gpus)
+    assert sizes[0] == 1 and sizes[-1] == share
+    assert all(share % size == 0 for size in sizes)
+    for smaller, larger in pairwise(sizes):
+        assert not any(
+            share % between == 0 for between in range(larger + 1, 2 * smaller + 1)
+        )  # none that is nearer to twice as many
+    if share & (share - 1) == 0:
+        assert sizes == tuple(2**n for n in range(share.bit_length()))
