@@ -9,7 +9,6 @@ from typing import Literal, NamedTuple
 
 from advisor.answers.before import of_typed_store, quoted
 from advisor.answers.build_words import (
-    bench_words,
     machine_words,
     named_gpus_words,
     over_words,
@@ -22,6 +21,7 @@ from advisor.answers.ownership_rows import cost_rows
 from advisor.answers.ownership_words import even_words, offer_words
 from advisor.answers.price_told import place_lines
 from advisor.answers.scaling_words import LOOKED_AT, faster_notes
+from advisor.answers.shared_batch import bench_command, gpus_of, keep_command, uneven_notes
 from advisor.answers.verdict import chance_of, days_words, how_sure
 from advisor.answers.wording import (
     KIND_WORDS,
@@ -120,6 +120,8 @@ def _time(one: OneBuild) -> list[Said]:
     said = [Said(first)]
     if over:
         said.append(Said(f"{over.strip()}; the doubt of that is in the interval"))
+    notes = uneven_notes(one.ranking.candidates.model, [one.build])
+    said += map(Said, notes)
     if row is not None:
         said += map(Said, faster_notes(one.ranking.rows(LOOKED_AT), [row]))
     best = one.ranking.candidates.times[one.index]
@@ -279,8 +281,8 @@ def _power(one: OneBuild) -> list[Said]:
 
 def measure_commands(one: OneBuild) -> dict[str, str]:
     """Where it can be measured, and the command that does it there."""
-    model = quoted(one.ranking.candidates.model.recipe_id)
-    bench = f"advisor bench --model {model} {bench_words(one.build)}"
+    model, gpus = one.ranking.candidates.model, gpus_of(one.build)
+    bench = bench_command(model, gpus, one.build.machines)
     gpu = f"--gpu {quoted(one.build.gpu.gpu_id)}"
     merge = "advisor merge FILE"
     if one.build.machines > 1:
@@ -292,6 +294,9 @@ def measure_commands(one: OneBuild) -> dict[str, str]:
             "on a rented machine": f"{bench} --on sky {gpu}",
             "records from elsewhere": merge,
         }
+    first = keep_command(model, one.build.gpu.gpu_id, gpus)
+    if first is not None:
+        found = {"first, with a batch that they share": first, **found}
     asked = {where: of_typed_store(command) for where, command in found.items()}
     limit = None if one.build.machines > 1 else set_limit(one.build)
     return asked if limit is None else {"before, its power limit": limit, **asked}

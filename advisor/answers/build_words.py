@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.answers.before import quoted
-from bench_runner.space import even_batch
 from price_catalog.builds import Build
 from price_catalog.model import OWN_QUOTE
 
 if TYPE_CHECKING:
     from advisor.ranking.fabric import Fabric
-    from advisor.ranking.times import Model
     from price_catalog.power import Supply
 
 
@@ -47,32 +44,9 @@ def over_words(build: Build, fabric: Fabric | None) -> str:
     return f" with {fabric_words(fabric)} between them"
 
 
-def bench_words(build: Build) -> str:
-    """The flags of `advisor bench` that measure it: ``--gpus 8 --nodes 2 --on slurm``."""
-    return bench_flags(build.gpu_count * build.machines, build.machines)
-
-
 def bench_flags(gpu_count: int, nodes: int) -> str:
-    """The same of so many GPUs in all."""
+    """The flags of `advisor bench` for so many GPUs in all: ``--gpus 16 --nodes 2 --on slurm``."""
     return f"--gpus {gpu_count}" + (f" --nodes {nodes} --on slurm" if nodes > 1 else "")
-
-
-def measure_command(model: Model, build: Build) -> str:
-    """What to type to measure a model on a build; a batch that its GPUs do not share evenly, which
-    no search measures, is changed first."""
-    name, gpus = quoted(model.recipe_id), build.gpu_count * build.machines
-    if not uneven(model, build):
-        return f"advisor bench --model {name} {bench_words(build)}"
-    batch, kept = even_batch(model.batch_size, gpus), f"{model.recipe_id}-{gpus}gpus"
-    return (
-        f"advisor predict --model {name} --gpu {quoted(build.gpu.gpu_id)} --count {gpus} "
-        f"--batch {batch} --keep {quoted(kept)}"
-    )
-
-
-def uneven(model: Model, build: Build) -> bool:
-    """Whether the GPUs do not share the model's batch evenly."""
-    return model.batch_size % (build.gpu_count * build.machines) != 0
 
 
 def limit_words(build: Build) -> str:

@@ -14,14 +14,13 @@ from advisor.answers.build_words import (
     gpus_words,
     in_machine,
     limit_first,
-    measure_command,
     rented_words,
     short_gpus_words,
-    uneven,
 )
 from advisor.answers.circuit import OUTLET
 from advisor.answers.offered import chance_at, days_at, offer_words, orderable, quoted_whole
 from advisor.answers.price_told import newer_words, prices_told
+from advisor.answers.shared_batch import gpus_of, measure_build
 from advisor.answers.uncertainty_lines import bench_command
 from advisor.answers.verdict import better_unsold, measured_days
 from advisor.answers.wording import (
@@ -36,6 +35,7 @@ from advisor.costs.amounts import age_words, minutes_words, usd_and_cents, usd_r
 from advisor.costs.cost import DAYS_PER_YEAR
 from advisor.costs.price_book import STALE_DAYS
 from advisor.ranking.rank import RankedRow, Ranking
+from advisor.ranking.uneven import is_uneven
 from price_catalog.power import is_estimated, needs_machine_room, wall_w
 
 if TYPE_CHECKING:
@@ -182,9 +182,9 @@ def _time(ranking: Ranking, row: RankedRow) -> Doubt | None:
             words = f"published, timed without waiting for the GPU; we measured {days}"
     else:
         return None
-    if uneven(model, build):
+    if is_uneven(model, gpus_of(build)):
         words += f", which do not share its batch of {model.batch_size:,} evenly: change that first"
-    return Doubt(about="time", words=words, command=measure_command(model, build))
+    return Doubt(about="time", words=words, command=measure_build(model, build))
 
 
 def _power(row: RankedRow, supply: Supply | None) -> Doubt | None:

@@ -9,15 +9,16 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from advisor.answers.before import WIDTH, Doubt, doubt_block, doubt_objects, quoted
-from advisor.answers.build_words import bench_flags
 from advisor.answers.plan_calendar import calendar_lines
 from advisor.answers.plan_lines import note_of, unused_blocks, ways_out_text, what_to_do
 from advisor.answers.plan_sentence import plan_sentence, written_cost
+from advisor.answers.shared_batch import measure_command
 from advisor.planning.grant.cautions import cautions
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.report.funder_limits import limits_told
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import BUY_IN, Machine
+from advisor.ranking.uneven import uneven_words
 from advisor.tables.text_table import fill
 
 if TYPE_CHECKING:
@@ -67,10 +68,11 @@ def plan_doubts(planned: Planned, command: str, *, quick: bool) -> list[Doubt]:
     worked = _most_worked(loaded, plan)
     if worked is not None and worked[0].times[worked[1]].basis == "predicted":
         machine, model = worked
-        name = loaded.snapshot.model(model).name
-        words = f"estimated; nobody measured {name} on {gpus_of(machine)}"
-        flags = bench_flags(machine.gpu_count, machine.nodes)
-        bench = f"advisor bench --model {quoted(model)} {flags}"
+        asked = loaded.snapshot.model(model)
+        words = f"estimated; nobody measured {asked.name} on {gpus_of(machine)}"
+        if (uneven := uneven_words(asked, machine.gpu_count)) is not None:
+            words += f"; {uneven}"
+        bench = measure_command(asked, machine.gpu_id, machine.gpu_count, machine.nodes)
         doubts.append(Doubt(about="time", words=words, command=bench))
     # What does no run at all is no other way.
     ways = (each for each in found.alternatives if each.plan is not None and each.plan.runs)

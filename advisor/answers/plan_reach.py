@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from advisor.answers.before import WIDTH, Doubt, doubt_block, doubt_objects, quoted
-from advisor.answers.build_words import bench_flags
 from advisor.answers.plan_answer import SHARES, gpus_of
 from advisor.answers.plan_calendar import short_day
 from advisor.answers.plan_sentence import overhead_words
+from advisor.answers.shared_batch import measure_command
 from advisor.answers.wording import PREDICTED_MARK
 from advisor.costs.amounts import day_words
 from advisor.parse import InputError
@@ -24,6 +24,7 @@ from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import BUY_IN, Machine, PlanningProblem, Rental
 from advisor.planning.solver_process import Search
 from advisor.ranking.snapshot import take_snapshot
+from advisor.ranking.uneven import uneven_words
 from advisor.store import Store
 from advisor.tables.text_table import fill, to_table
 
@@ -144,8 +145,10 @@ def reach_doubts(answer: Reached, command: str) -> list[Doubt]:
     if way is not None and way.times[model.recipe_id].basis == "predicted":
         gpus = gpus_of(way) if isinstance(way, Machine) else _rented_gpus(way)
         words = f"estimated; nobody measured {model.name} on {gpus}"
-        flags = bench_flags(way.gpu_count, way.nodes if isinstance(way, Machine) else 1)
-        bench = f"advisor bench --model {quoted(model.recipe_id)} {flags}"
+        if (uneven := uneven_words(model, way.gpu_count)) is not None:
+            words += f"; {uneven}"
+        nodes = way.nodes if isinstance(way, Machine) else 1
+        bench = measure_command(model, way.gpu_id, way.gpu_count, nodes)
         doubts.append(Doubt(about="time", words=words, command=bench))
     bought = {each.machine_id for each in plan.purchases}
     dear = [m for m in first.problem.machines if m.machine_id in bought and m.lines]

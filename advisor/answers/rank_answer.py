@@ -15,6 +15,7 @@ from advisor.answers.build_words import machine_words, short_gpus_words
 from advisor.answers.doubts import doubts_of, doubts_title
 from advisor.answers.interval_bar import axis_for, bars_heading, interval_bar
 from advisor.answers.scaling_words import LOOKED_AT, faster_notes
+from advisor.answers.shared_batch import uneven_notes
 from advisor.answers.two_lines import sentence_lines
 from advisor.answers.verdict import chance_of, verdict
 from advisor.answers.wording import (
@@ -193,7 +194,8 @@ def _foot(ranking: Ranking, rows: Sequence[RankedRow], width: int) -> list[str]:
     lines = fill(_several_words(ranking), width).splitlines() if ranking.candidates.network else []
     if ranking.quoted_first and rows:
         lines += fill(f"1 comes first: {QUOTED_FIRST}.", width).splitlines()
-    for note in faster_notes(ranking.rows(LOOKED_AT), rows):
+    uneven = uneven_notes(ranking.candidates.model, [row.build for row in rows])
+    for note in [*faster_notes(ranking.rows(LOOKED_AT), rows), *(f"{each}." for each in uneven)]:
         lines += fill(note, width).splitlines()
     shown = len(rows)
     words = count_words(len(ranking), len(ranking.candidates.builds), ranking.excluded_counts)

@@ -11,6 +11,7 @@ from advisor.answers.circuit import circuit_line
 from advisor.answers.price_told import prices_told, told_words
 from advisor.answers.ranking import headline, published_note
 from advisor.answers.scaling_words import faster_than_linear, faster_words, key_of
+from advisor.answers.shared_batch import uneven_notes
 from advisor.answers.two_lines import sentence_lines
 from advisor.answers.uncertainty_lines import (
     doubt_lines,
@@ -35,6 +36,7 @@ from advisor.answers.wording import (
 from advisor.costs.amounts import usd_rounded, usd_whole
 from advisor.costs.price_book import RULE_WORDS as PRICE_RULE_WORDS
 from advisor.ranking.rank import ExcludedRow, RankedRow, Ranking
+from advisor.ranking.times import Model
 from advisor.tables.text_table import fill, to_table
 from price_catalog.model import Source
 from price_catalog.power import Supply
@@ -81,7 +83,7 @@ def ranking_text(
     counts = count_words(len(answer), len(answer.candidates.builds), answer.excluded_counts)
     blocks.append(fill(counts, width))
     blocks += doubt_block(*doubts, width)
-    blocks += _grounds(rows, width)
+    blocks += _grounds(answer.candidates.model, rows, width)
     if prices != "paper":
         blocks.append(fill(f"Which price counts: {PRICE_RULE_WORDS}", width))
     if supply is None:
@@ -131,7 +133,7 @@ def _listed(title: str, lines: Iterable[str], width: int) -> list[str]:
     return ["\n".join([title, *filled])] if filled else []
 
 
-def _grounds(rows: Sequence[RankedRow], width: int) -> list[str]:
+def _grounds(model: Model, rows: Sequence[RankedRow], width: int) -> list[str]:
     """What each time rests on, once for each number of one GPU that takes as long."""
     faster = faster_than_linear(rows)
 
@@ -139,6 +141,7 @@ def _grounds(rows: Sequence[RankedRow], width: int) -> list[str]:
         fewer = faster.get(key_of(row))
         words = f"{gpus_words(row.build)}: {days_words(row)}; {rests_on_words(row.time)}; with "
         words += settings_words(row.time.settings)
+        words = "; ".join([words, *uneven_notes(model, [row.build])])
         return words if fewer is None else f"{words}; {faster_words(row.build.gpu_count, fewer)}"
 
     lines = dict.fromkeys(map(line, rows))

@@ -27,6 +27,7 @@ from advisor.costs.price_book import RULE_WORDS as PRICE_RULE_WORDS
 from advisor.ranking.candidates import Candidates
 from advisor.ranking.question import Question
 from advisor.ranking.rank import ExcludedRow, RankedRow, Ranking
+from advisor.ranking.times import TrainingTime
 from advisor.tables.table_formats import to_csv
 from bench_runner.records import Settings
 from price_catalog.builds import Build
@@ -65,6 +66,7 @@ def ranked_object(row: RankedRow) -> dict[str, Any]:
         "measured_on": time.measured_on,
         "method": time.method,
         "settings": settings_object(time.settings),
+        "batch_size": batch_of(time),
         "implied_mfu": time.implied_mfu,
         "verdict": time.verdict,
         "verdict_reason": time.verdict_reason,
@@ -91,6 +93,15 @@ def ranked_object(row: RankedRow) -> dict[str, Any]:
         "on_pareto_front": row.on_pareto_front,
         "tied_with_first": row.tied_with_first,
     }
+
+
+def batch_of(time: TrainingTime) -> int | None:
+    """The samples of an optimiser step that its settings make up, where they are known."""
+    settings = time.settings
+    if settings is None or settings.micro_batch_size is None:
+        return None
+    passes = settings.gradient_accumulation_steps
+    return None if passes is None else settings.micro_batch_size * passes * time.gpu_count
 
 
 def settings_object(settings: Settings | None) -> dict[str, Any] | None:

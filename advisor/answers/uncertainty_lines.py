@@ -9,10 +9,10 @@ from typing import Any
 from advisor.answers.build_words import (
     build_words,
     limit_first,
-    measure_command,
     short_gpus_words,
 )
 from advisor.answers.price_told import newer_words, prices_told
+from advisor.answers.shared_batch import measure_build
 from advisor.answers.verdict import better_unsold
 from advisor.answers.wording import chance_words
 from advisor.costs.amounts import are, days_exact, days_rounded, minutes_words, usd_whole
@@ -128,7 +128,7 @@ def minutes_from(search: FastSearch) -> str:
 def bench_command(ranking: Ranking, wanted: Wanted) -> str:
     """What to type on the machine that is to be measured."""
     build = ranking.candidates.builds[wanted.build]
-    return measure_command(ranking.candidates.model, build)
+    return measure_build(ranking.candidates.model, build)
 
 
 def settle_object(ranking: Ranking) -> dict[str, Any]:

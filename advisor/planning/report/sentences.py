@@ -17,6 +17,7 @@ from advisor.planning.sensitivity.explain import Alternative, worse_by
 from advisor.planning.sensitivity.solved_amounts import Finding, Value
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import RunTime
+from advisor.ranking.uneven import uneven_words
 
 
 def listed(names: Iterable[str]) -> str:
@@ -178,6 +179,18 @@ def times_words(number: Num, whole: Num, one: str, more: str) -> Words:
     return (number, " of ", whole, f" training times {told}")
 
 
+def _uneven(loaded: Loaded, plan: Plan) -> list[str]:
+    """Which of the plan's runs are timed with another batch, as their GPUs share it."""
+    options = loaded.problem.options()
+    models = {e.experiment_id: e.model for e in loaded.problem.experiments}
+    pairs = {(models[p.experiment_id], options[p.machine_id].gpu_count) for p in plan.placed}
+    told = (
+        (loaded.models[model].name, uneven_words(loaded.models[model], count))
+        for model, count in sorted(pairs)
+    )
+    return [f"{name}: {words}" for name, words in told if words is not None]
+
+
 def limits(book: CostBook, plan: Plan, costs: Costs) -> list[Words]:
     """What the evidence cannot say, counted from the rows that are used."""
     loaded, ledger = book.loaded, book.ledger
@@ -215,6 +228,7 @@ def limits(book: CostBook, plan: Plan, costs: Costs) -> list[Words]:
         one = " a prediction, not a measurement; its interval is in the table."
         more = " predictions, not measurements; their intervals are in the table."
         found.append(times_words(number, whole, one, more))
+    found += [(f"{words}.",) for words in _uneven(loaded, plan)]
     days = [each.line.quoted_on for e in costs.equipment for each in e.lines]
     if days:
         found.append(

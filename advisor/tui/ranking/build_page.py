@@ -13,6 +13,7 @@ from advisor.answers.build_words import (
     short_gpus_words,
 )
 from advisor.answers.price_told import buyer_lines, newer_words, prices_told
+from advisor.answers.shared_batch import uneven_notes
 from advisor.answers.uncertainty_lines import uncertainty_line, wanted_line
 from advisor.answers.verdict import days_words
 from advisor.answers.wording import (
@@ -74,6 +75,7 @@ def ranked_lines(
         ("", PLAIN),
         ("SETTINGS THAT REACH IT", HEADING),
         *settings_lines(row.time),
+        *((note, FAINT) for note in uneven_notes(ranking.candidates.model, [row.build])),
         ("", PLAIN),
         *_parts_lines(row),
     ]

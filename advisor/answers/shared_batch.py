@@ -1,0 +1,61 @@
+"""GPUs that do not share a model's batch evenly are measured with one that they do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from advisor.answers.before import quoted
+from advisor.answers.build_words import bench_flags
+from advisor.ranking.uneven import is_uneven, uneven_words
+from bench_runner.space import even_batch
+
+if TYPE_CHECKING:
+    from advisor.ranking.times import Model
+    from price_catalog.builds import Build
+
+
+def gpus_of(build: Build) -> int:
+    """The GPUs that share the batch, of all machines."""
+    return build.gpu_count * build.machines
+
+
+def uneven_notes(model: Model, builds: Iterable[Build]) -> list[str]:
+    """What is said of builds whose GPUs do not share the batch, once for each number of them."""
+    counts = sorted({gpus_of(build) for build in builds})
+    return [words for count in counts if (words := uneven_words(model, count)) is not None]
+
+
+def measured_as(model: Model, gpu_count: int) -> str:
+    """The name under which so many GPUs measure the model: another where its batch is."""
+    return f"{model.recipe_id}-{gpu_count}gpus" if is_uneven(model, gpu_count) else model.recipe_id
+
+
+def keep_command(model: Model, gpu_id: str, gpu_count: int) -> str | None:
+    """What keeps the model with a batch that the GPUs share; None where they do as it is."""
+    if not is_uneven(model, gpu_count):
+        return None
+    return (
+        f"advisor predict --model {quoted(model.recipe_id)} --gpu {quoted(gpu_id)} "
+        f"--count {gpu_count} --batch {even_batch(model.batch_size, gpu_count)} "
+        f"--keep {quoted(measured_as(model, gpu_count))}"
+    )
+
+
+def bench_command(model: Model, gpu_count: int, machines: int) -> str:
+    """What measures it on so many GPUs in all, once it is kept where it has to be."""
+    return (
+        f"advisor bench --model {quoted(measured_as(model, gpu_count))} "
+        f"{bench_flags(gpu_count, machines)}"
+    )
+
+
+def measure_command(model: Model, gpu_id: str, gpu_count: int, machines: int) -> str:
+    """What to type first to measure it."""
+    kept = keep_command(model, gpu_id, gpu_count)
+    return kept or bench_command(model, gpu_count, machines)
+
+
+def measure_build(model: Model, build: Build) -> str:
+    """The same of a build."""
+    return measure_command(model, build.gpu.gpu_id, gpus_of(build), build.machines)
