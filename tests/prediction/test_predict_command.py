@@ -501,6 +501,9 @@ def test_what_is_sharded_by_the_words_of_each_library(
     [
         (("--batch", "1M tokens"), "--batch '1M tokens' is in tokens: write samples"),
         (("--micro-batch", "8k tokens"), "is in tokens: write samples"),
+        (("--batch", "4M"), "for a batch of 4M tokens give --batch 2048"),
+        (("--batch", "0.5M"), "--batch counts sequences, and 500,000 of 2,049 tokens are more"),
+        (("--batch", "3.2M"), "for a batch of 3.2M tokens give --batch 1536"),
         (("--tokens", "3 epochs"), "is in epochs: write what is seen in all"),
         (("--tokens", "1,5e9"), "has a comma for the decimal point: write 1.5e9"),
         (("--count", "1", "--nodes", "2", "--fabric", "ethernet-25"), "1 GPU cannot be shared"),
@@ -511,6 +514,23 @@ def test_a_number_of_something_else_is_one_line(
 ) -> None:
     with pytest.raises(InputError, match=re.escape(said)):
         call(fitted, "--model", "pythia-1b", "--gpu", "H100", *words)
+
+
+@pytest.mark.parametrize("batch", ["4096", "32k", "65536"])
+def test_large_batches_of_sequences_are_asked_about(
+    fitted: Fitted, capsys: pytest.CaptureFixture[str], batch: str
+) -> None:
+    words = ("--model", "bert-large", "--gpu", "H100", "--count", "8", "--batch", batch)
+    assert call(fitted, *words) == 0
+    assert "BERT" in capsys.readouterr().out
+
+
+def test_a_batch_in_tokens_is_told_of_every_model_of_text(fitted: Fitted, tmp_path: Path) -> None:
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps({"model_type": "gpt2"}))
+    for model in ((str(path),), ("decoder", "--parameters", "7B")):
+        with pytest.raises(InputError, match="for a batch of 4M tokens give --batch"):
+            call(fitted, "--tokens", "1B", "--gpu", "H100", "--batch", "4M", "--model", *model)
 
 
 def test_numbers_may_name_what_they_count(

@@ -17,6 +17,7 @@ from advisor.prediction.model.targets import (
     SIZED_FAMILIES,
     Run,
     Target,
+    refuse_a_batch_in_tokens,
     refuse_the_other,
     target_of_recipe,
     target_of_timm,
@@ -151,6 +152,8 @@ def _of_recipe(recipe: Recipe, ask: Ask) -> Target:
             f"sequences of {ask.sequence_length:,} tokens are longer than the {ends:,} positions "
             f"of {recipe.name}, each of which has weights; give --sequence-length {ends} or less"
         )
+    if text and length and ask.batch_size is not None:
+        refuse_a_batch_in_tokens(batch, length)
     samples: float = training.batch_size * training.training_steps
     if amount is not None:
         samples = amount / length if text and length else amount

@@ -12,6 +12,7 @@ from advisor.prediction.model.workload import Workload, sized, workload_of
 from bench_runner.architecture import Architecture, Bert, GptNeoX, Vit
 from bench_runner.recipe_model import ModelSource
 from bench_runner.recipes import TEXT_FAMILIES, Precision, Recipe, Support, Training
+from bench_runner.space import even_batch
 from bench_runner.timm_models import (
     CLASSES,
     TimmModel,
@@ -89,6 +90,25 @@ def refuse_the_other(text: bool, asked: Any) -> None:
             raise ValueError(f"the model is trained on {what}: {hint}")
 
 
+MOST_SEQUENCES = 2**18
+MOST_TOKENS_A_STEP = 2**28
+"""Of an optimiser step of text; twice and four times what anybody says of a training. Beyond it
+the batch is typed in tokens, as papers state it."""
+
+
+def refuse_a_batch_in_tokens(batch: int, length: int) -> None:
+    """ValueError where so many sequences can only be meant as tokens."""
+    if batch <= MOST_SEQUENCES and batch * length <= MOST_TOKENS_A_STEP:
+        return
+    meant = max(1, round(batch / length))
+    power = 2 ** round(math.log2(meant))  # which 0.5M and 4M tokens stand for
+    near = power if abs(power - meant) <= 0.05 * meant else even_batch(meant, min(meant, 8))
+    raise ValueError(
+        f"--batch counts sequences, and {batch:,} of {length:,} tokens are more than anybody "
+        f"trains with a step; for a batch of {count_words(batch)} tokens give --batch {near}"
+    )
+
+
 def make_target(
     *,
     name: str,
@@ -136,6 +156,8 @@ def make_target(
             assumed.append(f"images of {size} x {size} pixels")
     if run.batch_assumed:
         assumed.append(f"batches of {run.batch_size:,} {'sequences' if text else 'images'}")
+    elif length is not None:
+        refuse_a_batch_in_tokens(run.batch_size, length)
     assumed += said(length or 0)
     chosen = run.precision or precision
     if chosen is None:
