@@ -74,6 +74,9 @@ def size_named(name: str) -> str | None:
     return None if found is None else f"{found[1]}{found[2].upper()}"
 
 
+MODELS_LISTED_BY = "advisor data models"
+
+
 def no_such_model(name: str, known: Collection[str]) -> str:
     """That a model is not known, with the nearest name, or with how one of the user's own is kept
     under a name first."""
@@ -84,7 +87,7 @@ def no_such_model(name: str, known: Collection[str]) -> str:
     if size is not None:
         command = keep.format(f"decoder --parameters {size}", f"my-{size.lower()}")
         return f"{shown(name)} is a size and no model: keep a decoder of it first, {command}"
-    hint = nearest(name, known)
+    hint = nearest(name, known, MODELS_LISTED_BY)
     if hint.startswith("did you mean"):
         return f"no model is called {shown(name)}: {hint}"
     own = keep.format("config.json", "my-model")

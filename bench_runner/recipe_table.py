@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from bench_runner.typed_numbers import mistyped, read_whole
+from bench_runner.typed_numbers import mistyped, plain, read_whole
 
 _COUNTED: Mapping[str, tuple[str, ...]] = {
     "batch_size": ("samples", "sequences", "images"),
@@ -110,7 +110,7 @@ class RecipeTable:
         number = isinstance(value, int | float) and not isinstance(value, bool)
         limit = float("inf") if below is None else below
         if not number or not 0 <= value < limit:
-            bounds = "of 0 or more" if below is None else f"from 0 to less than {below:g}"
+            bounds = "of 0 or more" if below is None else f"from 0 to less than {plain(below, 6)}"
             raise self.error(key, f"is {shown(value)}; write a number {bounds}")
         return float(value)  # finite, as it is below infinity
 
@@ -131,9 +131,17 @@ def shown(value: object) -> str:
     return clean if len(clean) <= 80 else clean[:79] + "…"
 
 
+_MOST_NAMED = 12
+
+
 def nearest(word: str, known: Collection[str]) -> str:
-    """What is known instead of ``word``: the nearest spelling, or all of them."""
+    """What is known instead of ``word``: the nearest spelling, or all of them where few."""
     from difflib import get_close_matches  # only a broken file pays for it
 
     close = get_close_matches(word.casefold(), sorted(known), n=1, cutoff=0.5)
-    return f"did you mean '{close[0]}'?" if close else f"known: {', '.join(known)}"
+    if close:
+        return f"did you mean '{close[0]}'?"
+    if len(known) <= _MOST_NAMED:
+        return f"known: {', '.join(known)}"
+    near = get_close_matches(word.casefold(), sorted(known), n=3, cutoff=0.0)
+    return f"{len(known)} are known, such as {', '.join(near)}"

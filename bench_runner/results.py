@@ -17,7 +17,7 @@ from bench_runner.journal import said_settings, with_id
 from bench_runner.recipes import Recipe, recipe_hash
 from bench_runner.records import Measurement, Settings, Status
 from bench_runner.trial import Outcome
-from bench_runner.typed_numbers import percent
+from bench_runner.typed_numbers import percent, plain
 
 LOCAL_SOURCE = "measured-here"
 _OF_EVENTS = ("event", "rank", "at_s")
@@ -289,8 +289,8 @@ def _timed_record(
     )
     if mfu is not None and mfu > 1:
         reason = (
-            f"refused: {step.step_s:.4g} s a step implies {percent(mfu)} of the GPUs' peak of "
-            f"{peak} TFLOP/s, which no measurement can show; check --peak-tflops and the clock"
+            f"refused: {plain(step.step_s, 4)} s a step implies {percent(mfu)} of the GPUs' peak "
+            f"of {peak} TFLOP/s, which no measurement can show; check --peak-tflops and the clock"
         )
         refused = replace(base, status="failed", settings=settings, reason=reason)
         return with_id(replace(refused, environment=facts))

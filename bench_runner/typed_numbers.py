@@ -202,6 +202,23 @@ def read_whole(text: str, *, units: tuple[str, ...] = ()) -> int | None:
     return int(amount)
 
 
+def plain(value: float | Decimal, digits: int = 3) -> str:
+    """A number with so many digits for a person, never with an exponent: ``0.153``, ``36.3``,
+    ``1990``, ``12,300``."""
+    rounded = Decimal(f"{value:.{digits}g}")
+    if not rounded.is_finite():
+        return str(value)
+    return f"{rounded:,f}" if abs(rounded) >= 10_000 else f"{rounded:f}"
+
+
+def flops_words(flops: float) -> str:
+    """``1.2 × 10^21 FLOPs``: of a whole training there are too many for a suffix."""
+    if flops < 1e6:
+        return f"{plain(flops)} FLOPs"
+    mantissa, _, exponent = f"{flops:.2e}".partition("e")
+    return f"{mantissa.rstrip('0').rstrip('.')} × 10^{int(exponent)} FLOPs"
+
+
 def count_words(amount: float) -> str:
     """``400B``, ``1.28B``, ``14M``, ``0.3T`` as ``300B``: three digits and the suffix."""
     for suffix, size in (("T", 1e12), ("B", 1e9), ("M", 1e6), ("K", 1e3)):
@@ -210,7 +227,7 @@ def count_words(amount: float) -> str:
             digits = 0 if scaled >= 99.95 else 1 if scaled >= 9.995 else 2
             text = f"{scaled:,.{digits}f}"
             return (text.rstrip("0").rstrip(".") if "." in text else text) + suffix
-    return f"{amount:.3g}"
+    return plain(amount)
 
 
 def percent(share: float | Decimal, digits: int = 0) -> str:

@@ -14,20 +14,26 @@ _CENT = Decimal("0.01")
 _HIGHEST = Decimal(10**9)
 
 
+MOST_NAMED = 12
+"""Names that a line of an error lists."""
+
+
 def nearest(word: str, known: Collection[str], listed_by: str = "") -> str:
     """What is known instead of ``word``: the nearest spellings, or all of them where few, else the
-    command that lists them, where there is one."""
+    nearest there are and the command that lists all, where there is one."""
     from difflib import get_close_matches  # only a broken row pays for it
 
     by_folded = {name.casefold(): name for name in known}
     close = get_close_matches(word.casefold(), list(by_folded), n=3, cutoff=0.5)
     if close:
         return "did you mean " + " or ".join(f"'{by_folded[name]}'" for name in close) + "?"
-    if len(known) <= 40:
+    if len(known) <= MOST_NAMED:
         between = "; " if any(", " in name for name in known) else ", "
         return "known: " + between.join(sorted(known))
     listed = f": {listed_by} lists them" if listed_by else ""
-    return f"{len(known)} are known, none is near{listed}"
+    near = get_close_matches(word.casefold(), sorted(by_folded), n=3, cutoff=0.0)
+    such_as = ", ".join(by_folded[name] for name in near)
+    return f"{len(known)} are known, such as {such_as}{listed}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from advisor.answers.asked_again import asked_again
 from advisor.answers.before import Doubt
 from advisor.costs.amounts import day_words, usd_exact, usd_whole
+from bench_runner.typed_numbers import plain
 
 if TYPE_CHECKING:
     from advisor.parse import Money
@@ -48,7 +49,7 @@ def converted(ranking: Ranking, key: CandidatesKey | None) -> Doubt | None:
     question, words = ranking.question, rate_words(ranking.question)
     if words is None or key is None or question.budget_usd is None:
         return None
-    days = None if question.max_days is None else f"{question.max_days:g}"
+    days = None if question.max_days is None else plain(question.max_days, 6)
     usd = f"{question.budget_usd.normalize():f}"
     command = asked_again(ranking, key, budget=usd, days=days)
     words += "; prices are without VAT; with another rate type the US dollars"

@@ -36,6 +36,7 @@ from advisor.costs.cost import DAYS_PER_YEAR
 from advisor.costs.price_book import STALE_DAYS
 from advisor.ranking.rank import RankedRow, Ranking
 from advisor.ranking.uneven import is_uneven
+from bench_runner.typed_numbers import plain
 from price_catalog.power import is_estimated, needs_machine_room, wall_w
 
 if TYPE_CHECKING:
@@ -205,7 +206,7 @@ def _power(row: RankedRow, supply: Supply | None) -> Doubt | None:
     if watts <= OUTLET.watts:
         return None
     if needs_machine_room(watts):
-        words = f"{about}{watts / 1000:.3g} kW needs a machine room: no outlet carries it"
+        words = f"{about}{plain(watts / 1000)} kW needs a machine room: no outlet carries it"
     else:
         outlet = f"{OUTLET.volts} V {OUTLET.breaker_a} A outlet"
         words = f"{about}{watts:,.0f} W is more than a {outlet} carries"
@@ -331,7 +332,7 @@ def _try_rented(
     if question.budget_usd is not None:
         command += f" --budget {question.budget_usd:.0f}"
     if question.max_days is not None:
-        command += f" --max-days {question.max_days:g}"
+        command += f" --max-days {plain(question.max_days, 6)}"
     return Doubt(about="try", words=trials.short_words(), command=command)
 
 

@@ -13,7 +13,7 @@ from advisor.store import Reader, Store
 from bench_runner.space import label
 from price_catalog.csv_table import nearest
 
-TABLES = ("times", "predictions", "settings", "prices", "gpus", "sources")
+TABLES = ("models", "times", "predictions", "settings", "prices", "gpus", "sources")
 
 
 def data_rows(store: Store, table: str) -> list[dict[str, Any]]:
@@ -42,6 +42,27 @@ def _of_build(time: TrainingTime, names: Mapping[str, str]) -> dict[str, Any]:
         "gpu": names.get(time.gpu_id, time.gpu_id),
         "gpu_count": time.gpu_count,
     }
+
+
+def _models(reader: Reader) -> list[dict[str, Any]]:
+    return [
+        {
+            "model": model.recipe_id,
+            "name": model.name,
+            "family": model.family,
+            "parameters": model.parameters,
+            "batch_size": model.batch_size,
+            "training_steps": model.training_steps,
+            "sequence_length": model.sequence_length,
+            "image_size": model.image_size,
+            "precision": model.precision,
+            "optimizer": model.optimizer,
+            "training_flops": model.flops_full,
+            "source": model.source_id,
+            "origin": model.origin,
+        }
+        for model in reader.models()
+    ]
 
 
 def _times(reader: Reader) -> list[dict[str, Any]]:
@@ -144,6 +165,7 @@ def _sources(reader: Reader) -> list[dict[str, Any]]:
 
 
 _ROWS = {
+    "models": _models,
     "times": _times,
     "predictions": _predictions,
     "settings": _settings,

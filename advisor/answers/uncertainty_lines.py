@@ -20,6 +20,7 @@ from advisor.ranking.price_ranges import LOOKED_AT, rank_spans
 from advisor.ranking.rank import Ranking
 from advisor.ranking.uncertainty import Wanted
 from bench_runner.space import PASSES_PER_TRIAL, SECONDS_PER_TRIAL, FastSearch
+from bench_runner.typed_numbers import plain
 
 NAMED = 8
 """How many builds a sentence names before it counts the rest."""
@@ -121,7 +122,7 @@ def minutes_from(search: FastSearch) -> str:
     )
     if search.pass_s is None:
         return words
-    seconds = f"{search.pass_s:.2g}" if search.pass_s < 10 else f"{search.pass_s:.0f}"
+    seconds = plain(search.pass_s, 2) if search.pass_s < 10 else f"{search.pass_s:.0f}"
     return f"{words}, and {PASSES_PER_TRIAL} passes of {seconds} s"
 
 

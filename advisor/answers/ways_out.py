@@ -22,6 +22,7 @@ from advisor.costs.amounts import usd_rounded
 from advisor.costs.price_book import add_command
 from advisor.costs.rental import rent_offers, rented_usd
 from advisor.ranking.rank import Ranking
+from bench_runner.typed_numbers import plain
 
 if TYPE_CHECKING:
     from advisor.ranking.typed_question import CandidatesKey
@@ -122,4 +123,4 @@ def _rent(ranking: Ranking, rentals: Iterable[Rental], key: CandidatesKey) -> Do
 
 
 def _days(limit: float | None) -> str | None:
-    return None if limit is None else f"{limit:g}"
+    return None if limit is None else plain(limit, 6)

@@ -12,6 +12,7 @@ from advisor.files import typed_path
 from advisor.parse import InputError, shown
 from bench_runner import space
 from bench_runner.recipes import recipe_hash
+from bench_runner.typed_numbers import plain
 from price_catalog.model import Gpu, Host
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ class Plan:
         """How long it may take, in words; nothing is known of CPUs."""
         minutes = self.request.minutes
         if minutes is not None:
-            return f"at most {minutes:g} min"
+            return f"at most {plain(minutes, 6)} min"
         if self.request.device == CPU:
             return "time not estimated"
         return f"about {minutes_words(self.estimated_minutes)}"

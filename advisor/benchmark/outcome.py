@@ -15,7 +15,7 @@ from advisor.benchmark.progress import (
     time_words,
 )
 from advisor.tables.text_table import fill, to_table
-from bench_runner.typed_numbers import percent
+from bench_runner.typed_numbers import percent, plain
 
 NAIVE = "naive"
 
@@ -102,7 +102,7 @@ def outcome_text(
         {
             "settings": _label(row.label, width - 34),
             "time": time_words(row.training_days),
-            "a step": "–" if row.step_s is None else f"{row.step_s:.3g} s",
+            "a step": "–" if row.step_s is None else f"{plain(row.step_s)} s",
             "memory": "–" if row.peak_memory_gib is None else f"{row.peak_memory_gib:.1f} GiB",
             "MFU": "–" if row.mfu is None else f"{percent(row.mfu)}",
         }

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from statistics import mean
 from typing import Any
 
+from bench_runner.typed_numbers import plain
+
 WAITING = "waiting"
 RUNNING = "running"
 TIME = "time"
@@ -203,7 +205,7 @@ def progress_words(event: Mapping[str, Any]) -> str:
     if not event.get("fits"):
         return f"micro-batch {size} does not fit"
     memory = event.get("peak_memory_gib")
-    return f"micro-batch {size} fits" + (f", {memory:.3g} GiB" if memory is not None else "")
+    return f"micro-batch {size} fits" + (f", {plain(memory)} GiB" if memory is not None else "")
 
 
 def time_words(days: float) -> str:
@@ -211,8 +213,8 @@ def time_words(days: float) -> str:
     seconds = days * DAY_S
     for unit, name in ((DAY_S, "days"), (3600.0, "h"), (60.0, "min")):
         if seconds >= unit:
-            return f"{seconds / unit:.3g} {name}"
-    return f"{seconds:.3g} s"
+            return f"{plain(seconds / unit)} {name}"
+    return f"{plain(seconds)} s"
 
 
 def clock_words(seconds: float) -> str:

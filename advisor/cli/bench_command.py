@@ -31,7 +31,7 @@ from advisor.cli.job_words import MAX_GIB, MAX_MINUTES, SEARCHES
 from advisor.files import typed_path
 from advisor.parse import InputError, parse_positive, shown
 from bench_runner.processes import ending_signals
-from bench_runner.typed_numbers import read_whole
+from bench_runner.typed_numbers import plain, read_whole
 
 if TYPE_CHECKING:
     from advisor.benchmark.benchmark_plan import Plan
@@ -131,9 +131,13 @@ def _doubts(progress: Progress, plan: Plan, typed: str) -> list[Doubt]:
     if progress.best_row is None:
         if request.minutes is None:
             return []
-        words = f"{request.minutes:g} minutes were too few"
+        words = f"{plain(request.minutes, 6)} minutes were too few"
         return [
-            Doubt(about="time", words=words, command=f"{again} --minutes {10 * request.minutes:g}")
+            Doubt(
+                about="time",
+                words=words,
+                command=f"{again} --minutes {plain(10 * request.minutes, 6)}",
+            )
         ]
     doubts = []
     if progress.best_row.unsure:
@@ -144,7 +148,9 @@ def _doubts(progress: Progress, plan: Plan, typed: str) -> list[Doubt]:
         words = "not every setting was tried; what is finished is kept, and this goes on"
         if request.search != "fast":
             again += f" --search {request.search}"
-        doubts.append(Doubt(about="time", words=words, command=f"{again} --minutes {most:g}"))
+        doubts.append(
+            Doubt(about="time", words=words, command=f"{again} --minutes {plain(most, 6)}")
+        )
     elif request.search == "fast":
         words = "the fast search leaves out what cannot win by its estimates; this tries everything"
         doubts.append(Doubt(about="search", words=words, command=f"{again} --search exhaustive"))

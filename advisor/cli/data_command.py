@@ -9,11 +9,16 @@ from typing import TYPE_CHECKING, Any
 from advisor.answers.before import with_command
 from advisor.answers.wording import KIND_WORDS, STATUS_WORDS, source_name, source_title
 from advisor.cli.command import ANSWERED, NO_ANSWER, add_format, open_store, terminal_width
+from bench_runner.typed_numbers import count_words
 
 if TYPE_CHECKING:
     from price_catalog.model import Source
 
 _SHOWN: dict[str, tuple[str, str]] = {
+    "models": (
+        "models that can be ranked, your own among them",
+        "model name family parameters batch_size sequence_length precision",
+    ),
     "times": (
         "times on record, or why there are none",
         "model gpu gpu_count method training_days verdict source lab standing",
@@ -58,13 +63,16 @@ _HEADINGS = {
     "published_on": "published",
     "launched_on": "launched",
     "form_factor": "form",
+    "batch_size": "batch",
+    "sequence_length": "a sample",
 }
 """Shorter than the names in CSV and JSON, so that a table fits a terminal."""
 
 
 _SPARE = (
-    *("standing", "lab", "form", "architecture", "launched", "feasible", "micro-batch", "kind"),
-    *("source", "checkpointing", "accumulated", "verdict", "high"),
+    *("name", "precision", "family", "standing", "lab", "form", "architecture", "launched"),
+    *("feasible", "micro-batch", "kind", "source", "checkpointing", "accumulated", "verdict"),
+    "high",
 )
 """Left out first in a narrow terminal."""
 
@@ -75,6 +83,11 @@ def _cell(row: Mapping[str, Any], name: str, sources: Mapping[str, Source]) -> A
         return source_name(sources.get(row[name]), row[name])
     if name == "title":
         return source_title(sources[row["source_id"]])
+    if name == "parameters":
+        return count_words(row[name])
+    if name == "sequence_length":
+        tokens, pixels = row[name], row["image_size"]
+        return f"{tokens:,} tokens" if tokens else f"{pixels} pixels"
     if name == "kind":
         return KIND_WORDS.get(row[name], row[name])
     missing = name == "verdict" and row["training_days"] is None

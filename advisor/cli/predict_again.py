@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from advisor.answers.before import quoted
 from bench_runner.space import even_batch
+from bench_runner.typed_numbers import plain
 
 if TYPE_CHECKING:
     from advisor.prediction.model.targets import Target
@@ -55,7 +56,7 @@ def assumptions_said(
     if any(words.endswith(" mixed precision") for words in assumptions):
         flags.append(f"--precision {target.workload.precision}")
     if any(" of host memory " in words for words in assumptions):
-        flags.append(f"--host-memory {host_gib:g}GiB")
+        flags.append(f"--host-memory {plain(host_gib, 6)}GiB")
     if not flags:
         return None
     return " ".join(["advisor", *(quoted(word) for word in sys.argv[1:]), *flags])

@@ -10,6 +10,8 @@ from __future__ import annotations
 from datetime import date
 from decimal import Decimal
 
+from bench_runner.typed_numbers import plain
+
 WHOLE = {"CLP", "ISK", "JPY", "KRW", "PYG", "UGX", "VND"}
 """Currencies that have no hundredths in use (ISO 4217)."""
 
@@ -46,18 +48,18 @@ def usd_tick(amount: float, sign: str = "$") -> str:
     ``€40K``."""
     for unit, letter in ((1e6, "M"), (1e3, "K")):
         if float(f"{amount:.3g}") >= unit:
-            return f"{sign}{float(f'{amount / unit:.3g}'):,g}{letter}"
-    return f"{sign}{amount:,.0f}" if amount >= 10 else f"{sign}{amount:.2g}"
+            return f"{sign}{plain(amount / unit)}{letter}"
+    return f"{sign}{amount:,.0f}" if amount >= 10 else f"{sign}{plain(amount, 2)}"
 
 
 def days_exact(days: float) -> str:
     """As typed or published, six digits at most: ``30``, ``3.5``."""
-    return f"{days:g}"
+    return plain(days, 6)
 
 
 def days_short(days: float) -> str:
     """Three digits, but never a whole day rounded away: ``0.153``, ``36.3``, ``1992``."""
-    return f"{days:.0f}" if days >= 100 else f"{days:.3g}"
+    return f"{days:.0f}" if days >= 100 else plain(days)
 
 
 def days_to_a_tenth(days: float) -> str:
@@ -70,17 +72,17 @@ def days_rounded(days: float) -> str:
     the four that the store keeps, so that what was just computed and what is kept are told alike.
     """
     value = float(f"{float(f'{days:.4g}'):.3g}")
-    return f"{value:,.0f}" if value >= 100 else f"{Decimal(f'{value:g}'):f}"
+    return f"{value:,.0f}" if value >= 100 else plain(value)
 
 
 def days_of_four_digits(days: float) -> str:
     """As measured: ``0.1532``, ``33.51``, ``1992``."""
-    return f"{days:.4g}"
+    return plain(days, 4)
 
 
 def minutes_words(minutes: float) -> str:
     """How long something takes that is estimated: ``6 min``, ``2.5 h``."""
-    return f"{max(1, round(minutes))} min" if minutes < 120 else f"{minutes / 60:.2g} h"
+    return f"{max(1, round(minutes))} min" if minutes < 120 else f"{plain(minutes / 60, 2)} h"
 
 
 def counted(count: int, one: str) -> str:

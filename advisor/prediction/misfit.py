@@ -18,7 +18,7 @@ from advisor.prediction.physics.memory import (
     host_gib_needed,
 )
 from bench_runner.recipes import TEXT_FAMILIES
-from bench_runner.typed_numbers import count_words
+from bench_runner.typed_numbers import count_words, plain
 
 if TYPE_CHECKING:
     from advisor.prediction.physics.columns import Columns
@@ -76,7 +76,7 @@ def misfit(
     offloading = [o for o in options if anything.micro_batch(o, here, costs)[0]]
     if offloading:
         there = wanted.host_gib
-        has = f"{there:,.0f}" if there >= 10 else f"{there:.2g}"
+        has = f"{there:,.0f}" if there >= 10 else plain(there, 2)
         host = min(host_gib_for(o, workload, count) for o in offloading)
         each = "" if count == 1 else " for each GPU"
         return Misfit(

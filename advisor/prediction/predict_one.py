@@ -18,7 +18,7 @@ from advisor.prediction.physics.memory import ANY, Wanted, micro_batch
 from bench_runner.flops import count_flops
 from bench_runner.records import Settings
 from bench_runner.space import accumulation_steps, even_batch, fast_search
-from bench_runner.typed_numbers import percent
+from bench_runner.typed_numbers import percent, plain
 
 if TYPE_CHECKING:
     from advisor.prediction.physics.memory import Option
@@ -243,7 +243,7 @@ def predict(
     naive = method == "naive"
     assumptions = list(target.assumptions)
     if settings is not None and settings.offloading:
-        assumptions.append(f"{wanted.host_gib:g} GiB of host memory for each GPU")
+        assumptions.append(f"{plain(wanted.host_gib, 6)} GiB of host memory for each GPU")
     # One GPU cannot share: where sharding was asked for, it is no measure of the many.
     if fits and bool(many.beyond_linear[0]) and not wanted.stage:
         assumptions.append(

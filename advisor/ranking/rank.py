@@ -291,7 +291,7 @@ class Ranking:
                 ExcludedRow(
                     build=self.candidates.builds[i],
                     reason="implausible-time",
-                    detail=f"the published {published.training_days:g} days "
+                    detail=f"the published {days_exact(published.training_days or 0.0)} days "
                     f"{published.verdict_reason}; a prediction stands in its place",
                     overall_cost_usd=self.candidates.cost_usd(i),
                     training_days=published.training_days,
@@ -356,9 +356,9 @@ def _detail(
     if reason == "does-not-fit" and chosen is not None:
         return chosen.reason or "does not fit with any of the settings tried"
     if reason == "implausible-time" and time is not None and chosen is not None:
-        detail = f"{chosen.training_days:g} days {chosen.verdict_reason}"
+        detail = f"{days_exact(chosen.training_days or 0.0)} days {chosen.verdict_reason}"
         if time.naive is not None and time.naive.training_days is not None:
-            detail += f" (naive settings: {time.naive.training_days:g} days)"
+            detail += f" (naive settings: {days_exact(time.naive.training_days)} days)"
         return detail
     if chosen is not None and chosen.reason:
         return f"{chosen.status}: {chosen.reason}"

@@ -12,6 +12,7 @@ from typing import Any
 
 from advisor.tables.json_text import to_json
 from advisor.tables.plain_table import Columns, Row
+from bench_runner.typed_numbers import plain
 
 LEAST = 12
 """Characters that a cut text keeps at least."""
@@ -171,7 +172,7 @@ def _shown(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
-        return f"{value:.4g}" if abs(value) < 1e6 else f"{value:.3e}"
+        return plain(value, 4)
     if isinstance(value, (dict, list, tuple)):
         return to_json(value).replace("\n", "")
     # What others wrote must not move the cursor or break the line.

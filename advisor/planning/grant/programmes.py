@@ -19,6 +19,7 @@ from advisor.planning.grant.buy_in import KEYS as BUY_IN_KEYS
 from advisor.planning.grant.buy_in import check_buy_in
 from advisor.planning.grant.checked_toml import convert, missing, wrong
 from advisor.planning.grant.grant_file import AllocationTable, GrantAllocation
+from bench_runner.typed_numbers import plain
 from price_catalog.csv_table import nearest
 
 ASSUMED = "not known: assumed"
@@ -160,7 +161,7 @@ def _written(value: Any) -> str:
         return day_words(value)
     if isinstance(value, Decimal):
         return f"{value:,f}"
-    return f"{value:,g}" if isinstance(value, float) else str(value)
+    return plain(value, 6) if isinstance(value, float) else str(value)
 
 
 def _many(facts: Facts) -> bool:
@@ -273,9 +274,9 @@ def _credit(file: str, place: str, values: dict[str, Any], years: Decimal) -> di
         raise wrong(file, f"{place}.credit", problem)
     hours = float(credit) / price / float(years)
     if not 1 <= hours <= 1e9:
-        problem = f"is {hours:,.3g} GPU-hours a year at that price: must be from 1 to 1000000000"
+        problem = f"is {plain(hours)} GPU-hours a year at that price: must be from 1 to 1000000000"
         raise wrong(file, f"{place}.credit", problem)
-    said = f"a credit of {credit:,} at {price:g} a GPU-hour, {_spread(years)}"
+    said = f"a credit of {credit:,} at {plain(price, 6)} a GPU-hour, {_spread(years)}"
     return {
         HOURS: Fact(value=f"{hours:.0f}", source=said),
         PRICE: Fact(value="0", source="the credit pays"),

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from advisor.files import typed_path
-from advisor.parse import shown, size_named
+from advisor.parse import MODELS_LISTED_BY, shown, size_named
 from advisor.prediction.model.hf_config import target_of_config
 from advisor.prediction.model.targets import (
     LARGEST,
@@ -176,5 +176,5 @@ def _unknown(model: str, recipes: Sequence[Recipe]) -> str:
         return f"'{model}' is a size: write --model decoder --parameters {size}, or encoder or vit"
     if model.casefold() in SIZED_FAMILIES:
         return f"'{model}' says no size: add --parameters, as in --parameters 1B"
-    hint = nearest(model, [recipe.recipe_id for recipe in recipes])
+    hint = nearest(model, [recipe.recipe_id for recipe in recipes], MODELS_LISTED_BY)
     return f"model '{model}' is no recipe, .toml, config.json or timm name; {hint}"

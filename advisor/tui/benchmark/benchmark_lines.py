@@ -19,6 +19,7 @@ from advisor.benchmark.progress import (
 from advisor.costs.amounts import days_of_four_digits
 from advisor.tui.benchmark.setting_names import full_name
 from advisor.tui.widgets.lines import FAINT, HEADING, PLAIN, STRONG, WARNING, Line
+from bench_runner.typed_numbers import plain
 
 if TYPE_CHECKING:
     from advisor.benchmark.benchmark_plan import Plan
@@ -141,9 +142,9 @@ def tried_lines(row: Tried) -> list[Line]:
             interval = f" ({days_of_four_digits(low)} to {days_of_four_digits(high)} days)"
         lines.append((f"training time  {time_words(row.training_days)}{interval}", PLAIN))
     facts = (
-        ("one optimiser step", row.step_s, "{:.4g} s"),
+        ("one optimiser step", _plain(row.step_s, 4), "{} s"),
         ("micro-batch", row.micro_batch_size, "{}"),
-        ("peak memory", row.peak_memory_gib, "{:.3g} GiB a GPU"),
+        ("peak memory", _plain(row.peak_memory_gib, 3), "{} GiB a GPU"),
         ("MFU", None if row.mfu is None else 100 * row.mfu, "{:.1f} % of the GPUs' dense peak"),
         ("the trial took", row.seconds, "{:.0f} s"),
     )
@@ -185,3 +186,7 @@ def ended_lines(event: Ended, progress: Progress, plan: Plan) -> list[Line]:
         lines += [] if won is None else [(full_name(won), STRONG)]
         lines += ending_lines(event.ending, progress, event.kept, plan)
     return lines
+
+
+def _plain(value: float | None, digits: int) -> str | None:
+    return None if value is None else plain(value, digits)

@@ -21,7 +21,7 @@ from advisor.benchmark.progress import (
 from advisor.tables.text_table import cut_words
 from advisor.tui.benchmark.setting_names import FOLDED, full_name, row_names, spelled
 from advisor.tui.widgets.table_rows import Column, RowStyle
-from bench_runner.typed_numbers import percent
+from bench_runner.typed_numbers import percent, plain
 
 if TYPE_CHECKING:
     pass
@@ -172,7 +172,7 @@ class BoardRows:
             "state": state,
             "time": "" if row.training_days is None else time_words(row.training_days),
             "micro": "" if row.micro_batch_size is None else str(row.micro_batch_size),
-            "memory": "" if row.peak_memory_gib is None else f"{row.peak_memory_gib:.3g}",
+            "memory": "" if row.peak_memory_gib is None else plain(row.peak_memory_gib),
             "mfu": "" if row.mfu is None else f"{percent(row.mfu)}",
             "took": "" if row.seconds is None else clock_words(row.seconds),
             "why": "" if row.label == FOLDED else row.detail,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from advisor.answers.wording import VERDICT_MARKS, rests_on_words
 from advisor.tui.widgets.lines import FAINT, PLAIN, WARNING, Line
+from bench_runner.typed_numbers import plain
 
 if TYPE_CHECKING:
     from advisor.ranking.times import TrainingTime
@@ -67,4 +68,4 @@ def settings_lines(time: TrainingTime) -> Iterable[Line]:
             PLAIN,
         )
     if time.peak_memory_gib is not None:
-        yield f"peak memory {time.peak_memory_gib:.3g} GiB a GPU", PLAIN
+        yield f"peak memory {plain(time.peak_memory_gib)} GiB a GPU", PLAIN

@@ -203,11 +203,10 @@ def read_target(typed: dict[str, str]) -> Target:
 
 def target_words(target: Target) -> str:
     """What was understood, with what was assumed."""
-    from bench_runner.typed_numbers import count_words
+    from bench_runner.typed_numbers import count_words, flops_words
 
-    words = (
-        f"{count_words(target.workload.parameters)} parameters, {target.workload.flops:.2e} FLOPs"
-    )
+    workload = target.workload
+    words = f"{count_words(workload.parameters)} parameters, {flops_words(workload.flops)}"
     if target.assumptions:
         words += f"; assumed: {'; '.join(target.assumptions)}"
     return f"{words}. Enter keeps it."

@@ -17,6 +17,7 @@ from textual.widgets.option_list import Option
 
 from advisor.tui.widgets.steady_options import SteadyOptions
 from advisor.tui.widgets.text_input import Field
+from bench_runner.typed_numbers import plain
 
 if TYPE_CHECKING:
     from advisor.ranking.times import Model
@@ -170,7 +171,7 @@ first in the list below. `↓` and `↑` take another, `Enter` or a click comple
 
     def _option(self, model: Model) -> Option:
         large = model.parameters >= 1e9
-        size = f"{model.parameters / (1e9 if large else 1e6):.3g} {'B' if large else 'M'}"
+        size = f"{plain(model.parameters / (1e9 if large else 1e6))} {'B' if large else 'M'}"
         times = self._times(model.recipe_id)
         remark = f"{times:,} times" if times else "not measured"
         line = f"{model.recipe_id:<20} {size:>6}  {remark}"

@@ -31,7 +31,7 @@ from advisor.answers.wording import (
 from advisor.costs.amounts import days_exact, days_rounded, usd_exact, usd_rounded
 from advisor.tui.pages.evidence_lines import settings_lines, source_lines, verdict_line
 from advisor.tui.widgets.lines import FAINT, HEADING, PLAIN, STRONG, WARNING, Line, wrapped
-from bench_runner.typed_numbers import percent
+from bench_runner.typed_numbers import percent, plain
 
 if TYPE_CHECKING:
     from advisor.ranking.rank import ExcludedRow, RankedRow, Ranking
@@ -190,7 +190,7 @@ def _time_lines(time: TrainingTime, best: BestTime | None, snapshot: Snapshot) -
     naive = best.naive if best is not None else None
     if naive is not None and naive.training_days and time.training_days:
         times = naive.training_days / time.training_days
-        yield f"naive settings: {days_exact(naive.training_days)} days ({times:.2g}×)", PLAIN
+        yield f"naive settings: {days_exact(naive.training_days)} days ({plain(times, 2)}×)", PLAIN
     elif naive is None and best is not None and time.method != "naive":
         yield "naive settings: no time on record", PLAIN
     published = best.published if best is not None else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterable
+from decimal import Decimal
 from typing import NamedTuple
 
 MIN_SPAN_DECADES = 0.12
@@ -155,11 +156,11 @@ def _in_view(scale: LogScale, values: Iterable[float]) -> list[float]:
 
 
 def compact(value: float, digits: int = 3) -> str:
-    """A number in at most about six characters: 950, 41k, 1.25M, 0.04, 1e-06."""
+    """A number in at most about six characters: 950, 41k, 1.25M, 0.04."""
     if not math.isfinite(value):
         return "∞" if value > 0 else "?"
     if value and not 1e-3 <= abs(value) < 1e15:
-        return f"{value:.0e}"
+        return f"{Decimal(f'{value:.0e}'):f}" if abs(value) < 1 else f"{value / 1e12:,.0f}T"
     rounded = float(f"{value:.{digits}g}")
     for size, suffix in ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k")):
         if abs(rounded) >= size and (suffix != "k" or abs(rounded) >= 1000):
