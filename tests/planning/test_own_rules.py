@@ -84,6 +84,13 @@ def test_a_rate_of_each_year_is_charged_on_what_is_paid_in_it(tmp_path: Path) ->
     assert (rack.usd, rack.rate, rack.rate_key) == (1000, Decimal("0.26"), "costs[2].overhead")
 
 
+@pytest.mark.parametrize("written", ["0.26", '"26%"', '"26 %"', '"0.26"', '" 26% "'])
+def test_a_line_s_overhead_is_written_as_every_rate_is(tmp_path: Path, written: str) -> None:
+    lines = f'[[costs]]\nname = "rack"\nkind = "racks"\namount = 1000\noverhead = {written}\n'
+    (rack,) = fixed_costs(read(tmp_path, HOUSE + lines))
+    assert rack.rate == Decimal("0.26")
+
+
 HOUSE = '[institution]\nrules = "us-equipment-10000"\n'
 
 
@@ -113,6 +120,14 @@ HOUSE = '[institution]\nrules = "us-equipment-10000"\n'
         ("[purchases]\norder_on = 2027-08-01\n", "must be a list of dates, without quotes"),
         (
             '[[costs]]\nname = "x"\nkind = "staff"\namount = 1\noverhead = "no"\n',
+            "costs[1].overhead: must be true, false or a rate from 0 to 2",
+        ),
+        (
+            '[[costs]]\nname = "x"\nkind = "staff"\namount = 1\noverhead = nan\n',
+            "costs[1].overhead: must be true, false or a rate from 0 to 2",
+        ),
+        (
+            '[[costs]]\nname = "x"\nkind = "staff"\namount = 1\noverhead = "260%"\n',
             "costs[1].overhead: must be true, false or a rate from 0 to 2",
         ),
         (
@@ -244,7 +259,10 @@ def test_a_cloud_s_credit_is_hours_that_the_grant_does_not_pay(
         ("credit = 5000\nusd_per_gpu_hour = 1\ngpu_hours_a_year = 9\n", "remove one of the two"),
         ("usd_per_gpu_hour = 1\nprice_per_gpu_hour = 1\n", "remove one of the two"),
         ('credit = "$5k"\nprice_per_gpu_hour = 1\n', "allocations[1].credit: is in dollars"),
-        ("credit = 5000\nusd_per_gpu_hour = 1e-9\n", "allocations[1].credit: is 2.5e+12 GPU-hours"),
+        (
+            "credit = 5000\nusd_per_gpu_hour = 1e-9\n",
+            "allocations[1].credit: is 2,500,000,000,000 GPU-hours",
+        ),
         ("credit = -5\nusd_per_gpu_hour = 1\n", "allocations[1].credit: "),
     ],
 )

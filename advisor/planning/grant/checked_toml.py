@@ -20,7 +20,7 @@ from advisor.parse import (
     parse_positive,
     shown,
 )
-from advisor.planning.grant.typed_toml import with_numbers
+from advisor.planning.grant.typed_toml import read_signed, with_numbers
 from bench_runner.outside import OutsideError, TooLargeError, check_toml, read_outside
 from bench_runner.typed_numbers import mistyped
 from price_catalog.csv_table import nearest
@@ -151,9 +151,14 @@ class OverheadOn:
         """Raises ValueError."""
         if isinstance(value, bool):
             return cls(charged=value)
-        if not isinstance(value, int | float) or not 0 <= value <= 2:
-            raise ValueError("must be true, false or a rate from 0 to 2, like 0.26")
-        return cls(charged=bool(value), rate=exact(value) if value else None)
+        rate = value
+        if isinstance(value, str):
+            rate = read_signed(value.strip(), of_a_whole=True)
+        elif isinstance(value, int | float):
+            rate = exact(value)
+        if not isinstance(rate, Decimal) or not rate.is_finite() or not 0 <= rate <= 2:
+            raise ValueError('must be true, false or a rate from 0 to 2, like 0.26 or "26%"')
+        return cls(charged=rate > 0, rate=rate or None)
 
 
 class _Duration(float):

@@ -60,9 +60,18 @@ def _read(text: str, key: str, node: Any) -> Decimal | Fraction | None:
     bare = text.strip()
     if key.startswith("usd_"):
         bare = bare.removeprefix("$")
-    sign = Decimal(-1 if bare.startswith(_MINUS) else 1)
-    bare = bare.removeprefix("-").removeprefix("\u2212")
-    if bare.endswith("%") and node.le is not None and node.le <= _LARGEST_SHARE:
+    of_a_whole = node.le is not None and node.le <= _LARGEST_SHARE
+    return read_signed(bare, _WORDS.get(key, ()), of_a_whole=of_a_whole)
+
+
+def read_signed(
+    text: str, units: tuple[str, ...] = (), *, of_a_whole: bool = False
+) -> Decimal | None:
+    """A number with or without a sign, and of a share or a rate in per cent too; None where it is
+    none."""
+    sign = Decimal(-1 if text.startswith(_MINUS) else 1)
+    bare = text.removeprefix("-").removeprefix("\u2212")
+    if of_a_whole and bare.endswith("%"):
         bare, sign = bare[:-1], sign / 100
-    found = read_amount(bare, units=_WORDS.get(key, ()))
+    found = read_amount(bare, units=units)
     return None if found is None else found * sign
