@@ -45,8 +45,6 @@ from bench_runner.architecture_llama_kin import (
     StableLm,
 )
 from bench_runner.architecture_text import (
-    MT5,
-    T5,
     Deberta,
     DebertaV2,
     Llama,
@@ -54,6 +52,17 @@ from bench_runner.architecture_text import (
     Qwen2,
     Qwen3,
     Starcoder2,
+)
+from bench_runner.architecture_two_sides import (
+    M2M100,
+    MT5,
+    T5,
+    Bart,
+    Blenderbot,
+    Marian,
+    MBart,
+    Pegasus,
+    PLBart,
 )
 
 __all__ = [
@@ -301,6 +310,13 @@ KINDS: tuple[type[Architecture], ...] = (
     DeepseekV3,
     T5,
     MT5,
+    Bart,
+    PLBart,
+    MBart,
+    M2M100,
+    Pegasus,
+    Marian,
+    Blenderbot,
     ModernBert,
     Deberta,
     DebertaV2,

@@ -1,4 +1,4 @@
-"""Gated decoders, encoder-decoders, and encoders later than RoBERTa."""
+"""Gated decoders, and encoders later than RoBERTa."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import ClassVar
 from bench_runner.architecture_base import (
     TextTransformer,
     at_least,
-    called,
     one_of,
 )
 
@@ -121,73 +120,6 @@ class Starcoder2(Llama):
     vocab_size: int = 49152
     use_bias: bool = True
     tie_word_embeddings: bool = True
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class T5(TextTransformer):
-    """Encoder-decoder of Raffel et al. 2020, trained on corrupted spans.
-
-    The encoder reads a sample's tokens, the decoder writes `target_length` of them.
-    """
-
-    config_class = "T5Config"
-    model_type = "t5"
-    family = "encoder"
-    blocks = ("T5Block",)
-    hidden_size: int = called("d_model", 512)
-    num_hidden_layers: int = called("num_layers", 6)
-    num_decoder_layers: int = 0
-    num_attention_heads: int = called("num_heads", 8)
-    intermediate_size: int = called("d_ff", 2048)
-    head_dim: int = called("d_kv", 64)
-    vocab_size: int = 32128
-    tie_word_embeddings: bool = True
-    relative_attention_num_buckets: int = 32
-    feed_forward_proj: str = one_of("relu", "gated-gelu", "gated-silu", "gelu", "silu")
-
-    def __post_init__(self) -> None:
-        self._derive("num_decoder_layers", self.num_hidden_layers)
-
-    @property
-    def head_size(self) -> int:
-        return self.head_dim
-
-    def contradiction(self) -> tuple[str, str] | None:
-        return None  # heads need not make up the hidden size
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MT5(T5):
-    """Xue et al. 2021."""
-
-    config_class = "MT5Config"
-    model_type = "mt5"
-    blocks = ("MT5Block",)
-    num_hidden_layers: int = called("num_layers", 8)
-    num_attention_heads: int = called("num_heads", 6)
-    intermediate_size: int = called("d_ff", 1024)
-    vocab_size: int = 250112
-    feed_forward_proj: str = one_of("gated-gelu", "relu", "gated-silu", "gelu", "silu")
-
-
-def target_length(tokens: int) -> int:
-    """Tokens that the decoder writes for ``tokens`` that the encoder reads: 114 for 512.
-
-    Of the uncorrupted text 15 % is masked in spans of 3 on average; a mark stands for each span on
-    both sides, an end on each (Raffel et al. 2020, section 3.1.4; T5's own arithmetic).
-    """
-
-    def lengths(text: int) -> tuple[int, int]:
-        noise = round(text * 0.15)
-        spans = round(noise / 3)
-        return text - noise + spans + 1, noise + spans + 1
-
-    text = max(1, int(tokens / 0.9))
-    while text > 1 and lengths(text)[0] > tokens:
-        text -= 1
-    while lengths(text + 1)[0] <= tokens:
-        text += 1
-    return lengths(text)[1]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,8 @@ from typing import Any
 from bench_runner.architecture import Dinov2
 from bench_runner.architecture_images import ResNet
 from bench_runner.architecture_llama_kin import Glm
-from bench_runner.architecture_text import T5, ModernBert
+from bench_runner.architecture_text import ModernBert
+from bench_runner.architecture_two_sides import EncoderDecoder
 from bench_runner.recipes import IMAGE_FAMILIES, Recipe
 from bench_runner.records import Compilation, Settings
 from bench_runner.space import STAGES
@@ -75,7 +76,7 @@ def _special_tokens(recipe: Recipe) -> dict[str, Any]:
     """Those without which the library builds no model of this recipe's: an encoder-decoder's first
     token, and ModernBERT's and GLM's own where the vocabulary is too small for them."""
     architecture = recipe.architecture
-    if isinstance(architecture, T5):
+    if isinstance(architecture, EncoderDecoder):
         return {"decoder_start_token_id": 0, "pad_token_id": 0}
     if isinstance(architecture, Glm) and architecture.vocab_size <= 151_329:
         return {"pad_token_id": 0}

@@ -13,7 +13,7 @@ from typing import Any
 
 from bench_runner import configure, space
 from bench_runner.architecture import Mamba, TextTransformer
-from bench_runner.architecture_text import T5, target_length
+from bench_runner.architecture_two_sides import EncoderDecoder
 from bench_runner.recipes import IMAGE_FAMILIES, MASKED_SHARE, Recipe
 from bench_runner.records import Measurement, Settings
 
@@ -257,8 +257,9 @@ def _train_script(
         if isinstance(architecture, TextTransformer | Mamba):
             vocabulary = architecture.vocab_size
         form, more = _TEXT_ITEM, dict[str, float]()
-        if isinstance(architecture, T5):
-            form, more = _PAIR_ITEM, {"target": target_length(training.sequence_length or 1)}
+        if isinstance(architecture, EncoderDecoder):
+            form = _PAIR_ITEM
+            more = {"target": architecture.written(training.sequence_length or 1)}
         elif recipe.family == "encoder":
             form, more = _MASKED_ITEM, {"share": MASKED_SHARE}
         item = form.format(vocabulary=vocabulary, length=training.sequence_length, **more)
@@ -297,7 +298,7 @@ def _model_lines(recipe: Recipe, attention: str | None) -> str:
         )
     if recipe.family in IMAGE_FAMILIES:
         auto = "AutoModelForImageClassification"
-    elif isinstance(recipe.architecture, T5):
+    elif isinstance(recipe.architecture, EncoderDecoder):
         auto = "AutoModelForSeq2SeqLM"
     else:
         auto = "AutoModelForMaskedLM" if recipe.family == "encoder" else "AutoModelForCausalLM"

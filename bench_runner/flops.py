@@ -34,9 +34,11 @@ from bench_runner.architecture import (
 )
 from bench_runner.architecture_experts import Experts
 from bench_runner.architecture_images import ResNet, Swin
-from bench_runner.architecture_text import T5, Deberta, Llama, ModernBert, Starcoder2
+from bench_runner.architecture_text import Deberta, Llama, ModernBert, Starcoder2
+from bench_runner.architecture_two_sides import T5, Bart
 from bench_runner.flops_images import count_resnet, count_swin
 from bench_runner.flops_text import (
+    count_bart,
     count_deberta,
     count_experts,
     count_llama,
@@ -133,6 +135,8 @@ def _count(architecture: Architecture, length: int) -> ModelCount:
             return count_llama(architecture, length)
         case T5():
             return count_t5(architecture, length)
+        case Bart():
+            return count_bart(architecture, length)
         case ModernBert():
             return count_modernbert(architecture, length)
         case Deberta():

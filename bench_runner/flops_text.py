@@ -1,17 +1,16 @@
-"""Parameters and operations of the models in `architecture_text`; `flops` says what counts."""
+"""Parameters and operations of models of text; `flops` says what counts."""
 
 from __future__ import annotations
 
 from bench_runner.architecture_experts import DeepseekV2, Experts
 from bench_runner.architecture_text import (
-    T5,
     Deberta,
     DebertaV2,
     Llama,
     ModernBert,
     Starcoder2,
-    target_length,
 )
+from bench_runner.architecture_two_sides import T5, Bart, EncoderDecoder
 from bench_runner.model_count import ModelCount, causal_half, linear
 
 
@@ -120,25 +119,50 @@ def count_experts(config: Experts, tokens: int) -> ModelCount:
 
 
 def count_t5(config: T5, tokens: int) -> ModelCount:
-    """Encoder-decoder of Raffel et al. 2020; the decoder reads and writes `target_length`."""
-    hidden, vocabulary = config.hidden_size, config.vocab_size
+    """Encoder-decoder of Raffel et al. 2020."""
+    hidden, heads = config.hidden_size, config.num_attention_heads
     encoders, decoders = config.num_hidden_layers, config.num_decoder_layers
-    inner = config.num_attention_heads * config.head_dim
-    products = 3 if config.feed_forward_proj.startswith("gated") else 2
-    feed_forward = products * hidden * config.intermediate_size
-    project = 4 * hidden * inner
-    written = target_length(tokens)
-    positions = config.relative_attention_num_buckets * config.num_attention_heads
+    feed_forward = config.products * hidden * config.intermediate_size
+    project = 4 * hidden * heads * config.head_dim
+    positions = config.relative_attention_num_buckets * heads
     parameters = (
-        vocabulary * hidden  # one table: whatever a file says, the library ties the output's
+        config.vocab_size * hidden  # one table: whatever a file says, the library ties the output's
         + encoders * (project + feed_forward + 2 * hidden)
         + decoders * (2 * project + feed_forward + 3 * hidden)
         + 2 * (positions + hidden)  # of encoder and decoder, and their last norms
     )
-    matmul = 2 * tokens * encoders * (project + feed_forward)
-    matmul += 2 * written * decoders * (project + feed_forward + project // 2)
+    return _read_and_written(config, tokens, heads * config.head_dim, parameters)
+
+
+def count_bart(config: Bart, tokens: int) -> ModelCount:
+    """Encoder-decoder of Lewis et al. 2020 and its kin; the output has the input's table."""
+    hidden, norm = config.hidden_size, 2 * config.hidden_size
+    attention = 4 * linear(hidden, hidden) + norm
+
+    def feed_forward(inner: int) -> int:
+        return linear(hidden, inner) + linear(inner, hidden) + norm
+
+    rows = config.max_position_embeddings + config.spare_positions if config.has_positions else 0
+    parameters = (
+        config.vocab_size * hidden
+        + 2 * (rows * hidden + config.outer_norms * norm)
+        + config.num_hidden_layers * (attention + feed_forward(config.intermediate_size))
+        + config.num_decoder_layers * (2 * attention + feed_forward(config.decoder_inner))
+    )
+    return _read_and_written(config, tokens, hidden, parameters)
+
+
+def _read_and_written(
+    config: EncoderDecoder, tokens: int, inner: int, parameters: int
+) -> ModelCount:
+    """What both sides compute; ``inner`` elements have the heads of an attention together."""
+    hidden, written = config.hidden_size, config.written(tokens)
+    encoders, decoders = config.num_hidden_layers, config.num_decoder_layers
+    project, wide = 4 * hidden * inner, config.products * hidden
+    matmul = 2 * tokens * encoders * (project + wide * config.intermediate_size)
+    matmul += 2 * written * decoders * (project + wide * config.decoder_inner + project // 2)
     matmul += 2 * tokens * decoders * (project // 2)  # keys and values of what was read
-    matmul += 2 * written * hidden * vocabulary
+    matmul += 2 * written * hidden * config.vocab_size
     looks_back = decoders * 4 * written**2 * inner
     rest = 4 * tokens * inner * (encoders * tokens + decoders * written)
     return ModelCount(

@@ -14,7 +14,7 @@ from itertools import product
 from bench_runner import space
 from bench_runner.architecture import Vit
 from bench_runner.architecture_images import Swin, Swinv2
-from bench_runner.architecture_text import T5
+from bench_runner.architecture_two_sides import EncoderDecoder
 from bench_runner.recipes import Recipe
 from bench_runner.records import Attention, Compilation, Inputs, Loss, Settings, Weights
 
@@ -243,7 +243,7 @@ def fuses_loss(recipe: Recipe) -> bool:
 def losses_of(recipe: Recipe) -> tuple[Loss, ...]:
     """Fused first, where the loss can be fused."""
     lean = recipe.family in ("decoder", "ssm", "encoder") and recipe.model.timm is None
-    if isinstance(recipe.architecture, T5):
+    if isinstance(recipe.architecture, EncoderDecoder):
         lean = False  # lean_loss knows models that read their input once
     if recipe.architecture is not None and recipe.architecture.changes_logits:
         lean = False

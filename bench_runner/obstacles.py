@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from bench_runner.architecture_text import T5
+from bench_runner.architecture_two_sides import EncoderDecoder
 from bench_runner.kernels import attentions_of, balances_experts, inputs_of, losses_of
 from bench_runner.recipes import Recipe
 from bench_runner.records import Settings
@@ -17,7 +17,7 @@ FLASH_PACKAGES = ("flash_attn", "flash_attn_interface")
 
 def why_not(recipe: Recipe, settings: Settings) -> str | None:
     """The sentence that says why a model cannot be trained so, or None where it can."""
-    if settings.loss == "fused" and isinstance(recipe.architecture, T5):
+    if settings.loss == "fused" and isinstance(recipe.architecture, EncoderDecoder):
         return f"{recipe.name} is an encoder-decoder, whose loss is not fused here: leave out fused"
     if settings.loss == "fused" and (kind := recipe.architecture) and kind.changes_logits:
         return (

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from bench_runner import configure
-from bench_runner.architecture_text import T5, target_length
+from bench_runner.architecture_two_sides import EncoderDecoder
 from bench_runner.configure import model_arguments
 from bench_runner.recipes import IMAGE_FAMILIES, MASKED_SHARE, Recipe
 from bench_runner.records import Settings, States
@@ -81,7 +81,7 @@ def _auto_class(recipe: Recipe) -> Any:
 
     if recipe.family in IMAGE_FAMILIES:
         return transformers.AutoModelForImageClassification
-    if isinstance(recipe.architecture, T5):
+    if isinstance(recipe.architecture, EncoderDecoder):
         return transformers.AutoModelForSeq2SeqLM
     if recipe.family == "encoder":
         return transformers.AutoModelForMaskedLM
@@ -154,8 +154,9 @@ class RandomBatches:
                 ),
             }
             return
-        if isinstance(recipe.architecture, T5):
-            self._inputs = _pairs(recipe, samples, device, generator)
+        if isinstance(recipe.architecture, EncoderDecoder):
+            written = recipe.architecture.written(training.sequence_length or 1)
+            self._inputs = _pairs(recipe, samples, written, device, generator)
             return
         vocabulary = int(_configuration(recipe).vocab_size)
         shape = (samples, training.sequence_length or 1)
@@ -180,14 +181,14 @@ class RandomBatches:
 
 
 def _pairs(
-    recipe: Recipe, samples: int, device: torch.device, generator: torch.Generator
+    recipe: Recipe, samples: int, written: int, device: torch.device, generator: torch.Generator
 ) -> dict[str, torch.Tensor]:
     """What an encoder-decoder reads and has to write; the library shifts the latter itself."""
     vocabulary = int(_configuration(recipe).vocab_size)
     length = recipe.training.sequence_length or 1
     return {
         name: torch.randint(vocabulary, (samples, tokens), device=device, generator=generator)
-        for name, tokens in (("input_ids", length), ("labels", target_length(length)))
+        for name, tokens in (("input_ids", length), ("labels", written))
     }
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bench_runner.architecture_text import target_length
+from bench_runner.architecture_two_sides import Bart, EncoderDecoder, target_length
 from bench_runner.flops import count_flops
 from bench_runner.timm_models import timm_model, timm_names
 from tests.bench_runner.test_flops import own_recipe
@@ -31,6 +31,11 @@ LATENT = {
     "qk_rope_head_dim": 8,
     "v_head_dim": 16,
 }
+PAIR = {"d_model": 128, "encoder_layers": 2, "decoder_layers": 2, "vocab_size": 1000} | {
+    key: size
+    for side in ("encoder", "decoder")
+    for key, size in ((f"{side}_attention_heads", 4), (f"{side}_ffn_dim", 192))
+}
 SAMPLES, TOKENS, PIXELS = 2, 24, 64
 MODELS: list[tuple[str, str, dict[str, Any]]] = [
     ("Qwen2Config", "decoder", GROUPED),
@@ -52,6 +57,13 @@ MODELS: list[tuple[str, str, dict[str, Any]]] = [
     ("DeepseekV2Config", "decoder", {**LATENT, "q_lora_rank": 24}),
     ("DeepseekV3Config", "decoder", {**LATENT, "q_lora_rank": 24, "n_group": 2, "topk_group": 1}),
     ("T5Config", "encoder", {"feed_forward_proj": "gated-gelu", "num_decoder_layers": 2}),
+    ("BartConfig", "encoder", {**PAIR, "encoder_layers": 3, "decoder_ffn_dim": 96}),
+    ("PLBartConfig", "encoder", PAIR),
+    ("MBartConfig", "encoder", PAIR),
+    ("M2M100Config", "encoder", PAIR),
+    ("PegasusConfig", "encoder", PAIR),
+    ("MarianConfig", "encoder", {**PAIR, "vocab_size": 58101}),
+    ("BlenderbotConfig", "encoder", {**PAIR, "decoder_layers": 4}),
     ("ModernBertConfig", "encoder", {"num_hidden_layers": 4}),
     ("DebertaV2Config", "encoder", {**SMALL, "conv_kernel_size": 0}),
     (
@@ -80,19 +92,20 @@ def test_parameters_and_operations(name: str, family: str, arguments: dict[str, 
     transformers = pytest.importorskip("transformers")
     from torch.utils.flop_counter import FlopCounterMode
 
-    found = count_flops(own_recipe(name, family=family, **arguments))
+    recipe = own_recipe(name, family=family, **arguments)
+    found, architecture = count_flops(recipe), recipe.architecture
     given = dict(arguments)
     if family in ("vit", "convnet"):
         given |= {"num_labels": 7, "image_size": PIXELS}
         auto = transformers.AutoModelForImageClassification
-    elif name == "T5Config":
+    elif isinstance(architecture, EncoderDecoder):
         auto = transformers.AutoModelForSeq2SeqLM
     else:
         decoder = transformers.AutoModelForCausalLM
         auto = transformers.AutoModelForMaskedLM if family == "encoder" else decoder
-    # Routing looks at numbers, and so does DeBERTa: these are built for real, without fused
-    # attention, of which the counter knows nothing on a CPU.
-    real = family == "decoder" or "Deberta" in name
+    # Routing looks at numbers, and so do DeBERTa and BART's masks: these are built for real,
+    # without fused attention, of which the counter knows nothing on a CPU.
+    real = family == "decoder" or "Deberta" in name or isinstance(architecture, Bart)
     keywords = {"attn_implementation": "eager"} if real else {}
     if hasattr(getattr(transformers, name)(), "num_experts_per_tok"):
         keywords["experts_implementation"] = "eager"
@@ -102,8 +115,8 @@ def test_parameters_and_operations(name: str, family: str, arguments: dict[str, 
         inputs: dict[str, Any] = {"input_ids": torch.zeros(SAMPLES, TOKENS, dtype=torch.long)}
         if family in ("vit", "convnet"):
             inputs = {"pixel_values": torch.zeros(SAMPLES, 3, PIXELS, PIXELS)}
-        if name == "T5Config":
-            written = target_length(TOKENS)
+        if isinstance(architecture, EncoderDecoder):
+            written = architecture.written(TOKENS)
             inputs["decoder_input_ids"] = torch.zeros(SAMPLES, written, dtype=torch.long)
     assert found.parameters == sum(parameter.numel() for parameter in model.parameters())
     with FlopCounterMode(display=False) as counter:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
+from advisor.prediction.model.config_kinds import KIN
 from advisor.prediction.model.hf_config import target_of_config
 from advisor.prediction.model.targets import Run
+from advisor.prediction.model.uncounted import _OTHER_WORK
 
 DECODERS = (
     *("ministral3", "cwm", "granite_swa", "hyperclovax", "vaultgemma", "jais2", "persimmon"),
@@ -16,17 +19,19 @@ DECODERS = (
     *("mellum", "flex_olmo"),
 )
 ENCODERS = ("megatron-bert", "data2vec-text", "roberta-prelayernorm", "xlm-roberta-xl")
+PAIRS = ("bart", "plbart", "mbart", "m2m_100", "pegasus", "marian", "blenderbot")
 IMAGES = ("vit_msn", "data2vec-vision")
 
 
 @pytest.mark.torch
-@pytest.mark.parametrize("model_type", [*DECODERS, *ENCODERS, *IMAGES])
+@pytest.mark.parametrize("model_type", [*DECODERS, *ENCODERS, *PAIRS, *IMAGES])
 def test_a_kind_is_counted_as_the_library_builds_it(model_type: str, tmp_path: Path) -> None:
     torch = pytest.importorskip("torch")
     transformers = pytest.importorskip("transformers")
 
     layers = {"xglm": "num_layers", "openai-gpt": "n_layer"}.get(model_type, "num_hidden_layers")
-    config = transformers.AutoConfig.for_model(model_type, **{layers: 6})
+    changed = {"encoder_layers": 3, "decoder_layers": 6} if model_type in PAIRS else {layers: 6}
+    config = transformers.AutoConfig.for_model(model_type, **changed)
     path = tmp_path / "config.json"
     content = {**json.loads(config.to_json_string(use_diff=False)), "model_type": model_type}
     path.write_text(json.dumps(content))
@@ -35,6 +40,8 @@ def test_a_kind_is_counted_as_the_library_builds_it(model_type: str, tmp_path: P
     auto = transformers.AutoModelForCausalLM
     if model_type in ENCODERS:
         auto = transformers.AutoModelForMaskedLM
+    elif model_type in PAIRS:
+        auto = transformers.AutoModelForSeq2SeqLM
     elif model_type in IMAGES:
         auto = transformers.AutoModelForImageClassification
     with torch.device("meta"):
@@ -75,3 +82,61 @@ def test_a_newer_kind_is_no_slip_of_the_pen(model_type: str, tmp_path: Path) -> 
     with pytest.raises(ValueError, match="model_type") as caught:
         target_of_config(path, Run(batch_size=512, tokens=1e9))
     assert "did you mean" not in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", sorted(_OTHER_WORK))
+def test_a_kind_that_is_not_counted_is_told_with_what_may_be_asked(kind: str) -> None:
+    assert re.search(r"; (the|its|write|--model)|: write", _OTHER_WORK[kind])
+    for word in re.findall(r"write ([a-z0-9_]+)", _OTHER_WORK[kind]):
+        assert word in KIN or word == "one"
+
+
+BART = {
+    "model_type": "bart",
+    "architectures": ["BartModel"],
+    "d_model": 1024,
+    "encoder_layers": 12,
+    "decoder_layers": 12,
+    "num_hidden_layers": 12,
+    "max_position_embeddings": 1024,
+    "is_encoder_decoder": True,
+    "normalize_before": False,
+    "normalize_embedding": True,
+    "encoder_layerdrop": 0.0,
+    "scale_embedding": False,
+    "classif_dropout": 0.1,
+}
+
+
+def written(folder: Path, **changes: object) -> Path:
+    path = folder / "config.json"
+    path.write_text(json.dumps(BART | changes))
+    return path
+
+
+def test_bart_writes_as_much_as_it_reads(tmp_path: Path) -> None:
+    found = target_of_config(written(tmp_path), Run(batch_size=512, tokens=1e9))
+    assert found.workload.parameters == 406_291_456  # BART large
+    assert any("writes 1,024 tokens a sample" in words for words in found.assumptions)
+    assert not any("unknown here" in words for words in found.assumptions)
+    assert found.recipe is not None and found.recipe.support.fsdp_wrap == (
+        "BartEncoderLayer",
+        "BartDecoderLayer",
+    )
+    # 3 x 2 operations a parameter and token of either side, a third of them twice.
+    per_token = found.workload.flops / 1e9 / 406e6
+    assert 6.0 < per_token < 9.0
+
+
+def test_bart_s_positions_end(tmp_path: Path) -> None:
+    longer = Run(batch_size=512, tokens=1e9, sequence_length=2048)
+    with pytest.raises(ValueError, match="longer than the model's 1,024 positions"):
+        target_of_config(written(tmp_path), longer)
+    endless = written(tmp_path, model_type="m2m_100")
+    assert target_of_config(endless, longer).workload.tokens == 2048
+
+
+def test_heads_that_do_not_divide_bart_s_width_are_refused(tmp_path: Path) -> None:
+    path = written(tmp_path, decoder_attention_heads=7)
+    with pytest.raises(ValueError, match="'decoder_attention_heads': is 7, which does not divide"):
+        target_of_config(path, Run(batch_size=512, tokens=1e9))

@@ -472,7 +472,7 @@ def test_the_language_model_of_a_model_that_also_sees_is_counted_as_is_told(
         ({"model_type": "zamba2"}, "layers of recurrence among those of attention"),
         ({"model_type": "esm"}, "counted here; of a plain transformer give the size instead"),
         ({"model_type": "lama"}, "counted here; did you mean 'llama'"),
-        ({"model_type": "pegasus", "is_encoder_decoder": True}, "as T5 or mT5 alone"),
+        ({"model_type": "prophetnet", "is_encoder_decoder": True}, "as T5, BART and their kin"),
         ({"model_type": "whisper"}, "models of speech"),
         ({"_class_name": "UNet2DConditionModel", "_diffusers_version": "0.6"}, "of diffusion"),
         ({"model_type": None, "architecture": "resnet50"}, "write the timm name resnet50"),

@@ -46,8 +46,6 @@ from bench_runner.architecture_llama_kin import (
     StableLm,
 )
 from bench_runner.architecture_text import (
-    MT5,
-    T5,
     Deberta,
     DebertaV2,
     Llama,
@@ -55,6 +53,17 @@ from bench_runner.architecture_text import (
     Qwen2,
     Qwen3,
     Starcoder2,
+)
+from bench_runner.architecture_two_sides import (
+    M2M100,
+    MT5,
+    T5,
+    Bart,
+    Blenderbot,
+    Marian,
+    MBart,
+    Pegasus,
+    PLBart,
 )
 
 
@@ -172,6 +181,13 @@ _T5 = Kin(
     kept="d_model num_layers num_decoder_layers num_heads d_ff d_kv vocab_size feed_forward_proj",
     longest="n_positions",
     usual=512,
+)
+_BART = Kin(
+    kind=Bart,
+    kept="d_model encoder_layers decoder_layers encoder_attention_heads decoder_attention_heads "
+    "encoder_ffn_dim decoder_ffn_dim vocab_size max_position_embeddings",
+    longest="max_position_embeddings",
+    usual=1024,
 )
 _DEBERTA = Kin(
     kind=DebertaV2,
@@ -301,6 +317,11 @@ KIN: Mapping[str, Kin] = {
     },
     "t5": _T5,
     **dict.fromkeys(("mt5", "umt5"), replace(_T5, kind=MT5)),
+    **{
+        kind.model_type: replace(_BART, kind=kind)
+        for kind in (Bart, PLBart, MBart, M2M100, Pegasus, Marian)
+    },
+    "blenderbot": replace(_BART, kind=Blenderbot, usual=128),
     "modernbert": Kin(
         kind=ModernBert,
         kept=f"{_SIZES} local_attention global_attn_every_n_layers",

@@ -21,7 +21,8 @@ from advisor.prediction.model.uncounted import (
 )
 from bench_runner.architecture import Bert, Gpt2, Mamba, Vit, read_architecture, whole
 from bench_runner.architecture_experts import Experts
-from bench_runner.architecture_text import T5, Deberta, Starcoder2, target_length
+from bench_runner.architecture_text import Deberta, Starcoder2
+from bench_runner.architecture_two_sides import T5, Bart, target_length
 from bench_runner.flops import count_flops
 from bench_runner.outside import OutsideError, TooLargeError, json_outside, read_outside
 from bench_runner.recipes import ATTENTIONS, IMAGE_FAMILIES, Precision
@@ -144,7 +145,8 @@ def target_of_config(path: Path, run: Run) -> Target:
         longest=longest,
         # How a model of images was stored does not say how it was trained.
         precision=None if kin.kind.family in IMAGE_FAMILIES else _precision(file),
-        positions_end=issubclass(kin.kind, Gpt2 | Bert | Deberta),
+        positions_end=issubclass(kin.kind, Gpt2 | Bert | Deberta)
+        or (issubclass(kin.kind, Bart) and kin.kind.has_positions),
         said=lambda length: [*_said(file, kin, length), *_passed_over(strange)],
         attention=_attention(file, kin),
     )
@@ -221,6 +223,8 @@ def _said(file: _File, kin: Kin, length: int) -> list[str]:
             said.append(
                 "one table for input and output, as the library builds it, not two as the file says"
             )
+    if issubclass(kin.kind, Bart):
+        said.append(f"the decoder writes {length:,} tokens a sample, as many as are read")
     if issubclass(kin.kind, Experts):
         said.append("no training of a mixture of experts is among the evidence")
     if any(file.content.get(key) for key in heads_of_later_tokens(file.content)):

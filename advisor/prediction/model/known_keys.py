@@ -75,6 +75,14 @@ _EXPERTS = (
     "initial_context_length moe_router_activation_func"
 )
 """How experts are chosen and weighed, not how many."""
+_PAIRS = (
+    "num_hidden_layers num_attention_heads encoder_layerdrop decoder_layerdrop normalize_before "
+    "normalize_embedding add_final_layer_norm add_bias_logits static_position_embeddings "
+    "extra_pos_embeddings extra_layer_norm layernorm_variant do_blenderbot_90_layernorm "
+    "share_encoder_decoder_embeddings decoder_vocab_size encoder_no_repeat_ngram_size "
+    "force_bos_token_to_be_generated save_step classif_dropout scale_embedding"
+)
+"""Of BART's kin: norms, what follows from the others, and how text is generated."""
 _MAMBA = (
     "use_associative_scan use_mambapy ssm_cfg rms_norm fused_add_norm intermediate_size "
     "pad_vocab_size_multiple"
@@ -107,6 +115,8 @@ def unknown_keys(
     """Keys of the file that are neither counted nor known to change no work, and say something:
     what is false, null, 0 or empty is switched off."""
     known = _KNOWN | _OF_FAMILY.get(family, frozenset()) | _implied(content)
+    if content.get("is_encoder_decoder") is not False and "decoder_layers" in counted:
+        known |= frozenset(_PAIRS.split())
     return tuple(
         key
         for key, value in content.items()

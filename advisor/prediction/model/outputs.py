@@ -7,7 +7,7 @@ from typing import Any
 
 from advisor.parse import shown
 from bench_runner.architecture import Architecture
-from bench_runner.architecture_text import T5
+from bench_runner.architecture_two_sides import EncoderDecoder
 from bench_runner.recipes import IMAGE_FAMILIES
 
 _COUNTED = ("ForCausalLM", "LMHeadModel", "ForMaskedLM", "Model")
@@ -29,7 +29,7 @@ def said_of_outputs(content: Mapping[str, Any], kind: type[Architecture]) -> lis
     said = [_TRAINED_AS[model_type]] if model_type in _TRAINED_AS else []
     images = kind.family in IMAGE_FAMILIES
     counted = _COUNTED_OF_IMAGES if images else _COUNTED
-    if issubclass(kind, T5):
+    if issubclass(kind, EncoderDecoder):
         counted = (*counted, "ForConditionalGeneration")
     if model_type == "electra":
         counted = (*counted, "ForPreTraining")
@@ -37,7 +37,7 @@ def said_of_outputs(content: Mapping[str, Any], kind: type[Architecture]) -> lis
     for name in map(str, names if isinstance(names, list) else ()):
         if name.endswith(counted) and not name.endswith(_OTHER_MODELS):
             continue
-        masked = kind.family == "encoder" and not issubclass(kind, T5)
+        masked = kind.family == "encoder" and not issubclass(kind, EncoderDecoder)
         what = "a masked language model" if masked else "a language model"
         return [f"trained as {'a classifier' if images else what}, not as {shown(name)}", *said]
     return said

@@ -58,42 +58,65 @@ def heads_of_later_tokens(content: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(key for key in content if any(word in key for word in _OF_LATER_TOKENS))
 
 
+_PLAIN = "--model decoder --parameters 7B asks for a plain decoder of its size"
+"""What may be asked in place of most decoders, with the size that theirs has."""
+_PAIRS_ALONE = (
+    "encoder-decoders are counted as T5, BART and their kin alone; write t5 or bart with its sizes "
+    "to ask for the nearest"
+)
 _OTHER_WORK: Mapping[str, str] = {
-    "openelm": "OpenELM's layers differ in heads and inner sizes, which is not counted",
+    "openelm": "OpenELM's layers differ in heads and inner sizes, which is not counted; " + _PLAIN,
     "albert": "ALBERT's layers share one layer's weights, which is not counted; write bert to "
     "ask for layers with weights of their own",
-    "bart": "encoder-decoders are counted as T5 or mT5 alone",
+    **dict.fromkeys(
+        ("led", "bigbird_pegasus", "longt5", "prophetnet", "fsmt", "mvp", "t5gemma", "pegasus_x"),
+        _PAIRS_ALONE,
+    ),
+    **dict.fromkeys(
+        ("nllb-moe", "switch_transformers"),
+        "encoder-decoders with experts are not counted; write t5 or m2m_100 to ask for one without",
+    ),
     **dict.fromkeys(
         (
             *("jamba", "zamba", "zamba2", "nemotron_h", "granitemoehybrid", "bamba", "lfm2"),
             *("falcon_h1", "recurrent_gemma", "qwen3_next", "lfm2_moe", "kimi_linear", "minimax"),
             *("olmo_hybrid", "qwen3_5_text", "qwen3_5_moe_text"),
         ),
-        "layers of recurrence among those of attention are not counted",
+        f"layers of recurrence among those of attention are not counted; {_PLAIN}",
     ),
     **dict.fromkeys(
         ("whisper", "wav2vec2", "hubert", "wavlm", "speech_to_text"),
-        "models of speech read sound, which is not counted",
+        "models of speech read sound, which is not counted; write bart (or bert) with its sizes "
+        "and --sequence-length for its frames to ask for the transformer alone",
     ),
     **dict.fromkeys(
         ("deepseek_v32", "deepseek_v4", "glm_moe_dsa"),
-        "its attention chooses the tokens that it looks at, which is not counted",
+        "its attention chooses the tokens that it looks at, which is not counted; write "
+        "deepseek_v3 and remove the keys that begin with index_ to ask for one that looks at all",
     ),
     **dict.fromkeys(
         ("gemma3n_text", "gemma4_text"),
-        "layers with embeddings of their own, and layers that share keys, are not counted",
+        "layers with embeddings of their own, and layers that share keys, are not counted; write "
+        "gemma3_text with its sizes to ask for layers without",
     ),
     **dict.fromkeys(
         ("llama4", "llama4_text"),
-        "Llama 4's layers with experts and without in turn are not counted",
+        "Llama 4's layers with experts and without in turn are not counted; write mixtral with "
+        "its sizes to ask for experts in every layer",
     ),
-    **dict.fromkeys(("rwkv", "xlstm"), "layers of recurrence are counted as Mamba's alone"),
-    "ibert": "I-BERT is trained in whole numbers, which is not counted",
+    **dict.fromkeys(
+        ("rwkv", "xlstm"),
+        "layers of recurrence are counted as Mamba's alone; write mamba with its hidden_size and "
+        "num_hidden_layers to ask for the nearest",
+    ),
+    "ibert": "I-BERT is trained in whole numbers, which is not counted; write roberta to ask for "
+    "the same model in floating point",
     "bit": "Big Transfer is counted by its timm name alone; write one, such as resnetv2_50x1_bit",
     "qwen": "the first Qwen brings code of its own; its layers are Qwen 2's: write qwen2 and half "
     "the intermediate_size, which it halves itself",
     "kimi_k2": "its layers are DeepSeek V3's; write deepseek_v3",
-    "mamba2": "Mamba 2's layers differ from Mamba's and are not counted",
+    "mamba2": "Mamba 2's layers differ from Mamba's and are not counted; write mamba with its "
+    "hidden_size and num_hidden_layers to ask for the nearest",
     "vit_mae": "masked autoencoding feeds a quarter of the patches and trains a decoder beside the "
     "model, which is not counted; write vit to ask for the classifier",
     "ijepa": "its training predicts one part of an image from another, which is not counted; write "
@@ -111,7 +134,7 @@ def uncounted_kind(
     if (parts := of_several(content)) is not None:
         return parts
     if content.get("is_encoder_decoder") is True:
-        return "model_type", _OTHER_WORK["bart"]
+        return "model_type", _PAIRS_ALONE
     bare = kind.casefold().replace("_", "")[:_LONGEST_KIND]
     timm = next((name for name in timm_names() if name.replace("_", "").startswith(bare)), None)
     if timm is not None and "vocab_size" not in content:
@@ -170,7 +193,10 @@ def uncounted(
         if content["is_gated_act"] != named.startswith("gated"):
             return "is_gated_act", f"contradicts feed_forward_proj, which is {shown(named)}"
     if family != "encoder" and content.get("is_encoder_decoder") is True:
-        return "is_encoder_decoder", "a decoder with an encoder is counted as T5 or mT5 alone"
+        return "is_encoder_decoder", (
+            "a decoder with an encoder is counted as T5, BART and their kin alone; remove the key "
+            "for the decoder"
+        )
     for key in ("add_cross_attention", "is_decoder"):
         if content.get(key) is True and family == "encoder":
             return key, "an encoder made a decoder is not counted; remove the key for the encoder"

@@ -21,7 +21,8 @@ from bench_runner.architecture import (
 from advisor.prediction.model.unfilled import unfilled_flops
 from bench_runner.architecture_experts import DeepseekV2, Experts
 from bench_runner.architecture_images import ResNet, Swin
-from bench_runner.architecture_text import T5, Deberta, target_length
+from bench_runner.architecture_text import Deberta
+from bench_runner.architecture_two_sides import EncoderDecoder
 from bench_runner.flops import count_flops, counted_architecture
 from bench_runner.flops_images import resnet_convolutions, swin_stages
 from bench_runner.kernels import fuses_loss, most_promising
@@ -187,7 +188,7 @@ def _unlike(architecture: Architecture) -> str:
     match architecture:
         case Experts():
             return "experts"
-        case T5():
+        case EncoderDecoder():
             return "encoder-decoder"
         case Deberta():
             return "disentangled"
@@ -219,8 +220,8 @@ def _shape(architecture: Architecture, length: int) -> _Shape:
     match architecture:
         case Experts():
             return _experts(architecture, length)
-        case T5():
-            return _t5(architecture, length)
+        case EncoderDecoder():
+            return _encoder_decoder(architecture, length)
         case Deberta():
             # Of either kind of position, too, there are scores, which are gathered.
             plain = _transformer(architecture, length, length * architecture.vocab_size)
@@ -323,23 +324,24 @@ def _experts(model: Experts, tokens: int) -> _Shape:
     )
 
 
-def _t5(model: T5, tokens: int) -> _Shape:
+def _encoder_decoder(model: EncoderDecoder, tokens: int) -> _Shape:
     """As any transformer's layers, on both sides; the decoder's attend a second time."""
-    hidden, heads = model.hidden_size, model.num_attention_heads
-    inner, written = heads * model.head_dim, target_length(tokens)
-    products = 3 if model.feed_forward_proj.startswith("gated") else 2
-    layer = 7 * hidden + 4 * inner + products * model.intermediate_size
+    hidden, heads, written = model.hidden_size, model.num_attention_heads, model.written(tokens)
+    inner = heads * model.head_size
+    attention = 7 * hidden + 4 * inner
     encoders, decoders = model.num_hidden_layers, model.num_decoder_layers
-    elements = tokens * encoders * layer
+    elements = tokens * encoders * (attention + model.products * model.intermediate_size)
+    layer = attention + model.products * model.decoder_inner
     elements += decoders * (written * (layer + 2 * hidden + 2 * inner) + tokens * 2 * inner)
-    scores = encoders * tokens**2 + decoders * written * (written + tokens)
+    scores = heads * encoders * tokens**2
+    scores += model.decoder_heads * decoders * written * (written + tokens)
     return _Shape(
         layers=encoders + decoders,
         width=hidden,
         tokens=tokens,
         layer_elements=float(elements),
         logit_elements=float(written * model.vocab_size),
-        score_elements=float(heads * scores),
+        score_elements=float(scores),
         masked=False,
     )
 
