@@ -528,14 +528,14 @@ def test_experts_that_cannot_be_chosen_by_groups_are_refused(
         ({"num_mtp_modules": 2}, "one token predicted at a time, as the library trains it"),
         ({"architectures": ["OlmoEncoderModel"]}, "not as 'OlmoEncoderModel'"),
         (
-            {"layer_sharing": True, "frob\nnicate": [3]},
-            "that keys unknown here change no work: 'layer_sharing', 'frob?nicate'",
+            {"layer_colours": True, "frob\nnicate": [3]},
+            "that keys unknown here change no work: 'layer_colours', 'frob?nicate'",
         ),
         ({f"zz{n}": 1 for n in range(9)}, "'zz4', 'zz5' and 3 more"),
         ({"layerdrop": 0.1}, "no layer left out in training (layerdrop)"),
         ({"attn_config": {"alibi": True}}, "attention as fast as without ALiBi's biases"),
         # Switched off, of the program that stored it, or how single elements are computed.
-        ({"mtp_depth": 0, "layer_sharing": False, "rope_scaling": {"factor": 2}}, None),
+        ({"mtp_depth": 0, "layer_colours": False, "rope_scaling": {"factor": 2}}, None),
         ({"_name_or_path": "x", "eos_token_id": [1, 2], "hidden_act": "silu"}, None),
     ],
 )
@@ -546,9 +546,9 @@ def test_a_key_that_nobody_knows_is_never_passed_over_in_silence(
     said = target(tmp_path, PUBLISHED["olmo-1b"] | change).assumptions
     further = [each for each in said if each not in plain]
     assert [words is not None and words in each for each in further] == [True] * (words is not None)
-    images = target(tmp_path, {"model_type": "beit", "layer_sharing": True}).assumptions
+    images = target(tmp_path, {"model_type": "beit", "layer_colours": True}).assumptions
     assert "trained as a classifier, not on masked images" in images
-    assert any("'layer_sharing'" in each for each in images)
+    assert any("'layer_colours'" in each for each in images)
 
 
 def test_another_output_than_the_one_counted_is_said(tmp_path: Path) -> None:

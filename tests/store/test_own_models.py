@@ -259,7 +259,7 @@ def test_times_of_an_own_model_stay_when_it_is_forgotten_and_move_it_before(
         (("--keep", "a" * 65), "no name for a model"),
         (("--keep", "mine.toml"), "taken for a file"),
         (("--keep", "mine", "--gpu", "A1000000"), "not known"),
-        (("--keep", "mine", "--batch", "9999999999"), "batch_size is 9,999,999,999"),
+        (("--keep", "mine", "--batch", "9999999999"), "give --batch 131072 or less"),
         (("--keep", "mine", "--forget", "mine"), "goes alone"),
         (("--gpu", "H100", "--force"), "--force goes with --keep"),
         ((), "--gpu is missing"),

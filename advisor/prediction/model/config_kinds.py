@@ -164,6 +164,9 @@ _CONVNEXT = Kin(
     usual=224,
 )
 _ROUTED = "num_local_experts num_experts_per_tok"
+_LOCAL = {"num_local_experts": "num_local_experts num_experts"}
+_EXPERTS = {"num_experts": "num_experts num_local_experts"}
+_OF_ROUTED = {"n_routed_experts": "n_routed_experts num_local_experts num_experts"}
 _DEEPSEEK = (
     f"{_SIZES} num_key_value_heads moe_intermediate_size n_routed_experts n_shared_experts "
     "num_experts_per_tok first_k_dense_replace q_lora_rank kv_lora_rank qk_nope_head_dim "
@@ -174,16 +177,23 @@ _GLM_MOE = replace(
     kind=Glm4Moe,
     kept=f"{_LLAMA.kept} moe_intermediate_size n_routed_experts n_shared_experts "
     "num_experts_per_tok first_k_dense_replace use_qk_norm",
+    spelling=_OF_ROUTED,
     required=f"{_LLAMA.required} n_routed_experts",
 )
 _T5 = Kin(
     kind=T5,
+    spelling={
+        "d_model": "d_model hidden_size",
+        "num_layers": "num_layers num_hidden_layers",
+        "num_heads": "num_heads num_attention_heads",
+    },
     kept="d_model num_layers num_decoder_layers num_heads d_ff d_kv vocab_size feed_forward_proj",
     longest="n_positions",
     usual=512,
 )
 _BART = Kin(
     kind=Bart,
+    spelling={"d_model": "d_model hidden_size"},
     kept="d_model encoder_layers decoder_layers encoder_attention_heads decoder_attention_heads "
     "encoder_ffn_dim decoder_ffn_dim vocab_size max_position_embeddings",
     longest="max_position_embeddings",
@@ -269,6 +279,7 @@ KIN: Mapping[str, Kin] = {
             _LLAMA,
             kind=Mixtral,
             kept=f"{_LLAMA.kept} {_ROUTED}",
+            spelling=_LOCAL,
             required=f"{_LLAMA.required} {_ROUTED}",
         ),
     ),
@@ -284,18 +295,23 @@ KIN: Mapping[str, Kin] = {
             _LLAMA,
             kind=Qwen3Moe,
             kept=f"{_LLAMA.kept} num_experts num_experts_per_tok moe_intermediate_size",
-            spelling={"num_experts": "num_experts num_local_experts"},
+            spelling=_EXPERTS,
         ),
     ),
     **dict.fromkeys(
         ("olmoe", "flex_olmo"),
-        replace(_LLAMA, kind=Olmoe, kept=f"{_LLAMA.kept} num_experts num_experts_per_tok"),
+        replace(
+            _LLAMA,
+            kind=Olmoe,
+            kept=f"{_LLAMA.kept} num_experts num_experts_per_tok",
+            spelling=_EXPERTS,
+        ),
     ),
     "gpt_oss": replace(
         _LLAMA,
         kind=GptOss,
         kept=f"{_LLAMA.kept} {_ROUTED}",
-        spelling={"num_experts_per_tok": "num_experts_per_tok experts_per_token"},
+        spelling=_LOCAL | {"num_experts_per_tok": "num_experts_per_tok experts_per_token"},
         defaults={"head_dim": 64},
     ),
     "glm4_moe": _GLM_MOE,
@@ -311,6 +327,7 @@ KIN: Mapping[str, Kin] = {
             _LLAMA,
             kind=kind,
             kept=_DEEPSEEK,
+            spelling=_OF_ROUTED,
             required=f"{_LLAMA.required} n_routed_experts",
         )
         for kind in (DeepseekV2, DeepseekV3)
@@ -343,8 +360,15 @@ KIN: Mapping[str, Kin] = {
     ),
     "gpt2": Kin(
         kind=Gpt2,
+        spelling={
+            "n_embd": "n_embd hidden_size",
+            "n_layer": "n_layer num_hidden_layers",
+            "n_head": "n_head num_attention_heads",
+            "n_inner": "n_inner intermediate_size",
+            "n_positions": "n_positions max_position_embeddings",
+        },
         kept="n_embd n_layer n_head n_inner n_positions vocab_size",
-        longest="n_positions",
+        longest="n_positions max_position_embeddings",
         usual=Gpt2().positions,
     ),
     "gpt_neox": Kin(

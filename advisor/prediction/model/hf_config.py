@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from advisor.parse import shown
+from advisor.prediction.model.config_file import ConfigFile, plain_number, read_config
 from advisor.prediction.model.config_kinds import KIN, LONGEST_BERT, Kin
-from advisor.prediction.model.known_keys import unknown_keys
+from advisor.prediction.model.known_keys import implied, unknown_keys
 from advisor.prediction.model.outputs import said_of_outputs
 from advisor.prediction.model.targets import Run, Target, make_target
 from advisor.prediction.model.uncounted import (
@@ -19,18 +20,15 @@ from advisor.prediction.model.uncounted import (
     uncounted,
     uncounted_kind,
 )
-from bench_runner.architecture import Bert, Gpt2, Mamba, Vit, read_architecture, whole
+from bench_runner.architecture import Bert, Gpt2, Mamba, Vit, read_architecture
 from bench_runner.architecture_experts import Experts
 from bench_runner.architecture_text import Deberta, Starcoder2
 from bench_runner.architecture_two_sides import T5, Bart, target_length
 from bench_runner.flops import count_flops
-from bench_runner.outside import OutsideError, TooLargeError, json_outside, read_outside
 from bench_runner.recipes import ATTENTIONS, IMAGE_FAMILIES, Precision
 from bench_runner.timm_models import plain_name, timm_model
 from bench_runner.typed_numbers import count_words
 
-LARGEST_FILE = 8 * 2**20
-"""Bytes; the largest real ones name 21,841 classes in under two million."""
 CODE_KEYS = ("auto_map", "trust_remote_code", "custom_pipelines", "custom_code")
 """Keys that name Python code to fetch or run."""
 _LONGEST = 100_000_000
@@ -40,40 +38,10 @@ _WIDEST = 1_000_000
 _LARGEST_RATIO = 10_000
 
 
-@dataclass(frozen=True, slots=True)
-class _File:
-    """A parsed config.json, which knows its own name."""
-
-    name: str
-    content: Mapping[str, Any]
-
-    def error(self, key: str, problem: str) -> ValueError:
-        return ValueError(f"{self.name}, key '{key}': {problem}")
-
-    def first(self, keys: Iterable[str]) -> str | None:
-        """Which of the spellings the file has."""
-        return next((key for key in keys if self.content.get(key) is not None), None)
-
-    def whole(self, keys: str, most: int, default: int) -> int:
-        """A number above 0 under one of the spellings, separated by spaces."""
-        key = self.first(keys.split())
-        if key is None:
-            return default
-        try:
-            return whole(_plain(self.content[key]), most)
-        except ValueError as problem:
-            raise self.error(key, str(problem)) from None
-
-
-def _plain(value: Any) -> Any:
-    """4.0, which some files say, is 4."""
-    return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
 def target_of_config(path: Path, run: Run) -> Target:
     """The model that a config.json describes, trained as ``run`` says; ValueError of one line."""
     path = Path(path)
-    file = _File(path.name, _one_spelling(_read(path)))
+    file = ConfigFile(path.name, _one_spelling(read_config(path)))
     kind = file.content.get("model_type")
     if adapter(file.content):
         raise ValueError(
@@ -98,13 +66,6 @@ def target_of_config(path: Path, run: Run) -> Target:
                 "plain one of its model_type",
             )
     kin = KIN[kind]
-    counted = {
-        word for key in kin.kind().arguments() for word in kin.spelling.get(key, key).split()
-    }
-    counted |= set(_ALSO_READ)
-    if (found := uncounted(file.content, counted, family=kin.kind.family)) is not None:
-        raise file.error(*found)
-    strange = unknown_keys(file.content, counted | set(kin.longest.split()), family=kin.kind.family)
     if kind == "opt" and file.whole("word_embed_proj_dim", _WIDEST, 0) not in (
         0,
         file.whole("hidden_size", _WIDEST, 768),
@@ -122,6 +83,16 @@ def target_of_config(path: Path, run: Run) -> Target:
             "differs from hidden_size, which is not counted; give hidden_size where the model may "
             "have wider embeddings",
         )
+    counted = {
+        word for key in kin.kind().arguments() for word in kin.spelling.get(key, key).split()
+    }
+    counted |= set(_ALSO_READ)
+    follows = counted | implied(file.content)
+    gated = bool(getattr(kin.kind, "gated", False))
+    found = uncounted(file.content, follows, family=kin.kind.family, gated=gated)
+    if found is not None:
+        raise file.error(*found)
+    strange = unknown_keys(file.content, counted | set(kin.longest.split()), family=kin.kind.family)
     arguments = _arguments(file, kin)
     if kind == "helium" and (
         arguments["head_dim"] * arguments["num_attention_heads"] != arguments["hidden_size"]
@@ -193,7 +164,7 @@ _OF_INPUTS = ("AutoTokenizer", "AutoProcessor", "AutoImageProcessor", "AutoFeatu
 """What prepares a model's inputs is no work of a step."""
 
 
-def _attention(file: _File, kin: Kin) -> str | None:
+def _attention(file: ConfigFile, kin: Kin) -> str | None:
     """The attention that the file asks for, where the model has the choice; None: not said."""
     key = file.first(("_attn_implementation", "attn_implementation"))
     if key is None or kin.kind.attention in (None, "eager"):
@@ -212,7 +183,7 @@ def _one_spelling(content: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**content, "pos_att_type": "|".join(kinds)}
 
 
-def _said(file: _File, kin: Kin, length: int) -> list[str]:
+def _said(file: ConfigFile, kin: Kin, length: int) -> list[str]:
     """What is assumed of a model that its counts do not show."""
     said = []
     if (window := said_of_windows(file.content, length)) is not None:
@@ -288,51 +259,12 @@ _ALSO_READ = (
 )
 
 
-def _read(path: Path) -> Mapping[str, Any]:
-    import json
-
-    try:
-        raw = read_outside(path, LARGEST_FILE)
-    except FileNotFoundError:
-        raise ValueError(f"{path} is not there; give the path of a config.json") from None
-    except IsADirectoryError:
-        raise ValueError(f"{path} is a folder; give the path of the config.json in it") from None
-    except TooLargeError:
-        raise ValueError(
-            f"{path.name} is larger than {LARGEST_FILE // 2**20} MiB, which no config.json is; "
-            "give the model's configuration, not its weights"
-        ) from None
-    except OutsideError as error:
-        raise ValueError(f"{path.name} {error}") from None
-    except OSError as error:
-        raise ValueError(f"{path} cannot be read: {error.strerror}") from None
-    try:
-        content = json_outside(raw.decode("utf-8"))
-    except UnicodeDecodeError as error:
-        raise ValueError(
-            f"{path.name} is not UTF-8 text (byte {error.start}); give a config.json"
-        ) from None
-    except json.JSONDecodeError as error:
-        raise ValueError(
-            f"{path.name} is not JSON: line {error.lineno}, column {error.colno}: {error.msg}"
-        ) from None
-    except (RecursionError, MemoryError):
-        raise ValueError(
-            f"{path.name} is nested too deeply to be a configuration; give a config.json"
-        ) from None
-    except OutsideError as error:
-        raise ValueError(f"{path.name} {error}") from None
-    if not isinstance(content, dict):
-        raise ValueError(f"{path.name} holds no object; a config.json starts with an open brace")
-    return content
-
-
-def _precision(file: _File) -> Precision | None:
+def _precision(file: ConfigFile) -> Precision | None:
     stored = file.content.get("dtype") or file.content.get("torch_dtype")
     return _STORED.get(str(stored))
 
 
-def _arguments(file: _File, kin: Kin) -> dict[str, Any]:
+def _arguments(file: ConfigFile, kin: Kin) -> dict[str, Any]:
     """What a recipe is told of the model: the keys that are always kept, and what else the file
     says that differs from what they imply."""
     spelling: dict[str, str] = {}
@@ -340,8 +272,9 @@ def _arguments(file: _File, kin: Kin) -> dict[str, Any]:
     for key in kin.kind().arguments():
         own = kin.spelling.get(key, key).split()
         spelling[key] = file.first(own) or own[0]
+        _refuse_two_values(file, own)
         if (value := file.content.get(spelling[key])) is not None:
-            given[key] = _plain(value)
+            given[key] = plain_number(value)
         elif spelling[key] in file.content:
             given.setdefault(key, None)  # which is not always to leave it out
     given |= kin.fixed
@@ -372,7 +305,19 @@ def _arguments(file: _File, kin: Kin) -> dict[str, Any]:
     return {key: value for key, value in every.items() if key in kept or value != plain[key]}
 
 
-def _missing(file: _File, kin: Kin, spelling: Mapping[str, str], missing: Sequence[str]) -> str:
+def _refuse_two_values(file: ConfigFile, spellings: Sequence[str]) -> None:
+    """ValueError where a number stands in the file twice, and is not the same."""
+    said = [(key, file.content.get(key)) for key in spellings]
+    numbers = [(key, value) for key, value in said if type(value) is int]
+    for key, value in numbers[1:]:
+        first, other = numbers[0]
+        if value != other:
+            raise file.error(key, f"is {value}, but {first}, which says the same, is {other}")
+
+
+def _missing(
+    file: ConfigFile, kin: Kin, spelling: Mapping[str, str], missing: Sequence[str]
+) -> str:
     """What is wrong where sizes are missing; the library's own are another model's more often than
     not, and so are told and never taken."""
     others = ", ".join(spelling[key] for key in missing[1:])

@@ -26,7 +26,12 @@ _LIBRARY = (
     "use_memory_efficient_attention ignore_index vocab_pad_to_multiple_of model_max_length "
     "max_sequence_length reference_compile repad_logits_with_grad is_llama_config tie_weights_ "
     "transformers.js_config inference_runner max_batch_size pad_key_length "
-    "pre_allocate_kv_cache validate_runner_input directionality tokenizer_name"
+    "pre_allocate_kv_cache validate_runner_input directionality tokenizer_name "
+    "tie_encoder_decoder sentence_transformers sbert_ce_default_activation_function chat_template "
+    "generation_config base_model_tp_plan base_model_pp_plan base_model_ep_plan logits_to_keep "
+    "num_logits_to_keep eos_token pad_token bos_token unk_token tensor_parallel use_fp16 "
+    "use_flashattn use_flash_attention xla_device output_past max_input_length model_parallel "
+    "pad_head_dim_to_multiple_of emb_pooler num_labels"
 )
 """Of every file: how it is stored, named, started, and how text is generated from it."""
 _ALIKE = (
@@ -46,7 +51,10 @@ _ALIKE = (
     "predict_special_tokens afn masked_softmax_fusion offset_alibi seq_length "
     "bias_dropout_fusion layer_switch order_of_interleaved_layers use_parallel_block "
     "use_parallel_embedding use_embedding_sharing use_gated_activation full_attn_mod "
-    "interpolate_factor ff_factor scale_embedding scalable_attention"
+    "interpolate_factor ff_factor scale_embedding scalable_attention scale_emb scale_depth "
+    "dim_model_base embedding_multiplier_scale output_multiplier_scale use_mup mup_width_scale "
+    "label_smoothing capacity_factor sliding_window_size alibi_starting_size multiple_of "
+    "ffn_dim_multiplier gen_weight mlm_weight disc_weight log_scale"
 )
 """Functions of single elements, scales and positions without weights: a step's time does not show
 them."""
@@ -57,7 +65,8 @@ _SMALL = (
     "task_type_vocab_size use_mask_token use_absolute_position_embeddings "
     "use_relative_position_bias use_mean_pooling use_shared_relative_position_bias "
     "layer_scale_init_value layerscale_value relative_attention_num_buckets skip_bias_add "
-    "skip_bias_add_qkv path_norm qk_norm use_post_norm"
+    "skip_bias_add_qkv path_norm qk_norm use_post_norm qkv_bias use_qkv_bias attn_bias o_bias "
+    "lm_head_bias use_lm_head_bias ffn_bias add_bias_linear add_qkv_bias use_rmsnorm use_rms_norm"
 )
 """Norms, biases and the like, which are a few weights in ten thousand."""
 _ELSEWHERE = (
@@ -72,7 +81,7 @@ _ELSEWHERE = (
 _EXPERTS = (
     "norm_topk_prob n_group topk_group topk_method scoring_func routed_scaling_factor seq_aux "
     "aux_loss_alpha ep_size num_experts_per_token experts_per_token swiglu_limit "
-    "initial_context_length moe_router_activation_func"
+    "initial_context_length moe_router_activation_func moe_router_enable_expert_bias"
 )
 """How experts are chosen and weighed, not how many."""
 _PAIRS = (
@@ -90,12 +99,14 @@ _MAMBA = (
 _IMAGES = (
     "hidden_size num_layers num_stages encoder_stride out_features out_indices stage_names "
     "reshape_hidden_states pretrained_window_sizes semantic_loss_ignore_index pool_scales "
-    "add_fpn use_auxiliary_head vocab_size"
+    "add_fpn use_auxiliary_head vocab_size pool_type class_token num_classes "
+    "interpolate_pos_encoding"
 )
 """Of models of images alone: what follows from the others, or belongs to another output."""
 _ENDS = (
     *("_token_id", "_token_ids", "_token_index", "_dropout", "_pdrop", "_prob", "_drop", "_rate"),
     *("_eps", "_epsilon", "_std", "_version", "_act", "_activation", "_init", "_theta", "_coef"),
+    *("_loss_weight", "_loss_coeff"),
 )
 _STARTS = (
     *("_", "summary_", "output_", "initializer_", "init_", "rope_", "rotary_", "router_"),
@@ -114,7 +125,7 @@ def unknown_keys(
 ) -> tuple[str, ...]:
     """Keys of the file that are neither counted nor known to change no work, and say something:
     what is false, null, 0 or empty is switched off."""
-    known = _KNOWN | _OF_FAMILY.get(family, frozenset()) | _implied(content)
+    known = _KNOWN | _OF_FAMILY.get(family, frozenset()) | implied(content)
     if content.get("is_encoder_decoder") is not False and "decoder_layers" in counted:
         known |= frozenset(_PAIRS.split())
     return tuple(
@@ -129,19 +140,32 @@ def unknown_keys(
     )
 
 
-def _implied(content: Mapping[str, Any]) -> frozenset[str]:
+def implied(content: Mapping[str, Any]) -> frozenset[str]:
     """Keys whose value follows from the others, as some files spell it out."""
-    hidden = content.get("hidden_size") or content.get("d_model")
-    heads, size = content.get("num_attention_heads"), content.get("attention_head_size")
-    implied = set()
-    if isinstance(size, int) and isinstance(heads, int) and size * heads == hidden:
-        implied.add("attention_head_size")
-    if isinstance(hidden, int) and content.get("d_inner") == 2 * hidden:
-        implied.add("d_inner")
-    if content.get("num_key_value_heads") == (
-        1 if content.get("multi_query") else content.get("n_head", heads)
-    ):
-        implied.add("num_key_value_heads")
-    if content.get("mlp_type") == "default":
-        implied.add("mlp_type")
-    return frozenset(implied)
+
+    def first(*keys: str) -> int:
+        found = (content.get(key) for key in keys)
+        return next((value for value in found if type(value) is int and value > 0), 0)
+
+    hidden = first("hidden_size", "d_model", "n_embd", "dim")
+    heads = first(
+        "num_attention_heads", "n_head", "n_heads", "num_heads", "encoder_attention_heads"
+    )
+    shared = first("num_key_value_heads", "num_kv_heads") or heads
+    size = first("head_dim") or (hidden // heads if heads else 0)
+    values: dict[str, object] = {
+        "num_key_value_groups": heads // shared if shared else 0,
+        "num_key_value_heads": 1 if content.get("multi_query") else heads,
+        "d_inner": 2 * hidden,
+        "num_layers": first("num_hidden_layers", "n_layer"),
+        "mlp_type": "default",
+        "feed_forward_type": "original",
+    }
+    values |= dict.fromkeys(("attention_head_size", "head_size", "kv_channels", "v_head_dim"), size)
+    values |= dict.fromkeys(("embedding_dim", "input_embedding_size", "hidden_size"), hidden)
+    values["head_dim"] = content.get("qk_rope_head_dim", hidden // heads if heads else 0)
+    if type(content.get("expand")) is int:
+        values["d_inner"] = content["expand"] * hidden
+    return frozenset(
+        key for key, value in values.items() if content.get(key) == value and value is not None
+    )

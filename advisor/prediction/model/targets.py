@@ -98,14 +98,18 @@ the batch is typed in tokens, as papers state it."""
 
 def refuse_a_batch_in_tokens(batch: int, length: int) -> None:
     """ValueError where so many sequences can only be meant as tokens."""
-    if batch <= MOST_SEQUENCES and batch * length <= MOST_TOKENS_A_STEP:
+    most = min(MOST_SEQUENCES, MOST_TOKENS_A_STEP // length)
+    if batch <= most:
         return
     meant = max(1, round(batch / length))
     power = 2 ** round(math.log2(meant))  # which 0.5M and 4M tokens stand for
     near = power if abs(power - meant) <= 0.05 * meant else even_batch(meant, min(meant, 8))
+    mend = f"for a batch of {count_words(batch)} tokens give --batch {near}"
+    if near > most:
+        mend = f"give --batch {most} or less"
     raise ValueError(
         f"--batch counts sequences, and {batch:,} of {length:,} tokens are more than anybody "
-        f"trains with a step; for a batch of {count_words(batch)} tokens give --batch {near}"
+        f"trains with a step; {mend}"
     )
 
 

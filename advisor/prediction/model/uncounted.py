@@ -12,30 +12,32 @@ from bench_runner.timm_models import timm_names
 
 _LONGEST_KIND = 60
 _TELLING = (
-    *("expert", "moe_", "lora", "adapter", "peft", "prefix_tuning", "mamba", "ssm", "conv_"),
-    *("cross_attention", "vision", "audio", "mask_ratio", "prune", "memory_", "altup", "laurel"),
-    *("linear_attn", "linear_attention", "hyena", "early_exit", "num_hidden_groups", "kv_share"),
-    *(
-        "block_config",
-        "per_layer",
-        "layer_config",
-        "multipliers",
-        "hybrid",
-        "shared_",
-        "attn_layer",
-    ),
-    *("use_cla", "cla_share", "num_loops", "recurren", "num_repeats", "index_topk"),
-    *("index_head", "attention_chunk", "attention_sink", "sparse_attention", "compression_ratio"),
-    *("kv_head", "head_kv", "ffn_config", "mixture_of_depths", "num_frames", "tubelet"),
-    *("block_types", "use_moe", "num_moe", "loop", "ut_steps", "d_intermediate"),
-    *("register_tokens", "distill", "teacher", "encoder_layers", "decoder_layers"),
+    *("expert", "moe_", "first_k_dense", "lora", "adapter", "peft", "prefix_tuning"),
+    *("mamba", "ssm", "d_inner", "headdim", "conv_", "hyena", "recurren", "recurs"),
+    *("cross_attention", "attn_cfg", "attn_layer", "linear_attn"),
+    *("linear_attention", "sparse_attention", "blocksparse", "attention_window"),
+    *("attention_chunk", "attention_sink", "encoder_attention_type", "local_radius", "index_topk"),
+    *("index_head", "compression_ratio", "memory_", "hybrid", "kv_head", "head_kv"),
+    *("key_value_heads", "key_value_groups", "query_group", "kv_channels", "head_dim", "head_size"),
+    *("vision", "visual", "audio", "mm_projector", "mm_hidden", "codebook", "num_frames"),
+    *("tubelet", "mask_ratio", "register_tokens", "prune", "altup", "laurel", "hyper_connection"),
+    *("early_exit", "mixture_of_depths", "num_hidden_groups", "kv_share", "shared_", "share_layer"),
+    *("layer_sharing", "layer_reuse", "unique_layers", "cross_layer", "use_cla", "cla_share"),
+    *("loop", "num_repeats", "ut_steps", "block_config", "block_types", "per_layer"),
+    *("layer_config", "multipliers", "intermediate_sizes", "d_intermediate", "ffn_config"),
+    *("embedding_dim", "embedding_rank", "input_embedding_size", "use_moe", "num_moe"),
+    *("distill", "teacher", "encoder_layers", "decoder_layers"),
 )
 """Parts of keys that make a model another one where their value says so."""
 _NO_WORK = ("_dropout", "_prob", "_token_id", "_token_ids", "_token_index")
-_IN_WORDS = ("hybrid", "vision", "audio")
+_IN_WORDS = ("hybrid", "vision", "visual", "audio", "mm_projector", "attention_type", "ssm_layer")
 """Those of them whose value may be a word."""
 _PARTS = ("text_config", "vision_config", "audio_config", "encoder", "decoder", "backbone_config")
 _PLAIN_LAYERS = {"full_attention", "sliding_attention", "attention", "global", "local"}
+_ACTIVATIONS = (
+    *("hidden_act", "activation_function", "activation", "hidden_activation", "afn"),
+    *("feed_forward_type", "mlp_type", "ffn_type"),
+)
 _HARMLESS = {
     "num_experts_per_token",
     "moe_layer_freq",  # which is looked at apart
@@ -43,6 +45,9 @@ _HARMLESS = {
     "expert_dropout",
     "output_router_logits",
     "memory_efficient_attention",
+    "moe_router_enable_expert_bias",
+    "qk_head_dim",  # of the two that it is put together from
+    "pad_head_dim_to_multiple_of",
 }
 
 
@@ -163,10 +168,11 @@ def adapter(content: Mapping[str, Any]) -> bool:
 
 
 def uncounted(
-    content: Mapping[str, Any], known: Collection[str], *, family: str
+    content: Mapping[str, Any], known: Collection[str], *, family: str, gated: bool = False
 ) -> tuple[str, str] | None:
     """A key of the file that says something of the work that would be passed over, and why it is
-    refused; None where there is none. ``known`` are the keys that are counted."""
+    refused; None where there is none. ``known`` are the keys that are counted or follow from
+    others; ``gated``, whether the feed-forward layers that are counted have gates."""
     if stored := next((key for key in _STORED_IN_FEWER_BITS if content.get(key)), ""):
         quantized = {stored: True} if content[stored] is True else content[stored]
         how = quantized.get("quant_method", "") if isinstance(quantized, dict) else ""
@@ -235,6 +241,13 @@ def uncounted(
                 f"{str(name)[:60]} is trained on masked images, which is other work than a "
                 "classifier's; remove the key to ask for the classifier"
             )
+    for key in _ACTIVATIONS:
+        if not gated and key not in known and "glu" in str(content.get(key)).casefold():
+            return key, (
+                f"a gated feed-forward layer ({shown(str(content[key]))}) is not counted in this "
+                "model_type; write llama with the same sizes for a decoder, modernbert for an "
+                "encoder"
+            )
     for key, value in content.items():
         telling = any(word in key.lower() for word in _TELLING)
         if not telling or key in known or key in _HARMLESS or key.endswith(_NO_WORK):
@@ -300,10 +313,13 @@ def _bits(quantized: object) -> str:
     return "8" if "fp8" in method else "4" if "fp4" in method else ""
 
 
+_WINDOWS = ("sliding_window", "sliding_window_size", "local_attention")
+
+
 def said_of_windows(content: Mapping[str, Any], length: int) -> str | None:
     """What is assumed of a window of attention that is shorter than the sequence: under the mask of
     a fused kernel the whole square is computed."""
-    window = content.get("sliding_window") or content.get("local_attention")
+    window = next((content[key] for key in _WINDOWS if content.get(key)), None)
     if content.get("model_type") == "gpt_neo":
         window = content.get("window_size", 256)
     if content.get("model_type") == "mpt" and isinstance(content.get("attn_config"), dict):

@@ -1,0 +1,241 @@
+"""Keys of real config.json files beside those that are counted: what changes the work is counted or
+refused with the reason, what does not is passed over in silence."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from advisor.prediction.model.hf_config import target_of_config
+from advisor.prediction.model.targets import Run, Target
+
+_SIZES = {
+    "hidden_size": 2048,
+    "num_hidden_layers": 16,
+    "num_attention_heads": 32,
+    "num_key_value_heads": 8,
+    "intermediate_size": 8192,
+    "vocab_size": 32000,
+}
+PLAIN: dict[str, dict[str, Any]] = {
+    "llama": _SIZES,
+    "gpt2": {"n_embd": 768, "n_layer": 12, "n_head": 12, "n_positions": 1024},
+    "bert": {},
+    "mixtral": {**_SIZES, "num_local_experts": 8, "num_experts_per_tok": 2},
+    "vit": {},
+    "mamba": {"hidden_size": 768},
+    "t5": {},
+    "deepseek_v3": {
+        **_SIZES,
+        "num_key_value_heads": 32,
+        "n_routed_experts": 64,
+        "num_experts_per_tok": 6,
+        "moe_intermediate_size": 1408,
+    },
+}
+OF_THE_WORK: list[tuple[str, str, Any]] = [
+    ("llama", "swa_num_key_value_heads", 4),
+    ("llama", "hybrid_layer_pattern", [0, 1, 1]),
+    ("llama", "num_recursions", 3),
+    ("llama", "recursion_depth", 2),
+    ("llama", "blocksparse_block_size", 64),
+    ("bert", "attention_window", [512, 512, 512, 512, 512, 512, 512, 512, 512, 512, 512, 512]),
+    ("llama", "visual", {"layers": 48}),
+    ("llama", "mm_projector_type", "mlp2x_gelu"),
+    ("llama", "mm_hidden_size", 1024),
+    ("llama", "mm_vision_tower", "openai/clip"),
+    ("llama", "num_codebooks", 9),
+    ("llama", "hyper_connection_rate", 4),
+    ("llama", "kv_channels", 128),
+    ("llama", "v_head_dim", 128),
+    ("llama", "num_query_groups", 4),
+    (
+        "llama",
+        "intermediate_sizes",
+        [1024] * 16,
+    ),
+    ("bert", "feed_forward_type", "geglu"),
+    ("gpt2", "activation_function", "swiglu"),
+    ("bert", "hidden_act", "geglu"),
+    ("llama", "first_k_dense_replace", 3),
+    ("llama", "num_kv_shared_layers", 4),
+    ("llama", "cross_layer_attention", True),
+    ("llama", "share_layers", True),
+    ("llama", "layer_sharing", 2),
+    ("llama", "num_unique_layers", 4),
+    ("bert", "pruned_heads", {"0": [1, 2]}),
+    ("llama", "num_codebook", 2),
+    ("bert", "layer_reuse", 3),
+    ("gpt2", "add_cross_attention", True),
+    ("llama", "embedding_dim", 512),
+    ("llama", "embedding_rank", 64),
+    ("llama", "input_embedding_size", 512),
+    ("llama", "num_key_value_groups", 8),
+    ("llama", "quantization_config", {"quant_method": "gptq", "bits": 4}),
+    ("llama", "trust_remote_code", True),
+    ("mixtral", "num_shared_experts", 2),
+    ("mixtral", "shared_intermediate_size", 1024),
+    ("mixtral", "expert_layer_period", 2),
+    ("mixtral", "expert_capacity", 64),
+    ("mixtral", "interleave_moe_layer_step", 2),
+    ("deepseek_v3", "index_topk", 2048),
+    ("deepseek_v3", "moe_layer_freq", 2),
+    ("vit", "num_register_tokens", 4),
+    ("vit", "num_frames", 16),
+    ("vit", "num_channels", 4),
+    ("mamba", "d_inner", 3072),
+    ("mamba", "attn_layer_idx", [1]),
+    ("mamba", "attn_cfg", {"num_heads": 8}),
+    ("mamba", "headdim", 64),
+    ("mamba", "ssm_layer", "Mamba2"),
+    ("mamba", "ssm_cfg", {"layer": "Mamba2"}),
+    ("t5", "num_experts", 8),
+    ("t5", "encoder_attention_type", "local"),
+    ("t5", "local_radius", 127),
+]
+OF_NO_WORK: list[tuple[str, str, Any]] = [
+    ("bert", "pruned_heads", {}),
+    ("llama", "tie_encoder_decoder", False),
+    ("llama", "sentence_transformers", {"version": "3"}),
+    ("bert", "sbert_ce_default_activation_function", "torch.nn.Identity"),
+    ("llama", "use_flashattn", True),
+    ("llama", "log_scale", False),
+    ("llama", "num_logits_to_keep", 1),
+    ("llama", "logits_to_keep", 1),
+    ("llama", "qkv_bias", True),
+    ("llama", "use_qkv_bias", True),
+    ("llama", "scale_emb", 12),
+    ("llama", "dim_model_base", 256),
+    ("llama", "scale_depth", 1.4),
+    ("llama", "embedding_multiplier_scale", 78.38),
+    ("llama", "output_multiplier_scale", 0.57),
+    ("bert", "alibi_starting_size", 512),
+    ("llama", "multiple_of", 256),
+    ("llama", "ffn_dim_multiplier", 1.3),
+    ("llama", "sliding_window_size", 4096),
+    ("llama", "num_key_value_groups", 4),
+    ("llama", "eos_token", "</s>"),
+    ("llama", "pad_token", "<pad>"),
+    ("llama", "bos_token", "<s>"),
+    ("llama", "tensor_parallel", 1),
+    ("llama", "pad_head_dim_to_multiple_of", 8),
+    ("llama", "base_model_tp_plan", {"a": "b"}),
+    ("llama", "auto_map", {"AutoModelForCausalLM": "x.LlamaForCausalLM"}),
+    ("llama", "chat_template", "x"),
+    ("llama", "generation_config", {"a": 1}),
+    ("llama", "use_rmsnorm", True),
+    ("llama", "use_mup", True),
+    ("llama", "mup_width_scale", 0.25),
+    ("llama", "z_loss_weight", 0.0001),
+    ("llama", "label_smoothing", 0.1),
+    ("llama", "attn_bias", True),
+    ("llama", "o_bias", False),
+    ("bert", "pooler_fc_size", 768),
+    ("bert", "num_labels", 3),
+    ("bert", "emb_pooler", "mean"),
+    ("bert", "gradient_checkpointing", False),
+    ("bert", "output_past", True),
+    ("bert", "torchscript", True),
+    ("bert", "xla_device", True),
+    ("bert", "fused_qkv", False),
+    ("bert", "gen_weight", 1.0),
+    ("bert", "mlm_weight", 1.0),
+    ("gpt2", "task_specific_params", {"text-generation": {"do_sample": True}}),
+    ("gpt2", "n_ctx", 1024),
+    ("gpt2", "embed_dropout", 0.1),
+    ("gpt2", "num_layers", 12),
+    ("gpt2", "hidden_size", 768),
+    ("gpt2", "window_size", None),
+    ("gpt2", "scale_attn_weights", True),
+    ("gpt2", "line_token_id", 1),
+    ("gpt2", "use_fp16", True),
+    ("mixtral", "router_jitter_noise", 0.0),
+    ("mixtral", "router_aux_loss_coef", 0.02),
+    ("mixtral", "output_router_logits", True),
+    ("mixtral", "capacity_factor", 1.25),
+    ("deepseek_v3", "num_nextn_predict_layers", 1),
+    ("deepseek_v3", "topk_method", "noaux_tc"),
+    ("deepseek_v3", "ep_size", 1),
+    ("deepseek_v3", "pretraining_tp", 1),
+    ("deepseek_v3", "seq_aux", True),
+    ("deepseek_v3", "moe_router_enable_expert_bias", True),
+    ("deepseek_v3", "moe_layer_freq", 1),
+    ("deepseek_v3", "router_bias_update_speed", 0.001),
+    ("deepseek_v3", "unsloth_fixed", True),
+    ("deepseek_v3", "head_dim", 64),
+    ("deepseek_v3", "rope_interleave", True),
+    ("vit", "encoder_stride", 16),
+    ("vit", "use_mean_pooling", True),
+    ("vit", "drop_path_rate", 0.1),
+    ("vit", "pool_type", "avg"),
+    ("vit", "class_token", True),
+    ("vit", "num_classes", 1000),
+    ("vit", "interpolate_pos_encoding", True),
+    ("vit", "qkv_bias", False),
+    ("mamba", "d_inner", 1536),
+    ("mamba", "ssm_cfg", {}),
+    ("mamba", "time_step_rank", 48),
+    ("mamba", "rms_norm", True),
+    ("mamba", "use_cache", True),
+    ("t5", "n_positions", 512),
+    ("t5", "output_past", True),
+    ("t5", "task_specific_params", {"a": 1}),
+    ("t5", "dense_act_fn", "gelu_new"),
+    ("t5", "is_gated_act", False),
+    ("t5", "max_input_length", 512),
+]
+
+
+def target(folder: Path, kind: str, **more: Any) -> Target:
+    path = folder / "config.json"
+    path.write_text(json.dumps({"model_type": kind, **PLAIN[kind], **more}))
+    tokens, images = (None, 1e9) if kind == "vit" else (1e9, None)
+    return target_of_config(path, Run(batch_size=512, tokens=tokens, images=images))
+
+
+@pytest.mark.parametrize(("kind", "key", "value"), OF_THE_WORK)
+def test_what_changes_the_work_is_counted_or_refused(
+    kind: str, key: str, value: Any, tmp_path: Path
+) -> None:
+    plain = target(tmp_path, kind).workload
+    try:
+        found = target(tmp_path, kind, **{key: value}).workload
+    except ValueError as error:
+        assert key in str(error)
+    else:
+        assert found != plain
+
+
+@pytest.mark.parametrize(("kind", "key", "value"), OF_NO_WORK)
+def test_what_changes_none_is_passed_over(kind: str, key: str, value: Any, tmp_path: Path) -> None:
+    found = target(tmp_path, kind, **{key: value})
+    assert not any("unknown here" in words for words in found.assumptions)
+
+
+@pytest.mark.parametrize(
+    ("kind", "other", "own"),
+    [
+        ("gpt2", "hidden_size", "n_embd"),
+        ("gpt2", "num_hidden_layers", "n_layer"),
+        ("t5", "hidden_size", "d_model"),
+        ("t5", "num_hidden_layers", "num_layers"),
+        ("mixtral", "num_experts", "num_local_experts"),
+        ("deepseek_v3", "num_local_experts", "n_routed_experts"),
+    ],
+)
+def test_a_size_is_read_by_either_of_the_library_s_names(
+    kind: str, other: str, own: str, tmp_path: Path
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(PLAIN, kind, {k: v for k, v in PLAIN[kind].items() if k != own})
+        found = [target(tmp_path, kind, **{key: 24}).workload for key in (other, own)]
+    assert found[0] == found[1]
+
+
+def test_a_size_that_stands_there_twice_is_one(tmp_path: Path) -> None:
+    assert target(tmp_path, "gpt2", hidden_size=768) == target(tmp_path, "gpt2")
+    with pytest.raises(ValueError, match="'hidden_size': is 1024, but n_embd, which says the same"):
+        target(tmp_path, "gpt2", hidden_size=1024)
