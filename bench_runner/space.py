@@ -166,7 +166,8 @@ def micro_batch_sizes(batch_size: int, gpu_count: int) -> tuple[int, ...]:
     if batch_size < gpu_count or batch_size % gpu_count:
         raise ValueError(
             f"the batch of {batch_size} cannot be shared evenly by {gpu_count} GPUs: "
-            "choose --gpus so that it divides the recipe's batch_size"
+            "choose --gpus so that it divides the recipe's batch_size, or a batch of "
+            f"{even_batch(batch_size, gpu_count)}"
         )
     return _sizes(batch_size // gpu_count)
 

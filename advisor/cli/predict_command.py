@@ -27,6 +27,7 @@ from advisor.cli.predict_settings import (
     STAGES,
     amount,
     check_divides,
+    gpu_of,
     named_as_asked,
     samples,
     settings_named,
@@ -94,7 +95,7 @@ def run_with(options: argparse.Namespace, load_fit: Callable[[], Fitted], store:
     """
     from advisor.prediction.physics.chip import chip_of
     from advisor.prediction.predict_one import beside_measured, predict
-    from price_catalog.gpu_names import find_gpu, index_gpus
+    from price_catalog.gpu_names import index_gpus
     from price_catalog.load import load_catalog
 
     options.format = parse_choice(options.format, ("table", "json"), "--format")
@@ -114,7 +115,7 @@ def run_with(options: argparse.Namespace, load_fit: Callable[[], Fitted], store:
     try:
         gpu = None
         if options.gpu is not None:
-            gpu = find_gpu(options.gpu, index_gpus(load_catalog().gpus))
+            gpu = gpu_of(options.gpu, index_gpus(load_catalog().gpus))
         count = whole(options.count, "--count", "gpus", "gpu") or 1
         machines, network = network_of(options.nodes, options.fabric, MOST_MACHINES)
         if count % machines:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import re
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -20,6 +22,7 @@ from bench_runner.space import even_batch
 if TYPE_CHECKING:
     from advisor.prediction.physics.memory import Wanted
     from advisor.prediction.predict_one import Prediction
+    from price_catalog.model import Gpu
 
 STAGES = {
     "none": 0,
@@ -136,3 +139,21 @@ def whole(text: str | None, option: str, *units: str) -> int | None:
 def samples(text: str | None, option: str) -> int | None:
     """How many samples. Raises InputError."""
     return None if text is None else parse_samples(text, option)
+
+
+_COUNT_FIRST = re.compile(r"(?P<count>\d{1,4})\s*[x\u00d7*]\s*(?P<gpu>.+)", re.IGNORECASE)
+_COUNT_LAST = re.compile(r"(?P<gpu>.+?)\s*[x\u00d7*]\s*(?P<count>\d{1,4})", re.IGNORECASE)
+
+
+def gpu_of(text: str, gpus: Mapping[str, Gpu]) -> Gpu:
+    """The GPU of that name. Raises ValueError, which says how several are asked for."""
+    from price_catalog.gpu_names import find_gpu, normalise
+
+    for pattern in (_COUNT_FIRST, _COUNT_LAST):
+        several = pattern.fullmatch(text.strip()) if len(text) < 80 else None
+        if several is not None and normalise(several["gpu"]) in gpus:
+            raise ValueError(
+                f'--gpu {shown(text)} says how many, too: write --gpu "{several["gpu"]}" --count '
+                f"{several['count']}"
+            )
+    return find_gpu(text, gpus)

@@ -63,6 +63,12 @@ class Snapshot:
         if not wanted:
             raise InputError("no model is named: choose one, such as pythia-1b")
         if wanted.endswith((".json", ".toml")) or "/" in wanted:
+            if not wanted.endswith((".json", ".toml")) and wanted[0] not in "./~":
+                raise InputError(
+                    f"the model {shown(name)} is a folder, or a name of a hub, where nothing is "
+                    "fetched: keep its config.json under a name of your own first, with advisor "
+                    "predict --model config.json --tokens 300B --keep NAME"
+                )
             pasted = quote(name) if name.isprintable() and len(name) < 80 else "FILE"
             raise InputError(
                 f"the model {shown(name)} is a file: keep it under a name of your own first, with "

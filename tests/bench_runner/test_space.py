@@ -55,6 +55,11 @@ def test_a_batch_that_cannot_be_shared_is_refused(batch: int, gpus: int) -> None
         space.micro_batch_sizes(batch, gpus)
 
 
+def test_a_batch_that_can_be_shared_is_offered() -> None:
+    with pytest.raises(ValueError, match="or a batch of 1008"):
+        space.micro_batch_sizes(1024, 3)
+
+
 def test_methods_name_their_settings() -> None:
     assert [space.method_name(s) for s in space.settings_of_method("naive", 1)] == ["naive"]
     assert [space.method_name(s) for s in space.settings_of_method("free-lunch", 1)] == [

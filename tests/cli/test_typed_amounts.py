@@ -100,6 +100,8 @@ def test_counts_watts_and_rack_units(
         ("--model 7b", "advisor predict --model decoder --parameters 7B"),
         ("--model dinosaur", "no model is called 'dinosaur'; 38 are known, such as "),
         ("--model pythia1b", "did you mean 'pythia-1b'"),
+        ("--model meta-llama/Llama-3.2-1B", "a name of a hub, where nothing is fetched"),
+        ("--model ./my/config.json", "is a file: keep it under a name"),
         ("--gpu b200", "no machine with 4 × B200 can be built: "),
         ("--gpu b200", "; --count can be 8\n"),
     ],

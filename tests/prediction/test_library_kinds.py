@@ -75,7 +75,7 @@ def test_a_kind_of_the_library_s_is_no_slip_of_the_pen(
     assert "did you mean" not in str(caught.value)
 
 
-@pytest.mark.parametrize("model_type", ["olmo4", "llama5", "phi4", "gemma4", "qwen"])
+@pytest.mark.parametrize("model_type", ["olmo4", "llama5", "phi4", "gemma4", "qwen", "xlm"])
 def test_a_newer_kind_is_no_slip_of_the_pen(model_type: str, tmp_path: Path) -> None:
     path = tmp_path / "config.json"
     path.write_text(json.dumps({"model_type": model_type, "hidden_size": 64}))

@@ -501,6 +501,10 @@ def test_what_is_sharded_by_the_words_of_each_library(
     [
         (("--batch", "1M tokens"), "--batch '1M tokens' is in tokens: write samples"),
         (("--micro-batch", "8k tokens"), "is in tokens: write samples"),
+        (("--gpu", "4 x H100"), 'says how many, too: write --gpu "H100" --count 4'),
+        (("--gpu", "RTX 4090 x8"), 'write --gpu "RTX 4090" --count 8'),
+        (("--gpu", "4 x nothing"), "GPU '4 x nothing' is not known"),
+        (("--model", "resnet-50", "--batch", "4M"), "4,000,000 images, more than anybody trains"),
         (("--batch", "4M"), "for a batch of 4M tokens give --batch 2048"),
         (("--batch", "0.5M"), "--batch counts sequences, and 500,000 of 2,049 tokens are more"),
         (("--batch", "3.2M"), "for a batch of 3.2M tokens give --batch 1536"),

@@ -18,6 +18,7 @@ from advisor.prediction.model.targets import (
     Run,
     Target,
     refuse_a_batch_in_tokens,
+    refuse_images,
     refuse_the_other,
     target_of_recipe,
     target_of_timm,
@@ -152,8 +153,10 @@ def _of_recipe(recipe: Recipe, ask: Ask) -> Target:
             f"sequences of {ask.sequence_length:,} tokens are longer than the {ends:,} positions "
             f"of {recipe.name}, each of which has weights; give --sequence-length {ends} or less"
         )
-    if text and length and ask.batch_size is not None:
+    if ask.batch_size is not None and text and length:
         refuse_a_batch_in_tokens(batch, length)
+    elif ask.batch_size is not None:
+        refuse_images(batch)
     samples: float = training.batch_size * training.training_steps
     if amount is not None:
         samples = amount / length if text and length else amount

@@ -113,6 +113,19 @@ def refuse_a_batch_in_tokens(batch: int, length: int) -> None:
     )
 
 
+MOST_IMAGES = 2**20
+"""Of an optimiser step: eight times what anybody says of a training."""
+
+
+def refuse_images(batch: int) -> None:
+    """ValueError where nobody trains with so many a step."""
+    if batch > MOST_IMAGES:
+        raise ValueError(
+            f"--batch is {batch:,} images, more than anybody trains with a step; give "
+            f"{MOST_IMAGES} or less"
+        )
+
+
 def make_target(
     *,
     name: str,
@@ -160,7 +173,9 @@ def make_target(
             assumed.append(f"images of {size} x {size} pixels")
     if run.batch_assumed:
         assumed.append(f"batches of {run.batch_size:,} {'sequences' if text else 'images'}")
-    elif length is not None:
+    elif length is None:
+        refuse_images(run.batch_size)
+    else:
         refuse_a_batch_in_tokens(run.batch_size, length)
     assumed += said(length or 0)
     chosen = run.precision or precision

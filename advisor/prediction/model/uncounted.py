@@ -65,6 +65,10 @@ def heads_of_later_tokens(content: Mapping[str, Any]) -> tuple[str, ...]:
 
 _PLAIN = "--model decoder --parameters 7B asks for a plain decoder of its size"
 """What may be asked in place of most decoders, with the size that theirs has."""
+_BY_SIZE = (
+    "of a plain transformer give the size instead, --model decoder (or encoder, vit) "
+    "--parameters 7B"
+)
 _PAIRS_ALONE = (
     "encoder-decoders are counted as T5, BART and their kin alone; write t5 or bart with its sizes "
     "to ask for the nearest"
@@ -149,12 +153,8 @@ def uncounted_kind(
     # Of one with another number the layers may be others, too.
     numbers = _digits(kind)
     alike = [each for each in counted if _digits(each) == numbers]
-    near = get_close_matches(kind.casefold()[:_LONGEST_KIND], alike, n=1, cutoff=0.85)
-    instead = (
-        "of a plain transformer give the size instead, --model decoder (or encoder, vit) "
-        "--parameters 7B"
-    )
-    mend = f"did you mean '{near[0]}'?" if near else instead
+    near = get_close_matches(kind.casefold()[:_LONGEST_KIND], alike, n=1, cutoff=0.88)
+    mend = f"did you mean '{near[0]}'?" if near else _BY_SIZE
     return "model_type", f"{shown(kind)} is not an architecture that is counted here; {mend}"
 
 
@@ -273,7 +273,7 @@ def of_several(content: Mapping[str, Any]) -> tuple[str, str] | None:
         what = "ask for its language model alone" if text else "ask for that one alone"
         how = f"to {what}, give what stands under {first} as a file"
     elif isinstance(kind, str) and first in ("text_config", "encoder", "decoder"):
-        how = f"neither is its {shown(kind)}"
+        how = f"neither is its {shown(kind)}; {_BY_SIZE}"
     elif "hidden_size" in content and "vocab_size" in content:
         how = (
             f"to ask for its language model alone, remove {first} and write the language model's "
