@@ -19,14 +19,7 @@ from typing import TYPE_CHECKING
 from advisor.prediction.distance import FARTHEST, chip_distance, model_distances, reach_of
 from advisor.prediction.fit.calibrate import widening
 from advisor.prediction.fit.fit import Posterior
-from advisor.prediction.fit.log_step import Mean
-from advisor.prediction.fit.observations import PAPER, REFERENCE, Observation
-from advisor.prediction.fit.random_effects import (
-    KINDS,
-    exchange_shares,
-    noise_groups,
-    shared_matrices,
-)
+from advisor.prediction.fit.observations import REFERENCE, Observation
 from advisor.prediction.intervals import NORMAL_90
 from advisor.prediction.physics.chip import gpu_type
 
@@ -47,36 +40,16 @@ RARE = 0.05
 
 
 def joint_covariance(posterior: Posterior, asked: Sequence[Observation]) -> Floats:
-    """Of the errors of the logarithms, all asked at once; the variances are those from which
-    `Posterior.predict` makes the intervals."""
+    """Of the errors of the logarithms, all asked at once."""
     import numpy as np
 
-    seen = posterior.observations
-    jacobian = Mean(asked, posterior.costs).at(posterior.theta)[1]
-    shares = exchange_shares(jacobian)
-    # What the times that were seen tell of those that are asked, and what these share.
-    matrices = shared_matrices(seen, asked, (exchange_shares(posterior.jacobian), shares))
-    among = shared_matrices(asked, asked, (shares, shares))
-    squares = posterior.widths[: len(KINDS)] ** 2
-    cross = np.tensordot(squares, matrices, axes=1)
-    tails = posterior.calibration
-    tail = np.array(
-        [
-            tails.paper_tail.scale
-            if o.harness == PAPER
-            else (tails.own_tail if o.harness == REFERENCE else tails.real_tail).scale
-            for o in asked
-        ]
-    )
-    lever = jacobian - cross.T @ posterior.inverse @ posterior.jacobian
-    known = lever @ posterior.theta_covariance @ lever.T - cross.T @ posterior.inverse @ cross
-    noise = posterior.widths[len(KINDS) :][noise_groups(asked)] ** 2
-    known += np.diag(noise + np.array([o.rounding for o in asked]) ** 2)
-    total: Floats = known * np.outer(tail, tail)
-    for square, stretch, matrix, own in zip(squares, tails.new, matrices, among, strict=True):
-        # An effect that nobody has seen is stretched, and has no part in the tails.
-        scale = np.where(matrix.any(axis=0), tail, stretch)
-        total += square * own * np.outer(scale, scale)
+    found = posterior.unseen(asked)
+    tail = np.array([tail.scale for tail in found.tails])
+    total: Floats = found.known * np.outer(tail, tail)
+    stretches = posterior.calibration.new
+    for effects, new, stretch in zip(found.effects, found.new, stretches, strict=True):
+        scale = np.where(new, stretch, tail)
+        total += effects * np.outer(scale, scale)
     total += _far(posterior, asked)
     return total
 

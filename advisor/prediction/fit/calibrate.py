@@ -57,6 +57,12 @@ class Calibration:
     new: Floats
     """Of each of KINDS: by what the width of an effect that the evidence lacks is multiplied."""
 
+    def tail_of(self, o: Observation) -> Tail:
+        """That of whose time it is."""
+        if o.harness == PAPER:
+            return self.paper_tail
+        return self.own_tail if o.harness == REFERENCE else self.real_tail
+
 
 By = Callable[[Observation], str]
 FEW: tuple[tuple[By, tuple[str, ...]], ...] = (

@@ -15,7 +15,7 @@ from advisor.prediction.distance import reach_of
 from advisor.prediction.fit.calibrate import Calibration, calibrate, widening
 from advisor.prediction.fit.fit_memory import fit_costs
 from advisor.prediction.fit.log_step import Mean, highest_share
-from advisor.prediction.fit.observations import NATIVE, PAPER, REFERENCE, Observation
+from advisor.prediction.fit.observations import NATIVE, PAPER, Observation
 from advisor.prediction.fit.random_effects import (
     KINDS,
     NOISES,
@@ -23,7 +23,7 @@ from advisor.prediction.fit.random_effects import (
     noise_groups,
     shared_matrices,
 )
-from advisor.prediction.intervals import MOST, dofs_of, half_width
+from advisor.prediction.intervals import MOST, Tail, dofs_of, half_width
 from advisor.prediction.physics.factors import FACTORS, starts
 from advisor.prediction.physics.memory import MemoryCosts
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
+    Bools = NDArray[np.bool_]
 
 ROUNDS = 2
 STEPS = 8
@@ -39,6 +40,26 @@ STEP = 0.05
 """For the curvature of the likelihood by the logarithms of the widths."""
 OUTLIER = 3.0
 """Standard deviations beyond which an observation counts less (Huber's weights)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unseen:
+    """What a fit knows of times that it did not see: what their intervals are made of, and what
+    their errors share."""
+
+    physics: Mean
+    middle: Floats
+    """Of the logarithms of their step seconds."""
+    known: Floats
+    """Covariance that the times that were seen leave, with the scatter of single measurements; the
+    effects come to it."""
+    effects: Floats
+    """For each of KINDS, the covariance of its effects before anything was seen."""
+    new: Bools
+    """For each of KINDS, whose effect of it nobody has seen: it is stretched, and has no part in
+    the tails."""
+    tails: Sequence[Tail]
+    """Of each time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,46 +86,51 @@ class Posterior:
     highest_native_share: float
     """The same with code in C and CUDA, which alone is held against it."""
 
-    def predict(self, asked: Sequence[Observation]) -> tuple[Floats, Floats]:
-        """Mean of log step seconds, as the asked harness would see it, and half its 90 %
-        interval."""
+    def unseen(self, asked: Sequence[Observation]) -> Unseen:
+        """What this fit knows of times that it did not see."""
         import numpy as np
 
         physics = Mean(asked, self.costs)
         mean, jacobian = physics.at(self.theta)
         shares = exchange_shares(jacobian)
-        shared = shared_matrices(self.observations, asked, (exchange_shares(self.jacobian), shares))
-        known = _noise(self.widths, asked)
-        cross = np.zeros((len(self.observations), len(asked)))
-        unseen = []
-        calibrated = self.calibration
-        kinds = zip(KINDS, self.widths, self.dofs, calibrated.new, shared, strict=False)
-        for kind, width, dof, stretch, matrix in kinds:
-            own = width**2 * np.array([0.0 if kind.key(o) is None else 1.0 for o in asked])
-            if kind.of_exchange:
-                own *= shares**2
-            new = ~matrix.any(axis=0)
-            known += np.where(new, 0.0, own)
-            unseen.append((np.where(new, own * stretch**2, 0.0), float(dof)))
-            cross += width**2 * matrix
-        known -= np.einsum("ij,ik,kj->j", cross, self.inverse, cross)
+        seen = shared_matrices(self.observations, asked, (exchange_shares(self.jacobian), shares))
+        squares = self.widths[: len(KINDS)] ** 2
+        cross = np.tensordot(squares, seen, axes=1)
         # The factors are not known exactly either (universal kriging).
         lever = jacobian - cross.T @ self.inverse @ self.jacobian
-        known += np.einsum("ij,jk,ik->i", lever, self.theta_covariance, lever)
+        known = lever @ self.theta_covariance @ lever.T - cross.T @ self.inverse @ cross
+        return Unseen(
+            physics,
+            mean + cross.T @ self.weighted,
+            known + np.diag(_noise(self.widths, asked)),
+            squares[:, None, None] * shared_matrices(asked, asked, (shares, shares)),
+            np.logical_not(seen.any(axis=1)),
+            [self.calibration.tail_of(o) for o in asked],
+        )
+
+    def predict(self, asked: Sequence[Observation]) -> tuple[Floats, Floats]:
+        """Mean of log step seconds, as the asked harness would see it, and half its 90 %
+        interval."""
+        import numpy as np
+
+        found = self.unseen(asked)
+        own = np.einsum("kii->ki", found.effects)
+        known = np.diag(found.known) + np.where(found.new, 0.0, own).sum(axis=0)
+        scale, dof = np.array([(tail.scale, tail.dof) for tail in found.tails]).T
+        stretched = np.where(found.new, own * self.calibration.new[:, None] ** 2, 0.0)
         reach = reach_of((o.workload, o.chip) for o in self.observations)
-        unseen.append((widening(asked, self.observations, reach), MOST))
-        half = np.empty(len(asked))
-        paper = np.array([o.harness == PAPER for o in asked])
-        own = np.array([o.harness == REFERENCE for o in asked])
-        tails = (calibrated.paper_tail, calibrated.own_tail, calibrated.real_tail)
-        for tail, rows in zip(tails, (paper, own, ~paper & ~own), strict=True):
-            parts = [(variance[rows], dof) for variance, dof in unseen]
-            half[rows] = half_width([(known[rows] * tail.scale**2, tail.dof), *parts])
-        middle = mean + cross.T @ self.weighted
+        half = half_width(
+            [
+                (known * scale**2, dof),
+                *zip(stretched, self.dofs, strict=False),
+                (widening(asked, self.observations, reach), MOST),
+            ]
+        )
         native = np.array([o.kind == NATIVE for o in asked])
         share = np.where(native, self.highest_native_share, self.highest_share)
-        raised = np.exp(-middle) * physics.products_s() / share
-        return middle + np.where(paper, 0.0, np.log(np.maximum(raised, 1.0))), half
+        raised = np.exp(-found.middle) * found.physics.products_s() / share
+        paper = np.array([o.harness == PAPER for o in asked])
+        return found.middle + np.where(paper, 0.0, np.log(np.maximum(raised, 1.0))), half
 
     def without(self, held: Sequence[int]) -> Posterior:
         """The same factors and widths with the effects of all but these observations.

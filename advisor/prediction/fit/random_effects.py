@@ -3,7 +3,7 @@
 Each effect is a number with a normal prior around zero; how wide each kind's prior is, the
 evidence decides (marginal likelihood, Rasmussen and Williams 2006, chapter 5). An effect that the
 evidence does not know stays zero and adds its whole variance to the interval: so a new model on a
-new GPU has a wider one than a known model on a known GPU. The tails are in `tails.py`.
+new GPU has a wider one than a known model on a known GPU. The tails are in `intervals.py`.
 """
 
 from __future__ import annotations
