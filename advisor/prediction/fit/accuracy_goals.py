@@ -19,7 +19,7 @@ from advisor.prediction.fit.accuracy_tables import (
 from advisor.prediction.fit.accuracy_words import FORETOLD, LATER_TIMES
 from advisor.prediction.fit.card_ratios import Ratio
 from advisor.prediction.fit.cross_validate import project
-from advisor.prediction.fit.told_widths import GOALS
+from advisor.prediction.fit.told_widths import EVERY, GOALS, WRITTEN_OUT, Told
 from bench_runner.typed_numbers import percent
 
 PAPER_MUST = {"one cell": 0.07, "a whole model": 0.11, "a whole GPU type": 0.10}
@@ -138,10 +138,9 @@ def goal_table(
     cuts: Cuts,
     groups: Sequence[Group],
     verdicts: Sequence[Verdicts],
-    told: str,
+    told: Sequence[Told],
 ) -> str:
-    """Every goal, whether it is met, and why not. ``told`` is the table of the widths that a user
-    is told."""
+    """Every goal, whether it is met, and why not."""
     goals = [
         *_errors("Table 1", cuts.paper, PAPER_MUST),
         *_errors("measurements", cuts.truth, TRUTH_MUST),
@@ -200,23 +199,19 @@ def _cards(ratios: Sequence[Ratio]) -> Goal:
     )
 
 
-def _widths(told: str) -> list[Goal]:
-    goals = []
-    for line in told.splitlines()[2:]:
-        settings, gpu, model, number, _, _, above = (c.strip() for c in line.strip("|").split("|"))
-        most = GOALS[gpu]
-        if settings == "written out" and model == "every" and most is not None:
-            goals.append(
-                Goal(
-                    f"Half-width of what a user is told on a GPU {gpu}",
-                    f"at most x or / {most}",
-                    f"all but {above} of {number}",
-                    above == percent(0),
-                    "models that nobody measured, and a few cards with little evidence "
-                    "([which](#how-wide-the-intervals-are))",
-                )
-            )
-    return goals
+def _widths(told: Sequence[Told]) -> list[Goal]:
+    return [
+        Goal(
+            f"Half-width of what a user is told on a GPU {t.gpu}",
+            f"at most x or / {GOALS[t.gpu]}",
+            f"all but {percent(t.above)} of {len(t.widths)}",
+            percent(t.above) == percent(0),
+            "models that nobody measured, and a few cards with little evidence "
+            "([which](#how-wide-the-intervals-are))",
+        )
+        for t in told
+        if (t.settings, t.model) == (WRITTEN_OUT, EVERY) and t.above is not None
+    ]
 
 
 def _held(cuts: Cuts) -> Goal:

@@ -71,7 +71,7 @@ from advisor.prediction.fit.cross_validate import project  # noqa: E402
 from advisor.prediction.fit.fit import Posterior, fit_posterior  # noqa: E402
 from advisor.prediction.fit.fitted_from import fingerprint, kept_of  # noqa: E402
 from advisor.prediction.fit.observations import Observation, load_evidence  # noqa: E402
-from advisor.prediction.fit.told_widths import told_widths  # noqa: E402
+from advisor.prediction.fit.told_widths import told_table, told_widths  # noqa: E402
 from advisor.prediction.fit.training_limits import as_table  # noqa: E402
 from advisor.prediction.physics.chip import gpu_type  # noqa: E402
 from bench_runner.typed_numbers import percent  # noqa: E402
@@ -133,7 +133,7 @@ def page(observations: Sequence[Observation], whole: Posterior, cuts: Cuts, plai
         "of the catalogue, with the settings that are written out and with the paper's. The goal "
         "is at most 1.15 on a GPU that our stack was measured on, and 1.3 on one with evidence of "
         "its own.",
-        told,
+        told_table(told),
         listed(BEYOND_GOAL),
         "## Two machines compared",
         "The ratio of two times of one model, method and source. What two predictions share (the "

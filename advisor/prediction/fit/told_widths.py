@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from advisor.prediction.fit.observations import chips_by_name
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 COUNTS = (1, 2, 4, 8)
+WRITTEN_OUT = "written out"
+EVERY = "every"
 UNMEASURED = "nobody measured"
 GOALS = {
     "measured by our stack": 1.15,
@@ -40,44 +44,68 @@ def _is_known(fitted: Fitted, workload: Workload) -> bool:
     ) in known_models(fitted)
 
 
-def told_widths(fitted: Fitted) -> str:
-    """A table of half-widths (high over middle): median, 90th percentile, share above the goal."""
+@dataclass(frozen=True, slots=True)
+class Told:
+    """How wide the intervals of alike predictions are."""
+
+    settings: str
+    gpu: str
+    """A key of GOALS."""
+    model: str
+    widths: NDArray[np.float64]
+    """High over middle."""
+
+    @property
+    def above(self) -> float | None:
+        """The share that is wider than the goal; None where there is no goal."""
+        goal = GOALS[self.gpu]
+        return None if goal is None else float((self.widths > goal).mean())
+
+
+def told_widths(fitted: Fitted) -> list[Told]:
+    """Of every recipe that ships on every GPU of the catalogue."""
     import numpy as np
 
     workloads = [workload_of(recipe) for recipe in load_recipes()]
     chips = list({chip.gpu_id: chip for chip in chips_by_name().values()}.values())
     shape = (len(workloads), len(chips), len(COUNTS))
     models, gpus, counts = (axis.ravel() for axis in np.indices(shape))
-    many = {
-        title: predict_many(
-            workloads, chips, models, gpus, np.array(COUNTS)[counts], fitted, method=method
-        )
-        for title, method in (("written out", "optimal"), ("the paper's", "paper"))
-    }
     of_gpu = np.array([_of_gpu(fitted, chip) for chip in chips])[gpus]
     measured = np.array([_is_known(fitted, w) for w in workloads])[models]
+    of_models = {
+        EVERY: np.ones_like(measured),
+        "measured somewhere": measured,
+        UNMEASURED: ~measured,
+    }
+    found = []
+    for settings, method in ((WRITTEN_OUT, "optimal"), ("the paper's", "paper")):
+        made = predict_many(
+            workloads, chips, models, gpus, np.array(COUNTS)[counts], fitted, method=method
+        )
+        width = made.high_days / made.days
+        found += [
+            Told(settings, gpu, model, width[(of_gpu == gpu) & of_model & np.isfinite(width)])
+            for gpu in GOALS
+            for model, of_model in of_models.items()
+        ]
+    return found
+
+
+def told_table(told: Sequence[Told]) -> str:
+    """Half-widths: median, 90th percentile, share above the goal."""
     lines = [
         "| settings | GPU | model | predictions | median | 90th percentile | above the goal |",
         "|---" * 7 + "|",
     ]
-    for title, made in many.items():
-        width = made.high_days / made.days
-        for kind, goal in GOALS.items():
-            for words, of_model in (
-                ("every", np.ones_like(measured)),
-                ("measured somewhere", measured),
-                (UNMEASURED, ~measured),
-            ):
-                chosen = width[(of_gpu == kind) & of_model & np.isfinite(width)]
-                lines.append(f"| {title} | {kind} | {words} | {_figures(chosen, goal)} |")
+    lines += [f"| {t.settings} | {t.gpu} | {t.model} | {_figures(t)} |" for t in told]
     return "\n".join(lines)
 
 
-def _figures(widths: NDArray[np.float64], goal: float | None) -> str:
+def _figures(told: Told) -> str:
     import numpy as np
 
-    if not len(widths):
+    if not len(told.widths):
         return "0 | | |"
-    middle, ninth = np.quantile(widths, (0.5, 0.9))
-    above = "" if goal is None else percent((widths > goal).mean())
-    return f"{len(widths)} | x or / {middle:.2f} | x or / {ninth:.2f} | {above}"
+    middle, ninth = np.quantile(told.widths, (0.5, 0.9))
+    above = "" if told.above is None else percent(told.above)
+    return f"{len(told.widths)} | x or / {middle:.2f} | x or / {ninth:.2f} | {above}"
