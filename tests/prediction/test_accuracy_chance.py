@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
-
-# Small matrices: threads that wait for each other cost more than they do.
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 import pytest

@@ -14,14 +14,8 @@ from advisor.prediction.fit.observations import (
     MOST_ROUNDING,
     REFERENCE,
     Observation,
-    load_evidence,
     usable,
 )
-
-
-@pytest.fixture(scope="module")
-def evidence() -> tuple[Observation, ...]:
-    return load_evidence()
 
 
 @pytest.fixture(scope="module")

@@ -11,31 +11,16 @@ import numpy as np
 import pytest
 
 from advisor.prediction.fit.log_step import Mean
-from advisor.prediction.fit.observations import (
-    REFERENCE,
-    Observation,
-    chips_by_name,
-    load_evidence,
-)
+from advisor.prediction.fit.observations import REFERENCE, Observation, load_evidence
 from advisor.prediction.fit.random_effects import exchange_shares
 from advisor.prediction.fitted import KNOWN, OF_LINKS, Fitted, lower_triangle
-from advisor.prediction.model.workload import workload_of
 from advisor.prediction.own_records import conditioned
 from advisor.prediction.physics.factors import FACTORS, NAMES
 from advisor.prediction.physics.memory import START
 from advisor.prediction.predict_many import Predictions, predict_many
 from advisor.prediction.residuals import LEAST_LINKS
-from advisor.prediction.shipped_predictions import shipped_fit
-from bench_runner.recipes import load_recipes
 from price_catalog.load import load_catalog
-
-CHIPS = chips_by_name()
-WORKLOADS = {recipe.recipe_id: workload_of(recipe) for recipe in load_recipes()}
-
-
-@pytest.fixture(scope="module")
-def fitted() -> Fitted:
-    return shipped_fit()
+from tests.prediction.what_ships import CHIPS, WORKLOADS
 
 
 def several(

@@ -19,19 +19,13 @@ from advisor.cli import predict_command as command
 from advisor.cli.main import main
 from advisor.parse import InputError
 from advisor.prediction.fitted import Fitted
-from advisor.prediction.shipped_predictions import own_cells, predicted_rows, shipped_fit
+from advisor.prediction.shipped_predictions import own_cells, predicted_rows
 from advisor.store import Store
 from bench_runner import journal
 from bench_runner.published import load_published
 from bench_runner.recipes import load_recipes
 from bench_runner.space import even_batch, micro_batch_sizes
 from price_catalog.load import load_catalog
-
-
-@pytest.fixture(scope="module")
-def fitted() -> Fitted:
-    return shipped_fit()
-
 
 _stores: list[Store] = []
 

@@ -7,24 +7,17 @@ from statistics import fmean
 
 import pytest
 
-from advisor.prediction.fit.observations import chips_by_name
 from advisor.prediction.fit.training_limits import as_table, cards_out, fitted_draw, load_limited
 from advisor.prediction.fitted import Fitted
 from advisor.prediction.model.workload import workload_of
 from advisor.prediction.physics.chip import TRAINING_DRAW, chip_of, power_share
 from advisor.prediction.predict_one import predict
-from advisor.prediction.shipped_predictions import shipped_fit
 from bench_runner.recipes import load_recipes
 from price_catalog.load import load_catalog
+from tests.prediction.what_ships import CHIPS
 
-CHIPS = chips_by_name()
 GPUS = {gpu.gpu_id: gpu for gpu in load_catalog().gpus}
 PYTHIA = workload_of(next(r for r in load_recipes() if r.recipe_id == "pythia-1b"))
-
-
-@pytest.fixture(scope="module")
-def fitted() -> Fitted:
-    return shipped_fit()
 
 
 def test_the_draw_is_that_of_the_shipped_trainings() -> None:

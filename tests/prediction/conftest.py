@@ -1,0 +1,20 @@
+"""What ships, loaded once: the evidence, and the fit of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from advisor.prediction.fit.observations import Observation, load_evidence
+from advisor.prediction.fitted import Fitted
+from advisor.prediction.shipped_predictions import shipped_fit
+
+
+@pytest.fixture(scope="session")
+def evidence() -> tuple[Observation, ...]:
+    return load_evidence()
+
+
+@pytest.fixture(scope="session")
+def fitted() -> Fitted:
+    """That the evidence gives just it, one test says."""
+    return shipped_fit()

@@ -1,0 +1,112 @@
+"""What the paper's clock sees of a step."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from advisor.prediction.fit.fit_memory import columns_of
+from advisor.prediction.fit.log_step import Mean, step_model
+from advisor.prediction.fit.observations import PAPER, REFERENCE, Observation
+from advisor.prediction.fitted import Fitted
+from advisor.prediction.physics.factors import FACTORS
+from advisor.prediction.physics.memory import OPTIONS
+from advisor.prediction.physics.paper_clock import hidden_share
+from bench_runner.recipes import Precision
+
+
+def found_optimal(
+    evidence: tuple[Observation, ...], workload_id: str, chip: str, count: int
+) -> Observation:
+    """What the paper's search found fastest of a model on so many GPUs."""
+    return next(
+        o
+        for o in evidence
+        if o.harness == PAPER and o.workload.workload_id == workload_id and o.count == count
+        if o.chip.name == chip and o.method == "optimal"
+    )
+
+
+def seen_and_whole(o: Observation, fitted: Fitted) -> tuple[Any, Any, Any]:
+    """What the paper's clock sees of a step and what there is of it (logarithms), and how the
+    former moves with each factor."""
+    theta = np.array(fitted.factors)
+    seen, jacobian = Mean([o], fitted.costs).at(theta)
+    whole, _ = Mean([replace(o, harness=REFERENCE)], fitted.costs).at(theta)
+    return seen, whole, jacobian
+
+
+def test_the_papers_clock_sees_all_of_a_step_whose_update_is_offloaded(
+    evidence: tuple[Observation, ...], fitted: Fitted
+) -> None:
+    tight = found_optimal(evidence, "pythia-2.8b", "A6000", 1)
+    offloaded, kept = (
+        replace(
+            tight, option=replace(OPTIONS[0], stage=1, offloading=offloading), micro_batch_size=4
+        )
+        for offloading in (True, False)
+    )
+    for o, hidden in ((offloaded, False), (kept, True)):
+        seen, whole, jacobian = seen_and_whole(o, fitted)
+        assert (seen < whole - 0.1).all() if hidden else (seen == whole).all()
+        names = [factor.name for factor in FACTORS]
+        assert (jacobian[0, names.index("hidden layers")] < 0.0) == hidden
+
+
+def test_the_papers_clock_sees_once_a_step_what_the_loss_scaler_waits_for(
+    evidence: tuple[Observation, ...], fitted: Fitted
+) -> None:
+    timed = found_optimal(evidence, "pythia-160m", "A6000", 8)
+
+    def hidden(precision: Precision, micro_batch_size: int) -> float:
+        workload = replace(timed.workload, precision=precision)
+        o = replace(timed, workload=workload, option=OPTIONS[0], micro_batch_size=micro_batch_size)
+        seen, whole, _ = seen_and_whole(o, fitted)
+        return 1.0 - math.exp(float(seen[0] - whole[0]))
+
+    one_pass = timed.workload.batch_size // timed.count
+    assert hidden("fp16", one_pass) < 1e-9
+    assert hidden("fp16", one_pass // 2) < hidden("fp16", one_pass // 16)
+    assert hidden("bf16", one_pass) == pytest.approx(hidden("bf16", one_pass // 16)) != 0.0
+
+
+def test_the_first_blocks_of_a_convnext_hide_more_than_as_many_of_its_others(
+    evidence: tuple[Observation, ...], fitted: Fitted
+) -> None:
+    theta = np.array(fitted.factors)
+    rows = [o for o in evidence if o.harness == PAPER and o.step_s is not None]
+    columns, naive = columns_of(rows), np.array([o.method == "naive" for o in rows])
+    share, jacobian = hidden_share(theta, columns, naive)
+    names = [factor.name for factor in FACTORS]
+    kinds = {
+        "hidden layers of bf16": columns.bf16,
+        "hidden layers of fp32": ~columns.half,
+        "hidden layers of convnets": columns.convnet,
+    }
+    layers = theta[
+        np.where(naive, names.index("naive hidden layers"), names.index("hidden layers"))
+    ]
+    for name, of_kind in kinds.items():
+        layers = layers + of_kind * theta[names.index(name)]
+        moved = theta + 1e-6 * (np.arange(len(theta)) == names.index(name))
+        slope = (hidden_share(moved, columns, naive)[0] - share) / 1e-6
+        assert jacobian[:, names.index(name)] == pytest.approx(slope, abs=1e-6)
+    evenly = np.exp(layers) / columns.layers
+    assert (share[columns.convnet] > 1.1 * evenly[columns.convnet]).all()
+    assert share[~columns.convnet] == pytest.approx(evenly[~columns.convnet])
+    assert (share > 0.0).all() and (share < 1.0).all()
+
+
+def test_the_papers_search_took_what_its_clock_saw_as_fastest(
+    evidence: tuple[Observation, ...], fitted: Fitted
+) -> None:
+    """Of Pythia 2.8B on one A100 it found plain settings, though offloading was as fast."""
+    o = found_optimal(evidence, "pythia-2.8b", "A100", 1)
+    assert o.searched is not None and not o.searched[0].offloading
+    model = step_model([o], fitted.costs)
+    best = model.log_step(np.array(fitted.factors))[2]
+    assert not model.options[int(best[0])].offloading
