@@ -55,7 +55,7 @@ def sweep(folder: Path, name: str, *, young_s: float = YOUNG_S) -> int:
     return gone
 
 
-def sweep_torchrun(folder: Path, *, young_s: float = TORCHRUN_YOUNG_S) -> int:
+def sweep_torchrun(folder: Path) -> int:
     """Take away the folders that a killed torchrun left in the temporary one; how many.
 
     It locks none of them. One is in use while a process names it: its ranks do, in
@@ -80,7 +80,7 @@ def sweep_torchrun(folder: Path, *, young_s: float = TORCHRUN_YOUNG_S) -> int:
                 names = [name for name in names if name not in text]
     except (psutil.Error, OSError):
         return 0
-    return sum(sweep(folder, re.escape(name), young_s=young_s) for name in names)
+    return sum(sweep(folder, re.escape(name), young_s=TORCHRUN_YOUNG_S) for name in names)
 
 
 def _take_away(entry: os.DirEntry[str], young_s: float) -> bool:

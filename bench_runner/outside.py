@@ -42,11 +42,11 @@ def read_outside(path: str | Path, limit: int) -> bytes:
     return b"".join(chunks_outside(path, limit))
 
 
-def text_outside(path: str | Path, limit: int, encoding: str = "utf-8") -> str:
+def text_outside(path: str | Path, limit: int) -> str:
     """The same as text. Raises OutsideError and OSError."""
     raw = read_outside(path, limit)
     try:
-        return raw.decode(encoding)
+        return raw.decode()
     except UnicodeDecodeError as error:
         raise OutsideError(f"is not UTF-8 text (byte {error.start}): save it as UTF-8") from None
 

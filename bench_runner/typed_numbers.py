@@ -147,7 +147,7 @@ def plain_money(text: str) -> str:
     return stripped
 
 
-def read_amount(text: str, *, units: tuple[str, ...] = ()) -> Decimal | None:
+def read_amount(text: str, *, units: tuple[str, ...]) -> Decimal | None:
     """How many of something, with or without a suffix (``300B``) and one of the words in
     ``units`` behind it; None where the text is no number or could be two."""
     stripped = text.strip()

@@ -186,7 +186,7 @@ def _check_field_sources(
 
 
 def load_hosts(
-    path: Path, parts_path: Path, source_ids: frozenset[str], *, gpus: Iterable[Gpu] = ()
+    path: Path, parts_path: Path, source_ids: frozenset[str], *, gpus: Iterable[Gpu]
 ) -> tuple[Host, ...]:
     """Read a table of machines and the one with their parts."""
     rows = read_rows(path, HOST_COLUMNS, HOST_EXTRA_COLUMNS)

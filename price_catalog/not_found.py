@@ -22,7 +22,7 @@ class NotFound:
     pages: tuple[str, ...]
 
 
-def load_not_found(path: Path = _PATH) -> tuple[NotFound, ...]:
+def load_not_found() -> tuple[NotFound, ...]:
     """What is missing, in the order of the table. Raises ValueError."""
     return tuple(
         NotFound(
@@ -31,5 +31,5 @@ def load_not_found(path: Path = _PATH) -> tuple[NotFound, ...]:
             found=row.text("found"),
             pages=tuple((row.optional_text("page") or "").split()),
         )
-        for row in read_rows(path, ("item", "looked_on", "found", "page"))
+        for row in read_rows(_PATH, ("item", "looked_on", "found", "page"))
     )

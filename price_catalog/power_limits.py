@@ -33,10 +33,10 @@ class Point(NamedTuple):
 
 
 @cache
-def load_points(path: Path = TABLE) -> Mapping[str, tuple[Point, ...]]:
+def load_points() -> Mapping[str, tuple[Point, ...]]:
     """What was measured, by GPU, lowest limit first. Raises ValueError for a broken row."""
     found: dict[str, list[Point]] = {}
-    for row in read_rows(path, COLUMNS):
+    for row in read_rows(TABLE, COLUMNS):
         slowest, middle = row.number("slowest"), row.number("middle")
         fastest = row.number("fastest")
         if not 0 < slowest <= middle <= fastest <= 1:

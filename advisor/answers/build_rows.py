@@ -18,7 +18,7 @@ from price_catalog.power_limits import on_circuit
 
 
 def build_rows(
-    snapshot: Snapshot, gpu_ids: frozenset[str] | None, supply: Supply | None = None
+    snapshot: Snapshot, gpu_ids: frozenset[str] | None, supply: Supply | None
 ) -> list[dict[str, Any]]:
     """Every build with its checks: what it draws, needs and gives off, and why it cannot be."""
     return [

@@ -28,7 +28,7 @@ from advisor.costs.rental import (
     break_even,
     rent_offers,
 )
-from advisor.costs.tco import PAPER_TERMS, CostTerms, TotalCostOfOwnership, total_cost_of_ownership
+from advisor.costs.tco import CostTerms, TotalCostOfOwnership, total_cost_of_ownership
 from advisor.parse import InputError, PriceRule, shown
 from advisor.ranking.candidates import NO_PRICE, Candidates
 from advisor.ranking.snapshot import make_candidates, take_snapshot
@@ -39,6 +39,9 @@ from price_catalog.builds import Build, rack_units_of
 from price_catalog.csv_table import nearest
 from price_catalog.model import Rental
 from price_catalog.power import LEAST_EFFICIENCY, is_estimated, wall_w
+
+MOST_RENTED = 60
+"""Builds that are looked at for who rents them out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -233,12 +236,11 @@ def own_or_rent(
     recipe: str,
     rule: PriceRule,
     evidence: EvidenceRule,
-    terms: CostTerms = PAPER_TERMS,
-    most: int = 60,
-    also: tuple[str, int, str] | None = None,
+    terms: CostTerms,
+    also: tuple[str, int, str] | None,
 ) -> list[tuple[Ownership, list[BreakEven]]]:
-    """The ``most`` fastest builds that somebody rents out, fastest first; ``also`` one more, by
-    its GPU, count and host."""
+    """The `MOST_RENTED` fastest builds that somebody rents out, fastest first; ``also`` one more,
+    by its GPU, count and host."""
     snapshot = take_snapshot(reader, rule)
     model = snapshot.model(recipe)
     candidates = make_candidates(reader, snapshot, model, prices=rule, evidence=evidence)
@@ -247,7 +249,7 @@ def own_or_rent(
     found = []
     for place, i in enumerate(candidates.by_days):
         build = candidates.builds[i]
-        if place >= most and (build.gpu.gpu_id, build.gpu_count, build.host.host_id) != also:
+        if place >= MOST_RENTED and (build.gpu.gpu_id, build.gpu_count, build.host.host_id) != also:
             continue
         gpu_id = build.gpu.gpu_id
         owned, _ = ownership_as_far_as_known(

@@ -41,7 +41,7 @@ _TERM_FLAGS = {
 }
 
 
-def cost_text(owned: Ownership, width: int, *, details: bool = False) -> str:
+def cost_text(owned: Ownership, width: int, *, details: bool) -> str:
     """What owning costs: the answer, the terms that are counted, then what is not; with
     ``details`` every term, and what the figures rest on."""
     mark = owned.mark
@@ -150,7 +150,7 @@ def rent_text(
     number: Decimal | None,
     width: int,
     *,
-    details: bool = False,
+    details: bool,
 ) -> str:
     """What renting costs beside owning: the answer, a row for each way to rent, the doubts; with
     ``details`` what the figures rest on."""

@@ -105,7 +105,7 @@ def left_out_words(rental: Rental) -> str:
     return f"; {rental.leaves_out} are billed on top" if rental.leaves_out else ""
 
 
-def even_words(evens: list[BreakEven], *, is_owned: bool = False) -> list[str]:
+def even_words(evens: list[BreakEven], *, is_owned: bool) -> list[str]:
     """From when buying pays beside each way to rent, as `rent_sentence` says of the first."""
     lines = []
     pays = "your own machine is cheaper" if is_owned else "buying pays"

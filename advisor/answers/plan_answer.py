@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from advisor.answers.before import WIDTH, Doubt, doubt_block, doubt_objects, quoted
+from advisor.answers.before import Doubt, doubt_block, doubt_objects, quoted
 from advisor.answers.plan_calendar import calendar_lines
 from advisor.answers.plan_lines import note_of, unused_blocks, ways_out_text, what_to_do
 from advisor.answers.plan_sentence import plan_sentence, written_cost
@@ -32,7 +32,7 @@ MOST_CALENDAR = 14
 """Lines of a calendar that the short answer prints; a longer one waits for ``--details``."""
 
 
-def short_decided(loaded: Loaded, plan: Plan, width: int = WIDTH) -> str:
+def short_decided(loaded: Loaded, plan: Plan, width: int) -> str:
     """The sentence, what to do, and when: known before anything else is tried."""
     if not plan.runs:
         return fill(plan_sentence(loaded, plan), width)
@@ -48,7 +48,7 @@ def short_decided(loaded: Loaded, plan: Plan, width: int = WIDTH) -> str:
     return "\n\n".join(blocks)
 
 
-def short_explained(planned: Planned, command: str, *, quick: bool, width: int = WIDTH) -> str:
+def short_explained(planned: Planned, command: str, *, quick: bool, width: int) -> str:
     """At most five doubts with their commands, and where the rest stands."""
     if planned.plan is not None and not planned.plan.runs:
         return ways_out_text(planned, width)

@@ -18,7 +18,7 @@ Lane = tuple[str, int, int]
 DELIVERY, IDLE, OUTSIDE, DUE = "░", "·", " ", "!"
 
 
-def calendar_lines(problem: PlanningProblem, plan: Plan, width: int = 100) -> list[str]:
+def calendar_lines(problem: PlanningProblem, plan: Plan, width: int) -> list[str]:
     """A header with the years, a line for each machine, a legend; at most ``width`` wide."""
     options = problem.options()
     lanes = lanes_of(problem, plan)

@@ -63,7 +63,7 @@ def no_plan_text(planned: Planned, width: int | None = None, ways: Ways = BY_COM
     return f"No plan meets every constraint. {ways_out_text(planned, width, ways)}"
 
 
-def ways_out_text(planned: Planned, width: int | None = None, ways: Ways = BY_COMMAND) -> str:
+def ways_out_text(planned: Planned, width: int | None, ways: Ways = BY_COMMAND) -> str:
     """What would help, a line each."""
     if not planned.ways_out:
         return "Relaxing any single constraint does not help."

@@ -9,7 +9,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from advisor.answers.before import WIDTH, Doubt, doubt_block, doubt_objects, quoted
+from advisor.answers.before import Doubt, doubt_block, doubt_objects, quoted
 from advisor.answers.plan_answer import SHARES, gpus_of
 from advisor.answers.plan_calendar import short_day
 from advisor.answers.plan_sentence import overhead_words
@@ -101,7 +101,7 @@ def reach_verdict(answer: Reached, command: str) -> Mapping[str, Any]:
     }
 
 
-def reach_text(answer: Reached, command: str, width: int = WIDTH) -> str:
+def reach_text(answer: Reached, command: str, width: int) -> str:
     """The answer in a sentence, of several models all of them, and what to doubt; ``command`` is
     what was typed."""
     blocks = [fill(reach_sentence(answer), width)]

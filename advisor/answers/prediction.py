@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
-from advisor.answers.before import WIDTH, Doubt, doubt_block, doubt_objects
+from advisor.answers.before import Doubt, doubt_block, doubt_objects
 from advisor.answers.wording import PREDICTED_MARK, counted_days, days_and_ends, settings_words
 from advisor.costs.amounts import day_words, days_rounded, minutes_words
 from advisor.tables.text_table import fill, to_table
@@ -87,7 +87,7 @@ def _paper_differs(answer: Prediction) -> bool:
 
 
 def prediction_doubts(
-    answer: Prediction, bench: str, rank: str | None = None, said: str | None = None
+    answer: Prediction, bench: str, rank: str | None, said: str | None
 ) -> list[Doubt]:
     """What would make it surer; ``bench`` is the command that measures it, ``rank`` the one that
     looks for a machine with these GPUs, where the model has a name to rank it by, ``said`` the one
@@ -121,7 +121,7 @@ def prediction_doubts(
 
 
 def as_object(
-    answer: Prediction, bench: str, name: str, rank: str | None = None, said: str | None = None
+    answer: Prediction, bench: str, name: str, rank: str | None, said: str | None
 ) -> Mapping[str, Any]:
     """The JSON of the command: stable names, numbers as they are."""
     from dataclasses import asdict
@@ -154,11 +154,11 @@ def as_text(
     answer: Prediction,
     bench: str,
     name: str,
-    rank: str | None = None,
-    said: str | None = None,
+    rank: str | None,
+    said: str | None,
     *,
-    details: bool = False,
-    width: int = WIDTH,
+    details: bool,
+    width: int,
 ) -> str:
     """The answer in words: the sentence, the times in a table, what would make it surer; with
     ``details`` what it rests on and the settings."""

@@ -91,14 +91,14 @@ def _table_text(ranking: Ranking, rows: Sequence[RankedRow], width: int) -> str:
     return "\n".join([*table, *_foot(ranking, rows, width)])
 
 
-def shown_places(ranking: Ranking, most: int = MOST_ROWS) -> list[int]:
+def shown_places(ranking: Ranking) -> list[int]:
     """The places that a short answer shows, best first.
 
-    Where there are more than ``most``, what has the GPUs of a better one and is no cheaper waits
+    Where there are more than `MOST_ROWS`, what has the GPUs of a better one and is no cheaper waits
     for the whole list: it offers nothing but another box.
     """
     count = len(ranking)
-    if count <= most:
+    if count <= MOST_ROWS:
         return list(range(count))
     candidates = ranking.candidates
     cheapest: dict[tuple[str, int, int], int] = {}
@@ -110,7 +110,7 @@ def shown_places(ranking: Ranking, most: int = MOST_ROWS) -> list[int]:
             continue
         cheapest[key] = candidates.cents[i]
         found.append(place)
-        if len(found) == most:
+        if len(found) == MOST_ROWS:
             break
     return found
 

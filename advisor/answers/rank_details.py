@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import date
 
-from advisor.answers.before import WIDTH, Doubt, command_lines, doubt_block, of_typed_store
+from advisor.answers.before import Doubt, command_lines, doubt_block, of_typed_store
 from advisor.answers.build_words import gpus_words, machine_words, short_gpus_words
 from advisor.answers.circuit import circuit_line
 from advisor.answers.price_told import prices_told, told_words
@@ -48,9 +48,9 @@ def ranking_text(
     prices: str,
     sources: Iterable[Source],
     supply: Supply | None,
-    doubts: tuple[str, Sequence[Doubt]] = ("", ()),
+    doubts: tuple[str, Sequence[Doubt]],
     *,
-    width: int = WIDTH,
+    width: int,
 ) -> str:
     """The whole answer for a person: the builds, what is open, what is left out, the sources.
 

@@ -281,7 +281,7 @@ def _build_object(build: Build) -> dict[str, Any]:
 
 
 def ranking_object(
-    answer: Ranking, at_face_value: Ranking, prices: str, doubts: Sequence[Doubt] = ()
+    answer: Ranking, at_face_value: Ranking, prices: str, doubts: Sequence[Doubt]
 ) -> dict[str, Any]:
     """The whole answer as the JSON of `advisor rank` has it.
 

@@ -66,11 +66,10 @@ def first_trials(
     *,
     first: int = FIRST,
     minutes: float = MINUTES,
-    today: date | None = None,
 ) -> RentedTrials:
     """The first kinds of GPUs of a ranking; the same GPUs in several chassis are one."""
     held = tuple(rentals)
-    day = today or date.today()
+    today = date.today()
     tried, missing = [], []
     seen: set[tuple[str, int]] = set()
     for at in ranking.order:
@@ -82,7 +81,7 @@ def first_trials(
             continue
         seen.add(key)
         try:
-            price = price_of(held, *key, minutes, today=day)
+            price = price_of(held, *key, minutes, today=today)
         except InputError:
             missing.append(build)
         else:

@@ -164,7 +164,7 @@ def _open(ranking: Ranking) -> int:
     return len(uncertainty.tied) + len(uncertainty.outside) + uncertainty.first_may_be_slow
 
 
-def _with_interval(ranking: Ranking, i: int, *, machines: int = 1) -> str:
+def _with_interval(ranking: Ranking, i: int, *, machines: int) -> str:
     low, high = ranking.candidates.interval(i)
     build = ranking.candidates.builds[i]
     words = build_words(build)

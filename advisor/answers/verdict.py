@@ -193,7 +193,7 @@ def days_words(row: RankedRow) -> str:
     return f"{estimate_mark(row.time)}{days_and_ends(days, low, high)}"
 
 
-def buy_words(row: RankedRow, room: Room = "all") -> str:
+def buy_words(row: RankedRow, room: Room) -> str:
     """``Buy 2 × RTX 5090 in the tinybox G4 128 GB from tiny corp``."""
     build = row.build
     if build.host_owned:
@@ -224,7 +224,7 @@ def _short_bought(row: RankedRow) -> str:
     return f"{named_gpus_words(row.build)}: {usd_rounded(row.overall_cost_usd)}{summed}"
 
 
-def _price_words(ranking: Ranking, row: RankedRow, room: Room, *, less: bool = True) -> str:
+def _price_words(ranking: Ranking, row: RankedRow, room: Room, *, less: bool) -> str:
     """`` for $26,000 (April 2026, 7 months old; $22,000 from parts)``; nothing for what is there
     already. Without ``less`` no machine that is cheaper for the same GPUs."""
     if row.build.host_owned:

@@ -127,7 +127,7 @@ def fit_with(records: Sequence[Measurement], own: Sequence[OwnModel] = ()) -> Fi
 def shipped_and_own_rows(
     records: Sequence[Measurement],
     own: Sequence[OwnModel],
-    machines: Collection[tuple[str, int]] = (),
+    machines: Collection[tuple[str, int]],
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """The predictions of the shipped fit for shipped recipes, and the user's own: those that own
     records move, and all of own models.

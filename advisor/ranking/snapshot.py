@@ -173,9 +173,9 @@ def candidates_of(
     *,
     prices: PriceRule,
     evidence: EvidenceRule,
-    gpu_ids: frozenset[str] | None = None,
-    supply: Supply | None = None,
-    network: Fabric | None = None,
+    gpu_ids: frozenset[str] | None,
+    supply: Supply | None,
+    network: Fabric | None,
 ) -> Candidates:
     """Every build with its cost and its time for the model; only of these GPUs, where given.
 

@@ -19,14 +19,14 @@ from advisor.store.store_error import StoreError
 from bench_runner.leftovers import in_use, sweep
 
 
-def build_store(path: str | Path, *, wait_s: float | None = None) -> None:
+def build_store(path: str | Path) -> None:
     """Make the store at ``path``, or replace the shipped rows of the one that is there.
 
     A user's own rows stay. Raises StoreError, and then has changed nothing.
     """
     path = Path(path)
     if path.exists():
-        with opened(path, write=True, wait_s=wait_limit_s(wait_s)) as connection:
+        with opened(path, write=True, wait_s=wait_limit_s()) as connection:
             update(connection, path, force=True)
         return
     try:
@@ -74,14 +74,14 @@ def _put_in_place(fresh: Path, path: Path) -> None:
             fresh.rename(path)
 
 
-def check_store(path: str | Path, *, wait_s: float | None = None) -> list[str]:
+def check_store(path: str | Path) -> list[str]:
     """How the shipped rows differ from what the text says now: one line a table, [] if nowhere.
 
     Compares contents, changes nothing. Rows that a local one stands in for are passed over.
     """
     path = Path(path)
     steps = migrations()
-    with opened(path, write=False, wait_s=wait_limit_s(wait_s)) as connection:
+    with opened(path, write=False, wait_s=wait_limit_s()) as connection:
         version = schema_version(connection, path)
         check_known(version, path, steps[-1].version)
         if version < steps[-1].version:
@@ -94,7 +94,7 @@ def check_store(path: str | Path, *, wait_s: float | None = None) -> list[str]:
         fresh = Path(folder, "fresh.duckdb")
         build_store(fresh)
         beside = {"fresh": fresh}
-        with opened(path, write=False, wait_s=wait_limit_s(wait_s), beside=beside) as connection:
+        with opened(path, write=False, wait_s=wait_limit_s(), beside=beside) as connection:
             return _differences(connection)
 
 

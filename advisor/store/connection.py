@@ -37,7 +37,7 @@ def _process_lock(path: Path) -> threading.Lock:
     return threading.Lock()
 
 
-def wait_limit_s(wait_s: float | None) -> float:
+def wait_limit_s(wait_s: float | None = None) -> float:
     """How long to wait for a store that others hold: the argument, else $ADVISOR_STORE_WAIT."""
     if wait_s is not None:
         return wait_s

@@ -102,9 +102,7 @@ def _problem(record: Measurement) -> str | None:
     return None
 
 
-def add_local(
-    connection: duckdb.DuckDBPyConnection, tables: Tables, *, merged: bool = False
-) -> int:
+def add_local(connection: duckdb.DuckDBPyConnection, tables: Tables, *, merged: bool) -> int:
     """Add the rows that are not there yet, all in one transaction; how many those were.
 
     What is ``merged`` was written by others, so its prices must be for something known here.

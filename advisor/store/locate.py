@@ -8,7 +8,7 @@ from pathlib import Path
 STORE_NAME = "results.duckdb"
 
 
-def find_store(explicit: str | Path | None = None) -> Path:
+def find_store(explicit: str | Path | None) -> Path:
     """``explicit``, else $ADVISOR_STORE, else ./results.duckdb if there, else the user's own.
 
     The user's own is made on first use; any other has to exist.

@@ -163,7 +163,7 @@ class Reader:
         )
         return tuple(StoredTime(row) for row in answer.fetchall())
 
-    def count_search_times(self, words: Sequence[str], *, predictions: bool = False) -> int:
+    def count_search_times(self, words: Sequence[str], *, predictions: bool) -> int:
         """How many rows all pages of `search_times` have."""
         row = self.connection.execute(
             query("count_search_times"), {"words": list(words), "predictions": predictions}

@@ -46,10 +46,10 @@ def to_table(
 
 def to_table_of(
     columns: Columns,
-    right: frozenset[str] | None = None,
+    right: frozenset[str] | None,
     *,
-    width: int | None = None,
-    spare: Sequence[str] = (),
+    width: int | None,
+    spare: Sequence[str],
 ) -> str:
     """`to_table` of columns."""
     cells, numbers = [], []

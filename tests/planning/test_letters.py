@@ -59,7 +59,7 @@ def test_a_picture_has_letters_that_its_font_has_not_as_text(
     """And no library says so on the screen."""
 
     def drawn(name: str) -> str:
-        return svg_of(lambda figure: figure.add_subplot().set_title(name), 4, 3)
+        return svg_of(lambda figure: figure.add_subplot().set_title(name), 3)
 
     assert "<text" not in drawn("Pythia Größe")
     foreign = drawn("परम 富岳 a<b")

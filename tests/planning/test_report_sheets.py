@@ -56,7 +56,7 @@ def test_a_legend_stays_inside_its_picture(longest: int) -> None:
     with styled() as figure_class:
         figure = figure_class(figsize=(7.2, 3.2))
         FigureCanvasAgg(figure)
-        fit = columns_that_fit(labels, 2, points=7, inches=7.2)
+        fit = columns_that_fit(labels, 2)
         handles = [Line2D([], [], marker="o", linestyle="", label=label) for label in labels]
         legend = figure.legend(handles=handles, loc="outside lower center", ncols=fit, fontsize=7)
         figure.canvas.draw()

@@ -52,8 +52,8 @@ def prepare_slurm(
     request: Request,
     profile: ClusterProfile,
     *,
-    node_count: int = 1,
-    gpu: str | None = None,
+    node_count: int,
+    gpu: str | None,
     minutes: float | None = None,
     folder: Path | None = None,
 ) -> Prepared:

@@ -19,7 +19,7 @@ LOG = "sky.log"
 _NEEDED = (*BENCH_PACKAGES, "torchvision", "psutil", "nvidia-ml-py")
 
 
-def task_text(plan: JobPlan, price: SkyPrice, *, wheel: str | None = None) -> str:
+def task_text(plan: JobPlan, price: SkyPrice, *, wheel: str | None) -> str:
     """The whole file. Raises InputError where SkyPilot's name of the GPU is not known."""
     if plan.gpu is None or (name := skypilot_name(plan.gpu.gpu_id)) is None:
         shown = "the GPU" if plan.gpu is None else plan.gpu.name

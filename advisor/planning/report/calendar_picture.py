@@ -192,7 +192,7 @@ def draw_plan(loaded: Loaded, plan: Plan) -> Picture:
                 Patch(facecolor="white", edgecolor="#888888", hatch="////", label="delivery")
             )
         labels = [str(each.get_label()) for each in handles]
-        fit = columns_that_fit(labels, 4, points=LEGEND_POINTS, inches=WIDE)
+        fit = columns_that_fit(labels, 4)
         figure.legend(
             handles=handles, loc="outside lower center", ncols=fit, fontsize=LEGEND_POINTS
         )
@@ -200,5 +200,5 @@ def draw_plan(loaded: Loaded, plan: Plan) -> Picture:
     return Picture(
         name="plan",
         caption="Machines against time." + " Hatched: from the order to the first run." * delivered,
-        svg=svg_of(draw, 7.2, AROUND_IN + each_in * max(len(lanes), 1)),
+        svg=svg_of(draw, AROUND_IN + each_in * max(len(lanes), 1)),
     )

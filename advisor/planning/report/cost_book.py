@@ -104,7 +104,7 @@ class CostBook:
             ledger.total(days, "days of the award years", "days"),
         ]
         mean = ledger.compute("ratio", of, "share", "overhead rate, mean of the years", decimals=6)
-        ledger.derive(mean, "setting", key="institution.overhead_rate")
+        ledger.derive(mean, key="institution.overhead_rate")
 
     def setting(self, key: str, value: Decimal | int, unit: str, label: str) -> Num:
         """A setting of the grant or of its institution."""

@@ -51,10 +51,10 @@ def styled() -> Iterator[Any]:
         yield Figure
 
 
-def svg_of(draw: Callable[[Any], None], width: float, height: float) -> str:
-    """What ``draw`` puts on a figure of so many inches, as SVG."""
+def svg_of(draw: Callable[[Any], None], height: float) -> str:
+    """What ``draw`` puts on a figure of so many inches in height, as SVG."""
     with styled() as figure_class:
-        figure = figure_class(figsize=(width, height))
+        figure = figure_class(figsize=(WIDE, height))
         draw(figure)
         out, all_drawn = _saved(figure)
         if not all_drawn:
@@ -78,11 +78,11 @@ def _saved(figure: Any) -> tuple[io.StringIO, bool]:
     return out, not any("missing from font" in str(each.message) for each in said)
 
 
-def columns_that_fit(labels: Sequence[str], most: int, *, points: float, inches: float) -> int:
-    """So many columns of a legend stand beside each other in a figure of that width; a mark and
-    the space around it are four letters wide."""
-    wide = (max(map(len, labels), default=0) + 4) * points * LETTER
-    return max(min(most, int(inches * 72 // wide)), 1)
+def columns_that_fit(labels: Sequence[str], most: int) -> int:
+    """So many columns of a legend stand beside each other under a picture; a mark and the space
+    around it are four letters wide."""
+    wide = (max(map(len, labels), default=0) + 4) * LEGEND_POINTS * LETTER
+    return max(min(most, int(WIDE * 72 // wide)), 1)
 
 
 def money(sign: str = "$") -> Callable[[float, int | None], str]:

@@ -31,7 +31,7 @@ from advisor.planning.solver.problem import RunTime
 from advisor.ranking.times import Model
 
 
-def justification(given: Material, by_line: Mapping[str, Num], *, asks: bool = True) -> list[Words]:
+def justification(given: Material, by_line: Mapping[str, Num], *, asks: bool) -> list[Words]:
     """A short paragraph a question: need, choice, what exists, cloud, campus, upkeep, data.
 
     ``by_line`` has what each line of the budget comes to in all; ``asks`` says whether the funder

@@ -67,9 +67,9 @@ class NumberLedger:
             return held
         return self._add(key, kind=kind, value=number, unit=unit, label=label, origin=origin)
 
-    def derive(self, num: Num, kind: str, **origin: Any) -> None:
-        """From now on that leaf is ``num``, which is computed from others."""
-        self._known[_leaf_key(kind, num.unit, origin)] = num
+    def derive(self, num: Num, **origin: Any) -> None:
+        """From now on that setting is ``num``, which is computed from others."""
+        self._known[_leaf_key("setting", num.unit, origin)] = num
 
     def compute(
         self,

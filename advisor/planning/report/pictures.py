@@ -14,7 +14,6 @@ from advisor.planning.report.drawing import (
     LEGEND_POINTS,
     MARKERS,
     OKABE_ITO,
-    WIDE,
     columns_that_fit,
     few_ticks,
     in_two_lines,
@@ -56,7 +55,7 @@ def draw_cost_and_time(loaded: Loaded, plan: Plan, explanation: Explanation) -> 
     rivals = list(dict.fromkeys(p.machine_id for other in others for p in other.purchases))
     named = list(dict.fromkeys((*chosen, *rivals)))[: len(MARKERS)]
     labels = [machines[machine_id].label for machine_id in named]
-    fit = columns_that_fit(labels, 2, points=LEGEND_POINTS, inches=WIDE)
+    fit = columns_that_fit(labels, 2)
 
     def draw(figure: Any) -> None:
         # Four stand two by two: a row of one would leave most of a page's width empty.
@@ -117,7 +116,7 @@ def draw_cost_and_time(loaded: Loaded, plan: Plan, explanation: Explanation) -> 
         name="cost-and-time",
         caption="Price against training time of every machine that could be bought; ringed: in "
         "the plan; coloured: in a runner-up.",
-        svg=svg_of(draw, 7.2, height),
+        svg=svg_of(draw, height),
     )
 
 
@@ -188,7 +187,7 @@ def draw_alternatives(
     return Picture(
         name="alternatives",
         caption="Cost of the recommended plan and of its runners-up, and when each is done.",
-        svg=svg_of(draw, 7.2, 0.9 + 0.42 * len(points)),
+        svg=svg_of(draw, 0.9 + 0.42 * len(points)),
     )
 
 
@@ -263,5 +262,5 @@ def draw_break_even(loaded: Loaded, plan: Plan) -> Picture | None:
     return Picture(
         name="break-even",
         caption=f"Owning against renting for runs of {loaded.models[e.model].name} alone.",
-        svg=svg_of(draw, 7.2, 3.0),
+        svg=svg_of(draw, 3.0),
     )

@@ -65,9 +65,7 @@ def relax(
     return found
 
 
-def first_run(
-    problem: PlanningProblem, clock: Clock, *, paid_usd: Paid = _counted
-) -> list[Finding]:
+def first_run(problem: PlanningProblem, clock: Clock, *, paid_usd: Paid) -> list[Finding]:
     """Where the money does no run at all: what the cheapest one takes."""
     change: Change = {"budget_cents": None, "no_year_budget": True}
     least = min(e.value for e in problem.experiments)

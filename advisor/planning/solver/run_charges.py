@@ -114,7 +114,7 @@ def rental_charge(
     name: str = "",
     model_name: str = "",
     year: str = "",
-    day: int = 0,
+    day: int,
 ) -> RunCharge[N]:
     """So many runs on a rented instance that start in a year of the grant: hours x price."""
     label = rental.label

@@ -57,12 +57,11 @@ class Clock:
 
     def within(self, seconds: float) -> Clock:
         """This one, and at most so long from now."""
-        end = min(self.end, monotonic() + seconds)
-        return Clock(end=end, stop=self.stop, hear=self.hear)
+        return replace(self, end=min(self.end, monotonic() + seconds))
 
     def quiet(self) -> Clock:
         """This one, without anybody who hears."""
-        return Clock(end=self.end, stop=self.stop)
+        return replace(self, hear=None)
 
     def hearing(self, as_heard: Callable[[Plan], Plan]) -> Clock:
         """This one, whose plans are turned into others before they are heard of."""
@@ -84,10 +83,6 @@ class Clock:
             self.hear(Progress(trying=trying, plan=plan, bound_usd=bound_usd))
 
 
-def clock_of(
-    seconds: float,
-    stop: Event | None = None,
-    hear: Callable[[Progress], None] | None = None,
-) -> Clock:
+def clock_of(seconds: float, hear: Callable[[Progress], None] | None = None) -> Clock:
     """A clock that ends so many seconds from now."""
-    return Clock(end=monotonic() + seconds, stop=stop, hear=hear)
+    return Clock(end=monotonic() + seconds, hear=hear)

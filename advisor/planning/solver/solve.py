@@ -142,28 +142,18 @@ def _weight(problem: PlanningProblem) -> float | None:
 
 
 def cheapest_with_runs(
-    problem: PlanningProblem,
-    seconds: float = DEFAULT_SECONDS,
-    *,
-    known: Sequence[Plan] = (),
-    clock: Clock | None = None,
+    problem: PlanningProblem, *, known: Sequence[Plan] = (), clock: Clock | None = None
 ) -> Plan:
     """The cheapest plan that does runs of the value ``min_runs``. Raises NoPlan or OutOfTime."""
-
-    def best(problem: PlanningProblem, clock: Clock, known: Sequence[Plan]) -> Plan:
-        return _optimise(problem, clock, "judged", known)
-
-    return _of_alike(problem, clock or clock_of(seconds), known, best)
+    return _of_alike(problem, clock or clock_of(DEFAULT_SECONDS), known, _judged)
 
 
-def is_feasible(
-    problem: PlanningProblem, seconds: float = DEFAULT_SECONDS, *, clock: Clock | None = None
-) -> bool:
+def is_feasible(problem: PlanningProblem, *, clock: Clock | None = None) -> bool:
     """Whether any plan does everything. Raises OutOfTime."""
     few = alike(problem)
     everything = replace(problem if few is None else few.problem, objective="cheapest")
     try:
-        _optimise(everything, clock or clock_of(seconds), "none", ())
+        _optimise(everything, clock or clock_of(DEFAULT_SECONDS), "none", ())
     except NoPlan:
         return False
     return True

@@ -62,10 +62,10 @@ class Pair:
     note: str
 
 
-def load_pairs(path: Path = EVIDENCE_FOLDER / "nodes.csv") -> list[Pair]:
+def load_pairs() -> list[Pair]:
     """Every row that compares like with like."""
     found = []
-    with path.open(encoding="utf-8", newline="") as file:
+    with (EVIDENCE_FOLDER / "nodes.csv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
             machines = int(row["nodes"])
             gpus = machines * int(row["gpus_a_node"])

@@ -12,7 +12,6 @@ import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from advisor.prediction.fit.observations import EVIDENCE_FOLDER
 from advisor.prediction.physics.chip import TRAINING_DRAW, power_share
@@ -57,10 +56,10 @@ class CardOut:
     """The same where a training is taken for matrix products alone."""
 
 
-def load_limited(path: Path = TABLE) -> list[Limited]:
+def load_limited() -> list[Limited]:
     """The rows of the table; KeyError where the catalogue lacks a GPU."""
     gpus = {gpu.gpu_id: gpu for gpu in load_catalog().gpus}
-    with path.open(encoding="utf-8", newline="") as file:
+    with TABLE.open(encoding="utf-8", newline="") as file:
         return [
             Limited(
                 gpu=gpus[row["gpu_id"]],

@@ -82,7 +82,7 @@ this machine.
 
         jobs: list[tuple[Job, str]]
 
-    def __init__(self, request: Callable[[int], Request], build: Build | None = None) -> None:
+    def __init__(self, request: Callable[[int], Request], build: Build | None) -> None:
         """``request`` makes the measurement for so many GPUs; raises InputError. ``build`` is what
         the fields begin with."""
         super().__init__()

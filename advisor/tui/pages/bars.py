@@ -32,14 +32,14 @@ ROOMY_FROM_WIDTH = 79
 SHORT_WORDS = {"Ranking": "Rank", "Benchmark": "Bench"}
 
 
-def clickable(parts: Iterable[Key], gap: str = "  ") -> Content:
+def clickable(parts: Iterable[Key]) -> Content:
     """``key word`` pairs, each of which runs its action when it is clicked."""
     out: list[Content | str] = []
     for key, word, action in parts:
         meta = Style.from_meta({"@click": action})
         out += [
             Content.assemble((key, "bold $footer-key-foreground"), f" {word}").stylize(meta),
-            gap,
+            "  ",
         ]
     return Content("").join(part if isinstance(part, Content) else Content(part) for part in out)
 

@@ -116,7 +116,7 @@ class GrantFields(Grid):
         return int(typed) - 1 if typed.isascii() and typed.isdecimal() and int(typed) else None
 
 
-def with_field(text: str, field: GrantField, typed: str, at: int = 0) -> str:
+def with_field(text: str, field: GrantField, typed: str, at: int) -> str:
     """The text of a grant with one value another, and nothing else: an empty one takes the line
     out. A text in which that line cannot be told stays as it is. ``at`` counts tables of a name of
     which there are several; the next one that there is not yet is begun."""

@@ -64,9 +64,7 @@ machine without GPUs has no GPU but the cards that it takes. It is ranked, plann
 one that ships, and marked *own quote*.
 """
 
-    def __init__(
-        self, snapshot: Snapshot, cells: dict[str, str], corrected: Host | None = None
-    ) -> None:
+    def __init__(self, snapshot: Snapshot, cells: dict[str, str], corrected: Host | None) -> None:
         super().__init__()
         self._snapshot = snapshot
         self._cells = cells

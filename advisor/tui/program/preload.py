@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 MAX_STORE_BYTES = 16 * 1024 * 1024
 """Handing over what a larger store holds would take longer than reading it here."""
+WAIT_S = 0.1
+"""A wait that is shorter than drawing an empty screen first, and the answer after it."""
 
 
 class Preload:
@@ -41,9 +43,9 @@ class Preload:
         _, status = os.waitpid(self._child, 0)
         self._failed = status != 0
 
-    def is_here(self, *, within_s: float) -> bool:
+    def is_here(self) -> bool:
         """Whether the answer has come, waiting for it a moment at most."""
-        self._thread.join(within_s)
+        self._thread.join(WAIT_S)
         return not self._thread.is_alive()
 
     def take(self) -> object | None:

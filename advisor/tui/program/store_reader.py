@@ -32,8 +32,6 @@ STORE_WAIT_S = 2.0
 """How long one visit waits for a store that others hold; the program then says so, and retries."""
 PATIENT_WAIT_S = 10.0
 """The same where a person waits for what is kept."""
-PRELOAD_WAIT_S = 0.1
-"""A wait that is shorter than drawing an empty screen first, and the answer after it."""
 MANY_BUILDS = 5_000
 """From here on the picture's columns are made in the thread that reads, too."""
 
@@ -134,7 +132,7 @@ class StoreReader:
     def first_reading(self, *, wait: bool) -> Reading | None:
         """What another process has read ahead; None where there is nothing, or not yet."""
         preload = self.preload
-        if preload is None or not (wait or preload.is_here(within_s=PRELOAD_WAIT_S)):
+        if preload is None or not (wait or preload.is_here()):
             return None
         self.preload = None
         read = preload.take()

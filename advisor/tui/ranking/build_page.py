@@ -222,7 +222,7 @@ def _source(snapshot: Snapshot, source_id: str) -> Source | None:
     return next((s for s in snapshot.sources if s.source_id == source_id), None)
 
 
-def one_line(row: RankedRow, *, short: bool = False) -> str:
+def one_line(row: RankedRow, *, short: bool) -> str:
     """The selected build in one line, for the clipboard and below the picture; ``short`` where
     that is narrow."""
     build, time = row.build, row.time

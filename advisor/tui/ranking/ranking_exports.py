@@ -48,21 +48,19 @@ def exportable(answer: Answer, selected: int | None, sentence: str) -> Exportabl
     return Exportable(
         name=ranking_name(answer),
         columns=CSV_COLUMNS,
-        rows=lambda: ranking_rows(answer, excluded=True),
+        rows=lambda: ranking_rows(answer),
         picture=lambda: ranking_picture(answer, selected, sentence),
     )
 
 
-def ranking_rows(answer: Answer, *, excluded: bool) -> list[dict[str, Any]]:
+def ranking_rows(answer: Answer) -> list[dict[str, Any]]:
     """The ranked builds, and after them those left out with their reason."""
     rows: list[dict[str, Any]] = []
     for position, row in enumerate(answer.ranking.rows()):
         flat = flat_object(row)
         flat["on_pareto_front"] = answer.ranking.order[position] in answer.front
         rows.append(flat)
-    if excluded:
-        rows += [excluded_object(row) for row in answer.ranking.excluded()]
-    return rows
+    return rows + [excluded_object(row) for row in answer.ranking.excluded()]
 
 
 def ranking_name(answer: Answer) -> str:

@@ -206,7 +206,7 @@ class RankedRows:
             return Text()
         low, high = row.training_days_low, row.training_days_high
         width = self._widths["interval"]
-        bar = Text(_on_axis(interval_bar(axis, row.training_days, low, high), width, "├─●┤│┼"))
+        bar = Text(_on_axis(interval_bar(axis, row.training_days, low, high), width))
         limit = self.ranking.question.max_days
         if limit is not None and axis.limit is not None and high > limit:
             cut = (axis.width - width) // 2
@@ -286,10 +286,10 @@ def _full_name(build: Build, *, several: bool) -> str:
     return words
 
 
-def _on_axis(drawn: str, width: int, kept: str) -> str:
+def _on_axis(drawn: str, width: int) -> str:
     """What is drawn on an axis for a column: where that is too narrow for figures beside the
     bars, the axis is wider by their room, which is cut off again."""
     if len(drawn) <= width:
         return drawn
     cut = (len(drawn) - width) // 2
-    return "".join(sign if sign in kept else " " for sign in drawn[cut : cut + width])
+    return "".join(sign if sign in "├─●┤│┼" else " " for sign in drawn[cut : cut + width])

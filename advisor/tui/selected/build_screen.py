@@ -83,7 +83,7 @@ beside it in the ranking.
         text: str
         wrong: bool
 
-    def __init__(self, size: Size, section: str = OVERVIEW) -> None:
+    def __init__(self, size: Size, section: str) -> None:
         super().__init__(size)
         self._section = section
         self._measured_w: dict[str, float] = {}

@@ -63,7 +63,7 @@ def shorten(text: str, width: int, ellipsis: str = "…") -> str:
     return set_cell_size(text, width - 1).rstrip() + ellipsis if width > 0 else ""
 
 
-def shorten_apart(texts: Iterable[str], width: int, ellipsis: str = "…") -> dict[str, str]:
+def shorten_apart(texts: Iterable[str], width: int) -> dict[str, str]:
     """Each text in at most this many cells, so that no two different ones look the same.
 
     What is too long loses its middle: names differ at their ends, as "Blackwell" and "Blackwell
@@ -71,24 +71,24 @@ def shorten_apart(texts: Iterable[str], width: int, ellipsis: str = "…") -> di
     """
     whole = dict.fromkeys(texts)
     for tail in range(min(5, width // 3), max(width, 1)):
-        made = {text: _without_middle(text, width, tail, ellipsis) for text in whole}
+        made = {text: _without_middle(text, width, tail) for text in whole}
         if len(set(made.values())) == len(made):
             return made
-    return {text: shorten(text, width, ellipsis) for text in whole}
+    return {text: shorten(text, width) for text in whole}
 
 
-def _without_middle(text: str, width: int, tail: int, ellipsis: str) -> str:
+def _without_middle(text: str, width: int, tail: int) -> str:
     if cell_len(text) <= width:
         return text
     if width < 2:
-        return shorten(text, width, ellipsis)
+        return shorten(text, width)
     end, kept = "", 0
     for character in reversed(text):
         size = cell_len(character)
         if kept + size > min(tail, width - 1):
             break
         end, kept = character + end, kept + size
-    return set_cell_size(text, width - 1 - kept).rstrip() + ellipsis + end.lstrip()
+    return set_cell_size(text, width - 1 - kept).rstrip() + "…" + end.lstrip()
 
 
 def fit(text: str, width: int, *, ascii_only: bool) -> str:

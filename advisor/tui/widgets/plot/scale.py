@@ -174,9 +174,9 @@ def _plain(value: float, digits: int) -> str:
     return f"{value:.0f}" if "e" in text else text
 
 
-def format_usd(value: float, digits: int = 3) -> str:
+def format_usd(value: float) -> str:
     """A cost for an axis, e.g. ``$74k``."""
-    return "$" + compact(value, digits)
+    return "$" + compact(value)
 
 
 def format_days(value: float, digits: int = 3) -> str:
