@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from advisor.answers.before import quoted
 
 if TYPE_CHECKING:
+    from advisor.ranking.question import CandidatesKey
     from advisor.ranking.rank import Ranking
-    from advisor.ranking.typed_question import CandidatesKey
 
 
 def asked_again(

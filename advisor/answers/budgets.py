@@ -12,9 +12,8 @@ from bench_runner.typed_numbers import plain
 
 if TYPE_CHECKING:
     from advisor.parse import Money
-    from advisor.ranking.question import Question
+    from advisor.ranking.question import CandidatesKey, Question
     from advisor.ranking.rank import Ranking
-    from advisor.ranking.typed_question import CandidatesKey
 
 
 def _typed_words(money: Money) -> str:

@@ -40,7 +40,7 @@ from bench_runner.typed_numbers import plain
 from price_catalog.power import is_estimated, needs_machine_room, wall_w
 
 if TYPE_CHECKING:
-    from advisor.ranking.typed_question import CandidatesKey
+    from advisor.ranking.question import CandidatesKey
     from price_catalog.model import Quote, Rental
     from price_catalog.power import Supply
 

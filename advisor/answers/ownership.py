@@ -31,6 +31,7 @@ from advisor.costs.rental import (
 from advisor.costs.tco import CostTerms, TotalCostOfOwnership, total_cost_of_ownership
 from advisor.parse import InputError, PriceRule, shown
 from advisor.ranking.candidates import NO_PRICE, Candidates
+from advisor.ranking.question import CandidatesKey
 from advisor.ranking.snapshot import make_candidates, take_snapshot
 from advisor.ranking.times import EvidenceRule
 from advisor.store import Reader, Store
@@ -221,14 +222,13 @@ def rented_alone(store: Store, request: OwnershipRequest) -> RentedAlone | None:
 def _asked_about(reader: Reader, request: OwnershipRequest) -> Candidates:
     """Every build with the GPUs. Raises InputError."""
     snapshot = take_snapshot(reader, request.prices)
-    return make_candidates(
-        reader,
-        snapshot,
-        snapshot.model(request.model),
+    key = CandidatesKey(
+        recipe_id=snapshot.model(request.model).recipe_id,
         prices=request.prices,
         evidence=request.evidence,
         gpu_ids=snapshot.gpu_ids([request.gpu]),
     )
+    return make_candidates(reader, snapshot, key)
 
 
 def own_or_rent(
@@ -242,8 +242,8 @@ def own_or_rent(
     """The `MOST_RENTED` fastest builds that somebody rents out, fastest first; ``also`` one more,
     by its GPU, count and host."""
     snapshot = take_snapshot(reader, rule)
-    model = snapshot.model(recipe)
-    candidates = make_candidates(reader, snapshot, model, prices=rule, evidence=evidence)
+    key = CandidatesKey(snapshot.model(recipe).recipe_id, rule, evidence)
+    candidates = make_candidates(reader, snapshot, key)
     rentals = reader.rentals()
     measured = reader.measured_power_w()
     found = []

@@ -31,7 +31,7 @@ from advisor.ranking.rank import RankedRow, Ranking
 from advisor.tables.text_table import cut_words, fill
 
 if TYPE_CHECKING:
-    from advisor.ranking.typed_question import CandidatesKey
+    from advisor.ranking.question import CandidatesKey
     from price_catalog.model import Rental
 
 MOST_LINES = 40

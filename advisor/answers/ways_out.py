@@ -25,7 +25,7 @@ from advisor.ranking.rank import Ranking
 from bench_runner.typed_numbers import plain
 
 if TYPE_CHECKING:
-    from advisor.ranking.typed_question import CandidatesKey
+    from advisor.ranking.question import CandidatesKey
     from price_catalog.model import Rental
 
 TITLE = "What would help"

@@ -101,11 +101,8 @@ def _try_first(options: argparse.Namespace, minutes: float) -> int:
         if asked is None:
             raise InputError(next(iter(errors.values())))
         key, question = asked
-        model = snapshot.model(key.recipe_id)
-        candidates = make_candidates(
-            reader, snapshot, model, prices=key.prices, evidence=key.evidence
-        )
-        ranking, rentals = rank(candidates, question), reader.rentals()
+        ranking = rank(make_candidates(reader, snapshot, key), question)
+        rentals = reader.rentals()
     trials = first_trials(ranking, rentals, first=count, minutes=minutes)
     for build in trials.not_rented:
         say(f"no offer is known for renting {short_gpus_words(build)} in one machine: left out")

@@ -17,6 +17,7 @@ from advisor.answers.price_check import (
 )
 from advisor.cli.command import ANSWERED, terminal_width
 from advisor.parse import InputError, parse_price_rule
+from advisor.ranking.question import CandidatesKey
 from advisor.ranking.snapshot import make_candidates, take_snapshot
 from advisor.store import Store
 from advisor.tables.json_text import to_json
@@ -42,8 +43,7 @@ def check_prices(options: argparse.Namespace, store: Store) -> int:
         book = snapshot.prices(rule, today=today)
         problems = price_problems(snapshot, book, today=today)
         candidates = [
-            make_candidates(reader, snapshot, snapshot.model(name), prices=rule, evidence="sound")
-            for name in MODELS
+            make_candidates(reader, snapshot, CandidatesKey(name, rule, "sound")) for name in MODELS
         ]
     checks = budget_checks(candidates, problems, today=today)
     if options.format == "json":

@@ -80,17 +80,7 @@ def run(options: argparse.Namespace) -> int:
         if asked is None:
             raise InputError(next(iter(errors.values())))
         key, question = asked
-        candidates = make_candidates(
-            reader,
-            snapshot,
-            snapshot.model(key.recipe_id),
-            prices=key.prices,
-            evidence=key.evidence,
-            gpu_ids=key.gpu_ids,
-            supply=key.supply,
-            network=key.network,
-        )
-        answer = rank(candidates, question)
+        answer = rank(make_candidates(reader, snapshot, key), question)
         rentals: tuple[Rental, ...] = ()
         if options.format != "csv":
             rentals = reader.rentals(_gpus_to_rent(answer))
@@ -107,7 +97,7 @@ def run(options: argparse.Namespace) -> int:
 
     at_face_value = answer
     if key.evidence == "sound":
-        at_face_value = rank(candidates.at_face_value(), question)
+        at_face_value = rank(answer.candidates.at_face_value(), question)
     doubts = titled_doubts(answer, rentals, key)
     if options.format == "json":
         print(to_json(ranking_object(answer, at_face_value, options.prices, doubts[1])))

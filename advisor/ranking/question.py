@@ -1,13 +1,18 @@
-"""A question about a set of candidates."""
+"""What candidates are asked for, and the question asked of them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 from advisor.costs.cost import DEFAULT_LIFETIME_YEARS
-from advisor.parse import Money, parse_choice
+from advisor.parse import Money, PriceRule, parse_choice
+
+if TYPE_CHECKING:
+    from advisor.ranking.fabric import Fabric
+    from advisor.ranking.times import EvidenceRule
+    from price_catalog.power import Supply
 
 RankRule = Literal["days", "cost", "experiment-cost"]
 """``days``: fastest first; ``cost``: cheapest; ``experiment-cost``: cheapest a run."""
@@ -30,3 +35,17 @@ class Question:
     max_days: float | None = None
     rule: RankRule = "days"
     lifetime_years: float = DEFAULT_LIFETIME_YEARS
+
+
+class CandidatesKey(NamedTuple):
+    """What a set of candidates depends on; the question asked of it is apart."""
+
+    recipe_id: str
+    prices: PriceRule
+    evidence: EvidenceRule
+    gpu_ids: frozenset[str] | None = None
+    """None: all."""
+    supply: Supply | None = None
+    """The lab's circuit; None: any."""
+    network: Fabric | None = None
+    """Between two machines for one model; None: one machine."""

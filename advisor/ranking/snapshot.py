@@ -23,8 +23,7 @@ from price_catalog.gpu_names import find_gpu, index_gpus
 from price_catalog.model import Gpu, Host, Quote, Source
 
 if TYPE_CHECKING:
-    from advisor.ranking.fabric import Fabric
-    from price_catalog.power import Supply
+    from advisor.ranking.question import CandidatesKey
 
 
 class Evidence(Protocol):
@@ -141,42 +140,12 @@ def take_snapshot(
     )
 
 
-def make_candidates(
-    reader: Evidence,
-    snapshot: Snapshot,
-    model: Model,
-    *,
-    prices: PriceRule,
-    evidence: EvidenceRule,
-    gpu_ids: frozenset[str] | None = None,
-    supply: Supply | None = None,
-    network: Fabric | None = None,
-) -> Candidates:
+def make_candidates(reader: Evidence, snapshot: Snapshot, key: CandidatesKey) -> Candidates:
     """Every build with its cost and its time for the model, as the open store knows them."""
-    times = reader.best_times(model.recipe_id, evidence)
-    return candidates_of(
-        times,
-        snapshot,
-        model,
-        prices=prices,
-        evidence=evidence,
-        gpu_ids=gpu_ids,
-        supply=supply,
-        network=network,
-    )
+    return candidates_of(reader.best_times(key.recipe_id, key.evidence), snapshot, key)
 
 
-def candidates_of(
-    times: Sequence[BestTime],
-    snapshot: Snapshot,
-    model: Model,
-    *,
-    prices: PriceRule,
-    evidence: EvidenceRule,
-    gpu_ids: frozenset[str] | None,
-    supply: Supply | None,
-    network: Fabric | None,
-) -> Candidates:
+def candidates_of(times: Sequence[BestTime], snapshot: Snapshot, key: CandidatesKey) -> Candidates:
     """Every build with its cost and its time for the model; only of these GPUs, where given.
 
     What the lab's circuit does not carry, where one is given, cannot be built. With a network two
@@ -185,7 +154,7 @@ def candidates_of(
     A GPU that the price rule knows no price for and that nobody timed with this model is no
     candidate: the catalogue's specification alone says nothing about buying it.
     """
-    book = snapshot.prices(prices)
+    book = snapshot.prices(key.prices)
     wanted = {gpu_id for kind, gpu_id in book if kind == "gpu"}
     wanted.update(
         host.gpu_id
@@ -193,18 +162,19 @@ def candidates_of(
         if host.gpu_id is not None and ("server", host.host_id) in book
     )
     wanted.update(time.gpu_id for time in times)
-    if gpu_ids is not None:
-        wanted &= gpu_ids
+    if key.gpu_ids is not None:
+        wanted &= key.gpu_ids
     builds = tuple(
-        build for build in snapshot.builds_under(prices, book) if build.gpu.gpu_id in wanted
+        build for build in snapshot.builds_under(key.prices, book) if build.gpu.gpu_id in wanted
     )
-    if supply is not None:
+    if key.supply is not None:
         from price_catalog.power_limits import on_circuit
 
-        builds = on_circuit(builds, supply)
-    if network is not None:
+        builds = on_circuit(builds, key.supply)
+    if key.network is not None:
         builds += tuple(build._replace(machines=2) for build in builds if _sold_twice(build))
-    return Candidates(model, builds, times, book, evidence, network, supply)
+    model = snapshot.model(key.recipe_id)
+    return Candidates(model, builds, times, book, key.evidence, key.network, key.supply)
 
 
 def _sold_twice(build: Build) -> bool:

@@ -20,15 +20,14 @@ from advisor.costs.cost import DEFAULT_LIFETIME_YEARS
 from advisor.parse import (
     InputError,
     Money,
-    PriceRule,
     parse_lifetime_years,
     parse_max_days,
     parse_money,
     parse_price_rule,
     shown,
 )
-from advisor.ranking.question import Question, RankRule, parse_rank_rule
-from advisor.ranking.times import EvidenceRule, parse_evidence_rule
+from advisor.ranking.question import CandidatesKey, Question, RankRule, parse_rank_rule
+from advisor.ranking.times import parse_evidence_rule
 from bench_runner.typed_numbers import MOST_LETTERS
 from price_catalog.csv_table import nearest
 from price_catalog.gpu_names import LISTED_BY, index_gpus, normalise
@@ -57,20 +56,6 @@ class TypedQuestion(NamedTuple):
     rule: str = "days"
     prices: str = "latest"
     evidence: str = "sound"
-
-
-class CandidatesKey(NamedTuple):
-    """What a set of candidates depends on; the question asked of it is apart."""
-
-    recipe_id: str
-    prices: PriceRule
-    evidence: EvidenceRule
-    gpu_ids: frozenset[str] | None
-    """None: all."""
-    supply: Supply | None
-    """The lab's circuit; None: any."""
-    network: Fabric | None = None
-    """Between two machines for one model; None: one machine."""
 
 
 class RankRequest(NamedTuple):

@@ -13,7 +13,7 @@ from advisor.answers.one_build import OneBuild, one_build
 from advisor.cli.main import main
 from advisor.costs.own_quotes import OWN
 from advisor.costs.tco import CostTerms
-from advisor.ranking.question import Question
+from advisor.ranking.question import CandidatesKey, Question
 from advisor.ranking.rank import rank
 from advisor.ranking.snapshot import make_candidates, take_snapshot
 from advisor.store import Store
@@ -26,8 +26,9 @@ def page_of(store: Store, host_id: str) -> OneBuild:
     """All about the best build of a machine for Pythia 1B."""
     with store.reading() as reader:
         snapshot = take_snapshot(reader)
-        model = snapshot.model("pythia-1b")
-        candidates = make_candidates(reader, snapshot, model, prices="latest", evidence="sound")
+        candidates = make_candidates(
+            reader, snapshot, CandidatesKey("pythia-1b", "latest", "sound")
+        )
     ranking = rank(candidates, Question())
     index = next(i for i in ranking.order if candidates.builds[i].host.host_id == host_id)
     return one_build(

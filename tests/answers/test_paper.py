@@ -11,7 +11,7 @@ import pytest
 
 from advisor.cli.main import main
 from advisor.ranking.candidates import Candidates
-from advisor.ranking.question import Question
+from advisor.ranking.question import CandidatesKey, Question
 from advisor.ranking.rank import rank
 from advisor.ranking.snapshot import make_candidates, take_snapshot
 from advisor.store import Store
@@ -210,7 +210,7 @@ def test_the_ranking_at_face_value_beside_a_sound_one_is_the_published_one(
         snapshot = take_snapshot(reader, "latest")
         chosen = snapshot.model(model)
         sound, published = (
-            make_candidates(reader, snapshot, chosen, prices="latest", evidence=evidence)
+            make_candidates(reader, snapshot, CandidatesKey(chosen.recipe_id, "latest", evidence))
             for evidence in ("sound", "published")
         )
 

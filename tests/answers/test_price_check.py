@@ -18,6 +18,7 @@ from advisor.answers.price_check import (
 )
 from advisor.cli.main import main
 from advisor.costs.price_book import OWN_SOURCE
+from advisor.ranking.question import CandidatesKey
 from advisor.ranking.snapshot import Snapshot, make_candidates, take_snapshot
 from advisor.store import Store
 from price_catalog.model import Quote
@@ -82,7 +83,7 @@ def test_outlying_unsourced_and_passed_over(snapshot: Snapshot) -> None:
 def test_what_a_ranking_rests_on_is_counted(store_path: Path, snapshot: Snapshot) -> None:
     with Store(store_path).reading() as reader:
         candidates = make_candidates(
-            reader, snapshot, snapshot.model("pythia-1b"), prices="latest", evidence="sound"
+            reader, snapshot, CandidatesKey("pythia-1b", "latest", "sound")
         )
     problems = price_problems(snapshot, snapshot.prices("latest"), today=date.today())
     checks = budget_checks([candidates], problems, today=date.today())

@@ -20,7 +20,7 @@ from advisor.answers.price_told import (
 )
 from advisor.answers.ranking import ranking_csv, ranking_object
 from advisor.costs.amounts import day_words
-from advisor.ranking.question import Question
+from advisor.ranking.question import CandidatesKey, Question
 from advisor.ranking.rank import Ranking, rank
 from advisor.ranking.snapshot import make_candidates, take_snapshot
 from advisor.store import Store
@@ -35,7 +35,7 @@ def ranking(path: Path) -> Ranking:
     with Store(path).reading() as reader:
         snapshot = take_snapshot(reader)
         candidates = make_candidates(
-            reader, snapshot, snapshot.model("pythia-1b"), prices="latest", evidence="sound"
+            reader, snapshot, CandidatesKey("pythia-1b", "latest", "sound")
         )
     return rank(candidates, Question())
 

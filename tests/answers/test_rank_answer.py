@@ -26,7 +26,7 @@ from advisor.cli.command_parser import build_parser
 from advisor.cli.main import main
 from advisor.costs.price_book import PriceBook
 from advisor.ranking.candidates import Candidates
-from advisor.ranking.question import Question
+from advisor.ranking.question import CandidatesKey, Question
 from advisor.ranking.rank import rank
 from advisor.ranking.snapshot import Snapshot, make_candidates, take_snapshot
 from advisor.ranking.typed_question import RankRequest, TypedQuestion, read_question
@@ -70,9 +70,7 @@ def test_forty_lines_of_a_hundred_columns_whatever_is_asked(model: str, store_pa
         for prices, evidence in (("latest", "sound"), ("paper", "published")):
             request = ask(snapshot, model=model, prices=prices, evidence=evidence)
             key = request.key
-            candidates = make_candidates(
-                reader, snapshot, snapshot.model(model), prices=key.prices, evidence=key.evidence
-            )
+            candidates = make_candidates(reader, snapshot, key)
             rentals = reader.rentals()
             budgets, limits = ("500", "9k", "40000", "1M", None), ("0.5", "60", "400", None)
             for budget, days, rule in product(budgets, limits, ("days", "cost", "experiment-cost")):
@@ -102,15 +100,7 @@ def test_every_reason_is_the_true_one_and_all_of_them_add_up(store_path: Path) -
             }
             typed = {name: text for name, text in typed.items() if text}
             key = ask(snapshot, **typed).key
-            candidates = make_candidates(
-                reader,
-                snapshot,
-                snapshot.model(model),
-                prices=key.prices,
-                evidence=key.evidence,
-                gpu_ids=key.gpu_ids,
-                supply=key.supply,
-            )
+            candidates = make_candidates(reader, snapshot, key)
             for _ in range(4):
                 limits = {
                     "budget": chance.choice(["5k", "$40,000", "250 000", "1M"]),
@@ -303,9 +293,7 @@ def test_names_too_long_for_their_column_stay_apart(store_path: Path) -> None:
     with Store(store_path).reading() as reader:
         snapshot = take_snapshot(reader, "latest")
         request = ask(snapshot, model="pythia-1b")
-        found = make_candidates(
-            reader, snapshot, snapshot.model("pythia-1b"), prices="latest", evidence="sound"
-        )
+        found = make_candidates(reader, snapshot, CandidatesKey("pythia-1b", "latest", "sound"))
     first = rank(found, request.question).order[0]
     build, best, quote = found.builds[first], found.times[first], found.host_quotes[first]
     assert best is not None
@@ -337,9 +325,7 @@ def test_dearer_boxes_of_the_same_gpus_wait_for_the_details(store_path: Path) ->
     with Store(store_path).reading() as reader:
         snapshot = take_snapshot(reader, "latest")
         request = ask(snapshot, model="pythia-1b", budget="40k")
-        found = make_candidates(
-            reader, snapshot, snapshot.model("pythia-1b"), prices="latest", evidence="sound"
-        )
+        found = make_candidates(reader, snapshot, CandidatesKey("pythia-1b", "latest", "sound"))
     ranking = rank(found, request.question)
     assert len(ranking) > MOST_ROWS
     places = shown_places(ranking)

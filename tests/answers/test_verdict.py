@@ -28,7 +28,7 @@ from advisor.answers.wording import (
 )
 from advisor.costs.amounts import days_rounded, usd_rounded
 from advisor.ranking.candidates import ABOUT, Candidates
-from advisor.ranking.question import RANK_RULES, Question
+from advisor.ranking.question import RANK_RULES, CandidatesKey, Question
 from advisor.ranking.rank import RankedRow, rank
 from advisor.ranking.snapshot import make_candidates, take_snapshot
 from advisor.ranking.ties import NORMAL_90, chance_within
@@ -45,8 +45,7 @@ def pythia(store_path: Path) -> Candidates:
     """Every build for Pythia 1B at the latest prices."""
     with Store(store_path).reading() as reader:
         snapshot = take_snapshot(reader, "latest")
-        model = snapshot.model("pythia-1b")
-        return make_candidates(reader, snapshot, model, prices="latest", evidence="sound")
+        return make_candidates(reader, snapshot, CandidatesKey("pythia-1b", "latest", "sound"))
 
 
 @given(
@@ -179,8 +178,7 @@ def test_the_same_gpus_in_another_machine_are_no_rival(store_path: Path) -> None
     """Pythia 6.9B is offloaded to the machine's memory, so that each machine has its own time."""
     with Store(store_path).reading() as reader:
         snapshot = take_snapshot(reader, "latest")
-        model = snapshot.model("pythia-6.9b")
-        found = make_candidates(reader, snapshot, model, prices="latest", evidence="sound")
+        found = make_candidates(reader, snapshot, CandidatesKey("pythia-6.9b", "latest", "sound"))
     seen = set()
     for budget in (30_000, 40_000, 60_000, 250_000):
         ranking = rank(found, Question(budget_usd=Decimal(budget)))
@@ -209,8 +207,9 @@ def test_a_long_name_and_a_sum_of_options_take_two_lines(store_path: Path) -> No
     """Whom to ask, the sum and its month, the chance and what a run costs."""
     with Store(store_path).reading() as reader:
         snapshot = take_snapshot(reader, "latest")
-        model = snapshot.model("convnext-large-22k")
-        found = make_candidates(reader, snapshot, model, prices="latest", evidence="sound")
+        found = make_candidates(
+            reader, snapshot, CandidatesKey("convnext-large-22k", "latest", "sound")
+        )
     asked = 0
     for budget in (60_000, 100_000, 250_000):
         for rule in RANK_RULES:
@@ -451,9 +450,10 @@ def test_a_published_time_that_a_measurement_refutes_says_so(store_path: Path) -
     """1 x H100: 34 days as published, longer as this project measured it."""
     with Store(store_path).reading() as reader:
         snapshot = take_snapshot(reader)
-        model = snapshot.model("pythia-1b")
         found = make_candidates(
-            reader, snapshot, model, prices="paper", evidence="published", gpu_ids=frozenset({H100})
+            reader,
+            snapshot,
+            CandidatesKey("pythia-1b", "paper", "published", gpu_ids=frozenset({H100})),
         )
     ranking = rank(found, Question(budget_usd=Decimal(40_000)))
     row = ranking.row(0)
@@ -470,9 +470,8 @@ def test_a_published_time_that_a_measurement_refutes_says_so(store_path: Path) -
 def test_the_circuit_belongs_to_the_question(store_path: Path) -> None:
     with Store(store_path).reading() as reader:
         snapshot = take_snapshot(reader)
-        model = snapshot.model("pythia-1b")
         found = make_candidates(
-            reader, snapshot, model, prices="latest", evidence="sound", supply=Supply(120, 15)
+            reader, snapshot, CandidatesKey("pythia-1b", "latest", "sound", supply=Supply(120, 15))
         )
     question = Question(budget_usd=Decimal(40_000), max_days=10.0)
     assert verdict(rank(found, question)).sentence.startswith(

@@ -30,7 +30,7 @@ from advisor.benchmark.request import MachineState, Request, peak_tflops
 from advisor.benchmark.runner_process import Run, last_log_line, look_here, suggest
 from advisor.cli.main import main
 from advisor.parse import InputError
-from advisor.ranking.question import Question
+from advisor.ranking.question import CandidatesKey, Question
 from advisor.ranking.rank import rank
 from advisor.ranking.snapshot import make_candidates, take_snapshot
 from advisor.store import Store
@@ -150,8 +150,7 @@ def test_the_user_s_machine_stands_among_the_builds_as_owned(
     measure(planned(own_store, tmp_path), "good")
     with Store(own_store).reading() as reader:
         snapshot = take_snapshot(reader)
-        model = snapshot.model("pythia-160m")
-        field = make_candidates(reader, snapshot, model, prices="latest", evidence="sound")
+        field = make_candidates(reader, snapshot, CandidatesKey("pythia-160m", "latest", "sound"))
     owned = [row for row in rank(field, Question()).rows() if row.build.host_owned]
     assert len(owned) == 1
     (row,) = owned
@@ -500,8 +499,7 @@ def test_a_real_run_on_the_cpu_is_kept_and_never_ranked_as_a_gpu(
     # The recipe came with it, so the ranking knows it, and has nothing to rank.
     with store.reading() as reader:
         snapshot = take_snapshot(reader)
-        model = snapshot.model("tiny")
-        field = make_candidates(reader, snapshot, model, prices="latest", evidence="sound")
+        field = make_candidates(reader, snapshot, CandidatesKey("tiny", "latest", "sound"))
     assert len(rank(field, Question())) == 0
     assert not any(build.host_owned for build in field.builds)
     assert [own.recipe.recipe_id for own in store.own_models()] == ["tiny"]

@@ -20,7 +20,7 @@ from pathlib import Path
 import duckdb
 
 from advisor.costs.price_book import choose_quotes
-from advisor.ranking.question import Question
+from advisor.ranking.question import CandidatesKey, Question
 from advisor.ranking.rank import rank
 from advisor.ranking.snapshot import make_candidates, take_snapshot
 from advisor.store import Store, build_store
@@ -109,7 +109,9 @@ def main() -> None:
             today = date.today()
             chosen = timed_ms(lambda: choose_quotes(snapshot.quotes, "latest", today=today), 5)
             print(f"choosing among them               {chosen:7.1f} ms")
-            candidates = make_candidates(reader, snapshot, model, prices="latest", evidence="sound")
+            candidates = make_candidates(
+                reader, snapshot, CandidatesKey(model.recipe_id, "latest", "sound")
+            )
         answer = timed_ms(lambda: rank(candidates, Question()).rows(40), 50)
         print(f"ranking, as at each key press     {answer:7.2f} ms")
 

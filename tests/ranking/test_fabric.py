@@ -35,7 +35,7 @@ from advisor.ranking.fabric import (
     slowdown,
     wire_s,
 )
-from advisor.ranking.question import Question
+from advisor.ranking.question import CandidatesKey, Question
 from advisor.ranking.rank import rank
 from advisor.ranking.snapshot import make_candidates, take_snapshot
 from advisor.ranking.times import Model
@@ -154,9 +154,8 @@ def _model(store: Path) -> Model:
 def _asked(store: Path, network: Fabric | None) -> Candidates:
     with Store(store).reading() as reader:
         snapshot = take_snapshot(reader)
-        model = snapshot.model("pythia-1b")
         return make_candidates(
-            reader, snapshot, model, prices="latest", evidence="sound", network=network
+            reader, snapshot, CandidatesKey("pythia-1b", "latest", "sound", network=network)
         )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from advisor.costs.amounts import days_exact, usd_and_cents, usd_whole
 from advisor.ranking.audit import SECONDS_PER_DAY, dense_peak
-from advisor.ranking.question import Question
+from advisor.ranking.question import CandidatesKey, Question
 from advisor.ranking.rank import rank
 from advisor.ranking.snapshot import make_candidates, take_snapshot
 from advisor.ranking.times import TrainingTime
@@ -170,9 +170,7 @@ def _compute_saved(
 
 def _cost_per_experiment(reader: Reader) -> list[Finding]:
     snapshot = take_snapshot(reader)
-    candidates = make_candidates(
-        reader, snapshot, snapshot.model("pythia-1b"), prices="paper", evidence="published"
-    )
+    candidates = make_candidates(reader, snapshot, CandidatesKey("pythia-1b", "paper", "published"))
     rows = {
         (row.build.gpu.gpu_id, row.build.gpu_count): row
         for row in rank(candidates, Question()).rows()

@@ -15,12 +15,8 @@ from advisor.answers.build_words import gpus_words, short_gpus_words
 from advisor.answers.verdict import verdict
 from advisor.answers.wording import count_words
 from advisor.costs.amounts import usd_whole
-from advisor.ranking.typed_question import (
-    CandidatesKey,
-    RankRequest,
-    matching_models,
-    read_question,
-)
+from advisor.ranking.question import CandidatesKey
+from advisor.ranking.typed_question import RankRequest, matching_models, read_question
 from advisor.tui.program.candidates_view import Answer, BuildKey, CandidatesView, answer, build_key
 from advisor.tui.program.settings import TERM_NAMES, State
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.ranking.question import RANK_RULES
-from advisor.ranking.typed_question import CandidatesKey, read_question
+from advisor.ranking.typed_question import read_question
 from advisor.store.locate import typed_path
 from advisor.tui.widgets.fetch_error import FetchError
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from advisor.answers.before import Doubt
     from advisor.ranking.candidates import Candidates
+    from advisor.ranking.question import CandidatesKey
     from advisor.ranking.snapshot import Snapshot
     from advisor.ranking.times import BestTime
     from advisor.ranking.typed_question import RankRequest
@@ -178,16 +179,8 @@ class StoreReader:
         if times is None:
             assert reader is not None  # the caller opened the store for what is not known
             times = self._times[key.recipe_id] = reader.best_times(key.recipe_id, "sound")
-        candidates = candidates_of(
-            times if key.evidence == "sound" else at_face_value(times),
-            snapshot,
-            snapshot.model(key.recipe_id),
-            prices=key.prices,
-            evidence=key.evidence,
-            gpu_ids=key.gpu_ids,
-            supply=key.supply,
-            network=key.network,
-        )
+        standing = times if key.evidence == "sound" else at_face_value(times)
+        candidates = candidates_of(standing, snapshot, key)
         for rule in RANK_RULES:
             # Sorts the candidates now, in this thread, and not at the first key press.
             _ = rank(candidates, replace(asked.question, rule=rule)).uncertainty.tied
