@@ -180,8 +180,8 @@ def run_with(options: argparse.Namespace, load_fit: Callable[[], Fitted], store:
 
 def _target(options: argparse.Namespace, store: Store) -> Target:
     """What the words name. Raises ValueError."""
-    from advisor.prediction.model.resolve import DEFAULT_BATCH, Ask, resolve
-    from advisor.prediction.model.targets import Run, target_of_size
+    from advisor.prediction.model.resolve import Ask, resolve
+    from advisor.prediction.model.targets import target_of_size
     from bench_runner.recipes import load_recipes
     from bench_runner.typed_numbers import count_words
 
@@ -196,18 +196,9 @@ def _target(options: argparse.Namespace, store: Store) -> Target:
     parameters = amount(options.parameters, "--parameters", "parameters", "params")
     if parameters is None:
         return resolve(options.model, ask, load_recipes(), store.own_models)
-    run_ = Run(
-        batch_size=ask.batch_size or DEFAULT_BATCH["text"],
-        batch_assumed=ask.batch_size is None,
-        tokens=ask.tokens,
-        images=ask.images,
-        sequence_length=ask.sequence_length,
-        image_size=ask.image_size,
-        precision=ask.precision,
-    )
     article = "An" if options.model.casefold().startswith("e") else "A"
     name = f"{article} {options.model} of {count_words(parameters)} parameters"
-    return target_of_size(name, options.model, parameters, run_)
+    return target_of_size(name, options.model, parameters, ask.run("text"))
 
 
 def _measured(

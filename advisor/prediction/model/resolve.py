@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from advisor.files import typed_path
 from advisor.parse import MODELS_LISTED_BY, shown, size_named
@@ -76,6 +76,18 @@ class Ask:
                     f"{count_words(LARGEST)}"
                 )
 
+    def run(self, kind: Literal["text", "image"]) -> Run:
+        """The same as a run: of a batch that nobody said as many samples as are usual."""
+        return Run(
+            batch_size=self.batch_size or DEFAULT_BATCH[kind],
+            batch_assumed=self.batch_size is None,
+            tokens=self.tokens,
+            images=self.images,
+            sequence_length=self.sequence_length,
+            image_size=self.image_size,
+            precision=self.precision,
+        )
+
 
 def resolve(
     model: str,
@@ -103,7 +115,7 @@ def resolve(
             "config.json and give the path"
         )
     if model and (model.endswith(".json") or "/" in model) and not model.startswith("timm/"):
-        return target_of_config(_config_path(Path(model)), _run(ask, assume_text=True))
+        return target_of_config(_config_path(Path(model)), ask.run("text"))
     kept = {each.recipe.recipe_id: each for each in own()}
     mine = [each.recipe for each in kept.values()]
     if recipe := _called(model, mine):
@@ -111,9 +123,9 @@ def resolve(
         target = _of_recipe(recipe, ask)
         return replace(target, workload=sized(target.workload, size), parameters=size)
     if _TIMM_LIKE.match(model) or timm_model(model) is not None:
-        return target_of_timm(model, _run(ask, assume_text=False))
+        return target_of_timm(model, ask.run("image"))
     if model and Path(model).is_dir():
-        return target_of_config(_config_path(Path(model)), _run(ask, assume_text=True))
+        return target_of_config(_config_path(Path(model)), ask.run("text"))
     raise ValueError(_unknown(model[:80], [*recipes, *mine]))
 
 
@@ -124,18 +136,6 @@ def _called(model: str, recipes: Sequence[Recipe]) -> Recipe | None:
 
 def _config_path(path: Path) -> Path:
     return path / "config.json" if (path / "config.json").is_file() else path
-
-
-def _run(ask: Ask, *, assume_text: bool) -> Run:
-    return Run(
-        batch_size=ask.batch_size or DEFAULT_BATCH["text" if assume_text else "image"],
-        batch_assumed=ask.batch_size is None,
-        tokens=ask.tokens,
-        images=ask.images,
-        sequence_length=ask.sequence_length,
-        image_size=ask.image_size,
-        precision=ask.precision,
-    )
 
 
 def _of_recipe(recipe: Recipe, ask: Ask) -> Target:

@@ -170,8 +170,8 @@ def in_fields(words: str) -> str:
 
 def read_target(typed: dict[str, str]) -> Target:
     """The model that the texts name. Raises InputError, ValueError and OSError of one line."""
-    from advisor.prediction.model.resolve import DEFAULT_BATCH, Ask, resolve
-    from advisor.prediction.model.targets import Run, target_of_size
+    from advisor.prediction.model.resolve import Ask, resolve
+    from advisor.prediction.model.targets import target_of_size
     from bench_runner.recipes import load_recipes
 
     def amount(name: str, such_as: str, *units: str) -> float | None:
@@ -191,14 +191,8 @@ def read_target(typed: dict[str, str]) -> Target:
         path = typed_path(source)
         named = str(path) if path.name and os.path.exists(path) else source
         return resolve(named, ask, load_recipes())
-    run = Run(
-        batch_size=ask.batch_size or DEFAULT_BATCH["text"],
-        batch_assumed=ask.batch_size is None,
-        tokens=ask.tokens,
-        images=ask.images,
-        sequence_length=ask.sequence_length,
-    )
-    return target_of_size(f"{source} of {typed['parameters']}", source, size, run)
+    name = f"{source} of {typed['parameters']}"
+    return target_of_size(name, source, size, ask.run("text"))
 
 
 def target_words(target: Target) -> str:
