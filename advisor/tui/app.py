@@ -191,7 +191,7 @@ class AdvisorApp(Program):
 
         self.push_screen(BuildScreen(self.size, section))
 
-    def compare(self) -> None:
+    def action_compare(self) -> None:
         """Mark the selected build; with another one marked, show both side by side."""
         words = self.session.mark()
         if words is not None:
@@ -201,7 +201,7 @@ class AdvisorApp(Program):
 
         self.push_screen(CompareScreen(self.size))
 
-    def add_quote(self) -> None:
+    def action_add_quote(self) -> None:
         """A quote for the selected build, its fields filled in as far as they are known."""
         from advisor.answers.wording import item_names
         from advisor.tui.prices.quote_dialogs import QuoteForm
@@ -218,7 +218,7 @@ class AdvisorApp(Program):
             cells["item"] = names.get(item, build.gpu.name)
         self.push_screen(QuoteForm(snapshot, cells, None), self._quote_kept)
 
-    def add_owned(self) -> None:
+    def action_add_owned(self) -> None:
         """A machine that the lab has already."""
         from advisor.tui.prices.owned_dialog import OwnedForm
 

@@ -67,7 +67,7 @@ ACTIONS: tuple[Action, ...] = (
         "build",
         (
             "c",
-            "compare",
+            "app.compare",
             "compare two builds",
             "compare",
             "Marks the selected build; again on another, both side by side.",
@@ -81,7 +81,7 @@ ACTIONS: tuple[Action, ...] = (
         ),
         (
             "a",
-            "add_quote",
+            "app.add_quote",
             "add a quote",
             "add quote",
             "For the selected build: what somebody asks of you.",
@@ -163,7 +163,7 @@ ACTIONS: tuple[Action, ...] = (
         ),
         (
             "O",
-            "owned",
+            "app.add_owned",
             "a machine that you own",
             "own machine",
             "Such as 2 x A6000: it costs nothing, and its GPUs count in larger machines.",
@@ -226,12 +226,12 @@ ACTIONS: tuple[Action, ...] = (
         ("d", "section('order')", "order it", "order", "Vendor, delivery, what to ask for."),
         (
             "a",
-            "add_quote",
+            "app.add_quote",
             "add a quote",
             "add quote",
             "What somebody asks of you for this machine.",
         ),
-        ("c", "compare", "compare", "compare", "With the build that you marked before."),
+        ("c", "app.compare", "compare", "compare", "With the build that you marked before."),
         ("o", "section('overview')", "all on one page", "", "Every section in a line or two."),
         ("y", "copy_page", "copy the page", "", "To the clipboard, over ssh too (OSC 52)."),
         ("right,n", "next_build(1)", "next build", "next", "The one below it in the ranking."),

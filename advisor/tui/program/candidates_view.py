@@ -33,6 +33,18 @@ def build_key(build: Build) -> BuildKey:
     return build.gpu.gpu_id, build.gpu_count, host
 
 
+def key_text(key: BuildKey | None) -> str:
+    """A build as the state keeps it."""
+    return "" if key is None else "|".join((key[0], str(key[1]), key[2]))
+
+
+def read_key(text: str) -> BuildKey | None:
+    """The same read again; None for anything else."""
+    gpu, _, rest = text.partition("|")
+    count, _, host = rest.partition("|")
+    return (gpu, int(count), host) if gpu and host and count.isdecimal() else None
+
+
 class CandidatesView:
     """One set of candidates, kept while it may be asked again."""
 

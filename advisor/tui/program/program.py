@@ -82,18 +82,6 @@ class Program(TypedAhead):
         """Show everything about the selected build, or one section of it."""
 
     @abstractmethod
-    def compare(self) -> None:
-        """Mark the selected build; with another one marked, show both side by side."""
-
-    @abstractmethod
-    def add_quote(self) -> None:
-        """A quote for the selected build, its fields filled in as far as they are known."""
-
-    @abstractmethod
-    def add_owned(self) -> None:
-        """A machine that the lab has already."""
-
-    @abstractmethod
     def go_filtered(self, name: str, words: str) -> None:
         """Show one of the screens with lists, with this filter."""
 

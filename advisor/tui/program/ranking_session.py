@@ -17,7 +17,15 @@ from advisor.answers.wording import count_words
 from advisor.costs.amounts import usd_whole
 from advisor.ranking.question import CandidatesKey
 from advisor.ranking.typed_question import RankRequest, matching_models, read_question
-from advisor.tui.program.candidates_view import Answer, BuildKey, CandidatesView, answer, build_key
+from advisor.tui.program.candidates_view import (
+    Answer,
+    BuildKey,
+    CandidatesView,
+    answer,
+    build_key,
+    key_text,
+    read_key,
+)
 from advisor.tui.program.settings import TERM_NAMES, State
 
 if TYPE_CHECKING:
@@ -32,18 +40,6 @@ if TYPE_CHECKING:
     from advisor.tui.program.store_reader import Reading
     from price_catalog.builds import Build
     from price_catalog.model import Rental
-
-
-def key_text(key: BuildKey | None) -> str:
-    """A build as the state keeps it."""
-    return "" if key is None else "|".join((key[0], str(key[1]), key[2]))
-
-
-def read_key(text: str) -> BuildKey | None:
-    """The same read again; None for anything else."""
-    gpu, _, rest = text.partition("|")
-    count, _, host = rest.partition("|")
-    return (gpu, int(count), host) if gpu and host and count.isdecimal() else None
 
 
 INTERVAL = re.compile(r" \([\d.,]+–[\d.,]+\)")
@@ -104,6 +100,25 @@ class RankingSession:
         changes: dict[str, Any] = dict(values)
         self.inputs = replace(self.inputs, **changes)
         return True
+
+    def choose(self, name: str, value: str) -> bool:
+        """Take another of a few values; ranked by a cost, that cost is the one to look at."""
+        values = {name: value}
+        if name == "rule":
+            self.look_by("", descending=False)
+            if value != "days":
+                values["cost_basis"] = "overall" if value == "cost" else "experiment"
+        return self.change(**values)
+
+    def look_at_other_cost(self) -> None:
+        """The machine's cost or that of one experiment; what is ranked by the one is by the
+        other then."""
+        self.pause()
+        basis = "experiment" if self.inputs.cost_basis == "overall" else "overall"
+        values = {"cost_basis": basis}
+        if self.inputs.rule != "days":
+            values["rule"] = "cost" if basis == "overall" else "experiment-cost"
+        self.change(**values)
 
     def pause(self) -> None:
         """What comes next is a change of its own, also in the same field."""

@@ -9,7 +9,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.events import ScreenResume
 from textual.geometry import Size
-from textual.widgets import Input, Static
+from textual.widgets import Input
 
 from advisor.tui.pages.bars import KeyBar, Tabs, TitleBar
 from advisor.tui.pages.sized_screen import SizedScreen, TooSmall
@@ -23,10 +23,11 @@ from advisor.tui.program.messages import (
 )
 from advisor.tui.program.ranking_session import RankingSession
 from advisor.tui.program.settings import State
+from advisor.tui.ranking.answer_lines import AnswerLines
 from advisor.tui.ranking.build_panels import PANELS, BuildPanels
 from advisor.tui.ranking.question_fields import QuestionFields
 from advisor.tui.ranking.ranking_columns import Order
-from advisor.tui.ranking.ranking_lines import RETRY, counts_line, message_line, note_line
+from advisor.tui.ranking.ranking_lines import RETRY
 from advisor.tui.ranking.selected_build import selected_line
 from advisor.tui.widgets.choice import Choice
 from advisor.tui.widgets.fetch_error import FetchError
@@ -71,9 +72,7 @@ key. The table has every machine that fits, best first.
     def __init__(self, state: State, size: Size) -> None:
         super().__init__(size)
         self.session = RankingSession(state)
-        self._trouble: str | None = None
-        self._said_for = 0
-        """How wide the terminal was for which the lines were written."""
+        self._lines = AnswerLines(self.session)
 
     def compose(self) -> ComposeResult:
         yield TitleBar(RANKING)
@@ -83,11 +82,11 @@ key. The table has every machine that fits, best first.
             times=lambda recipe_id: self.session.measured.get(recipe_id, 0),
             typed=lambda name, text: self._change(**{name: text}),
         )
-        yield Static("reading the store …", id="message", markup=False)
-        yield Static("", id="note", markup=False)
+        yield self._lines.message
+        yield self._lines.note
         yield Tabs(PANELS, "show_panel")
         yield BuildPanels(self.session)
-        yield Static("", id="counts", markup=False)
+        yield self._lines.counts
         yield KeyBar(RANKING)
 
     def on_mount(self) -> None:
@@ -128,10 +127,8 @@ key. The table has every machine that fits, best first.
         panels = self.query_one_optional(BuildPanels)
         if panels is not None:
             panels.fit_columns()
-            if self._said_for not in (0, self.app.size.width):
-                # As much is said as there is room for.
-                self._show_note()
-                self._show_message()
+            if self._lines.said_for not in (0, self.app.size.width):
+                self._say()
 
     @on(ScreenResume)
     def _follow(self) -> None:
@@ -167,7 +164,7 @@ key. The table has every machine that fits, best first.
 
     @on(StoreRead)
     def _store_read(self, event: StoreRead) -> None:
-        self._trouble = None
+        self._lines.trouble = None
         first = self.session.snapshot is None
         self.session.accept(event.reading)
         self.show_answer()
@@ -183,10 +180,10 @@ key. The table has every machine that fits, best first.
 
     @on(StoreTrouble)
     def _store_trouble(self, event: StoreTrouble) -> None:
-        self._trouble = event.text
+        self._lines.trouble = event.text
         if self.session.answer is None:
             self.table.empty_message = f"{event.text} {RETRY}"
-        self._show_message()
+        self._say()
 
     @on(StoreChanged)
     def _store_changed(self) -> None:
@@ -206,47 +203,24 @@ key. The table has every machine that fits, best first.
             self.panels.show()
         elif session.answer is None and session.errors:
             self.table.empty_message = "No answer yet: the line above says what to mend."
-        self._show_note()
-        self._show_message()
+        self._say()
 
     def _restyle(self) -> None:
         self.call_after_refresh(self.show_answer)
 
-    def _show_message(self) -> None:
-        """The answer in one sentence, or what is wrong."""
-        width = self._said_for = self.app.size.width
-        session, line = self.session, self.query_one("#message", Static)
+    def _say(self) -> None:
+        """As much as there is room for."""
+        self._lines.show(self.app.size.width)
         if self.has_class("-tiny"):
             self.query(TooSmall).refresh()
-        line.set_class(bool(session.errors or self._trouble), "-error")
-        text = message_line(session, self._trouble, width)
-        if text is not None:
-            _write(line, text)
-            if session.answer is not None:
-                _write(self.query_one("#counts", Static), counts_line(session, width - 2))
-
-    def _show_note(self) -> None:
-        """What speaks against ordering first place, with the key that would settle it."""
-        note = note_line(self.session, self.app.size.width - 2)
-        line = self.query_one("#note", Static)
-        line.set_class(bool(note), "-said")
-        _write(line, note)
 
     # The fields
 
     @on(Choice.Changed)
     def _chosen(self, event: Choice.Changed) -> None:
         self.session.pause()
-        self._choose(event.choice.id or "", event.value)
-
-    def _choose(self, name: str, value: str) -> None:
-        values = {name: value}
-        if name == "rule":
-            self.session.look_by("", descending=False)
-            if value != "days":
-                # Ranked by a cost, that cost is the one to look at.
-                values["cost_basis"] = "overall" if value == "cost" else "experiment"
-        self._change(**values)
+        if self.session.choose(event.choice.id or "", event.value):
+            self.show_answer()
 
     def _change(self, **values: str) -> None:
         if self.session.change(**values):
@@ -284,18 +258,6 @@ key. The table has every machine that fits, best first.
         """How to measure the selected build."""
         self._open("measure")
 
-    def action_add_quote(self) -> None:
-        """A quote for the selected build."""
-        self.app.add_quote()
-
-    def action_owned(self) -> None:
-        """A machine that the lab has already."""
-        self.app.add_owned()
-
-    def action_compare(self) -> None:
-        """Mark the selected build; with another one marked, show both side by side."""
-        self.app.compare()
-
     def action_whole_screen(self) -> None:
         """The picture alone on the screen, and back."""
         whole = not self.has_class("-whole")
@@ -327,7 +289,8 @@ key. The table has every machine that fits, best first.
             self._look_by(order)
         else:
             self.session.pause()
-            self._choose("rule", event.sort_key)
+            if self.session.choose("rule", event.sort_key):
+                self.show_answer()
             self.fields.write(self.session.inputs)
 
     def _look_by(self, order: Order) -> None:
@@ -361,13 +324,8 @@ key. The table has every machine that fits, best first.
 
     def action_toggle_cost(self) -> None:
         """Show the machine's cost or that of one experiment, in table and picture at once."""
-        inputs = self.session.inputs
-        basis = "experiment" if inputs.cost_basis == "overall" else "overall"
-        values = {"cost_basis": basis}
-        if inputs.rule != "days":
-            values["rule"] = "cost" if basis == "overall" else "experiment-cost"
-        self.session.pause()
-        self._change(**values)
+        self.session.look_at_other_cost()
+        self.show_answer()
         self.fields.write(self.session.inputs)
 
     def action_show_excluded(self) -> None:
@@ -470,10 +428,3 @@ key. The table has every machine that fits, best first.
             picker.close()
         else:
             self.action_leave_field()
-
-
-def _write(line: Static, text: str) -> None:
-    """Show another text; the screen is laid out anew only where it takes other lines."""
-    old, width = str(line.content), max(1, line.size.width)
-    if text != old:
-        line.update(text, layout=-(-len(text) // width) != -(-len(old) // width))

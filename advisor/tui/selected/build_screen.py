@@ -297,14 +297,6 @@ beside it in the ranking.
         elif self._section == "measure":
             self.app.go_about("benchmark")
 
-    def action_add_quote(self) -> None:
-        """What somebody asks of you for this machine."""
-        self.app.add_quote()
-
-    def action_compare(self) -> None:
-        """With the build that was marked before."""
-        self.app.compare()
-
     def action_copy_page(self) -> None:
         """Copy the page, or the commands where it can be measured."""
         one = self.one()
