@@ -15,15 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 from advisor.prediction.distance import reach_of
 from advisor.prediction.fit.fitted_from import pieces_of
-from advisor.prediction.fit.observations import REFERENCE, Observation, from_measurements
+from advisor.prediction.fit.observations import REFERENCE, Observation
 from advisor.prediction.fit.random_effects import cell, effects_of, exchange_shares
-from advisor.prediction.fitted import (
-    KNOWN,
-    OF_LINKS,
-    Fitted,
-    known_models,
-    lower_triangle,
-)
+from advisor.prediction.fit.shipped_evidence import from_measurements
+from advisor.prediction.fitted import KNOWN, OF_LINKS, Fitted, known_models, lower_triangle
 from advisor.prediction.model.workload import Workload
 from advisor.prediction.physics.chip import Chip
 from bench_runner.records import Measurement
@@ -111,7 +106,7 @@ def _known_as(o: Observation, alike: Mapping[tuple[str, int], str]) -> Observati
 
 def fit_with(records: Sequence[Measurement], own: Sequence[OwnModel] = ()) -> Fitted:
     """The shipped fit, moved by a user's own records, those of own models among them."""
-    from advisor.prediction.fit.observations import chips_by_name
+    from advisor.prediction.fit.shipped_evidence import chips_by_name
     from advisor.prediction.model.workload import workload_of
     from advisor.prediction.shipped_predictions import shipped_fit
     from bench_runner.recipes import load_recipes

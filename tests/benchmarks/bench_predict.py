@@ -15,7 +15,7 @@ from time import perf_counter
 import numpy as np
 
 from advisor.prediction.fit.fitted_from import fitted_from
-from advisor.prediction.fit.observations import load_evidence
+from advisor.prediction.fit.shipped_evidence import load_evidence
 from advisor.prediction.model.workload import workload_of
 from advisor.prediction.physics.chip import chip_of
 from advisor.prediction.physics.columns import WorkloadTable

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from advisor.prediction.fit.observations import Observation, load_evidence
+from advisor.prediction.fit.observations import Observation
+from advisor.prediction.fit.shipped_evidence import load_evidence
 from advisor.prediction.fitted import Fitted
 from advisor.prediction.shipped_predictions import shipped_fit
 

@@ -25,13 +25,14 @@ from advisor.prediction.fit.calibrate import widening
 from advisor.prediction.fit.cross_validate import guesses_of
 from advisor.prediction.fit.fit import Posterior, fit_posterior
 from advisor.prediction.fit.log_step import Mean
-from advisor.prediction.fit.observations import REFERENCE, Observation, load_evidence
+from advisor.prediction.fit.observations import REFERENCE, Observation
 from advisor.prediction.fit.random_effects import (
     KINDS,
     exchange_shares,
     noise_groups,
     shared_matrices,
 )
+from advisor.prediction.fit.shipped_evidence import load_evidence
 from advisor.prediction.intervals import NORMAL_90, Tail
 from advisor.prediction.physics.chip import gpu_type
 from advisor.prediction.physics.factors import FACTORS

@@ -27,7 +27,8 @@ from advisor.prediction.fit.accuracy_words import FORETOLD, LATER_TABLE, LATER_T
 from advisor.prediction.fit.baselines import BASELINES
 from advisor.prediction.fit.card_ratios import Ratio
 from advisor.prediction.fit.cross_validate import Guess, is_own
-from advisor.prediction.fit.observations import PAPER, Observation, load_evidence
+from advisor.prediction.fit.observations import PAPER, Observation
+from advisor.prediction.fit.shipped_evidence import load_evidence
 from advisor.prediction.fit.told_widths import Told
 from bench_runner.typed_numbers import percent
 

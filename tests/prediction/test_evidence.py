@@ -8,12 +8,11 @@ from dataclasses import replace
 import pytest
 
 from advisor.prediction.fit.cross_validate import project
-from advisor.prediction.fit.observations import (
+from advisor.prediction.fit.observations import REFERENCE, Observation
+from advisor.prediction.fit.public_speeds import (
     BEYOND_LINEAR,
     EVIDENCE_FOLDER,
     MOST_ROUNDING,
-    REFERENCE,
-    Observation,
     usable,
 )
 

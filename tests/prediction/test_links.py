@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from advisor.prediction.fit.log_step import Mean
-from advisor.prediction.fit.observations import REFERENCE, Observation, load_evidence
+from advisor.prediction.fit.observations import REFERENCE, Observation
 from advisor.prediction.fit.random_effects import exchange_shares
+from advisor.prediction.fit.shipped_evidence import load_evidence
 from advisor.prediction.fitted import KNOWN, OF_LINKS, Fitted, lower_triangle
 from advisor.prediction.own_records import conditioned
 from advisor.prediction.physics.factors import FACTORS, NAMES

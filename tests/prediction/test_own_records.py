@@ -14,7 +14,7 @@ import duckdb
 import pytest
 
 from advisor.benchmark.recorder import MEASURED_HERE
-from advisor.prediction.fit.observations import chips_by_name
+from advisor.prediction.fit.shipped_evidence import chips_by_name
 from advisor.prediction.model.workload import workload_of
 from advisor.prediction.own_records import conditioned, fit_with, own_observations
 from advisor.prediction.shipped_predictions import own_cells, predicted_rows, shipped_fit

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from advisor.prediction.fit.observations import chips_by_name
+from advisor.prediction.fit.shipped_evidence import chips_by_name
 from advisor.prediction.model.hf_config import target_of_config
 from advisor.prediction.model.targets import Run, Target
 from advisor.prediction.physics.columns import WorkloadTable

@@ -15,7 +15,7 @@ from advisor.cli.main import main
 from advisor.prediction import shipped_predictions
 from advisor.prediction.fit.fitted_from import fingerprint
 from advisor.prediction.fit.later_times import report, taken_from
-from advisor.prediction.fit.observations import load_evidence
+from advisor.prediction.fit.shipped_evidence import load_evidence
 from advisor.prediction.fit.told_widths import GOALS, UNMEASURED, told_widths
 from advisor.prediction.fitted import VERSION
 from advisor.prediction.model.workload import workload_of

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from advisor.prediction.fit.observations import chips_by_name
+from advisor.prediction.fit.shipped_evidence import chips_by_name
 from advisor.prediction.fitted import lower_triangle
 from advisor.prediction.model.workload import Workload, workload_of
 from advisor.prediction.physics.columns import Columns, WorkloadTable

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from advisor.prediction.fit.observations import chips_by_name
+from advisor.prediction.fit.shipped_evidence import chips_by_name
 from advisor.prediction.model.workload import workload_of
 from bench_runner.recipes import load_recipes
 

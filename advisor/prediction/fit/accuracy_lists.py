@@ -174,7 +174,7 @@ Ada and H100 NVL.
 Not judged one by one: NVIDIA's examples other than BERT, RWKV's rows.
 
 Of the sources that are taken, rows that scale more than linearly, or far less, print too few digits
-or feed too few tokens a pass are left out by rule (`usable` in observations.py). Each source's
+or feed too few tokens a pass are left out by rule (`usable` in public_speeds.py). Each source's
 program, bias and licence stand in evidence/sources.csv.
 """
 

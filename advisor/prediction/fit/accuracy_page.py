@@ -70,7 +70,8 @@ from advisor.prediction.fit.accuracy_words import (  # noqa: E402
 from advisor.prediction.fit.cross_validate import project  # noqa: E402
 from advisor.prediction.fit.fit import Posterior, fit_posterior  # noqa: E402
 from advisor.prediction.fit.fitted_from import fingerprint, kept_of  # noqa: E402
-from advisor.prediction.fit.observations import Observation, load_evidence  # noqa: E402
+from advisor.prediction.fit.observations import Observation  # noqa: E402
+from advisor.prediction.fit.shipped_evidence import load_evidence  # noqa: E402
 from advisor.prediction.fit.told_widths import told_table, told_widths  # noqa: E402
 from advisor.prediction.fit.training_limits import as_table  # noqa: E402
 from advisor.prediction.physics.chip import gpu_type  # noqa: E402

@@ -23,13 +23,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from advisor.prediction.distance import (
-    FARTHEST,
-    WIDENING,
-    chip_distance,
-    model_distances,
-    reach_of,
-)
+from advisor.prediction.distance import FARTHEST, WIDENING, chip_distance, model_distances, reach_of
 from advisor.prediction.fit.observations import PAPER, REFERENCE, Observation
 from advisor.prediction.fit.random_effects import KINDS, Key, cell, exchange_shares
 from advisor.prediction.fitted import Reach

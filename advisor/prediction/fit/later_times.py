@@ -18,7 +18,8 @@ from collections.abc import Sequence  # noqa: E402
 from datetime import date  # noqa: E402
 
 from advisor.prediction.fit.cross_validate import Fold, Guess, guess, is_own  # noqa: E402
-from advisor.prediction.fit.observations import REFERENCE, load_evidence  # noqa: E402
+from advisor.prediction.fit.observations import REFERENCE  # noqa: E402
+from advisor.prediction.fit.shipped_evidence import load_evidence  # noqa: E402
 from bench_runner.published import load_published  # noqa: E402
 from bench_runner.typed_numbers import percent  # noqa: E402
 

@@ -17,7 +17,7 @@ from advisor.prediction.shipped_predictions import FITTED  # noqa: E402
 def refit() -> Fitted:
     """Fit the shipped evidence anew and write fitted.json."""
     from advisor.prediction.fit.fitted_from import fitted_from
-    from advisor.prediction.fit.observations import load_evidence
+    from advisor.prediction.fit.shipped_evidence import load_evidence
 
     fitted = fitted_from(load_evidence())
     FITTED.write_text(fitted.to_json() + "\n", encoding="utf-8")

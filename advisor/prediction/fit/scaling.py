@@ -21,7 +21,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from advisor.files import write_whole
-from advisor.prediction.fit.observations import EVIDENCE_FOLDER
+from advisor.prediction.fit.public_speeds import EVIDENCE_FOLDER
 from advisor.ranking.fabric import (
     FABRICS,
     KEPT,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from advisor.prediction.fit.observations import chips_by_name
+from advisor.prediction.fit.shipped_evidence import chips_by_name
 from advisor.prediction.fitted import OWN_STACK, Fitted, effect_name, known_models, model_effect
 from advisor.prediction.model.workload import Workload, workload_of
 from advisor.prediction.physics.chip import Chip, gpu_type

@@ -13,7 +13,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from advisor.prediction.fit.observations import EVIDENCE_FOLDER
+from advisor.prediction.fit.public_speeds import EVIDENCE_FOLDER
 from advisor.prediction.physics.chip import TRAINING_DRAW, power_share
 from bench_runner.typed_numbers import percent
 from price_catalog.load import load_catalog
