@@ -71,9 +71,7 @@ most; the table has every setting that would be tried. `s` shows the plan and as
 runs, and every finished setting is kept at once. Without a GPU here, `e` measures elsewhere.
 """
     CSS_PATH = "benchmark.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *bindings_of(BENCHMARK),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(BENCHMARK)]
     AUTO_FOCUS = "#table"
     app: Program
 
@@ -352,10 +350,8 @@ runs, and every finished setting is kept at once. Without a GPU here, `e` measur
         """Go to what can be measured elsewhere, and to the jobs that were submitted."""
         from advisor.tui.benchmark.elsewhere_screen import ElsewhereScreen
 
-        def request(gpu_count: int) -> Request:
-            return self.setup.job_request(gpu_count)
-
-        self.app.push_screen(ElsewhereScreen(request, self.app.session.selected_build))
+        build = self.app.session.selected_build
+        self.app.push_screen(ElsewhereScreen(self.setup.job_request, build))
 
     def action_cancel(self) -> None:
         """End the benchmark; asked again, less patiently."""
@@ -401,6 +397,7 @@ runs, and every finished setting is kept at once. Without a GPU here, `e` measur
         """Go to a field."""
         self.query_one(f"#{name}").focus()
 
+    @on(Input.Submitted)
     def action_leave_field(self) -> None:
         """Go from a field to the table, and from there to the ranking."""
         if self.focused is self.table:
@@ -408,7 +405,3 @@ runs, and every finished setting is kept at once. Without a GPU here, `e` measur
             return
         self.setup.picker.close()
         self.table.focus()
-
-    @on(Input.Submitted)
-    def _entered(self) -> None:
-        self.action_leave_field()

@@ -62,9 +62,7 @@ class PlanScreen(PlanReport):
 
     WHERE = PLAN
     CSS_PATH = "plan.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *bindings_of(PLAN),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(PLAN)]
     AUTO_FOCUS = "#scroll"
     HELP = """\
 ## A plan

@@ -226,10 +226,6 @@ key. The table has every machine that fits, best first.
         if self.session.change(**values):
             self.show_answer()
 
-    @on(Input.Submitted)
-    def _entered(self) -> None:
-        self.action_leave_field()
-
     def ask(self, **values: str) -> None:
         """Put a question into the fields for the person."""
         self.session.pause()
@@ -303,6 +299,7 @@ key. The table has every machine that fits, best first.
         """Go to a field."""
         self.query_one(f"#{name}").focus()
 
+    @on(Input.Submitted)
     def action_leave_field(self) -> None:
         """Go from a field to the panel that is shown."""
         self.session.pause()

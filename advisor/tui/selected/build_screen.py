@@ -136,6 +136,7 @@ beside it in the ranking.
         terms, _ = read_terms(session.inputs)
         return session.one_build(terms, self._measured_w, self.app.today)
 
+    @on(AnswerChanged)
     def show(self) -> None:
         """Draw the page anew."""
         one = self.one()
@@ -224,10 +225,6 @@ beside it in the ranking.
         said = self.query_one("#said", Static)
         said.set_class(wrong, "-error")
         said.update(f"⚠ {text}" if wrong else text)
-
-    @on(AnswerChanged)
-    def _answered(self) -> None:
-        self.show()
 
     @on(Input.Submitted)
     def _entered(self, event: Input.Submitted) -> None:

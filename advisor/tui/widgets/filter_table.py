@@ -150,7 +150,6 @@ class FilterTable(Vertical):
     class RecordWanted(Message):
         """The person wants to see a whole record."""
 
-        title: str
         page: Callable[[int], list[Line]]
 
     @dataclass
@@ -170,12 +169,10 @@ class FilterTable(Vertical):
     class _Failed(Message):
         text: str
 
-    def __init__(
-        self, rows: Rows | None = None, *, sort: str | None = None, empty: str = "No rows."
-    ) -> None:
+    def __init__(self, rows: Rows | None = None, *, empty: str) -> None:
         super().__init__()
         self.rows = rows
-        self._sort = sort
+        self._sort: str | None = None
         self._descending = False
         self._empty = empty
 
@@ -359,6 +356,4 @@ class FilterTable(Vertical):
             event.stop()
         source, index, rows = self.table.source, self.table.cursor, self.rows
         if rows is not None and index < len(source):
-            self.post_message(
-                self.RecordWanted("Record", lambda width: rows.lines(source, index, width))
-            )
+            self.post_message(self.RecordWanted(lambda width: rows.lines(source, index, width)))
