@@ -8,8 +8,18 @@ from decimal import Decimal
 
 from advisor.ranking.candidates import Candidates
 from advisor.ranking.times import BestTime, Model, TrainingTime
+from bench_runner.records import Settings
 from price_catalog.builds import enumerate_builds
 from price_catalog.model import Gpu, Host, Quote
+
+PLAIN = Settings(
+    free_lunch=True,
+    activation_checkpointing=False,
+    sharding=None,
+    offloading=False,
+    micro_batch_size=8,
+    gradient_accumulation_steps=16,
+)
 
 
 def make_gpu(gpu_id: str = "card", **changes: object) -> Gpu:

@@ -16,17 +16,8 @@ from advisor.benchmark.runner_process import look_here
 from advisor.planning.solver_process import Say, Search
 from bench_runner import processes
 from bench_runner.launch import child_environment
-from bench_runner.records import Settings
 from bench_runner.trial import TrialSpec
-
-SETTINGS = Settings(
-    free_lunch=False,
-    activation_checkpointing=False,
-    sharding=None,
-    offloading=False,
-    micro_batch_size=None,
-    gradient_accumulation_steps=None,
-)
+from tests.store_for_tests import NAIVE
 
 
 @dataclass(frozen=True)
@@ -87,7 +78,7 @@ def test_the_solver_is_our_own(hostile: Path) -> None:
 
 
 def test_every_rank_and_all_that_it_starts_is_our_own(hostile: Path, tmp_path: Path) -> None:
-    spec = TrialSpec(recipe={}, settings=SETTINGS, gpu_count=2)
+    spec = TrialSpec(recipe={}, settings=NAIVE, gpu_count=2)
     environment = child_environment(
         dict(os.environ), work_directory=tmp_path, spec=spec, compute_capability=None, group="g"
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 import re
 import subprocess
 import sys
@@ -15,30 +14,7 @@ import pytest
 
 from advisor.cli.main import main
 from advisor.ranking.candidates import REASONS
-
-
-def run(*argv: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """`advisor` in a process of its own."""
-    return subprocess.run(
-        [sys.executable, "-m", "advisor", *argv],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        env=os.environ | environment,
-        stdin=subprocess.DEVNULL,
-    )
-
-
-def refused(capsys: pytest.CaptureFixture[str], *argv: str) -> str:
-    """The one line with which a command refuses its input."""
-    assert main(list(argv)) == 2
-    printed = capsys.readouterr()
-    assert printed.out == ""
-    assert printed.err.startswith("advisor: ")
-    assert printed.err.count("\n") == 1
-    assert len(printed.err) < 800  # every model's name at most
-    return printed.err
-
+from tests.commands_for_tests import refused, run
 
 WRONG = [
     (["--budget", ""], "the budget is empty"),

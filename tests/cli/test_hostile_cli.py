@@ -14,31 +14,8 @@ import pytest
 from advisor.cli import findings_command
 from advisor.cli.main import main
 from advisor.store import Store, build_store
+from tests.commands_for_tests import refused, run
 from tests.store_for_tests import look
-
-
-def run(*argv: str, shell: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
-    """`advisor` in a process of its own; ``shell`` is what a shell would do with its streams."""
-    command = [sys.executable, "-m", "advisor", *argv]
-    return subprocess.run(
-        ["sh", "-c", f'"$@" {shell}', "sh", *command] if shell else command,
-        capture_output=True,
-        timeout=60,
-        env=os.environ | environment,
-        stdin=subprocess.DEVNULL,
-        encoding="utf-8",
-        errors="replace",
-    )
-
-
-def refused(capsys: pytest.CaptureFixture[str], *argv: str) -> str:
-    """The one line with which a command refuses its input."""
-    assert main(list(argv)) == 2
-    printed = capsys.readouterr()
-    assert printed.out == ""
-    assert printed.err.startswith("advisor: ")
-    assert printed.err.count("\n") == 1
-    return printed.err
 
 
 @pytest.mark.parametrize("option", ["--model", "--budget", "--gpus", "--store", "--format"])

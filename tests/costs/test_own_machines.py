@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from datetime import date
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,7 @@ from advisor.store import Store, build_store
 from price_catalog.builds import enumerate_builds
 from price_catalog.load import load_catalog
 from price_catalog.power import LEAST_EFFICIENCY, is_estimated, power_basis, wall_w
+from tests import commands_for_tests
 from tests.store_for_tests import look
 
 TODAY = date(2026, 11, 21)
@@ -47,6 +49,8 @@ EMPTY = {
 }
 FLAGS = ["--price", "285000", "--vendor", "shop", "--date", "2026-11-01"]
 MACHINE = ["--machine", "Lab quote", "--gpu", "H200", "--count", "8"]
+
+refused = partial(commands_for_tests.refused, most=400)
 
 
 def made(base: dict[str, str] = WHOLE, **cells: str) -> OwnMachine:
@@ -210,16 +214,6 @@ def test_right_figures_are_kept_exactly(count: int, units: int, gib: int, cents:
     assert (host.max_gpus, host.memory_gib) == (count, gib)
     assert (host.rack_units, host.kind == "desktop") == (units, units == 0)
     assert quote.price_usd * 100 == cents
-
-
-def refused(capsys: pytest.CaptureFixture[str], *argv: str) -> str:
-    assert main(list(argv)) == 2
-    printed = capsys.readouterr()
-    assert printed.out == ""
-    assert printed.err.startswith("advisor: ")
-    assert printed.err.count("\n") == 1
-    assert len(printed.err) < 400
-    return printed.err
 
 
 def test_one_command_and_it_ranks_is_marked_corrected_and_deleted(

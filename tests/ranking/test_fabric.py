@@ -40,18 +40,9 @@ from advisor.ranking.rank import rank
 from advisor.ranking.snapshot import make_candidates, take_snapshot
 from advisor.ranking.times import Model
 from advisor.store import Store
-from bench_runner.records import SHARDINGS, Settings
-from tests.facts_for_tests import make_time
+from bench_runner.records import SHARDINGS
+from tests.facts_for_tests import PLAIN, make_time
 from tests.plans_for_tests import make_time as make_run_time
-
-PLAIN = Settings(
-    free_lunch=True,
-    activation_checkpointing=False,
-    sharding=None,
-    offloading=False,
-    micro_batch_size=8,
-    gradient_accumulation_steps=16,
-)
 
 
 @given(st.floats(1e-3, 1e4), st.floats(1.0, 1e12), st.integers(2, 16), st.sampled_from(FABRICS))

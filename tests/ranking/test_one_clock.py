@@ -8,17 +8,8 @@ import pytest
 
 from advisor.answers.wording import rests_on_words
 from advisor.ranking.times import TrainingTime, one_clock
-from bench_runner.records import Settings
-from tests.facts_for_tests import make_best, make_time
+from tests.facts_for_tests import PLAIN, make_best, make_time
 
-PLAIN = Settings(
-    free_lunch=True,
-    activation_checkpointing=False,
-    sharding=None,
-    offloading=False,
-    micro_batch_size=8,
-    gradient_accumulation_steps=16,
-)
 FUSED = replace(PLAIN, compilation="regional", loss="fused", inputs="trimmed")
 
 
