@@ -9,6 +9,7 @@ from datetime import date
 from decimal import ROUND_HALF_UP, Decimal
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar, get_args
 
+from bench_runner.outside import printable
 from bench_runner.typed_numbers import (
     MOST_LETTERS,
     SUFFIXES,
@@ -61,7 +62,7 @@ def install_words(extra: str) -> str:
 
 def shown(text: str, limit: int = 40) -> str:
     """``text`` quoted for an error message: one line, printable, not endless."""
-    clean = "".join(ch if ch.isprintable() else "?" for ch in text)
+    clean = printable(text)
     return f"'{clean[: limit - 1]}…'" if len(clean) > limit else f"'{clean}'"
 
 

@@ -75,6 +75,7 @@ from bench_runner import export, hardware, journal, kernels, search, space, whol
 from bench_runner.arguments import find_recipe, parser
 from bench_runner.asked_search import asked_settings, asked_setup, counted_parameters
 from bench_runner.locks import DeviceInUseError, only_benchmark
+from bench_runner.outside import printable
 from bench_runner.processes import ending_signals, when_parent_ends
 from bench_runner.recipes import recipe_hash
 from bench_runner.records import Measurement, Settings
@@ -289,7 +290,7 @@ def _words(error: Exception, folder: Path | None = None) -> str:
         text = f"{error.strerror or error}{name}: free some space, or name another file or folder"
     else:
         text = str(error) or "something is nested too deeply to be read"
-    return "".join(ch if ch.isprintable() else "?" for ch in " ".join(text.split()))
+    return printable(" ".join(text.split()))
 
 
 def main(words: Sequence[str] | None = None) -> int:

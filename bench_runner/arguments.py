@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from bench_runner import search, space
+from bench_runner.outside import printable
 from bench_runner.recipe_table import nearest
 from bench_runner.recipes import PEAK_KINDS, Recipe, load_recipe, load_recipes
 from bench_runner.records import ATTENTIONS, SHARDINGS, Settings
@@ -124,7 +125,7 @@ class _Parser(argparse.ArgumentParser):
     """Says what is wrong in one line."""
 
     def error(self, message: str) -> NoReturn:
-        text = "".join(ch if ch.isprintable() else "?" for ch in " ".join(message.split()))
+        text = printable(" ".join(message.split()))
         self.exit(2, f"bench_runner: {text} (see: {self.prog} --help)\n")
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from bench_runner.outside import OutsideError, is_plain_file, json_outside
+from bench_runner.outside import OutsideError, is_plain_file, json_outside, printable
 from bench_runner.record_checks import Check, is_count, is_flag, is_number, is_positive, is_seconds
 
 MAX_LINE_BYTES = 8 * 1024 * 1024
@@ -139,7 +139,7 @@ def _is_finite(value: object) -> bool:
 
 def _shown(line: bytes) -> str:
     text = line[:80].strip().decode("utf-8", errors="replace")
-    return "".join(ch if ch.isprintable() else "?" for ch in text)
+    return printable(text)
 
 
 class EventTail:

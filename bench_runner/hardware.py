@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from bench_runner import allotted, shell_variables
+from bench_runner.outside import printable
 
 GIB = 1024**3
 _QUERY = (
@@ -106,7 +107,7 @@ def _ask_nvidia_smi(*arguments: str) -> str:
         raise NoAnswerError(f"nvidia-smi cannot be started ({error.strerror})") from None
     if answer.returncode != 0:
         said = " ".join((answer.stdout + " " + answer.stderr).split())
-        clean = "".join(ch if ch.isprintable() else "?" for ch in said)[:_SAID]
+        clean = printable(said)[:_SAID]
         raise NoAnswerError(f"nvidia-smi fails: {clean or f'exit code {answer.returncode}'}")
     return answer.stdout
 

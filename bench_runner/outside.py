@@ -37,6 +37,13 @@ class TooLargeError(OutsideError):
     """It holds more than is read."""
 
 
+def printable(text: str, instead: str = "?") -> str:
+    """What others wrote with ``instead`` for each character that could steer a terminal."""
+    if text.isprintable():
+        return text
+    return "".join(ch if ch.isprintable() else instead for ch in text)
+
+
 def read_outside(path: str | Path, limit: int) -> bytes:
     """All of a file or pipe of at most ``limit`` bytes. Raises OutsideError and OSError."""
     return b"".join(chunks_outside(path, limit))

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
+from bench_runner.outside import printable
 from bench_runner.typed_numbers import mistyped, plain, read_whole
 
 _COUNTED: Mapping[str, tuple[str, ...]] = {
@@ -127,7 +128,7 @@ def shown(value: object) -> str:
         text = repr(value)
     except (ValueError, RecursionError):  # a number of thousands of digits, tables in tables
         return f"a huge {type(value).__name__}"
-    clean = "".join(ch if ch.isprintable() else "?" for ch in text)
+    clean = printable(text)
     return clean if len(clean) <= 80 else clean[:79] + "…"
 
 

@@ -9,6 +9,8 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from bench_runner.outside import printable
+
 LARGEST_COUNT = 2**31 - 1
 """What the store's columns hold."""
 LONGEST_NAME = 200
@@ -210,7 +212,7 @@ def _check_plain(value: object, where: str, depth: int) -> None:
         for each in value:
             _check_plain(each, where, depth - 1)
     elif not (value is None or isinstance(value, str | bool) or is_number(value)):
-        raise ValueError(f"{_shown_name(where)} is {_shown(value)}, not a finite number")
+        raise ValueError(f"{printable(where)} is {_shown(value)}, not a finite number")
 
 
 def _check(row: Mapping[str, Any], fields: Mapping[str, _Field], where: str) -> None:
@@ -231,9 +233,5 @@ def _check(row: Mapping[str, Any], fields: Mapping[str, _Field], where: str) -> 
 
 def _shown(value: object) -> str:
     text = repr(value) if not isinstance(value, int) or abs(value) < 10**30 else "a huge number"
-    clean = "".join(ch if ch.isprintable() else "?" for ch in text)
+    clean = printable(text)
     return clean if len(clean) <= 60 else clean[:59] + "…"
-
-
-def _shown_name(text: str) -> str:
-    return "".join(ch if ch.isprintable() else "?" for ch in text)

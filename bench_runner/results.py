@@ -14,6 +14,7 @@ from bench_runner import space, timing
 from bench_runner.flops import UncountedArchitectureError, count_flops
 from bench_runner.hardware import Machine, gpu_mark
 from bench_runner.journal import said_settings, with_id
+from bench_runner.outside import printable
 from bench_runner.recipes import Recipe, recipe_hash
 from bench_runner.records import Measurement, Settings, Status
 from bench_runner.trial import Outcome
@@ -231,7 +232,7 @@ def _bare(name: str) -> str:
 def _one_line(text: str) -> str:
     """What a library said, as one line that steers no terminal."""
     words = " ".join(text.split())
-    clean = "".join(ch if ch.isprintable() else "?" for ch in words)
+    clean = printable(words)
     return clean if len(clean) <= 2000 else clean[:1999] + "…"
 
 

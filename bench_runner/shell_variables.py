@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from bench_runner.outside import printable
+
 _LEFT_BEHIND = ("ACCELERATE_", "FSDP_", "PARALLELISM_CONFIG_", "TORCHELASTIC_", "PET_")
 """Of ``accelerate launch`` and torchrun: precision, sharding, compilation, ranks of another run."""
 _RANKS = frozenset(
@@ -39,7 +41,7 @@ def without_other_launchers(environment: Mapping[str, str]) -> dict[str, str]:
 def that_matter(environment: Mapping[str, str]) -> dict[str, str]:
     """The variables that change how fast it trains, for the record; those that are off are not."""
     return {
-        name: "".join(ch if ch.isprintable() else "?" for ch in value)[:_LONGEST]
+        name: printable(value)[:_LONGEST]
         for name, value in sorted(environment.items())
         if (name in _HARMS and _is_on(name, value))
         or (name.startswith(_ALSO_TOLD) and not name.startswith(_NO_PART))

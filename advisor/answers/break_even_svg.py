@@ -9,6 +9,7 @@ from xml.etree import ElementTree as ET
 from advisor.costs.amounts import usd_tick
 from advisor.costs.break_even import chart_of, round_steps
 from advisor.costs.rental import BreakEven
+from bench_runner.outside import printable
 
 if TYPE_CHECKING:
     from advisor.answers.ownership import Ownership
@@ -97,7 +98,7 @@ def _text(
     colour: str = "#222222",
     size: str = "13",
 ) -> None:
-    clean = "".join(ch if ch.isprintable() else " " for ch in text)
+    clean = printable(text, " ")
     ET.SubElement(
         svg,
         "text",

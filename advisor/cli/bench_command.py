@@ -30,6 +30,7 @@ from advisor.cli.command import (
 from advisor.cli.job_words import MAX_GIB, MAX_MINUTES, SEARCHES
 from advisor.files import typed_path
 from advisor.parse import InputError, parse_positive, shown
+from bench_runner.outside import printable
 from bench_runner.processes import ending_signals
 from bench_runner.typed_numbers import plain, read_whole
 
@@ -101,7 +102,7 @@ def run(options: argparse.Namespace) -> int:
         asked = (progress, plan.recipe_name, plan.device_words, plan.papers_labels)
         blocks = [outcome_text(*asked, details=options.details, width=width)]
         blocks += doubt_block("To be sure", _doubts(progress, plan, options.model), width)
-        print("\n".join(map(_clean, "\n\n".join(blocks).split("\n"))))
+        print("\n".join(map(printable, "\n\n".join(blocks).split("\n"))))
     elif options.format == "json":
         from advisor.benchmark.outcome import outcome_sentence
         from advisor.tables.json_text import to_json
@@ -284,18 +285,18 @@ def _say_event(event: dict[str, Any], progress: Progress) -> None:
             words += " (measured before)"
         if row.detail:
             words += f": {row.detail}"
-        print(_clean(f"{row.label}: {words}"), file=sys.stderr)
+        print(printable(f"{row.label}: {words}"), file=sys.stderr)
     elif kind == "trial-started":
         print(f"{progress.running}: trying", file=sys.stderr)
     elif kind == "noise":
-        print(f"the runner says: {_clean(event['text'])}", file=sys.stderr)
+        print(f"the runner says: {printable(event['text'])}", file=sys.stderr)
 
 
 def _say_ending(ending: Ending, progress: Progress, recorder: Recorder, plan: Plan) -> None:
     from advisor.benchmark.progress import time_words
 
     def say(text: str) -> None:
-        print(_clean(text), file=sys.stderr)
+        print(printable(text), file=sys.stderr)
 
     if ending.kind in ("failed", "refused"):
         say(f"advisor: {ending.message}")
@@ -313,10 +314,6 @@ def _say_ending(ending: Ending, progress: Progress, recorder: Recorder, plan: Pl
         say(f"best: {best.label}, {time_words(best.training_days)} on {plan.device_words}")
     if recorder.kept or recorder.problem is not None:
         say(recorder.words())
-
-
-def _clean(text: str) -> str:
-    return "".join(ch if ch.isprintable() else "?" for ch in text)
 
 
 COLUMNS = (

@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from advisor.parse import InputError, parse_choice, parse_positive, shown
+from bench_runner.outside import printable
 from bench_runner.typed_numbers import read_whole
 
 if TYPE_CHECKING:
@@ -57,4 +58,4 @@ def whole_number(text: str, what: str) -> int:
 
 def say(text: str) -> None:
     """Talk, not answer."""
-    print("".join(ch if ch.isprintable() else "?" for ch in text), file=sys.stderr)
+    print(printable(text), file=sys.stderr)

@@ -16,6 +16,7 @@ from advisor.cli.command import (
     open_store,
     terminal_width,
 )
+from advisor.cli.job_words import say
 from advisor.costs.amounts import are, counted
 from advisor.parse import InputError
 from bench_runner.processes import ending_signals
@@ -138,7 +139,7 @@ def follow(store: Store, job: Job, *, poll_s: float | None = None) -> int:
             job, poll_s=POLL_S if poll_s is None else poll_s, stopped=lambda: bool(stopped)
         ):
             if seen.event is None:
-                _say(f"job {job.number}: {seen.state.words()}")
+                say(f"job {job.number}: {seen.state.words()}")
             else:
                 _say_event(seen.event)
                 if seen.event["event"] == "trial-finished":
@@ -152,15 +153,15 @@ def follow(store: Store, job: Job, *, poll_s: float | None = None) -> int:
     if fresh + added:
         store.predict_anew()
     if stopped:
-        _say(f"the job goes on without this program; {_ways(job)}")
+        say(f"the job goes on without this program; {_ways(job)}")
         return CANCELLED
     assert state is not None
     job = changed(job, ended=state.state)
-    _say(f"{counted(job.merged, 'record')} of this job {are(job.merged)} in {store.path}")
+    say(f"{counted(job.merged, 'record')} of this job {are(job.merged)} in {store.path}")
     if state.state not in ("COMPLETED", "GONE"):
         for line in complaint(job):
-            _say(f"  {line}")
-        _say("what was finished is kept; submit it again and it goes on from there")
+            say(f"  {line}")
+        say("what was finished is kept; submit it again and it goes on from there")
     return ANSWERED if job.merged else NO_ANSWER
 
 
@@ -175,12 +176,8 @@ def _say_event(event: dict[str, Any]) -> None:
         days = record.get("training_days")
         words = f"{days:.3g} days" if isinstance(days, (int, float)) else record.get("reason")
         again = " (measured before)" if kind == "reused" else ""
-        _say(f"{event.get('label')}: {words}{again}")
+        say(f"{event.get('label')}: {words}{again}")
     elif kind == "trial-started":
-        _say(f"{event.get('label')}: trying")
+        say(f"{event.get('label')}: trying")
     elif kind == "error":
-        _say(f"the runner says: {event.get('message')}")
-
-
-def _say(text: str) -> None:
-    print("".join(ch if ch.isprintable() else "?" for ch in text), file=sys.stderr)
+        say(f"the runner says: {event.get('message')}")

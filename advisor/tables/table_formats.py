@@ -11,6 +11,7 @@ from advisor.tables.json_text import json_pieces, to_json
 from advisor.tables.plain_table import ALIKE_IF_EQUAL, PIECE, Columns, Row, all_have, is_flat
 from advisor.tables.steering import harmless, json_escaped
 from advisor.tables.text_table import to_table
+from bench_runner.outside import printable
 
 _FORMULA = re.compile(r"""'*+(?:[\t\r\n]|[\s"']*+[=+\-@＝＋－＠])""")
 """What a spreadsheet may run: also after blanks and quotes, which some drop, and full-width."""
@@ -156,7 +157,7 @@ def _markdown_cell(value: Any) -> str:
 
 def markdown_text(text: str) -> str:
     """Text that Markdown shows as it is: no markup, link, picture or tag, and no new line."""
-    return "".join(ch if ch.isprintable() else " " for ch in text).translate(_MARKUP)
+    return printable(text, " ").translate(_MARKUP)
 
 
 def table_text(rows: Sequence[Row], columns: Sequence[str], form: str) -> str:

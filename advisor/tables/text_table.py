@@ -12,6 +12,7 @@ from typing import Any
 
 from advisor.tables.json_text import to_json
 from advisor.tables.plain_table import Columns, Row
+from bench_runner.outside import printable
 from bench_runner.typed_numbers import plain
 
 LEAST = 12
@@ -176,5 +177,4 @@ def _shown(value: Any) -> str:
     if isinstance(value, (dict, list, tuple)):
         return to_json(value).replace("\n", "")
     # What others wrote must not move the cursor or break the line.
-    text = str(value)
-    return text if text.isprintable() else "".join(c if c.isprintable() else "?" for c in text)
+    return printable(str(value))

@@ -24,6 +24,7 @@ from advisor.planning.report.report import (
     shown,
 )
 from bench_runner.leftovers import in_use, sweep
+from bench_runner.outside import printable
 
 TEXT_POINTS, NAME_POINTS, MARK_POINTS = 487, 95, 17
 """Of a page between its margins, of a line's name where names are long, and of a number's row."""
@@ -94,7 +95,7 @@ _HEAD = """\
 
 def quoted(text: str) -> str:
     """``text`` as a Typst string: data is never markup."""
-    clean = "".join(ch if ch.isprintable() else " " for ch in text)
+    clean = printable(text, " ")
     return '"' + clean.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
