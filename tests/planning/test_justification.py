@@ -25,13 +25,7 @@ from advisor.planning.report.material import material_of
 from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.report import Paragraph, joined
 from advisor.planning.sensitivity.explain import Alternative
-from advisor.planning.solver.problem import (
-    BUY_IN,
-    Allocation,
-    FixedCost,
-    MachineExtra,
-    PriceLine,
-)
+from advisor.planning.solver.problem import BUY_IN, Allocation, FixedCost, MachineExtra, PriceLine
 from advisor.store import Store
 from price_catalog.model import OWN_QUOTE, Quote
 from tests.planning.forms_for_tests import GRANT, TODAY, report_for

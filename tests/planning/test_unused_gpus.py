@@ -24,12 +24,7 @@ from advisor.planning.unused_gpus import unused_gpus, unused_line
 from advisor.store import Store
 from tests.planning.forms_for_tests import TODAY, report_for
 from tests.planning.test_plan_terms import part
-from tests.plans_for_tests import (
-    make_experiment,
-    make_machine,
-    make_problem,
-    make_rental,
-)
+from tests.plans_for_tests import make_experiment, make_machine, make_problem, make_rental
 
 LAB = replace(
     make_machine("owned:1:a6000:3", None, {}, gpu_count=3), label="3 × A6000 (owned)", owned=1

@@ -1,0 +1,37 @@
+"""Plans of the worked example, with their reports."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from advisor.planning.grant.grant import read_grant
+from advisor.planning.plan_grant import EXAMPLE, load_grant, plan_loaded
+from advisor.planning.planned import Planned
+from advisor.planning.report.report import Report
+from advisor.planning.report.sections import build_report
+from advisor.store import Store
+
+TODAY = date(2026, 11, 21)
+
+
+def planned_from(store_path: Path, **changes: Any) -> Planned:
+    grant = replace(read_grant(EXAMPLE), **changes)
+    planned = plan_loaded(load_grant(Store(store_path), grant, TODAY), 300)
+    assert planned.plan is not None
+    return planned
+
+
+def report_of(planned: Planned, *, pictures: bool = True) -> Report:
+    assert planned.plan is not None
+    assert planned.explanation is not None
+    return build_report(planned.loaded, planned.plan, planned.explanation, pictures=pictures)
+
+
+@cache
+def bought(store_path: Path) -> Planned:
+    """The plan of most tests, solved and explained once."""
+    return planned_from(store_path, experiments=read_grant(EXAMPLE).experiments[:3])

@@ -1,0 +1,226 @@
+"""Every number of a report, walked back to its rows."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("matplotlib")
+pytest.importorskip("typst")
+pytest.importorskip("xlsxwriter")
+
+from advisor.planning.grant.grant import read_grant
+from advisor.planning.plan_grant import EXAMPLE, load_grant, plan_loaded
+from advisor.planning.planned import Planned
+from advisor.planning.report.markdown_csv_json import to_json_text
+from advisor.planning.report.number_ledger import Num
+from advisor.planning.report.report import Report
+from advisor.planning.solver.arithmetic import OPERATIONS
+from advisor.planning.solver.whole_cents import purchase_cents
+from advisor.store import Store
+from tests.planning.example_reports import TODAY, bought, planned_from, report_of
+from tests.planning.number_walk import Walk
+
+
+@pytest.fixture(scope="module")
+def planned(store_path: Path) -> Planned:
+    return bought(store_path)
+
+
+@pytest.fixture(scope="module")
+def report(planned: Planned) -> Report:
+    return report_of(planned)
+
+
+DAY = r"\d{1,2} [A-Z][a-z]+ \d{4}"
+
+
+@pytest.fixture(scope="module", params=["bought", "rented", "most", "parts"])
+def variant(request: pytest.FixtureRequest, store_path: Path) -> Planned:
+    """Plans that differ in what they pay for and by which rules."""
+    if request.param == "bought":
+        return bought(store_path)
+    if request.param == "rented":
+        wanted = read_grant(EXAMPLE).experiments[1:3]
+        return planned_from(store_path, experiments=wanted, owned=())
+    if request.param == "most":
+        return planned_from(
+            store_path,
+            objective="most-runs",
+            predictions=True,
+            experiments=read_grant(EXAMPLE).experiments[3:],
+            budget_usd=Decimal(20_000),
+            year_budget_usd=(Decimal(9_000), Decimal(9_000), Decimal(2_000)),
+        )
+    house = replace(
+        read_grant(EXAMPLE).institution,
+        fabrication_is_equipment=False,
+        overhead_rate=Decimal("0.5"),
+    )
+    return planned_from(
+        store_path,
+        institution=house,
+        owned=(),
+        rent=False,
+        experiments=read_grant(EXAMPLE).experiments[1:3],
+        electricity_change=Decimal("0.03"),
+        vat=Decimal("0.1"),
+    )
+
+
+def every(value: Any) -> Iterator[Any]:
+    """Each number and text inside a JSON value, with the object that it stands in."""
+    if isinstance(value, dict):
+        if set(value) == {"value", "unit", "row"}:
+            yield value
+            return
+        for each in value.values():
+            yield from every(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from every(each)
+    elif value is not None:
+        yield value
+
+
+def test_every_number_is_walked_back_to_its_rows(variant: Planned, store_path: Path) -> None:
+    found = json.loads(to_json_text(report_of(variant, pictures=False)), parse_float=Decimal)
+    rows = {row["number"]: row for row in found["rows"]}
+    assert variant.plan is not None
+    (total,) = [row["value"] for row in found["rows"] if row["label"] == "total cost"]
+    assert Decimal(str(total)) * 100 == variant.plan.cost_cents
+    cells = list(every({k: v for k, v in found.items() if k != "rows"}))
+    numbers = [cell for cell in cells if isinstance(cell, dict)]
+    assert not [cell for cell in cells if not isinstance(cell, dict | str)]
+    assert len(numbers) > 80
+    for cell in numbers:
+        assert cell["value"] == rows[cell["row"]]["value"]
+        assert cell["unit"] == rows[cell["row"]]["unit"]
+    walk = Walk(variant, store_path)
+    for number, row in rows.items():
+        value = Decimal(str(row["value"]))
+        if row["operation"] is None:
+            again = walk.plan_(row["origin"], row) if row["kind"] == "plan" else walk.value(row)
+            assert Decimal(str(again)) == value, row
+            continue
+        assert all(other < number for other in row["of"])
+        of = [Decimal(str(rows[other]["value"])) for other in row["of"]]
+        again = OPERATIONS[row["operation"]](of)
+        assert abs(again - value) <= (
+            Decimal("0.005") if row["decimals"] is not None else abs(value) * Decimal("1e-12")
+        ), row
+
+
+def test_dearer_electricity_is_added_up_by_hand(store_path: Path) -> None:
+    """5 % a year over three years: every kWh has the price of the middle, 1.05 to the 1.5."""
+    grant = read_grant(EXAMPLE)
+    planned = plan_loaded(
+        load_grant(
+            Store(store_path),
+            replace(
+                grant,
+                experiments=grant.experiments[1:2],
+                rent=False,
+                electricity_change=Decimal("0.05"),
+            ),
+            TODAY,
+        ),
+        60,
+        quick=True,
+    )
+    plan, problem = planned.plan, planned.loaded.problem
+    assert plan is not None
+    machines = {m.machine_id: m for m in problem.machines}
+    by_year = [Decimal(0)] * 3
+    overhead = 1 + grant.institution.overhead_rate
+    for placed in plan.placed:
+        machine = machines[placed.machine_id]
+        assert machine.running_w is not None
+        days = Decimal(str(machine.times["pythia-410m"].days)) * Decimal("1.05")
+        kwh = machine.running_w / 1000 * 24 * days * grant.pue
+        cost = kwh * Decimal("0.15") * Decimal(str(1.05**1.5)) * overhead
+        year = problem.year_of(placed.pieces[0][0])
+        assert problem.year_of(placed.pieces[-1][1] - 0.001) == year
+        by_year[year] += cost
+    bought = sum(
+        p.count * purchase_cents(machines[p.machine_id], problem.rules) for p in plan.purchases
+    )
+    paid = Decimal(plan.cost_cents - bought) / 100
+    assert sum(by_year) == pytest.approx(paid, abs=Decimal("0.05"))
+    found = json.loads(to_json_text(report_of(planned, pictures=False)), parse_float=Decimal)
+    budget = {line["line"]: line for line in found["budget"]["lines"]}
+    asked = next(line for name, line in budget.items() if "lectricity" in name)
+    for cell, mine in zip(asked["by_year"], by_year, strict=True):
+        assert cell["value"] == pytest.approx(mine / overhead, abs=Decimal("0.05"))
+
+
+def test_sentences_hold_no_number_that_has_no_row(report: Report, planned: Planned) -> None:
+    """What stands in running text is a name or a date; amounts and counts are numbers with rows."""
+    found = json.loads(to_json_text(report))
+    names = {m.label for m in planned.loaded.problem.machines}
+    names |= {line.label for m in planned.loaded.problem.machines for line in m.lines}
+    names |= {line.vendor for m in planned.loaded.problem.machines for line in m.lines}
+    names |= {r.label for r in planned.loaded.problem.rentals}
+    names |= {e.name for e in planned.loaded.problem.experiments}
+    names |= {m.name for m in planned.loaded.models.values()}
+    names |= {m.gpu_name for m in planned.loaded.problem.machines}
+    names.add(planned.loaded.grant.institution.name)
+    checked = 0
+    for section in found["sections"]:
+        if section["title"] in ("Sources and versions", "Before you send it"):
+            continue
+        for block in section["blocks"]:
+            texts = [block.get("text", []), *block.get("list", [])]
+            for text in (t for words in texts for t in words if isinstance(t, str)):
+                left = re.sub(DAY, "", text)
+                for name in sorted(names, key=len, reverse=True):
+                    left = left.replace(name, "")
+                left = left.replace("30 days later", "")  # what was tried, not what was found
+                assert not re.search(r"\d", left), text
+                checked += 1
+    assert checked > 40
+
+
+def test_cells_of_tables_hold_no_number_that_has_no_row(report: Report, planned: Planned) -> None:
+    """Amounts hidden in the text of a cell would escape the walk; names, dates and ids may stay."""
+    told = {"Sources", "Settings", "Times", "Parts", "Machines", "Prices", "Budget", "Delivered"}
+    told.add("Asked")  # ages; its amounts are numbers, below
+    asked = [table for table in report.tables() if table.name == "Asked"]
+    assert asked and all(isinstance(n, Num) for t in asked for row in t.rows for n in row[1:5])
+    names = {m.label for m in planned.loaded.problem.machines}
+    names |= {r.label for r in planned.loaded.problem.rentals}
+    names |= {e.name for e in planned.loaded.problem.experiments}
+    names |= {asked.name for asked in planned.loaded.grant.experiments}
+    names |= {m.name for m in planned.loaded.models.values()}
+    names |= {m.gpu_name for m in planned.loaded.problem.machines}
+    for table in report.tables():
+        if table.name in told:
+            continue
+        for cell in (cell for row in table.rows for cell in row if isinstance(cell, str)):
+            left = re.sub(DAY + r"|FY \d{4}", "", cell)
+            for name in sorted(names, key=len, reverse=True):
+                left = left.replace(name, "")
+            assert not re.search(r"\d", left), (table.name, cell)
+
+
+def test_a_forged_number_is_found(planned: Planned, report: Report, store_path: Path) -> None:
+    """The walk tells a row that is a cent or a hundredth of a day off, of every kind."""
+    walk = Walk(planned, store_path)
+    found = json.loads(to_json_text(report), parse_float=Decimal)
+    seen: set[str] = set()
+    for row in found["rows"]:
+        kind = row["kind"]
+        if row["operation"] is not None or kind in seen or kind == "solve":
+            continue
+        seen.add(kind)
+        true = walk.plan_(row["origin"], row) if kind == "plan" else walk.value(row)
+        assert Decimal(str(true)) == Decimal(str(row["value"]))
+        assert Decimal(str(true)) != Decimal(str(row["value"])) + Decimal("0.01")
+    assert {"quote", "time", "setting", "plan", "unit"} <= seen

@@ -1,0 +1,153 @@
+"""The report as a spreadsheet: a program that computes it finds the same totals."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import shutil
+import subprocess
+from dataclasses import replace
+from decimal import ROUND_HALF_UP, Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("matplotlib")
+pytest.importorskip("typst")
+pytest.importorskip("xlsxwriter")
+
+from advisor.planning.planned import Planned
+from advisor.planning.report.report import Report
+from advisor.planning.report.xlsx import to_xlsx
+from advisor.planning.solver.whole_cents import purchase_cents
+from tests.planning.example_reports import bought, report_of
+
+
+@pytest.fixture(scope="module")
+def planned(store_path: Path) -> Planned:
+    return bought(store_path)
+
+
+@pytest.fixture(scope="module")
+def report(planned: Planned) -> Report:
+    return report_of(planned)
+
+
+def rounded(number: float, digits: int) -> float:
+    """Halves away from nought, as spreadsheets round."""
+    step = Decimal(1).scaleb(-digits)
+    return float(Decimal(repr(number)).quantize(step, rounding=ROUND_HALF_UP))
+
+
+def computed(path: Path) -> dict[str, list[list[str]]]:
+    """Every sheet, each formula computed anew from the cells that it names: cells, + - * / ^, and
+    the functions that the sheets use."""
+    book = pytest.importorskip("openpyxl").load_workbook(path)
+    known: dict[tuple[str, str], Any] = {}
+
+    def value(sheet: str, cell: str) -> Any:
+        if (sheet, cell) not in known:
+            found = book[sheet][cell].value
+            if isinstance(found, str) and book[sheet][cell].data_type == "f":
+                found = of(sheet, found)
+            known[sheet, cell] = found
+        return known[sheet, cell]
+
+    def of(sheet: str, formula: str) -> Any:
+        text = re.sub(
+            r"(?:(\w+)!)?\$([A-Z]+)\$?(\d+)",
+            lambda m: f"value({m[1] or sheet!r}, '{m[2]}{m[3]}')",
+            formula.removeprefix("="),
+        )
+        assert not re.search(r"[A-Z]{2,}(?<!ROUND)(?<!COUNT)(?<!MIN)(?<!IF)\(", text), formula
+        functions = {
+            "value": value,
+            "ROUND": rounded,
+            "MIN": min,
+            "IF": lambda test, a, b: a if test else b,
+            "COUNT": lambda *cells: sum(isinstance(each, int | float) for each in cells),
+        }
+        return eval(text.replace("^", "**"), {"__builtins__": {}}, functions)
+
+    return {
+        sheet.title: [
+            ["" if c.value is None else str(value(sheet.title, c.coordinate)) for c in row]
+            for row in sheet.iter_rows()
+        ]
+        for sheet in book
+    }
+
+
+def recalculated(path: Path, folder: Path) -> dict[str, list[list[str]]]:
+    """Every sheet as LibreOffice computes it anew; as we do where it is not installed."""
+    office = shutil.which("soffice")
+    if office is None:
+        return computed(path)
+    everything = "csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,true,false,false,false,-1"
+    subprocess.run(
+        [
+            office,
+            "--headless",
+            f"-env:UserInstallation=file://{folder}/profile",
+            "--convert-to",
+            everything,
+            "--outdir",
+            str(folder),
+            str(path),
+        ],
+        check=True,
+        capture_output=True,
+        timeout=120,
+    )
+    return {
+        file.stem.partition("-")[2]: list(csv.reader(file.open(encoding="utf-8")))
+        for file in folder.glob(f"{path.stem}-*.csv")
+    }
+
+
+def test_a_spreadsheet_program_computes_the_same_totals(
+    report: Report, planned: Planned, tmp_path: Path
+) -> None:
+    assert planned.plan is not None
+    openpyxl = pytest.importorskip("openpyxl")
+    path = tmp_path / "r.xlsx"
+    # openpyxl keeps no computed values, so that the program has to compute them all.
+    book = openpyxl.load_workbook(io.BytesIO(to_xlsx(report)))
+    book.save(path)
+    sheets = recalculated(path, tmp_path)
+    total = float(sheets["By fiscal year"][-1][-1])
+    assert total == pytest.approx(planned.plan.cost_cents / 100, abs=1e-6)
+    assert len(report.rows) > 150
+    for row in report.rows:
+        text = sheets["Ledger"][row.number + 1][2]
+        value = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+        assert value == pytest.approx(float(row.value))
+
+
+def test_a_price_that_the_office_changes_moves_the_total(
+    report: Report, planned: Planned, tmp_path: Path
+) -> None:
+    """A card that the plan buys becomes $200 dearer: the sheet adds it up as the plan would."""
+    assert planned.plan is not None
+    openpyxl = pytest.importorskip("openpyxl")
+    path = tmp_path / "dearer.xlsx"
+    book = openpyxl.load_workbook(io.BytesIO(to_xlsx(report)))
+    machines = {each.machine_id: each for each in planned.loaded.problem.machines}
+    line = machines[planned.plan.purchases[0].machine_id].lines[0]
+    row = next(r for r in report.rows if r.kind == "quote" and r.value == line.unit_usd)
+    book["Ledger"].cell(row.number + 2, 3).value = float(line.unit_usd) + 200
+    book.save(path)
+    total = float(recalculated(path, tmp_path)["By fiscal year"][-1][-1])
+    rules, dearer_cents = planned.loaded.problem.rules, 0
+    for purchase in planned.plan.purchases:
+        machine = machines[purchase.machine_id]
+        lines = tuple(
+            replace(each, unit_usd=each.unit_usd + 200) if each.quote_id == line.quote_id else each
+            for each in machine.lines
+        )
+        more = purchase_cents(replace(machine, lines=lines), rules) - purchase_cents(machine, rules)
+        dearer_cents += more * purchase.count
+    assert dearer_cents >= 20_000
+    assert total == pytest.approx((planned.plan.cost_cents + dearer_cents) / 100)

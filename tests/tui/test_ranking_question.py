@@ -1,0 +1,268 @@
+"""The question on the main screen: what is typed, which model, which cost."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from advisor.prediction.model.own_model import own_model
+from advisor.prediction.model.targets import Run, target_of_size
+from advisor.store import Store
+from advisor.tui.pages.model_picker import ModelPicker
+from advisor.tui.program.settings import State
+from tests.tui.program import (
+    ASKED,
+    NARROW,
+    builds,
+    counts,
+    detail,
+    field,
+    message,
+    note,
+    ranking,
+    rows,
+    running,
+    settled,
+    type_into,
+)
+
+
+class TestTyping:
+    async def test_every_key_press_answers(self, paper_store: Path) -> None:
+        async with running(paper_store) as pilot:
+            await pilot.press("b", "end", "backspace")
+            assert counts(pilot).startswith("1 of ")  # $4,000
+            await pilot.press("9")
+            assert counts(pilot).startswith("8 of ")  # $40,009
+            await pilot.press("9")
+            assert counts(pilot).startswith("14 of ")  # $400,099
+
+    @pytest.mark.parametrize("text", ["40k", "$40,000", "40000.00", " 40000 "])
+    async def test_amounts_as_people_write_them(self, paper_store: Path, text: str) -> None:
+        async with running(paper_store) as pilot:
+            await type_into(pilot, "b", text)
+            assert counts(pilot).startswith("8 of ")
+
+    @pytest.mark.parametrize(
+        ("key", "text", "said"),
+        [
+            ("b", "", "the budget is empty: write a plain amount"),
+            ("b", "0", "the budget is zero"),
+            ("b", "-5", "the budget '-5' is negative"),
+            ("b", "NaN", "the budget 'NaN' is not an amount"),
+            ("b", "1e400", "the budget '1e400' is over $1,000,000,000"),
+            ("b", "40.000", "could mean 40 or 40,000: write 40 or 40000"),
+            ("b", "[red]1[/]", "the budget '[red]1[/]' is not an amount"),
+            ("t", "-3", "the time limit '-3' is negative: write one such as 30"),
+            ("t", "0", "out of range"),
+            ("l", "", "the lifetime is empty: write one such as 5"),
+            ("l", "1e400", "the lifetime '1e400' is out of range"),
+            ("m", "pythai-1b", "no model is called 'pythai-1b': did you mean 'pythia-1b'"),
+            ("m", "", "choose one, such as pythia-1b"),
+            ("g", "H1000", "no GPU is called 'H1000': did you mean"),
+        ],
+    )
+    async def test_broken_input_keeps_the_last_answer(
+        self, paper_store: Path, key: str, text: str, said: str
+    ) -> None:
+        async with running(paper_store) as pilot:
+            await type_into(pilot, key, text)
+            assert said in message(pilot)
+            assert "\n" not in message(pilot)
+            assert ranking(pilot).query_one("#panels").has_class("-old")
+            assert note(pilot).startswith("Below is the last good answer: pythia-1b for $40,000")
+            await pilot.press("escape", "escape", "r", "p")
+            await settled(pilot)
+            assert not ranking(pilot).query_one("#panels").has_class("-old")
+            assert counts(pilot).startswith("8 of ")
+
+    async def test_time_limit_leaves_out_what_is_too_slow(self, paper_store: Path) -> None:
+        async with running(paper_store) as pilot:
+            await type_into(pilot, "t", "40")
+            assert [row[3] for row in rows(pilot)] == ["34", "36", "40"]
+            assert [row[5] for row in rows(pilot)] == ["100 %", "100 %", "50 %"]
+            assert "5 too slow" in counts(pilot)
+            assert "│40 d" in "".join(column.title for column in ranking(pilot).table.columns)
+
+    async def test_gpu_filter_takes_names_and_parts_of_names(self, paper_store: Path) -> None:
+        async with running(paper_store) as pilot:
+            await type_into(pilot, "g", "h100, rtx 3090")
+            assert builds(pilot) == ["1 × H100", "4 × RTX 3090", "1 × RTX 3090"]
+            await type_into(pilot, "g", "3090")
+            assert builds(pilot) == ["4 × RTX 3090", "1 × RTX 3090"]
+
+    async def test_nothing_fits_says_why_and_which_key(self, paper_store: Path) -> None:
+        async with running(paper_store) as pilot:
+            await type_into(pilot, "b", "100")
+            assert rows(pilot) == []
+            empty = ranking(pilot).table.empty_message
+            assert empty.startswith("What would help:\nPress b: $2,300 buys 1 × RTX 3090 in the ")
+            await type_into(pilot, "b", "40k")
+            await type_into(pilot, "t", "1")
+            assert (
+                "\nPress t: 34 days (33.5–34.5) on 1 × H100 in the"
+                in ranking(pilot).table.empty_message
+            )
+
+    async def test_undo_and_restore(self, paper_store: Path) -> None:
+        async with running(paper_store) as pilot:
+            await type_into(pilot, "b", "9000")
+            await type_into(pilot, "t", "100")
+            await pilot.press("ctrl+z")
+            assert (field(pilot, "max_days").value, field(pilot, "budget").value) == ("", "9000")
+            await pilot.press("ctrl+z")
+            assert field(pilot, "budget").value == "40000"
+            assert counts(pilot).startswith("8 of ")
+            await type_into(pilot, "b", "77")
+            await pilot.press("escape", "r")
+            await settled(pilot)
+            assert field(pilot, "budget").value == "40000"
+
+
+class TestModel:
+    async def test_typing_searches_and_answers_the_best_match(self, paper_store: Path) -> None:
+        async with running(paper_store) as pilot:
+            await type_into(pilot, "m", "2.8")
+            picker = ranking(pilot).query_one(ModelPicker)
+            assert picker.is_open
+            assert ranking(pilot).table.border_subtitle == "Pythia 2.8B"
+            await pilot.press("enter")
+            assert not picker.is_open
+            assert field(pilot, "model").value == "pythia-2.8b"
+            assert ranking(pilot).focused is ranking(pilot).table
+
+    async def test_measured_models_come_first(self, paper_store: Path) -> None:
+        async with running(paper_store) as pilot:
+            found = [model.recipe_id for model in ranking(pilot).session.models("pythia")]
+            assert found.index("pythia-160m") < found.index("pythia-14m")
+
+    async def test_a_model_of_one_s_own_is_there_while_the_program_runs(
+        self, own_store: Path
+    ) -> None:
+        async with running(own_store, state=replace(ASKED, prices="latest")) as pilot:
+            run = Run(batch_size=512, tokens=3e10)
+            own = own_model(target_of_size("x", "decoder", 1.1e9, run), "Ours")
+            Store(own_store).keep_model(own)
+            await pilot.press("f5")
+            await settled(pilot)
+            await type_into(pilot, "m", "ours")
+            await pilot.press("enter")
+            await settled(pilot)
+            assert field(pilot, "model").value == "ours"
+            assert ranking(pilot).table.border_subtitle == "Ours"
+            assert len(builds(pilot)) > 10
+            assert "predicted" in detail(pilot)
+
+    async def test_arrows_take_another_and_escape_closes_the_list_first(
+        self, paper_store: Path
+    ) -> None:
+        async with running(paper_store) as pilot:
+            await pilot.press("m", "down")
+            await settled(pilot)
+            picker = ranking(pilot).query_one(ModelPicker)
+            assert picker.is_open
+            assert field(pilot, "model").value != "pythia-1b"
+            await pilot.press("up")
+            await settled(pilot)
+            assert field(pilot, "model").value == "pythia-1b"
+            await pilot.press("escape")
+            assert not picker.is_open
+            assert ranking(pilot).focused is field(pilot, "model")
+            await pilot.press("escape")
+            assert ranking(pilot).focused is ranking(pilot).table
+
+    async def test_a_click_takes_a_model(self, paper_store: Path) -> None:
+        async with running(paper_store) as pilot:
+            await type_into(pilot, "m", "roberta")
+            await pilot.click("ModelPicker OptionList", offset=(4, 1))
+            await settled(pilot)
+            assert field(pilot, "model").value == "roberta"
+            assert ranking(pilot).table.border_subtitle == "RoBERTa 350M"
+
+    async def test_leaving_the_field_writes_the_whole_name(self, paper_store: Path) -> None:
+        async with running(paper_store) as pilot:
+            await type_into(pilot, "m", "vi")
+            await pilot.press("tab")
+            assert field(pilot, "model").value == "vit"
+            assert ranking(pilot).focused is field(pilot, "max_days")
+
+
+class TestCost:
+    async def test_one_key_switches_table_and_picture_together(self, paper_store: Path) -> None:
+        async with running(paper_store, size=NARROW) as pilot:
+            screen = ranking(pilot)
+            assert [c.title for c in screen.table.columns][2] == "price"
+            overall = list(screen.picture.data.x_usd)
+            assert screen.picture.budget_usd == 40_000
+            await pilot.press("dollar_sign")
+            assert [c.title for c in screen.table.columns][2] == "a run"
+            assert "experiment" in screen.picture.data.x_title
+            assert list(screen.picture.data.x_usd) != overall
+            assert screen.picture.budget_usd is None
+            await pilot.press("dollar_sign")
+            assert list(screen.picture.data.x_usd) == overall
+
+    async def test_the_front_belongs_to_the_cost_that_is_shown(self, paper_store: Path) -> None:
+        async with running(paper_store) as pilot:
+            overall = [row[1] for row in rows(pilot) if "★" in row[0]]
+            await pilot.press("dollar_sign")
+            experiment = [row[1] for row in rows(pilot) if "★" in row[0]]
+            assert set(experiment) < set(overall)
+
+    async def test_ranking_rules_in_turn(self, paper_store: Path) -> None:
+        async with running(paper_store) as pilot:
+            screen = ranking(pilot)
+            await pilot.press("o")
+            assert builds(pilot)[0] == "1 × RTX 3090"
+            assert screen.table.sorted_by == "overall_cost_usd"
+            await pilot.press("o")
+            assert builds(pilot)[0] == "2 × A6000"
+            assert screen.session.inputs.cost_basis == "experiment"
+            await pilot.press("dollar_sign")  # ranked by a cost, the other cost ranks
+            assert screen.session.inputs.rule == "cost"
+            await pilot.press("ctrl+z")
+            assert screen.session.inputs.rule == "experiment-cost"
+
+    async def test_header_click_ranks_and_the_same_again_reverses(self, paper_store: Path) -> None:
+        async with running(paper_store) as pilot:
+            table = ranking(pilot).table
+            cost = (table._layout.starts[2] + 3, 1)  # in the frame
+            await pilot.click(table, offset=cost)
+            await settled(pilot)
+            assert table.sorted_by == "overall_cost_usd"
+            forward = builds(pilot)
+            await pilot.click(table, offset=cost)
+            await settled(pilot)
+            assert builds(pilot) == forward[::-1]
+            assert table.sort_descending
+
+    async def test_every_header_sorts_and_no_column_changes_its_place(
+        self, store_path: Path
+    ) -> None:
+        state = State(welcomed=True, max_days="60", budget="100000")
+        async with running(store_path, state=state) as pilot:
+            table = ranking(pilot).table
+            titles = [c.key for c in table.columns]
+            assert all(c.sort_key for c in table.columns[1:])
+            places = [row[0] for row in rows(pilot)]
+            await pilot.press("s")
+            assert table.sorted_by == "build"
+            assert sorted(row[0] for row in rows(pilot)) == sorted(places)
+            for key in ("o", "o", "dollar_sign"):
+                await pilot.press(key)
+                await settled(pilot)
+                assert [c.key for c in table.columns] == titles
+
+    async def test_prices_and_evidence_change(self, paper_store: Path) -> None:
+        async with running(paper_store) as pilot:
+            await pilot.press("v")
+            await settled(pilot)
+            assert builds(pilot)[0] == "8 × RTX 3090"
+            await pilot.press("p")
+            await settled(pilot)
+            assert ranking(pilot).session.inputs.prices == "latest"
+            await pilot.press("p", "v")
+            await settled(pilot)
+            assert builds(pilot)[0] == "1 × H100"
