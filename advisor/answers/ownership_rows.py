@@ -6,12 +6,9 @@ from decimal import Decimal
 from typing import Any
 
 from advisor.answers.ownership import Ownership
-from advisor.costs.amounts import age_words, usd_and_cents
-from advisor.costs.rental import (
-    BreakEven,
-    rented_usd,
-    reserved_usd,
-)
+from advisor.answers.rented_alone import offer_cells
+from advisor.costs.amounts import usd_and_cents
+from advisor.costs.rental import BreakEven, rented_usd, reserved_usd
 from bench_runner.typed_numbers import percent
 
 
@@ -66,18 +63,7 @@ def rent_row(
 ) -> dict[str, Any]:
     offer, years = even.offer, owned.own.terms.lifetime_years
     whole = offer.kind == "reserved"
-    row: dict[str, Any] = {
-        "rent": offer.kind,
-        "usd_per_hour": offer.price_per_hour_usd,
-        "low": offer.low_usd,
-        "high": offer.high_usd,
-        "providers": offer.providers,
-        "middle": offer.middle.provider
-        + (f" {offer.middle.instance}" if offer.middle.instance else ""),
-        "date": offer.middle.priced_on,
-        "age": age_words(offer.middle.priced_on, owned.as_of),
-        "leaves_out": offer.middle.leaves_out,
-        "machines": offer.times,
+    row = offer_cells(offer, owned.as_of) | {
         "experiment_usd": _cents(even.rent_per_experiment_usd),
         "break_even_experiments": None if even.experiments is None else round(even.experiments, 1),
         "break_even_utilisation": None

@@ -67,23 +67,27 @@ def rented_rows(rented: RentedAlone) -> list[dict[str, Any]]:
     """Each way to rent, exact."""
     rows = []
     for offer in rented.offers:
-        usd, middle = rented.run_usd(offer), offer.middle
-        rows.append(
-            {
-                "rent": offer.kind,
-                "usd_per_hour": offer.price_per_hour_usd,
-                "low": offer.low_usd,
-                "high": offer.high_usd,
-                "providers": offer.providers,
-                "middle": middle.provider + (f" {middle.instance}" if middle.instance else ""),
-                "date": middle.priced_on,
-                "age": age_words(middle.priced_on, rented.as_of),
-                "leaves_out": middle.leaves_out,
-                "machines": offer.times,
-                "experiment_usd": None if usd is None else usd.quantize(Decimal("0.01")),
-            }
-        )
+        usd = rented.run_usd(offer)
+        cents = None if usd is None else usd.quantize(Decimal("0.01"))
+        rows.append(offer_cells(offer, rented.as_of) | {"experiment_usd": cents})
     return rows
+
+
+def offer_cells(offer: RentOffer, as_of: date) -> dict[str, Any]:
+    """What one way to rent costs an hour, and who asks it."""
+    middle = offer.middle
+    return {
+        "rent": offer.kind,
+        "usd_per_hour": offer.price_per_hour_usd,
+        "low": offer.low_usd,
+        "high": offer.high_usd,
+        "providers": offer.providers,
+        "middle": middle.provider + (f" {middle.instance}" if middle.instance else ""),
+        "date": middle.priced_on,
+        "age": age_words(middle.priced_on, as_of),
+        "leaves_out": middle.leaves_out,
+        "machines": offer.times,
+    }
 
 
 def rented_text(rented: RentedAlone, width: int) -> str:

@@ -70,9 +70,9 @@ one that ships, and marked *own quote*.
         self._cells = cells
         self._corrected = corrected
         self._from_name: dict[str, str] = {}
+        """What the name said of other fields."""
         self.kept_name = ""
         """Of the machine that is being written."""
-        """What the name said of other fields."""
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="page") as box:
