@@ -17,7 +17,6 @@ from advisor.files import write_whole
 from advisor.parse import InputError, shown
 from bench_runner.outside import MIB, json_outside, text_outside
 
-_JOB = "job.json"
 NODE = "node"
 """The part of a job's folder that Python finds bench_runner in."""
 
