@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from textual.driver import Driver
     from textual.widget import Widget
 
+    from advisor.tui.program.kept import KeptQuestion
     from advisor.tui.program.ranking_session import RankingSession
 
 KEPT_NAME = "kept.json"
@@ -169,10 +170,6 @@ class AdvisorApp(Program):
         if sentence is not None and not self.session.is_old:
             self.kept_things.remember(self.inputs, sentence)
 
-    def name_question(self, name: str) -> None:
-        """Keep the present question under a name."""
-        self.kept_things.name_it(self.inputs, self.session.sentence(short=False) or "", name)
-
     # Actions
 
     def ask_sample(self, budget: str, model: str) -> None:
@@ -231,6 +228,40 @@ class AdvisorApp(Program):
         if note:
             self.notify(note, markup=False)
             self._ranking.read_store()
+
+    def action_history(self) -> None:
+        """The questions asked before: Enter asks one again."""
+        from advisor.tui.pages.questions import QuestionsScreen
+
+        def chosen(question: KeptQuestion | None) -> None:
+            if question is not None:
+                self._ranking.ask(**question.fields)
+
+        self.remember_question()
+        self.push_screen(QuestionsScreen(self.kept_things.questions), chosen)
+
+    def action_keep_question(self) -> None:
+        """Keep the question under a name."""
+        from advisor.tui.pages.questions import NameScreen, asked_words
+
+        def named(name: str | None) -> None:
+            if name:
+                sentence = self.session.sentence(short=False) or ""
+                self.kept_things.name_it(self.inputs, sentence, name)
+                self.notify(f"Kept as {name}: h lists it.", markup=False)
+
+        self.push_screen(NameScreen(asked_words(self.inputs.question())), named)
+
+    def action_own_model(self) -> None:
+        """A model of one's own: from a config.json, a timm name or a size."""
+        from advisor.tui.pages.model_form import ModelForm
+
+        def kept(name: str | None) -> None:
+            if name:
+                self._ranking.read_store()
+                self._ranking.ask(model=name)
+
+        self.push_screen(ModelForm(), kept)
 
     def go_filtered(self, name: str, words: str) -> None:
         """Show one of the screens with lists, with this filter."""

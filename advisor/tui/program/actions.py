@@ -148,15 +148,15 @@ ACTIONS: tuple[Action, ...] = (
         ),
         (
             "h",
-            "history",
+            "app.history",
             "history of questions",
             "history",
             "The last ten, and those that you named.",
         ),
-        ("k", "keep_question", "keep this question", "keep", "Under a name of your own."),
+        ("k", "app.keep_question", "keep this question", "keep", "Under a name of your own."),
         (
             "n",
-            "own_model",
+            "app.own_model",
             "a model of your own",
             "own model",
             "From a config.json, a timm name or a size.",

@@ -70,10 +70,6 @@ class Program(TypedAhead):
         """Put the answered question among the last ones."""
 
     @abstractmethod
-    def name_question(self, name: str) -> None:
-        """Keep the present question under a name."""
-
-    @abstractmethod
     def ask(self, **values: str) -> None:
         """Put something into the question and show the answer."""
 

@@ -39,7 +39,6 @@ from advisor.tui.widgets.table_rows import rows_words
 from advisor.tui.widgets.text_input import FilterInput
 
 if TYPE_CHECKING:
-    from advisor.tui.program.kept import KeptQuestion
     from advisor.tui.program.program import Program
     from advisor.tui.program.store_reader import Reading
 
@@ -358,39 +357,6 @@ key. The table has every machine that fits, best first.
         if answer is not None:
             rows = copied_rows(answer)
             self.app.copy_text(markdown(rows), f"{rows_words(len(rows))} as Markdown")
-
-    def action_history(self) -> None:
-        """The questions asked before: Enter asks one again."""
-        from advisor.tui.pages.questions import QuestionsScreen
-
-        self.app.remember_question()
-        self.app.push_screen(QuestionsScreen(self.app.kept_things.questions), self._ask_again)
-
-    def _ask_again(self, question: KeptQuestion | None) -> None:
-        if question is not None:
-            self.ask(**question.fields)
-
-    def action_keep_question(self) -> None:
-        """Keep the question under a name."""
-        from advisor.tui.pages.questions import NameScreen, asked_words
-
-        def keep(name: str | None) -> None:
-            if name:
-                self.app.name_question(name)
-                self.app.notify(f"Kept as {name}: h lists it.", markup=False)
-
-        self.app.push_screen(NameScreen(asked_words(self.session.inputs.question())), keep)
-
-    def action_own_model(self) -> None:
-        """A model of one's own: from a config.json, a timm name or a size."""
-        from advisor.tui.pages.model_form import ModelForm
-
-        def kept(name: str | None) -> None:
-            if name:
-                self.read_store()
-                self.ask(model=name)
-
-        self.app.push_screen(ModelForm(), kept)
 
     def action_restore_defaults(self) -> None:
         """Put every field back."""
