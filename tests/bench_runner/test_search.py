@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from datetime import date
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from hypothesis import strategies as st
 
 from bench_runner import journal, search, space
 from bench_runner.records import Measurement, Settings
+from tests.bench_runner.records_of_searches import tried
 
 BATCH = 1024
 MEASURED = Path(__file__).parents[2] / "docs" / "measurements" / "search.jsonl"
@@ -65,7 +65,7 @@ class Machine:
         ]
         self.gpu_seconds += 1
         if not sizes:
-            return self._record(settings, status="infeasible", reason="out of memory")
+            return tried(settings, self.gpus, status="infeasible", reason="out of memory")
         zero = (settings.sharding or "").startswith("zero")
         cost = {size: (1 + self.half_size / size) * 0.01 for size in sizes}
         burden = 1.0
@@ -85,8 +85,9 @@ class Machine:
         if settings.offloading:
             update = self.update * 3
         step = passes * pass_s + exchange + update
-        return self._record(
+        return tried(
             replace(settings, micro_batch_size=size, gradient_accumulation_steps=passes),
+            self.gpus,
             status="ok",
             step_s=step,
             training_days=step,
@@ -109,26 +110,6 @@ class Machine:
             },
         )
 
-    def _record(self, settings: Settings, **changes: object) -> Measurement:
-        base = Measurement(
-            measurement_id="m",
-            recipe_id="r",
-            recipe_hash=None,
-            gpu="g",
-            gpu_count=self.gpus,
-            method=space.method_name(settings),
-            settings=settings,
-            status="failed",
-            reason=None,
-            training_days=None,
-            training_days_low=None,
-            training_days_high=None,
-            timing="synchronised",
-            source_id="s",
-            measured_on=date(2026, 11, 21),
-        )
-        return replace(base, **changes)  # type: ignore[arg-type]
-
 
 def explore(machine: Machine, strategy: str) -> list[Measurement]:
     candidates = space.space(machine.gpus)
@@ -140,7 +121,7 @@ def explore(machine: Machine, strategy: str) -> list[Measurement]:
         if isinstance(action, search.LeaveOut):
             assert action.reason
             done.append(
-                replace(machine._record(action.settings), status="pruned", reason=action.reason)
+                replace(tried(action.settings, machine.gpus), status="pruned", reason=action.reason)
             )
         else:
             done.append(machine.run(action.settings))

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
-from datetime import date
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import mean
 
@@ -18,6 +17,7 @@ from bench_runner.kernels import Kernels
 from bench_runner.recipe_model import ModelSource
 from bench_runner.recipes import load_recipes
 from bench_runner.records import Measurement, Settings
+from tests.bench_runner.records_of_searches import tried
 
 BATCH = 1024
 MEASUREMENTS = Path(__file__).parents[2] / "docs" / "measurements"
@@ -163,49 +163,26 @@ def test_the_worker_takes_the_newest_that_its_gpu_can_use(
     assert named == found
 
 
+@dataclass
 class Machine:
     """Kernels and combinations with their own factors; some kernels save memory too."""
 
-    def __init__(
-        self,
-        gpus: int,
-        *,
-        compiled: dict[str, float],
-        eager: dict[str, float],
-        fused: float,
-        trimmed: float,
-        burdens: tuple[float, float, float],
-        states: float,
-        logits: float,
-        broken: str | None = None,
-        half: float = 1.0,
-    ) -> None:
-        self.half = half
-        self.gpus, self.compiled, self.eager = gpus, compiled, eager
-        self.fused, self.trimmed, self.burdens = fused, trimmed, burdens
-        self.states, self.logits, self.broken = states, logits, broken
-        self.trials = 0
+    gpus: int
+    compiled: dict[str, float]
+    eager: dict[str, float]
+    fused: float = 0.8
+    trimmed: float = 0.95
+    burdens: tuple[float, float, float] = (1.3, 1.2, 1.05)
+    states: float = 5.0
+    logits: float = 1.0
+    broken: str | None = None
+    half: float = 1.0
+    trials: int = 0
 
     def run(self, settings: Settings) -> Measurement:
         self.trials += 1
         said = kernels.kernels_of(settings)
-        base = Measurement(
-            measurement_id="m",
-            recipe_id="r",
-            recipe_hash=None,
-            gpu="g",
-            gpu_count=self.gpus,
-            method=space.method_name(settings),
-            settings=settings,
-            status="failed",
-            reason="the compiler broke",
-            training_days=None,
-            training_days_low=None,
-            training_days_high=None,
-            timing="synchronised",
-            source_id="s",
-            measured_on=date(2026, 11, 22),
-        )
+        base = tried(settings, self.gpus, reason="the compiler broke")
         if self.broken in (said.compilation, said.loss):
             return base
         states = self.states * (0.4 if settings.sharding else 1.0)
@@ -401,11 +378,6 @@ def test_kernels_that_break_are_given_up_and_others_found(broken: str) -> None:
         1,
         compiled={"none": 1.0, "whole": 0.8, "regional": 0.7},
         eager=dict.fromkeys(("none", "whole", "regional"), 1.2),
-        fused=0.8,
-        trimmed=0.95,
-        burdens=(1.3, 1.2, 1.05),
-        states=5.0,
-        logits=1.0,
         broken=broken,
     )
     candidates = kernels.whole_space(DECODER, 1, flash=False)
@@ -429,11 +401,7 @@ def test_one_broken_trial_does_not_leave_out_what_promises_most(gpus: int) -> No
         gpus,
         compiled={"none": 1.0, "whole": 0.72, "regional": 0.7},
         eager=dict.fromkeys(("none", "whole", "regional"), 1.2),
-        fused=0.8,
-        trimmed=0.95,
         burdens=(1.3, 1.2, 1.15),
-        states=5.0,
-        logits=1.0,
     )
     candidates = kernels.whole_space(IMAGES, gpus, flash=False)
     (first, *_), run = candidates, machine.run
@@ -462,9 +430,7 @@ def test_what_cannot_fit_in_any_way_is_not_tried_with_every_kernel() -> None:
         eager=dict.fromkeys(("none", "whole", "regional"), 1.0),
         fused=1.0,
         trimmed=1.0,
-        burdens=(1.3, 1.2, 1.05),
         states=900.0,
-        logits=1.0,
     )
     done = explore(machine, kernels.whole_space(DECODER, 1, flash=False))
     assert {record.status for record in done} == {"infeasible"}
@@ -476,11 +442,6 @@ def test_the_papers_kernels_are_tried_where_the_best_lies() -> None:
         1,
         compiled={"none": 1.0, "whole": 0.9, "regional": 0.7},
         eager=dict.fromkeys(("none", "whole", "regional"), 1.3),
-        fused=0.8,
-        trimmed=0.95,
-        burdens=(1.3, 1.2, 1.05),
-        states=5.0,
-        logits=1.0,
     )
     done = explore(machine, kernels.whole_space(DECODER, 1, flash=False))
     tried = {search.without_micro_batch(r.settings) for r in done if r.settings}
