@@ -9,12 +9,14 @@ import pytest
 
 from advisor.prediction.fit.shipped_evidence import chips_by_name
 from advisor.prediction.fitted import lower_triangle
+from advisor.prediction.model.unfilled import unfilled_flops
 from advisor.prediction.model.workload import Workload, workload_of
 from advisor.prediction.physics.columns import Columns, WorkloadTable
 from advisor.prediction.physics.factors import INDEX, Rows, row_factors, starts
-from advisor.prediction.physics.memory import Option
-from advisor.prediction.physics.step_time import TERMS, opened, work_terms
+from advisor.prediction.physics.memory import Option, sample_bytes
+from advisor.prediction.physics.step_time import TERMS, opened, step_terms, work_terms
 from advisor.prediction.shipped_predictions import shipped_fit
+from bench_runner.flops import counted_architecture
 from bench_runner.kernels import most_promising
 from bench_runner.recipes import load_recipes
 
@@ -147,3 +149,113 @@ def test_half_a_covariance_is_kept_and_read_whole() -> None:
     assert (whole == whole.T).all()
     assert lower_triangle(whole) == fitted.effect_covariance
     assert np.linalg.eigvalsh(whole).min() > -1e-4
+
+
+def experts_s(option: Option, *names: str, gpu: str = "H100") -> list[float]:
+    columns = columns_of(*names, gpu=gpu)
+    return [
+        float(x)
+        for x in step_terms(option, columns, np.ones(len(names)))[TERMS.index("experts")]
+        * np.ones(len(names))
+    ]
+
+
+def test_autocast_leaves_experts_in_fp32_and_half_weights_do_not() -> None:
+    names = ("granite-3.0-1b-a400m-shape", "pythia-160m")
+    whole, dense = experts_s(WHOLE, *names)
+    assert whole > 0.0
+    assert dense == 0.0
+    # 64 experts' tokens of a sample, three passes, at 66.9 TFLOP/s (less what the power takes).
+    granite = WORKLOADS[names[0]]
+    least = 3.0 * granite.batch_size * granite.expert_flops / 66.9e12
+    assert least <= whole < 1.3 * least
+    assert experts_s(replace(WHOLE, stage=1), *names) == [0.0, 0.0]
+    assert experts_s(replace(WHOLE, half_weights=True), *names) == [0.0, 0.0]
+    assert experts_s(replace(WHOLE, free_lunch=False), *names) == [whole, 0.0]
+
+
+def test_a_card_without_a_known_fp32_rate_trains_what_has_no_experts() -> None:
+    chip = replace(CHIPS["H100"], fp32_tflops=None)
+    table = WorkloadTable([WORKLOADS["pythia-160m"]], [chip])
+    columns = table.columns(np.zeros(1, int), np.zeros(1, int), np.ones(1, int))
+    assert np.isfinite(step_terms(WHOLE, columns, np.ones(1))[TERMS.index("experts")]).all()
+
+
+def test_experts_in_fp32_keep_twice_as_much() -> None:
+    columns = columns_of("granite-3.0-1b-a400m-shape")
+    costs = shipped_fit().costs
+    whole, sharded = (
+        sample_bytes(replace(OURS, stage=stage), columns, costs)[0] for stage in (0, 1)
+    )
+    assert whole > sharded + 1.9 * columns.expert_elements[0]
+
+
+@pytest.mark.torch
+def test_torch_has_no_grouped_product_that_autocast_rounds() -> None:
+    torch = pytest.importorskip("torch")
+    grouped = getattr(torch.nn.functional, "grouped_mm", None)
+    if grouped is None:
+        pytest.skip("this torch has none")
+    tokens, weights = torch.randn(16, 8), torch.randn(2, 8, 8)
+    ends = torch.tensor([8, 16], dtype=torch.int32)
+    with torch.autocast("cpu", torch.bfloat16):
+        assert grouped(tokens, weights, offs=ends).dtype == torch.float32
+        assert (tokens @ weights[0]).dtype == torch.bfloat16
+
+
+def test_no_fused_kernel_adds_a_learnt_bias() -> None:
+    t5, bert = columns_of("t5-base"), columns_of("bert-base")
+    assert seconds(t5, "scores", free_lunch=True)[0] > 0.0
+    assert seconds(bert, "scores", free_lunch=True)[0] == 0.0
+
+
+def test_timm_fuses_attention_whatever_is_asked_for() -> None:
+    timm, ours = columns_of("timm-vit-base-patch16-224"), columns_of("deit-small-16")
+    for free_lunch in (False, True):
+        assert seconds(timm, "scores", free_lunch=free_lunch)[0] == 0.0
+    assert seconds(ours, "scores", free_lunch=False)[0] > 0.0
+    assert not opened(WHOLE, timm)[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "least", "most"),
+    [
+        ("vit-base-16", 0.5, 0.6),  # 72 tiles of a feed-forward weight on 132 multiprocessors
+        ("vit", 0.0, 0.03),  # 128
+        ("deit-small-16", 0.0, 0.0),  # 18, so that the samples are parted instead
+        ("convnext-large-1k", 0.6, 0.7),  # its third stage is as wide as ViT-B/16
+        ("convnext-base-22k", 0.0, 0.01),
+        ("resnet-50", 0.0, 0.0),  # nothing but convolutions
+    ],
+)
+def test_gradients_of_weights_leave_multiprocessors_idle(
+    name: str, least: float, most: float
+) -> None:
+    recipe, workload = RECIPES[name], WORKLOADS[name]
+    assert workload.unfilled_flops == unfilled_flops(
+        counted_architecture(recipe), recipe.training.image_size or 0
+    )
+    # Beside one pass of all products, two thirds of which are feed-forward ones.
+    assert least <= workload.unfilled_flops / workload.linear_flops <= most
+
+
+def test_it_costs_a_hopper_in_tf32_alone() -> None:
+    def compute(gpu: str, *, precision: str, free_lunch: bool, idle: bool) -> float:
+        workload = replace(WORKLOADS["vit-base-16"], precision=precision)
+        if not idle:
+            workload = replace(workload, unfilled_flops=0.0)
+        table = WorkloadTable([workload], [CHIPS[gpu]])
+        columns = table.columns(np.zeros(1, int), np.zeros(1, int), np.ones(1, int))
+        return seconds(columns, "compute", free_lunch=free_lunch)[0]
+
+    for gpu, precision, free_lunch, costs in (
+        ("H100", "fp32", True, True),
+        ("H100", "fp32", False, False),
+        ("H100", "fp16", True, False),
+        ("A100 80GB SXM", "fp32", True, False),
+    ):
+        with_idle, without = (
+            compute(gpu, precision=precision, free_lunch=free_lunch, idle=idle)
+            for idle in (True, False)
+        )
+        assert (with_idle > without) is costs

@@ -196,8 +196,6 @@ def _said(file: ConfigFile, kin: Kin, length: int) -> list[str]:
             )
     if issubclass(kin.kind, Bart):
         said.append(f"the decoder writes {length:,} tokens a sample, as many as are read")
-    if issubclass(kin.kind, Experts):
-        said.append("no training of a mixture of experts is among the evidence")
     if any(file.content.get(key) for key in heads_of_later_tokens(file.content)):
         said.append("one token predicted at a time, as the library trains it")
     if _attention(file, kin) == "eager":

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from advisor.prediction.model.unfilled import unfilled_flops
 from bench_runner.architecture import (
     Architecture,
     Bert,
@@ -18,11 +19,10 @@ from bench_runner.architecture import (
     Transformer,
     Vit,
 )
-from advisor.prediction.model.unfilled import unfilled_flops
 from bench_runner.architecture_experts import DeepseekV2, Experts
 from bench_runner.architecture_images import ResNet, Swin
 from bench_runner.architecture_text import Deberta
-from bench_runner.architecture_two_sides import EncoderDecoder
+from bench_runner.architecture_two_sides import T5, EncoderDecoder
 from bench_runner.flops import count_flops, counted_architecture
 from bench_runner.flops_images import resnet_convolutions, swin_stages
 from bench_runner.kernels import fuses_loss, most_promising
