@@ -6,7 +6,16 @@ from collections.abc import Iterator, Sequence
 
 from advisor.answers.budgets import budget_words
 from advisor.answers.build_words import build_words
-from advisor.answers.offered import LEAST, ROOMS, Room, asked_for, days_at, priced_words, sold_first
+from advisor.answers.offered import (
+    LEAST,
+    ROOMS,
+    Room,
+    asked_for,
+    days_at,
+    priced_words,
+    sold_first,
+    with_time,
+)
 from advisor.costs.amounts import usd_rounded
 from advisor.ranking.candidates import Candidates
 from advisor.ranking.rank import Ranking
@@ -53,6 +62,8 @@ def _unrankable(ranking: Ranking) -> str:
             f"No machine is sure to take {cards}: of {gaps.count('fit-not-known'):,} nobody states "
             "all that it needs."
         )
+    if candidates.evidence == "published":
+        return f"No machine with a price has a published time for {model}."
     return f"No machine can be ranked for {model}: none has both a price and a training time."
 
 
@@ -112,4 +123,5 @@ def _nearest(ranking: Ranking) -> Iterator[str]:
 def _none_of(candidates: Candidates) -> str:
     """``Nothing``; where few GPUs were asked for, ``No machine with H100``: others may fit."""
     names = dict.fromkeys(build.gpu.name for build in candidates.builds)
-    return f"No machine with {' or '.join(names)}" if len(names) <= MOST_NAMED else "Nothing"
+    few = f"No machine with {' or '.join(names)}"
+    return few if len(names) <= MOST_NAMED else f"Nothing{with_time(candidates)}"

@@ -189,6 +189,11 @@ def asked_for(ranking: Ranking, *, budget: bool = True) -> str:
     return asked if supply is None else f"{asked} on a {supply_words(supply)} circuit"
 
 
+def with_time(candidates: Candidates) -> str:
+    """`` with a published time``, where nothing else was looked at: the others are not slower."""
+    return " with a published time" if candidates.evidence == "published" else ""
+
+
 def days_at(ranking: Ranking, i: int) -> str:
     """``≈79.4 days (50.2–126)``, of what need not be ranked."""
     return days_of(ranking.candidates, i)

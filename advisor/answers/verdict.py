@@ -28,6 +28,7 @@ from advisor.answers.offered import (
     orderable,
     quoted_whole,
     sold_words,
+    with_time,
 )
 from advisor.answers.rivals import kinds_words
 from advisor.answers.two_lines import SMALL_LINE, of_two_lines
@@ -87,7 +88,8 @@ def verdict(ranking: Ranking) -> Verdict:
     model = ranking.candidates.model.name
     offers = orderable(ranking)
     if offers:
-        start = f"Nothing on sale trains {model}{asked_for(ranking)}; the nearest is "
+        none = f"Nothing on sale{with_time(ranking.candidates)} trains"
+        start = f"{none} {model}{asked_for(ranking)}; the nearest is "
         # The budget stands before the price, so that one sees by how much it is missed.
         room: Room = "least" if offers[0].misses == "budget" else "no names"
         return Verdict(
@@ -96,7 +98,7 @@ def verdict(ranking: Ranking) -> Verdict:
             ),
             medium=of_two_lines(
                 (
-                    f"Nothing on sale trains it{asked_for(ranking)}; the nearest is "
+                    f"{none} it{asked_for(ranking)}; the nearest is "
                     f"{offer_words(ranking, offers[0], each)}."
                     for each in (room, *LEAST)
                 ),
@@ -335,7 +337,7 @@ def how_sure(ranking: Ranking, *, priced: bool = True, named: bool = True) -> st
     if ranking.row(0).training_days > life * DAYS_PER_YEAR:
         return f"longer than the {life:g} years it serves"
     if len(ranking) == 1 and not uncertainty.outside:
-        return "nothing else fits"
+        return f"nothing else{with_time(ranking.candidates)} fits"
     per_run = rule == "experiment-cost"
     if uncertainty.tied:
         alike = "cost as little" if per_run else "be as fast"
@@ -345,6 +347,7 @@ def how_sure(ranking: Ranking, *, priced: bool = True, named: bool = True) -> st
     if uncertainty.outside:
         return f"{kinds_words(ranking, uncertainty.outside, priced=priced, most=most)} may too"
     on_sale = " on sale" if better_unsold(ranking) or _unsold_is_as_fast(ranking) else ""
+    on_sale += with_time(ranking.candidates)
     if rule != "days" and _sum_is_less(ranking):
         least = "costs less a run" if per_run else "is cheaper"
         return f"nothing{on_sale} quoted whole {least}"

@@ -41,6 +41,12 @@ def ways_out(ranking: Ranking, rentals: Iterable[Rental], key: CandidatesKey) ->
     budget, limit, cents = question.budget_usd, question.max_days, candidates.cents
     found = []
     in_time = enough_fast(ranking)
+    if not candidates.rankable and key.evidence == "published":
+        words = "with sound evidence what nobody published is estimated"
+        asked = None if budget is None else f"{budget.normalize():f}"
+        sound = key._replace(evidence="sound")
+        command = asked_again(ranking, sound, budget=asked, days=_days(limit))
+        found.append(Doubt(about="evidence", words=words, command=command))
     if not candidates.rankable and "no-price" in candidates.gap:
         i = candidates.gap.index("no-price")
         build = candidates.builds[i]

@@ -221,6 +221,20 @@ def test_where_nothing_answers_what_would_help_is_told_with_commands_that_answer
         assert "Pythia 1B" in capsys.readouterr().out
 
 
+def test_without_any_published_time_estimates_are_the_way_out(
+    store_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    argv = ["rank", "--model", "bert-large", "--budget", "25k", "--store", str(store_path)]
+    assert main([*argv, "--evidence", "published", "--format", "json"]) == 1
+    verdict = json.loads(capsys.readouterr().out)["verdict"]
+    assert verdict["sentence"] == (
+        "No machine with a price has a published time for BERT large 340M."
+    )
+    told = {doubt["about"]: doubt["command"] for doubt in verdict["doubts"]}
+    assert shlex.split(told["evidence"])[1:] == [*argv[:4], "25000", *argv[5:]]
+    assert said_by(capsys, *shlex.split(told["evidence"])[1:]).startswith("Buy ")
+
+
 def test_the_commands_of_the_doubts_work_as_typed(
     store_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -28,7 +28,7 @@ from advisor.answers.wording import (
 )
 from advisor.costs.amounts import days_rounded, usd_rounded
 from advisor.ranking.candidates import ABOUT, Candidates
-from advisor.ranking.question import RANK_RULES, CandidatesKey, Question
+from advisor.ranking.question import RANK_RULES, CandidatesKey, Question, RankRule
 from advisor.ranking.rank import RankedRow, rank
 from advisor.ranking.snapshot import make_candidates, take_snapshot
 from advisor.ranking.ties import NORMAL_90, chance_within
@@ -465,6 +465,29 @@ def test_a_published_time_that_a_measurement_refutes_says_so(store_path: Path) -
     measured = counted_days(days.measured.training_days or 0)
     assert verdict(ranking).sentence.endswith(f"; but we measured {measured}.")
     assert any(d.words.endswith(f"; we measured {measured}") for d in doubts_of(ranking, (), None))
+
+
+@pytest.mark.parametrize(
+    ("budget", "rule", "said"),
+    [
+        (100_000, "days", "Nothing on sale with a published time trains Pythia 1B for $100,000; "),
+        (100, "days", "Nothing with a published time trains Pythia 1B for $100: the cheapest "),
+        (None, "days", "; no other GPUs on sale with a published time are as fast."),
+        (None, "cost", "; nothing cheaper on sale with a published time fits."),
+    ],
+)
+def test_published_times_say_nothing_of_what_has_none(
+    store_path: Path, budget: int | None, rule: RankRule, said: str
+) -> None:
+    """Others may well train it: with sound evidence they do."""
+    with Store(store_path).reading() as reader:
+        snapshot = take_snapshot(reader)
+        model = snapshot.model("pythia-1b")
+        found = make_candidates(reader, snapshot, model, prices="latest", evidence="published")
+        sound = make_candidates(reader, snapshot, model, prices="latest", evidence="sound")
+    question = Question(budget_usd=None if budget is None else Decimal(budget), rule=rule)
+    assert said in verdict(rank(found, question)).sentence
+    assert "published" not in verdict(rank(sound, question)).sentence
 
 
 def test_the_circuit_belongs_to_the_question(store_path: Path) -> None:

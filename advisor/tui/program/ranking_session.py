@@ -44,7 +44,12 @@ if TYPE_CHECKING:
 
 INTERVAL = re.compile(r" \([\d.,]+–[\d.,]+\)")
 """Of a sentence that is too long for its line."""
-WAY_KEYS = {"budget": "Press b", "days": "Press t", "price": "Press F7, a"}
+WAY_KEYS = {
+    "budget": "Press b",
+    "days": "Press t",
+    "price": "Press F7, a",
+    "evidence": "Press v",
+}
 """Where no build answers: which key helps."""
 MAX_KEPT_VIEWS = 16
 MAX_UNDO = 200
