@@ -366,6 +366,8 @@ def _rent(
         words += f"; {pays} from {runs_words(runs)}"
         if float(runs) * row.training_days > life * DAYS_PER_YEAR:
             words += f", more than it does in {life:g} years"
+        else:
+            words += ", without electricity"
     command = (
         f"advisor prices rent --model {quoted(ranking.candidates.model.recipe_id)} "
         f"--gpu {quoted(build.gpu.gpu_id)} --count {build.gpu_count}"

@@ -73,19 +73,19 @@ def rent_sentence(owned: Ownership, evens: list[BreakEven]) -> str:
         return f"{words}; under these terms buying never pays."
     if even.utilisation > 1:
         return f"{words}; buying never pays in the {owned.own.terms.lifetime_years:f} years."
+    less = "" if owned.own.terms.electricity_usd_per_kwh else ", without electricity"
     if even.experiments <= 1:
         what = "your own machine is cheaper" if owned.build.host_owned else "buying pays"
-        return f"{words}; {what} from the first run on."
-    pays = f"{words}; buying pays from {runs_words(even.experiments)} on"
+        return f"{words}; {what} from the first run on{less}."
+    pays = "buying pays"
     if not (owned.build.host_owned or owned.candidates.offered[owned.position]):
-        pays = (
-            f"{words}; no seller is known, else buying pays from {runs_words(even.experiments)} on"
-        )
+        pays = "no seller is known, else buying pays"
+    pays = f"{words}; {pays} from {runs_words(even.experiments)} on"
     assert owned.training_days is not None  # it comes with the experiments
     most, use = owned.own.experiments(owned.training_days), owned.own.terms.utilisation
     if even.experiments > most:
         return f"{pays}, but at {percent(use)} use the machine makes {int(most)} in its life."
-    return f"{pays}."
+    return f"{pays}{less}."
 
 
 def offer_words(offer: RentOffer) -> str:

@@ -78,6 +78,20 @@ def test_electricity_that_is_counted_is_no_doubt(
     assert "state what a kWh costs you" not in said(capsys, *argv, "--electricity", "0.15")
 
 
+def test_buying_without_electricity_says_so(
+    store_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A rent has it in its price, so that buying pays later for who pays his own."""
+    store = ("--store", str(store_path))
+    argv = ["prices", "rent", *BUILD, *store]
+    first = " ".join(said(capsys, *argv).partition("\n\n")[0].split())
+    assert re.search(r"; buying pays from \d+ runs on, without electricity", first)
+    assert "electricity" not in said(capsys, *argv, "--electricity", "0.15").partition("\n\n")[0]
+    ranked = said(capsys, "rank", "--model", "pythia-1b", "--budget", "100k", *store)
+    rent = " ".join(ranked.partition("\n  rent ")[2].split())
+    assert re.match(r"a run costs .*; buying pays from \d+ runs, without electricity ", rent)
+
+
 def test_a_build_without_a_time_says_what_is_missing(
     store_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
