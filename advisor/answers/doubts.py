@@ -18,7 +18,15 @@ from advisor.answers.build_words import (
     short_gpus_words,
 )
 from advisor.answers.circuit import OUTLET
-from advisor.answers.offered import chance_at, days_at, offer_words, orderable, quoted_whole
+from advisor.answers.offered import (
+    ASKED_OF,
+    chance_at,
+    days_at,
+    offer_words,
+    orderable,
+    parts_sellers,
+    quoted_whole,
+)
 from advisor.answers.price_told import newer_words, prices_told
 from advisor.answers.shared_batch import gpus_of, measure_build
 from advisor.answers.uncertainty_lines import bench_command
@@ -49,8 +57,6 @@ MOST_WORDS = 2
 """How much is said of a price, what matters most first; ``--details`` has the rest."""
 YOUNG_DAYS = 60
 """A price of fewer days needs no word."""
-_ASKED_OF = ("reseller-quote", "education", "list", "street")
-"""Kinds of quotes whose vendor sells the machine itself."""
 
 
 def doubts_title(ranking: Ranking) -> str:
@@ -235,10 +241,7 @@ def _price(ranking: Ranking, row: RankedRow) -> Doubt | None:
         vendor, age = row.host_quote.vendor, age_words(day, today)
         words.append(f"nobody quoted this total, {age} old: ask {vendor} for a quote")
     elif (today - day).days >= YOUNG_DAYS:
-        quote = row.host_quote
-        sold = row.build.host.gpu_id is not None and quote.kind in _ASKED_OF
-        whom = f"ask {quote.vendor} again" if sold else "ask for new quotes"
-        words.append(f"{age_words(day, today)} old: {whom}")
+        words.append(f"{age_words(day, today)} old: {_whom_to_ask(row)}")
     if any(_has_tax(quote) for quote in (row.host_quote, row.gpu_quote)):
         words.append("its price includes tax, those of others do not")
     unseen = [quote.label for quote in (row.host_quote, row.gpu_quote) if _is_unseen(quote, today)]
@@ -263,13 +266,28 @@ def _price(ranking: Ranking, row: RankedRow) -> Doubt | None:
     )
 
 
+def _whom_to_ask(row: RankedRow) -> str:
+    """``ask Kiebel again``; of what one puts together, who sells what of it."""
+    gpus, host = row.gpu_quote, row.host_quote
+    if row.build.host.gpu_id is not None:
+        return f"ask {host.vendor} again" if host.kind in ASKED_OF else "ask for new quotes"
+    sellers = parts_sellers(gpus, host)
+    if sellers is None:
+        return "ask for new quotes"
+    cards, rest = sellers
+    if cards == rest:
+        return f"ask {rest} again"
+    what = "the GPU" if row.build.gpu_count == 1 else "the GPUs"
+    return f"ask {cards} for {what}, {rest} for the rest"
+
+
 def _has_tax(quote: Quote) -> bool:
     return "tax" in (quote.includes or "").replace(",", ";").lower().replace(" ", "").split(";")
 
 
 def _is_unseen(quote: Quote, today: date) -> bool:
     """Whether a seller's price of the last year ships with neither its page nor a file."""
-    shown = quote.url or quote.file or quote.origin == "local" or quote.kind not in _ASKED_OF
+    shown = quote.url or quote.file or quote.origin == "local" or quote.kind not in ASKED_OF
     return not shown and (today - quote.quoted_on).days < STALE_DAYS
 
 

@@ -44,6 +44,8 @@ takes too long: a vendor's discount may be as much. A judgement."""
 EVEN = 0.5
 """As likely as not."""
 
+ASKED_OF = ("reseller-quote", "education", "list", "street")
+"""Kinds of quotes whose vendor sells the item itself."""
 Room = Literal["all", "no age", "no names", "short months", "least", "no machine"]
 """How much is said of a price, by how much room there is for it: all of it; without its age, which
 the table has; without whose options it adds up; with the month cut to three letters, too; with by
@@ -62,13 +64,29 @@ class Offer(NamedTuple):
     """That it keeps the limit of days, 0 to 1; None where none was asked for."""
 
 
-def sold_words(build: Build, quote: Quote) -> str:
-    """``2 × RTX 5090 in the tinybox G4 128 GB from tiny corp``."""
-    words = f"{named_gpus_words(build)} {in_machine(build)}"
+def sold_words(build: Build, gpu_quote: Quote, host_quote: Quote, room: Room = "all") -> str:
+    """``2 × RTX 5090 in the tinybox G4 128 GB from tiny corp``; of what one puts together, as long
+    as there is room, who sells its GPUs and who its parts."""
+    gpus, machine = named_gpus_words(build), in_machine(build)
+    if build.host.gpu_id is None:
+        sellers = parts_sellers(gpu_quote, host_quote)
+        if sellers is None or room in LEAST or not machine.endswith(" from parts"):
+            return f"{gpus} {machine}"
+        cards, rest = sellers
+        machine = machine.removesuffix("parts") + f"{rest}'s parts"
+        return f"{gpus} {machine}" if cards == rest else f"{gpus} from {cards} {machine}"
     # A word of the machine's name: "tiny corp" is not named by a tinybox.
-    first, _, _ = quote.vendor.lower().partition(" ")
+    first, _, _ = host_quote.vendor.lower().partition(" ")
     named = first in re.findall(r"[\w.-]+", build.host.name.lower())
-    return words if build.host.gpu_id is None or named else f"{words} from {quote.vendor}"
+    return f"{gpus} {machine}" if named else f"{gpus} {machine} from {host_quote.vendor}"
+
+
+def parts_sellers(gpu_quote: Quote, host_quote: Quote) -> tuple[str, str] | None:
+    """Who sells the GPUs, and who the parts that they go into; None where somebody only tells of a
+    price, or has them already."""
+    if gpu_quote.kind not in ASKED_OF or host_quote.kind != "parts-list":
+        return None
+    return gpu_quote.vendor, host_quote.vendor
 
 
 def asked_words(build: Build, gpu_quote: Quote, host_quote: Quote, room: Room) -> str:
@@ -160,7 +178,9 @@ def priced_words(ranking: Ranking, i: int, room: Room, price: str | None = None)
     assert cost is not None and gpu_quote is not None and host_quote is not None  # it has a price
     age = asked_words(candidates.builds[i], gpu_quote, host_quote, room)
     build = candidates.builds[i]
-    sold = named_gpus_words(build) if room == "no machine" else sold_words(build, host_quote)
+    sold = named_gpus_words(build)
+    if room != "no machine":
+        sold = sold_words(build, gpu_quote, host_quote, room)
     return f"{sold} for {price or usd_rounded(cost)} ({age}), {days_at(ranking, i)}"
 
 

@@ -202,17 +202,17 @@ def buy_words(row: RankedRow, room: Room) -> str:
         return f"Use {owned_words(build)}"
     if room == "no machine" and not build.gpus_owned:
         return f"Buy {named_gpus_words(build)}"
-    return f"{'Add' if build.gpus_owned else 'Buy'} {_bought_words(row)}"
+    return f"{'Add' if build.gpus_owned else 'Buy'} {_bought_words(row, room)}"
 
 
-def _bought_words(row: RankedRow) -> str:
+def _bought_words(row: RankedRow, room: Room) -> str:
     """``2 × RTX 5090 in the tinybox G4 128 GB from tiny corp``; of an upgrade what is added."""
     build = row.build
     if build.gpus_owned:
         more = build.gpu_count - build.gpus_owned
         card = build.gpu.short_name
         return f"{more} × {card} to your {build.gpus_owned} {in_machine(build)}"
-    return sold_words(build, row.host_quote)
+    return sold_words(build, row.gpu_quote, row.host_quote, room)
 
 
 def _short_words(row: RankedRow) -> str:

@@ -467,6 +467,21 @@ def test_a_published_time_that_a_measurement_refutes_says_so(store_path: Path) -
     assert any(d.words.endswith(f"; we measured {measured}") for d in doubts_of(ranking, (), None))
 
 
+def test_what_one_puts_together_is_told_with_who_sells_its_gpus_and_its_parts(
+    pythia: Candidates,
+) -> None:
+    ranking = rank(pythia, Question(budget_usd=Decimal(45_612)))
+    row = ranking.row(0)
+    assert row.build.host.name.endswith(", by parts")
+    cards, rest = row.gpu_quote.vendor, row.host_quote.vendor
+    sentence = verdict(ranking).sentence
+    assert f" from {cards} in the " in sentence
+    assert f" from {rest}'s parts for $" in sentence
+    price = next(doubt.words for doubt in doubts_of(ranking, (), None) if doubt.about == "price")
+    assert f": ask {cards} for the GPUs, {rest} for the rest; you put it together; " in price
+    assert all(len(line) <= LINE for line in sentence_lines(sentence, LINE))
+
+
 @pytest.mark.parametrize(
     ("budget", "rule", "said"),
     [
