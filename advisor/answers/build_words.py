@@ -36,12 +36,12 @@ def several_words(build: Build) -> str:
 
 
 def over_words(build: Build, fabric: Fabric | None) -> str:
-    """`` with 25 Gbit/s Ethernet between them``; nothing for one machine."""
+    """`` over 25 Gbit/s Ethernet``; nothing for one machine."""
     if build.machines == 1 or fabric is None:
         return ""
     from advisor.ranking.fabric import fabric_words  # late: most ask for one machine
 
-    return f" with {fabric_words(fabric)} between them"
+    return f" over {fabric_words(fabric)}"
 
 
 def bench_flags(gpu_count: int, nodes: int) -> str:

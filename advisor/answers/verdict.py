@@ -110,7 +110,10 @@ def verdict(ranking: Ranking) -> Verdict:
             orderable=offers,
         )
     does = f"{model} in {', '.join([days, *limit, *run])}"
-    sure = {room: how_sure(ranking, named=room not in LEAST) for room in ROOMS}
+    sure = {
+        room: how_sure(ranking, priced=room != "no machine", named=room not in LEAST)
+        for room in ROOMS
+    }
     if is_unquoted(row.build, row.host_quote) and ranking.candidates.offered[ranking.order[0]]:
         return Verdict(
             sentence=of_two_lines(_to_be_quoted(ranking, row, does)),
@@ -168,7 +171,9 @@ def verdict(ranking: Ranking) -> Verdict:
 _SAID: tuple[tuple[Room, bool, Room], ...] = (
     *((room, True, room) for room in ROOMS if room not in LEAST),
     ("short months", False, "short months"),
-    *((room, False, room) for room in LEAST),
+    ("least", False, "least"),
+    ("least", False, "no machine"),
+    ("no machine", False, "no machine"),
 )
 """How much is said of the price, whether the same GPUs for less are, and how much of rivals."""
 _MEDIUM: tuple[tuple[Room, bool], ...] = (

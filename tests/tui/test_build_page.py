@@ -176,7 +176,7 @@ class TestBuildPage:
             )
             await pilot.press("home", *["down"] * pair, "enter", "e")
             await settled(pilot)
-            assert "with InfiniBand NDR between them" in shown(pilot)
+            assert "over InfiniBand NDR" in shown(pilot)
 
     async def test_the_builds_beside_it(self, store_path: Path) -> None:
         async with running(store_path, state=ASKED_NOW) as pilot:
