@@ -252,10 +252,12 @@ def what_to_do(loaded: Loaded, plan: Plan, width: int) -> str:
         rented[r.rental_id] = rented.get(r.rental_id, 0) + r.runs
     for rental_id, runs in rented.items():
         rental = rentals[rental_id]
+        market, at_once = rental.allocation is None, plan.at_once(rental_id)
+        several = f"{at_once} × ({rental.label}) at once"
         rows.append(
             {
-                "do": "rent" if rental.allocation is None else "use",
-                "what": rental.label,
+                "do": "rent" if market else "use",
+                "what": several if market and at_once > 1 else rental.label,
                 "runs": runs,
                 "cost": written(amounts.rented[rental_id]),
                 "prices of": short_day(rental.priced_on) if rental.allocation is None else "-",

@@ -162,8 +162,7 @@ def reach_doubts(answer: Reached, command: str) -> list[Doubt]:
             listed = SHARES
         doubts.append(Doubt(about="price", words=words, command=listed))
     if isinstance(way, Rental) and way.allocation is None:
-        units = [each.unit for each in plan.placed if each.machine_id == way.rental_id]
-        at_once = max(units, default=1)
+        at_once = plan.at_once(way.rental_id)
         words = f"{way.provider}'s rate of {way.priced_on:%B %Y}"
         if at_once > 1:
             what = "GPUs" if way.gpu_count == 1 else f"machines of {way.gpu_count} GPUs"

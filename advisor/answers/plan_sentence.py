@@ -94,7 +94,8 @@ def _does(loaded: Loaded, plan: Plan) -> str:
         counts[each.machine_id] = counts.get(each.machine_id, 0) + each.count
     does = [_got(machines[name], count) for name, count in counts.items()]
     rentals = {each.rental_id: each for each in loaded.problem.rentals}
-    does += [_hired(rentals[name]) for name in dict.fromkeys(r.rental_id for r in plan.rented)]
+    hired = dict.fromkeys(r.rental_id for r in plan.rented)
+    does += [_hired(rentals[name], plan.at_once(name)) for name in hired]
     if not does:
         return "Use what the lab has" if plan.work else "Nothing can be done"
     more = len(does) - MOST_DONE
@@ -138,11 +139,13 @@ def from_one_place(things: Sequence[str]) -> list[str]:
     return found or list(things)
 
 
-def _hired(rental: Rental) -> tuple[str, str]:
-    """``("rent", "4 × H100 from Lambda")``; of an allocation ``("use", "1 × A100 at Campus")``."""
+def _hired(rental: Rental, at_once: int) -> tuple[str, str]:
+    """``("rent", "4 × H100 from Lambda")``, ``("rent", "3 × (4 × H100) at once from Lambda")``; of
+    an allocation ``("use", "1 × A100 at Campus")``."""
     if rental.allocation is not None:
         return "use", f"{rental.label.removesuffix(f', {rental.provider}')} at {rental.provider}"
     gpus = rental.label.removesuffix(f", {rental.provider}").removesuffix(f", {rental.kind}")
+    gpus = gpus if at_once == 1 else f"{at_once} × ({gpus}) at once"
     kind = "" if rental.kind == "on-demand" else f" ({rental.kind})"
     return "rent", f"{gpus} from {written_provider(rental.provider)}{kind}"
 

@@ -7,6 +7,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from advisor.answers.plan_answer import plan_doubts
+from advisor.answers.plan_lines import what_to_do
 from advisor.answers.plan_sentence import plan_sentence
 from advisor.planning.grant.cautions import cautions, uncharged_usd
 from advisor.planning.plan_grant import load_grant, plan_loaded
@@ -90,6 +91,30 @@ def test_many_rented_at_once_are_asked_for(store_path: Path, tmp_path: Path) -> 
         found = planned_of(store_path, tmp_path, many)
         told = cautions(found.loaded.grant, found.loaded.problem, found.plan)  # type: ignore[arg-type]
         assert any("are rented at once: ask" in each for each in told) is asked
+
+
+def test_how_many_are_rented_at_once_says_the_first_line_and_the_request(
+    store_path: Path, tmp_path: Path
+) -> None:
+    """Forty runs by a day are no work for one GPU."""
+    text = ONE_RUN.format(model="pythia-410m", buys="false")
+    for runs in (1, 40):
+        many = text.replace('"pythia-410m"', f'"pythia-410m"\nruns = {runs}\nby = 2027-04-01')
+        found = planned_of(store_path, tmp_path, many)
+        plan = found.plan
+        assert plan is not None
+        counts = [plan.at_once(name) for name in dict.fromkeys(r.rental_id for r in plan.rented)]
+        units = {(p.machine_id, p.unit) for p in plan.placed}
+        assert sum(counts) == len(units) == runs
+        sentence = plan_sentence(found.loaded, plan)
+        table = what_to_do(found.loaded, plan, 100)
+        request = to_markdown(report_for(found).parts()[0]).partition("## Justification")[0]
+        for count in counts:
+            several = count > 1
+            assert (f"{count} × (" in sentence and ") at once from " in sentence) is several
+            assert (f"{count} × (" in table and ") at once " in table) is several
+            assert (f"(on-demand: up to {count} at once)" in request) is several
+            assert ("(on-demand)" in request) is not several
 
 
 def test_a_machine_without_a_free_day_is_told_with_what_utilisation_leaves(tmp_path: Path) -> None:

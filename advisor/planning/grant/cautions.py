@@ -162,17 +162,14 @@ def _condo(problem: PlanningProblem, plan: Plan) -> list[Caution]:
 def _at_once(problem: PlanningProblem, plan: Plan) -> list[Caution]:
     """So many rented machines of one kind at a time that not every provider has them."""
     rentals = {r.rental_id: r for r in problem.rentals if r.allocation is None}
-    most: dict[str, int] = {}
-    for p in plan.placed:
-        if p.machine_id in rentals:
-            most[p.machine_id] = max(most.get(p.machine_id, 0), p.unit)
+    used = dict.fromkeys(p.machine_id for p in plan.placed if p.machine_id in rentals)
     return [
         Caution(
-            f"{count} × ({rentals[name].label}) are rented at once: ask "
+            f"{plan.at_once(name)} × ({rentals[name].label}) are rented at once: ask "
             f"{written_provider(rentals[name].provider)} whether it has so many."
         )
-        for name, count in most.items()
-        if count >= MANY
+        for name in used
+        if plan.at_once(name) >= MANY
     ]
 
 

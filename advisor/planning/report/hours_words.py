@@ -334,9 +334,12 @@ def _yet_dearer(given: Material, other: Alternative) -> Words:
 
 
 def rented_name(given: Material, r: RunningCost) -> str:
-    """An instance as a reader says it: ``1 × H100 at lambda (on-demand)``."""
+    """An instance as a reader says it: ``1 × H100 at Lambda (on-demand)``, and ``(on-demand: up to
+    3 at once)`` where the plan has several."""
     rental = _rental_of(given, r)
     gpus = r.label.removesuffix(f", {rental.provider}").removesuffix(f", {rental.kind}")
     if rental.allocation:
         return f"{gpus} at {rental.provider}"
-    return f"{gpus} at {written_provider(rental.provider)} ({rental.kind})"
+    count = given.plan.at_once(rental.rental_id)
+    several = f": up to {count} at once" if count > 1 else ""
+    return f"{gpus} at {written_provider(rental.provider)} ({rental.kind}{several})"

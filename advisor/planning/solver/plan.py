@@ -78,3 +78,7 @@ class Plan:
     """Relative distance to the best bound where optimality was not proven."""
     seconds: float = field(compare=False, default=0.0)
     rounds: int = field(compare=False, default=1)
+
+    def at_once(self, rental_id: str) -> int:
+        """How many of a rented instance run at the same time, at most."""
+        return max((p.unit for p in self.placed if p.machine_id == rental_id), default=1)
