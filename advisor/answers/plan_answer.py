@@ -118,8 +118,12 @@ def _bought(loaded: Loaded, plan: Plan) -> Machine | None:
 
 
 def _price(machine: Machine, asks: Iterable[str]) -> Doubt:
-    line = max(machine.lines, key=lambda each: each.unit_usd * each.quantity)
+    told = [each for each in machine.lines if each.quote_kind in ("secondary", "used")]
+    line = max(told or machine.lines, key=lambda each: each.unit_usd * each.quantity)
     age = f"{machine.label} is priced by {line.vendor} of {line.quoted_on:%B %Y}: ask again"
+    if told and not machine.on_sale:
+        age = f"only others tell of the price of {machine.label}, of {line.quoted_on:%B %Y}: "
+        age += "ask for a quote"
     if line.quote_kind == "parts-list" and len(machine.lines) == 1:
         age = f"{NOT_QUOTED} {machine.label}: a sum of {line.vendor}'s options of "
         age += f"{line.quoted_on:%B %Y}; ask for a quote"

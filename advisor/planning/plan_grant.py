@@ -16,13 +16,14 @@ from advisor.planning.grant.grant import read_grant
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.problem_of_grant import Loaded, load
 from advisor.planning.planned import Planned
+from advisor.planning.sensitivity.changes import vary
 from advisor.planning.sensitivity.explain import Explanation, explain
 from advisor.planning.sensitivity.infeasible import first_run, relax
 from advisor.planning.sensitivity.solved_amounts import Finding
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import OBJECTIVES, PlanningProblem
 from advisor.planning.solver.search_clock import Clock, NoPlan, OutOfTime, Progress, clock_of
-from advisor.planning.solver.solve import DEFAULT_SECONDS, solve
+from advisor.planning.solver.solve import DEFAULT_SECONDS, is_feasible, solve
 from advisor.planning.solver_process import Search
 from advisor.planning.within_award import asked_usd, searched, there, within_award
 from advisor.ranking.snapshot import take_snapshot
@@ -141,6 +142,7 @@ def plan_loaded(
     paid = partial(asked_usd, loaded)
     if plan is None:
         say(Impossible(trying="what to relax"))
+        loaded, problem = _on_sale_for_more(asked, loaded, problem, whole.quiet())
         ways = tuple(relax(problem, whole.quiet(), paid_usd=paid, there=there(loaded)))
         return Planned(loaded=loaded, plan=None, explanation=None, ways_out=ways)
     if not plan.runs:
@@ -203,6 +205,23 @@ def _solved(loaded: Loaded, clock: Clock) -> tuple[Loaded, PlanningProblem, Plan
         loaded = wider
         clock = replace(clock, hear=_of_told(clock.hear))
         clock.tell("machines that others only tell of")
+
+
+def _on_sale_for_more(
+    asked: Loaded, loaded: Loaded, problem: PlanningProblem, clock: Clock
+) -> tuple[Loaded, PlanningProblem]:
+    """What to relax where no plan is possible: what is asked of the machines that somebody sells,
+    where more money would do with them, and not of those that others only tell of."""
+    if loaded is asked:
+        return loaded, problem
+    sold = searched(asked)
+    try:
+        enough = is_feasible(
+            vary(sold, {"budget_cents": None, "no_year_budget": True}), clock=clock
+        )
+    except OutOfTime:
+        return loaded, problem
+    return (asked, sold) if enough else (loaded, problem)
 
 
 def _within(loaded: Loaded, clock: Clock) -> tuple[PlanningProblem, Plan | None]:

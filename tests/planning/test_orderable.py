@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
+from advisor.answers.plan_answer import plan_doubts
 from advisor.costs.price_book import PriceBook
 from advisor.planning.grant.cautions import cautions
 from advisor.planning.grant.checked_toml import Line
@@ -136,6 +137,23 @@ def test_what_others_tell_of_is_bought_only_where_nothing_on_sale_does_the_work(
     said = cautions(cheap.loaded.grant, cheap.loaded.problem, cheap.plan)[0]
     assert said.startswith("Nobody is known to sell this new") and machine.label in said
     assert "For this money nothing on sale does the work in time." in said
+    (price,) = (each for each in plan_doubts(cheap, "advisor plan", quick=True)[:1])
+    assert price.words.startswith(f"only others tell of the price of {machine.label}, of ")
+
+
+def test_more_money_buys_what_somebody_sells(store_path: Path) -> None:
+    """What to raise the budget to is the price of a plan that can be ordered, though one with what
+    others only tell of needs less."""
+    none = planned_for(store_path, one_run(budget_usd=Decimal(1)), [])
+    assert none.plan is None
+    free = planned_for(store_path, one_run(budget_usd=Decimal(900_000)), [])
+    assert free.plan is not None
+    machines = {m.machine_id: m for m in free.loaded.problem.machines}
+    assert all(machines[p.machine_id].on_sale for p in free.plan.purchases)
+    cost = Decimal(free.plan.cost_cents) / 100
+    assert none.ways_out[0].text(none.loaded.grant.currency.exactly) == (
+        f"raise the budget by ${cost - 1:,}, to ${cost:,}"
+    )
 
 
 @pytest.mark.parametrize("budget", [7_000, 3_500])
