@@ -168,7 +168,7 @@ def as_text(
     rows = _rows(answer)
     if rows:
         foot = "" if details else "\nSettings, and what it rests on: add --details."
-        table = to_table(rows, list(rows[0]), frozenset({"days"}), width=width)
+        table = to_table(rows, list(rows[0]), frozenset({"days", "hours"}), width=width)
         blocks.append(table + foot)
     if details:
         lines = [
@@ -181,14 +181,22 @@ def as_text(
 
 
 def _rows(answer: Prediction) -> list[dict[str, str]]:
-    """The times of a prediction side by side."""
-    rows = []
+    """The times of a prediction side by side, in hours where the sentence has them so."""
+    rows: list[dict[str, str]] = []
+    first = answer.measured[0].training_days if answer.measured else answer.training_days
+    in_hours = first is not None and 0 < first < 1
+    unit = "hours" if in_hours else "days"
+
+    def rounded(days: float) -> str:
+        return days_rounded(days * 24 if in_hours else days)
 
     def add(how: str, days: float | None, low: float | None, high: float | None) -> None:
         mark = PREDICTED_MARK if low is not None else ""
-        ends = "" if low is None or high is None else f"{days_rounded(low)}–{days_rounded(high)}"
-        figure = "-" if days is None else f"{mark}{days_rounded(days)}"
-        rows.append({"how": how, "days": figure, "9 in 10 such runs": ends or "-"})
+        ends = "-"
+        if low is not None and high is not None and rounded(low) != rounded(high):
+            ends = f"{rounded(low)}–{rounded(high)}"
+        figure = "-" if days is None else f"{mark}{rounded(days)}"
+        rows.append({"how": how, unit: figure, "9 in 10 such runs": ends})
 
     if answer.measured:
         add("measured " + _where(answer), answer.measured[0].training_days, None, None)
@@ -210,7 +218,7 @@ def _rows(answer: Prediction) -> list[dict[str, str]]:
             rows.append(
                 {
                     "how": "predicted, with the paper's settings",
-                    "days": "-",
+                    unit: "-",
                     "9 in 10 such runs": "do not fit",
                 }
             )
@@ -218,9 +226,9 @@ def _rows(answer: Prediction) -> list[dict[str, str]]:
         if ends[0] is not None:
             add("predicted, with other software", None, *ends)
     if answer.one_machine_days is not None:
-        alone = f"{PREDICTED_MARK}{days_rounded(answer.one_machine_days)}"
+        alone = f"{PREDICTED_MARK}{rounded(answer.one_machine_days)}"
         rows.append(
-            {"how": "predicted, on one of the machines", "days": alone, "9 in 10 such runs": "-"}
+            {"how": "predicted, on one of the machines", unit: alone, "9 in 10 such runs": "-"}
         )
     if answer.analytic_days is not None and answer.fits:
         add("the paper's estimate: all FLOPs at the peak", answer.analytic_days, None, None)

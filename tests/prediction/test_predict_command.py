@@ -119,6 +119,28 @@ def test_words_say_that_it_was_not_measured(
     assert "in 38.5 days" not in capsys.readouterr().out  # which other settings took
 
 
+def test_times_of_less_than_a_day_are_in_hours_as_the_sentence_has_them(
+    fitted: Fitted, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call(fitted, "--model", "bert-large", "--gpu", "B200", "--count", "8") == 0
+    out = capsys.readouterr().out
+    (hours, low, high) = re.findall(r"in ≈([\d.]+) hours \(([\d.]+)–([\d.]+)\)", out)[0]
+    assert re.search(r"^how +hours  9 in 10 such runs$", out, re.MULTILINE)
+    assert f"settings that we write out  ≈{hours}  {low}–{high}\n" in out
+    assert call(fitted, "--model", "pythia-1b", "--gpu", "B200", "--count", "8") == 0
+    assert re.search(r"^how +days  9 in 10 such runs$", capsys.readouterr().out, re.MULTILINE)
+
+
+def test_no_interval_is_told_where_its_ends_are_the_same(
+    fitted: Fitted, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What begins at a measurement of the same settings has the measurement's own doubt alone."""
+    assert call(fitted, "--model", "vit", "--gpu", "H200", "--count", "2") == 0
+    out = capsys.readouterr().out
+    assert re.search(r"settings that we write out +≈15  -\n", out)
+    assert not re.search(r" ([\d.]+)–\1\n", out)
+
+
 def test_what_cannot_be_answered_is_exit_code_1(
     fitted: Fitted, capsys: pytest.CaptureFixture[str]
 ) -> None:
