@@ -158,6 +158,18 @@ class TestBuildPage:
             await settled(pilot)
             assert len(rows(pilot)) == before
 
+    @pytest.mark.parametrize("size", [(120, 40), NARROW])
+    async def test_the_hint_of_a_field_is_shown_whole(
+        self, store_path: Path, size: tuple[int, int]
+    ) -> None:
+        async with running(store_path, state=ASKED_NOW, size=size) as pilot:
+            for key, name in (("e", "network"), ("u", "circuit")):
+                await pilot.press("enter", key)
+                await settled(pilot)
+                field = pilot.app.screen.query_one(f"#{name}", Input)
+                assert len(field.placeholder) < field.content_size.width, name
+                await pilot.press("escape", "escape", "escape")
+
     async def test_a_network_offers_two_machines_for_one_model(self, store_path: Path) -> None:
         async with running(store_path, state=ASKED_NOW) as pilot:
             before = len(rows(pilot))
