@@ -33,7 +33,8 @@ def nearest(word: str, known: Collection[str], listed_by: str = "") -> str:
     listed = f": {listed_by} lists them" if listed_by else ""
     near = get_close_matches(word.casefold(), sorted(by_folded), n=3, cutoff=0.0)
     such_as = ", ".join(by_folded[name] for name in near)
-    return f"{len(known)} are known, such as {such_as}{listed}"
+    # Of a thing with several spellings their number says nothing.
+    return f"known are such as {such_as}{listed}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -141,15 +141,12 @@ def _add(options: argparse.Namespace, store: Store) -> int:
     made = make_quote(cells, ledger_items(snapshot), today=date.today())
     if isinstance(made, list):
         new = any(problem.column == "item" for problem in made) and cells.get("item")
-        raise InputError(
-            joined([flagged(problem) for problem in made])
-            + (
-                '; a machine that is new is entered with --machine "NAME" --gpu H200 --count 8 in '
-                "place of --item"
-                if new
-                else ""
-            )
-        )
+        words = joined([flagged(problem) for problem in made])
+        if new:
+            words += " A" if words.endswith("?") else "; a"
+            words += ' machine that is new is entered with --machine "NAME" --gpu H200 --count 8'
+            words += " in place of --item"
+        raise InputError(words)
     added = store.add_quotes([made], [OWN])
     again = "" if added else " (it was there already)"
     words = _quote_words(made, item_names(snapshot.gpus, snapshot.hosts))

@@ -249,5 +249,7 @@ def parse_machines(text: str, most: int) -> int:
     """How many machines. Raises InputError."""
     machines = read_whole(text)
     if machines is None or machines > most:
-        raise InputError(f"the number of machines {shown(text)} is not one of 1 to {most}")
+        raise InputError(
+            f"the number of machines {shown(text)} is not a whole number from 1 to {most}"
+        )
     return machines

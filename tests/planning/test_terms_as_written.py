@@ -141,7 +141,7 @@ def test_an_amount_is_read_as_it_is_written_where_its_currency_is_used(
     [
         ("[purchases]\ncost_share = 0.5\n", "purchases.cost_share_by"),
         ('[purchases]\ncost_share_by = "x"\n', "purchases.cost_share_by: pays nothing"),
-        ('[electricity]\npaid_by = "grant"\n', "electricity.usd_per_kwh: must be a number"),
+        ('[electricity]\npaid_by = "grant"\n', "electricity.usd_per_kwh: is missing: write what"),
         ("[running]\nutilisation_by_year = [0.5]\n", "running.utilisation_by_year"),
         ('[[costs]]\nname = "x"\nkind = "storage"\n', "costs[1]: needs either amount"),
         ('[[costs]]\nname = "x"\nkind = "storag"\namount = 1\n', "did you mean 'storage'"),

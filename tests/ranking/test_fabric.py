@@ -220,8 +220,8 @@ def test_the_commands_answer_and_mark_it(
     [
         (["--nodes", "2"], "name one of ethernet-10, ethernet-25"),
         (["--fabric", "ethernet-25"], "add --nodes 2"),
-        (["--nodes", "0", "--fabric", "ethernet-25"], "not one of 1 to"),
-        (["--nodes", "two", "--fabric", "ethernet-25"], "not one of 1 to"),
+        (["--nodes", "0", "--fabric", "ethernet-25"], "not a whole number from 1 to"),
+        (["--nodes", "two", "--fabric", "ethernet-25"], "not a whole number from 1 to"),
         (["--nodes", "2", "--fabric", "wifi"], "infiniband-ndr"),
         (["--nodes", "2", "--fabric", ""], "infiniband-ndr"),
     ],

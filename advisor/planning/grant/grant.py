@@ -230,5 +230,6 @@ def _electricity(file: str, power: ElectricityTable, currency: Currency) -> Deci
             raise wrong(file, "electricity.price_per_kwh", problem)
         return currency.rate_usd(power.price_per_kwh)
     if power.usd_per_kwh is None:
-        raise wrong(file, "electricity.usd_per_kwh", "must be a number above 0 and at most 10")
+        problem = "is missing: write what a kWh costs, as in usd_per_kwh = 0.15"
+        raise wrong(file, "electricity.usd_per_kwh", problem)
     return exact(power.usd_per_kwh)
