@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 
 from advisor.answers.before import of_typed_store, quoted
 from advisor.answers.build_words import (
+    hourly_words,
     machine_words,
     named_gpus_words,
     over_words,
@@ -245,8 +246,8 @@ def _rent(one: OneBuild) -> list[Said]:
         return [Said("nobody is known to rent these GPUs out: advisor prices refresh")]
     # As the ranking's doubts do: what is rented for certain comes before what may be taken away.
     first, *others = sorted(evens, key=lambda even: even.offer.kind != "on-demand")
-    run, price = first.rent_per_experiment_usd, first.offer.price_per_hour_usd
-    named = f"{rented_words(one.build)} at {usd_and_cents(price)} an hour"
+    run = first.rent_per_experiment_usd
+    named = f"{rented_words(one.build)} at {hourly_words(first.offer)}"
     sure, *perhaps = even_words([first, *others], is_owned=one.build.host_owned)
     said = [Said(f"≈{usd_rounded(run)} a run on {named}, {sure}")]
     for even, words in zip(others, perhaps, strict=True):

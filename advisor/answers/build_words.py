@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from advisor.costs.amounts import usd_and_cents
 from price_catalog.builds import Build
 from price_catalog.model import OWN_QUOTE
 
 if TYPE_CHECKING:
+    from advisor.costs.rental import RentOffer
     from advisor.ranking.fabric import Fabric
     from price_catalog.power import Supply
 
@@ -28,6 +30,13 @@ def named_gpus_words(build: Build) -> str:
 def rented_words(build: Build) -> str:
     """``4 × A6000``: as many of its GPUs, in a machine of whoever rents them out."""
     return f"{build.gpu_count} × {build.gpu.short_name}"
+
+
+def hourly_words(offer: RentOffer) -> str:
+    """``$2.99 an hour``; ``4 × $1.69 an hour`` where nobody is known to rent out so many GPUs in
+    one machine, and several of one GPU are counted."""
+    each = usd_and_cents(offer.middle.price_per_hour_usd)
+    return f"{each} an hour" if offer.times == 1 else f"{offer.times} × {each} an hour"
 
 
 def several_words(build: Build) -> str:

@@ -12,6 +12,7 @@ from advisor.answers.before import Doubt, quoted
 from advisor.answers.budgets import converted
 from advisor.answers.build_words import (
     gpus_words,
+    hourly_words,
     in_machine,
     limit_first,
     rented_words,
@@ -39,7 +40,7 @@ from advisor.answers.wording import (
     price_day,
     runs_words,
 )
-from advisor.costs.amounts import age_words, minutes_words, usd_and_cents, usd_rounded
+from advisor.costs.amounts import age_words, minutes_words, usd_rounded
 from advisor.costs.cost import DAYS_PER_YEAR
 from advisor.costs.price_book import STALE_DAYS
 from advisor.ranking.rank import RankedRow, Ranking
@@ -374,7 +375,7 @@ def _rent(
     life = ranking.question.lifetime_years
     words = (
         f"a run costs ≈{usd_rounded(run_usd)} on {rented_words(build)} "
-        f"rented at {usd_and_cents(offer.price_per_hour_usd)} an hour"
+        f"rented at {hourly_words(offer)}"
     )
     if row.training_days > life * DAYS_PER_YEAR:
         words += f"; the machine does not finish one in {life:g} years"

@@ -91,7 +91,8 @@ def _rests_on(owned: Ownership, evens: Sequence[BreakEven], width: int) -> list[
     for even in evens:
         rental = even.offer.middle
         said = f"{rental.provider}, {rental.priced_on}, {rental.url or rental.source_id}"
-        facts.append((even.offer.kind, f"the middle of {even.offer.providers}: {said}"))
+        one = "" if even.offer.times == 1 else " for one GPU"
+        facts.append((even.offer.kind, f"the middle of {even.offer.providers}{one}: {said}"))
     label = max(len(name) for name, _ in facts) + 4
     lines = [
         fill(
@@ -216,8 +217,13 @@ def rent_doubts(
         words.append(f"the price is {age_words(rental.priced_on, owned.as_of)} old")
     if rental.leaves_out:
         words.append(f"{rental.leaves_out} are billed on top")
-    if words:
-        text = f"{', '.join(words)} ({rental.provider})"
+    told = [f"{', '.join(words)} ({rental.provider})"] if words else []
+    if (count := evens[0].offer.times) > 1:
+        told.append(
+            f"nobody is known to rent out {count} in one machine: {count} times the price of one"
+        )
+    if told:
+        text = "; ".join(told)
         doubts.append(Doubt(about="rent", words=text, command="advisor prices refresh"))
     if not owned.own.terms.electricity_usd_per_kwh:
         runs = "" if number is None else f" --experiments {number:f}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from advisor.answers.build_words import owned_words, rented_words
+from advisor.answers.build_words import hourly_words, owned_words, rented_words
 from advisor.answers.ownership import Ownership
 from advisor.answers.wording import (
     counted_days,
@@ -64,7 +64,7 @@ def rent_sentence(owned: Ownership, evens: list[BreakEven]) -> str:
     words = (
         f"A run of {owned.candidates.model.name} on {rented_words(owned.build)} rented "
         f"{even.offer.kind} costs {owned.mark}{usd_rounded(even.rent_per_experiment_usd)} "
-        f"({_days_words(owned)} at {usd_and_cents(even.offer.price_per_hour_usd)} an hour)"
+        f"({_days_words(owned)} at {hourly_words(even.offer)})"
     )
     if not finishes(owned):
         years = f"{owned.own.terms.lifetime_years:f} years"
@@ -90,14 +90,16 @@ def rent_sentence(owned: Ownership, evens: list[BreakEven]) -> str:
 
 def offer_words(offer: RentOffer) -> str:
     """What renting costs, from whom and since when, in one sentence."""
-    price, whose = usd_and_cents(offer.price_per_hour_usd), offer.middle
+    hourly, whose = hourly_words(offer), offer.middle
+    one = "" if offer.times == 1 else " of one GPU"
     asked = f"{whose.provider}, {whose.priced_on}{left_out_words(whose)}"
     if offer.providers == 1:
-        return f"{offer.kind}: {price} an hour, the only offer: {asked}"
-    span = f"{usd_and_cents(offer.low_usd)} to {usd_and_cents(offer.high_usd)}"
+        return f"{offer.kind}: {hourly}, the only offer{one}: {asked}"
+    low, high = offer.low_usd / offer.times, offer.high_usd / offer.times
+    span = f"{usd_and_cents(low)} to {usd_and_cents(high)}"
     which = "dearer" if offer.providers == 2 else "middle"
-    of = f"the {which} of {offer.providers} offers ({span})"
-    return f"{offer.kind}: {price} an hour, {of}: {asked}"
+    of = f"the {which} of {offer.providers} offers{one} ({span})"
+    return f"{offer.kind}: {hourly}, {of}: {asked}"
 
 
 def left_out_words(rental: Rental) -> str:

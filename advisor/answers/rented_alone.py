@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from advisor.answers.before import Doubt, doubt_block, quoted
-from advisor.answers.build_words import rented_words
+from advisor.answers.build_words import hourly_words, rented_words
 from advisor.answers.offered import days_of
 from advisor.answers.wording import mark_at
 from advisor.costs.amounts import age_words, usd_and_cents, usd_rounded
@@ -46,7 +46,7 @@ def rented_sentence(rented: RentedAlone) -> str:
     offer, gpus = rented.offers[0], rented_words(candidates.builds[i])
     of = "" if offer.providers == 1 else f", the middle of {offer.providers} providers"
     day = f"{offer.middle.priced_on:%B %Y}"
-    hourly = f"{usd_and_cents(offer.price_per_hour_usd)} an hour ({day}{of})"
+    hourly = f"{hourly_words(offer)} ({day}{of})"
     usd, how = rented.run_usd(offer), offer.kind.replace("-", " ")
     start = f"{candidates.model.name} on {gpus} rented {how}"
     days, end = days_of(candidates, i), f"nobody sells a machine with {gpus}"

@@ -78,6 +78,26 @@ def test_electricity_that_is_counted_is_no_doubt(
     assert "state what a kWh costs you" not in said(capsys, *argv, "--electricity", "0.15")
 
 
+@pytest.mark.parametrize(
+    ("gpu", "count", "alone"), [("rtx-pro-6000-blackwell-ws", 4, True), ("b200-sxm", 8, False)]
+)
+def test_several_rented_machines_of_one_gpu_are_told_as_such(
+    gpu: str, count: int, alone: bool, store_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nobody rents out four of these cards in one machine; eight B200 somebody does."""
+    asked = ("--model", "pythia-1b", "--gpu", gpu, "--count", str(count))
+    argv = ["prices", "rent", *asked, "--store", str(store_path)]
+    answer = json.loads(said(capsys, *argv, "--format", "json"))
+    assert (answer["rent"][0]["machines"] == count) is alone
+    text = " ".join(said(capsys, *argv).split())
+    assert (f" days at {count} × $" in text) is alone
+    told = f"nobody is known to rent out {count} in one machine: {count} times the price of one"
+    assert (told in text) is alone
+    store = ("--store", str(store_path))
+    ranked = said(capsys, "rank", "--model", "pythia-1b", "--gpus", gpu, *store)
+    assert (f" rented at {count} × $" in ranked) is alone
+
+
 def test_buying_without_electricity_says_so(
     store_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
