@@ -12,7 +12,7 @@ from typing import Any
 from advisor.answers.before import Doubt, doubt_block, doubt_objects, quoted
 from advisor.answers.plan_answer import SHARES, gpus_of
 from advisor.answers.plan_calendar import short_day
-from advisor.answers.plan_sentence import overhead_words
+from advisor.answers.plan_sentence import hired, overhead_words
 from advisor.answers.shared_batch import measure_command
 from advisor.answers.wording import PREDICTED_MARK
 from advisor.costs.amounts import day_words
@@ -247,7 +247,9 @@ def _takes(problem: PlanningProblem, plan: Plan, *, short: bool = False) -> str:
     for rental_id in dict.fromkeys(r.rental_id for r in plan.rented):
         rental = rentals[rental_id]
         runs = sum(r.runs for r in plan.rented if r.rental_id == rental_id)
-        whole = f"{rental.label}, for {runs} {'run' if runs == 1 else 'runs'}"
-        verb = "rent" if rental.allocation is None else "use"
-        does.append(f"{verb} {_rented_gpus(rental) if short else whole}")
+        verb, whole = hired(rental, plan.at_once(rental_id))
+        if short:
+            does.append(f"{verb} {whole.partition(' from ')[0].partition(' at ')[0]}")
+        else:
+            does.append(f"{verb} {whole}, for {runs} {'run' if runs == 1 else 'runs'}")
     return "; ".join(does) or "what is owned"

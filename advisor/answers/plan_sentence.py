@@ -94,8 +94,8 @@ def _does(loaded: Loaded, plan: Plan) -> str:
         counts[each.machine_id] = counts.get(each.machine_id, 0) + each.count
     does = [_got(machines[name], count) for name, count in counts.items()]
     rentals = {each.rental_id: each for each in loaded.problem.rentals}
-    hired = dict.fromkeys(r.rental_id for r in plan.rented)
-    does += [_hired(rentals[name], plan.at_once(name)) for name in hired]
+    names = dict.fromkeys(r.rental_id for r in plan.rented)
+    does += [hired(rentals[name], plan.at_once(name)) for name in names]
     if not does:
         return "Use what the lab has" if plan.work else "Nothing can be done"
     more = len(does) - MOST_DONE
@@ -139,7 +139,7 @@ def from_one_place(things: Sequence[str]) -> list[str]:
     return found or list(things)
 
 
-def _hired(rental: Rental, at_once: int) -> tuple[str, str]:
+def hired(rental: Rental, at_once: int) -> tuple[str, str]:
     """``("rent", "4 × H100 from Lambda")``, ``("rent", "3 × (4 × H100) at once from Lambda")``; of
     an allocation ``("use", "1 × A100 at Campus")``."""
     if rental.allocation is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import date
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from advisor.planning.solver.problem import PlanningProblem
 from advisor.planning.solver.whole_cents import purchase_cents, run_cents
 from advisor.ranking.snapshot import take_snapshot
 from advisor.store import Store
+from tests.planning.forms_for_tests import grant_head
 from tests.planning.grant_files import FREELY, SMALL, grant_file
 from tests.planning.test_plan_command import run
 
@@ -42,6 +44,23 @@ def test_the_question_turned_round(
     assert "which nobody is known to sell new" in row["takes"]  # measured cards are old ones
     code, out, _ = run(capsys, *given, "--how-many", "pythia-410m", "--by", "2027-03-01")
     assert json.loads(out)["models"][0]["runs"] < row["runs"]
+
+
+def test_runs_that_are_rented_at_once_are_told_with_how_many(
+    store_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """All runs within two weeks of rent: no one GPU does them one after another."""
+    rented = "[purchases]\nallowed = false\n[running]\nlongest_run_days = 60\n"
+    path = grant_file(tmp_path, grant_head("pythia-410m") + '[budget]\ntotal = "20k"\n' + rented)
+    given = [str(path), "--format", "json", "--store", str(store_path), "--by", "2027-02-15"]
+    code, out, _ = run(capsys, *given, "--how-many", "pythia-410m")
+    answer = json.loads(out)
+    runs = answer["verdict"]["runs"]
+    assert code == 0 and runs > 1
+    takes = answer["models"][0]["takes"]
+    counts = [int(n) for n in re.findall(r"rent (\d+) × \([^)]*\) at once from [\w ]+, for", takes)]
+    assert counts and sum(counts) <= runs
+    assert answer["verdict"]["sentence"].endswith(f": {takes}.")
 
 
 def most_runs_by_filling(problem: PlanningProblem) -> int:
