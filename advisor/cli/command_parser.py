@@ -46,6 +46,8 @@ _FIRST_FLAGS = {
 """What a word without a flag is for, where a command that takes none is called with one."""
 
 
+_OFTEN_WITH_BLANKS = {"--gpu", "--gpus", "--item", "--machine", "--vendor", "--note"}
+"""Flags whose values have blanks, and so need quotes, as in --gpu 'RTX 6000 Ada'."""
 _RENT = "advisor prices rent compares buying with renting, for one machine"
 _ELSEWHERE = {
     **dict.fromkeys(("rent", "rental", "hours", "cloud"), _RENT),
@@ -74,12 +76,16 @@ class _Parser(argparse.ArgumentParser):
         """What a command does not know is refused by the command itself: it knows what is meant."""
         options, unknown = super().parse_known_args(args, namespace)
         if unknown:
-            meant = self._meant(unknown, options)
+            meant = self._meant(unknown, options, [] if args is None else list(args))
             self.error(f"unrecognized arguments: {' '.join(unknown)}{meant}")
         return options, unknown
 
-    def _meant(self, unknown: Sequence[str], options: argparse.Namespace) -> str:
+    def _meant(
+        self, unknown: Sequence[str], options: argparse.Namespace, args: Sequence[str]
+    ) -> str:
         if not unknown[0].startswith("-"):
+            if (meant := _unquoted(unknown, args)) is not None:
+                return f": what has blanks needs quotes, as in {meant}"
             flag = _FIRST_FLAGS.get(self.prog.removeprefix("advisor "), "-")
             if flag == "model" and options.model and unknown[0].lstrip("$")[:1].isdigit():
                 flag = "budget"
@@ -122,6 +128,17 @@ def _of_predict(prog: str) -> set[str]:
     predict = _Parser(prog="advisor predict")
     command_module("predict").add_arguments(predict)
     return {flag[2:] for flag in predict._option_string_actions if flag.startswith("--")}
+
+
+def _unquoted(unknown: Sequence[str], args: Sequence[str]) -> str | None:
+    """``--gpu 'RTX 6000 Ada'`` where the value of such a flag was typed without quotes; else None."""
+    from advisor.answers.before import quoted  # late: hardly anybody needs it
+
+    at = next((n for n, word in enumerate(args) if word == unknown[0]), 0)
+    if at < 2 or args[at - 2] not in _OFTEN_WITH_BLANKS:
+        return None
+    rest = takewhile(lambda word: not word.startswith("-"), args[at - 1 :])
+    return f"{args[at - 2]} {quoted(' '.join(rest))}"
 
 
 def _numbered(words: Sequence[str]) -> bool:

@@ -35,6 +35,23 @@ def test_a_gpu_without_a_near_name_is_told_how_to_see_the_names(
     assert err.rstrip().endswith("none is near: advisor prices list lists them")
 
 
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (("predict", "--gpu", "RTX", "6000", "Ada", "--count", "2"), "--gpu 'RTX 6000 Ada'"),
+        (("rank", "--gpus", "RTX", "5090,", "H100"), "--gpus 'RTX 5090, H100'"),
+        (("prices", "rent", "--gpu", "RTX", "4090", "--count", "2"), "--gpu 'RTX 4090'"),
+    ],
+)
+def test_a_gpu_typed_without_quotes_is_told_with_them(
+    words: tuple[str, ...], meant: str, store_path: Path, capsys: Capture
+) -> None:
+    at = ("--model", "pythia-1b", "--store", str(store_path))
+    code, out, err = told(capsys, *words, *at)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert f": what has blanks needs quotes, as in {meant} (see: " in err
+
+
 def test_prices_alone_names_its_commands(capsys: Capture) -> None:
     code, out, err = told(capsys, "prices")
     assert (code, out, err.count("\n")) == (2, "", 1)
