@@ -132,7 +132,7 @@ def _doubts(progress: Progress, plan: Plan, typed: str) -> list[Doubt]:
     if progress.best_row is None:
         if request.minutes is None:
             return []
-        words = f"{plain(request.minutes, 6)} minutes were too few"
+        words = f"{plain(request.minutes, 6)} min was not enough"
         return [
             Doubt(
                 about="time",

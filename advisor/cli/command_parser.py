@@ -131,7 +131,7 @@ def _of_predict(prog: str) -> set[str]:
 
 
 def _unquoted(unknown: Sequence[str], args: Sequence[str]) -> str | None:
-    """``--gpu 'RTX 6000 Ada'`` where the value of such a flag was typed without quotes; else None."""
+    """``--gpu 'RTX 6000 Ada'`` where such a value was typed without its quotes; else None."""
     from advisor.answers.before import quoted  # late: hardly anybody needs it
 
     at = next((n for n, word in enumerate(args) if word == unknown[0]), 0)
