@@ -33,6 +33,7 @@ from advisor.answers.offered import (
 from advisor.answers.rivals import kinds_words
 from advisor.answers.two_lines import SMALL_LINE, of_two_lines
 from advisor.answers.wording import (
+    SURE,
     chance_words,
     counted_days,
     days_and_ends,
@@ -110,13 +111,16 @@ def verdict(ranking: Ranking) -> Verdict:
             orderable=offers,
         )
     does = f"{model} in {', '.join([days, *limit, *run])}"
+    # The days of what is safely in time say so themselves.
+    safe = chance is not None and chance >= SURE
+    briefly = f"{model} in {', '.join([days, *run])}" if safe else does
     sure = {
         room: how_sure(ranking, priced=room != "no machine", named=room not in LEAST)
         for room in ROOMS
     }
     if is_unquoted(row.build, row.host_quote) and ranking.candidates.offered[ranking.order[0]]:
         return Verdict(
-            sentence=of_two_lines(_to_be_quoted(ranking, row, does)),
+            sentence=of_two_lines(_to_be_quoted(ranking, row, does, briefly)),
             medium=of_two_lines(
                 (
                     f"{_ask_words(row, room)}: {told}; "
@@ -151,8 +155,8 @@ def verdict(ranking: Ranking) -> Verdict:
     return Verdict(
         sentence=of_two_lines(
             f"{buy_words(row, room)}{_price_words(ranking, row, room, less=less)}: "
-            f"{does}; {sure[sure_room]}."
-            for room, less, sure_room in _SAID
+            f"{does if whole else briefly}; {sure[sure_room]}."
+            for room, less, sure_room, whole in _SAID
         ),
         medium=of_two_lines(
             (
@@ -168,14 +172,16 @@ def verdict(ranking: Ranking) -> Verdict:
     )
 
 
-_SAID: tuple[tuple[Room, bool, Room], ...] = (
-    *((room, True, room) for room in ROOMS if room not in LEAST),
-    ("short months", False, "short months"),
-    ("least", False, "least"),
-    ("least", False, "no machine"),
-    ("no machine", False, "no machine"),
+_SAID: tuple[tuple[Room, bool, Room, bool], ...] = (
+    *((room, True, room, True) for room in ROOMS if room not in LEAST),
+    *(("short months", False, sure, True) for sure in ("short months", *LEAST)),
+    ("short months", False, "no machine", False),
+    ("least", False, "no machine", True),
+    ("least", False, "no machine", False),
+    ("no machine", False, "no machine", True),
 )
-"""How much is said of the price, whether the same GPUs for less are, and how much of rivals."""
+"""How much is said of the price, whether the same GPUs for less are, how much of rivals, and
+whether it is told that the days are safely kept."""
 _MEDIUM: tuple[tuple[Room, bool], ...] = (
     ("no names", True),
     ("short months", True),
@@ -262,7 +268,7 @@ def _for_less(ranking: Ranking, first: int) -> str | None:
     return f"{usd_rounded(cost)} {where}"
 
 
-def _to_be_quoted(ranking: Ranking, row: RankedRow, does: str) -> Iterator[str]:
+def _to_be_quoted(ranking: Ranking, row: RankedRow, does: str, briefly: str) -> Iterator[str]:
     """The sentence for a machine whose options its seller sells and whose total nobody quoted: what
     to ask for, and what is quoted whole in its place; then what is shorter."""
     rooms: tuple[Room, ...] = ("all", "no age")
@@ -271,8 +277,11 @@ def _to_be_quoted(ranking: Ranking, row: RankedRow, does: str) -> Iterator[str]:
             words = _quoted_or_sure(ranking, named=named)
             yield f"{_ask_words(row, room)}: {does}; {words}."
         rooms = ("no age", "short months")
-    for room in ("short months", *LEAST):
-        yield f"{_ask_words(row, room)}: {does}; {how_sure(ranking, named=False)}."
+    short: tuple[Room, ...] = ("short months", "least")
+    for told in (does, briefly):
+        for room in short:
+            yield f"{_ask_words(row, room)}: {told}; {how_sure(ranking, named=False)}."
+    yield f"{_ask_words(row, 'no machine')}: {does}; {how_sure(ranking, named=False)}."
 
 
 def _ask_words(row: RankedRow, room: Room) -> str:

@@ -482,6 +482,23 @@ def test_what_one_puts_together_is_told_with_who_sells_its_gpus_and_its_parts(
     assert all(len(line) <= LINE for line in sentence_lines(sentence, LINE))
 
 
+@pytest.mark.parametrize("recipe", ["regnety-3.2gf", "smollm2-135m-shape", "pythia-1b"])
+@pytest.mark.parametrize("rule", RANK_RULES)
+def test_the_machine_is_named_before_days_that_are_safely_kept(
+    store_path: Path, recipe: str, rule: RankRule
+) -> None:
+    with Store(store_path).reading() as reader:
+        snapshot = take_snapshot(reader)
+        model = snapshot.model(recipe)
+        found = make_candidates(reader, snapshot, model, prices="latest", evidence="sound")
+    for budget in (15_500, 36_000, 60_000, 500_000):
+        for most in (60.0, 180.0):
+            ranking = rank(found, Question(budget_usd=Decimal(budget), max_days=most, rule=rule))
+            sentence = verdict(ranking).sentence
+            if sentence.startswith(("Buy ", "Ask ")):
+                assert " in the " in sentence, (budget, most)
+
+
 @pytest.mark.parametrize(
     ("budget", "rule", "said"),
     [
