@@ -3,6 +3,7 @@ measure it and how to order it (pure)."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date
 from decimal import Decimal
 from typing import Literal, NamedTuple
@@ -17,6 +18,7 @@ from advisor.answers.build_words import (
     set_limit,
 )
 from advisor.answers.circuit import OUTLET
+from advisor.answers.offered import parts_sellers
 from advisor.answers.one_build import OneBuild
 from advisor.answers.ownership_rows import cost_rows
 from advisor.answers.ownership_words import even_words, offer_words
@@ -328,6 +330,10 @@ def _order(one: OneBuild) -> list[Said]:
     if one.left_out is None and not candidates.offered[one.index]:
         # Who told of a price, or sells a part of it, is nobody to order the machine from.
         said.append(Said("nobody is known to sell all of it: ask a vendor for a quote", True))
+    elif (sellers := _parts_sellers(one, bought)) is not None:
+        cards, rest = sellers
+        what = "the GPU" if one.build.gpu_count == 1 else "the GPUs"
+        said.append(Said(f"{cards} sells {what}, {rest} the rest: you put it together"))
     for quote in bought:
         delivery = f"delivery: {quote.delivery}" if quote.delivery else "delivery not stated"
         warranty = f"warranty: {quote.warranty}" if quote.warranty else "warranty not stated"
@@ -344,6 +350,15 @@ def _order(one: OneBuild) -> list[Said]:
     if one.build.host.note:
         said.append(Said(f"the machine: {one.build.host.note}"))
     return said
+
+
+def _parts_sellers(one: OneBuild, bought: Sequence[Quote]) -> tuple[str, str] | None:
+    """Who sells the GPUs and who the parts, where these are two."""
+    if one.build.host.gpu_id is not None or len(bought) < 2:
+        return None
+    host, gpus = bought
+    sellers = parts_sellers(gpus, host)
+    return None if sellers is None or sellers[0] == sellers[1] else sellers
 
 
 _SECTIONS = {

@@ -87,3 +87,12 @@ def test_the_page_s_commands_work_as_typed(
     words = shlex.split(measure_commands(one)[where])
     assert main([*words[1:], "--store", str(store_path)]) == 0
     assert then in capsys.readouterr().err
+
+
+def test_what_one_puts_together_is_ordered_of_two_sellers(store_path: Path) -> None:
+    one = page_of(Store(store_path), "ws-trx50-2gpu")
+    candidates, i = one.ranking.candidates, one.index
+    gpus, host = candidates.gpu_quotes[i], candidates.host_quotes[i]
+    assert gpus is not None and host is not None and candidates.offered[i]
+    first = section_lines(one, "order")[0].text
+    assert first == f"{gpus.vendor} sells the GPUs, {host.vendor} the rest: you put it together"
