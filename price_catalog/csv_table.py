@@ -20,7 +20,7 @@ MOST_NAMED = 12
 
 def nearest(word: str, known: Collection[str], listed_by: str = "") -> str:
     """What is known instead of ``word``: the nearest spellings, or all of them where few, else the
-    nearest there are and the command that lists all, where there is one."""
+    command that lists all, where there is one."""
     from difflib import get_close_matches  # only a broken row pays for it
 
     by_folded = {name.casefold(): name for name in known}
@@ -30,11 +30,8 @@ def nearest(word: str, known: Collection[str], listed_by: str = "") -> str:
     if len(known) <= MOST_NAMED:
         between = "; " if any(", " in name for name in known) else ", "
         return "known: " + between.join(sorted(known))
-    listed = f": {listed_by} lists them" if listed_by else ""
-    near = get_close_matches(word.casefold(), sorted(by_folded), n=3, cutoff=0.0)
-    such_as = ", ".join(by_folded[name] for name in near)
     # Of a thing with several spellings their number says nothing.
-    return f"known are such as {such_as}{listed}"
+    return f"none is near: {listed_by} lists them" if listed_by else f"none of {len(known)} is near"
 
 
 @dataclass(frozen=True, slots=True)
