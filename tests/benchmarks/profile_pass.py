@@ -96,7 +96,7 @@ def main() -> None:
             launches[event.name] += 1
     classes: Counter[str] = Counter()
     for name, spent in kernels.items():
-        classes[_class_of(name)] += spent
+        classes[class_of(name)] += spent
     print(
         json.dumps(
             {
@@ -128,7 +128,7 @@ def _batches(recipe: Recipe, samples: int, device: torch.device) -> RandomBatche
     return batches
 
 
-def _class_of(kernel: str) -> str:
+def class_of(kernel: str) -> str:
     return next((name for name, words in CLASSES if re.search(words, kernel)), "other")
 
 

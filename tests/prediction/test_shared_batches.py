@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from advisor.prediction.fit.observations import chips_by_name
+from advisor.prediction.fit.shipped_evidence import chips_by_name
 from advisor.prediction.fitted import Fitted
 from advisor.prediction.model.workload import workload_of
 from advisor.prediction.physics.memory import Wanted

@@ -61,9 +61,6 @@ model on a card of the same kind.
 
 Table 1's on the A100: the paper's times there halve exactly from one to two GPUs, so that a scaled
 neighbour is the printed day itself.
-
-timm's on one RTX 3090 with all PCIe out: no training without compilation and with small images is
-left in the evidence.
 """
 
 SIMULATED = """The errors of a group are not independent. Where a GPU is left out, all of its times
@@ -83,18 +80,21 @@ ONE_SIDED = """A share of 100 % is only ten points from nine in ten. So this lis
 that are too narrow rather than such that are too wide, which the table above tells."""
 
 FEW_PAIRS = """The cards beyond the goal have little evidence. The L40's ratio is one pair of one
-script on rented cards, the RTX PRO 6000's one of another. The Quadro RTX 6000's are three of one
-model, two of which are of machines with slow links (below). One time that is off moves such a
-median. We made no rule for one of them alone, because nothing else could check it."""
+script on rented cards. The GH200's are three of one table, whose ResNet is slower on it than on an
+H100. The Quadro RTX 6000's are three of one model, two of which are of machines with slow links
+(below). One time that is off moves such a median. We made no rule for one of them alone, because
+nothing else could check it."""
 
 BEYOND_GOAL = """
-Of models that somebody measured, beyond the goals lie the H100 NVL in a few cases, the MI300X, of
-which one time is known and none of ours, and the RTX PRO 6000 Max-Q, whose half of the watts nobody
-trained under.
+Of models that somebody measured, beyond the goals lie the H100 NVL and the H100 PCIe, on which we
+ran nothing; MobileNetV3 and T5, of which one to three times are known; the MI300X, of which one
+time is known and none of ours; and the RTX PRO 6000 Max-Q, whose half of the watts nobody trained
+under.
 
 The rest is Pythia 12B, which nobody measured. On a GPU that our stack ran on, a decoder that nobody
-measured has a half-width of 1.14 if its size was measured, an encoder, a Mamba or a model of images
-1.17.
+measured, a mixture of experts too, has a half-width of 1.15 if its size was measured, an encoder,
+an encoder-decoder or a Mamba 1.18, a model of images 1.26. The last was 1.17 before seven of timm's
+models were measured, of which two were in their intervals.
 
 An interval that was cut to the goal there would promise more than the folds above show: with a
 model left out no more than nine in ten of our own stack's hold.
@@ -106,9 +106,10 @@ out, what others and we measured of its family tells what it takes, and nothing 
 paper's clock saw, which hides more of a ConvNeXt than of anything else.
 
 As long as it was reckoned to hide as much of each block, ConvNeXt was 55 % off and ViT 25 %, and
-14.9 % all of Table 1 with a model out. Since FP32 has factors of its own they are told too slow:
-both by 14 %. Of ViT an H100's profile has half of the reason: what tells of it is ViT-B/16, whose
-weight gradients in TF32 fill 72 of 132 multiprocessors where ViT's own fill 128.
+14.9 % all of Table 1 with a model out. Since FP32 has factors of its own they are told too slow,
+ConvNeXt by more. ViT was by 14 % until the multiprocessors counted that a gradient leaves idle:
+what tells of it is ViT-B/16, whose weight gradients in TF32 fill 72 of 132 where ViT's own fill
+128.
 
 Of the decoders the two largest are furthest off, and slower than predicted, where they must offload
 or shard on small GPUs: without them no time is left that tells what that costs. The others are near
@@ -154,6 +155,7 @@ FORETOLD = {
     "24 November": (34, 31),
     "26 November": (13, 9),
     "26 November, later": (27, 14),
+    "26 November, of other kinds": (20, 8),
 }
 """Of our own times of a day: how many, and how many were in the intervals of the fit before."""
 
@@ -164,19 +166,24 @@ are left out together (`python -m advisor.prediction.fit.later_times DAY`)."""
 LATER_TABLE = """
 | times | fit | typical error | intervals that hold | |
 |---|---|---|---|---|
-| ours from 26 November: 44, of 13 models that nobody had timed and of eight others | without \
-them | 8.2 % | 66 % | Pythia 14M and 31M take 1.5 to 1.6 times what is said |
-| 27 of them, of the 13 models | as it was | 19 % | 52 % | images, Pythia 14M and \
+| ours from 26 November: 62, of 26 models that nobody had timed and of eight others | without \
+them | 8.4 % | 63 % | timm's models, Pythia 14M and 31M take 0.5 to 1.6 times what is said |
+| 20 of them, of four mixtures of experts, two T5 and seven of timm's models | as it was \
+| 36 % | 40 % | experts under autocast take up to 6.5 times what is said, T5 1.9, MobileNetV3 2, \
+timm's ViT half: docs/measurements.md has each |
+| four of these 20, of two mixtures and T5 large | with the first eight and what their profiles \
+taught | 2 to 20 % | all | |
+| 27 of that day, of 13 models | as it was | 19 % | 52 % | images, Pythia 14M and \
 31M, RoBERTa base without the fused loss: docs/measurements.md has each |
 | the same, images alone: 14 | with what profiles of other models then taught, and none of these \
 times | 8.6 % (before: 21 %) | 64 % | their intervals were too narrow by then, and have been \
 calibrated since |
 | the first 13, of eight of the ten models below, naive and the paper's settings | as it was \
 | 4.1 % | 69 % | BERT compiled whole takes 1.27 and 1.37 times what is said |
-| ours from 24 November: 77, of 22 models that nobody had timed and of others | without them \
-| 8.9 % | 78 % | a third of our own models are left, two of them of images |
+| ours from 24 November: 95, of 35 models that nobody had timed and of others | without them \
+| 9.7 % | 76 % | few of our own models are left, two of them of images |
 | the 34 of 24 November alone | as it was | 8.5 % | 91 % | docs/measurements.md has each |
-| ours from 22 November: 120 | without them | 6.2 % | 89 % | half are with settings beyond the \
+| ours from 22 November: 138 | without them | 6.6 % | 86 % | half are with settings beyond the \
 paper's, of which no time of our own is left then |
 | the 30 of 22 November alone | as it was | 6.6 % | 77 % | RoBERTa's up to 23 % off |
 | the same less seven slower trials, which nobody is told | as it was | 8.2 % | 70 % | |

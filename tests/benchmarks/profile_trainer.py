@@ -1,0 +1,94 @@
+"""Kernels of one optimiser step of Hugging Face's Trainer itself, longest first.
+
+    python tests/benchmarks/profile_trainer.py roberta-base 64 free-lunch > profile.jsonl
+
+What `profile_pass.py` does for a pass of the model alone: the two tell what the Trainer adds. Four
+passes a step; milliseconds are of one pass. Needs a GPU.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections import Counter
+
+import torch
+from profile_pass import SHOWN, class_of
+from torch.profiler import ProfilerActivity, profile
+from transformers import TrainingArguments
+
+from bench_runner import configure
+from bench_runner.arguments import find_recipe, parse_settings, settings_words
+from bench_runner.worker import models
+from bench_runner.worker.prepared_model import prepared_model
+from bench_runner.worker.timed_trainer import PlainTrainer, StepEnd
+
+PASSES, WARM_STEPS = 4, 4
+
+
+def main() -> None:
+    recipe, samples = find_recipe(sys.argv[1]), int(sys.argv[2])
+    settings = parse_settings(sys.argv[3])
+    if not settings.free_lunch:
+        models.hide_kernels(recipe)
+    device, capability = torch.device("cuda"), torch.cuda.get_device_capability()
+    written = configure.training_arguments(
+        recipe,
+        settings,
+        micro_batch_size=samples,
+        accumulation_steps=PASSES,
+        device="cuda",
+        compute_capability=capability,
+    )
+    os.environ |= configure.environment(settings, ".".join(map(str, capability)))
+    arguments = TrainingArguments(**written | {"max_steps": WARM_STEPS + 2})
+    model = prepared_model(recipe, settings, arguments, device)
+    batches = models.RandomBatches(
+        recipe, samples=samples * PASSES, passes=PASSES * (WARM_STEPS + 2), device=device, seed=0
+    )
+    batches.micro_batch_size = samples
+    found = profile(activities=[ProfilerActivity.CUDA])
+    steps = 0
+
+    def ended() -> bool:
+        nonlocal steps
+        steps += 1
+        torch.cuda.synchronize()
+        if steps == WARM_STEPS:
+            found.start()
+        if steps == WARM_STEPS + 1:
+            found.stop()
+        return steps > WARM_STEPS
+
+    PlainTrainer(
+        batches=batches,
+        model=model,
+        args=arguments,
+        callbacks=[StepEnd(ended)],
+        optimizer_cls_and_kwargs=models.optimizer(recipe, device),
+    ).train()
+    kernels: Counter[str] = Counter()
+    launches: Counter[str] = Counter()
+    classes: Counter[str] = Counter()
+    for event in found.events():
+        if event.device_type == torch.autograd.DeviceType.CUDA:
+            spent_ms = event.device_time / 1000 / PASSES
+            kernels[event.name] += spent_ms
+            launches[event.name] += 1
+            classes[class_of(event.name)] += spent_ms
+    summary = {
+        "recipe": recipe.recipe_id,
+        "settings": settings_words(settings),
+        "micro_batch_size": samples,
+        "kernels_ms": round(sum(kernels.values()), 2),
+        "classes_ms": {name: round(ms, 2) for name, ms in classes.most_common()},
+    }
+    print(json.dumps(summary))
+    for name, spent_ms in kernels.most_common(SHOWN):
+        row = {"kernel": name[:150], "ms": round(spent_ms, 3), "launches": launches[name] / PASSES}
+        print(json.dumps(row))
+
+
+if __name__ == "__main__":
+    main()
