@@ -98,7 +98,10 @@ def test_counts_watts_and_rack_units(
         ("--utilisation 200%", "--utilisation '200%' is more than the whole"),
         ("--resale 1.5", "--resale '1.5' is more than the whole"),
         ("--model 7b", "advisor predict --model decoder --parameters 7B"),
-        ("--model dinosaur", "no model is called 'dinosaur'; 51 are known, such as "),
+        (
+            "--model dinosaur",
+            "no model is called 'dinosaur'; none is near: advisor data models lists them",
+        ),
         ("--model pythia1b", "did you mean 'pythia-1b'"),
         ("--model meta-llama/Llama-3.2-1B", "a name of a hub, where nothing is fetched"),
         ("--model ./my/config.json", "is a file: keep it under a name"),
