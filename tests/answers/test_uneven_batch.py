@@ -31,8 +31,9 @@ ASKED = ("--model", "pythia-1b", "--budget", "30k", "--gpus", "A6000")
 def page_of_three(store: Store) -> OneBuild:
     with store.reading() as reader:
         snapshot = take_snapshot(reader)
-        model = snapshot.model("pythia-1b")
-        candidates = make_candidates(reader, snapshot, model, prices="latest", evidence="sound")
+        candidates = make_candidates(
+            reader, snapshot, CandidatesKey("pythia-1b", "latest", "sound")
+        )
     ranking = rank(candidates, Question())
     index = next(i for i in ranking.order if candidates.builds[i].gpu_count == 3)
     return one_build(

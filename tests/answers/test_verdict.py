@@ -489,8 +489,7 @@ def test_the_machine_is_named_before_days_that_are_safely_kept(
 ) -> None:
     with Store(store_path).reading() as reader:
         snapshot = take_snapshot(reader)
-        model = snapshot.model(recipe)
-        found = make_candidates(reader, snapshot, model, prices="latest", evidence="sound")
+        found = make_candidates(reader, snapshot, CandidatesKey(recipe, "latest", "sound"))
     for budget in (15_500, 36_000, 60_000, 500_000):
         for most in (60.0, 180.0):
             ranking = rank(found, Question(budget_usd=Decimal(budget), max_days=most, rule=rule))
@@ -514,9 +513,8 @@ def test_published_times_say_nothing_of_what_has_none(
     """Others may well train it: with sound evidence they do."""
     with Store(store_path).reading() as reader:
         snapshot = take_snapshot(reader)
-        model = snapshot.model("pythia-1b")
-        found = make_candidates(reader, snapshot, model, prices="latest", evidence="published")
-        sound = make_candidates(reader, snapshot, model, prices="latest", evidence="sound")
+        found = make_candidates(reader, snapshot, CandidatesKey("pythia-1b", "latest", "published"))
+        sound = make_candidates(reader, snapshot, CandidatesKey("pythia-1b", "latest", "sound"))
     question = Question(budget_usd=None if budget is None else Decimal(budget), rule=rule)
     assert said in verdict(rank(found, question)).sentence
     assert "published" not in verdict(rank(sound, question)).sentence
