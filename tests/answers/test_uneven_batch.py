@@ -18,7 +18,7 @@ from advisor.answers.shared_batch import uneven_notes
 from advisor.cli.main import main
 from advisor.costs.tco import CostTerms
 from advisor.planning.report.sentences import _uneven
-from advisor.ranking.question import Question
+from advisor.ranking.question import CandidatesKey, Question
 from advisor.ranking.rank import rank
 from advisor.ranking.snapshot import make_candidates, take_snapshot
 from advisor.store import Store
