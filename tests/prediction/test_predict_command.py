@@ -137,7 +137,7 @@ def test_no_interval_is_told_where_its_ends_are_the_same(
     """What begins at a measurement of the same settings has the measurement's own doubt alone."""
     assert call(fitted, "--model", "vit", "--gpu", "H200", "--count", "2") == 0
     out = capsys.readouterr().out
-    assert re.search(r"settings that we write out +≈15  -\n", out)
+    assert re.search(r"settings that we write out +≈15\.1  -\n", out)
     assert not re.search(r" ([\d.]+)–\1\n", out)
 
 

@@ -67,7 +67,7 @@ def test_a_timm_name() -> None:
     ("model", "ask", "words"),
     [
         ("pythia-1bb", Ask(), "did you mean 'pythia-1b'"),
-        ("", Ask(), "are known, such as "),
+        ("", Ask(), "none is near: advisor data models lists them"),
         ("nowhere/config.json", Ask(tokens=1e9), "is not there"),
         ("openai/gpt2", Ask(tokens=1e9), "nothing is fetched here; download its config.json"),
         ("hf-hub:timm/resnet50.a1_in1k", Ask(images=1e9), "write the timm name resnet50.a1_in1k"),

@@ -22,7 +22,7 @@ from bench_runner.typed_numbers import plain
 if TYPE_CHECKING:
     from advisor.ranking.times import Model
 
-MAX_SHOWN = 50
+MAX_SHOWN = 60
 """A longer list is narrowed by typing, not by scrolling."""
 Search = Callable[[str], "Sequence[Model]"]
 
@@ -46,7 +46,7 @@ first in the list below. `↓` and `↑` take another, `Enter` or a click comple
     DEFAULT_CSS = """
     ModelPicker { height: 1; width: 1fr; }
     ModelPicker OptionList {
-        display: none; overlay: screen; constrain: inside inflect; width: 48; height: auto;
+        display: none; overlay: screen; constrain: inside inflect; width: 52; height: auto;
         max-height: 12; border: round $accent; padding: 0; background: $surface;
         scrollbar-size-vertical: 1;
     }
@@ -174,5 +174,5 @@ first in the list below. `↓` and `↑` take another, `Enter` or a click comple
         size = f"{plain(model.parameters / (1e9 if large else 1e6))} {'B' if large else 'M'}"
         times = self._times(model.recipe_id)
         remark = f"{times:,} times" if times else "not measured"
-        line = f"{model.recipe_id:<20} {size:>6}  {remark}"
+        line = f"{model.recipe_id:<26} {size:>6}  {remark}"
         return Option(Content(line), id=model.recipe_id)
