@@ -37,6 +37,10 @@ THIRSTY = "watts"
 UNLIKE = 1.0
 """Distance of a model whose layers are unlike all that were measured of its family: experts,
 encoder-decoders, disentangled attention, windows. A judgement, as `WIDENING` is."""
+LOOPED = 1.0
+"""Distance of a mixture of experts on a GPU for which torch has no grouped product: it has one for
+compute capabilities 9 and 10 (those with tensor memory accelerators) and loops over the experts on
+others (ATen's GroupedBlas.cpp), where nobody measured one."""
 OLD_CORES = 0.5
 """Distance that tensor cores older than any measured add (Volta and Turing; no BF16)."""
 
@@ -94,6 +98,16 @@ def model_distances(reach: Iterable[Reach], workloads: Sequence[Workload]) -> Fl
         there = np.array(measured[kind])
         apart[rows] = np.abs(here[rows, None, :] - there).max(axis=2).min(axis=1)
     return apart + UNLIKE * np.array([a != b for a, b in zip(kin, nearest, strict=True)])
+
+
+def meeting_distances(workloads: Sequence[Workload], chips: Sequence[Chip]) -> Floats:
+    """What a model (rows) and a GPU (columns) are further apart where they meet: `LOOPED`."""
+    import numpy as np
+
+    experts = np.array([workload.expert_flops > 0.0 for workload in workloads])
+    loops = np.array([not chip.tensor_memory for chip in chips])
+    apart: Floats = LOOPED * (experts[:, None] & loops[None, :])
+    return apart
 
 
 def _kin(workload: Workload) -> str:

@@ -6,7 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
-from advisor.prediction.distance import FARTHEST, chip_distance, model_distances
+from advisor.prediction.distance import (
+    FARTHEST,
+    chip_distance,
+    meeting_distances,
+    model_distances,
+)
 from advisor.prediction.fitted import (
     OWN_STACK,
     Fitted,
@@ -185,8 +190,9 @@ def _distinct(
     far = (
         model_distances(fitted.reach, workloads),
         np.array([chip_distance(fitted.reach, gpus, own, c) for c in chips]),
+        meeting_distances(workloads, chips),
     )
-    distance = far[0][workload_index] + far[1][chip_index]
+    distance = far[0][workload_index] + far[1][chip_index] + far[2][workload_index, chip_index]
     left = residuals(fitted, workloads, chips, far, naive=naive, lean=options[0].lean).at(
         workload_index, chip_index, np.divide(exchange, best, where=fits, out=np.zeros(pairs))
     )

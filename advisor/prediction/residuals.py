@@ -120,12 +120,13 @@ def residuals(
     fitted: Fitted,
     workloads: Sequence[Workload],
     chips: Sequence[Chip],
-    distance: tuple[Floats, Floats],
+    distance: tuple[Floats, Floats, Floats],
     *,
     naive: bool,
     lean: bool,
 ) -> Residuals:
-    """With one method's settings; ``distance`` from the evidence is of workloads and of chips."""
+    """With one method's settings; ``distance`` from the evidence is of workloads, of chips, and of
+    the one (rows) meeting the other."""
     import numpy as np
 
     unknown = len(fitted.effects)
@@ -135,8 +136,9 @@ def residuals(
     places_of = _places(fitted, workloads, chips, naive=naive, lean=lean)
     wired = places_of.pop(OF_LINKS[0])
     widths = dict(zip(KNOWN, fitted.widths, strict=True))
-    far = WIDENING * np.minimum(distance[0][:, None] + distance[1][None, :], FARTHEST)
-    far_gpu = WIDENING * np.minimum(distance[1][None, :], FARTHEST)
+    of_model, of_gpu, meeting = distance
+    far = WIDENING * np.minimum(of_model[:, None] + of_gpu[None, :] + meeting, FARTHEST)
+    far_gpu = WIDENING * np.minimum(of_gpu[None, :] + meeting, FARTHEST)
     base = fitted.factors_sd**2 + fitted.noise**2
 
     def spread(

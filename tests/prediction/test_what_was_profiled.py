@@ -15,6 +15,7 @@ from advisor.prediction.physics.columns import Columns, WorkloadTable
 from advisor.prediction.physics.factors import INDEX, Rows, row_factors, starts
 from advisor.prediction.physics.memory import Option, sample_bytes
 from advisor.prediction.physics.step_time import TERMS, opened, step_terms, work_terms
+from advisor.prediction.predict_many import predict_many
 from advisor.prediction.shipped_predictions import shipped_fit
 from bench_runner.flops import counted_architecture
 from bench_runner.kernels import most_promising
@@ -188,6 +189,18 @@ def test_experts_in_fp32_keep_twice_as_much() -> None:
         sample_bytes(replace(OURS, stage=stage), columns, costs)[0] for stage in (0, 1)
     )
     assert whole > sharded + 1.9 * columns.expert_elements[0]
+
+
+def test_experts_are_told_less_surely_where_torch_loops_over_them() -> None:
+    experts, dense = WORKLOADS["granite-3.0-1b-a400m-shape"], WORKLOADS["pythia-1b"]
+    chips = [CHIPS[name] for name in ("H100", "RTX 4090")]
+    pairs = np.indices((2, 2)).reshape(2, -1)
+    made = predict_many([experts, dense], chips, *pairs, np.ones(4, dtype=int), shipped_fit())
+    measured, looped, *others = made.distance
+    assert looped == pytest.approx(measured + 1.0)
+    assert max(others) < 0.01
+    width = made.high_days / made.days
+    assert width[1] > 1.1 * width[0]
 
 
 @pytest.mark.torch
