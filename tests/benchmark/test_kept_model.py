@@ -250,12 +250,22 @@ def test_every_shipped_recipe_could_be_a_kept_one() -> None:
 
 
 TINY_SHAPE = {key: LLAMA[key] for key in LLAMA if key not in ("rope_scaling", "model_type")}
+SHARED = ("num_key_value_heads",)
+UNSHARED = ("gpt_neox", "opt", "bert", "modernbert", "deberta-v2", "t5", "mamba")
+"""Kinds of which each head has keys and values of its own: the key above would be refused."""
 EXPERTS = {"num_experts_per_tok": 2, "moe_intermediate_size": 16}
 SMALL_IMAGES = ("--images", "1M", "--batch", "2", "--image-size", "32")
 TEXTS = ("--tokens", "1M", "--batch", "2", "--sequence-length", "16")
 KEPT: dict[str, tuple[dict[str, Any] | str, tuple[str, ...]]] = {
     **{
-        name.replace("_", "-"): ({**TINY_SHAPE, "model_type": name, **more}, TEXTS)
+        name.replace("_", "-"): (
+            {
+                **{k: v for k, v in TINY_SHAPE.items() if name not in UNSHARED or k not in SHARED},
+                "model_type": name,
+                **more,
+            },
+            TEXTS,
+        )
         for name, more in (
             ("qwen3", {"head_dim": 16}),
             ("gpt_neox", {}),
@@ -271,7 +281,7 @@ KEPT: dict[str, tuple[dict[str, Any] | str, tuple[str, ...]]] = {
             ("bert", {"max_position_embeddings": 32}),
             ("modernbert", {"local_attention": 8}),
             ("deberta-v2", {"relative_attention": True, "pos_att_type": "p2c|c2p"}),
-            ("t5", {"d_model": 32, "d_ff": 64, "num_heads": 2, "num_layers": 1, "d_kv": 16}),
+            ("t5", {"d_model": 32, "d_ff": 64, "num_heads": 2, "num_layers": 2, "d_kv": 16}),
             ("mamba", {}),
         )
     },

@@ -87,9 +87,10 @@ nothing else could check it."""
 
 BEYOND_GOAL = """
 Of models that somebody measured, beyond the goals lie the H100 NVL and the H100 PCIe, on which we
-ran nothing; MobileNetV3 and T5, of which one to three times are known; the MI300X, of which one
-time is known and none of ours; and the RTX PRO 6000 Max-Q, whose half of the watts nobody trained
-under.
+ran nothing; MobileNetV3 and T5, of which one to three times are known; mixtures of experts on GPUs
+other than Hopper and Blackwell, for which torch has no grouped product and loops over the experts;
+the MI300X, of which one time is known and none of ours; and the RTX PRO 6000 Max-Q, whose half of
+the watts nobody trained under.
 
 The rest is Pythia 12B, which nobody measured. On a GPU that our stack ran on, a decoder that nobody
 measured, a mixture of experts too, has a half-width of 1.15 if its size was measured, an encoder,
