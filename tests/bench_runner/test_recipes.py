@@ -94,6 +94,19 @@ class TestShippedRecipes:
             "resnet-101",
             "roberta-base",
             "swin-tiny",
+            "deepseek-v2-1.2b-shape",
+            "deepseekmoe-2b-shape",
+            "granite-3.0-1b-a400m-shape",
+            "mixtral-1.5b-shape",
+            "t5-base",
+            "t5-large",
+            "timm-coatnet-0-rw-224",
+            "timm-densenet121",
+            "timm-efficientnet-b0",
+            "timm-mixer-b16-224",
+            "timm-mobilenetv3-large-100",
+            "timm-resnext50-32x4d",
+            "timm-vit-base-patch16-224",
         }
         assert [RECIPES[name].name for name in ("pythia-160m", "mamba", "vit")] == [
             "Pythia 160M",
@@ -166,18 +179,16 @@ class TestShippedRecipes:
 
     @pytest.mark.torch
     def test_fsdp_wraps_layers_that_the_model_has(self) -> None:
-        transformers = pytest.importorskip("transformers")
+        pytest.importorskip("transformers")
         torch = pytest.importorskip("torch")
+        from bench_runner.worker.models import build_model
+
         for recipe in RECIPES.values():
             if recipe.model.timm is not None:
                 assert not recipe.support.fsdp_wrap
                 continue
-            config = getattr(transformers, recipe.model.config_class)(**recipe.model.arguments)
-            auto = {"encoder": "AutoModelForMaskedLM", "convnet": "AutoModelForImageClassification"}
-            auto |= {"vit": "AutoModelForImageClassification"}
-            build = getattr(transformers, auto.get(recipe.family, "AutoModelForCausalLM"))
             with torch.device("meta"):
-                model = build.from_config(config)
+                model = build_model(recipe, None)
             layers = {type(module).__name__ for module in model.modules()}
             assert set(recipe.support.fsdp_wrap) <= layers, recipe.recipe_id
 
