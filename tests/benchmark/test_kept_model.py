@@ -250,9 +250,8 @@ def test_every_shipped_recipe_could_be_a_kept_one() -> None:
 
 
 TINY_SHAPE = {key: LLAMA[key] for key in LLAMA if key not in ("rope_scaling", "model_type")}
-SHARED = ("num_key_value_heads",)
 UNSHARED = ("gpt_neox", "opt", "bert", "modernbert", "deberta-v2", "t5", "mamba")
-"""Kinds of which each head has keys and values of its own: the key above would be refused."""
+"""Kinds of which each head has keys and values of its own: the key for it would be refused."""
 EXPERTS = {"num_experts_per_tok": 2, "moe_intermediate_size": 16}
 SMALL_IMAGES = ("--images", "1M", "--batch", "2", "--image-size", "32")
 TEXTS = ("--tokens", "1M", "--batch", "2", "--sequence-length", "16")
@@ -260,7 +259,11 @@ KEPT: dict[str, tuple[dict[str, Any] | str, tuple[str, ...]]] = {
     **{
         name.replace("_", "-"): (
             {
-                **{k: v for k, v in TINY_SHAPE.items() if name not in UNSHARED or k not in SHARED},
+                **{
+                    key: value
+                    for key, value in TINY_SHAPE.items()
+                    if key != "num_key_value_heads" or name not in UNSHARED
+                },
                 "model_type": name,
                 **more,
             },

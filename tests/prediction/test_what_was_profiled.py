@@ -166,7 +166,7 @@ def test_autocast_leaves_experts_in_fp32_and_half_weights_do_not() -> None:
     whole, dense = experts_s(WHOLE, *names)
     assert whole > 0.0
     assert dense == 0.0
-    # 64 experts' tokens of a sample, three passes, at 66.9 TFLOP/s (less what the power takes).
+    # The chosen experts' products, three passes, at 66.9 TFLOP/s less what the power takes.
     granite = WORKLOADS[names[0]]
     least = 3.0 * granite.batch_size * granite.expert_flops / 66.9e12
     assert least <= whole < 1.3 * least

@@ -73,7 +73,7 @@ class Workload:
     fused_attention: bool
     """Whether free-lunch settings bring a fused attention kernel."""
     always_fused: bool
-    """Whether naive settings have it too, as timm's models do, whose code asks for nothing."""
+    """Whether naive settings have it too: timm's models take it unasked."""
     opens: bool
     """Whether compiling the model as a whole opens that kernel into products and a softmax."""
     layered: bool

@@ -89,7 +89,8 @@ gradient, and all three passes together reach a thirtieth (profiled on an H200, 
 8.6 and 1.07 of 33.5 TFLOP/s). Single precision casts nothing, so that a kept element costs half of
 what it does in mixed precision, a score a tenth; TF32 products of an H100 reach 42 % of their
 peak, those of FP32 units 71 %, convolutions 28 % of TF32's (profiled, PyTorch 2.11:
-docs/measurements.md). In half precision PyTorch's SDPA takes cuDNN's attention on GPUs with
+docs/measurements.md). Experts in FP32 take 2.1 times as long as their products would at the peak,
+with what hands tokens to them (profiled as well). In half precision PyTorch's SDPA takes cuDNN's attention on GPUs with
 tensor memory accelerators since 2.5: measured 1.5 to 1.8 times as fast as the FlashAttention 2 that
 others' rows have (docs/measurements.md). The last five are the paper's harness: `hidden_share`."""
 EXCHANGES = ("exchange", "exposed")
