@@ -90,9 +90,10 @@ gradient, and all three passes together reach a thirtieth (profiled on an H200, 
 what it does in mixed precision, a score a tenth; TF32 products of an H100 reach 42 % of their
 peak, those of FP32 units 71 %, convolutions 28 % of TF32's (profiled, PyTorch 2.11:
 docs/measurements.md). Experts in FP32 take 2.1 times as long as their products would at the peak,
-with what hands tokens to them (profiled as well). In half precision PyTorch's SDPA takes cuDNN's attention on GPUs with
-tensor memory accelerators since 2.5: measured 1.5 to 1.8 times as fast as the FlashAttention 2 that
-others' rows have (docs/measurements.md). The last five are the paper's harness: `hidden_share`."""
+with what hands tokens to them (profiled as well). In half precision PyTorch's SDPA takes cuDNN's
+attention on GPUs with tensor memory accelerators since 2.5: measured 1.5 to 1.8 times as fast as
+the FlashAttention 2 that others' rows have (docs/measurements.md).
+The last five are the paper's harness: `hidden_share`."""
 EXCHANGES = ("exchange", "exposed")
 """Terms that grow as the links between GPUs are slower."""
 NAMES = tuple(factor.name for factor in FACTORS)
