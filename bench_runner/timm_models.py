@@ -35,6 +35,8 @@ class Counted:
     scores: int
     taps: int
     """Products of depthwise convolutions."""
+    normed_pixels: int
+    """Of batch norms: positions of which each channel's statistics are taken."""
     layers: int
     tokens: int
     width: int
@@ -77,6 +79,7 @@ class TimmModel(Architecture):
             elements=round(counted.elements * area),
             scores=round(counted.scores * square),
             taps=round(counted.taps * area),
+            normed_pixels=round(counted.normed_pixels * area),
             tokens=max(1, round(counted.tokens * area)),
         )
 

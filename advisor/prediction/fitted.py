@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-VERSION = 17
+VERSION = 18
 """Counts up when the factors or effects change their meaning: an older fit is then fitted anew."""
 
 
@@ -42,9 +42,12 @@ OF_GPU = ("generation", "gpu", "board")
 OF_LINKS = ("links",)
 """How a machine is wired: it moves the exchange alone."""
 OF_SOFTWARE = ("software", "source", "source x method", "source x gpu", "source x model")
+OF_NAIVE = ("model x naive",)
+"""What physics misses of a model's naive settings alone: how its code is cut into kernels, which a
+compiler cuts anew."""
 OF_LEAN = ("lean", "lean otherwise")
 """What settings beyond the paper's gain: of decoders, and of the other models of text."""
-KNOWN = (*OF_MODEL, *OF_GPU, *OF_LINKS, *OF_SOFTWARE, *OF_LEAN, "pair")
+KNOWN = (*OF_MODEL, *OF_GPU, *OF_LINKS, *OF_SOFTWARE, *OF_NAIVE, *OF_LEAN, "pair")
 """Kinds of effects that a prediction has. The software is our own stack, which every prediction
 is for: what `advisor bench` measures and `bench_runner export` writes out."""
 LEAN_DECODERS = ("decoder",)

@@ -34,7 +34,10 @@ from advisor.prediction.physics.step_time import (
     busy_seconds,
     company_share,
     expert_seconds,
+    kernels_written,
     least_seconds,
+    loop_seconds,
+    norm_seconds,
     opened,
     options_for,
     score_seconds,
@@ -318,16 +321,20 @@ def _fastest(
     scores = score_seconds(columns) * factors[_AT["scores"]]
     compiled = compiled + np.where(opened(alone, columns), scores, 0.0)
     compiled = compiled + expert_seconds(columns) * factors[_AT["experts"]]
-    apart = work
+    apart, sharded = work, replace(alone, stage=1)
+    if columns.normed_pixels.any():
+        norms = norm_seconds(columns) * factors[_AT["norms"]]
+        compiled = compiled + np.where(kernels_written(alone, columns), 0.0, norms)
+        apart = apart + np.where(kernels_written(sharded, columns), 0.0, norms)
+    looping = bool(columns.expert_products.any())
     elementwise = parts[_AT["elementwise"]]
     if options[0].lean:
         fused = parts[_AT["logits"]] * (
             columns.fuses_loss * (value["fused logits"] - 1.0)
         ) + elementwise * (lean_layers(columns) * (value["lean elementwise"] - 1.0))
-        apart, compiled = work + fused, compiled + fused
+        apart, compiled = apart + fused, compiled + fused
     elif not naive:
-        sharded = replace(alone, stage=1)
-        apart = work + elementwise * (
+        apart = apart + elementwise * (
             not_compiled(sharded, columns) * (value["elementwise of sharded"] - 1.0)
         )
     update, exposed, exchanged, launches, offloaded = (
@@ -340,8 +347,10 @@ def _fastest(
         seconds = (apart if option.stage else compiled) * multiple
         exchange = shown[1] * exchanged + shown[2] * exposed
         seconds += shown[0] * update + exchange
-        if option.stage:
-            seconds += shown[3] * launches
+        seconds += shown[3] * launches
+        if looping:
+            waits = loop_seconds(option, columns, np.maximum(micro, 1.0))
+            seconds += waits * multiple * factors[_AT["loops"]]
         if option.offloading:
             seconds += offload * offloaded
         # A GPU without a datasheet rate has no seconds (NaN); that it fits is known all the same.

@@ -15,6 +15,7 @@ from advisor.prediction.fitted import (
     OF_LEAN,
     OF_LINKS,
     OF_MODEL,
+    OF_NAIVE,
     OF_SOFTWARE,
     OWN_SOFTWARE,
     OWN_STACK,
@@ -187,7 +188,7 @@ def residuals(
         links=np.maximum(means[wired], LEAST_LINKS),
         half=spread(places_of, far),
         foreign_half=spread(
-            (*OF_MODEL, *OF_GPU, *OF_LEAN, "pair"), far, new=OF_SOFTWARE, of_links=False
+            (*OF_MODEL, *OF_GPU, *OF_NAIVE, *OF_LEAN, "pair"), far, new=OF_SOFTWARE, of_links=False
         ),
         apart=spread((*OF_GPU, "source x gpu", "pair"), far_gpu, compared=True),
     )
@@ -239,6 +240,9 @@ def _places(
         "source x method": places("source x method", [(OWN_STACK, method)])[None, :],
         "source x gpu": places("source x gpu", [(OWN_STACK, name) for name in types])[None, :],
         "source x model": np.full((1, 1), -1),  # ours is one program for all models
+        OF_NAIVE[0]: places(OF_NAIVE[0], [(name,) for name in models])[:, None]
+        if naive
+        else np.full((1, 1), -1),
         **{
             kind: np.where(
                 [lean and w.family in of for w in workloads],

@@ -5,8 +5,8 @@
 Every architecture that `timm.list_models()` names is built with 1,000 classes on the meta device,
 which holds no numbers, and two samples of its own default size are passed through. Products,
 convolutions and attention are counted by torch's own formulas (torch.utils.flop_counter), the
-elements kept for the backward pass by autograd's own hooks. What cannot be built is left out and
-said on stderr. Takes about a quarter of an hour on one core; needs no GPU and no download.
+elements kept for the backward pass by autograd's own hooks, what batch norms take statistics of by
+channel. What cannot be built is left out and said on stderr. Takes about a quarter of an hour on one core; needs no GPU and no download.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from bench_runner.timm_models import CLASSES, COLUMNS
 
 _SAMPLES = 2
 _aten = torch.ops.aten
+_NORMS = (_aten.native_batch_norm, _aten.cudnn_batch_norm, _aten._batch_norm_with_update)
 
 
 class _Counter(TorchDispatchMode):  # type: ignore[misc]
@@ -35,6 +36,7 @@ class _Counter(TorchDispatchMode):  # type: ignore[misc]
     def __init__(self) -> None:
         super().__init__()
         self.matmul = self.attention = self.convolution = self.taps = self.scores = 0
+        self.normed_pixels = 0
         self.softmax: dict[int, torch.Tensor] = {}
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -43,6 +45,8 @@ class _Counter(TorchDispatchMode):  # type: ignore[misc]
         if packet in (_aten._softmax, _aten._safe_softmax) and out.dim() >= 3:
             self.scores += out.numel()
             self.softmax[_storage(out)] = out
+        if packet in _NORMS:
+            self.normed_pixels += out[0].numel() // out[0].shape[1]
         if packet in flop_registry:
             operations = int(flop_registry[packet](*args, **(kwargs or {}), out_val=out))
             if packet is _aten.convolution:
@@ -152,6 +156,7 @@ def count(name: str) -> dict[str, Any]:
         "elements": elements // _SAMPLES,
         "scores": counter.scores // _SAMPLES,
         "taps": counter.taps // _SAMPLES,
+        "normed_pixels": counter.normed_pixels // _SAMPLES,
         "layers": layers,
         "tokens": tokens,
         "width": width,

@@ -85,6 +85,10 @@ def _lean(families: Collection[str]) -> Callable[[Observation], Key | None]:
     return key
 
 
+def _naive(o: Observation) -> Key | None:
+    return (o.workload.workload_id,) if o.harness == REFERENCE and o.settings == "naive" else None
+
+
 KINDS = (
     Kind(name="family", key=lambda o: (o.workload.family,), start=0.08),
     Kind(name="model", key=_model(images=False), start=0.08),
@@ -99,6 +103,7 @@ KINDS = (
     Kind(name="source x method", key=_measured(lambda o: (o.stack, o.settings)), start=0.06),
     Kind(name="source x gpu", key=_measured(lambda o: (o.stack, gpu_type(o.chip))), start=0.05),
     Kind(name="source x model", key=_foreign_model, start=0.06),
+    Kind(name="model x naive", key=_naive, start=0.08),
     Kind(name="lean", key=_lean(LEAN_DECODERS), start=0.05),
     Kind(name="lean otherwise", key=_lean(LEAN_OTHERS), start=0.15),
     Kind(

@@ -56,6 +56,8 @@ class Workload:
     take TF32 unless they are told not to."""
     expert_flops: float
     """Those of the experts that a router chose for the tokens, a sample."""
+    expert_products: float
+    """How many products a pass makes of them, one an expert: forward and backward."""
     unfilled_flops: float
     """What the multiprocessors that a weight's gradient leaves idle could have done, a sample."""
     attention_flops: float
@@ -69,6 +71,8 @@ class Workload:
     """Those of `layer_elements` that go to experts and come back."""
     scan_elements: float
     """What runs outside matrix units: states of a recurrence, taps of depthwise convolutions."""
+    normed_pixels: float
+    """Of batch norms: the positions, a sample, of which each channel's statistics are taken."""
     causal: bool
     fused_attention: bool
     """Whether free-lunch settings bring a fused attention kernel."""
@@ -112,8 +116,10 @@ class _Shape:
     logit_elements: float = 0.0
     score_elements: float = 0.0
     scan_elements: float = 0.0
+    normed_pixels: float = 0.0
     expert_elements: float = 0.0
     expert_flops: float = 0.0
+    expert_products: float = 0.0
     causal: bool = False
     masked: bool = True
     """Of an encoder: whether some of its own tokens are what it predicts."""
@@ -127,6 +133,11 @@ def workload_of(recipe: Recipe) -> Workload:
     assert length is not None  # count_flops refuses a recipe without one
     architecture = counted_architecture(recipe)
     shape = _shape(architecture, length)
+    if shape.expert_products and training.precision == "fp16":
+        raise ValueError(
+            "experts in FP16 are not predicted: torch has a grouped product of BF16 alone, and with "
+            "a loop in its place an H100 took 1.8 to 6 times as long; train them in BF16"
+        )
     forward = count.forward_full
     return Workload(
         workload_id=recipe.recipe_id,
@@ -143,6 +154,7 @@ def workload_of(recipe: Recipe) -> Workload:
         if recipe.family in IMAGE_FAMILIES
         else 0.0,
         expert_flops=shape.expert_flops,
+        expert_products=shape.expert_products,
         unfilled_flops=unfilled_flops(architecture, length),
         attention_flops=float(forward.attention),
         layer_elements=shape.layer_elements,
@@ -150,6 +162,7 @@ def workload_of(recipe: Recipe) -> Workload:
         score_elements=shape.score_elements,
         expert_elements=shape.expert_elements,
         scan_elements=shape.scan_elements,
+        normed_pixels=shape.normed_pixels,
         causal=shape.causal,
         # No fused kernel adds a bias that is learnt, as T5's of its positions are.
         fused_attention=support.attention != "eager" and not isinstance(architecture, T5),
@@ -319,6 +332,8 @@ def _experts(model: Experts, tokens: int) -> _Shape:
         logit_elements=float(tokens * model.vocab_size),
         score_elements=float(heads * tokens**2 * layers),
         expert_elements=float(tokens * routed),
+        # Two weights an expert, whose inputs' and own gradients are products, too.
+        expert_products=float(6 * (layers - dense) * model.experts),
         expert_flops=float(2 * tokens * (layers - dense) * chosen * 3 * hidden * model.expert_size),
         causal=True,
     )
@@ -367,7 +382,8 @@ def _swin(model: Swin, pixels: int) -> _Shape:
 
 def _resnet(model: ResNet, pixels: int) -> _Shape:
     """Every convolution's output is kept twice: before and after its norm."""
-    written = [c.outputs * c.side**2 for c in resnet_convolutions(model, pixels)]
+    convolutions = list(resnet_convolutions(model, pixels))
+    written = [c.outputs * c.side**2 for c in convolutions]
     first = -(-pixels // 4)
     return _Shape(
         layers=sum(model.depths),
@@ -375,6 +391,7 @@ def _resnet(model: ResNet, pixels: int) -> _Shape:
         tokens=first**2,
         layer_elements=float(2 * sum(written)),
         logit_elements=float(model.num_labels),
+        normed_pixels=float(sum(c.side**2 for c in convolutions)),
     )
 
 
@@ -389,4 +406,5 @@ def _timm(model: TimmModel, pixels: int) -> _Shape:
         logit_elements=float(model.classes),
         score_elements=float(counted.scores),
         scan_elements=float(counted.taps),
+        normed_pixels=float(counted.normed_pixels),
     )

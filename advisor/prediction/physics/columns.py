@@ -33,6 +33,7 @@ _WORKLOAD_NUMBERS = (
     "linear_flops",
     "convolution_flops",
     "expert_flops",
+    "expert_products",
     "unfilled_flops",
     "attention_flops",
     "layer_elements",
@@ -40,6 +41,7 @@ _WORKLOAD_NUMBERS = (
     "score_elements",
     "expert_elements",
     "scan_elements",
+    "normed_pixels",
     "labelled",
 )
 
@@ -57,6 +59,7 @@ class Columns:
     linear_flops: Floats
     convolution_flops: Floats
     expert_flops: Floats
+    expert_products: Floats
     unfilled_flops: Floats
     attention_flops: Floats
     layer_elements: Floats
@@ -64,6 +67,7 @@ class Columns:
     score_elements: Floats
     expert_elements: Floats
     scan_elements: Floats
+    normed_pixels: Floats
     labelled: Floats
     half: Flags
     bf16: Flags
@@ -75,6 +79,8 @@ class Columns:
     compiles: Flags
     checkpoints: Flags
     convnet: Flags
+    plain_transformer: Flags
+    """A vision transformer without windows: no dropout, no rotated positions, no mask."""
     plain_convnet: Flags
     """A convolutional network without depthwise convolutions: norms and activations between."""
     text: Flags
@@ -143,6 +149,7 @@ class WorkloadTable:
                     item.opens,
                     item.layered,
                     item.always_fused,
+                    item.family == "vit" and not item.unlike,
                 )
                 for item in workloads
             ],
@@ -209,6 +216,7 @@ class WorkloadTable:
             opens=flags[10],
             layered=flags[11],
             always_fused=flags[12],
+            plain_transformer=flags[13],
             half_rate=self.half_rate[chip_index],
             large_cache=self.large_cache[chip_index],
             tensor_memory=self.tensor_memory[chip_index],

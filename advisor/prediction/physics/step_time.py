@@ -42,6 +42,8 @@ TERMS = (
     "scan",
     "convolution",
     "experts",
+    "loops",
+    "norms",
     "update",
     "exchange",
     "exposed",
@@ -55,6 +57,16 @@ FLOPS_A_JOULE = 1e12
 below it."""
 OPERAND_REUSE = 200.0
 """FLOPs for each byte that a matrix product moves in half precision: operands are read in tiles."""
+NORM_PIXEL_S = 2.13e-9
+"""Seconds in which cuDNN takes a batch norm's statistics of one position and hands back its
+gradient, whether of 16 channels or of 256: a block of threads walks through each (`bn_fw_tr_1C11`
+and `bn_bw_1C11` of an H100, profiled with five networks: docs/measurements.md)."""
+LOOP_S = 140e-6
+"""Seconds in which a host launches one product of a loop over experts: each has as many rows as the
+router sent, for which cuBLAS looks for a kernel anew. On an H100's host 128 to 145, in FP16, and in
+BF16 with the loop put in the place of torch's grouped product (docs/measurements.md)."""
+EXPERTS_REACH = 0.5
+"""Share of the peak that products of experts reach, about."""
 LOGIT_TRIPS = 6.0
 """How often three passes of products write or read a logit, at the datasheet's bandwidth: 3.3
 billion of Pythia 14M's take an H100 10.4 ms (profiled, docs/measurements.md)."""
@@ -75,6 +87,10 @@ LAUNCHES_S = 1e-3
 """Seconds a layer for which the host launches ZeRO's update on one GPU, about: it handles the
 weights tensor by tensor. Measured: 2 to 5 ms a layer on H100 and H200, where PyTorch's own update
 of all weights takes 5 to 16 ms in all, and shorter where several GPUs share the weights."""
+STEP_S = 2e-3
+"""The same a step of PyTorch's own update, for which the GPU waits too. Steps of ten networks took
+an H100 8 to 22 ms more than their passes (docs/measurements.md), of which the update's traffic is 1
+to 5."""
 OVERHEADS = {"offload": 1.05, "stage-3": 1.08, "checkpoint": 1.02}
 """What a memory-saving method costs beyond its traffic (hooks, waits): breaks ties towards the
 simpler setting."""
@@ -124,7 +140,7 @@ def work_terms(columns: Columns, *, free_lunch: bool, lean: bool = False) -> lis
             columns.scan_elements * width * per_byte,
         ),
         convolution_s,
-        np.zeros_like(convolution_s),
+        *[np.zeros_like(convolution_s)] * 3,
     ]
 
 
@@ -142,6 +158,35 @@ def expert_seconds(columns: Columns) -> Floats:
     rounded = columns.half & (columns.expert_flops > 0.0)  # not every rate of FP32 is known
     seconds = columns.expert_flops * (3.0 * columns.share) / columns.fp32_peak
     return np.where(rounded, seconds, 0.0)
+
+
+def loop_seconds(option: Option, columns: Columns, micro_batch_size: Floats) -> Floats:
+    """What the GPU waits in a step while the host walks through the experts, beside the products'
+    own time. torch has a grouped product of BF16 alone, on GPUs with tensor memory accelerators
+    (ATen's GroupedBlas.cpp); the sorted tokens' bounds are read back before each loop, so that the
+    host is never ahead."""
+    import numpy as np
+
+    grouped = columns.bf16 & columns.tensor_memory & rounds_experts(option)
+    rounded = columns.half & rounds_experts(option)
+    peak = np.where(rounded, columns.peak, columns.fp32_peak)
+    own_s = columns.expert_flops * micro_batch_size * (3.0 / EXPERTS_REACH) / peak
+    waits_s = np.maximum(columns.expert_products * LOOP_S - own_s, 0.0)
+    looped = ~grouped & (columns.expert_products > 0.0)  # not every rate of FP32 is known
+    return np.where(looped, waits_s * columns.share / micro_batch_size, 0.0)
+
+
+def norm_seconds(columns: Columns) -> Floats:
+    """What batch norms take beside the elements that they read and write, where cuDNN computes
+    them: a compiler writes its own, which has many blocks to a channel."""
+    return columns.normed_pixels * (NORM_PIXEL_S * columns.share)
+
+
+def kernels_written(option: Option, columns: Columns) -> Flags:
+    """Where a compiler writes the layers' kernels. DeepSpeed's are not, by the paper's
+    settings."""
+    result: Flags = columns.compiles & (option.free_lunch and (option.stage == 0 or option.lean))
+    return result
 
 
 def rounds_experts(option: Option) -> bool:
@@ -211,7 +256,8 @@ def traffic_terms(
     squared, busy_squared = exchange * exchange, busy * busy
     exchange = np.sqrt(np.sqrt(squared * squared + busy_squared * busy_squared)) - busy
     if not option.offloading:
-        launches = columns.layers * (LAUNCHES_S if option.stage else 0.0) / count
+        zeros = np.zeros_like(exposed)
+        launches = columns.layers * LAUNCHES_S / count if option.stage else zeros + STEP_S
         return update, exchange, exposed, launches, np.zeros(1)
     # Stage 1 adds gradients up on the GPU and hands them to the host once a step; above it every
     # pass hands its own over, and stage 3 fetches its weights from there as well, for either pass.
@@ -233,8 +279,12 @@ def step_terms(option: Option, columns: Columns, micro_batch_size: Floats) -> li
     terms[scores] = terms[scores] + np.where(opened(option, columns), score_seconds(columns), 0.0)
     if not rounds_experts(option):
         terms[TERMS.index("experts")] = expert_seconds(columns)
-    work = [term * multiple for term in terms]
+    terms[TERMS.index("norms")] = np.where(
+        kernels_written(option, columns), 0.0, norm_seconds(columns)
+    )
     micro = np.maximum(micro_batch_size, 1.0)
+    terms[TERMS.index("loops")] = loop_seconds(option, columns, micro)
+    work = [term * multiple for term in terms]
     busy = busy_seconds(work)
     *shown, offload = traffic_terms(option, columns, micro, busy)
     company = busy * company_share(columns)
