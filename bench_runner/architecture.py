@@ -18,6 +18,17 @@ from bench_runner.architecture_base import (
     read_architecture,
     whole,
 )
+from bench_runner.architecture_decoders import Bloom, CodeGen, Falcon, GptJ, Mpt, Opt, Phi
+from bench_runner.architecture_encoders import (
+    Albert,
+    Bert,
+    DistilBert,
+    Electra,
+    Esm,
+    EuroBert,
+    NomicBert,
+    Roberta,
+)
 from bench_runner.architecture_experts import (
     DeepseekV2,
     DeepseekV3,
@@ -30,6 +41,7 @@ from bench_runner.architecture_experts import (
 )
 from bench_runner.architecture_images import ResNet, Swin, Swinv2
 from bench_runner.architecture_llama_kin import (
+    Apertus,
     Arcee,
     Cohere,
     Cohere2,
@@ -38,6 +50,10 @@ from bench_runner.architecture_llama_kin import (
     Gemma3,
     Glm,
     Glm4,
+    GraniteDense,
+    HunYuan,
+    NanoChat,
+    Nemotron,
     Olmo,
     Olmo2,
     Olmo3,
@@ -49,6 +65,7 @@ from bench_runner.architecture_text import (
     DebertaV2,
     Llama,
     ModernBert,
+    ModernBertDecoder,
     Qwen2,
     Qwen3,
     Starcoder2,
@@ -136,40 +153,6 @@ class GptBigCode(Gpt2):
     @property
     def shared_size(self) -> int:
         return self.head_size if self.multi_query else self.hidden_size
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bert(TextTransformer):
-    """Encoder of Devlin et al. 2019."""
-
-    config_class = "BertConfig"
-    model_type = "bert"
-    family = "encoder"
-    hidden_size: int = 768
-    num_hidden_layers: int = 12
-    num_attention_heads: int = 12
-    intermediate_size: int = 3072
-    vocab_size: int = 30522
-    max_position_embeddings: int = 512
-    type_vocab_size: int = 2
-
-    @property
-    def longest(self) -> int:
-        return self.max_position_embeddings
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Roberta(Bert):
-    """Encoder of Liu et al. 2019: BERT's, with another vocabulary."""
-
-    config_class = "RobertaConfig"
-    model_type = "roberta"
-    vocab_size: int = 50265
-
-    @property
-    def longest(self) -> int:
-        """Its positions are counted from 2; the table has two rows more than a sample tokens."""
-        return self.max_position_embeddings - 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -279,6 +262,19 @@ KINDS: tuple[type[Architecture], ...] = (
     Llama,
     Bert,
     Roberta,
+    DistilBert,
+    Electra,
+    Albert,
+    Esm,
+    NomicBert,
+    EuroBert,
+    Opt,
+    Bloom,
+    Mpt,
+    Falcon,
+    GptJ,
+    CodeGen,
+    Phi,
     Mamba,
     ConvNext,
     ConvNextV2,
@@ -292,6 +288,11 @@ KINDS: tuple[type[Architecture], ...] = (
     StableLm,
     Exaone4,
     Arcee,
+    Nemotron,
+    Apertus,
+    NanoChat,
+    HunYuan,
+    GraniteDense,
     Glm,
     Glm4,
     SeedOss,
@@ -318,6 +319,7 @@ KINDS: tuple[type[Architecture], ...] = (
     Marian,
     Blenderbot,
     ModernBert,
+    ModernBertDecoder,
     Deberta,
     DebertaV2,
     Swin,

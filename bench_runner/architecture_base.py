@@ -39,7 +39,12 @@ def called(key: str, default: int | str) -> Any:
 def at_least(least: int, default: int, key: str | None = None) -> Any:
     """A whole number that may be below 1; where it is 0, a file may say null."""
     named = {} if key is None else {"key": key}
-    return field(default=default, metadata={"least": least, **named})
+    return field(default=default, metadata={"least": least, "null": least == 0, **named})
+
+
+def counted_from_0(default: int) -> Any:
+    """The number of a token, of which null says nothing."""
+    return field(default=default, metadata={"least": 0})
 
 
 def one_of(*choices: str) -> Any:
@@ -132,6 +137,11 @@ class TextTransformer(Transformer):
     """Whether the output layer has the input's table."""
 
     @property
+    def output_size(self) -> int:
+        """Elements of a token that the output layer reads, and that the input's table has."""
+        return self.hidden_size
+
+    @property
     def longest(self) -> int | None:
         """Tokens of the longest sequence where each position has weights of its own, else None."""
         return None
@@ -159,7 +169,7 @@ def read_architecture(
     for each in fields(kind):
         key = keys[each.name]
         value = arguments.get(key)
-        if value is None and key in arguments and each.metadata.get("least") == 0:
+        if value is None and key in arguments and each.metadata.get("null"):
             given[each.name] = 0
         elif value is None:
             if key in required:

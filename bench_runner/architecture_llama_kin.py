@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from bench_runner.architecture_base import called
 from bench_runner.architecture_text import Llama
 
 
@@ -90,6 +91,76 @@ class Arcee(Llama):
     gated = False
     hidden_size: int = 2560
     intermediate_size: int = 18432
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Nemotron(Arcee):
+    """NVIDIA 2024 (Nemotron-4, Minitron): norms with shifts."""
+
+    config_class = "NemotronConfig"
+    model_type = "nemotron"
+    norm_vectors = 2
+    hidden_size: int = 6144
+    num_attention_heads: int = 48
+    intermediate_size: int = 24576
+    vocab_size: int = 256000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Apertus(Arcee):
+    """Swiss AI 2025: norms of each head's queries and keys, an activation that learns."""
+
+    config_class = "ApertusConfig"
+    model_type = "apertus"
+    hidden_size: int = 4096
+    intermediate_size: int = 14336
+    vocab_size: int = 131072
+
+    @property
+    def head_norms(self) -> int:
+        return self.norm_of_each_head
+
+    @property
+    def further(self) -> int:
+        return 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NanoChat(Arcee):
+    """Karpathy 2025: norms without weights, logits with a soft cap."""
+
+    config_class = "NanoChatConfig"
+    model_type = "nanochat"
+    changes_logits = True
+    norm_vectors = 0
+    hidden_size: int = 768
+    num_hidden_layers: int = 12
+    num_attention_heads: int = 6
+    intermediate_size: int = 8192
+    vocab_size: int = 50304
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HunYuan(Llama):
+    """Tencent 2025: norms of each head's queries and keys."""
+
+    config_class = "HunYuanDenseV1Config"
+    model_type = "hunyuan_v1_dense"
+    vocab_size: int = 290943
+
+    @property
+    def head_norms(self) -> int:
+        return self.norm_of_each_head
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraniteDense(Llama):
+    """IBM 2025 (Granite 4): those of its models that have neither experts nor Mamba's layers."""
+
+    config_class = "GraniteMoeHybridConfig"
+    model_type = "granitemoehybrid"
+    changes_logits = True
+    intermediate_size: int = called("shared_intermediate_size", 1024)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

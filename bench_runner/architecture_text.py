@@ -64,6 +64,16 @@ class Llama(TextTransformer):
         return self.norms
 
     @property
+    def output_bias(self) -> bool:
+        """Whether the output layer has a bias."""
+        return False
+
+    @property
+    def further(self) -> int:
+        """Weights of a layer's activation."""
+        return 0
+
+    @property
     def norm_of_each_head(self) -> int:
         """Weights where all heads share a norm of queries and one of keys."""
         return 2 * self.head_dim
@@ -147,6 +157,16 @@ class ModernBert(TextTransformer):
     def global_layers(self) -> int:
         """Layers that look at the whole sample."""
         return -(-self.num_hidden_layers // self.global_attn_every_n_layers)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModernBertDecoder(ModernBert):
+    """Weller et al. 2025 (Ettin): the same layers, which look back only."""
+
+    config_class = "ModernBertDecoderConfig"
+    model_type = "modernbert-decoder"
+    family = "decoder"
+    causal = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,8 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 from bench_runner.architecture import Dinov2
+from bench_runner.architecture_encoders import EuroBert
 from bench_runner.architecture_images import ResNet
-from bench_runner.architecture_llama_kin import Glm
+from bench_runner.architecture_llama_kin import Glm, GraniteDense
 from bench_runner.architecture_text import ModernBert
 from bench_runner.architecture_two_sides import EncoderDecoder
 from bench_runner.recipes import IMAGE_FAMILIES, Recipe
@@ -63,7 +64,7 @@ def model_arguments(recipe: Recipe) -> dict[str, Any]:
         # file cannot.
         given = recipe.model.arguments
         none = {"q_lora_rank": None} if given.get("q_lora_rank") == 0 else {}
-        return {"use_cache": False, **_special_tokens(recipe), **given, **none}
+        return {"use_cache": False, **_without_which_none_is_built(recipe), **given, **none}
     implied = {
         "num_labels": recipe.training.classes,
         "problem_type": "single_label_classification",
@@ -72,10 +73,16 @@ def model_arguments(recipe: Recipe) -> dict[str, Any]:
     return implied | dict(recipe.model.arguments)
 
 
-def _special_tokens(recipe: Recipe) -> dict[str, Any]:
-    """Those without which the library builds no model of this recipe's: an encoder-decoder's first
-    token, and ModernBERT's and GLM's own where the vocabulary is too small for them."""
+def _without_which_none_is_built(recipe: Recipe) -> dict[str, Any]:
+    """What the library has to be told to build this recipe's model: an encoder-decoder's first
+    token, special tokens of its own for which the vocabulary is too small, and which of Granite 4's
+    layers there are."""
     architecture = recipe.architecture
+    if isinstance(architecture, GraniteDense):
+        layers = ["full_attention"] * architecture.num_hidden_layers
+        return {"layer_types": layers, "num_local_experts": 0, "num_experts_per_tok": 0}
+    if isinstance(architecture, EuroBert) and architecture.vocab_size <= 128_002:
+        return {"pad_token_id": 0}
     if isinstance(architecture, EncoderDecoder):
         return {"decoder_start_token_id": 0, "pad_token_id": 0}
     if isinstance(architecture, Glm) and architecture.vocab_size <= 151_329:
@@ -104,7 +111,7 @@ def means_a_micro_batch(recipe: Recipe) -> bool:
     passes are accumulated. To be told to a model by ``accepts_loss_kwargs = False``.
     """
     if recipe.family == "encoder":
-        return not isinstance(recipe.architecture, ModernBert)
+        return not isinstance(recipe.architecture, ModernBert | EuroBert)
     return isinstance(recipe.architecture, ResNet)
 
 

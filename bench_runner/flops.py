@@ -23,7 +23,6 @@ from dataclasses import dataclass
 from bench_runner.architecture import (
     KINDS,
     Architecture,
-    Bert,
     ConvNext,
     ConvNextV2,
     Dinov2,
@@ -32,10 +31,13 @@ from bench_runner.architecture import (
     Mamba,
     Vit,
 )
+from bench_runner.architecture_decoders import PlainDecoder
+from bench_runner.architecture_encoders import Bert, Esm, NomicBert
 from bench_runner.architecture_experts import Experts
 from bench_runner.architecture_images import ResNet, Swin
 from bench_runner.architecture_text import Deberta, Llama, ModernBert, Starcoder2
 from bench_runner.architecture_two_sides import T5, Bart
+from bench_runner.flops_encoders import count_bert, count_esm, count_nomic_bert
 from bench_runner.flops_images import count_resnet, count_swin
 from bench_runner.flops_text import (
     count_bart,
@@ -43,6 +45,7 @@ from bench_runner.flops_text import (
     count_experts,
     count_llama,
     count_modernbert,
+    count_plain_decoder,
     count_starcoder2,
     count_t5,
 )
@@ -131,6 +134,8 @@ def _count(architecture: Architecture, length: int) -> ModelCount:
             return count_experts(architecture, length)
         case Starcoder2():
             return count_starcoder2(architecture, length)
+        case PlainDecoder():
+            return count_plain_decoder(architecture, length)
         case Llama():
             return count_llama(architecture, length)
         case T5():
@@ -154,8 +159,12 @@ def _count(architecture: Architecture, length: int) -> ModelCount:
             return count_swin(architecture, length)
         case ResNet():
             return count_resnet(architecture, length)
+        case Esm():
+            return count_esm(architecture, length)
         case Bert():
-            return _bert(architecture, length)
+            return count_bert(architecture, length)
+        case NomicBert():
+            return count_nomic_bert(architecture, length)
         case Mamba():
             return _mamba(architecture, length)
         case ConvNext():
@@ -212,32 +221,6 @@ def _gpt2(config: Gpt2, tokens: int) -> ModelCount:
         * (layers * hidden * (queried + hidden + 2 * inner) + hidden * vocabulary),
         attention_full=square,
         attention_lowest=causal_half(square),
-    )
-
-
-def _bert(config: Bert, tokens: int) -> ModelCount:
-    """Encoder of Devlin et al. 2019 with its masked-language head at every position.
-
-    The head could do with the masked positions alone, but the code that is timed does not.
-    """
-    hidden = config.hidden_size
-    layers = config.num_hidden_layers
-    inner = config.intermediate_size
-    vocabulary = config.vocab_size
-    layer = (
-        4 * linear(hidden, hidden) + linear(hidden, inner) + linear(inner, hidden) + 2 * 2 * hidden
-    )
-    rows = vocabulary + config.max_position_embeddings + config.type_vocab_size
-    head = linear(hidden, hidden) + 2 * hidden + vocabulary  # output table tied, its bias not
-    if not config.tie_word_embeddings:
-        head += vocabulary * hidden + vocabulary  # the library then holds two biases
-    weights = layers * (4 * hidden**2 + 2 * hidden * inner) + hidden**2 + hidden * vocabulary
-    square = layers * 4 * tokens**2 * hidden
-    return ModelCount(
-        parameters=rows * hidden + 2 * hidden + layers * layer + head,
-        matmul=2 * tokens * weights,
-        attention_full=square,
-        attention_lowest=square,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bench_runner.architecture_decoders import PlainDecoder
 from bench_runner.architecture_experts import DeepseekV2, Experts
 from bench_runner.architecture_text import (
     Deberta,
@@ -38,14 +39,18 @@ def count_llama(config: Llama, tokens: int) -> ModelCount:
         + wide * linear(hidden, inner, bias=config.mlp_bias)
         + linear(inner, hidden, bias=config.mlp_bias)
         + config.norms_a_layer * norm
+        + config.further
     )
     weights += (wide + 1) * hidden * inner
     square = layers * 4 * tokens**2 * config.num_attention_heads * config.head_dim
     return ModelCount(
-        parameters=tables * vocabulary * hidden + layers * layer + norm,
+        parameters=tables * vocabulary * hidden
+        + layers * layer
+        + norm
+        + (vocabulary if config.output_bias else 0),
         matmul=2 * tokens * (layers * weights + hidden * vocabulary),
         attention_full=square,
-        attention_lowest=causal_half(square),
+        attention_lowest=causal_half(square) if config.causal else square,
     )
 
 
@@ -68,6 +73,23 @@ def count_starcoder2(config: Starcoder2, tokens: int) -> ModelCount:
     return ModelCount(
         parameters=tables * vocabulary * hidden + layers * layer + 2 * hidden,
         matmul=2 * tokens * (layers * weights + hidden * vocabulary),
+        attention_full=square,
+        attention_lowest=causal_half(square),
+    )
+
+
+def count_plain_decoder(config: PlainDecoder, tokens: int) -> ModelCount:
+    """Decoders with a plain feed-forward layer; those whose tables are narrower than their layers
+    project tokens to the hidden size and back."""
+    hidden, layers, inner = config.hidden_size, config.num_hidden_layers, config.intermediate_size
+    vocabulary, narrow = config.vocab_size, config.output_size
+    tables = 1 if config.tie_word_embeddings else 2
+    weights = layers * 2 * hidden * (hidden + config.shared_size + inner)
+    weights += 2 * hidden * narrow if narrow != hidden else 0
+    square = layers * 4 * tokens**2 * hidden
+    return ModelCount(
+        parameters=tables * vocabulary * narrow + weights + config.small_weights,
+        matmul=2 * tokens * (weights + narrow * vocabulary),
         attention_full=square,
         attention_lowest=causal_half(square),
     )
@@ -193,11 +215,12 @@ def count_modernbert(config: ModernBert, tokens: int) -> ModelCount:
     window = min(tokens, config.local_attention + 1)
     seen = config.global_layers * tokens + (layers - config.global_layers) * window
     # The first layer has no norm before its attention; the embeddings and the last layer have one.
+    lowest = 4 * tokens * seen * hidden
     return ModelCount(
         parameters=tables * vocabulary * hidden + layers * layer + norm + head,
         matmul=2 * tokens * weights,
         attention_full=layers * 4 * tokens**2 * hidden,
-        attention_lowest=4 * tokens * seen * hidden,
+        attention_lowest=causal_half(lowest) if config.causal else lowest,
     )
 
 

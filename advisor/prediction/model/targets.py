@@ -9,7 +9,8 @@ from typing import Any
 
 from advisor.parse import shown
 from advisor.prediction.model.workload import Workload, sized, workload_of
-from bench_runner.architecture import Architecture, Bert, GptNeoX, Vit
+from bench_runner.architecture import Architecture, GptNeoX, Vit
+from bench_runner.architecture_encoders import Bert
 from bench_runner.recipe_model import ModelSource
 from bench_runner.recipes import TEXT_FAMILIES, Precision, Recipe, Support, Training
 from bench_runner.space import even_batch
