@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 from advisor.prediction.model.unfilled import unfilled_flops
 from bench_runner.architecture import (
     Architecture,
-    Bert,
     ConvNext,
     Mamba,
     TextTransformer,
     Transformer,
     Vit,
 )
+from bench_runner.architecture_encoders import Bert
 from bench_runner.architecture_experts import DeepseekV2, Experts
 from bench_runner.architecture_images import ResNet, Swin
 from bench_runner.architecture_text import Deberta
@@ -49,6 +49,8 @@ class Workload:
     layers: int
     width: int
     """Elements that one position carries from layer to layer."""
+    logit_width: int
+    """... and those of them that the output layer reads."""
     linear_flops: float
     """Linear layers and convolutions, a sample."""
     convolution_flops: float
@@ -104,7 +106,7 @@ class Workload:
     def unlabelled_flops(self) -> float:
         """Those of them for logits of positions without a label, which a fused loss leaves out."""
         samples = self.batch_size * self.training_steps
-        return 3.0 * samples * 2.0 * self.width * (1.0 - self.labelled) * self.logit_elements
+        return 3.0 * samples * 2.0 * self.logit_width * (1.0 - self.labelled) * self.logit_elements
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,6 +151,9 @@ def workload_of(recipe: Recipe) -> Workload:
         parameters=count.parameters,
         layers=shape.layers,
         width=shape.width,
+        logit_width=architecture.output_size
+        if isinstance(architecture, TextTransformer)
+        else shape.width,
         linear_flops=float(forward.matmul + forward.convolution),
         convolution_flops=float(forward.convolution - 2.0 * shape.scan_elements)
         if recipe.family in IMAGE_FAMILIES
@@ -191,7 +196,7 @@ def labelled_alone(workload: Workload) -> Workload:
     without = (1.0 - workload.labelled) * workload.logit_elements
     return replace(
         workload,
-        linear_flops=workload.linear_flops - 2.0 * workload.width * without,
+        linear_flops=workload.linear_flops - 2.0 * workload.logit_width * without,
         logit_elements=workload.logit_elements - without,
         labelled=1.0,
     )

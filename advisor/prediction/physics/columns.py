@@ -30,6 +30,7 @@ _WORKLOAD_NUMBERS = (
     "parameters",
     "layers",
     "width",
+    "logit_width",
     "linear_flops",
     "convolution_flops",
     "expert_flops",
@@ -56,6 +57,7 @@ class Columns:
     parameters: Floats
     layers: Floats
     width: Floats
+    logit_width: Floats
     linear_flops: Floats
     convolution_flops: Floats
     expert_flops: Floats

@@ -114,9 +114,9 @@ def work_terms(columns: Columns, *, free_lunch: bool, lean: bool = False) -> lis
     if lean:
         # A logit takes one multiplication and one addition for each element of its position.
         without = np.where(columns.fuses_loss, (1.0 - columns.labelled) * logits, 0.0)
-        linear_flops, logits = linear_flops - 2.0 * columns.width * without, logits - without
+        linear_flops, logits = linear_flops - 2.0 * columns.logit_width * without, logits - without
     # Of a narrow model a vocabulary's products are bound by the logits that they write and read.
-    products_s = 2.0 * columns.width * logits * per_flop / PRODUCTS_REACH
+    products_s = 2.0 * columns.logit_width * logits * per_flop / PRODUCTS_REACH
     narrow = np.maximum(logits * width * LOGIT_TRIPS * per_byte - products_s, 0.0)
     # Gradients of weights in TF32 alone leave multiprocessors idle: one of the three passes.
     tf32 = ~columns.half & columns.tensor_memory & free_lunch
