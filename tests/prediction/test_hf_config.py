@@ -514,7 +514,6 @@ def test_a_token_passes_through_the_experts_chosen_for_it_alone(tmp_path: Path) 
         ({"attention_chunk_size": 512}, "attention_chunk_size"),
         ({"add_cross_attention": True, "model_type": "bert"}, "add_cross_attention"),
         ({"is_encoder_decoder": True}, "is_encoder_decoder"),
-        ({"model_type": "electra", "hidden_size": 256, "embedding_size": 128}, "embedding_size"),
         ({"_attn_implementation": "homemade"}, "'homemade' is not one of sdpa"),
     ],
 )

@@ -9,7 +9,9 @@ from typing import Any
 
 from advisor.parse import shown
 from advisor.prediction.model.config_file import ConfigFile, plain_number, read_config
-from advisor.prediction.model.config_kinds import KIN, LONGEST_BERT, Kin
+from advisor.prediction.model.config_kinds import KIN
+from advisor.prediction.model.encoder_kinds import LONGEST_BERT
+from advisor.prediction.model.kin import Kin
 from advisor.prediction.model.known_keys import implied, unknown_keys
 from advisor.prediction.model.outputs import said_of_outputs
 from advisor.prediction.model.targets import Run, Target, make_target
@@ -20,9 +22,10 @@ from advisor.prediction.model.uncounted import (
     uncounted,
     uncounted_kind,
 )
-from bench_runner.architecture import Bert, Gpt2, Mamba, Vit, read_architecture
+from bench_runner.architecture import Mamba, TextTransformer, Vit, read_architecture
+from bench_runner.architecture_encoders import Bert
 from bench_runner.architecture_experts import Experts
-from bench_runner.architecture_text import Deberta, Starcoder2
+from bench_runner.architecture_text import Starcoder2
 from bench_runner.architecture_two_sides import T5, Bart, target_length
 from bench_runner.flops import count_flops
 from bench_runner.recipes import ATTENTIONS, IMAGE_FAMILIES, Precision
@@ -66,27 +69,14 @@ def target_of_config(path: Path, run: Run) -> Target:
                 "plain one of its model_type",
             )
     kin = KIN[kind]
-    if kind == "opt" and file.whole("word_embed_proj_dim", _WIDEST, 0) not in (
-        0,
-        file.whole("hidden_size", _WIDEST, 768),
-    ):
-        raise file.error(
-            "word_embed_proj_dim",
-            "differs from hidden_size, and what projects one to the other is not counted; give "
-            "hidden_size where the model may have wider embeddings",
-        )
-    if kind == "electra" and file.whole("embedding_size", _WIDEST, 128) != file.whole(
-        "hidden_size", _WIDEST, 256
-    ):
-        raise file.error(
-            "embedding_size",
-            "differs from hidden_size, which is not counted; give hidden_size where the model may "
-            "have wider embeddings",
-        )
+    for refusal in kin.refuses:
+        if not refusal.fits(file.content.get(refusal.key)):
+            raise file.error(refusal.key, refusal.words)
     counted = {
         word for key in kin.kind().arguments() for word in kin.spelling.get(key, key).split()
     }
-    counted |= set(_ALSO_READ)
+    counted |= set(_ALSO_READ) | set(kin.idle.split())
+    counted |= {refusal.key for refusal in kin.refuses}
     follows = counted | implied(file.content)
     gated = bool(getattr(kin.kind, "gated", False))
     found = uncounted(file.content, follows, family=kin.kind.family, gated=gated)
@@ -116,12 +106,19 @@ def target_of_config(path: Path, run: Run) -> Target:
         longest=longest,
         # How a model of images was stored does not say how it was trained.
         precision=None if kin.kind.family in IMAGE_FAMILIES else _precision(file),
-        positions_end=issubclass(kin.kind, Gpt2 | Bert | Deberta)
-        or (issubclass(kin.kind, Bart) and kin.kind.has_positions),
+        positions_end=_positions_end(kin, arguments),
         said=lambda length: [*_said(file, kin, length), *_passed_over(strange)],
         attention=_attention(file, kin),
     )
     return _with_active(target)
+
+
+def _positions_end(kin: Kin, arguments: Mapping[str, Any]) -> bool:
+    """Whether each position has weights of its own."""
+    if issubclass(kin.kind, Bart):
+        return kin.kind.has_positions
+    built = read_architecture(kin.kind, arguments, where="")
+    return isinstance(built, TextTransformer) and built.longest is not None
 
 
 def _with_active(target: Target) -> Target:
@@ -158,6 +155,7 @@ def _is_namesake(code: object, kind: object) -> bool:
 
 _ENDINGS = (
     *("config", "model", "forcausallm", "formaskedlm", "forsequenceclassification"),
+    "forpretraining",
     *("fortokenclassification", "forquestionanswering"),
 )
 _OF_INPUTS = ("AutoTokenizer", "AutoProcessor", "AutoImageProcessor", "AutoFeatureExtractor")
@@ -245,16 +243,11 @@ _MOST_NAMED = 6
 
 
 _WITHOUT_FUSED = (
-    *("bloom", "mpt", "gptj", "codegen", "gpt_neo", "xglm", "openai-gpt"),
+    *("gpt_neo", "xglm", "openai-gpt"),
     *("mpnet", "megatron-bert", "granite_swa", "granitemoe_swa"),
 )
 """Of transformers 5.17 (no ``_supports_sdpa``); counted and built as their kin that have it."""
-_ALSO_READ = (
-    "multi_query",
-    "new_decoder_architecture",
-    "mlp_ratio",
-    "embedding_size",
-)
+_ALSO_READ = ("mlp_ratio", "embedding_size")
 
 
 def _precision(file: ConfigFile) -> Precision | None:
@@ -329,21 +322,11 @@ def _missing(
 
 
 def _fill_in(given: dict[str, Any], content: Mapping[str, Any]) -> None:
-    """What the plain decoders' files leave to their classes: the feed-forward layer's size, heads
-    of keys and values, biases."""
+    """What the plain decoders' files leave to their classes: the feed-forward layer's size and
+    heads of keys and values."""
     model_type, heads = content["model_type"], given.get("num_attention_heads")
     hidden = given.get("hidden_size")
     if "intermediate_size" not in given and isinstance(hidden, int):
         given["intermediate_size"] = 4 * hidden
-    if model_type == "mpt":
-        ratio = content.get("expansion_ratio")
-        if isinstance(ratio, int) and isinstance(hidden, int):
-            given["intermediate_size"] = ratio * hidden
-        given["use_bias"] = content.get("no_bias") is False
-    if model_type == "falcon":
-        given["use_bias"] = bool(content.get("bias", False))
-    shared = model_type == "falcon" and content.get("multi_query", True)
-    if shared and not content.get("new_decoder_architecture"):
-        given["num_key_value_heads"] = 1
-    elif model_type != "starcoder2":
+    if model_type != "starcoder2":
         given.setdefault("num_key_value_heads", heads)

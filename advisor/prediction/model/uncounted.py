@@ -75,8 +75,6 @@ _PAIRS_ALONE = (
 )
 _OTHER_WORK: Mapping[str, str] = {
     "openelm": "OpenELM's layers differ in heads and inner sizes, which is not counted; " + _PLAIN,
-    "albert": "ALBERT's layers share one layer's weights, which is not counted; write bert to "
-    "ask for layers with weights of their own",
     **dict.fromkeys(
         ("led", "bigbird_pegasus", "longt5", "prophetnet", "fsmt", "mvp", "t5gemma", "pegasus_x"),
         _PAIRS_ALONE,
@@ -87,7 +85,7 @@ _OTHER_WORK: Mapping[str, str] = {
     ),
     **dict.fromkeys(
         (
-            *("jamba", "zamba", "zamba2", "nemotron_h", "granitemoehybrid", "bamba", "lfm2"),
+            *("jamba", "zamba", "zamba2", "nemotron_h", "bamba", "lfm2"),
             *("falcon_h1", "recurrent_gemma", "qwen3_next", "lfm2_moe", "kimi_linear", "minimax"),
             *("olmo_hybrid", "qwen3_5_text", "qwen3_5_moe_text"),
         ),
@@ -187,7 +185,8 @@ def uncounted(
     if isinstance(layers, list):
         other = next((each for each in layers if each not in _PLAIN_LAYERS), None)
         if other is not None:
-            return "layer_types", f"layers of the kind {str(other)[:40]!r} are not counted here"
+            words = f"layers of the kind {str(other)[:40]!r} are not counted here; {_PLAIN}"
+            return "layer_types", words
         said = content.get("num_hidden_layers")
         if isinstance(said, int) and said != len(layers):
             return "layer_types", f"names {len(layers)} layers, num_hidden_layers says {said}"
@@ -211,7 +210,8 @@ def uncounted(
             "relative positions in the scores are not counted; remove the key for learnt positions"
         )
     positions = content.get("position_embedding_type")
-    if family == "encoder" and positions not in (None, "absolute"):
+    placed = "position_embedding_type" in known
+    if family == "encoder" and not placed and positions not in (None, "absolute"):
         return "position_embedding_type", (
             f"positions of the kind {shown(str(positions))} are not counted in an encoder; remove "
             "the key for learnt positions"

@@ -1,0 +1,441 @@
+"""Encoders after BERT and plain decoders as they are published, against the library's own model of
+each: equal to the unit."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from advisor.prediction.model.hf_config import target_of_config
+from advisor.prediction.model.targets import Run, Target
+from advisor.prediction.model.workload import labelled_alone
+
+TEXT = Run(batch_size=512, tokens=300e9, sequence_length=512)
+ELECTRA = {
+    "model_type": "electra",
+    "embedding_size": 128,
+    "hidden_size": 256,
+    "num_hidden_layers": 12,
+    "num_attention_heads": 4,
+    "intermediate_size": 1024,
+    "vocab_size": 30522,
+    "max_position_embeddings": 512,
+    "type_vocab_size": 2,
+}
+ALBERT = {
+    "model_type": "albert",
+    "architectures": ["AlbertForMaskedLM"],
+    "embedding_size": 128,
+    "hidden_size": 768,
+    "num_hidden_layers": 12,
+    "num_hidden_groups": 1,
+    "num_attention_heads": 12,
+    "intermediate_size": 3072,
+    "inner_group_num": 1,
+    "net_structure_type": 0,
+    "num_memory_blocks": 0,
+    "down_scale_factor": 1,
+    "gap_size": 0,
+    "vocab_size": 30000,
+    "max_position_embeddings": 512,
+}
+ESM_2 = {
+    "model_type": "esm",
+    "architectures": ["EsmForMaskedLM"],
+    "emb_layer_norm_before": False,
+    "esmfold_config": None,
+    "hidden_size": 1280,
+    "intermediate_size": 5120,
+    "is_folding_model": False,
+    "mask_token_id": 32,
+    "max_position_embeddings": 1026,
+    "num_attention_heads": 20,
+    "num_hidden_layers": 33,
+    "pad_token_id": 1,
+    "position_embedding_type": "rotary",
+    "token_dropout": True,
+    "vocab_list": None,
+    "vocab_size": 33,
+}
+EUROBERT = {
+    "model_type": "eurobert",
+    "architectures": ["EuroBertForMaskedLM"],
+    "auto_map": {
+        "AutoConfig": "configuration_eurobert.EuroBertConfig",
+        "AutoModelForMaskedLM": "modeling_eurobert.EuroBertForMaskedLM",
+    },
+    "bos_token": "<|begin_of_text|>",
+    "hidden_dropout": 0.0,
+    "mask_token_id": 128002,
+    "max_position_embeddings": 8192,
+    "pretraining_tp": 1,
+    "rope_theta": 250000,
+    "tie_word_embeddings": False,
+    "vocab_size": 128256,
+}
+NOMIC = {
+    "model_type": "nomic_bert",
+    "architectures": ["NomicBertForPreTraining"],
+    "auto_map": {
+        "AutoConfig": "configuration_hf_nomic_bert.NomicBertConfig",
+        "AutoModelForMaskedLM": "modeling_hf_nomic_bert.NomicBertForPreTraining",
+    },
+    "activation_function": "swiglu",
+    "causal": False,
+    "dense_seq_output": True,
+    "fused_bias_fc": True,
+    "fused_dropout_add_ln": True,
+    "mlp_fc1_bias": False,
+    "mlp_fc2_bias": False,
+    "n_embd": 768,
+    "n_head": 12,
+    "n_inner": 3072,
+    "n_layer": 12,
+    "n_positions": 2048,
+    "pad_vocab_size_multiple": 64,
+    "parallel_block": False,
+    "prenorm": False,
+    "qkv_proj_bias": False,
+    "rotary_emb_base": 1000,
+    "rotary_emb_fraction": 1.0,
+    "type_vocab_size": 2,
+    "use_flash_attn": True,
+    "use_rms_norm": False,
+    "use_xentropy": True,
+    "vocab_size": 30528,
+}
+GRANITE_4 = {
+    "model_type": "granitemoehybrid",
+    "architectures": ["GraniteMoeHybridForCausalLM"],
+    "attention_multiplier": 0.015625,
+    "embedding_multiplier": 12.0,
+    "hidden_size": 1024,
+    "intermediate_size": 2048,
+    "layer_types": ["attention"] * 28,
+    "logits_scaling": 4.0,
+    "mamba_n_heads": 32,
+    "mamba_d_state": 256,
+    "mamba_expand": 2,
+    "max_position_embeddings": 32768,
+    "num_attention_heads": 16,
+    "num_experts_per_tok": 0,
+    "num_hidden_layers": 28,
+    "num_key_value_heads": 4,
+    "num_local_experts": 0,
+    "position_embedding_type": "rope",
+    "residual_multiplier": 0.263,
+    "shared_intermediate_size": 2048,
+    "tie_word_embeddings": True,
+    "vocab_size": 100352,
+}
+OPT_350M = {
+    "model_type": "opt",
+    "architectures": ["OPTForCausalLM"],
+    "do_layer_norm_before": False,
+    "ffn_dim": 4096,
+    "hidden_size": 1024,
+    "max_position_embeddings": 2048,
+    "num_attention_heads": 16,
+    "num_hidden_layers": 24,
+    "vocab_size": 50272,
+    "word_embed_proj_dim": 512,
+}
+FALCON_7B = {
+    "model_type": "falcon",
+    "alibi": False,
+    "bias": False,
+    "hidden_size": 4544,
+    "multi_query": True,
+    "new_decoder_architecture": False,
+    "num_attention_heads": 71,
+    "num_hidden_layers": 32,
+    "parallel_attn": True,
+    "vocab_size": 65024,
+}
+GPTJ_6B = {
+    "model_type": "gptj",
+    "n_embd": 4096,
+    "n_head": 16,
+    "n_inner": None,
+    "n_layer": 28,
+    "n_positions": 2048,
+    "rotary_dim": 64,
+    "vocab_size": 50400,
+}
+PUBLISHED: dict[str, dict[str, Any]] = {
+    "electra-small": ELECTRA,
+    "electra-base": ELECTRA
+    | {"embedding_size": 768, "hidden_size": 768}
+    | {"num_attention_heads": 12, "intermediate_size": 3072},
+    # Its embeddings are wider than its layers.
+    "electra-base-generator": ELECTRA | {"embedding_size": 768},
+    "albert-base-v2": ALBERT,
+    "albert-xxlarge-v2": ALBERT
+    | {"hidden_size": 4096, "num_attention_heads": 64, "intermediate_size": 16384},
+    "esm2-8m": ESM_2 | {"hidden_size": 320, "intermediate_size": 1280, "num_hidden_layers": 6},
+    "esm2-650m": ESM_2,
+    "esm2-3b": ESM_2
+    | {"hidden_size": 2560, "intermediate_size": 10240}
+    | {"num_attention_heads": 40, "num_hidden_layers": 36},
+    "esm-1b": ESM_2 | {"emb_layer_norm_before": True, "position_embedding_type": "absolute"},
+    "eurobert-210m": EUROBERT
+    | {"hidden_size": 768, "intermediate_size": 3072, "num_hidden_layers": 12}
+    | {"num_attention_heads": 12, "num_key_value_heads": 12},
+    "eurobert-2.1b": EUROBERT
+    | {"hidden_size": 2304, "intermediate_size": 6144, "num_hidden_layers": 32}
+    | {"num_attention_heads": 18, "num_key_value_heads": 6},
+    "nomic-bert-2048": NOMIC,
+    "distilbert": {
+        "model_type": "distilbert",
+        "dim": 768,
+        "hidden_dim": 3072,
+        "n_heads": 12,
+        "n_layers": 6,
+        "vocab_size": 30522,
+        "max_position_embeddings": 512,
+        "sinusoidal_pos_embds": False,
+        "tie_weights_": True,
+    },
+    "opt-350m": OPT_350M,
+    "opt-1.3b": OPT_350M
+    | {"hidden_size": 2048, "ffn_dim": 8192, "num_attention_heads": 32}
+    | {"word_embed_proj_dim": 2048, "do_layer_norm_before": True},
+    "bloom-560m": {
+        "model_type": "bloom",
+        "hidden_size": 1024,
+        "n_head": 16,
+        "n_inner": None,
+        "n_layer": 24,
+        "vocab_size": 250880,
+        "seq_length": 2048,
+    },
+    "mpt-7b": {
+        "model_type": "mpt",
+        "attn_config": {"alibi": True, "attn_type": "multihead_attention", "qk_ln": False},
+        "d_model": 4096,
+        "expansion_ratio": 4,
+        "learned_pos_emb": True,
+        "max_seq_len": 2048,
+        "n_heads": 32,
+        "n_layers": 32,
+        "no_bias": True,
+        "vocab_size": 50432,
+    },
+    "falcon-7b": FALCON_7B,
+    "falcon-40b": FALCON_7B
+    | {"hidden_size": 8192, "num_attention_heads": 128, "num_hidden_layers": 60}
+    | {"new_decoder_architecture": True, "num_kv_heads": 8},
+    "falcon-rw-1b": FALCON_7B
+    | {"hidden_size": 2048, "num_attention_heads": 32, "num_hidden_layers": 24}
+    | {"alibi": True, "bias": True, "multi_query": False, "parallel_attn": False}
+    | {"vocab_size": 50304},
+    "gpt-j-6b": GPTJ_6B,
+    "codegen-350m": GPTJ_6B
+    | {"model_type": "codegen", "n_embd": 1024, "n_layer": 20, "rotary_dim": 32}
+    | {"vocab_size": 51200},
+    "phi-2": {
+        "model_type": "phi",
+        "hidden_size": 2560,
+        "intermediate_size": 10240,
+        "num_attention_heads": 32,
+        "num_hidden_layers": 32,
+        "num_key_value_heads": 32,
+        "qk_layernorm": False,
+        "vocab_size": 51200,
+    },
+    "apertus-8b": {
+        "model_type": "apertus",
+        "hidden_size": 4096,
+        "intermediate_size": 21504,
+        "num_hidden_layers": 32,
+        "num_attention_heads": 32,
+        "num_key_value_heads": 8,
+        "max_position_embeddings": 65536,
+        "qk_norm": True,
+        "post_norm": False,
+        "tie_word_embeddings": False,
+        "vocab_size": 131072,
+    },
+    "minitron-4b": {
+        "model_type": "nemotron",
+        "hidden_size": 3072,
+        "intermediate_size": 9216,
+        "num_attention_heads": 24,
+        "num_hidden_layers": 32,
+        "num_key_value_heads": 8,
+        "head_dim": 128,
+        "vocab_size": 256000,
+    },
+    "hunyuan-7b": {
+        "model_type": "hunyuan_v1_dense",
+        "hidden_size": 4096,
+        "intermediate_size": 14336,
+        "num_attention_heads": 32,
+        "num_hidden_layers": 32,
+        "num_key_value_heads": 8,
+        "head_dim": 128,
+        "use_cla": False,
+        "use_qk_norm": True,
+        "vocab_size": 128167,
+    },
+    "granite-4.0-350m": GRANITE_4,
+    "granite-4.0-micro": GRANITE_4
+    | {"hidden_size": 2560, "intermediate_size": 8192, "shared_intermediate_size": 8192}
+    | {"num_attention_heads": 40, "num_hidden_layers": 40, "num_key_value_heads": 8}
+    | {"layer_types": ["attention"] * 40, "logits_scaling": 10.0},
+}
+SIZES = {  # of the library's own class of each
+    "electra-small": 13_546_682,
+    "albert-base-v2": 11_221_680,
+    "opt-350m": 331_196_416,
+    "bloom-560m": 559_214_592,
+    "mpt-7b": 6_649_286_656,
+    "falcon-7b": 6_921_720_704,
+    "gpt-j-6b": 6_050_882_784,
+    "codegen-350m": 356_712_448,
+    "phi-2": 2_779_683_840,
+    "distilbert": 66_985_530,
+}
+
+
+def target(folder: Path, content: dict[str, Any]) -> Target:
+    path = folder / "config.json"
+    path.write_text(json.dumps(content))
+    return target_of_config(path, TEXT)
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_the_count_is_the_library_s_own_and_so_is_what_a_benchmark_builds(
+    name: str, tmp_path: Path
+) -> None:
+    torch = pytest.importorskip("torch")
+    transformers = pytest.importorskip("transformers")
+    from bench_runner.worker.models import build_model, parameter_count
+
+    content = dict(PUBLISHED[name])
+    found = target(tmp_path, content)
+    assert found.recipe is not None
+    auto = transformers.AutoModelForCausalLM
+    if found.workload.family == "encoder":
+        auto = transformers.AutoModelForMaskedLM
+    model_type = content.pop("model_type")
+    if model_type == "nomic_bert":  # the library's class has other keys than the first one's files
+        named = {"n_embd": "hidden_size", "n_head": "num_attention_heads"}
+        named |= {"n_inner": "intermediate_size", "n_layer": "num_hidden_layers"}
+        content = {own: content[key] for key, own in named.items()} | {"vocab_size": 30528}
+    config = transformers.AutoConfig.for_model(model_type, **content)
+    with torch.device("meta"):
+        own = auto.from_config(config)
+        kept = build_model(found.recipe, None)
+    assert type(kept) is type(own)
+    assert found.workload.parameters == parameter_count(own) == parameter_count(kept)
+    assert not [words for words in found.assumptions if "unknown here" in words]
+    # Every key that the library itself writes is counted or known to change no work.
+    whole = target(tmp_path, json.loads(config.to_json_string(use_diff=False)))
+    assert whole.workload == found.workload
+    assert not [words for words in whole.assumptions if "unknown here" in words]
+
+
+@pytest.mark.parametrize(("name", "parameters"), SIZES.items())
+def test_published_models_have_their_published_sizes(
+    name: str, parameters: int, tmp_path: Path
+) -> None:
+    assert target(tmp_path, PUBLISHED[name]).workload.parameters == parameters
+
+
+def test_a_fused_loss_saves_the_logits_of_the_narrow_table_alone(tmp_path: Path) -> None:
+    narrow = target(tmp_path, ALBERT).workload
+    assert (narrow.width, narrow.logit_width) == (768, 128)
+    without = 0.85 * 512 * 30000 * 2 * 128
+    saved = narrow.linear_flops - labelled_alone(narrow).linear_flops
+    assert saved == pytest.approx(without)
+    samples = narrow.batch_size * narrow.training_steps
+    assert narrow.unlabelled_flops == pytest.approx(3 * samples * without)
+
+
+def test_shared_layers_are_few_parameters_and_as_much_work_as_bert_s(tmp_path: Path) -> None:
+    albert = target(tmp_path, ALBERT).workload
+    bert = target(tmp_path, {"model_type": "bert", "vocab_size": 30000}).workload
+    assert albert.parameters < bert.parameters / 9
+    assert albert.layers == bert.layers and albert.layer_elements == bert.layer_elements
+    assert albert.attention_flops == bert.attention_flops
+    # All but the output's narrow table and the two layers beside it.
+    assert 0.7 * bert.linear_flops < albert.linear_flops < bert.linear_flops
+
+
+def test_turned_positions_go_on_and_learnt_ones_end(tmp_path: Path) -> None:
+    path = tmp_path / "config.json"
+    longer = Run(batch_size=512, tokens=1e9, sequence_length=2048)
+    for name in ("esm2-650m", "eurobert-210m", "nomic-bert-2048", "falcon-7b"):
+        path.write_text(json.dumps(PUBLISHED[name]))
+        assert target_of_config(path, longer).workload.tokens == 2048
+    ends = {"esm-1b": 1024, "albert-base-v2": 512, "electra-small": 512, "distilbert": 512}
+    for name, most in ends.items():
+        path.write_text(json.dumps(PUBLISHED[name]))
+        with pytest.raises(ValueError, match=f"longer than the model's {most:,} positions"):
+            target_of_config(path, longer)
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "words"),
+    [
+        ("electra-small", {"embedding_size": 0}, "'embedding_size': is 0"),
+        ("electra-small", {"embedding_size": "narrow"}, "'embedding_size': is 'narrow'"),
+        ("electra-small", {"embedding_size": [128]}, r"'embedding_size': is \[128\]"),
+        ("electra-small", {"embedding_size": 1e99}, "'embedding_size': is 9999"),
+        ("electra-small", {"num_attention_heads": 300}, "more than the hidden size 256"),
+        ("opt-350m", {"word_embed_proj_dim": -1}, "'word_embed_proj_dim': is -1"),
+        ("opt-350m", {"word_embed_proj_dim": "512"}, "'word_embed_proj_dim': is '512'"),
+        ("opt-350m", {"do_layer_norm_before": 1}, "write true or false"),
+        ("albert-base-v2", {"inner_group_num": 2}, "write more num_hidden_layers"),
+        ("albert-base-v2", {"inner_group_num": True}, "write more num_hidden_layers"),
+        ("albert-base-v2", {"num_hidden_groups": 24}, "more than the 12 layers"),
+        ("albert-base-v2", {"hidden_size": None}, "'hidden_size': is missing"),
+        ("esm2-8m", {"is_folding_model": True}, "folds proteins"),
+        ("esm2-8m", {"position_embedding_type": "relative_key"}, "relative positions"),
+        ("esm2-8m", {"position_embedding_type": "alibi"}, "write one of 'absolute', 'rotary'"),
+        ("esm2-8m", {"vocab_size": -33}, "'vocab_size': is -33"),
+        ("esm2-8m", {"add_cross_attention": True}, "an encoder made a decoder"),
+        ("nomic-bert-2048", {"qkv_proj_bias": True}, "'qkv_proj_bias': says biases"),
+        ("nomic-bert-2048", {"activation_function": "gelu"}, "says no gate"),
+        ("nomic-bert-2048", {"num_experts": 8}, "'num_experts': says something"),
+        ("nomic-bert-2048", {"img_size": 224}, "model of images is not counted; write vit"),
+        ("nomic-bert-2048", {"rotary_emb_fraction": 0.5}, "in a part of each head"),
+        ("nomic-bert-2048", {"causal": True}, "an encoder made a decoder"),
+        ("eurobert-210m", {"num_key_value_heads": 5}, "which does not divide 12"),
+        ("eurobert-210m", {"num_hidden_layers": 0}, "'num_hidden_layers': is 0"),
+        ("bloom-560m", {"n_inner": 2048}, "always builds 4 x 1024"),
+        ("mpt-7b", {"expansion_ratio": 2}, "always builds 4 x 4096"),
+        ("mpt-7b", {"no_bias": False}, "builds an MPT without"),
+        ("mpt-7b", {"attn_config": {"alibi": False}}, "write gpt2"),
+        ("mpt-7b", {"attn_config": {"qk_ln": True}}, "without norms of queries"),
+        ("falcon-40b", {"num_kv_heads": 7}, "'num_kv_heads': is 7, which does not divide 128"),
+        ("falcon-7b", {"multi_query": "yes"}, "'multi_query': is 'yes'; write true or false"),
+        ("gpt-j-6b", {"rotary_dim": 512}, "more than the 256 elements of a head"),
+        ("hunyuan-7b", {"use_qk_norm": False}, "which the library always builds"),
+        ("hunyuan-7b", {"use_cla": True}, "keys that layers share"),
+        ("granite-4.0-350m", {"num_local_experts": 64}, "Granite 4 is counted where every layer"),
+        ("granite-4.0-350m", {"num_local_experts": None}, "--model decoder --parameters 7B"),
+        ("granite-4.0-350m", {"num_local_experts": False}, "Granite 4 is counted where"),
+        ("granite-4.0-350m", {"layer_types": ["mamba"] * 28}, "'layer_types': Granite 4 is"),
+        ("granite-4.0-350m", {"layer_types": None}, "'layer_types': Granite 4 is"),
+        ("granite-4.0-350m", {"layer_types": "attention"}, "'layer_types': Granite 4 is"),
+        ("granite-4.0-350m", {"layer_types": ["attention"]}, "names 1 layers"),
+        ("granite-4.0-350m", {"layer_types": [["attention"]]}, "'layer_types': Granite 4 is"),
+    ],
+)
+def test_what_would_be_another_model_is_refused_in_one_line(
+    name: str, change: dict[str, Any], words: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ValueError, match=words) as caught:
+        target(tmp_path, PUBLISHED[name] | change)
+    assert str(caught.value).startswith("config.json, key '") and "\n" not in str(caught.value)
+
+
+def test_a_whole_number_written_with_a_point_is_one(tmp_path: Path) -> None:
+    plain = target(tmp_path, ELECTRA).workload
+    assert target(tmp_path, ELECTRA | {"embedding_size": 128.0}).workload == plain
