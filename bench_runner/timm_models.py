@@ -109,7 +109,7 @@ def timm_model(name: str, classes: int | None = None) -> TimmModel | None:
     )
 
 
-_PATCH = re.compile(r"_patch(\d{1,2})(?=_|$)")
+_PATCH = re.compile(r"(?:_patch|^mixer_[sbl]|^xcit_\w+_p)(\d{1,2})(?=_|$)")
 
 
 def timm_names() -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from advisor.files import typed_path
 from advisor.parse import MODELS_LISTED_BY, shown, size_named
 from advisor.prediction.model.hf_config import target_of_config
+from advisor.prediction.model.image_sizes import refuse_parts_of_patches
 from advisor.prediction.model.targets import (
     LARGEST,
     SIZED_FAMILIES,
@@ -157,6 +158,8 @@ def _of_recipe(recipe: Recipe, ask: Ask) -> Target:
         refuse_a_batch_in_tokens(batch, length)
     elif ask.batch_size is not None:
         refuse_images(batch)
+    if ask.image_size is not None and ask.image_size != training.image_size:
+        refuse_parts_of_patches(architecture, ask.image_size)
     samples: float = training.batch_size * training.training_steps
     if amount is not None:
         samples = amount / length if text and length else amount

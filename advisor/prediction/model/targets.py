@@ -8,6 +8,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from advisor.parse import shown
+from advisor.prediction.model.image_sizes import (
+    refuse_below_a_patch,
+    refuse_parts_of_patches,
+    said_of_parts,
+)
 from advisor.prediction.model.workload import Workload, sized, workload_of
 from bench_runner.architecture import Architecture, GptNeoX, Vit
 from bench_runner.architecture_encoders import Bert
@@ -63,18 +68,8 @@ class Target:
 
 def target_of_recipe(recipe: Recipe) -> Target:
     """A recipe says everything."""
-    _refuse_below_a_patch(recipe)
-    return Target(workload=workload_of(recipe), recipe=recipe)
-
-
-def _refuse_below_a_patch(recipe: Recipe) -> None:
-    """ValueError where an image is smaller than one of the patches that it is cut into."""
-    pixels, patch = recipe.training.image_size, getattr(recipe.architecture, "patch_size", 0)
-    if pixels is not None and pixels < patch:
-        raise ValueError(
-            f"images of {pixels} pixels a side are smaller than the model's patches of {patch}; "
-            f"give --image-size {patch} or more"
-        )
+    refuse_below_a_patch(recipe)
+    return Target(workload=workload_of(recipe), recipe=recipe, assumptions=said_of_parts(recipe))
 
 
 def refuse_the_other(text: bool, asked: Any) -> None:
@@ -212,7 +207,10 @@ def make_target(
         ),
         source="a model of your own",
     )
-    _refuse_below_a_patch(recipe)
+    refuse_below_a_patch(recipe)
+    if run.image_size is not None and run.image_size != longest:
+        refuse_parts_of_patches(recipe.architecture, run.image_size)
+    assumed += said_of_parts(recipe)
     return Target(workload=workload_of(recipe), assumptions=tuple(assumed), recipe=recipe)
 
 
@@ -256,6 +254,8 @@ def target_of_timm(name: str, run: Run) -> Target:
         scaled = (
             f"the work at {run.image_size} pixels by the area, from what timm builds at {size}",
         )
+        if not architecture.patch_size and likely_family(architecture) == "vit":
+            scaled += ("that timm builds it at this size, which it does not of every model",)
     return make_target(
         name=plain_name(name),
         kind=type(architecture),

@@ -1,0 +1,117 @@
+"""Images that are no whole patches: what timm and the library do with them, and what is told."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from advisor.prediction.model.resolve import Ask, resolve
+from advisor.prediction.model.targets import Run, target_of_recipe, target_of_size
+from bench_runner.recipes import load_recipes
+from bench_runner.timm_models import timm_model
+
+RECIPES = load_recipes()
+VIT = {"model_type": "vit", "image_size": 224, "patch_size": 16, "num_labels": 1000}
+
+
+def asked(model: str, image_size: int | None) -> Any:
+    return resolve(model, Ask(images=1e9, image_size=image_size), RECIPES)
+
+
+@pytest.mark.parametrize(
+    ("model", "pixels", "sizes"),
+    [
+        ("vit_base_patch16_224", 230, "224 or 240"),
+        ("vit_base_patch16_224", 17, "16 or 32"),
+        ("vit_base_patch14_dinov2", 224 + 13, "224 or 238"),
+        ("swin_base_patch4_window7_224", 223, "220 or 224"),
+        ("mixer_b16_224", 225, "224 or 240"),
+        ("xcit_nano_12_p8_224", 225, "224 or 232"),
+        ("vit-base-16", 225, "224 or 240"),
+        ("deit-small-16", 239, "224 or 240"),
+        ("timm-vit-base-patch16-224", 230, "224 or 240"),
+        ("vit_so400m_patch14_siglip_384", 385, "378 or 392"),
+    ],
+)
+def test_a_size_that_is_no_whole_patches_is_refused_with_the_nearest(
+    model: str, pixels: int, sizes: str
+) -> None:
+    with pytest.raises(ValueError, match=f"no whole patches.*give --image-size {sizes}") as caught:
+        asked(model, pixels)
+    assert "\n" not in str(caught.value)
+    for size in map(int, sizes.split(" or ")):
+        assert asked(model, size).workload.tokens > 0
+
+
+@pytest.mark.parametrize("pixels", [225, 1, 0, -16])
+def test_so_it_is_for_a_config_json_and_a_size(pixels: int, tmp_path: Path) -> None:
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps(VIT))
+    with pytest.raises(ValueError, match="--image-size"):
+        asked(str(path), pixels)
+    if pixels > 0:
+        with pytest.raises(ValueError, match="--image-size"):
+            target_of_size("mine", "vit", 1e8, Run(batch_size=8, images=1e9, image_size=pixels))
+
+
+@pytest.mark.parametrize("model", ["resnet50", "convnext_tiny", "resnet-50", "convnext-tiny-1k"])
+def test_a_convolutional_network_takes_any_size(model: str) -> None:
+    assert asked(model, 230).workload.linear_flops > asked(model, 224).workload.linear_flops
+
+
+def test_a_model_s_own_size_that_is_no_whole_patches_is_counted_as_it_is_built_and_told(
+    tmp_path: Path,
+) -> None:
+    found = asked("vit_so400m_patch14_siglip_384", None)
+    words = "the last 6 of 384 pixels a side unseen, which are no whole patch of 14"
+    assert words in found.assumptions
+    assert found.workload == asked("vit_so400m_patch14_siglip_384", 384).workload
+    assert words not in asked("vit_so400m_patch14_siglip_384", 378).assumptions
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps(VIT | {"image_size": 230}))
+    cut = asked(str(path), None)
+    assert any(said.startswith("the last 6 of 230 pixels") for said in cut.assumptions)
+    path.write_text(json.dumps(VIT))
+    assert cut.workload == asked(str(path), None).workload
+    recipe = next(each for each in RECIPES if each.recipe_id == "vit-base-16")
+    own = replace(recipe, training=replace(recipe.training, image_size=230))
+    assert target_of_recipe(own).assumptions == cut.assumptions[-1:]
+    assert target_of_recipe(recipe).assumptions == ()
+
+
+def test_where_timm_may_refuse_a_size_is_told() -> None:
+    told = "that timm builds it at this size, which it does not of every model"
+    assert told in asked("levit_128s", 256).assumptions
+    assert told not in asked("levit_128s", 224).assumptions
+    assert told not in asked("vit_base_patch16_clip_224", 240).assumptions
+    assert told not in asked("resnet18", 256).assumptions
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize(
+    ("name", "patches"),
+    [
+        ("vit_tiny_patch16_224", 196),
+        ("eva02_tiny_patch14_224", 256),
+        ("mixer_s16_224", 196),
+        ("swin_tiny_patch4_window7_224", 57 * 57),
+        ("samvit_base_patch16", None),
+        ("xcit_nano_12_p16_224", None),
+    ],
+)
+def test_timm_leaves_pixels_unseen_or_refuses(name: str, patches: int | None) -> None:
+    torch = pytest.importorskip("torch")
+    timm = pytest.importorskip("timm")
+    assert (timm_model(name) or pytest.fail(name)).patch_size in (4, 14, 16)
+    with torch.device("meta"):
+        if patches is None:
+            with pytest.raises(AssertionError, match="divi"):
+                timm.create_model(name, img_size=230)(torch.zeros(1, 3, 230, 230))
+            return
+        model = timm.create_model(name, img_size=230)
+        seen = getattr(model, "patch_embed", None) or model.stem
+        assert seen(torch.zeros(1, 3, 230, 230)).flatten(0, -2).shape[0] == patches
