@@ -62,6 +62,17 @@ def test_a_kind_is_counted_as_the_library_builds_it(model_type: str, tmp_path: P
         ("qwen3_5_text", "layers of recurrence among those of attention"),
         ("xlstm", "layers of recurrence are counted as Mamba's alone"),
         ("ibert", "trained in whole numbers"),
+        ("bitnet", "three values a weight"),
+        ("lfm2", "short convolutions among layers of attention"),
+        ("zamba2", "layers of recurrence among those of attention"),
+        ("nemotron_h", "layers of recurrence among those of attention"),
+        ("falcon_h1", "layers of recurrence among those of attention"),
+        ("mamba2", "write mamba with its hidden_size"),
+        ("minicpm3", "keys through a narrow layer"),
+        ("doge", "attention learns what to leave out"),
+        ("longformer", "not one of every token to every other"),
+        ("fnet", "not one of every token to every other"),
+        ("mobilebert", "its layers are not BERT's"),
         ("bit", "timm name alone; write one, such as resnetv2_50x1_bit"),
     ],
 )
@@ -73,6 +84,17 @@ def test_a_kind_of_the_library_s_is_no_slip_of_the_pen(
     with pytest.raises(ValueError, match=words) as caught:
         target_of_config(path, Run(batch_size=512, tokens=1e9))
     assert "did you mean" not in str(caught.value)
+
+
+@pytest.mark.parametrize("key", ["num_experts", "n_routed_experts", "moe_num_experts"])
+def test_a_mixture_that_is_not_counted_is_sent_to_the_nearest_that_is(
+    key: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "config.json"
+    for value, words in ((64, "write qwen3_moe with its sizes"), (1, "give the size instead")):
+        path.write_text(json.dumps({"model_type": "hunyuan_v1_moe", key: value}))
+        with pytest.raises(ValueError, match=words):
+            target_of_config(path, Run(batch_size=512, tokens=1e9))
 
 
 @pytest.mark.parametrize("model_type", ["olmo4", "llama5", "phi4", "gemma4", "qwen", "xlm"])

@@ -69,6 +69,10 @@ _BY_SIZE = (
     "of a plain transformer give the size instead, --model decoder (or encoder, vit) "
     "--parameters 7B"
 )
+_EXPERTS = (
+    "write qwen3_moe with its sizes, or deepseek_v3 where some experts are shared, to ask for the "
+    "nearest"
+)
 _PAIRS_ALONE = (
     "encoder-decoders are counted as T5, BART and their kin alone; write t5 or bart with its sizes "
     "to ask for the nearest"
@@ -85,11 +89,36 @@ _OTHER_WORK: Mapping[str, str] = {
     ),
     **dict.fromkeys(
         (
-            *("jamba", "zamba", "zamba2", "nemotron_h", "bamba", "lfm2"),
-            *("falcon_h1", "recurrent_gemma", "qwen3_next", "lfm2_moe", "kimi_linear", "minimax"),
+            *("jamba", "zamba", "zamba2", "nemotron_h", "bamba"),
+            *("falcon_h1", "recurrent_gemma", "qwen3_next", "kimi_linear", "minimax"),
             *("olmo_hybrid", "qwen3_5_text", "qwen3_5_moe_text"),
         ),
         f"layers of recurrence among those of attention are not counted; {_PLAIN}",
+    ),
+    **dict.fromkeys(
+        ("lfm2", "lfm2_moe"),
+        f"short convolutions among layers of attention are not counted; {_PLAIN}",
+    ),
+    **dict.fromkeys(
+        ("minicpm3", "youtu"),
+        f"keys through a narrow layer are counted with experts alone (DeepSeek's); {_PLAIN}",
+    ),
+    "doge": f"Doge's attention learns what to leave out, which is not counted; {_PLAIN}",
+    "diffllama": "differences of two attentions are not counted; write llama with its sizes to ask "
+    "for one",
+    "bitnet": "BitNet is trained with three values a weight, which is not counted; write llama "
+    "with its sizes to ask for the same in half precision",
+    **dict.fromkeys(
+        (
+            *("big_bird", "longformer", "funnel", "fnet", "nystromformer", "yoso", "mra"),
+            *("perceiver", "reformer", "canine"),
+        ),
+        "its attention is not one of every token to every other, which alone is counted; write "
+        "bert with its sizes, or modernbert for long texts, to ask for that",
+    ),
+    **dict.fromkeys(
+        ("convbert", "mobilebert", "squeezebert", "rembert", "xlnet"),
+        "its layers are not BERT's and are not counted; write bert with its sizes to ask for those",
     ),
     **dict.fromkeys(
         ("whisper", "wav2vec2", "hubert", "wavlm", "speech_to_text"),
@@ -147,6 +176,8 @@ def uncounted_kind(
     if timm is not None and "vocab_size" not in content:
         words = f"{shown(kind)} is counted by its timm name alone; write one, such as {timm}"
         return "model_type", words
+    if any("expert" in key and type(value) is int and value > 1 for key, value in content.items()):
+        return "model_type", f"the mixture of experts {shown(kind)} is not counted; {_EXPERTS}"
     # A library wrote it, not a person: only what is all but the same can be a slip.
     # Of one with another number the layers may be others, too.
     numbers = _digits(kind)
