@@ -57,6 +57,11 @@ def listed_layers() -> Any:
     return field(default=(), metadata={"layers": True})
 
 
+def listed_words() -> Any:
+    """A word for each layer; none by default."""
+    return field(default=(), metadata={"words": True})
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Architecture:
     """The numbers of one model. A 0 among the defaults stands for what the library derives."""
@@ -196,6 +201,11 @@ def _checked(each: Any, value: Any) -> object:
         if not isinstance(value, list | tuple) or len(value) > _LARGEST["num_hidden_layers"]:
             raise ValueError(f"is {_shown(value)}; write a list of numbers of layers")
         return tuple(whole(item, _LARGEST["num_hidden_layers"], 0) for item in value)
+    if "words" in each.metadata:
+        words = isinstance(value, list | tuple) and all(isinstance(item, str) for item in value)
+        if not words or len(value) > _LARGEST["num_hidden_layers"]:
+            raise ValueError(f"is {_shown(value)}; write a list of words, one a layer")
+        return tuple(value)
     if isinstance(default, str):
         choices = each.metadata["choices"]
         if value not in choices:

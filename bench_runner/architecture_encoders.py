@@ -111,6 +111,7 @@ class Albert(Electra):
     intermediate_size: int = 16384
     vocab_size: int = 30000
     num_hidden_groups: int = 1
+    inner_group_num: int = 1
 
     @property
     def projects(self) -> bool:
@@ -125,6 +126,12 @@ class Albert(Electra):
             return (
                 "num_hidden_groups",
                 f"is {self.num_hidden_groups}, more than the {self.num_hidden_layers} layers",
+            )
+        if self.inner_group_num != 1:
+            return (
+                "inner_group_num",
+                f"is {self.inner_group_num}, and layers repeated within their group are not "
+                "counted; write more num_hidden_layers",
             )
         return super(Albert, self).contradiction()
 

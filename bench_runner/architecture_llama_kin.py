@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bench_runner.architecture_base import called
+from bench_runner.architecture_base import at_least, called, listed_words
 from bench_runner.architecture_text import Llama
 
 
@@ -161,6 +161,21 @@ class GraniteDense(Llama):
     model_type = "granitemoehybrid"
     changes_logits = True
     intermediate_size: int = called("shared_intermediate_size", 1024)
+    num_local_experts: int = at_least(0, 0)
+    layer_types: tuple[str, ...] = listed_words()
+
+    def contradiction(self) -> tuple[str, str] | None:
+        if self.num_local_experts:
+            return (
+                "num_local_experts",
+                f"is {self.num_local_experts}, and of this class only models without are counted",
+            )
+        named = len(self.layer_types)
+        if named not in (0, self.num_hidden_layers):
+            return "layer_types", f"names {named} layers of {self.num_hidden_layers}"
+        if not set(self.layer_types) <= {"attention", "full_attention"}:
+            return "layer_types", "names others than attention, which are not counted"
+        return super(GraniteDense, self).contradiction()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

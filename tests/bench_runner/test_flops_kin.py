@@ -73,6 +73,11 @@ MODELS: list[tuple[str, str, dict[str, Any]]] = [
     ("NanoChatConfig", "decoder", GROUPED),
     ("HunYuanDenseV1Config", "decoder", {**GROUPED, "head_dim": 32}),
     ("GraniteMoeHybridConfig", "decoder", {**GROUPED, "shared_intermediate_size": 80}),
+    (
+        "GraniteMoeHybridConfig",
+        "decoder",
+        {**GROUPED, "shared_intermediate_size": 80, "layer_types": ["full_attention"] * 3},
+    ),
 ]
 
 
@@ -152,6 +157,12 @@ def test_where_positions_end_and_what_the_output_reads(
         ("electra", {"embedding_size": 10**9}, "'embedding_size': is 1000000000"),
         ("albert", {"num_hidden_groups": 13}, "is 13, more than the 12 layers"),
         ("albert", {"num_hidden_groups": 0}, "'num_hidden_groups': is 0"),
+        ("albert", {"inner_group_num": 2}, "write more num_hidden_layers"),
+        ("granitemoehybrid", {"num_local_experts": 8}, "only models without are counted"),
+        ("granitemoehybrid", {"layer_types": ["mamba"] * 32}, "names others than attention"),
+        ("granitemoehybrid", {"layer_types": ["attention"]}, "names 1 layers of 32"),
+        ("granitemoehybrid", {"layer_types": "attention"}, "write a list of words, one a layer"),
+        ("granitemoehybrid", {"layer_types": [1] * 32}, "write a list of words, one a layer"),
         ("esm", {"position_embedding_type": "relative_key"}, "write one of 'absolute', 'rotary'"),
         ("esm", {"pad_token_id": 33}, "none of the vocabulary's 33 tokens"),
         ("esm", {"pad_token_id": -1}, "'pad_token_id': is -1"),

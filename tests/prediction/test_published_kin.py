@@ -392,7 +392,7 @@ def test_turned_positions_go_on_and_learnt_ones_end(tmp_path: Path) -> None:
         ("opt-350m", {"word_embed_proj_dim": "512"}, "'word_embed_proj_dim': is '512'"),
         ("opt-350m", {"do_layer_norm_before": 1}, "write true or false"),
         ("albert-base-v2", {"inner_group_num": 2}, "write more num_hidden_layers"),
-        ("albert-base-v2", {"inner_group_num": True}, "write more num_hidden_layers"),
+        ("albert-base-v2", {"inner_group_num": True}, "'inner_group_num': is True"),
         ("albert-base-v2", {"num_hidden_groups": 24}, "more than the 12 layers"),
         ("albert-base-v2", {"hidden_size": None}, "'hidden_size': is missing"),
         ("esm2-8m", {"is_folding_model": True}, "folds proteins"),

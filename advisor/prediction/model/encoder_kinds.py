@@ -61,13 +61,6 @@ _ALBERT = replace(
     # Not their class's own defaults, which are those of the largest.
     required="hidden_size num_hidden_layers num_attention_heads intermediate_size",
     idle="gap_size net_structure_type num_memory_blocks down_scale_factor",
-    refuses=(
-        Refusal(
-            "inner_group_num",
-            lambda value: value in (None, 1) and value is not True,
-            "repeats of a layer within its group are not counted; write more num_hidden_layers",
-        ),
-    ),
 )
 _ESM = replace(
     _BERT,
