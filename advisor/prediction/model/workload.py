@@ -7,7 +7,7 @@ Prediction works on columns of these numbers, so that a hundred thousand cost wh
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from advisor.prediction.model.unfilled import unfilled_flops
 from bench_runner.architecture import (
@@ -49,8 +49,9 @@ class Workload:
     layers: int
     width: int
     """Elements that one position carries from layer to layer."""
-    logit_width: int
-    """... and those of them that the output layer reads."""
+    logit_width: int = field(repr=False)
+    """... and those that the output layer reads. Evidence has none that reads fewer, and keeps its
+    fingerprint."""
     linear_flops: float
     """Linear layers and convolutions, a sample."""
     convolution_flops: float
