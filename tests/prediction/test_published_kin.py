@@ -436,6 +436,32 @@ def test_what_would_be_another_model_is_refused_in_one_line(
     assert str(caught.value).startswith("config.json, key '") and "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("distilbert", {"embedding_size": 128}),
+        ("eurobert-210m", {"word_embed_proj_dim": 512}),
+        ("phi-2", {"multi_query": True}),
+        ("gpt-j-6b", {"new_decoder_architecture": True}),
+        ("apertus-8b", {"mlp_ratio": 8}),
+        ("bloom-560m", {"expansion_ratio": 2}),
+        ("opt-350m", {"embedding_size": 512}),
+    ],
+)
+def test_a_size_of_another_kind_is_not_passed_over(
+    name: str, change: dict[str, Any], tmp_path: Path
+) -> None:
+    (key,) = change
+    with pytest.raises(ValueError, match=f"'{key}': says something of the architecture"):
+        target(tmp_path, PUBLISHED[name] | change)
+
+
+def test_a_size_that_follows_from_the_others_may_be_spelled_out(tmp_path: Path) -> None:
+    said = {"embedding_size": 768, "word_embed_proj_dim": 768, "mlp_ratio": 4.0}
+    plain = target(tmp_path, PUBLISHED["distilbert"])
+    assert target(tmp_path, PUBLISHED["distilbert"] | said) == plain
+
+
 def test_a_whole_number_written_with_a_point_is_one(tmp_path: Path) -> None:
     plain = target(tmp_path, ELECTRA).workload
     assert target(tmp_path, ELECTRA | {"embedding_size": 128.0}).workload == plain

@@ -75,7 +75,7 @@ def target_of_config(path: Path, run: Run) -> Target:
     counted = {
         word for key in kin.kind().arguments() for word in kin.spelling.get(key, key).split()
     }
-    counted |= set(_ALSO_READ) | set(kin.idle.split())
+    counted |= set(kin.idle.split()) | ({"mlp_ratio"} if issubclass(kin.kind, Vit) else set())
     counted |= {refusal.key for refusal in kin.refuses}
     follows = counted | implied(file.content)
     gated = bool(getattr(kin.kind, "gated", False))
@@ -247,7 +247,6 @@ _WITHOUT_FUSED = (
     *("mpnet", "megatron-bert", "granite_swa", "granitemoe_swa"),
 )
 """Of transformers 5.17 (no ``_supports_sdpa``); counted and built as their kin that have it."""
-_ALSO_READ = ("mlp_ratio", "embedding_size")
 
 
 def _precision(file: ConfigFile) -> Precision | None:

@@ -73,9 +73,8 @@ _ELSEWHERE = (
     "add_cross_attention is_decoder layer_types layers_block_type attention_layers "
     "attention_types sliding_window sliding_window_pattern use_sliding_window max_window_layers "
     "window_size local_attention num_nextn_predict_layers num_mtp_layers moe_layer_freq "
-    "mlp_layer_types word_embed_proj_dim expansion_ratio attn_config layerdrop sparse_prediction "
-    "alibi use_bidirectional_attention quantization_config compression_config embedding_size "
-    "image_size attn_type"
+    "mlp_layer_types attn_config layerdrop sparse_prediction alibi use_bidirectional_attention "
+    "quantization_config compression_config image_size attn_type"
 )
 """Looked at apart (`uncounted`, `hf_config`)."""
 _EXPERTS = (
@@ -162,7 +161,15 @@ def implied(content: Mapping[str, Any]) -> frozenset[str]:
         "feed_forward_type": "original",
     }
     values |= dict.fromkeys(("attention_head_size", "head_size", "kv_channels", "v_head_dim"), size)
-    values |= dict.fromkeys(("embedding_dim", "input_embedding_size", "hidden_size"), hidden)
+    values |= dict.fromkeys(
+        (
+            *("embedding_dim", "input_embedding_size", "output_embedding_size", "embedding_size"),
+            *("hidden_size", "word_embed_proj_dim"),
+        ),
+        hidden,
+    )
+    inner = first("intermediate_size", "ffn_dim", "n_inner", "hidden_dim") or 4 * hidden
+    values |= dict.fromkeys(("mlp_ratio", "expansion_ratio"), inner / hidden if hidden else 0)
     values["head_dim"] = content.get("qk_rope_head_dim", hidden // heads if heads else 0)
     if type(content.get("expand")) is int:
         values["d_inner"] = content["expand"] * hidden

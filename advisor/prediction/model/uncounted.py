@@ -25,7 +25,8 @@ _TELLING = (
     *("layer_sharing", "layer_reuse", "unique_layers", "cross_layer", "use_cla", "cla_share"),
     *("loop", "num_repeats", "ut_steps", "block_config", "block_types", "per_layer"),
     *("layer_config", "multipliers", "intermediate_sizes", "d_intermediate", "ffn_config"),
-    *("embedding_dim", "embedding_rank", "input_embedding_size", "use_moe", "num_moe"),
+    *("embedding_dim", "embedding_rank", "embedding_size", "embed_proj", "use_moe", "num_moe"),
+    *("mlp_ratio", "expansion_ratio", "multi_query", "new_decoder_architecture"),
     *("distill", "teacher", "encoder_layers", "decoder_layers"),
 )
 """Parts of keys that make a model another one where their value says so."""
