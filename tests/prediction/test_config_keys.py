@@ -239,3 +239,34 @@ def test_a_size_that_stands_there_twice_is_one(tmp_path: Path) -> None:
     assert target(tmp_path, "gpt2", hidden_size=768) == target(tmp_path, "gpt2")
     with pytest.raises(ValueError, match="'hidden_size': is 1024, but n_embd, which says the same"):
         target(tmp_path, "gpt2", hidden_size=1024)
+
+
+@pytest.mark.parametrize(
+    ("written", "words"),
+    [
+        (3, "not as '3'"),
+        (1e99, "not as '1e+99'"),
+        ("BertForMaskedLM", None),
+        ({}, None),
+        ("", None),
+    ],
+)
+def test_architectures_that_are_no_list_are_read_as_one_name(
+    written: object, words: str | None, tmp_path: Path
+) -> None:
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps({"model_type": "bert", "architectures": written}))
+    said = target_of_config(path, Run(batch_size=512, tokens=1e9)).assumptions
+    told = [each for each in said if each.startswith("trained as ")]
+    assert len(told) == (words is not None)
+    assert all(str(words) in each for each in told)
+
+
+@pytest.mark.parametrize("layers", [[[1]], [{"kind": "attention"}], [None], [3]])
+def test_layers_that_are_no_words_are_of_no_kind_that_is_counted(
+    layers: object, tmp_path: Path
+) -> None:
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps({"model_type": "gpt2", "layer_types": layers}))
+    with pytest.raises(ValueError, match="'layer_types': layers of the kind"):
+        target_of_config(path, Run(batch_size=512, tokens=1e9))

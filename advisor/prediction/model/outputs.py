@@ -34,7 +34,7 @@ def said_of_outputs(content: Mapping[str, Any], kind: type[Architecture]) -> lis
     if model_type == "electra":
         counted = (*counted, "ForPreTraining")
     names = content.get("architectures")
-    for name in map(str, names if isinstance(names, list) else ()):
+    for name in map(str, names if isinstance(names, list) else filter(None, [names])):
         if name.endswith(counted) and not name.endswith(_OTHER_MODELS):
             continue
         masked = kind.family == "encoder" and not issubclass(kind, EncoderDecoder)

@@ -215,9 +215,9 @@ def uncounted(
         return found
     layers = content.get("layer_types") or content.get("layers_block_type")
     if isinstance(layers, list):
-        other = next((each for each in layers if each not in _PLAIN_LAYERS), None)
-        if other is not None:
-            words = f"layers of the kind {str(other)[:40]!r} are not counted here; {_PLAIN}"
+        others = [str(each) for each in layers if str(each) not in _PLAIN_LAYERS]
+        if others:
+            words = f"layers of the kind {others[0][:40]!r} are not counted here; {_PLAIN}"
             return "layer_types", words
         said = content.get("num_hidden_layers")
         if isinstance(said, int) and said != len(layers):
@@ -262,7 +262,8 @@ def uncounted(
     if not _every_layer_routes(content):
         key = "mlp_layer_types" if content.get("mlp_layer_types") else "moe_layer_freq"
         return key, "layers with experts and layers without in turn are not counted"
-    for name in content.get("architectures") or ():
+    named = content.get("architectures")
+    for name in named if isinstance(named, list) else [named]:
         if "Bidirectional" in str(name):
             return "architectures", (
                 f"{str(name)[:60]} attends without a causal mask, which is not counted; remove the "
