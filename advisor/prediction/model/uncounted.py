@@ -262,8 +262,8 @@ def uncounted(
     if not _every_layer_routes(content):
         key = "mlp_layer_types" if content.get("mlp_layer_types") else "moe_layer_freq"
         return key, "layers with experts and layers without in turn are not counted"
-    named = content.get("architectures")
-    for name in named if isinstance(named, list) else [named]:
+    classes = content.get("architectures")
+    for name in classes if isinstance(classes, list) else [classes]:
         if "Bidirectional" in str(name):
             return "architectures", (
                 f"{str(name)[:60]} attends without a causal mask, which is not counted; remove the "
