@@ -80,7 +80,9 @@ def _without_which_none_is_built(recipe: Recipe) -> dict[str, Any]:
     architecture = recipe.architecture
     if isinstance(architecture, GraniteDense):
         layers = ["full_attention"] * architecture.num_hidden_layers
-        return {"layer_types": layers, "num_local_experts": 0, "num_experts_per_tok": 0}
+        # The library checks the sizes of Mamba's layers where there are none, too.
+        none = {"num_local_experts": 0, "num_experts_per_tok": 0, "mamba_n_heads": 1}
+        return {"layer_types": layers, **none}
     if isinstance(architecture, EuroBert) and architecture.vocab_size <= 128_002:
         return {"pad_token_id": 0}
     if isinstance(architecture, EncoderDecoder):

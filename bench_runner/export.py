@@ -13,6 +13,7 @@ from typing import Any
 
 from bench_runner import configure, space
 from bench_runner.architecture import Mamba, TextTransformer
+from bench_runner.architecture_encoders import Albert
 from bench_runner.architecture_two_sides import EncoderDecoder
 from bench_runner.recipes import IMAGE_FAMILIES, MASKED_SHARE, Recipe
 from bench_runner.records import Measurement, Settings
@@ -212,11 +213,13 @@ def _half_lines(recipe: Recipe, settings: Settings) -> str:
 
 
 def _sharded_lines(recipe: Recipe, settings: Settings) -> str:
-    """What the worker does by hand for an image model whose library code leaves it out."""
-    if recipe.family not in IMAGE_FAMILIES or recipe.model.timm is not None:
+    """What the worker does by hand for a model whose library code leaves it out: of images, and
+    ALBERT."""
+    albert = isinstance(recipe.architecture, Albert)
+    if recipe.model.timm is not None or not (recipe.family in IMAGE_FAMILIES or albert):
         return ""
     if configure.uses_fsdp(settings):
-        return _NO_EMBEDDINGS
+        return "" if albert else _NO_EMBEDDINGS
     if settings.activation_checkpointing and recipe.support.fsdp_wrap:
         return _BY_HAND.format(blocks=sorted(recipe.support.fsdp_wrap))
     return ""

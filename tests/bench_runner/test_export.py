@@ -46,7 +46,8 @@ WINNER = Measurement(
         ("GPT2Config", {"vocab_size": 512}, "512"),
         ("GPT2Config", {}, "50257"),
         ("MambaConfig", {}, "50280"),
-        ("BloomConfig", {}, "transformers.BloomConfig(**{'use_cache': False}).vocab_size"),
+        ("BloomConfig", {}, "250880"),
+        ("DogeConfig", {}, "transformers.DogeConfig(**{'use_cache': False}).vocab_size"),
     ],
 )
 def test_the_random_tokens_are_of_the_model_s_vocabulary(

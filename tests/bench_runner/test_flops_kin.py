@@ -73,6 +73,7 @@ MODELS: list[tuple[str, str, dict[str, Any]]] = [
     ("NanoChatConfig", "decoder", GROUPED),
     ("HunYuanDenseV1Config", "decoder", {**GROUPED, "head_dim": 32}),
     ("GraniteMoeHybridConfig", "decoder", {**GROUPED, "shared_intermediate_size": 80}),
+    ("GraniteMoeHybridConfig", "decoder", {**GROUPED, "hidden_size": 48}),
     (
         "GraniteMoeHybridConfig",
         "decoder",

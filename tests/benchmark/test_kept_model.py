@@ -250,7 +250,8 @@ def test_every_shipped_recipe_could_be_a_kept_one() -> None:
 
 
 TINY_SHAPE = {key: LLAMA[key] for key in LLAMA if key not in ("rope_scaling", "model_type")}
-UNSHARED = ("gpt_neox", "opt", "bert", "modernbert", "deberta-v2", "t5", "mamba")
+UNSHARED = ("gpt_neox", "opt", "bloom", "bert", "albert", "esm", "modernbert", "deberta-v2", "t5")
+UNSHARED += ("mamba",)
 """Kinds of which each head has keys and values of its own: the key for it would be refused."""
 EXPERTS = {"num_experts_per_tok": 2, "moe_intermediate_size": 16}
 SMALL_IMAGES = ("--images", "1M", "--batch", "2", "--image-size", "32")
@@ -273,7 +274,12 @@ KEPT: dict[str, tuple[dict[str, Any] | str, tuple[str, ...]]] = {
             ("qwen3", {"head_dim": 16}),
             ("gpt_neox", {}),
             ("opt", {"ffn_dim": 64, "max_position_embeddings": 32}),
-            ("bloom", {}),
+            ("bloom", {"intermediate_size": 128}),
+            (
+                "granitemoehybrid",
+                {"shared_intermediate_size": 64, "num_local_experts": 0}
+                | {"layer_types": ["attention"] * 2},
+            ),
             ("mixtral", {"num_local_experts": 4, "num_experts_per_tok": 2}),
             ("qwen3_moe", {"num_experts": 4, **EXPERTS}),
             ("gpt_oss", {"num_local_experts": 4, "num_experts_per_tok": 2}),
@@ -282,6 +288,8 @@ KEPT: dict[str, tuple[dict[str, Any] | str, tuple[str, ...]]] = {
             ("cohere", {"use_qk_norm": True}),
             ("glm4", {}),
             ("bert", {"max_position_embeddings": 32}),
+            ("albert", {"max_position_embeddings": 32, "embedding_size": 16}),
+            ("esm", {"position_embedding_type": "rotary", "pad_token_id": 0}),
             ("modernbert", {"local_attention": 8}),
             ("deberta-v2", {"relative_attention": True, "pos_att_type": "p2c|c2p"}),
             ("t5", {"d_model": 32, "d_ff": 64, "num_heads": 2, "num_layers": 2, "d_kv": 16}),

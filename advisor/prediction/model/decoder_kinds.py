@@ -81,6 +81,7 @@ _OPT = Kin(
     kind=Opt,
     kept="hidden_size num_hidden_layers num_attention_heads ffn_dim vocab_size "
     "max_position_embeddings word_embed_proj_dim do_layer_norm_before tie_word_embeddings",
+    spelling={"ffn_dim": INNER},
     required="hidden_size num_hidden_layers num_attention_heads vocab_size ffn_dim",
     longest="max_position_embeddings",
 )
