@@ -347,6 +347,20 @@ def test_published_models_have_their_published_sizes(
     assert target(tmp_path, PUBLISHED[name]).workload.parameters == parameters
 
 
+def test_minicpm_s_scaled_layers_are_llama_s_with_one_table(tmp_path: Path) -> None:
+    """The library has no class of it: its files bring code, which is not run."""
+    sizes = {"hidden_size": 2304, "intermediate_size": 5760, "num_hidden_layers": 40}
+    sizes |= {"num_attention_heads": 36, "num_key_value_heads": 36, "vocab_size": 122753}
+    scales = {"scale_emb": 12, "dim_model_base": 256, "scale_depth": 1.4}
+    code = {"AutoModelForCausalLM": "modeling_minicpm.MiniCPMForCausalLM"}
+    found = target(tmp_path, {"model_type": "minicpm", "auto_map": code, **sizes, **scales})
+    layer = 4 * 2304**2 + 3 * 2304 * 5760 + 2 * 2304
+    assert found.workload.parameters == 122753 * 2304 + 40 * layer + 2304
+    told = "counted as the plain minicpm; the code that auto_map names is neither read nor run"
+    assert told in found.assumptions
+    assert not [words for words in found.assumptions if "unknown here" in words]
+
+
 def test_a_fused_loss_saves_the_logits_of_the_narrow_table_alone(tmp_path: Path) -> None:
     narrow = target(tmp_path, ALBERT).workload
     assert (narrow.width, narrow.logit_width) == (768, 128)
