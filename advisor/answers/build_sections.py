@@ -18,6 +18,7 @@ from advisor.answers.build_words import (
     set_limit,
 )
 from advisor.answers.circuit import OUTLET
+from advisor.answers.how_sure import how_sure
 from advisor.answers.offered import parts_sellers
 from advisor.answers.one_build import OneBuild
 from advisor.answers.ownership_rows import cost_rows
@@ -25,7 +26,7 @@ from advisor.answers.ownership_words import even_words, offer_words
 from advisor.answers.price_told import place_lines
 from advisor.answers.scaling_words import LOOKED_AT, faster_notes
 from advisor.answers.shared_batch import bench_command, gpus_of, keep_command, uneven_notes
-from advisor.answers.verdict import chance_of, days_words, how_sure
+from advisor.answers.verdict import chance_of, days_words
 from advisor.answers.wording import (
     KIND_WORDS,
     QUOTED_FIRST,

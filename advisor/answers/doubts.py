@@ -19,6 +19,7 @@ from advisor.answers.build_words import (
     short_gpus_words,
 )
 from advisor.answers.circuit import OUTLET
+from advisor.answers.how_sure import better_unsold, measured_days
 from advisor.answers.offered import (
     ASKED_OF,
     chance_at,
@@ -31,7 +32,6 @@ from advisor.answers.offered import (
 from advisor.answers.price_told import newer_words, prices_told
 from advisor.answers.shared_batch import gpus_of, measure_build
 from advisor.answers.uncertainty_lines import bench_command
-from advisor.answers.verdict import better_unsold, measured_days
 from advisor.answers.wording import (
     chance_words,
     counted_days,

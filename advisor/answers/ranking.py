@@ -9,11 +9,12 @@ from typing import Any
 from advisor.answers.before import Doubt, doubt_objects
 from advisor.answers.budgets import budget_words, typed_object
 from advisor.answers.build_words import build_words, gpus_words, supply_words
+from advisor.answers.how_sure import how_sure
 from advisor.answers.offered import Offer
 from advisor.answers.price_told import machine_object, price_objects
 from advisor.answers.scaling_words import faster_than_linear, key_of
 from advisor.answers.uncertainty_lines import doubt_lines, settle_object
-from advisor.answers.verdict import how_sure, verdict
+from advisor.answers.verdict import verdict
 from advisor.answers.wording import (
     RULE_WORDS,
     is_own_price,

@@ -15,7 +15,8 @@ from advisor.answers.build_words import (
     over_words,
     owned_words,
 )
-from advisor.answers.nothing_fits import MOST_NAMED, nothing_words
+from advisor.answers.how_sure import how_sure, sum_is_less
+from advisor.answers.nothing_fits import nothing_words
 from advisor.answers.offered import (
     LEAST,
     ROOMS,
@@ -30,12 +31,10 @@ from advisor.answers.offered import (
     sold_words,
     with_time,
 )
-from advisor.answers.rivals import kinds_words
 from advisor.answers.two_lines import SMALL_LINE, of_two_lines
 from advisor.answers.wording import (
     SURE,
     chance_words,
-    counted_days,
     days_and_ends,
     estimate_mark,
     is_unquoted,
@@ -43,8 +42,7 @@ from advisor.answers.wording import (
     price_day_words,
 )
 from advisor.costs.amounts import usd_rounded
-from advisor.costs.cost import DAYS_PER_YEAR
-from advisor.ranking.candidates import ABOUT
+from advisor.ranking.named_prices import ABOUT
 from advisor.ranking.rank import RankedRow, Ranking
 from advisor.ranking.ties import chance_within
 
@@ -239,18 +237,21 @@ def _short_bought(row: RankedRow) -> str:
 
 def _price_words(ranking: Ranking, row: RankedRow, room: Room, *, less: bool) -> str:
     """`` for $26,000 (April 2026, 7 months old; $22,000 from parts)``; nothing for what is there
-    already. Without ``less`` no machine that is cheaper for the same GPUs."""
+    already. Without ``less`` no machine that is cheaper for the same GPUs, unless the order is by
+    cost and rivals stand where that would be told."""
     if row.build.host_owned:
         return ""
     age = asked_words(row.build, row.gpu_quote, row.host_quote, room)
     i, candidates = ranking.order[row.rank - 1], ranking.candidates
     seller = ", less than its GPUs alone cost since" if candidates.overtaken[i] else ""
-    other = _for_less(ranking, i) if less else None
+    rivals = ranking.uncertainty.tied or ranking.uncertainty.outside
+    told = less or (rivals and sum_is_less(ranking))
+    other = _for_less(ranking, i, room) if told else None
     cheaper = "" if other is None else f"; {other}"
     return f" for {usd_rounded(row.overall_cost_usd)} ({age}{seller}{cheaper})"
 
 
-def _for_less(ranking: Ranking, first: int) -> str | None:
+def _for_less(ranking: Ranking, first: int, room: Room) -> str | None:
     """``$22,000 from parts``: the cheapest on sale with the same GPUs and days that comes after a
     dearer one, which somebody sells whole."""
     candidates = ranking.candidates
@@ -261,10 +262,14 @@ def _for_less(ranking: Ranking, first: int) -> str | None:
         if candidates.offered[i] and candidates.days[i] <= candidates.days[first]
     )
     i = min(same, key=cents.__getitem__, default=first)
-    cost, build = candidates.cost_usd(i), candidates.builds[i]
-    if cost is None or cents[i] * ABOUT >= cents[first]:
+    cost, build, quote = candidates.cost_usd(i), candidates.builds[i], candidates.host_quotes[i]
+    assert cost is not None and quote is not None  # they are rankable
+    hardly = 1.0 if ranking.question.rule != "days" else ABOUT  # by cost it is why it is second
+    if cents[i] * hardly >= cents[first]:
         return None
     where = "from parts" if build.host.gpu_id is None else in_machine(build)
+    if is_unquoted(build, quote):
+        where = f"{where} as a sum" if room in ("all", "no age") else "as a sum"
     return f"{usd_rounded(cost)} {where}"
 
 
@@ -335,79 +340,3 @@ def _short_offer(ranking: Ranking, offer: Offer) -> str:
     words += " (a sum), " if summed else ", "
     words += days_at(ranking, i)
     return words if offer.misses == "budget" else f"{words}, {chance_words(offer.chance or 0.0)}"
-
-
-def how_sure(ranking: Ranking, *, priced: bool = True, named: bool = True) -> str:
-    """How sure first place is, in a few words; ``priced`` says what a cheaper rival costs; not
-    ``named`` are rivals counted."""
-    uncertainty, rule = ranking.uncertainty, ranking.question.rule
-    most = MOST_NAMED if named else 0
-    if uncertainty.first_is_impossible:
-        return "but that published time is physically impossible"
-    slower = measured_days(ranking, ranking.order[0])
-    if slower is not None:
-        return f"but we measured {counted_days(slower)}"
-    life = ranking.question.lifetime_years
-    if ranking.row(0).training_days > life * DAYS_PER_YEAR:
-        return f"longer than the {life:g} years it serves"
-    if len(ranking) == 1 and not uncertainty.outside:
-        return f"nothing else{with_time(ranking.candidates)} fits"
-    per_run = rule == "experiment-cost"
-    if uncertainty.tied:
-        alike = "cost as little" if per_run else "be as fast"
-        if ranking.quoted_first:
-            alike = "be faster"
-        return f"{kinds_words(ranking, uncertainty.tied, priced=priced, most=most)} may {alike}"
-    if uncertainty.outside:
-        return f"{kinds_words(ranking, uncertainty.outside, priced=priced, most=most)} may too"
-    on_sale = " on sale" if better_unsold(ranking) or _unsold_is_as_fast(ranking) else ""
-    on_sale += with_time(ranking.candidates)
-    if rule != "days" and _sum_is_less(ranking):
-        least = "costs less a run" if per_run else "is cheaper"
-        return f"nothing{on_sale} quoted whole {least}"
-    if rule == "cost":
-        return f"nothing cheaper{on_sale} fits"
-    # In another machine its GPUs are as fast.
-    return (
-        f"no other{on_sale} costs less a run" if per_run else f"no other GPUs{on_sale} are as fast"
-    )
-
-
-def _sum_is_less(ranking: Ranking) -> bool:
-    """Whether parts or options with the GPUs of first place add up to a little less than it."""
-    candidates, first = ranking.candidates, ranking.order[0]
-    cents, cards = candidates.cents, candidates.builds[first].cards
-    return any(
-        cents[i] < cents[first] and candidates.is_summed(i)
-        for i in candidates.alike[cards]
-        if candidates.offered[i] == candidates.offered[first]
-    )
-
-
-def measured_days(ranking: Ranking, i: int) -> float | None:
-    """How long a synchronised run was measured to take, where a published time counts that is
-    shorter; None elsewhere."""
-    best = ranking.candidates.times[i]
-    return None if best is None or best.measured is None else best.measured.training_days
-
-
-def better_unsold(ranking: Ranking) -> RankedRow | None:
-    """The best that nobody is known to sell and that is ranked below, where it does better than
-    first place."""
-    if ranking.all_alike:
-        return None
-    first, unsold = ranking.row(0), ranking.row(ranking.offered)  # the best of those
-    if ranking.question.rule == "experiment-cost":
-        better = unsold.experiment_cost_usd < first.experiment_cost_usd
-    elif ranking.question.rule == "cost":
-        better = unsold.overall_cost_usd < first.overall_cost_usd
-    else:
-        better = unsold.training_days < first.training_days
-    return unsold if better else None
-
-
-def _unsold_is_as_fast(ranking: Ranking) -> bool:
-    """Whether the best that nobody is known to sell has the same days, which come first."""
-    if ranking.all_alike or ranking.question.rule != "days":
-        return False
-    return ranking.row(ranking.offered).training_days <= ranking.row(0).training_days

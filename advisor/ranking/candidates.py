@@ -7,7 +7,6 @@ milliseconds.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 from advisor.costs.cost import CENT
 from advisor.costs.price_book import PriceBook, PriceRange
 from advisor.ranking.build_prices import build_cents, is_overtaken, price_keys, taken_at_its_word
+from advisor.ranking.named_prices import WHOLE_WORTH, NamedPrices
 from advisor.ranking.question import RankRule
 from advisor.ranking.times import BestTime, EvidenceRule, Model, at_face_value, on_host, under_limit
 from price_catalog.builds import Build
@@ -27,14 +27,6 @@ if TYPE_CHECKING:
     from price_catalog.power import Supply
 
 NO_PRICE = -1
-WHOLE_WORTH = 1.5
-"""Up to so many times the price of the same cards and a host from parts, or of a seller's options
-added up, a whole machine at a price that its seller names comes first: it is one order with one
-warranty, and somebody has shown that it runs."""
-ABOUT = 1.02
-"""What was added up of parts or options is not known better than that: a quote moves by more in the
-two weeks that it holds. In the orders by cost a price that a seller names for the same cards comes
-first where it is at most so many times the sum. A choice, not a measurement."""
 Reason = Literal[
     "over-budget",
     "too-slow",
@@ -196,29 +188,58 @@ class Candidates:
     @cached_property
     def placed_cents(self) -> list[float]:
         """What the order by cost goes by: cents, of a sum those of a whole machine before it."""
-        return self._after_quoted(self.cents)
+        return self._placed("cost")
 
     @cached_property
     def placed_weight(self) -> list[float]:
         """The same for the cost of an experiment, in the unit of `experiment_weight`."""
-        return self._after_quoted(self.experiment_weight)
+        return self._placed("experiment-cost")
 
-    def _after_quoted(self, value: Sequence[float]) -> list[float]:
-        """Each build's value; of a sum the most that a seller asks, up to ABOUT as much, for a
-        whole machine with the same cards, where both are on sale or neither is."""
-        named: dict[tuple[tuple[str, int, int], bool], list[float]] = {}
-        for i in self.rankable:
-            if not self.is_summed(i):
-                named.setdefault((self.builds[i].cards, self.offered[i]), []).append(value[i])
-        for asked in named.values():
-            asked.sort()
+    def _placed(self, rule: RankRule) -> list[float]:
+        value = self._values[rule]
         placed = list(value)
-        for i in self.rankable:
-            asked = named.get((self.builds[i].cards, self.offered[i]), [])
-            if asked and self.is_summed(i):
-                most = bisect_right(asked, ABOUT * value[i]) - 1
-                placed[i] = max(value[i], asked[most]) if most >= 0 else value[i]
+        for i, first in self._behind[rule].items():
+            placed[i] = max(value[i], value[first])
         return placed
+
+    @cached_property
+    def _values(self) -> Mapping[RankRule, Sequence[float]]:
+        return {"cost": self.cents, "experiment-cost": self.experiment_weight}
+
+    @cached_property
+    def _named(self) -> Mapping[RankRule, NamedPrices]:
+        """What sellers ask for whole machines, on sale or not, by what is least in an order."""
+        kinds = {i: (self.builds[i].cards, self.offered[i]) for i in self.rankable}
+        named = [i for i in self.rankable if not self.is_summed(i)]
+        return {rule: NamedPrices(value, kinds, named) for rule, value in self._values.items()}
+
+    @cached_property
+    def _behind(self) -> Mapping[RankRule, Mapping[int, int]]:
+        """The sums that stand behind named prices, and the dearest of those."""
+        summed = [i for i in self.rankable if self.is_summed(i)]
+        return {
+            rule: {i: j for i in summed if (j := named.before(i)) is not None}
+            for rule, named in self._named.items()
+        }
+
+    def within(self, rule: RankRule, order: list[int], budget_cents: int) -> list[int]:
+        """What of an order a budget pays. No sum stands behind a price that is over the budget."""
+        cents = self.cents
+        order = [i for i in order if cents[i] <= budget_cents]
+        if rule == "days":
+            return order
+        behind, named = self._behind[rule], self._named[rule]
+        alone = [i for i in order if i in behind and cents[behind[i]] > budget_cents]
+        if not alone:
+            return order
+        value = self._values[rule]
+        placed = self.placed_cents if rule == "cost" else self.placed_weight
+        paid = {
+            i: next((value[j] for j in named.up_to(i) if cents[j] <= budget_cents), value[i])
+            for i in alone
+        }
+        anew = {i: max(value[i], other) for i, other in paid.items()}
+        return sorted(order, key=lambda i: (anew.get(i, placed[i]), self.is_summed(i)))
 
     @cached_property
     def _cheapest_named_first(self) -> dict[RankRule, list[int]]:

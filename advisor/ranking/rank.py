@@ -16,7 +16,8 @@ from typing import NamedTuple
 from advisor.costs.amounts import days_exact, days_rounded
 from advisor.costs.cost import CENT, experiment_cost_usd
 from advisor.costs.price_book import PriceRange, add_command
-from advisor.ranking.candidates import WHOLE_WORTH, Candidates, Reason, staircase
+from advisor.ranking.candidates import Candidates, Reason, staircase
+from advisor.ranking.named_prices import WHOLE_WORTH
 from advisor.ranking.question import Question
 from advisor.ranking.ties import chance_within
 from advisor.ranking.times import BestTime, TrainingTime
@@ -78,9 +79,7 @@ def rank(candidates: Candidates, question: Question) -> Ranking:
         budget = int(question.budget_usd * 100)
         over = candidates.by_cost[bisect_right(candidates.costs_in_order, budget) :]
         if over:
-            cents = candidates.cents
-            head = [i for i in head if cents[i] <= budget]
-            tail = [i for i in tail if cents[i] <= budget]
+            head, tail = (candidates.within(question.rule, part, budget) for part in (head, tail))
     if question.max_days is not None:
         days, limit = candidates.days, question.max_days
         slow = [i for i in candidates.order(question.rule) if days[i] > limit]
@@ -95,38 +94,44 @@ def rank(candidates: Candidates, question: Question) -> Ranking:
     )
 
 
-ABOUT_AS_FAST = 1.1
-"""A machine that costs more comes before a sum only where it takes at most so many times as long. A
-choice."""
 LESS_SURE = 0.05
-"""By so much a machine may be less likely to keep the limit of days than the one it comes before. A
+"""By so much a machine may be less likely to keep the limit of days than those it comes before. A
 choice."""
 
 
 def _quoted_first(candidates: Candidates, question: Question, head: list[int]) -> list[int]:
     """The order by days with something to order first: where the fastest is a sum of parts or
-    options that nobody quoted, the best that a seller quotes whole and that cannot be told from it,
-    unless it costs much more."""
+    options that nobody quoted, the fastest that a seller quotes whole, where no faster sum costs
+    less than it and none can be told from it.
+
+    More money makes no first place slower by that: whatever is faster than it, and could have been
+    first for less money, costs as much or more.
+    """
     if question.rule != "days" or not head or not candidates.is_summed(head[0]):
         return head
-    first, limit = head[0], question.max_days
+    limit, days, cents = question.max_days, candidates.days, candidates.cents
+    uncertainty = RankUncertainty(candidates, question, head)
+    least: dict[tuple[str, int, int], int] = {}
+    for best in uncertainty.near:
+        cards = candidates.builds[best].cards
+        if candidates.is_summed(best):
+            least[cards] = min(cents[best], least.get(cards, cents[best]))
+        # What is much dearer than the same cards as a sum comes first nowhere.
+        elif cards not in least or cents[best] <= WHOLE_WORTH * least[cards]:
+            break
+    else:
+        return head
 
     def chance(i: int) -> float:
-        median, ends = candidates.days[i], candidates.interval(i)
-        return 1.0 if limit is None else chance_within(limit, median, *ends)
+        return 1.0 if limit is None else chance_within(limit, days[i], *candidates.interval(i))
 
-    days, cents, least = candidates.days, candidates.cents, chance(first) - LESS_SURE
-
-    def is_worth_it(i: int) -> bool:
-        dear = days[i] <= ABOUT_AS_FAST * days[first] and cents[i] <= WHOLE_WORTH * cents[first]
-        return (cents[i] <= cents[first] or dear) and chance(i) >= least
-
-    tied = RankUncertainty(candidates, question, head).tied
-    worth = {i for i in tied if not candidates.is_summed(i) and is_worth_it(i)}
-    best = next((i for i in head if i in worth), None)
-    if best is None:
-        return head
-    return [best, *(i for i in head if i != best)]
+    before, enough = head[: head.index(best)], chance(best) + LESS_SURE
+    if all(
+        cents[best] <= cents[i] and chance(i) <= enough and uncertainty.are_alike(best, i)
+        for i in before
+    ):
+        return [best, *(i for i in head if i != best)]
+    return head
 
 
 class Ranking:

@@ -11,7 +11,7 @@ from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.ranking.candidates import ABOUT
+from advisor.ranking.named_prices import ABOUT
 from advisor.ranking.ties import Contender, Doubt, alike, settle
 from bench_runner.space import FastSearch, fast_search
 
@@ -56,24 +56,36 @@ class RankUncertainty:
         By overall cost nobody: that depends on no training time. Nor another machine with the GPUs
         of first place: the same time stands for both, whatever it is.
         """
-        candidates, order = self.candidates, self.order
+        candidates = self.candidates
         if self.first is None or not self.by_time:
             return frozenset()
         days, low_days = candidates.days, candidates.low_days
         value = days if self._rule == "days" else candidates.experiment_weight
         high = self._high(self.first)
-        # Whoever reaches below that stands near the front, for no interval is wider than the
-        # widest; the rest of 100,000 builds need not be looked at.
-        end = self._up_to(order, high * candidates.widest)
         first, best = self._doubt(self.first), value[self.first]
         return frozenset(
             i
-            for i in order[1:end]
+            for i in self.near[1:]
             # Intervals that do not even overlap are told apart: the cheap question first.
             if (value[i] / days[i] * low_days[i] < high or value[i] == best)
             and not self._is_same(i, self.first)
             and alike(self._doubt(i), first)
         )
+
+    @cached_property
+    def near(self) -> Sequence[int]:
+        """The first of the order, among which all stand that may be as good as first place.
+
+        No interval is wider than the widest; the rest of 100,000 builds need not be looked at.
+        """
+        if self.first is None:
+            return ()
+        most = self._high(self.first) * self.candidates.widest
+        return self.order[: self._up_to(self.order, most)]
+
+    def are_alike(self, i: int, other: int) -> bool:
+        """Whether two builds cannot be told apart by what they are ranked by."""
+        return alike(self._doubt(i), self._doubt(other))
 
     @cached_property
     def perhaps_slow(self) -> list[int]:
@@ -193,10 +205,12 @@ class RankUncertainty:
 
     def _up_to(self, order: Sequence[int], most: float) -> int:
         """How many of these, in the order of the rule, must be looked at to see all up to ``most``:
-        a few more where what was added up stands behind what was quoted."""
+        a few more where what was added up stands behind what was quoted, and again where it does
+        not because the budget does not pay that."""
         if self._rule == "days":
             return bisect_right(order, most, key=self.candidates.days.__getitem__)
-        return bisect_right(order, most * ABOUT, key=self.candidates.placed_weight.__getitem__)
+        most *= ABOUT**2
+        return bisect_right(order, most, key=self.candidates.placed_weight.__getitem__)
 
     def _value(self, i: int) -> float:
         candidates = self.candidates

@@ -27,7 +27,8 @@ from advisor.answers.wording import (
     makes_words,
 )
 from advisor.costs.amounts import days_rounded, usd_rounded
-from advisor.ranking.candidates import ABOUT, Candidates
+from advisor.ranking.candidates import Candidates
+from advisor.ranking.named_prices import ABOUT
 from advisor.ranking.question import RANK_RULES, CandidatesKey, Question, RankRule
 from advisor.ranking.rank import RankedRow, rank
 from advisor.ranking.snapshot import make_candidates, take_snapshot

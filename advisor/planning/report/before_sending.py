@@ -16,7 +16,7 @@ from advisor.planning.report.sentences import cost_of_other, listed
 from advisor.planning.report.who_pays import WhoPays
 from advisor.planning.solver.charges import purchase_charge
 from advisor.planning.solver.problem import Machine
-from advisor.ranking.candidates import ABOUT
+from advisor.ranking.named_prices import ABOUT
 
 
 def _old_prices(given: Material) -> list[str]:
