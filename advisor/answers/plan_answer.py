@@ -13,9 +13,11 @@ from advisor.answers.plan_calendar import calendar_lines
 from advisor.answers.plan_lines import note_of, unused_blocks, ways_out_text, what_to_do
 from advisor.answers.plan_sentence import plan_sentence, written_cost
 from advisor.answers.shared_batch import measure_command
+from advisor.costs.amounts import usd_whole
 from advisor.planning.grant.cautions import cautions
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.report.funder_limits import limits_told
+from advisor.planning.solver.named_first import less_as_sums, quoted_whole
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import BUY_IN, Machine
 from advisor.ranking.uneven import uneven_words
@@ -64,7 +66,7 @@ def plan_doubts(planned: Planned, command: str, *, quick: bool) -> list[Doubt]:
     doubts, money = [], loaded.grant.currency.exactly
     bought = _bought(loaded, plan)
     if bought is not None:
-        doubts.append(_price(bought, [each.text(money) for each in found.ask]))
+        doubts.append(_price(loaded, plan, bought, [each.text(money) for each in found.ask]))
     worked = _most_worked(loaded, plan)
     if worked is not None and worked[0].times[worked[1]].basis == "predicted":
         machine, model = worked
@@ -117,7 +119,7 @@ def _bought(loaded: Loaded, plan: Plan) -> Machine | None:
     return max(bought, key=lambda each: each.price_usd, default=None)
 
 
-def _price(machine: Machine, asks: Iterable[str]) -> Doubt:
+def _price(loaded: Loaded, plan: Plan, machine: Machine, asks: Iterable[str]) -> Doubt:
     told = [each for each in machine.lines if each.quote_kind in ("secondary", "used")]
     line = max(told or machine.lines, key=lambda each: each.unit_usd * each.quantity)
     age = f"{machine.label} is priced by {line.vendor} of {line.quoted_on:%B %Y}: ask again"
@@ -129,12 +131,26 @@ def _price(machine: Machine, asks: Iterable[str]) -> Doubt:
         age += f"{line.quoted_on:%B %Y}; ask for a quote"
     if line.quote_kind == BUY_IN:
         age = f"{line.vendor} named the price of a share in {line.quoted_on:%B %Y}: ask again"
+    age += _otherwise(loaded, plan, machine)
     flip = next((text for text in asks if text.startswith(f"a quote for {machine.label}:")), "")
     words = f"{age}; {flip.partition('it costs nothing, and ')[2]}" if flip else age
     command = f"advisor prices list --item {quoted(line.item_id)}"
     if line.quote_kind == BUY_IN:
         command = SHARES
     return Doubt(about="price", words=words.rstrip("; "), command=command)
+
+
+def _otherwise(loaded: Loaded, plan: Plan, machine: Machine) -> str:
+    """What the same cards cost as a sum where a quote of hardly more comes first, or as a whole
+    where it is bought as a sum for less: rankings by days name that."""
+    for bought, less in less_as_sums(loaded.problem, plan):
+        if bought is machine:
+            return f"; {less.label} is {usd_whole(less.price_usd)}, a sum that nobody quoted"
+    whole = quoted_whole(loaded.problem, machine)
+    if whole is None:
+        return ""
+    price = usd_whole(whole.price_usd)
+    return f"; quoted whole, and before it in rankings by days: {whole.label} for {price}"
 
 
 def _most_worked(loaded: Loaded, plan: Plan) -> tuple[Machine, str] | None:

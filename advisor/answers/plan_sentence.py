@@ -14,6 +14,7 @@ from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.orderable import unquoted
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.report.asked_amounts import asked_amounts
+from advisor.planning.solver.named_first import less_as_sums
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import Machine, Objective, Rental
 from bench_runner.typed_numbers import percent
@@ -67,6 +68,8 @@ def plan_sentence(loaded: Loaded, plan: Plan) -> str:
 
 def _sure(loaded: Loaded, plan: Plan) -> str:
     best = _BEST[loaded.grant.objective]
+    if best == _BEST["cheapest"] and less_as_sums(loaded.problem, plan):
+        best += " that is quoted"
     if loaded.grant.lifetime_years is not None and loaded.grant.objective == "cheapest":
         best += ", less what its machines are still worth after it"
     if any(each.odds < 1 for each in loaded.problem.allocations) and best == _BEST["cheapest"]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from math import floor, inf
 
+from advisor.planning.solver.named_first import behind_named
 from advisor.planning.solver.problem import EPSILON, Experiment, Machine, PlanningProblem
 from advisor.planning.solver.whole_cents import purchase_cents, run_cents
 
@@ -83,8 +84,11 @@ def undominated(problem: PlanningProblem) -> list[Machine]:
     """
     models = sorted({e.model for e in problem.experiments})
     upgrades = [m for m in problem.machines if m.upgrade_of is not None and m.part_of is None]
+    behind = behind_named(problem) if problem.named_first else {}
     buyable = [
-        m for m in problem.machines if not m.owned and m.upgrade_of is None and m.part_of is None
+        m
+        for m in problem.machines
+        if not m.owned and m.upgrade_of is None and m.part_of is None and m.machine_id not in behind
     ]
     if problem.require_gpu is not None:
         wanted = [m for m in buyable if m.gpu_id == problem.require_gpu]

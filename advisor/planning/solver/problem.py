@@ -155,8 +155,7 @@ class Allocation:
     first_day: int = 0
     last_day: int | None = None
     year_shares: tuple[Decimal, ...] | None = None
-    """How much of those hours each award year has: less than 1 where the turn of a calendar or
-    fiscal year cuts one; None: all of them in every year."""
+    """How much of those hours each award year has, where a turn of years cuts one; None: all."""
 
     def hours_in(self, year: int) -> Decimal | None:
         """GPU-hours of one award year (0 is the first)."""
@@ -316,6 +315,8 @@ class PlanningProblem:
     """At least one machine with this GPU must be bought (to price an alternative)."""
     order_days: tuple[int, ...] | None = None
     """Days on which something may be ordered; None: the first of each year of the grant."""
+    named_first: bool = False
+    """Whether nothing is bought at a sum where a seller names hardly more for the same cards."""
     buy_only: frozenset[tuple[str, int]] | None = None
     """Machines by id and order: nothing else may be bought. None: everything may be."""
     allocations: tuple[Allocation, ...] = ()
@@ -381,8 +382,7 @@ class PlanningProblem:
         total = 0.0
         for year, share in enumerate(every):
             start, end = self.year_days[year], self.year_days[year + 1]
-            last = year + 1 == len(every)
-            until = day if last else min(day, end)
+            until = day if year + 1 == len(every) else min(day, end)
             total += max(until - start, 0.0) * float(share / self.rules.utilisation)
         return total
 

@@ -1,0 +1,124 @@
+"""A plan buys at a price that a seller names, rather than the same at a sum that nobody quoted: by
+the rule that a ranking by cost goes by. Where the money is not enough it says what is quoted."""
+
+from __future__ import annotations
+
+from datetime import date
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from advisor.answers.plan_answer import plan_doubts
+from advisor.answers.plan_sentence import plan_sentence
+from advisor.planning.plan_grant import grant_at, plan_loaded
+from advisor.planning.planned import Planned
+from advisor.planning.solver.groups import undominated
+from advisor.planning.solver.named_first import behind_named, is_summed
+from advisor.ranking.named_prices import ABOUT
+from advisor.ranking.question import CandidatesKey, Question
+from advisor.ranking.rank import rank
+from advisor.ranking.snapshot import make_candidates, take_snapshot
+from advisor.store import Store
+from tests.planning.grant_files import grant_file
+
+TODAY = date(2026, 11, 26)
+SIX_RUNS = """
+[grant]
+start = 2027-01-01
+years = 2
+[budget]
+total = "{total}"
+[rentals]
+allowed = false
+[[experiments]]
+model = "pythia-1b"
+runs = 6
+"""
+SUM, QUOTE = "bizon-x3000-g2-2x5090", "kiebel-2x5090"
+"""For $15,247 and for $15,331."""
+
+
+def planned(folder: Path, store: Path, total: str, *, quick: bool = True) -> Planned:
+    path = grant_file(folder, SIX_RUNS.format(total=total))
+    loaded = grant_at(Store(store), path, objective=None, today=TODAY)
+    return plan_loaded(loaded, 60, quick=quick)
+
+
+def bought(found: Planned) -> list[str]:
+    assert found.plan is not None
+    return [each.machine_id.split(":")[1] for each in found.plan.purchases]
+
+
+@pytest.mark.parametrize(("total", "machine"), [("$15,300", SUM), ("$20,000", QUOTE)])
+def test_a_plan_and_a_ranking_by_cost_buy_of_one_seller(
+    tmp_path: Path, store_path: Path, total: str, machine: str
+) -> None:
+    found = planned(tmp_path, store_path, total)
+    assert bought(found) == [machine]
+    with Store(store_path).reading() as reader:
+        snapshot = take_snapshot(reader, "latest", today=TODAY)
+        candidates = make_candidates(
+            reader, snapshot, CandidatesKey("pythia-1b", "latest", "sound")
+        )
+    budget = Decimal(total.strip("$").replace(",", ""))
+    ranking = rank(candidates, Question(budget_usd=budget, max_days=100, rule="cost"))
+    assert ranking.row(0).build.host.host_id == machine
+
+
+def test_what_the_same_costs_as_a_sum_is_told(tmp_path: Path, store_path: Path) -> None:
+    found = planned(tmp_path, store_path, "$20,000")
+    assert found.plan is not None
+    sentence = plan_sentence(found.loaded, found.plan)
+    assert sentence.startswith("Buy the Kiebel workstation, 2 x RTX 5090: ")
+    assert sentence.endswith("; proven the cheapest that is quoted.")
+    (price,) = (
+        each for each in plan_doubts(found, "advisor plan", quick=True) if each.about == "price"
+    )
+    assert "; BIZON X3000 G2, 2 x RTX 5090 is $15,247, a sum that nobody quoted" in price.words
+
+
+def test_where_the_money_pays_the_sum_alone_the_quote_is_told(
+    tmp_path: Path, store_path: Path
+) -> None:
+    found = planned(tmp_path, store_path, "$15,300")
+    assert found.plan is not None
+    sentence = plan_sentence(found.loaded, found.plan)
+    assert sentence.startswith("Ask BIZON to quote the X3000 G2, 2 x RTX 5090: ")
+    assert sentence.endswith("; proven the cheapest.")
+    (price,) = (
+        each for each in plan_doubts(found, "advisor plan", quick=True) if each.about == "price"
+    )
+    assert price.words.endswith(
+        "; quoted whole, and before it in rankings by days: Kiebel workstation, 2 x RTX 5090 for "
+        "$15,331"
+    )
+
+
+def test_sums_stand_behind_what_is_hardly_dearer_and_does_the_same(
+    tmp_path: Path, store_path: Path
+) -> None:
+    problem = planned(tmp_path, store_path, "$20,000").loaded.problem
+    behind = behind_named(problem)
+    assert behind
+    machines = {machine.machine_id: machine for machine in problem.machines}
+    for machine_id, before in behind.items():
+        machine = machines[machine_id]
+        assert is_summed(machine)
+        for named in before:
+            assert not is_summed(named)
+            assert (named.gpu_id, named.gpu_count) == (machine.gpu_id, machine.gpu_count)
+            assert float(named.price_usd) <= ABOUT * float(machine.price_usd)
+    assert SUM in {each.split(":")[1] for each in behind}
+    assert SUM in {each.machine_id.split(":")[1] for each in undominated(problem)}
+
+
+def test_what_else_there_is_is_no_sum_for_the_same(tmp_path: Path, store_path: Path) -> None:
+    """Without the quoted machine neither it nor its cards at a sum are bought."""
+    found = planned(tmp_path, store_path, "$40,000", quick=False)
+    assert found.plan is not None and found.explanation is not None
+    others = [each.plan for each in found.explanation.alternatives if each.plan is not None]
+    assert others
+    for other in others:
+        assert other.cost_cents >= found.plan.cost_cents
+        assert not {SUM, QUOTE} & {each.machine_id.split(":")[1] for each in other.purchases}
