@@ -141,10 +141,12 @@ def plan_loaded(
             f"no plan was found in {seconds_words(seconds)}: give it more with --seconds{more}"
         ) from None
 
+    told, loaded = loaded is not asked, loaded.with_named_first(problem.named_first)
     paid = partial(asked_usd, loaded)
     if plan is None:
         say(Impossible(trying="what to relax"))
-        loaded, problem = _on_sale_for_more(asked, loaded, problem, whole.quiet())
+        if told:
+            loaded, problem = _on_sale_for_more(asked, loaded, problem, whole.quiet())
         ways = tuple(relax(problem, whole.quiet(), paid_usd=paid, there=there(loaded)))
         return Planned(loaded=loaded, plan=None, explanation=None, ways_out=ways)
     if not plan.runs:
@@ -157,8 +159,16 @@ def plan_loaded(
     found: Explanation | None = None
 
     def tell(words: str) -> None:
-        told = loaded is not asked
-        say(Explaining(trying=words, plan=plan, settled=True, told_too=told, so_far=found))
+        say(
+            Explaining(
+                trying=words,
+                plan=plan,
+                settled=True,
+                told_too=told,
+                named_first=problem.named_first,
+                so_far=found,
+            )
+        )
 
     def keep(explanation: Explanation) -> None:
         nonlocal found
@@ -214,8 +224,6 @@ def _on_sale_for_more(
 ) -> tuple[Loaded, PlanningProblem]:
     """What to relax where no plan is possible: what is asked of the machines that somebody sells,
     where more money would do with them, and not of those that others only tell of."""
-    if loaded is asked:
-        return loaded, problem
     sold = searched(asked)
     try:
         enough = is_feasible(

@@ -3,6 +3,7 @@ the rule that a ranking by cost goes by. Where the money is not enough it says w
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
@@ -110,7 +111,9 @@ def test_sums_stand_behind_what_is_hardly_dearer_and_does_the_same(
             assert (named.gpu_id, named.gpu_count) == (machine.gpu_id, machine.gpu_count)
             assert float(named.price_usd) <= ABOUT * float(machine.price_usd)
     assert SUM in {each.split(":")[1] for each in behind}
-    assert SUM in {each.machine_id.split(":")[1] for each in undominated(problem)}
+    for named_first in (False, True):
+        asked = undominated(replace(problem, named_first=named_first))
+        assert (SUM in {each.machine_id.split(":")[1] for each in asked}) != named_first
 
 
 def test_what_else_there_is_is_no_sum_for_the_same(tmp_path: Path, store_path: Path) -> None:

@@ -78,12 +78,17 @@ class Loaded:
             with_told=tuple(rest),
         )
 
+    def with_named_first(self, named_first: bool) -> Loaded:
+        """The same where sums stand, or do not, behind prices that sellers name."""
+        return replace(self, problem=replace(self.problem, named_first=named_first))
+
     def as_of(self, said: Progress) -> Loaded:
         """What a plan in the making is made from."""
+        found = self.with_named_first(said.named_first)
         if not said.told_too:
-            return self
+            return found
         bought = set() if said.plan is None else {p.machine_id for p in said.plan.purchases}
-        found, wider = self, self.told_too()
+        wider = found.told_too()
         while wider is not None:
             found = wider
             known = {machine.machine_id for machine in found.problem.machines}

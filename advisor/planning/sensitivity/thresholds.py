@@ -3,62 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 
 from advisor.costs.amounts import day_words
-from advisor.planning.sensitivity.changes import Change, vary
+from advisor.planning.sensitivity.change_point import Input, change_point
 from advisor.planning.sensitivity.solved_amounts import Finding, Solved, Words
-from advisor.planning.sensitivity.trials import Trials, decision
-from advisor.planning.solver.assemble import cost_of
+from advisor.planning.sensitivity.trials import Trials
 from advisor.planning.solver.plan import Plan
-from advisor.planning.solver.problem import Machine, PlanningProblem, PriceLine, Rental, RunTime
+from advisor.planning.solver.problem import Machine, PlanningProblem, PriceLine, RunTime
 
-CENT = Decimal("0.01")
 FINE = Decimal("0.0001")
-STEPS = 16
-"""What is reported lies on the far side of the threshold, at most this part of the tried interval
-beyond it."""
-MOST_SOLVES = 10
 ASKED = 3
 OUT_OF_TIME = Finding(words=("the time was not enough to try everything",))
-_CHANGES = {"quote": "price", "rental": "rent_price", "measurement": "days"}
-"""Which change of `vary` moves the number of such a row; a rule is moved by its own name."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Input:
-    """One number that the decision rests on, and how far it is moved."""
-
-    words: str
-    kind: str
-    """``quote``, ``rental``, ``measurement`` or ``rule`` ..."""
-    row: str
-    """... and which one ``here`` comes from."""
-    here: Decimal
-    far: Decimal
-    unit: str
-    quantum: Decimal = CENT
-    after: str = ""
-    line: PriceLine | None = None
-    timed: tuple[str, Machine | Rental, RunTime] | None = None
-
-    def change(self, value: Decimal) -> Change:
-        text = str(value.quantize(self.quantum))
-        name = _CHANGES.get(self.kind)
-        return {self.row: text} if name is None else {name: (self.row, text)}
-
-
-def find_thresholds(trials: Trials, others: Sequence[Plan]) -> tuple[list[Finding], list[Finding]]:
-    """Where the decision changes when one input does, nearest first; and what to ask for."""
-    problem, plan = trials.problem, trials.plan
-    inputs = [
+def inputs_of(problem: PlanningProblem, plan: Plan, others: Sequence[Plan]) -> list[Input]:
+    """The numbers that may change the decision."""
+    return [
         *_prices(problem, plan, others),
         *_rents(problem, plan, others),
         *_rules(problem),
         *_times(problem, plan, others),
     ]
-    answers = trials.each(lambda each: (_threshold(trials, each),), inputs, "what would change it")
+
+
+def find_thresholds(trials: Trials, others: Sequence[Plan]) -> tuple[list[Finding], list[Finding]]:
+    """Where the decision changes when one input does, nearest first; and what to ask for."""
+    problem, plan = trials.problem, trials.plan
+    inputs = inputs_of(problem, plan, others)
+    answers = trials.each(lambda each: (change_point(trials, each),), inputs, "what would change")
     found: list[Finding] = []
     ask: list[tuple[float, Decimal, Finding]] = []
     missed = 0
@@ -66,19 +39,27 @@ def find_thresholds(trials: Trials, others: Sequence[Plan]) -> tuple[list[Findin
         if answer is None:
             missed += 1
             continue
-        (at,) = answer
-        if at is None:
+        (change,) = answer
+        if change is None:
             continue
+        at = change.at
         number = Solved(value=at, unit=each.unit, change=each.change(at), reads="threshold")
         now = Solved(value=each.here, unit=each.unit, change={each.kind: each.row}, reads="direct")
         side = "more" if each.far > each.here else "less"
         inside = each.timed is not None and _is_known_to(each.timed[2], at)
-        words: Words = (f"{each.words}: at ", number, f" or {side} instead of ", now, each.after)
+        about = "" if change.exact else "about "
+        words: Words = (
+            f"{each.words}: at {about}",
+            number,
+            f" or {side} instead of ",
+            now,
+            each.after,
+        )
         if inside:
             words = (*words, ", which lies within what is known of it")
         distance = abs(float(at / each.here) - 1)
         found.append(Finding(words=words, weight=distance))
-        asked = _ask(problem, each, number, side)
+        asked = _ask(problem, each, (about, number, f" or {side} changes the decision"))
         if asked is not None:
             # What may well be so comes before what would surprise.
             ask.append((distance / 4 if inside else distance, *asked))
@@ -87,65 +68,6 @@ def find_thresholds(trials: Trials, others: Sequence[Plan]) -> tuple[list[Findin
         found.append(OUT_OF_TIME)
     nearest = sorted(ask, key=lambda each: each[0])[:ASKED]
     return found, [finding for *_, finding in sorted(nearest, key=lambda each: (each[1], each[0]))]
-
-
-def _threshold(trials: Trials, each: _Input) -> Decimal | None:
-    """The value nearest to what it is now with another decision, or None before ``far``.
-
-    Between two plans the place where one becomes dearer than the other is computed, and only
-    then is it solved again: is there a third?
-    """
-    here = decision(trials.plan)
-    toward = 1 if each.far > each.here else -1
-    step = max(abs(each.far - each.here) / STEPS, each.quantum)
-    same, far = each.here, each.far.quantize(each.quantum)
-    different = far
-    rivals = [p for p in trials.known if decision(p) != here]
-    crossings = [_crossing(trials, each, p, each.here, each.far) for p in rivals]
-    guess = min(filter(None, crossings), key=lambda at: at * toward, default=None)
-    guess = far if guess is None else guess + toward * each.quantum
-    for solves in range(MOST_SOLVES):
-        guess = guess.quantize(each.quantum)
-        other = trials.solve(each.change(guess))
-        if other is not None and decision(other) == here:
-            if guess == far:
-                return None
-            same = guess
-            if solves == 0:  # a rival that looked so is none
-                guess = far
-                continue
-        else:
-            different = guess
-        if abs(different - same) <= step:
-            break
-        guess = (same + different) / 2
-        at = None if other is None else _crossing(trials, each, other, same, different)
-        if at is not None:
-            at += toward * each.quantum
-            if (different - at) * toward <= step / 2:
-                at = different - toward * step
-            if (at - same) * toward > 0:
-                guess = at
-    return different.quantize(each.quantum)
-
-
-def _crossing(
-    trials: Trials, each: _Input, other: Plan, same: Decimal, different: Decimal
-) -> Decimal | None:
-    """Where another plan of the same worth becomes cheaper than the plan."""
-    plan = trials.plan
-    if other.value != plan.value:
-        return None
-
-    def dearer(value: Decimal) -> int:
-        problem = vary(trials.problem, each.change(value))
-        mine, its = (cost_of(problem, p.purchases, p.work, p.rented)[1] for p in (plan, other))
-        return mine - its
-
-    low, high = dearer(same), dearer(different)
-    if not low < 0 < high:
-        return None
-    return same + (different - same) * Decimal(-low) / Decimal(high - low)
 
 
 def _fastest(time: RunTime) -> Decimal:
@@ -165,7 +87,7 @@ def _machines_of(problem: PlanningProblem, plans: Sequence[Plan]) -> list[Machin
     return [m for m in problem.machines if m.machine_id in wanted]
 
 
-def _prices(problem: PlanningProblem, plan: Plan, others: Sequence[Plan]) -> list[_Input]:
+def _prices(problem: PlanningProblem, plan: Plan, others: Sequence[Plan]) -> list[Input]:
     """Quotes of what is bought, which may rise, and of what the runners-up buy, which may fall."""
     mine = {line.quote_id for m in _machines_of(problem, [plan]) for line in m.lines}
     lines: dict[str, PriceLine] = {}
@@ -173,7 +95,7 @@ def _prices(problem: PlanningProblem, plan: Plan, others: Sequence[Plan]) -> lis
         for line in machine.lines:
             lines.setdefault(line.quote_id, line)
     return [
-        _Input(
+        Input(
             words=f"price of {line.label}",
             kind="quote",
             row=line.quote_id,
@@ -188,11 +110,11 @@ def _prices(problem: PlanningProblem, plan: Plan, others: Sequence[Plan]) -> lis
     ]
 
 
-def _rents(problem: PlanningProblem, plan: Plan, others: Sequence[Plan]) -> list[_Input]:
+def _rents(problem: PlanningProblem, plan: Plan, others: Sequence[Plan]) -> list[Input]:
     mine = {r.rental_id for r in plan.rented}
     wanted = mine | {r.rental_id for other in others for r in other.rented}
     return [
-        _Input(
+        Input(
             words=f"rent of {rental.label}",
             kind="rental",
             row=rental.rental_id,
@@ -207,7 +129,7 @@ def _rents(problem: PlanningProblem, plan: Plan, others: Sequence[Plan]) -> list
     ]
 
 
-def _rules(problem: PlanningProblem) -> list[_Input]:
+def _rules(problem: PlanningProblem) -> list[Input]:
     rules = problem.rules
     tries = [("utilisation", "utilisation", rules.utilisation, rules.utilisation / 2, "share")]
     if rules.utilisation < 1:
@@ -220,17 +142,17 @@ def _rules(problem: PlanningProblem) -> list[_Input]:
         tries.append(("lifetime_years", "lifetime in years", years, years / 2, "years"))
         tries.append(("lifetime_years", "lifetime in years", years, years * 2, "years"))
     return [
-        _Input(words=words, kind="rule", row=name, here=here, far=far, unit=unit, quantum=FINE)
+        Input(words=words, kind="rule", row=name, here=here, far=far, unit=unit, quantum=FINE)
         for name, words, here, far, unit in tries
     ]
 
 
-def _times(problem: PlanningProblem, plan: Plan, others: Sequence[Plan]) -> list[_Input]:
+def _times(problem: PlanningProblem, plan: Plan, others: Sequence[Plan]) -> list[Input]:
     """Times of the runs in the plan, which may be longer, and in the runners-up, or shorter."""
     options = problem.options()
     models = {e.experiment_id: e.model for e in problem.experiments}
     names = {e.model: e.model_name or e.model for e in problem.experiments}
-    found: dict[str, _Input] = {}
+    found: dict[str, Input] = {}
     for each in (plan, *others):
         for placed in each.placed:
             option, model = options[placed.machine_id], models[placed.experiment_id]
@@ -238,7 +160,7 @@ def _times(problem: PlanningProblem, plan: Plan, others: Sequence[Plan]) -> list
             days = Decimal(str(time.days))
             found.setdefault(
                 time.measurement_id,
-                _Input(
+                Input(
                     words=f"time of {names[model]} on {option.label}",
                     kind="measurement",
                     row=time.measurement_id,
@@ -252,23 +174,17 @@ def _times(problem: PlanningProblem, plan: Plan, others: Sequence[Plan]) -> list
     return list(found.values())
 
 
-def _ask(
-    problem: PlanningProblem, each: _Input, number: Solved, side: str
-) -> tuple[Decimal, Finding] | None:
+def _ask(problem: PlanningProblem, each: Input, changes: Words) -> tuple[Decimal, Finding] | None:
     """What asking costs, and how to say it; None where nobody can be asked."""
     words: Words
     if each.line is not None:
-        words = (
-            f"a quote for {each.line.label}: it costs nothing, and ",
-            number,
-            f" or {side} changes the decision",
-        )
+        words = (f"a quote for {each.line.label}: it costs nothing, and ", *changes)
         return Decimal(0), Finding(words=words)
     if each.timed is None:
         return None
     model, option, time = each.timed
     doubt = "a prediction" if time.basis == "predicted" else f"{time.timing} timing"
-    why = (f"it rests on {doubt}, and ", number, f" or {side} changes the decision")
+    why = (f"it rests on {doubt}, and ", *changes)
     if isinstance(option, Machine) and option.owned:
         words = (f"a measurement of {model} on {option.label}, minutes with advisor bench: ", *why)
         return Decimal(0), Finding(words=words)

@@ -40,6 +40,8 @@ class Progress:
     """The plan is what will be answered; what would change it is being tried."""
     told_too: bool = False
     """Nothing on sale does the work: machines that others only tell of are planned with too."""
+    named_first: bool = False
+    """What sellers name a price for is planned with, not the same at a sum that nobody quoted."""
 
 
 @dataclass(slots=True, kw_only=True)
