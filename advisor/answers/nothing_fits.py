@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from datetime import date
 
 from advisor.answers.budgets import budget_words
 from advisor.answers.build_words import build_words
@@ -16,7 +17,8 @@ from advisor.answers.offered import (
     sold_first,
     with_time,
 )
-from advisor.costs.amounts import usd_rounded
+from advisor.costs.amounts import day_words, usd_rounded
+from advisor.costs.price_book import PriceBook
 from advisor.ranking.candidates import Candidates
 from advisor.ranking.rank import Ranking
 
@@ -47,6 +49,10 @@ def _unrankable(ranking: Ranking) -> str:
         build = candidates.builds[unpriced[0]]
         others = len(unpriced) - 1
         more = f" and {others:,} other build{'s' * (others > 1)}" if others else ""
+        day = candidates.prices.as_of if isinstance(candidates.prices, PriceBook) else None
+        if day is not None and day < date.today():
+            known = f"No price of {day_words(day)} or before is known"
+            return f"{known} for {build_words(build)}{more}: ask for a later day, or latest."
         return f"No price is known for {build_words(build)}{more}: ask a vendor and add the quote."
     small = gaps.count("does-not-fit")
     if small and not {*gaps} - _NO_MACHINE_FOR_IT:

@@ -222,6 +222,7 @@ def rented_alone(store: Store, request: OwnershipRequest) -> RentedAlone | None:
 def _asked_about(reader: Reader, request: OwnershipRequest) -> Candidates:
     """Every build with the GPUs. Raises InputError."""
     snapshot = take_snapshot(reader, request.prices)
+    snapshot.check_day(request.prices)
     key = CandidatesKey(
         recipe_id=snapshot.model(request.model).recipe_id,
         prices=request.prices,

@@ -41,13 +41,17 @@ def ways_out(ranking: Ranking, rentals: Iterable[Rental], key: CandidatesKey) ->
     budget, limit, cents = question.budget_usd, question.max_days, candidates.cents
     found = []
     in_time = enough_fast(ranking)
+    asked = None if budget is None else f"{budget.normalize():f}"
     if not candidates.rankable and key.evidence == "published":
         words = "with sound evidence what nobody published is estimated"
-        asked = None if budget is None else f"{budget.normalize():f}"
         sound = key._replace(evidence="sound")
         command = asked_again(ranking, sound, budget=asked, days=_days(limit))
         found.append(Doubt(about="evidence", words=words, command=command))
-    if not candidates.rankable and "no-price" in candidates.gap:
+    if not candidates.rankable and "no-price" in candidates.gap and isinstance(key.prices, date):
+        latest = key._replace(prices="latest")
+        command = asked_again(ranking, latest, budget=asked, days=_days(limit))
+        found.append(Doubt(about="price", words="with the prices of today", command=command))
+    elif not candidates.rankable and "no-price" in candidates.gap:
         i = candidates.gap.index("no-price")
         build = candidates.builds[i]
         what, item = candidates.unpriced(i)
@@ -69,7 +73,6 @@ def ways_out(ranking: Ranking, rentals: Iterable[Rental], key: CandidatesKey) ->
         machine = f"{short_gpus_words(build)} {in_machine(build)}"
         machine = owned_words(build) if build.host_owned else machine
         words = f"{days_at(ranking, i)} on {machine}{unsold}"
-        asked = None if budget is None else f"{budget.normalize():f}"
         days = f"{math.ceil(candidates.days[i])}"
         command = asked_again(ranking, key, budget=asked, days=days)
         found.append(Doubt(about="days", words=words, command=command))
@@ -80,7 +83,6 @@ def ways_out(ranking: Ranking, rentals: Iterable[Rental], key: CandidatesKey) ->
     most = 0.0 if limit is None else 2 * limit
     if in_time is None and key.network is None and inside and candidates.days[inside[0]] <= most:
         words = "no one machine is fast enough: two of a kind may be"
-        asked = None if budget is None else f"{budget.normalize():f}"
         command = asked_again(ranking, key, budget=asked, days=_days(limit))
         command += " --nodes 2 --fabric infiniband-ndr"
         found.append(Doubt(about="two", words=words, command=command))

@@ -20,7 +20,7 @@ from advisor.cli.command import (
     terminal_width,
 )
 from advisor.cli.prices_arguments import add_arguments
-from advisor.costs.amounts import counted, usd_and_cents, usd_as_quoted
+from advisor.costs.amounts import counted, day_words, usd_and_cents, usd_as_quoted
 from advisor.costs.own_machines import MACHINE_COLUMNS
 from advisor.costs.own_quotes import COLUMNS, OWN, make_quote
 from advisor.costs.price_book import add_command
@@ -96,7 +96,10 @@ def _ledger_table(
         return to_table([], names)
     counting = sum(columns["counts"])
     of = f"{columns['item'][0]}: " if options.item else ""
-    words = f"{of}{counting:,} of {len(quotes):,} quotes count now. All of each, with its id:"
+    day = parse_price_rule(options.prices)
+    when = f"on {day_words(day)}" if isinstance(day, date) else "now"
+    when = "in the paper" if day == "paper" else when
+    words = f"{of}{counting:,} of {len(quotes):,} quotes count {when}. All of each, with its id:"
     if len(quotes) == 1:
         words = f"{of}one quote, which {'counts' if counting else 'does not count'}. All of it:"
     command = f"{_same_command(options)} --format csv"

@@ -13,8 +13,9 @@ from decimal import Decimal
 from shlex import quote
 from typing import TYPE_CHECKING, Protocol
 
+from advisor.costs.amounts import day_words
 from advisor.costs.parts import with_parts
-from advisor.costs.price_book import PriceBook, PriceRange, choose_quotes, owned_quote
+from advisor.costs.price_book import NEVER, PriceBook, PriceRange, choose_quotes, owned_quote
 from advisor.parse import InputError, PriceRule, no_such_model, shown
 from advisor.ranking.candidates import Candidates
 from advisor.ranking.times import BestTime, EvidenceRule, Model
@@ -47,7 +48,7 @@ class Snapshot:
     hosts: tuple[Host, ...]
     builds: tuple[Build, ...]
     quotes: tuple[Quote, ...]
-    """() where the snapshot was taken for one price rule alone."""
+    """() where the snapshot was taken for one price rule alone, and something counts by that."""
     sources: tuple[Source, ...]
     """() too: one question about prices is answered without."""
     book: tuple[PriceRule, PriceBook] | None = None
@@ -103,6 +104,18 @@ class Snapshot:
         free = dict.fromkeys(owned, PriceRange(Decimal(0), Decimal(0), 1))
         return PriceBook({**book.chosen, **owned}, {**book.ranges, **free}, book.as_of, book.newer)
 
+    def check_day(self, rule: PriceRule) -> None:
+        """Raises InputError for a day on which no price was known yet."""
+        chosen = self.book is not None and self.book[0] == rule and self.book[1]
+        if not isinstance(rule, date) or chosen:
+            return
+        first = min((q.quoted_on for q in self.quotes if q.kind not in NEVER), default=rule)
+        if first > rule:
+            raise InputError(
+                f"no price of {day_words(rule)} or before is known: the first is of "
+                f"{day_words(first)}; write a later day, or latest"
+            )
+
     def builds_under(self, rule: PriceRule, book: PriceBook) -> tuple[Build, ...]:
         """The builds that a price rule knows of; the paper's machines are taken at its word."""
         if rule != "paper":
@@ -127,7 +140,8 @@ def take_snapshot(
     For one price rule alone, where given: then the store chooses among the quotes, and however
     many there are, only those that count are read. With ``ledger`` the others are read too.
     """
-    ledger = ledger or prices is None
+    book = None if prices is None else reader.price_book(prices, today or date.today())
+    ledger = ledger or not book
     gpus, hosts = reader.gpus(), reader.hosts()
     return Snapshot(
         models=reader.models(),
@@ -136,7 +150,7 @@ def take_snapshot(
         builds=enumerate_builds(gpus, hosts),
         quotes=reader.quotes() if ledger else (),
         sources=reader.sources() if ledger else (),
-        book=None if prices is None else (prices, reader.price_book(prices, today or date.today())),
+        book=None if prices is None or book is None else (prices, book),
     )
 
 

@@ -20,6 +20,7 @@ from advisor.costs.cost import DEFAULT_LIFETIME_YEARS
 from advisor.parse import (
     InputError,
     Money,
+    PriceRule,
     parse_lifetime_years,
     parse_max_days,
     parse_money,
@@ -92,6 +93,11 @@ def read_question(
                 return guesses[0].recipe_id
         return snapshot.model(text).recipe_id
 
+    def known_prices(text: str) -> PriceRule:
+        prices = parse_price_rule(text)
+        snapshot.check_day(prices)
+        return prices
+
     # In this order they are reported.
     rule: RankRule = read("rule", typed.rule, parse_rank_rule, "days")
     none: tuple[Decimal | None, Money | None] = (None, None)
@@ -108,7 +114,7 @@ def read_question(
     )
     key = CandidatesKey(
         recipe_id=recipe_id,
-        prices=read("prices", typed.prices, parse_price_rule, "latest"),
+        prices=read("prices", typed.prices, known_prices, "latest"),
         evidence=read("evidence", typed.evidence, parse_evidence_rule, "sound"),
         supply=read("circuit", typed.circuit, parse_circuit, None),
         network=read("network", typed.network, _network, None),
@@ -146,12 +152,13 @@ def matching_models(text: str, snapshot: Snapshot, measured: Mapping[str, int]) 
 
 
 def match_gpus(text: str, snapshot: Snapshot) -> frozenset[str]:
-    """The ids of the GPUs that a comma-separated filter lets through. Raises InputError.
+    """The ids of the GPUs that a filter lets through: names between commas or semicolons. Raises
+    InputError.
 
     A full name or alias means that GPU; anything else means every GPU whose name has it. A filter
     without a name is an error: None, and not an empty text, asks for all.
     """
-    names = [name.strip() for name in text.split(",") if name.strip()]
+    names = [name.strip() for name in re.split("[,;]", text) if name.strip()]
     if not names:
         raise InputError('no GPU is named: write them like --gpus "RTX 3090,H100"')
     index = index_gpus(snapshot.gpus)

@@ -27,7 +27,8 @@ TEXTS: list[dict[str, str]] = [
     *({"gpus": text} for text in ("RTX", "RTX,H100", "rtx3090", "3090", "NVIDIA A100-SXM4-80GB")),
     *({"gpus": text} for text in ("h100, rtx 3090,", "H1000", "RTX,FOO", "\x1b[2J", "a100")),
     *({"rule": text} for text in ("days", "cost", "experiment-cost")),
-    *({"prices": text} for text in ("paper", "latest")),
+    *({"gpus": text} for text in ("RTX 3090; H100", "rtx 3090;h100,", ";")),
+    *({"prices": text} for text in ("paper", "latest", "2010-01-01", "2999-01-01")),
     *({"evidence": text} for text in ("sound", "published")),
     {"budget": "minus", "model": "pythai", "gpus": "FOO"},
     {"model": "pythai", "max_days": "soon"},
@@ -134,3 +135,43 @@ def test_circuits() -> None:
     for wrong in ("", "120V", "12V/15A", "120V/900A"):
         with pytest.raises(ValueError, match="circuit"):
             parse_circuit(wrong)
+
+
+def test_names_stand_between_commas_or_semicolons(store_path: Path, capsys: Any) -> None:
+    wanted = asked_by_command(store_path, {**DEFAULTS, "gpus": "RTX 3090,H100"}, capsys)
+    for text in ("RTX 3090; H100", "RTX 3090;H100;", " h100 ; rtx 3090"):
+        assert asked_by_command(store_path, {**DEFAULTS, "gpus": text}, capsys) == wanted
+    said = asked_by_command(store_path, {**DEFAULTS, "gpus": "RTX 3090; H1000"}, capsys)
+    assert isinstance(said, str) and said.startswith("no GPU is called 'H1000': ")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["rank", "--model", "pythia-1b", "--budget", "40k"],
+        ["prices", "cost", "--model", "pythia-1b", "--gpu", "RTX 5090", "--count", "2"],
+        ["prices", "rent", "--model", "pythia-1b", "--gpu", "RTX 5090", "--count", "2"],
+    ],
+)
+def test_a_day_before_all_prices_is_refused_in_one_line(
+    store_path: Path, command: list[str], capsys: Any
+) -> None:
+    assert main([*command, "--store", str(store_path), "--prices", "2010-01-01"]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err == (
+        "advisor: no price of 1 January 2010 or before is known: the first is of 1 July 2017; "
+        "write a later day, or latest\n"
+    )
+
+
+def test_a_day_with_prices_of_no_machine_asks_for_a_later_one(
+    store_path: Path, capsys: Any
+) -> None:
+    asked = ["rank", "--model", "pythia-1b", "--budget", "40k", "--prices", "2019-01-01"]
+    assert main([*asked, "--store", str(store_path)]) == 1
+    said = " ".join(capsys.readouterr().out.split())
+    assert said.startswith("No price of 1 January 2019 or before is known for ")
+    assert ": ask for a later day, or latest. " in said
+    assert "with the prices of today advisor rank --model pythia-1b --budget 40000" in said
+    assert "prices add" not in said

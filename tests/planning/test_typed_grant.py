@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,8 @@ import pytest
 from advisor.parse import InputError
 from advisor.planning.grant.checked_toml import read_toml
 from advisor.planning.grant.grant_file import GrantFile
+from advisor.planning.plan_grant import grant_at
+from advisor.store import Store
 
 GRANT = """
 [grant]
@@ -80,3 +83,14 @@ def test_what_is_no_number_is_one_line(tmp_path: Path, text: str, said: str) -> 
         read(tmp_path, text)
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_a_day_before_all_prices_is_refused(tmp_path: Path, store_path: Path) -> None:
+    path = tmp_path / "grant.toml"
+    path.write_text(f'{GRANT}[evidence]\nprices = "2010-01-01"\n')
+    with pytest.raises(InputError) as caught:
+        grant_at(Store(store_path), path, objective=None, today=date(2026, 11, 26))
+    assert str(caught.value) == (
+        "grant.toml, evidence.prices: no price of 1 January 2010 or before is known: the first is "
+        "of 1 July 2017; write a later day, or latest"
+    )

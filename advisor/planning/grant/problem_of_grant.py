@@ -99,6 +99,10 @@ class Loaded:
 def load(reader: Reader, snapshot: Snapshot, grant: Grant, today: date) -> Loaded:
     """Everything that a plan is made from. Raises InputError."""
     check_days(grant, today)
+    try:
+        snapshot.check_day(grant.prices)
+    except InputError as error:
+        raise wrong(grant.file, "evidence.prices", str(error)) from None
     models: dict[str, Model] = {
         each.model: _model(snapshot, grant, n) for n, each in enumerate(grant.experiments)
     }
