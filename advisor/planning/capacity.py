@@ -13,9 +13,10 @@ from advisor.planning.grant.checked_toml import Line
 from advisor.planning.grant.grant_file import GrantExperiment
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.problem_of_grant import Loaded, load
+from advisor.planning.solver.named_plan import at_named_prices
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import PlanningProblem
-from advisor.planning.solver.search_clock import NoPlan, OutOfTime, Progress
+from advisor.planning.solver.search_clock import NoPlan, OutOfTime, Progress, clock_of
 from advisor.planning.solver.solve import solve
 from advisor.ranking.snapshot import Snapshot
 from advisor.ranking.times import Model
@@ -69,11 +70,13 @@ def reach(model: Model, problems: Sequence[PlanningProblem], seconds: float) -> 
     """The most runs of one model, and the cheapest way to them, by the first of the problems in
     which it can be run at all. Raises OutOfTime."""
     for problem in problems:
+        clock = clock_of(seconds)
         try:
-            plan = solve(problem, seconds)
+            plan = solve(problem, clock=clock)
         except NoPlan:
             continue
         if plan.runs:
+            problem, plan = at_named_prices(problem, plan, clock) or (problem, plan)
             return Reach(model=model, problem=problem, plan=plan)
     return Reach(model=model, problem=problems[-1], plan=None)
 

@@ -20,14 +20,13 @@ from advisor.planning.sensitivity.changes import vary
 from advisor.planning.sensitivity.explain import Explanation, explain
 from advisor.planning.sensitivity.infeasible import first_run, relax
 from advisor.planning.sensitivity.solved_amounts import Finding
-from advisor.planning.solver.named_first import at_named_prices
+from advisor.planning.solver.named_plan import at_named_prices
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import OBJECTIVES, PlanningProblem
 from advisor.planning.solver.search_clock import Clock, NoPlan, OutOfTime, Progress, clock_of
 from advisor.planning.solver.solve import DEFAULT_SECONDS, is_feasible, solve
 from advisor.planning.solver_process import Search
 from advisor.planning.within_award import asked_usd, searched, there, within_award
-from advisor.ranking.named_prices import ABOUT
 from advisor.ranking.snapshot import take_snapshot
 from advisor.store import Reader, Store
 
@@ -244,28 +243,11 @@ def _within(loaded: Loaded, clock: Clock) -> tuple[PlanningProblem, Plan | None]
             return problem, None
         tighter = within_award(loaded, problem, plan)
         if tighter is None:
-            return _named_first(loaded, problem, plan, clock)
+            named = at_named_prices(problem, plan, clock)
+            if named is None or within_award(loaded, *named) is not None:
+                return problem, plan
+            return named
         problem = tighter
-
-
-def _named_first(
-    loaded: Loaded, problem: PlanningProblem, plan: Plan, clock: Clock
-) -> tuple[PlanningProblem, Plan]:
-    """Where a machine is bought at a sum that nobody quoted, though a seller names hardly more for
-    the same cards: the best plan without such sums, where the money is enough for it."""
-    known = at_named_prices(problem, plan)
-    if known is None:
-        return problem, plan
-    named = replace(problem, named_first=True)
-    try:
-        other = solve(named, known=(known,), clock=clock)
-    except (NoPlan, OutOfTime):
-        return problem, plan
-    later = problem.objective == "soonest" and other.finish_day > plan.finish_day
-    dear = other.cost_cents > ABOUT * plan.cost_cents
-    if later or dear or other.value < plan.value or within_award(loaded, named, other) is not None:
-        return problem, plan
-    return named, other
 
 
 def _with_last_plan(say: Say) -> Say:

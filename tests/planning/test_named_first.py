@@ -12,6 +12,8 @@ import pytest
 
 from advisor.answers.plan_answer import plan_doubts
 from advisor.answers.plan_sentence import plan_sentence
+from advisor.planning.capacity import problems_of, reach
+from advisor.planning.grant.grant import read_grant
 from advisor.planning.plan_grant import grant_at, plan_loaded
 from advisor.planning.planned import Planned
 from advisor.planning.solver.groups import undominated
@@ -125,3 +127,17 @@ def test_what_else_there_is_is_no_sum_for_the_same(tmp_path: Path, store_path: P
     for other in others:
         assert other.cost_cents >= found.plan.cost_cents
         assert not {SUM, QUOTE} & {each.machine_id.split(":")[1] for each in other.purchases}
+
+
+@pytest.mark.parametrize(("total", "machine"), [("$15,300", SUM), ("$15,400", QUOTE)])
+def test_how_many_runs_are_done_on_what_the_plan_would_buy(
+    tmp_path: Path, store_path: Path, total: str, machine: str
+) -> None:
+    grant = read_grant(grant_file(tmp_path, SIX_RUNS.format(total=total)))
+    with Store(store_path).reading() as reader:
+        snapshot = take_snapshot(reader)
+        model = snapshot.model("pythia-1b")
+        problems = problems_of(reader, snapshot, grant, model, by=None, today=TODAY)
+    found = reach(model, problems, 60)
+    assert found.plan is not None
+    assert [each.machine_id.split(":")[1] for each in found.plan.purchases] == [machine]

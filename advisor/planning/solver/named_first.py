@@ -43,7 +43,7 @@ def behind_named(problem: PlanningProblem) -> Mapping[str, tuple[Machine, ...]]:
     return {machine_id: before for machine_id, before in found.items() if before}
 
 
-def at_named_prices(problem: PlanningProblem, plan: Plan) -> Plan | None:
+def bought_at_names(problem: PlanningProblem, plan: Plan) -> Plan | None:
     """The plan with what it buys at a sum bought of who names a price; None where nothing is."""
     behind = behind_named(problem)
     instead = {
