@@ -6,7 +6,8 @@ Every architecture that `timm.list_models()` names is built with 1,000 classes o
 which holds no numbers, and two samples of its own default size are passed through. Products,
 convolutions and attention are counted by torch's own formulas (torch.utils.flop_counter), the
 elements kept for the backward pass by autograd's own hooks, what batch norms take statistics of by
-channel. What cannot be built is left out and said on stderr. Takes about a quarter of an hour on one core; needs no GPU and no download.
+channel. What cannot be built is left out and said on stderr. Takes about a quarter of an hour on
+one core; needs no GPU and no download.
 """
 
 from __future__ import annotations
