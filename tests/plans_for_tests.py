@@ -212,12 +212,13 @@ def check_bound(plan: Plan, best_cents: float) -> None:
         assert plan.gap is None or plan.judged_cents * (1 - plan.gap) <= best_cents + 1
 
 
-def fits_one_machine(jobs: list[tuple[float, float, float]]) -> bool:
-    """The demand bound over every interval: (low, due, days) of each run."""
+def fits_one_machine(jobs: list[tuple[float, float, float]], share: float = 1.0) -> bool:
+    """The demand bound over every interval: (low, due, days) of each run; ``share`` of the days may
+    be used."""
     for start in {job[0] for job in jobs}:
         for end in {job[1] for job in jobs}:
             need = sum(days for low, due, days in jobs if low >= start and due <= end)
-            if need > max(end - start, 0) + 1e-6 and need > 0:
+            if need > max(end - start, 0) * share + 1e-6 and need > 0:
                 return False
     return True
 
@@ -308,6 +309,8 @@ def _best_with(problem: PlanningProblem, bought: list[Any]) -> tuple[float, ...]
             low = max(e.release_day, unit.low)
             due = min(e.due_day, problem.year_days[-1])
             if isinstance(unit.option, Rental):
+                release = float(e.release_day)
+                due = release + problem.usable(due - release)
                 if low >= problem.year_days[unit.year + 1] or low + time.days > due + 1e-6:
                     continue
                 cents = rental_cents(unit.option, e.model, rules, problem.year_days[unit.year])
@@ -320,7 +323,7 @@ def _best_with(problem: PlanningProblem, bought: list[Any]) -> tuple[float, ...]
                 spent[unit.year] -= cents
                 continue
             job = (float(low), float(min(due, unit.end)), problem.elapsed(time))
-            if not fits_one_machine([*jobs[u], job]):
+            if not fits_one_machine([*jobs[u], job], problem.usable(1.0)):
                 continue
             cents = run_cents(unit.option, e.model, rules)
             year = max(y for y in range(problem.years) if problem.year_days[y] <= low)

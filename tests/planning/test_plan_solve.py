@@ -256,6 +256,8 @@ def test_no_search_finds_a_better_plan_where_each_year_has_its_money(block: int)
             year_budget_cents=tuple(random.randint(1, 8) * 1000_00 for _ in range(2)),
         )
         check_against_search(problem)
+        slack = Decimal(random.choice(["0.1", "0.2", "0.3"]))
+        check_against_search(replace(problem, rules=replace(problem.rules, slack=slack)))
         seen += 1
     assert seen
 

@@ -89,8 +89,7 @@ class Program(IntegerProgram):
             if group.machine.part_of is None:
                 self._add_machine(group, parts.get(group.key, []), done)
         for group in self.groups:
-            if group.machine.upgrade_of is not None:
-                self._end_owned(group)
+            self._end_owned(group)
         self._add_rentals(done)
         for e in problem.experiments:
             column = self.column(e.runs if problem.objective == "most-runs" else 0)
@@ -215,8 +214,8 @@ class Program(IntegerProgram):
                     start = max(low, problem.year_days[year])
                     over = min(due, problem.year_days[year + 1])
                     pieces.append(Load(days, 1.0, start, over))
-                    # However many machines there are, one run is on one of them at a time.
-                    most = min(self._usable(start, over), elapsed)
+                    # One run is on one machine at a time; the end of a year is no deadline.
+                    most = min(self._worked(start, over), elapsed)
                     self.rows.append(({days: 1.0, column: -most}, -inf, 0.0))
         self._add_intervals(count, jobs, pieces)
         self._jobs.append((group.key, count, [e.experiment_id for e, _ in fitting], jobs))
@@ -256,32 +255,36 @@ class Program(IntegerProgram):
                 row[column] = lost
 
     def _usable(self, low: float, due: float) -> float:
-        problem = self.problem
-        return problem.usable(problem.worked(due) - problem.worked(low))
+        return self.problem.usable(self._worked(low, due))
+
+    def _worked(self, low: float, due: float) -> float:
+        return self.problem.worked(due) - self.problem.worked(low)
 
     def _add_intervals(self, count: int, jobs: Sequence[Load], pieces: Sequence[Load]) -> None:
-        """What the machines have time for in every interval from a release to a due day."""
+        """What machines have time for from releases to due days; none are kept free in a year."""
         import numpy as np
 
-        lows, dues = np.array([each.low for each in jobs]), np.array([each.due for each in jobs])
-        days = np.array([each.days for each in jobs])
+        apart = self.problem.rules.slack > 0 and jobs != pieces
+        lows, dues, days = np.array([(each.low, each.due, each.days) for each in jobs]).T
         seen: set[tuple[int, ...]] = set()
-        for low, due, within in within_moments(pieces):
-            # The same runs in a shorter interval say more; those come first.
-            if tuple(within) in seen:
-                continue
-            seen.add(tuple(within))
-            length = self._usable(low, due)
-            row = {pieces[n].column: pieces[n].days for n in within}
-            self._windows[len(self.rows)] = (low, due, None)
-            self.rows.append(({**row, count: -length}, -inf, 0.0))
-            whole = (lows >= low) & (dues <= due)
-            for parts in (2, 3):
-                # Of runs longer than a half (a third) of it, one (two) a machine.
-                long = (whole & (days * parts > length + EPSILON)).nonzero()[0].tolist()
-                if len(long) > 1:
-                    one = {jobs[n].column: 1.0 for n in long}
-                    self.rows.append(({**one, count: -float(parts - 1)}, -inf, 0.0))
+        for loads in (jobs, pieces) if apart else (pieces,):
+            by_year = apart and loads is pieces
+            for low, due, within in within_moments(loads):
+                row = {loads[n].column: loads[n].days for n in within}
+                # The same runs in a shorter interval say more; those come first.
+                if tuple(row) in seen:
+                    continue
+                seen.add(tuple(row))
+                length = (self._worked if by_year else self._usable)(low, due)
+                self._windows[len(self.rows)] = (low, due, None)
+                self.rows.append(({**row, count: -length}, -inf, 0.0))
+                whole = (lows >= low) & (dues <= due)
+                for parts in () if by_year else (2, 3):
+                    # Of runs longer than a half (a third) of it, one (two) a machine.
+                    long = (whole & (days * parts > length + EPSILON)).nonzero()[0].tolist()
+                    if len(long) > 1:
+                        one = {jobs[n].column: 1.0 for n in long}
+                        self.rows.append(({**one, count: -float(parts - 1)}, -inf, 0.0))
 
     def _add_rentals(self, done: Mapping[str, dict[int, float]]) -> None:
         problem = self.problem
@@ -313,8 +316,7 @@ class Program(IntegerProgram):
                     self.rows.append(({days: -1.0, column: min(most, FIRST_DAYS)}, -inf, 0.0))
         granted = {a.allocation_id: a for a in problem.allocations}
         for (allocation, year), used in hours.items():
-            limit = granted[allocation].hours_in(year)
-            if limit is not None:
+            if (limit := granted[allocation].hours_in(year)) is not None:
                 self.rows.append((used, -inf, float(limit)))
 
     def _add_limits(self) -> None:
