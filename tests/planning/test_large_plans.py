@@ -12,8 +12,9 @@ import scipy.optimize
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from advisor.planning.solver import counted_spans, schedule
+from advisor.planning.solver import counted_spans, large, schedule
 from advisor.planning.solver.alike import alike
+from advisor.planning.solver.filling import dealing
 from advisor.planning.solver.large import Learnt, large_plan, strengthened
 from advisor.planning.solver.milp import Program
 from advisor.planning.solver.one_by_one import dealt_one_by_one
@@ -222,3 +223,51 @@ def test_a_packing_that_was_not_decided_proves_nothing(monkeypatch: pytest.Monke
     plan = solve(problem, settle=False)
     assert not plan.proven
     assert plan.cost_cents == 3 * 1000_00
+
+
+def test_machines_of_which_the_relaxation_has_a_part_alone_are_bought_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The money of the second year rents seven runs of ten, and a third of a machine does three."""
+    days = {"a": 30.0}
+    problem = make_problem(
+        year_days=(0, 365, 730),
+        experiments=(make_experiment("e", "a", 10, 365, 730),),
+        machines=(make_machine("m", "3800", days),),
+        rentals=(make_rental("r", "0.5", days),),
+        year_budget_cents=(4_000_00, 2_500_00),
+        carry_over=False,
+        paid_early=True,
+    )
+    program = Program(problem)
+    monkeypatch.setattr(large, "ROUNDS", 0)
+    best, _ = large_plan(program, program.judged, clock_of(20), Learnt())
+    assert best is not None
+    assert [p.count for p in best[1].purchases] == [1]
+
+
+def test_a_deal_that_lacks_money_says_how_much() -> None:
+    """It is dealt on: it may be found cheaper."""
+    days = {"a": 150.0}
+    problem = make_problem(
+        year_days=(0, 365),
+        experiments=(make_experiment("e", "a", 3, 0, 365),),
+        machines=(make_machine("m", "1000", days),),
+        rentals=(make_rental("r", "1", days),),
+        budget_cents=10_000_00,
+    )
+    costs = []
+    for budget in (10_000_00, 4_000_00):
+        program = Program(replace(problem, budget_cents=budget))
+        x = [0.0] * len(program.cost)
+        x[program.count["m", 0]] = 1.0
+        deal = dealing(program, program.judged, x)
+        assert deal is not None
+        deal.refill(clock_of(5), 10)
+        found = deal.plan()
+        assert found is not None
+        cost, plan = found
+        assert (plan is not None) is (budget == 10_000_00)
+        costs.append(cost)
+    # Two runs on the machine, one rented for 150 days.
+    assert costs == pytest.approx([4_600, 4_600 + 600])

@@ -107,7 +107,7 @@ class Divided:
         deal = None if answer.x is None else dealing(self.program, self.costs, answer.x)
         if deal is not None:
             deal.refill(clock, FIRST_STEPS)
-            self._keep(deal.plan())
+            self._keep(deal)
 
     def search(
         self, clock: Clock, first: Sequence[NamedNumbers] = (), *, chosen: bool = False
@@ -162,7 +162,7 @@ class Divided:
         best = min(every, key=lambda each: each.cost, default=None)
         if best is not None:
             best.deal.repack(clock)
-            self._keep(best.deal.plan())
+            self._keep(best.deal)
         return self.best
 
     def _fixed(self, numbers: NamedNumbers, seconds: float) -> Any:
@@ -194,19 +194,24 @@ class Divided:
         if deal is None:
             return None
         deal.refill(clock, steps)
-        found = deal.plan()
-        self._keep(found)
-        if found is None:
+        cost = self._keep(deal)
+        if cost is None:
             return None
-        cost = found[0]
         hoped = cost - STILL_FOUND * max(cost - dot(self.costs, x), 0.0)
         self._tries.append(_Tried(x=x, deal=deal, cost=cost, hoped=hoped))
         return hoped
 
-    def _keep(self, found: Found | None) -> None:
-        if found is not None and found[0] < self._least - LESS:
-            self.best = found
-            self._hear(found)
+    def _keep(self, deal: Deal) -> float | None:
+        """What a deal costs; its plan is kept where there is one and it is the best. One that lacks
+        money is dealt on: it may be found cheaper, or in another year."""
+        found = deal.plan()
+        if found is None:
+            return None
+        cost, plan = found
+        if plan is not None and cost < self._least - LESS:
+            self.best = plan
+            self._hear(plan)
+        return cost
 
     def _nearby(self, numbers: Numbers) -> Iterator[Numbers]:
         """GPUs that no part has used too, two parts as one, one as two, then a machine less or

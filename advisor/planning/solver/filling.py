@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from math import inf
 
 from advisor.planning.solver.assemble import calendar, ends_of_owned, plan_of, rented_runs
-from advisor.planning.solver.first_plans import Found, dot, keeps_rows
+from advisor.planning.solver.first_plans import Found, beyond_rows, dot
 from advisor.planning.solver.groups import Group
 from advisor.planning.solver.milp import Program
 from advisor.planning.solver.plan import Placed
@@ -232,14 +232,15 @@ class Deal:
             return True
         return False
 
-    def plan(self) -> Found | None:
-        """With the rest rented; None where that cannot be, or breaks a rule."""
+    def plan(self) -> tuple[float, Found | None] | None:
+        """With the rest rented: what it costs, with the dollars that it lacks to be a plan, and
+        the plan where it lacks none; None where the rest cannot be rented."""
         counts, used = list(self.counts), dict(self._used)
         found = self._planned()
         self.counts, self._used = counts, used  # the same deal may be made better
         return found
 
-    def _planned(self) -> Found | None:
+    def _planned(self) -> tuple[float, Found | None] | None:
         program, found = self.program, self.counts
         placed: list[Placed] = []
         numbers: Counter[str] = Counter()
@@ -263,7 +264,8 @@ class Deal:
             return None
         for rent, column in program.rent.items():
             placed += rented_runs(program, rent, column, found, numbers, by_year=False)
-        if not keeps_rows(program, found):
-            return None
+        cost, lacks = dot(self.costs, found), beyond_rows(program, found)
+        if lacks:
+            return cost + lacks, None
         placed.sort(key=lambda p: (p.machine_id, p.order, p.unit, p.pieces, p.experiment_id, p.run))
-        return dot(self.costs, found), plan_of(program, found, placed)
+        return cost, (cost, plan_of(program, found, placed))

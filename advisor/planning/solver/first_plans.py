@@ -141,10 +141,17 @@ def placed_plan(program: Program, costs: Sequence[float], counts: list[float]) -
 
 
 def keeps_rows(program: Program, counts: Sequence[float]) -> bool:
+    return beyond_rows(program, counts) == 0
+
+
+def beyond_rows(program: Program, counts: Sequence[float]) -> float:
+    """How far numbers are beyond what the rows allow, together: dollars where only money lacks."""
     matrix, low, high = program.constraints()
     sums: Any = matrix @ counts
     tolerance = 1e-4
-    return bool((sums >= low - tolerance).all() and (sums <= high + tolerance).all())
+    return float(
+        (low - sums)[sums < low - tolerance].sum() + (sums - high)[sums > high + tolerance].sum()
+    )
 
 
 def bought_from(problem: PlanningProblem, keys: Collection[tuple[str, int]]) -> PlanningProblem:

@@ -47,6 +47,10 @@ MACHINES_GAP = 0.002
 RUNS_GAP = 0.002
 ROUNDS = 4
 DEALS = 3
+HALF = 0.5
+FIRST_MACHINES = ((HALF, 0.1), (EPSILON, 0.5))
+"""Of how much of a machine the relaxation has at least where it is bought from at first, and the
+share of the time that is left; the second where the first leads to no plan."""
 STRENGTHENING = 0.15
 WIDE_TIME = 0.4
 WIDE_PARTS_TIME = 0.2
@@ -59,7 +63,6 @@ NEAR_ENOUGH = 0.01
 """A plan within this share of its bound is not waited for any longer."""
 FILLING_TIME = 0.6
 FILLING_HUGE = 0.97
-FIRST_TIME = 0.1
 MACHINES_TIME = 0.4
 FILLING_BOUGHT = 0.8
 DEALING = 0.7
@@ -193,11 +196,13 @@ def large_plan(
         bound = max(float(answer.fun), -inf if bound is None else bound)
     if answer.x is not None and (best is None or best[0] - answer.fun > FAR * abs(best[0])):
         tell("the machines that would do most for their price")
-        first = clock.within(clock.left * FIRST_TIME)
-        used = {key for key in set(program.block.values()) if answer.x[program.count[key]] > 0.5}
-        if _filled(program, costs, used, first, better) is None:
-            packed = packed_plan(program, costs, used, first)
-            best = min(filter(None, (best, packed)), key=lambda each: each[0], default=None)
+        for least, share in FIRST_MACHINES:
+            first, used = clock.within(clock.left * share), _bought(program, answer.x, least)
+            if _filled(program, costs, used, first, better) is None:
+                packed = packed_plan(program, costs, used, first)
+                best = min(filter(None, (best, packed)), key=lambda each: each[0], default=None)
+            if best is not None:
+                break
     for _ in range(ROUNDS):
         if clock.left <= 0:
             break
@@ -220,9 +225,7 @@ def large_plan(
             bound = max(bound, float(machines.mip_dual_bound))
         if machines.x is None:
             break
-        bought = {
-            key for key in set(program.block.values()) if machines.x[program.count[key]] > 0.5
-        }
+        bought = _bought(program, machines.x, HALF)
         more = learnt.look(program, machines.x)
         tell("which runs go on them")
         if len(program.cost) > LARGE:
@@ -262,9 +265,9 @@ def with_parts(few: Program, wide: Any, clock: Clock) -> tuple[Sequence[float], 
     return wide.x if answer.x is None else answer.x, min(float(least), dear)
 
 
-def _bought(program: Program, x: Sequence[float]) -> set[tuple[str, int]]:
-    """The groups that are bought from, if only a little."""
-    return {key for key in set(program.block.values()) if x[program.count[key]] > EPSILON}
+def _bought(program: Program, x: Sequence[float], least: float = EPSILON) -> set[tuple[str, int]]:
+    """The groups that so much of a machine is bought from."""
+    return {key for key in set(program.block.values()) if x[program.count[key]] > least}
 
 
 def _filled(
