@@ -19,12 +19,13 @@ from advisor.planning.solver import year_money
 from advisor.planning.solver.by_year import cents_by_year, within_year_budgets
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import PlanningProblem, Rules
-from advisor.planning.solver.search_clock import Clock, OutOfTime, Progress, clock_of
+from advisor.planning.solver.search_clock import Clock, NoPlan, OutOfTime, Progress, clock_of
 from advisor.planning.solver.solve import solve
 from advisor.store import Store
 from tests.plans_for_tests import (
     check_bound,
     make_experiment,
+    make_machine,
     make_problem,
     make_rental,
     plan_or_none,
@@ -34,6 +35,16 @@ from tests.plans_for_tests import (
 
 def keeps(problem: PlanningProblem, plan: Plan) -> bool:
     return within_year_budgets(problem, cents_by_year(problem, plan.purchases, plan.placed))
+
+
+def years_that_the_free_plan_breaks() -> tuple[PlanningProblem, Plan]:
+    """A problem, and its best plan without budgets by year, which pays too early."""
+    problem = replace(random_problem(5), objective="cheapest", budget_cents=None)
+    free = solve(replace(problem, year_budget_cents=None), 20)
+    paid = cents_by_year(problem, free.purchases, free.placed)
+    problem = replace(problem, year_budget_cents=tuple(reversed(paid)))
+    assert not keeps(problem, free)
+    return problem, free
 
 
 @settings(max_examples=25, deadline=None)
@@ -72,11 +83,8 @@ def test_where_time_runs_out_it_is_known_what_each_year_would_pay_freely(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(year_money, "LARGE", -1)
-    problem = replace(random_problem(5), objective="cheapest", budget_cents=None)
-    free = solve(replace(problem, year_budget_cents=None), 20)
+    problem, free = years_that_the_free_plan_breaks()
     paid = cents_by_year(problem, free.purchases, free.placed)
-    problem = replace(problem, year_budget_cents=tuple(reversed(paid)))
-    assert not keeps(problem, free)
 
     def find(asked: PlanningProblem, clock: Clock, known: Sequence[Plan]) -> Plan:
         if asked.year_budget_cents is None:
@@ -140,3 +148,107 @@ def test_a_rented_run_has_the_rate_of_a_year_in_which_it_is() -> None:
     assert [placed.order for placed in plan.placed] == [1, 1]
     assert all(placed.pieces[0][0] >= 365 for placed in plan.placed)
     assert plan.cost_cents == 2 * 40 * 24 * 2_00 * 16 // 10
+
+
+def test_days_are_kept_free_before_deadlines_and_not_at_the_end_of_a_year() -> None:
+    """Three runs take 93 days of a year of 100, and are due a year later: no day of the next is
+    needed, which has no money."""
+    problem = make_problem(
+        year_days=(0, 100, 200),
+        experiments=(make_experiment("e", "a", 3, 0, 200),),
+        machines=(make_machine("m", "1000", {"a": 31.0}),),
+        year_budget_cents=(2_000_00, 0),
+        carry_over=False,
+        rules=Rules(slack=Decimal("0.15"), usd_per_kwh=Decimal("0.2")),
+    )
+    plan = solve(problem)
+    assert plan.proven
+    assert cents_by_year(problem, plan.purchases, plan.placed)[1] == 0
+    # A fourth does not end in the first year, and nothing else is possible.
+    with pytest.raises(NoPlan):
+        solve(replace(problem, experiments=(make_experiment("e", "a", 4, 0, 200),)))
+
+
+@pytest.mark.parametrize("gap", [None, 0.0])
+def test_a_plan_of_which_nothing_is_known_proves_none(
+    gap: float | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was found without budgets by year, and not proven: another as dear is not the best."""
+    monkeypatch.setattr(year_money, "LARGE", -1)
+    problem, free = years_that_the_free_plan_breaks()
+
+    def find(asked: PlanningProblem, clock: Clock, known: Sequence[Plan]) -> Plan:
+        if asked.year_budget_cents is not None and not asked.paid_early:
+            raise OutOfTime
+        return replace(free, proven=False, gap=gap)
+
+    plan = year_money.with_year_budgets(problem, clock_of(20), (), find)
+    assert (plan.proven, plan.gap) == (False, None)
+
+
+def test_where_runs_find_no_days_that_keep_to_the_money_less_of_it_is_planned_with(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(year_money, "LARGE", -1)
+    problem, free = years_that_the_free_plan_breaks()
+    half = free.cost_cents // 2
+    problem = replace(problem, year_budget_cents=(half, free.cost_cents - half), carry_over=True)
+    assert not keeps(problem, free)
+    asked_for: list[tuple[int, ...]] = []
+
+    def find(asked: PlanningProblem, clock: Clock, known: Sequence[Plan]) -> Plan:
+        if asked.year_budget_cents is None:
+            return free
+        if asked.paid_early:
+            raise NoPlan
+        asked_for.append(asked.year_budget_cents)
+        if len(asked_for) < 3:
+            raise OutOfTime
+        return free
+
+    assert problem.year_budget_cents is not None
+    year_money.with_year_budgets(problem, clock_of(20), (), find)
+    whole, less, least = asked_for
+    assert whole == problem.year_budget_cents
+    assert least[0] < less[0] < whole[0]
+    assert sum(least) == sum(less) == sum(whole)  # it is carried over
+
+
+def test_where_even_the_free_plan_is_not_found_in_time_the_other_steps_are_tried(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(year_money, "LARGE", -1)
+    problem, free = years_that_the_free_plan_breaks()
+
+    def find(asked: PlanningProblem, clock: Clock, known: Sequence[Plan]) -> Plan:
+        if asked.paid_early:
+            return free
+        raise OutOfTime
+
+    plan = year_money.with_year_budgets(problem, clock_of(20), (), find)
+    assert (plan.judged_cents, plan.proven, plan.gap) == (free.judged_cents, False, None)
+
+
+def test_a_plan_that_was_heard_of_and_keeps_each_year_is_not_lost(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(year_money, "LARGE", -1)
+    problem = make_problem(
+        year_days=(0, 100, 200),
+        experiments=(make_experiment("e", "a", 1, 0, 200),),
+        machines=(make_machine("m", "1000", {"a": 31.0}),),
+        year_budget_cents=(0, 2_000_00),
+    )
+    free = solve(replace(problem, year_budget_cents=None))
+    assert not keeps(problem, free)
+    dearer = replace(solve(problem), judged_cents=free.judged_cents * 2)
+
+    def find(asked: PlanningProblem, clock: Clock, known: Sequence[Plan]) -> Plan:
+        if asked.year_budget_cents is not None:
+            raise OutOfTime
+        clock.tell("a plan", plan=dearer)
+        return free
+
+    plan = year_money.with_year_budgets(problem, clock_of(20), (), find)
+    assert (plan.purchases, plan.placed) == (dearer.purchases, dearer.placed)
+    assert (plan.proven, plan.gap) == (False, pytest.approx(0.5))

@@ -261,7 +261,7 @@ class Program(IntegerProgram):
         return self.problem.worked(due) - self.problem.worked(low)
 
     def _add_intervals(self, count: int, jobs: Sequence[Load], pieces: Sequence[Load]) -> None:
-        """What machines have time for from releases to due days; none are kept free in a year."""
+        """From releases to due days; of runs cut by years no days are kept free in each."""
         import numpy as np
 
         apart = self.problem.rules.slack > 0 and jobs != pieces

@@ -1,5 +1,6 @@
-"""Money by the year in a large program: planned without it first, which bounds it from below; then
-with every run paid as early as it may start, which any year budget can stand.
+"""Money by the year in a large program: planned without it first, which bounds it from below and
+says which machines the money suffices for; then with every run paid as early as it may start, which
+any year budget can stand.
 
 How much of each run falls in each year would be several columns a run.
 """
@@ -8,14 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import accumulate, pairwise
+from math import inf
 from threading import Event
 
 from advisor.planning.solver.by_year import cents_by_year, within_year_budgets
 from advisor.planning.solver.first_plans import LARGE
+from advisor.planning.solver.large import Learnt, strengthened
 from advisor.planning.solver.milp import Program
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import PlanningProblem
 from advisor.planning.solver.search_clock import Clock, NoPlan, OutOfTime, Progress
+from advisor.planning.solver.whole_cents import fixed_cents
 
 Find = Callable[[PlanningProblem, Clock, Sequence[Plan]], Plan]
 """The cheapest plan, as `solve.py` finds it. Raises NoPlan or OutOfTime."""
@@ -24,73 +29,153 @@ NEAR = 0.01
 FREE_TIME = 0.5
 BREAKING_TIME = 0.2
 """Where every plan without budgets by year breaks one, no better is looked for after this share."""
+KINDS_TIME = 0.1
+FEW_TIME = 0.5
+"""First only machines of the cheapest plans are bought, if in other years ..."""
 EARLY_TIME = 0.7
-"""Shares of the time that is left."""
+"""... then anything ..."""
+WHOLE_TIME = 0.5
+"""... then with every run paid when it is: shares of the time that is left."""
+SPARE = (0.01, 0.03, 0.1)
+"""Shares of a year's money that are left over, where runs were found no days that keep to it."""
 
 
 def with_year_budgets(
     problem: PlanningProblem, clock: Clock, known: Sequence[Plan], find: Find
 ) -> Plan:
     """The cheapest plan where years have money of their own. Raises NoPlan or OutOfTime."""
-    if problem.year_budget_cents is None or len(Program(problem).cost) <= LARGE:
+    if problem.year_budget_cents is None:
         return find(problem, clock, known)
+    if len(Program(problem).cost) <= LARGE:
+        try:
+            return find(problem, clock, known)
+        except OutOfTime:
+            if clock.left <= 0:
+                raise
     limits = [problem.budget_cents, sum(problem.year_budget_cents)]
     free = replace(
         problem,
         year_budget_cents=None,
         budget_cents=min(cents for cents in limits if cents is not None),
     )
+    loose: Plan | None = None
+    bound = -inf
+    keeping: list[Plan] = []
     try:
-        loose = find(free, _heard(problem, clock.within(clock.left * FREE_TIME)), known)
+        loose = find(free, _heard(problem, clock.within(clock.left * FREE_TIME), keeping), known)
+        bound = _least(free, loose)
     except OutOfTime:
-        return find(problem, clock, known)
-    if _keeps(problem, loose):
+        pass
+    if loose is not None and _keeps(problem, loose):
         return loose
-    bound = loose.judged_cents * (1 - (loose.gap or 0.0))
-    best: Plan | None = None
+    clock.tell("which machines the money suffices for")
+    every, few = _kinds(free, clock.within(clock.left * KINDS_TIME))
+    try:
+        best = min(keeping, key=lambda plan: plan.judged_cents, default=None)
+        return _step_by_step(_only(problem, every), few, best, bound, clock, known, find)
+    except OutOfTime:
+        if loose is None:
+            raise
+        paid = cents_by_year(problem, loose.purchases, loose.placed)
+        raise OutOfTime(paid) from None
+
+
+def _step_by_step(
+    problem: PlanningProblem,
+    few: set[str],
+    best: Plan | None,
+    bound: float,
+    clock: Clock,
+    known: Sequence[Plan],
+    find: Find,
+) -> Plan:
+    """A plan with few machines, then with any, then with every run paid when it is; or the
+    ``best`` until now. No plan is below ``bound`` cents. Raises NoPlan or OutOfTime."""
+    if best is not None:
+        best = _against(bound, best)
     early = replace(problem, paid_early=True)
+    for asked, share in ((_only(early, few), FEW_TIME), (early, EARLY_TIME)):
+        try:
+            told = _bounded(bound, clock.within(clock.left * share))
+            found = find(asked, told, known if best is None else (best, *known))
+        except (NoPlan, OutOfTime):
+            continue
+        best = _against(bound, min(filter(None, (best, found)), key=lambda plan: plan.judged_cents))
+        if best.proven or (best.gap is not None and best.gap <= NEAR):
+            return best
     try:
-        told = _bounded(bound, clock.within(clock.left * EARLY_TIME))
-        best = _against(bound, find(early, told, known))
-    except (NoPlan, OutOfTime):
-        best = None
-    if best is not None and (best.gap or 0.0) <= NEAR:
-        return best
-    try:
-        other = find(problem, clock, known)
+        left = clock.within(clock.left * (WHOLE_TIME if best is None else 1.0))
+        other = find(problem, left, known)
     except NoPlan:
         if best is None:
             raise
         return best
     except OutOfTime:
-        if best is None:
-            paid = cents_by_year(problem, loose.purchases, loose.placed)
-            raise OutOfTime(paid) from None
-        return best
+        return _with_spare(problem, bound, clock, known, find) if best is None else best
     if other.proven or best is None:
         return other
     return _against(bound, min(best, other, key=lambda plan: plan.judged_cents))
+
+
+def _with_spare(
+    problem: PlanningProblem, bound: float, clock: Clock, known: Sequence[Plan], find: Find
+) -> Plan:
+    """A plan that needs less than each year's money. Raises OutOfTime."""
+    for spare in SPARE:
+        try:
+            return _against(bound, find(_less_by_year(problem, spare), clock, known))
+        except (NoPlan, OutOfTime):
+            continue
+    raise OutOfTime
 
 
 def _keeps(problem: PlanningProblem, plan: Plan) -> bool:
     return within_year_budgets(problem, cents_by_year(problem, plan.purchases, plan.placed))
 
 
-def _heard(problem: PlanningProblem, clock: Clock) -> Clock:
-    """The clock for plans without budgets by year. Its listener hears of none that breaks one; it
-    stops where all do, so that time is left for those that do not."""
+def _less_by_year(problem: PlanningProblem, spare: float) -> PlanningProblem:
+    """The problem with a share less of what there is by the end of each year, but of the last."""
+    assert problem.year_budget_cents is not None
+    if not problem.carry_over:
+        each = tuple(int(cents * (1 - spare)) for cents in problem.year_budget_cents)
+        return replace(problem, year_budget_cents=each)
+    ahead = list(accumulate(problem.year_budget_cents))
+    ahead = [0, *(int(cents * (1 - spare)) for cents in ahead[:-1]), ahead[-1]]
+    return replace(problem, year_budget_cents=tuple(b - a for a, b in pairwise(ahead)))
+
+
+def _kinds(free: PlanningProblem, clock: Clock) -> tuple[set[str], set[str]]:
+    """The machines that any plan within the budget can buy from, and those few that the cheapest
+    plans do. Raises NoPlan."""
+    assert free.budget_cents is not None
+    program = Program(free)
+    relaxation = strengthened(program, program.cost, Learnt(), clock)
+    every = relaxation.promising((free.budget_cents - sum(fixed_cents(free))) / 100, clock)
+    least = relaxation.solve()
+    few = every if least.x is None else relaxation.promising(least.fun * (1 + NEAR), clock)
+    return {machine for machine, _ in every}, {machine for machine, _ in few}
+
+
+def _only(problem: PlanningProblem, kinds: set[str]) -> PlanningProblem:
+    """The problem in which nothing but these is bought, on any day."""
+    every = frozenset((kind, order) for kind in kinds for order in range(len(problem.orders)))
+    allowed = problem.buy_only
+    return replace(problem, buy_only=every if allowed is None else every & allowed)
+
+
+def _heard(problem: PlanningProblem, clock: Clock, keeping: list[Plan]) -> Clock:
+    """The clock for plans without budgets by year. Those that break none are kept, and its listener
+    hears of no others; it stops where all do, so that time is left for those that do not."""
     hear, stop = clock.hear, clock.stop or Event()
     most = clock.left * (1 - BREAKING_TIME / FREE_TIME)
-    kept = False
 
     def told(said: Progress) -> None:
-        nonlocal kept
         if said.plan is not None:
             if _keeps(problem, said.plan):
-                kept = True
+                keeping.append(said.plan)
             else:
                 said = replace(said, plan=None)
-                if not kept and clock.stop is None and clock.left < most:
+                if not keeping and clock.stop is None and clock.left < most:
                     stop.set()
         if hear is not None:
             hear(said)
@@ -106,12 +191,22 @@ def _bounded(bound: float, clock: Clock) -> Clock:
         return clock
 
     def told(said: Progress) -> None:
-        hear(replace(said, bound_usd=bound / 100))
+        hear(replace(said, bound_usd=None if bound == -inf else bound / 100))
 
     return replace(clock, hear=told)
 
 
+def _least(problem: PlanningProblem, plan: Plan) -> float:
+    """What no plan is judged below, in cents."""
+    if not plan.proven and not plan.gap:  # nothing is known of it
+        return -inf
+    paid = plan.judged_cents - sum(fixed_cents(problem))
+    return plan.judged_cents - (plan.gap or 0.0) * max(abs(paid), 100.0)
+
+
 def _against(bound: float, plan: Plan) -> Plan:
-    """How far a plan may be from the best, by a bound in cents."""
+    """How far a plan may be from the best, by a bound in cents where one is known."""
+    if bound == -inf:
+        return replace(plan, proven=False, gap=None)
     gap = max(plan.judged_cents - bound, 0.0) / max(abs(plan.judged_cents), 1.0)
     return replace(plan, proven=not gap, gap=gap or None)
