@@ -33,9 +33,9 @@ def plan_sentence(loaded: Loaded, plan: Plan) -> str:
     """What to do, what it costs, when it is over and how sure that is; for an e-mail."""
     problem = loaded.problem
     asked = sum(each.runs for each in problem.experiments)
-    budget = problem.budget_cents
-    if budget is None and problem.year_budget_cents is not None:
-        budget = sum(problem.year_budget_cents)
+    years = problem.year_budget_cents
+    limits = [problem.budget_cents, None if years is None else sum(years)]
+    budget = min((cents for cents in limits if cents is not None), default=None)
     of = "" if budget is None else f" of {written_cost(loaded, budget)}"
     runs = f"{plan.runs} of {asked} runs"
     if plan.runs == asked:

@@ -93,3 +93,16 @@ def test_no_bound_at_all_is_no_distance(planned: Planned) -> None:
         assert words in plan_sentence(planned.loaded, plan)
         annex = to_markdown(report_for(replace(planned, plan=plan)).parts()[1])
         assert ("the time for the search ran out" in annex) is (gap == 1)
+
+
+def test_the_first_line_holds_a_plan_against_the_money_that_there_is(planned: Planned) -> None:
+    """That of the years together, where the whole budget is larger."""
+    assert planned.plan is not None
+    for total in (20_000_000_00, None):
+        problem = replace(
+            planned.loaded.problem,
+            budget_cents=total,
+            year_budget_cents=(90_000_00, 70_000_00, 40_000_00),
+        )
+        words = plan_sentence(replace(planned.loaded, problem=problem), planned.plan)
+        assert " of $200,000" in words
