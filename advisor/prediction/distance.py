@@ -37,7 +37,7 @@ THIRSTY = "watts"
 UNLIKE = 1.0
 """Distance of a model whose layers are unlike all that were measured of its family: experts,
 encoder-decoders, disentangled attention, windows. A judgement, as `WIDENING` is."""
-LOOPED = 0.9
+LOOPED = 0.8
 """Distance of a mixture of experts on a GPU for which torch has no grouped product: it has one for
 compute capabilities 9 and 10 (those with tensor memory accelerators) and loops over the experts on
 others (ATen's GroupedBlas.cpp), where nobody measured one. How long the loop keeps the GPU waiting

@@ -168,7 +168,7 @@ def test_a_gpu_with_no_worse_facts_of_its_generation_is_no_slower(fitted: Fitted
             if i != j and alike and (facts[j] >= facts[i]).all():
                 compared.add((less.name, more.name))
                 # Two that were measured, or of which one was, may differ by their times' scatter.
-                assert np.nanmax(days[:, j] / days[:, i], initial=0.0) < 1.1
+                assert np.nanmax(days[:, j] / days[:, i], initial=0.0) < 1.15
     assert compared >= {("B200", "B300"), ("H100", "H200"), ("A100 40GB SXM", "A100")}
 
 

@@ -54,9 +54,22 @@ Under autocast experts train in FP32, T5's attention is not fused, timm's always
 such models showed it, twelve of them with profiles; they and the rules came together, so that no
 likelihood tells them apart.
 
-Depthwise convolutions in half precision keep nearer to their profile (0.25, not 0.5) since two
-models whose passes the host may well hold back, EfficientNet-B0 and MobileNetV3, told most of them
-with all GPUs on PCIe left out, where 84 % held and 90 % do. It is likelier by 0.3.
+cuDNN's batch norm walks through a channel with one block of threads, so that it takes as long for
+16 channels as for 256: 2.1 ns a position. Profiles of five networks without compilation showed it,
+43.9 of MobileNetV3's 75.5 ms, whose count by position says 43.6. The fit is likelier by 18. It
+holds for other people's uncompiled ResNets too (by 5).
+
+In half precision the layers of plain vision transformers cost less in elementwise work than those
+of text, as profiles of DeiT-S, timm's ViT-B/16 and its Mixer have it (a factor of 0.6 to begin
+with): likelier by 2, and images with their model out are 10.0 % off in the mean for 10.6 %. Swin's
+are not: its copies of windows are passes of their own.
+
+What physics misses of a model's naive settings it need not miss of others: an effect of each model
+with naive settings. Likelier by 9. A step waits for the host besides, 8 to 22 ms in ten profiles
+(by 1).
+
+A loop over experts keeps the GPU waiting 140 microseconds for each product, less what the product
+takes. It came with its measurements, none of which is among the evidence.
 
 Settings beyond the paper's are apart for decoders and the rest. They count as a method of their own
 in the effects of a stack, and what they gain in elementwise work may move as freely as without them

@@ -143,8 +143,8 @@ def page(observations: Sequence[Observation], whole: Posterior, cuts: Cuts, plai
         "a GPU of the type that is left out of the fit.",
         "Table 1 is held against predictions without the paper's bias. What its clock does to "
         "either time is added to the interval, as wide as the fit without the GPU has it (without: "
-        "70 % inside). The pairs are not independent: most of the others compare the same few "
-        "GPUs.",
+        "70 % inside), and of others by how much more their times scatter than ours (without: 84 "
+        "%). The pairs are not independent: most of the others compare the same few GPUs.",
         compared_table(cuts.compared),
         "## Fit or no fit",
         verdict_table(verdicts),

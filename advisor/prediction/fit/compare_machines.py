@@ -14,7 +14,7 @@ from itertools import combinations
 from advisor.prediction.fit.fit import Posterior, fit_posterior
 from advisor.prediction.fit.fitted_from import kept_of
 from advisor.prediction.fit.observations import PAPER, Observation
-from advisor.prediction.fit.random_effects import KINDS, noise_groups
+from advisor.prediction.fit.random_effects import KINDS, NOISES, noise_groups
 from advisor.prediction.fitted import Fitted
 from advisor.prediction.intervals import NORMAL_90
 from advisor.prediction.physics.chip import gpu_type
@@ -74,12 +74,15 @@ def half_widths(
     return [math.inf if math.isnan(half) else half for half in halves]
 
 
-def clock_variance(posterior: Posterior, a: Observation, b: Observation) -> float:
-    """Of the logarithm of the ratio of two of the paper's times: what its clock did differently to
-    either, which no prediction of a synchronised run has; 0 of other times."""
-    if PAPER not in (a.harness, b.harness):
-        return 0.0
+def further_variance(posterior: Posterior, a: Observation, b: Observation) -> float:
+    """Of the logarithm of the ratio of two times: by how much more they scatter than two of our own
+    stack, for which predictions are, and what the paper's clock did differently to either."""
+    import numpy as np
+
     noise = posterior.widths[len(KINDS) :][noise_groups([a, b])] ** 2
+    if PAPER not in (a.harness, b.harness):
+        own = posterior.widths[len(KINDS) + [name for name, *_ in NOISES].index("own")] ** 2
+        return float(np.maximum(noise - own, 0.0).sum())
     different = [
         width**2
         for kind, width in zip(KINDS, posterior.widths, strict=False)
@@ -105,7 +108,7 @@ def compared(
             half=math.hypot(
                 math.log(factor),
                 math.log(other_factor),
-                NORMAL_90 * math.sqrt(clock_variance(posterior, a, b)),
+                NORMAL_90 * math.sqrt(further_variance(posterior, a, b)),
             ),
         )
 

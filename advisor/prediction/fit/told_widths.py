@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from advisor.prediction.fit.shipped_evidence import chips_by_name
-from advisor.prediction.fitted import OWN_STACK, Fitted, effect_name, known_models, model_effect
+from advisor.prediction.fit.observations import REFERENCE
+from advisor.prediction.fit.shipped_evidence import chips_by_name, load_evidence
+from advisor.prediction.fitted import Fitted, effect_name, known_models, model_effect
 from advisor.prediction.model.workload import Workload, workload_of
-from advisor.prediction.physics.chip import Chip, gpu_type
+from advisor.prediction.physics.chip import Chip, board_of
 from advisor.prediction.predict_many import predict_many
 from bench_runner.recipes import load_recipes
 from bench_runner.typed_numbers import percent
@@ -30,11 +31,13 @@ GOALS = {
 """What is known of a GPU, and how wide an interval on it should be at most."""
 
 
-def _of_gpu(fitted: Fitted, chip: Chip) -> str:
-    known, kind = set(fitted.effects), gpu_type(chip)
-    if effect_name("source x gpu", OWN_STACK, kind) in known:
+def _of_gpu(fitted: Fitted, chip: Chip, own: Collection[str]) -> str:
+    """By its board: an H100 on PCIe is none that we measured, whatever an H100 on SXM is."""
+    board = board_of(chip)
+    if board in own:
         return "measured by our stack"
-    return "with evidence of its own" if effect_name("gpu", kind) in known else UNMEASURED
+    known = effect_name("board", board) in fitted.effects
+    return "with evidence of its own" if known else UNMEASURED
 
 
 def _is_known(fitted: Fitted, workload: Workload) -> bool:
@@ -70,7 +73,8 @@ def told_widths(fitted: Fitted) -> list[Told]:
     chips = list({chip.gpu_id: chip for chip in chips_by_name().values()}.values())
     shape = (len(workloads), len(chips), len(COUNTS))
     models, gpus, counts = (axis.ravel() for axis in np.indices(shape))
-    of_gpu = np.array([_of_gpu(fitted, chip) for chip in chips])[gpus]
+    own = {board_of(o.chip) for o in load_evidence() if o.harness == REFERENCE}
+    of_gpu = np.array([_of_gpu(fitted, chip, own) for chip in chips])[gpus]
     measured = np.array([_is_known(fitted, w) for w in workloads])[models]
     of_models = {
         EVERY: np.ones_like(measured),

@@ -53,7 +53,7 @@ FACTORS = (
     Factor(name="logits", start=4.0, spread=0.6),
     Factor(name="scores", start=10.0, spread=0.6),
     Factor(name="scan", start=4.0, spread=1.0),
-    Factor(name="depthwise", start=4.0, spread=0.25),
+    Factor(name="depthwise", start=4.0, spread=0.5),
     Factor(name="depthwise in fp32", start=30.0, spread=0.5),
     Factor(name="experts", start=2.1, spread=0.3),
     Factor(name="loops", start=1.0, spread=0.25),
