@@ -1,9 +1,12 @@
 """Kernels of one optimiser step of Hugging Face's Trainer itself, longest first.
 
     python tests/benchmarks/profile_trainer.py roberta-base 64 free-lunch > profile.jsonl
+    python tests/benchmarks/profile_trainer.py granite-3.0-1b-a400m-shape 8 zero-1,fused loop
 
 What `profile_pass.py` does for a pass of the model alone: the two tell what the Trainer adds. Four
-passes a step; milliseconds are of one pass. Needs a GPU.
+passes a step; milliseconds are of one pass, `step_ms` of the step before the one that is profiled.
+``loop`` puts a loop over the experts in the place of torch's grouped product, as it has none on
+most GPUs. Needs a GPU.
 """
 
 from __future__ import annotations
@@ -11,7 +14,9 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 from collections import Counter
+from typing import Any
 
 import torch
 from profile_pass import SHOWN, class_of
@@ -25,6 +30,41 @@ from bench_runner.worker.prepared_model import prepared_model
 from bench_runner.worker.timed_trainer import PlainTrainer, StepEnd
 
 PASSES, WARM_STEPS = 4, 4
+ALONE = {"RANK": "0", "WORLD_SIZE": "1", "LOCAL_RANK": "0"}
+"""DeepSpeed wants to be launched."""
+
+
+class _Loop(torch.autograd.Function):
+    """Products of one expert after the other, as ATen's GroupedMMUtils.h makes them."""
+
+    @staticmethod
+    def forward(
+        context: Any, states: torch.Tensor, weights: torch.Tensor, ends: torch.Tensor
+    ) -> torch.Tensor:
+        context.save_for_backward(states, weights)
+        context.ends = ends.tolist()
+        made = states.new_empty(len(states), weights.shape[2])
+        start = 0
+        for weight, end in zip(weights, context.ends, strict=True):
+            torch.mm(states[start:end], weight, out=made[start:end])
+            start = end
+        return made
+
+    @staticmethod
+    def backward(context: Any, gradient: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, None]:
+        states, weights = context.saved_tensors
+        of_states = torch.empty_like(states)
+        of_weights = weights.new_empty(weights.shape)
+        start = 0
+        for i, end in enumerate(context.ends):
+            torch.mm(gradient[start:end], weights[i].T, out=of_states[start:end])
+            torch.mm(states[start:end].T, gradient[start:end], out=of_weights[i])
+            start = end
+        return of_states, of_weights, None
+
+
+def _looped(states: torch.Tensor, weights: torch.Tensor, *, offs: torch.Tensor) -> torch.Tensor:
+    return _Loop.apply(states, weights, offs)
 
 
 def main() -> None:
@@ -42,6 +82,10 @@ def main() -> None:
         compute_capability=capability,
     )
     os.environ |= configure.environment(settings, ".".join(map(str, capability)))
+    if settings.sharding is not None:
+        os.environ |= ALONE | {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29511"}
+    if sys.argv[4:] == ["loop"]:
+        torch.nn.functional.grouped_mm = _looped
     arguments = TrainingArguments(**written | {"max_steps": WARM_STEPS + 2})
     model = prepared_model(recipe, settings, arguments, device)
     batches = models.RandomBatches(
@@ -49,12 +93,15 @@ def main() -> None:
     )
     batches.micro_batch_size = samples
     found = profile(activities=[ProfilerActivity.CUDA])
-    steps = 0
+    steps, step_s, before = 0, 0.0, 0.0
 
     def ended() -> bool:
-        nonlocal steps
+        nonlocal steps, step_s, before
         steps += 1
         torch.cuda.synchronize()
+        now = time.perf_counter()
+        if steps <= WARM_STEPS:
+            step_s, before = now - before, now
         if steps == WARM_STEPS:
             found.start()
         if steps == WARM_STEPS + 1:
@@ -81,6 +128,7 @@ def main() -> None:
         "recipe": recipe.recipe_id,
         "settings": settings_words(settings),
         "micro_batch_size": samples,
+        "step_ms": round(step_s * 1e3, 1),
         "kernels_ms": round(sum(kernels.values()), 2),
         "classes_ms": {name: round(ms, 2) for name, ms in classes.most_common()},
     }
