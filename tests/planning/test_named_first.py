@@ -18,12 +18,16 @@ from advisor.planning.plan_grant import grant_at, plan_loaded
 from advisor.planning.planned import Planned
 from advisor.planning.solver.groups import undominated
 from advisor.planning.solver.named_first import behind_named, is_summed
+from advisor.planning.solver.named_plan import at_named_prices
+from advisor.planning.solver.search_clock import clock_of
+from advisor.planning.solver.solve import solve
 from advisor.ranking.named_prices import ABOUT
 from advisor.ranking.question import CandidatesKey, Question
 from advisor.ranking.rank import rank
 from advisor.ranking.snapshot import make_candidates, take_snapshot
 from advisor.store import Store
 from tests.planning.grant_files import grant_file
+from tests.plans_for_tests import make_experiment, make_machine, make_problem
 
 TODAY = date(2026, 11, 26)
 SIX_RUNS = """
@@ -141,3 +145,29 @@ def test_how_many_runs_are_done_on_what_the_plan_would_buy(
     found = reach(model, problems, 60)
     assert found.plan is not None
     assert [each.machine_id.split(":")[1] for each in found.plan.purchases] == [machine]
+
+
+@pytest.mark.parametrize("runs", [1, 3])
+@pytest.mark.parametrize(("usd", "machine"), [("101.5", "q"), ("103", "s")])
+def test_without_time_to_search_the_same_plan_buys_at_the_named_price(
+    usd: str, machine: str, runs: int
+) -> None:
+    days = {"a": 100.0}
+    sold = make_machine("q", usd, days, gpu_id="gpu")
+    summed = make_machine("s", "100", days, gpu_id="gpu")
+    summed = replace(summed, lines=(replace(summed.lines[0], quote_kind="parts-list"),))
+    every = tuple(make_experiment(f"e{n}", "a", 1, 0, 365) for n in range(runs))
+    problem = make_problem(year_days=(0, 365), experiments=every, machines=(sold, summed))
+    plan = solve(problem)
+    assert [each.machine_id for each in plan.purchases] == ["s"]
+    found = at_named_prices(problem, plan, clock_of(0))
+    bought = plan if found is None else found[1]
+    assert [each.machine_id for each in bought.purchases] == [machine]
+    assert {each.machine_id for each in bought.placed} == {machine}
+    assert bought.runs == runs
+    if found is not None:
+        assert found[0].named_first
+        # The plan with the sum is proven: nothing at named prices costs less than that does.
+        assert bought.gap == pytest.approx(1 - plan.judged_cents / bought.judged_cents)
+        assert bought.cost_cents - plan.cost_cents == 150
+        assert not bought.proven

@@ -92,7 +92,7 @@ def _step_by_step(
     """A plan with few machines, then with any, then with every run paid when it is; or the
     ``best`` until now. No plan is below ``bound`` cents. Raises NoPlan or OutOfTime."""
     if best is not None:
-        best = _against(bound, best)
+        best = against_bound(bound, best)
     early = replace(problem, paid_early=True)
     for asked, share in ((_only(early, few), FEW_TIME), (early, EARLY_TIME)):
         try:
@@ -100,7 +100,9 @@ def _step_by_step(
             found = find(asked, told, known if best is None else (best, *known))
         except (NoPlan, OutOfTime):
             continue
-        best = _against(bound, min(filter(None, (best, found)), key=lambda plan: plan.judged_cents))
+        best = against_bound(
+            bound, min(filter(None, (best, found)), key=lambda plan: plan.judged_cents)
+        )
         if best.proven or (best.gap is not None and best.gap <= NEAR):
             return best
     try:
@@ -114,7 +116,7 @@ def _step_by_step(
         return _with_spare(problem, bound, clock, known, find) if best is None else best
     if other.proven or best is None:
         return other
-    return _against(bound, min(best, other, key=lambda plan: plan.judged_cents))
+    return against_bound(bound, min(best, other, key=lambda plan: plan.judged_cents))
 
 
 def _with_spare(
@@ -123,7 +125,7 @@ def _with_spare(
     """A plan that needs less than each year's money. Raises OutOfTime."""
     for spare in SPARE:
         try:
-            return _against(bound, find(_less_by_year(problem, spare), clock, known))
+            return against_bound(bound, find(_less_by_year(problem, spare), clock, known))
         except (NoPlan, OutOfTime):
             continue
     raise OutOfTime
@@ -134,7 +136,8 @@ def _keeps(problem: PlanningProblem, plan: Plan) -> bool:
 
 
 def _less_by_year(problem: PlanningProblem, spare: float) -> PlanningProblem:
-    """The problem with a share less of what there is by the end of each year, but of the last."""
+    """The problem with a share less of each year's money; where that is carried over, with so much
+    less of what there is by the end of each year but the last."""
     assert problem.year_budget_cents is not None
     if not problem.carry_over:
         each = tuple(int(cents * (1 - spare)) for cents in problem.year_budget_cents)
@@ -204,7 +207,7 @@ def _least(problem: PlanningProblem, plan: Plan) -> float:
     return plan.judged_cents - (plan.gap or 0.0) * max(abs(paid), 100.0)
 
 
-def _against(bound: float, plan: Plan) -> Plan:
+def against_bound(bound: float, plan: Plan) -> Plan:
     """How far a plan may be from the best, by a bound in cents where one is known."""
     if bound == -inf:
         return replace(plan, proven=False, gap=None)
