@@ -261,7 +261,7 @@ class Program(IntegerProgram):
         return self.problem.worked(due) - self.problem.worked(low)
 
     def _add_intervals(self, count: int, jobs: Sequence[Load], pieces: Sequence[Load]) -> None:
-        """From releases to due days; of runs cut by years no days are kept free in each."""
+        """What machines have time for from a release to a due day; a year's end is no deadline."""
         import numpy as np
 
         apart = self.problem.rules.slack > 0 and jobs != pieces

@@ -3,7 +3,7 @@ plan buys is decided as a ranking by cost decides it (`advisor.ranking.named_pri
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import replace
 
 from advisor.planning.solver.plan import Plan
@@ -74,11 +74,12 @@ def less_as_sums(problem: PlanningProblem, plan: Plan) -> list[tuple[Machine, Ma
         (machines[each] for each in behind_named(problem)), key=lambda machine: machine.price_usd
     )
     found = []
-    for machine in (machines[each] for each in bought if machines[each].lines):
-        less = (each for each in sums if _kind(each) == _kind(machine))
-        one = next(less, None)
-        if one is not None and not is_summed(machine) and one.price_usd < machine.price_usd:
-            found.append((machine, one))
+    for machine in (machines[each] for each in bought):
+        if not machine.lines or is_summed(machine):
+            continue
+        least = next((each for each in sums if _kind(each) == _kind(machine)), None)
+        if least is not None and least.price_usd < machine.price_usd:
+            found.append((machine, least))
     return found
 
 
@@ -88,11 +89,12 @@ def quoted_whole(problem: PlanningProblem, machine: Machine) -> Machine | None:
     if not is_summed(machine):
         return None
     most = float(machine.price_usd) * WHOLE_WORTH
-
-    def whole() -> Iterator[Machine]:
-        for each in _compared(problem):
-            if not is_summed(each) and each.on_sale and _kind(each) == _kind(machine):
-                yield each
-
-    found = min(whole(), key=lambda each: each.price_usd, default=None)
-    return found if found is not None and found.price_usd <= most else None
+    whole = (
+        each
+        for each in _compared(problem)
+        if not is_summed(each)
+        and each.on_sale
+        and float(each.price_usd) <= most
+        and _kind(each) == _kind(machine)
+    )
+    return min(whole, key=lambda each: each.price_usd, default=None)
