@@ -38,16 +38,17 @@ LLAMA = Kin(
     longest="max_position_embeddings",
 )
 """Decoders with gated feed-forward layers, under the same keys as Llama's."""
+_AS_GPT2 = {
+    "n_embd": WIDTH,
+    "n_layer": LAYERS,
+    "n_head": HEADS,
+    "n_inner": INNER,
+    "n_positions": POSITIONS,
+}
 _UNGATED = Kin(
     kind=Gpt2,
     kept="n_embd n_layer n_head n_inner n_positions vocab_size tie_word_embeddings",
-    spelling={
-        "n_embd": WIDTH,
-        "n_layer": LAYERS,
-        "n_head": HEADS,
-        "n_inner": INNER,
-        "n_positions": POSITIONS,
-    },
+    spelling=_AS_GPT2,
     defaults={"n_positions": 2048},
     required="n_embd n_layer n_head vocab_size",
     longest=POSITIONS,
@@ -71,8 +72,10 @@ _UNPLACED = Kin(
 
 def _mpt_attends_as_built(attention: Any) -> bool:
     """Whether MPT's attention is the only one that the library builds."""
+    if attention is None:
+        return True
     if not isinstance(attention, dict):
-        return attention is None
+        return False
     plain = attention.get("alibi", True) is not False
     return plain and not attention.get("qk_ln") and not attention.get("prefix_lm")
 
@@ -106,7 +109,7 @@ _MPT = Kin(
         ),
         Refusal(
             "attn_config",
-            lambda value: not isinstance(value, dict) or _mpt_attends_as_built(value),
+            _mpt_attends_as_built,
             "the library builds MPT's attention with ALiBi, without norms of queries and keys and "
             "without a prefix alone; write gpt2 with its sizes for learnt positions",
         ),
@@ -129,21 +132,14 @@ _FALCON = Kin(
 _GPTJ = Kin(
     kind=GptJ,
     kept="n_embd n_layer n_head n_inner n_positions vocab_size rotary_dim tie_word_embeddings",
-    spelling={
-        "n_embd": WIDTH,
-        "n_layer": LAYERS,
-        "n_head": HEADS,
-        "n_inner": INNER,
-        "n_positions": POSITIONS,
-    },
+    spelling=_AS_GPT2,
     required="n_embd n_layer n_head vocab_size",
     longest=POSITIONS,
 )
 _PHI = Kin(
     kind=Phi,
     kept=f"{SIZES} num_key_value_heads qk_layernorm tie_word_embeddings",
-    spelling={key: words for key, words in _UNPLACED.spelling.items() if key != "intermediate_size"}
-    | {"intermediate_size": "intermediate_size n_inner"},
+    spelling={**_UNPLACED.spelling, "intermediate_size": "intermediate_size n_inner"},
     required=SIZES,
     longest=POSITIONS,
 )
@@ -215,9 +211,11 @@ DECODERS: Mapping[str, Kin] = {
     "qwen3": replace(LLAMA, kind=Qwen3, defaults={"head_dim": 128}),
     **{
         kind.model_type: replace(LLAMA, kind=kind)
-        for kind in (Olmo, Olmo2, Olmo3, StableLm, Exaone4, Arcee, Cohere, Cohere2)
+        for kind in (
+            *(Olmo, Olmo2, Olmo3, StableLm, Exaone4, Arcee, Cohere, Cohere2),
+            *(Nemotron, Apertus, NanoChat),
+        )
     },
-    **{kind.model_type: replace(LLAMA, kind=kind) for kind in (Nemotron, Apertus, NanoChat)},
     **{
         kind.model_type: replace(LLAMA, kind=kind, defaults={"head_dim": 128})
         for kind in (SeedOss, Glm, Glm4)

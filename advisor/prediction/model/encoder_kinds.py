@@ -93,7 +93,7 @@ _NOMIC = Kin(
     required="hidden_size num_hidden_layers num_attention_heads intermediate_size",
     longest=POSITIONS,
     idle="dense_seq_output fused_bias_fc fused_dropout_add_ln pad_vocab_size_multiple prenorm "
-    "use_xentropy causal",
+    "use_xentropy",
     refuses=(
         *(
             Refusal(key, lambda value: not value, _NO_BIASES)
