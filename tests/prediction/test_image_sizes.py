@@ -1,4 +1,4 @@
-"""Images that are no whole patches: what timm and the library do with them, and what is told."""
+"""Images that cannot be cut into whole patches: what timm and the library do, and what is told."""
 
 from __future__ import annotations
 
@@ -40,7 +40,9 @@ def asked(model: str, image_size: int | None) -> Any:
 def test_a_size_that_is_no_whole_patches_is_refused_with_the_nearest(
     model: str, pixels: int, sizes: str
 ) -> None:
-    with pytest.raises(ValueError, match=f"no whole patches.*give --image-size {sizes}") as caught:
+    with pytest.raises(
+        ValueError, match=f"into whole patches.*give --image-size {sizes}"
+    ) as caught:
         asked(model, pixels)
     assert "\n" not in str(caught.value)
     for size in map(int, sizes.split(" or ")):
@@ -67,7 +69,7 @@ def test_a_model_s_own_size_that_is_no_whole_patches_is_counted_as_it_is_built_a
     tmp_path: Path,
 ) -> None:
     found = asked("vit_so400m_patch14_siglip_384", None)
-    words = "the last 6 of 384 pixels a side unseen, which are no whole patch of 14"
+    words = "the last 6 of 384 pixels a side unseen: they fill no whole patch of 14"
     assert words in found.assumptions
     assert found.workload == asked("vit_so400m_patch14_siglip_384", 384).workload
     assert words not in asked("vit_so400m_patch14_siglip_384", 378).assumptions

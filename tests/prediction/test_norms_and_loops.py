@@ -123,7 +123,7 @@ def test_experts_of_many_are_told_slower_where_they_are_looped_over() -> None:
 def test_experts_in_fp16_are_refused_with_the_reason() -> None:
     recipe = RECIPES[GRANITE]
     half = replace(recipe, training=replace(recipe.training, precision="fp16"))
-    with pytest.raises(ValueError, match=r"FP16 are not predicted.*train them in BF16") as caught:
+    with pytest.raises(ValueError, match=r"FP16 are not predicted.*--precision bf16") as caught:
         workload_of(half)
     assert "\n" not in str(caught.value)
 

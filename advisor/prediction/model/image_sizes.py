@@ -24,24 +24,25 @@ def refuse_below_a_patch(recipe: Recipe) -> None:
 
 
 def refuse_parts_of_patches(architecture: Architecture | None, pixels: int) -> None:
-    """ValueError where images of a size that somebody asks for are no whole patches."""
+    """ValueError where images of a size that somebody asks for cannot be cut into whole patches."""
     if over := _over(architecture, pixels):
         patch = _patch(architecture)
         fewer, more = pixels - over, pixels - over + patch
         raise ValueError(
-            f"images of {pixels} pixels a side are no whole patches of {patch}: the model would "
-            f"not see the last {over}, or not be built; give --image-size {fewer} or {more}"
+            f"images of {pixels} pixels a side cannot be cut into whole patches of {patch}: the "
+            f"model would not see the last {over}, or not be built; give --image-size {fewer} or "
+            f"{more}"
         )
 
 
 def said_of_parts(recipe: Recipe) -> tuple[str, ...]:
-    """What is assumed where the model's own size is no whole patches."""
+    """What is assumed where images of the model's own size cannot be cut into whole patches."""
     pixels = recipe.training.image_size
     over = 0 if pixels is None else _over(recipe.architecture, pixels)
     if not over:
         return ()
     return (
-        f"the last {over} of {pixels} pixels a side unseen, which are no whole patch of "
+        f"the last {over} of {pixels} pixels a side unseen: they fill no whole patch of "
         f"{_patch(recipe.architecture)}",
     )
 
