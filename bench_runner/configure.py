@@ -64,7 +64,7 @@ def model_arguments(recipe: Recipe) -> dict[str, Any]:
         # file cannot.
         given = recipe.model.arguments
         none = {"q_lora_rank": None} if given.get("q_lora_rank") == 0 else {}
-        return {"use_cache": False, **_without_which_none_is_built(recipe), **given, **none}
+        return {"use_cache": False, **_needed_to_build(recipe), **given, **none}
     implied = {
         "num_labels": recipe.training.classes,
         "problem_type": "single_label_classification",
@@ -73,7 +73,7 @@ def model_arguments(recipe: Recipe) -> dict[str, Any]:
     return implied | dict(recipe.model.arguments)
 
 
-def _without_which_none_is_built(recipe: Recipe) -> dict[str, Any]:
+def _needed_to_build(recipe: Recipe) -> dict[str, Any]:
     """What the library has to be told to build this recipe's model: an encoder-decoder's first
     token, special tokens of its own for which the vocabulary is too small, and which of Granite 4's
     layers there are."""

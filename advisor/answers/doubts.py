@@ -20,11 +20,7 @@ from advisor.answers.build_words import (
 )
 from advisor.answers.circuit import OUTLET
 from advisor.answers.how_sure import better_unsold, measured_days
-from advisor.answers.offered import (
-    chance_at,
-    days_at,
-    orderable,
-)
+from advisor.answers.offered import chance_at, days_at, orderable
 from advisor.answers.price_doubt import price_doubt
 from advisor.answers.shared_batch import gpus_of, measure_build
 from advisor.answers.uncertainty_lines import bench_command

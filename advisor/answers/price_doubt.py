@@ -7,10 +7,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from advisor.answers.before import Doubt, quoted
-from advisor.answers.build_words import (
-    in_machine,
-    short_gpus_words,
-)
+from advisor.answers.build_words import in_machine, short_gpus_words
 from advisor.answers.offered import (
     ASKED_OF,
     days_at,
@@ -20,10 +17,7 @@ from advisor.answers.offered import (
     quoted_whole,
 )
 from advisor.answers.price_told import newer_words, prices_told
-from advisor.answers.wording import (
-    is_unquoted,
-    price_day,
-)
+from advisor.answers.wording import is_unquoted, price_day
 from advisor.costs.amounts import age_words, usd_rounded
 from advisor.costs.price_book import STALE_DAYS
 from advisor.ranking.rank import RankedRow, Ranking

@@ -88,9 +88,9 @@ LAUNCHES_S = 1e-3
 weights tensor by tensor. Measured: 2 to 5 ms a layer on H100 and H200, where PyTorch's own update
 of all weights takes 5 to 16 ms in all, and shorter where several GPUs share the weights."""
 STEP_S = 2e-3
-"""The same a step of PyTorch's own update, for which the GPU waits too. Steps of ten networks took
-an H100 8 to 22 ms more than their passes (docs/measurements.md), of which the update's traffic is 1
-to 5."""
+"""Seconds a step for which the host launches PyTorch's own update while the GPU waits, about.
+Steps of ten networks took an H100 8 to 22 ms more than their passes (docs/measurements.md), of
+which the update's traffic is 1 to 5."""
 OVERHEADS = {"offload": 1.05, "stage-3": 1.08, "checkpoint": 1.02}
 """What a memory-saving method costs beyond its traffic (hooks, waits): breaks ties towards the
 simpler setting."""
@@ -256,8 +256,8 @@ def traffic_terms(
     squared, busy_squared = exchange * exchange, busy * busy
     exchange = np.sqrt(np.sqrt(squared * squared + busy_squared * busy_squared)) - busy
     if not option.offloading:
-        zeros = np.zeros_like(exposed)
-        launches = columns.layers * LAUNCHES_S / count if option.stage else zeros + STEP_S
+        of_layers = columns.layers * LAUNCHES_S / count
+        launches = of_layers if option.stage else np.full_like(exposed, STEP_S)
         return update, exchange, exposed, launches, np.zeros(1)
     # Stage 1 adds gradients up on the GPU and hands them to the host once a step; above it every
     # pass hands its own over, and stage 3 fetches its weights from there as well, for either pass.
