@@ -141,8 +141,8 @@ def _price(loaded: Loaded, plan: Plan, machine: Machine, asks: Iterable[str]) ->
 
 
 def _otherwise(loaded: Loaded, plan: Plan, machine: Machine) -> str:
-    """What the same cards cost as a sum where a quote of hardly more comes first, or as a whole
-    where it is bought as a sum for less: rankings by days name that."""
+    """What the same cards cost as a sum, where a quote of hardly more is bought; or quoted whole,
+    where the sum is bought, which rankings by days put behind that."""
     for bought, less in less_as_sums(loaded.problem, plan):
         if bought is machine:
             return f"; {less.label} is {usd_whole(less.price_usd)}, a sum that nobody quoted"
@@ -150,7 +150,7 @@ def _otherwise(loaded: Loaded, plan: Plan, machine: Machine) -> str:
     if whole is None:
         return ""
     price = usd_whole(whole.price_usd)
-    return f"; quoted whole, and before it in rankings by days: {whole.label} for {price}"
+    return f"; {whole.label} is quoted whole for {price}: rankings by days put it before this sum"
 
 
 def _most_worked(loaded: Loaded, plan: Plan) -> tuple[Machine, str] | None:

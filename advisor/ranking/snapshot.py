@@ -106,8 +106,9 @@ class Snapshot:
 
     def check_day(self, rule: PriceRule) -> None:
         """Raises InputError for a day on which no price was known yet."""
-        chosen = self.book is not None and self.book[0] == rule and self.book[1]
-        if not isinstance(rule, date) or chosen:
+        if not isinstance(rule, date):
+            return
+        if self.book is not None and self.book[0] == rule and self.book[1]:
             return
         first = min((q.quoted_on for q in self.quotes if q.kind not in NEVER), default=rule)
         if first > rule:
@@ -140,8 +141,8 @@ def take_snapshot(
     For one price rule alone, where given: then the store chooses among the quotes, and however
     many there are, only those that count are read. With ``ledger`` the others are read too.
     """
-    book = None if prices is None else reader.price_book(prices, today or date.today())
-    ledger = ledger or not book
+    book = None if prices is None else (prices, reader.price_book(prices, today or date.today()))
+    ledger = ledger or book is None or not book[1]
     gpus, hosts = reader.gpus(), reader.hosts()
     return Snapshot(
         models=reader.models(),
@@ -150,7 +151,7 @@ def take_snapshot(
         builds=enumerate_builds(gpus, hosts),
         quotes=reader.quotes() if ledger else (),
         sources=reader.sources() if ledger else (),
-        book=None if prices is None or book is None else (prices, book),
+        book=book,
     )
 
 

@@ -97,8 +97,8 @@ def test_where_the_money_pays_the_sum_alone_the_quote_is_told(
         each for each in plan_doubts(found, "advisor plan", quick=True) if each.about == "price"
     )
     assert price.words.endswith(
-        "; quoted whole, and before it in rankings by days: Kiebel workstation, 2 x RTX 5090 for "
-        "$15,331"
+        "; Kiebel workstation, 2 x RTX 5090 is quoted whole for $15,331: rankings by days put it "
+        "before this sum"
     )
 
 

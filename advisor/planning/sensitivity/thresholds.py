@@ -31,7 +31,9 @@ def find_thresholds(trials: Trials, others: Sequence[Plan]) -> tuple[list[Findin
     """Where the decision changes when one input does, nearest first; and what to ask for."""
     problem, plan = trials.problem, trials.plan
     inputs = inputs_of(problem, plan, others)
-    answers = trials.each(lambda each: (change_point(trials, each),), inputs, "what would change")
+    answers = trials.each(
+        lambda each: (change_point(trials, each),), inputs, "what would change it"
+    )
     found: list[Finding] = []
     ask: list[tuple[float, Decimal, Finding]] = []
     missed = 0
