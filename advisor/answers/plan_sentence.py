@@ -14,6 +14,7 @@ from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.orderable import unquoted
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.report.asked_amounts import asked_amounts
+from advisor.planning.solver.by_year import whole_budget_cents
 from advisor.planning.solver.named_first import less_as_sums
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import Machine, Objective, Rental
@@ -33,9 +34,7 @@ def plan_sentence(loaded: Loaded, plan: Plan) -> str:
     """What to do, what it costs, when it is over and how sure that is; for an e-mail."""
     problem = loaded.problem
     asked = sum(each.runs for each in problem.experiments)
-    years = problem.year_budget_cents
-    limits = [problem.budget_cents, None if years is None else sum(years)]
-    budget = min((cents for cents in limits if cents is not None), default=None)
+    budget = whole_budget_cents(problem)
     of = "" if budget is None else f" of {written_cost(loaded, budget)}"
     runs = f"{plan.runs} of {asked} runs"
     if plan.runs == asked:

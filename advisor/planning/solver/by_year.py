@@ -10,6 +10,13 @@ from advisor.planning.solver.problem import PlanningProblem
 from advisor.planning.solver.whole_cents import fixed_cents, purchase_cents, rental_cents, run_cents
 
 
+def whole_budget_cents(problem: PlanningProblem) -> int | None:
+    """The budget, or what its years have together where that is less; None: there is no limit."""
+    years = problem.year_budget_cents
+    limits = (problem.budget_cents, None if years is None else sum(years))
+    return min((cents for cents in limits if cents is not None), default=None)
+
+
 def shares_by_year(problem: PlanningProblem, placed: Placed) -> dict[int, Fraction]:
     """The part of a run that is in each year of the grant; together 1."""
     days: dict[int, Fraction] = {}

@@ -18,6 +18,7 @@ from typing import Literal
 
 from advisor.planning.solver.alike import alike
 from advisor.planning.solver.assemble import place, plan_of
+from advisor.planning.solver.by_year import whole_budget_cents
 from advisor.planning.solver.first_plans import (
     FAILED,
     INFEASIBLE,
@@ -131,13 +132,10 @@ def _weight(problem: PlanningProblem) -> float | None:
 
     None where there is no such amount, or it is too large to compute with.
     """
-    limits = [problem.budget_cents]
-    if problem.year_budget_cents is not None:
-        limits.append(sum(problem.year_budget_cents))
-    known = [cents for cents in limits if cents is not None]
-    if not known or problem.rules.lifetime_years is not None:
+    budget_cents = whole_budget_cents(problem)
+    if budget_cents is None or problem.rules.lifetime_years is not None:
         return None
-    weight = min(known) / 100 + 1
+    weight = budget_cents / 100 + 1
     return weight if weight * sum(e.runs * e.value for e in problem.experiments) < 1e8 else None
 
 

@@ -13,7 +13,11 @@ from itertools import accumulate, pairwise
 from math import inf
 from threading import Event
 
-from advisor.planning.solver.by_year import cents_by_year, within_year_budgets
+from advisor.planning.solver.by_year import (
+    cents_by_year,
+    whole_budget_cents,
+    within_year_budgets,
+)
 from advisor.planning.solver.first_plans import LARGE
 from advisor.planning.solver.large import Learnt, strengthened
 from advisor.planning.solver.milp import Program
@@ -52,12 +56,7 @@ def with_year_budgets(
         except OutOfTime:
             if clock.left <= 0:
                 raise
-    limits = [problem.budget_cents, sum(problem.year_budget_cents)]
-    free = replace(
-        problem,
-        year_budget_cents=None,
-        budget_cents=min(cents for cents in limits if cents is not None),
-    )
+    free = replace(problem, year_budget_cents=None, budget_cents=whole_budget_cents(problem))
     loose: Plan | None = None
     bound = -inf
     keeping: list[Plan] = []
