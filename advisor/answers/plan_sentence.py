@@ -66,18 +66,19 @@ def plan_sentence(loaded: Loaded, plan: Plan) -> str:
 
 
 def _sure(loaded: Loaded, plan: Plan) -> str:
-    best = _BEST[loaded.grant.objective]
-    if best == _BEST["cheapest"] and less_as_sums(loaded.problem, plan):
-        best += " that is quoted"
-    if loaded.grant.lifetime_years is not None and loaded.grant.objective == "cheapest":
-        best += ", less what its machines are still worth after it"
-    if any(each.odds < 1 for each in loaded.problem.allocations) and best == _BEST["cheapest"]:
-        best += " by the odds of award"
+    best, which = _BEST[loaded.grant.objective], ""
+    if loaded.grant.objective == "cheapest":
+        if less_as_sums(loaded.problem, plan):
+            which += " that is quoted"
+        if any(each.odds < 1 for each in loaded.problem.allocations):
+            which += ", by the odds of award"
+        if loaded.grant.lifetime_years is not None:
+            which += ", less what its machines are still worth after it"
     if plan.proven:
-        return f"proven {best}"
+        return f"proven {best}{which}"
     if plan.gap is not None and plan.gap < 1:  # else no plan is known to cost anything at all
-        return f"{best} found, at most {percent(plan.gap, 1)} from the best there is"
-    return f"{best} found, not proven"
+        return f"{best} found{which}, at most {percent(plan.gap, 1)} from the best there is"
+    return f"{best} found{which}, not proven"
 
 
 def _called(label: str, count: int) -> str:

@@ -19,6 +19,7 @@ from advisor.planning.planned import Planned
 from advisor.planning.solver.groups import undominated
 from advisor.planning.solver.named_first import behind_named, is_summed
 from advisor.planning.solver.named_plan import at_named_prices
+from advisor.planning.solver.problem import Allocation
 from advisor.planning.solver.search_clock import clock_of
 from advisor.planning.solver.solve import solve
 from advisor.ranking.named_prices import ABOUT
@@ -83,6 +84,28 @@ def test_what_the_same_costs_as_a_sum_is_told(tmp_path: Path, store_path: Path) 
         each for each in plan_doubts(found, "advisor plan", quick=True) if each.about == "price"
     )
     assert "; BIZON X3000 G2, 2 x RTX 5090 is $15,247, a sum that nobody quoted" in price.words
+
+
+def test_what_is_the_cheapest_is_said_with_what_it_is_the_cheapest_of(
+    tmp_path: Path, store_path: Path
+) -> None:
+    found = planned(tmp_path, store_path, "$20,000")
+    assert found.plan is not None
+    hoped = Allocation(
+        allocation_id="a",
+        name="a cluster",
+        gpu_hours_a_year=Decimal(100),
+        odds=Decimal("0.5"),
+    )
+    problem = replace(found.loaded.problem, allocations=(hoped,))
+    loaded = replace(found.loaded, problem=problem)
+    sentence = plan_sentence(loaded, found.plan)
+    assert sentence.endswith("; proven the cheapest that is quoted, by the odds of award.")
+    sentence = plan_sentence(loaded, replace(found.plan, proven=False, gap=0.02))
+    assert sentence.endswith(
+        "; the cheapest found that is quoted, by the odds of award, at most 2.0 % from the best "
+        "there is."
+    )
 
 
 def test_where_the_money_pays_the_sum_alone_the_quote_is_told(
