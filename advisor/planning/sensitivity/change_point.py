@@ -58,7 +58,7 @@ class ChangePoint(NamedTuple):
     """With another decision ..."""
     exact: bool
     """... and the value a cent, or whatever else is counted, nearer to what it is now has none;
-    else it is a round value, and the change is between it and the next."""
+    else the change is between it and the next round value toward what it is now."""
 
 
 def change_point(trials: Trials, each: Input) -> ChangePoint | None:
