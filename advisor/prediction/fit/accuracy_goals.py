@@ -198,7 +198,9 @@ def _widths(told: Sequence[Told]) -> list[Goal]:
         Goal(
             f"Half-width of what a user is told on a GPU {t.gpu}",
             f"at most x or / {GOALS[t.gpu]}",
-            f"all but {percent(t.above)} of {len(t.widths)}",
+            f"all of {len(t.widths)}"
+            if percent(t.above) == percent(0)
+            else f"all but {percent(t.above)} of {len(t.widths)}",
             percent(t.above) == percent(0),
             "models that nobody measured, and a few cards with little evidence "
             "([which](#how-wide-the-intervals-are))",

@@ -88,9 +88,9 @@ BEYOND_GOAL = """
 A GPU is told from another by its board: an H100 on PCIe is none that we measured, and nobody
 trained under the half of the watts that an RTX PRO 6000 Max-Q has.
 
-Beyond the goals lie the MI300X, of which one time is known and none of ours, some of the GH200 and
-a few cells of others: mixtures of experts where torch has no grouped product and loops over the
-experts, and Pythia 12B, which nobody measured.
+Beyond the goals lie the MI300X, of which one time is known and none of ours, ten predictions of the
+GH200, of which three are known, and at most four of any other card: mixtures of experts, over which
+torch loops on most cards, and Pythia 12B, which nobody measured.
 
 A model of one's own has wider ones. On an H100 or H200 a decoder of a size that was measured, a
 mixture of experts too, has a half-width of 1.14, an encoder, an encoder-decoder or a Mamba 1.16, a
