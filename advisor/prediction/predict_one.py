@@ -276,9 +276,10 @@ def predict(
     elif fits and distance > FARTHEST:
         reason = "no prediction: nothing that was measured is like this model on this GPU"
     elif fits and _lacks_bf16(workload, chip):
-        reason = (
-            f"no prediction: the {chip.name} has no bf16 cores, and this model trains in bf16; "
-            "ask with --precision fp16"
+        reason = f"no prediction: the {chip.name} has no bf16 cores, and " + (
+            "experts in FP16 are not predicted; ask for a GPU that has some, such as the A100"
+            if workload.expert_products
+            else "this model trains in bf16; ask with --precision fp16"
         )
     elif fits:
         reason = f"no prediction: the catalogue has no {_missing(workload, chip, naive)}"

@@ -120,12 +120,14 @@ def test_experts_of_many_are_told_slower_where_they_are_looped_over() -> None:
     assert made.days[1] > 1.2 * made.days[0]
 
 
-def test_experts_in_fp16_are_refused_with_the_reason() -> None:
+def test_experts_in_fp16_are_refused_with_the_reason_and_the_flag_to_type() -> None:
+    """As a config.json of Qwen's or Mixtral's with torch_dtype float16 has them."""
     recipe = RECIPES[GRANITE]
     half = replace(recipe, training=replace(recipe.training, precision="fp16"))
-    with pytest.raises(ValueError, match=r"FP16 are not predicted.*--precision bf16") as caught:
+    with pytest.raises(ValueError, match=r"FP16 are not predicted: torch") as caught:
         workload_of(half)
     assert "\n" not in str(caught.value)
+    assert str(caught.value).endswith("; ask with --precision bf16")
 
 
 def test_a_step_has_launches_whatever_is_sharded() -> None:
@@ -162,3 +164,12 @@ def test_what_is_told_fast_is_what_was_fitted(method: str) -> None:
     )
     fitted_s = np.exp(model.log_step(np.array(fitted.factors))[0])
     assert fitted_s == pytest.approx(best[asked], rel=1e-9)
+
+
+def test_nobody_is_sent_in_a_circle_from_bf16_to_fp16_and_back() -> None:
+    answer = predict(WORKLOADS[MIXTRAL], CHIPS["V100 32GB SXM"], 8, shipped_fit())
+    assert answer.training_days is None and answer.measure is None
+    assert answer.reason == (
+        "no prediction: the V100 32GB SXM has no bf16 cores, and experts in FP16 are not "
+        "predicted; ask for a GPU that has some, such as the A100"
+    )

@@ -117,7 +117,8 @@ def workload_of(recipe: Recipe) -> Workload:
     if shape.expert_products and training.precision == "fp16":
         raise ValueError(
             "experts in FP16 are not predicted: torch has a grouped product of BF16 alone, and "
-            "with a loop in its place an H100 took 1.8 to 6 times as long; give --precision bf16"
+            "with a loop in its place an H100 took 1.8 to 6 times as long; ask with --precision "
+            "bf16"
         )
     forward = count.forward_full
     return Workload(
