@@ -9,7 +9,7 @@ import pytest
 
 from advisor.prediction.model.resolve import Ask, resolve
 from bench_runner.arguments import parse_settings
-from bench_runner.recipes import load_recipes
+from bench_runner.recipes import Recipe, load_recipes
 
 RECIPES = load_recipes()
 TINY = {
@@ -111,3 +111,21 @@ def test_fp8_is_refused_with_the_settings_that_measure_it() -> None:
         Ask(precision="fp8")  # type: ignore[arg-type]
     words = str(caught.value).rpartition("--settings ")[2]
     assert parse_settings(words).matmul == "fp8"
+
+
+@pytest.mark.parametrize(
+    "recipe", [each for each in RECIPES if each.model.timm], ids=lambda each: each.recipe_id
+)
+def test_a_timm_name_is_the_architecture_of_the_recipe_that_ships_for_it(recipe: Recipe) -> None:
+    """CoAtNet-0 does not compile, whether the recipe or timm's name is asked about."""
+    training = recipe.training
+    ask = Ask(
+        batch_size=training.batch_size,
+        images=float(training.batch_size * training.training_steps),
+        image_size=training.image_size,
+        precision=training.precision,
+    )
+    shipped = resolve(recipe.recipe_id, Ask(), RECIPES).workload
+    named = resolve(recipe.model.timm or "", ask, RECIPES).workload
+    assert (named.family, named.compiles) == (shipped.family, shipped.compiles)
+    assert (named.training_steps, named.flops) == (shipped.training_steps, shipped.flops)

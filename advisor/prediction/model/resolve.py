@@ -124,7 +124,7 @@ def resolve(
         target = _of_recipe(recipe, ask)
         return replace(target, workload=sized(target.workload, size), parameters=size)
     if _TIMM_LIKE.match(model) or timm_model(model) is not None:
-        return target_of_timm(model, ask.run("image"))
+        return target_of_timm(model, ask.run("image"), recipes)
     if model and Path(model).is_dir():
         return target_of_config(_config_path(Path(model)), ask.run("text"))
     raise ValueError(_unknown(model[:80], [*recipes, *mine]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -136,12 +136,14 @@ def make_target(
     timm: str | None = None,
     family: str | None = None,
     attention: str | None = None,
+    compiles: bool = True,
 ) -> Target:
     """A model of a known class trained as ``run`` says. ``longest`` and ``precision`` are what the
     model's own file says of them; what nobody says is assumed. ``positions_end``: each position
     has weights of its own, so that a longer sample is refused. ``said`` are further assumptions,
     which a sample's length decides. ``timm`` is the name by which timm builds the model;
-    ``attention`` what its file asks for, None: the fused kernel that there is.
+    ``attention`` what its file asks for, None: the fused kernel that there is; ``compiles`` whether
+    torch is known to compile it.
     """
     assumed = list(assumptions)
     text = kind.family in TEXT_FAMILIES
@@ -202,7 +204,7 @@ def make_target(
         ),
         support=Support(
             attention=(attention or kind.attention) if timm is None else None,
-            compile=kind.family != "ssm",
+            compile=compiles and kind.family != "ssm",
             fsdp_wrap=() if timm is not None else kind.blocks,
         ),
         source="a model of your own",
@@ -237,8 +239,9 @@ def _samples(run: Run, length: int | None) -> float:
     return samples
 
 
-def target_of_timm(name: str, run: Run) -> Target:
-    """A timm model by its name: of the table that ships, or of a family whose sizes it gives."""
+def target_of_timm(name: str, run: Run, recipes: Sequence[Recipe] = ()) -> Target:
+    """A timm model by its name: of the table that ships, or of a family whose sizes it gives. What
+    one of ``recipes`` says of the same architecture, such as that it does not compile, is known."""
     found = timm_architecture(name, CLASSES)
     if found is None:
         hint = nearest(plain_name(name), timm_names())
@@ -249,6 +252,7 @@ def target_of_timm(name: str, run: Run) -> Target:
             f"{plain_name(name)} scales every image to {size} pixels a side; leave --image-size out"
         )
     built = timm_model(name) is not None
+    known = next((each for each in recipes if each.model.timm == plain_name(name)), None)
     scaled: tuple[str, ...] = ()
     if isinstance(architecture, TimmModel) and run.image_size not in (None, size):
         scaled = (
@@ -264,7 +268,8 @@ def target_of_timm(name: str, run: Run) -> Target:
         longest=size,
         assumptions=(f"{CLASSES} classes", *_tagged(name), *scaled),
         timm=plain_name(name) if built else None,
-        family=likely_family(architecture),
+        family=likely_family(architecture) if known is None else known.family,
+        compiles=known is None or known.support.compile,
     )
 
 
