@@ -118,7 +118,7 @@ def reason_words(reason: str) -> str:
     return reason.replace("-", " ")
 
 
-_ATTENTIONS = {
+ATTENTIONS = {
     "eager": "unfused attention",
     "sdpa": "fused attention (SDPA)",
     "flash": "FlashAttention",
@@ -141,7 +141,7 @@ def settings_words(settings: Settings | None) -> str:
     if settings.loss == "fused":
         words.append("fused loss")
     if settings.attention is not None:
-        words.append(_ATTENTIONS[settings.attention])
+        words.append(ATTENTIONS[settings.attention])
     if settings.weights == "half":
         words.append("half-precision weights")
     if settings.matmul == "fp8":

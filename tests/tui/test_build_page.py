@@ -15,7 +15,7 @@ from textual.widgets import Input, Static
 from advisor.answers.build_sections import SECTION_WORDS
 from advisor.costs.tco import CostTerms
 from advisor.tui.pages.bars import Tabs
-from advisor.tui.pages.evidence_lines import source_lines
+from advisor.tui.pages.evidence_lines import settings_lines, source_lines
 from advisor.tui.program.kept import MAX_NAMED, MAX_RECENT, Kept, KeptNote, load_kept, save_kept
 from advisor.tui.program.running_costs import read_terms
 from advisor.tui.program.settings import State, load_state
@@ -23,6 +23,7 @@ from advisor.tui.selected.build_screen import BuildScreen
 from advisor.tui.selected.compare_screen import CompareScreen
 from advisor.tui.widgets.lines_view import LinesView
 from bench_runner import journal
+from bench_runner.space import settings_for
 from price_catalog.builds import rack_units_of
 from tests.facts_for_tests import make_time
 from tests.store_for_tests import record
@@ -464,3 +465,27 @@ async def test_a_large_page_is_filled_and_breaks_no_flag(own_store: Path) -> Non
             assert not any(text.rstrip().endswith("-") for text, _ in lines)
     assert seen == sorted(seen)
     assert seen[-1] > 24
+
+
+@pytest.mark.parametrize(
+    ("kernels", "said"),
+    [
+        # CoAtNet does not compile, and the settings alone do not know it.
+        ({}, "free lunch: compiled where that works, fused kernels, TF32"),
+        (
+            {"compilation": "regional", "loss": "fused", "sharding": "zero-1"},
+            "free lunch: layers compiled one by one, fused loss, fused kernels, TF32",
+        ),
+        (
+            {"compilation": "none", "weights": "half"},
+            "free lunch: not compiled, half-precision weights, fused kernels, TF32",
+        ),
+        # The paper's settings compile nothing with DeepSpeed.
+        ({"sharding": "zero-2"}, "free lunch: not compiled, fused kernels, TF32"),
+    ],
+)
+def test_a_page_says_of_the_kernels_what_the_commands_say(
+    kernels: dict[str, Any], said: str
+) -> None:
+    settings = replace(settings_for(free_lunch=True), **kernels)
+    assert next(iter(settings_lines(make_time("card", 1, 3.0, settings=settings))))[0] == said
