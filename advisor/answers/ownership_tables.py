@@ -15,6 +15,7 @@ from advisor.costs.amounts import age_words, usd_and_cents, usd_rounded
 from advisor.costs.tco import PAPER_TERMS, CostTerms
 from advisor.tables.text_table import fill, to_table
 from bench_runner.typed_numbers import percent
+from price_catalog.providers import written_provider
 
 if TYPE_CHECKING:
     from advisor.costs.rental import BreakEven
@@ -90,7 +91,8 @@ def _rests_on(owned: Ownership, evens: Sequence[BreakEven], width: int) -> list[
     facts.append(("power", owned.power))
     for even in evens:
         rental = even.offer.middle
-        said = f"{rental.provider}, {rental.priced_on}, {rental.url or rental.source_id}"
+        whose, where = written_provider(rental.provider), rental.url or rental.source_id
+        said = f"{whose}, {rental.priced_on}, {where}"
         one = "" if even.offer.times == 1 else " for one GPU"
         facts.append((even.offer.kind, f"the middle of {even.offer.providers}{one}: {said}"))
     label = max(len(name) for name, _ in facts) + 4
@@ -217,7 +219,7 @@ def rent_doubts(
         words.append(f"the price is {age_words(rental.priced_on, owned.as_of)} old")
     if rental.leaves_out:
         words.append(f"{rental.leaves_out} are billed on top")
-    told = [f"{', '.join(words)} ({rental.provider})"] if words else []
+    told = [f"{', '.join(words)} ({written_provider(rental.provider)})"] if words else []
     if (count := evens[0].offer.times) > 1:
         told.append(
             f"nobody is known to rent out {count} in one machine: {count} times the price of one"

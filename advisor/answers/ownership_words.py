@@ -17,6 +17,7 @@ from advisor.costs.rental import (
 )
 from bench_runner.typed_numbers import percent
 from price_catalog.model import Rental
+from price_catalog.providers import written_provider
 
 
 def _days_words(owned: Ownership) -> str:
@@ -92,7 +93,7 @@ def offer_words(offer: RentOffer) -> str:
     """What renting costs, from whom and since when, in one sentence."""
     hourly, whose = hourly_words(offer), offer.middle
     one = "" if offer.times == 1 else " of one GPU"
-    asked = f"{whose.provider}, {whose.priced_on}{left_out_words(whose)}"
+    asked = f"{written_provider(whose.provider)}, {whose.priced_on}{left_out_words(whose)}"
     if offer.providers == 1:
         return f"{offer.kind}: {hourly}, the only offer{one}: {asked}"
     low, high = offer.low_usd / offer.times, offer.high_usd / offer.times

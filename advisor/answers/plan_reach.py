@@ -27,6 +27,7 @@ from advisor.ranking.snapshot import take_snapshot
 from advisor.ranking.uneven import uneven_words
 from advisor.store import Store
 from advisor.tables.text_table import fill, to_table
+from price_catalog.providers import written_provider
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,7 +164,7 @@ def reach_doubts(answer: Reached, command: str) -> list[Doubt]:
         doubts.append(Doubt(about="price", words=words, command=listed))
     if isinstance(way, Rental) and way.allocation is None:
         at_once = plan.at_once(way.rental_id)
-        words = f"{way.provider}'s rate of {way.priced_on:%B %Y}"
+        words = f"{written_provider(way.provider)}'s rate of {way.priced_on:%B %Y}"
         if at_once > 1:
             what = "GPUs" if way.gpu_count == 1 else f"machines of {way.gpu_count} GPUs"
             words += f"; the plan rents {at_once} {what} at once: ask it for that many"

@@ -63,6 +63,19 @@ def test_runs_that_are_rented_at_once_are_told_with_how_many(
     assert answer["verdict"]["sentence"].endswith(f": {takes}.")
 
 
+def test_a_provider_has_one_name_in_the_sentence_and_in_the_doubt(
+    store_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rented = '[purchases]\nallowed = false\n[rentals]\nproviders = ["vultr"]\n'
+    path = grant_file(tmp_path, grant_head("pythia-410m") + '[budget]\ntotal = "20k"\n' + rented)
+    given = [str(path), "--format", "json", "--store", str(store_path)]
+    code, out, _ = run(capsys, *given, "--how-many", "pythia-410m")
+    verdict = json.loads(out)["verdict"]
+    assert code == 0 and " from Vultr" in verdict["sentence"]
+    (rent,) = [each["words"] for each in verdict["doubts"] if each["about"] == "rent"]
+    assert rent.startswith("Vultr's rate of ")
+
+
 def most_runs_by_filling(problem: PlanningProblem) -> int:
     """The most runs of the one model asked for: the cheapest way to n runs, for each n in turn.
 
