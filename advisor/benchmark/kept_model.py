@@ -22,6 +22,8 @@ def kept_model(store: Store, model: Model) -> OwnModel:
     found = (own for own in store.own_models() if own.recipe.recipe_id == model.recipe_id)
     own = next(found, None)
     lack, files = _lack(own, model.recipe_hash), "a recipe .toml"
+    if own is None and (why := store.uncounted_models().get(model.recipe_id)):
+        lack = f"is counted no longer ({why})"
     if own is None or lack is not None:
         raise InputError(
             f"your model {model.recipe_id} {lack}: keep it again from {files} (advisor predict "

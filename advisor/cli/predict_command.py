@@ -195,7 +195,16 @@ def _target(options: argparse.Namespace, store: Store) -> Target:
     )
     parameters = amount(options.parameters, "--parameters", "parameters", "params")
     if parameters is None:
-        return resolve(options.model, ask, load_recipes(), store.own_models)
+        try:
+            return resolve(options.model, ask, load_recipes(), store.own_models)
+        except ValueError:
+            name = options.model.casefold()
+            if (why := store.uncounted_models().get(name)) is None:
+                raise
+            raise ValueError(
+                f"your model {name} is counted no longer: {why}; keep it anew: advisor predict "
+                f"--model FILE --keep {name} --force"
+            ) from None
     article = "An" if options.model.casefold().startswith("e") else "A"
     name = f"{article} {options.model} of {count_words(parameters)} parameters"
     return target_of_size(name, options.model, parameters, ask.run("text"))

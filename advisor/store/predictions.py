@@ -8,7 +8,6 @@ never fits anything.
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -44,22 +43,36 @@ def own_records(connection: duckdb.DuckDBPyConnection) -> list[Measurement]:
 
 def own_models(connection: duckdb.DuckDBPyConnection) -> list[OwnModel]:
     """The user's own models that can be predicted."""
+    return _read_models(connection)[0]
+
+
+def uncounted_models(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
+    """Why a model of the user's own is counted no longer, by its id."""
+    return _read_models(connection)[1]
+
+
+def _read_models(
+    connection: duckdb.DuckDBPyConnection,
+) -> tuple[list[OwnModel], dict[str, str]]:
     rows = connection.execute(
         "SELECT recipe_id, definition FROM recipe"
         " WHERE origin = 'local' AND definition IS NOT NULL ORDER BY recipe_id"
     ).fetchall()
     if not rows:
-        return []
+        return [], {}
     from advisor.prediction.model.own_model import from_text
 
-    found = []
+    found, uncounted = [], {}
     for recipe_id, definition in rows:
         # All were read when they were written; one that this program no longer counts has no
         # prediction, and must not keep the store from being brought up to date.
-        with suppress(ValueError):
+        try:
             own = from_text(definition)
+        except ValueError as error:
+            uncounted[recipe_id] = str(error)
+        else:
             found.append(replace(own, recipe=replace(own.recipe, recipe_id=recipe_id)))
-    return found
+    return found, uncounted
 
 
 def own_sizes(connection: duckdb.DuckDBPyConnection) -> set[tuple[str, int]]:

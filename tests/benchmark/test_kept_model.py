@@ -160,6 +160,28 @@ def keep_without_a_definition(store: Path, tmp_path: Path) -> None:
         connection.execute("UPDATE recipe SET definition = NULL WHERE origin = 'local'")
 
 
+def test_what_is_counted_no_longer_is_told_with_the_reason(
+    own_store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Experts in FP16, say, which an earlier version kept."""
+    keep(own_store, config(tmp_path), "--tokens", "1B", "--precision", "bf16")
+    with duckdb.connect(str(own_store)) as connection:
+        connection.execute(
+            "UPDATE recipe SET definition = replace(definition, 'LlamaConfig', 'NoLlamaConfig')"
+            " WHERE origin = 'local'"
+        )
+    capsys.readouterr()
+    assert bench(own_store, tmp_path, "--yes") == 2
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1 and "your model our-llama is counted no longer (" in told
+    assert "a decoder, which it is not)" in told and "--keep our-llama --force" in told
+    asked = ["predict", "--model", "our-llama", "--gpu", "H100", "--store", str(own_store)]
+    assert main(asked) == 2
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1 and "your model our-llama is counted no longer: " in told
+    assert "a decoder, which it is not; keep it anew" in told and "--keep our-llama" in told
+
+
 @pytest.mark.parametrize(
     ("kept", "said"),
     [
