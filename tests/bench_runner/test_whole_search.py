@@ -463,5 +463,8 @@ def test_what_is_said_before_a_benchmark_is_what_it_counts_itself(gpu_count: int
         chosen = kernels.settings_of_methods("all", recipe, gpu_count, flash=False)
         counted = kernels.expected_trials(chosen, "fast")
         told = space.fast_search(recipe.family, gpu_count, days=1, training_steps=1, settings=None)
+        if not recipe.support.compile and recipe.family != "ssm":
+            assert counted < told.tries, recipe.recipe_id  # fewer than others of its family
+            continue
         # By its family alone: a ViT in half precision has more to try than one in FP32.
         assert told.tries == pytest.approx(counted, abs=2.0), recipe.recipe_id
