@@ -27,8 +27,6 @@ TRUTH_MUST = {"one cell": 0.07, "a whole source": 0.15, "our own stack, a GPU le
 RATIO_MUST = 0.12
 UNKNOWN = "nobody has looked into it yet"
 """Why a goal is missed that was met when this was written."""
-WHY_MISSED: dict[tuple[str, str], str] = {}
-"""Of the cuts whose error is beyond the goal, as far as it is known."""
 TUNED = "nvidia-dgx-cloud"
 """A source whose times its maker tuned."""
 
@@ -162,7 +160,7 @@ def _errors(title: str, cuts: dict[str, list[Held]], must: dict[str, float]) -> 
             f"at most {percent(most)}",
             percent(median_error(cuts[name]), 1),
             median_error(cuts[name]) <= most,
-            WHY_MISSED.get((title, name), UNKNOWN),
+            UNKNOWN,
         )
         for name, most in must.items()
     ]

@@ -60,7 +60,7 @@ OPERAND_REUSE = 200.0
 NORM_PIXEL_S = 2.13e-9
 """Seconds in which cuDNN takes a batch norm's statistics of one position and hands back its
 gradient, whether of 16 channels or of 256: a block of threads walks through each (`bn_fw_tr_1C11`
-and `bn_bw_1C11` of an H100, profiled with five networks: docs/measurements.md)."""
+and `bn_bw_1C11` of an H100, profiled: docs/measurements.md)."""
 LOOP_S = 140e-6
 """Seconds in which a host launches one product of a loop over experts: each has as many rows as the
 router sent, for which cuBLAS looks for a kernel anew. On an H100's host 128 to 145, in FP16, and in
