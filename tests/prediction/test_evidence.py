@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from advisor.prediction.fit.card_ratios import fastest_of
 from advisor.prediction.fit.cross_validate import project
 from advisor.prediction.fit.observations import REFERENCE, Observation
 from advisor.prediction.fit.public_speeds import (
@@ -113,3 +114,35 @@ def test_what_is_recomputed_on_one_gpu_says_nothing_of_how_others_scale(one: Obs
     eight = replace(one, count=8, option=replace(one.option, checkpointing=False), step_s=0.2)
     assert usable([slow, eight]) == [slow, eight]  # ten times as fast, and not by eight GPUs alone
     assert usable([replace(slow, option=eight.option), eight]) != [slow, eight]
+
+
+def test_micro_batches_are_those_that_lambdas_logs_print(evidence: tuple[Observation, ...]) -> None:
+    printed = {
+        (o.workload.workload_id, o.chip.name): o.micro_batch_size
+        for o in evidence
+        if o.source_id == "lambda-v0" and o.count == 1
+    }
+    assert printed["BERT-Large SQuAD", "RTX 3090"] == 16
+    assert printed["BERT-Large SQuAD", "A6000"] == 36
+    assert printed["BERT-Base SQuAD", "RTX 2080 Ti"] == 20
+    assert printed["BERT-Base SQuAD", "Quadro RTX 6000"] == 52
+
+
+def test_what_is_not_nvidias_was_timed_by_several(evidence: tuple[Observation, ...]) -> None:
+    timed = [o for o in evidence if o.chip.name == "MI300X"]
+    assert {o.kind for o in timed} == {"pytorch", "vendor"}  # its maker's libraries too
+    assert len({o.source_id for o in timed}) >= 3
+
+
+def test_a_sources_batches_of_one_card_are_all_kept(evidence: tuple[Observation, ...]) -> None:
+    # From the largest on: a smaller batch that is slower is no GPU that scales too well.
+    batches = [o.micro_batch_size for o in evidence if o.source_id == "torch-mojo"]
+    assert batches == [48, 32, 24, 16, 12, 8]
+
+
+def test_a_card_is_held_against_the_fastest_board(one: Observation) -> None:
+    assert one.step_s is not None
+    slower = replace(one, observation_id="PCIe", step_s=1.2 * one.step_s)
+    card = one.chip.name
+    for order in ([one, slower], [slower, one]):
+        assert list(fastest_of(order, card).values()) == [one]

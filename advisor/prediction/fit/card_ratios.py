@@ -51,13 +51,20 @@ def _log_speed(o: Observation) -> float:
     return math.log(o.workload.batch_size / o.step_s)
 
 
+def fastest_of(truth: Sequence[Observation], card: str) -> dict[tuple[object, ...], Observation]:
+    """Of the boards of a card that a source measured (PCIe, SXM) the fastest, by what makes a
+    pair."""
+    own = [o for o in truth if gpu_type(o.chip) == card]
+    return {_alike(o): o for o in sorted(own, key=_log_speed)}
+
+
 def card_ratio(observations: Sequence[Observation], card: str, without: Posterior) -> Ratio | None:
     """``without`` is a fit that has not seen the card; None where nobody measured it beside a
     reference."""
     truth = [o for o in observations if o.step_s is not None and is_truth(o)]
     own = [o for o in truth if gpu_type(o.chip) == card]
     for reference in REFERENCES:
-        beside = {_alike(o): o for o in truth if gpu_type(o.chip) == reference}
+        beside = fastest_of(truth, reference)
         pairs = [(o, beside[_alike(o)]) for o in own if _alike(o) in beside]
         if reference == card or not pairs:
             continue
