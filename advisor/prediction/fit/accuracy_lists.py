@@ -175,7 +175,8 @@ Products in eight bits change what is learnt: NeMo 24.07, AMD's Primus, Megatron
 the FP8 rows of LLM.Q and torchao.
 
 A shape or a length is not printed: ForgeLM's models on a 4090, fine-tunings padded to the longest
-sample of a batch (Hugging Face's T5 of 2022, mrdbourke, the Turing Institute).
+sample of a batch (Hugging Face's T5 of 2022, mrdbourke, the Turing Institute, IBM's mixtures of
+experts on the A100 in fms-acceleration).
 
 The clock does not wait for the GPU: XHMY's.
 
@@ -185,6 +186,12 @@ logs, whose BERT is packed besides.
 The work of the model is not counted here: nnU-Net's.
 
 An SSD is the limit: Phison's.
+
+First runs on a card, and reports of a fault, whose makers went on to mend them: modded-nanogpt on
+eight MI300X and SemiAnalysis's reports to AMD, of October 2024. GPT-2 took 4.8 and 2.2 times what
+is said there, Llama 3.1 8B 1.2. Of PyTorch for ROCm of 2026 it is 1.3 (torch-mojo, which is taken).
+
+Figures of one setting differ by half: miles's tables of the MI300X.
 
 The edition of the card is not told: the Universal LLM Trainer's RTX PRO 6000 and H100, which take
 1.7 to 3.2 times as long as is predicted.
