@@ -80,11 +80,13 @@ ONE_SIDED = """A share of 100 % is only ten points from nine in ten. So this lis
 that are too narrow rather than such that are too wide, which the table above tells."""
 
 FEW_PAIRS = """The cards beyond the goal have little evidence. The L40's ratio is one pair of one
-script on rented cards. One Quadro RTX 6000 is told within 9 %: six of its nine pairs are of two and
-four, in machines most of which have slow links (below). The RTX A4000 is told 13 to 23 % too slow
-for BERT, whose micro-batches there are an eighth to a fifth of the A100's, and right for ResNet-50.
-The B200 is told 9 to 15 % too fast beside the H100, all in one script, with batches of three times
-as much. We made no rule for one of them alone, because nothing else could check it."""
+script on rented cards. One Quadro RTX 6000 is told within 9 %, and six of its nine pairs are of two
+and four, in machines most of which have slow links (below). We made no rule for one of them alone,
+because nothing else could check it.
+
+The RTX A4000 is told 13 to 23 % too slow for BERT, with micro-batches of an eighth to a fifth of
+the A100's, and right for ResNet-50. The B200 is told 9 to 15 % too fast beside the H100, in one
+script, with batches of two to three times as much."""
 
 BEYOND_GOAL = """
 A GPU is told from another by its board: an H100 on PCIe is none that we measured, and nobody
