@@ -24,6 +24,6 @@ def test_rank_and_predict_say_the_same_minutes(
     gpu = ("--gpu", measure["gpu"], "--count", str(measure["gpu_count"]))
     assert main(["predict", "--model", model, *gpu, *at]) == 0
     answer = json.loads(capsys.readouterr().out)
-    words = minutes_words(measure["minutes"])
-    assert minutes_words(answer["bench_minutes"]) == words
+    assert measure["minutes"] == pytest.approx(answer["bench_minutes"], abs=0.05)  # as rounded
+    words = minutes_words(answer["bench_minutes"])
     assert f"about {words} there settle it" in answer["verdict"]["doubts"][0]["words"]

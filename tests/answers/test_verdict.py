@@ -379,7 +379,7 @@ def test_nothing_fits_names_what_comes_nearest(pythia: Candidates) -> None:
     assert never.startswith("Nothing trains Pythia 1B within 2.4 hours at any price; for $12,000 ")
     assert re.search(rf" the fastest on sale{ordered}\.$", never)
     # Which costs less than twice as much, where the other takes more than twice as long.
-    assert ": the cheapest in time is 8 × MI300X in the Supermicro " in said(200_000, 5)
+    assert ": the cheapest in time is 8 × MI300X in the Supermicro " in said(200_000, 6)
     empty = Candidates(pythia.model, (), (), {}, "sound")
     assert "none has both a price" in verdict(rank(empty, Question())).sentence
     build = pythia.builds[pythia.by_days[0]]
