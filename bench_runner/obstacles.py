@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from bench_runner.architecture_encoders import Esm
 from bench_runner.architecture_two_sides import EncoderDecoder
 from bench_runner.kernels import attentions_of, balances_experts, inputs_of, losses_of
 from bench_runner.recipes import Recipe
@@ -40,6 +41,11 @@ def why_not(recipe: Recipe, settings: Settings) -> str | None:
         )
     if settings.compilation in ("whole", "regional") and not recipe.support.compile:
         return f"the recipe of {recipe.name} says that it does not compile: leave that out"
+    if settings.compilation == "regional" and isinstance(recipe.architecture, Esm):
+        return (
+            f"{recipe.name} ends with an error where its layers are compiled one by one "
+            "(transformers asks for the length of its last norm): leave out regional"
+        )
     if settings.attention is not None and attentions_of(recipe, flash=True) == (None,):
         return f"{recipe.name} has no attention to choose: leave out {settings.attention}"
     if settings.attention == "flash" and recipe.training.precision not in ("fp16", "bf16"):

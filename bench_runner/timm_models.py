@@ -37,6 +37,8 @@ class Counted:
     """Products of depthwise convolutions."""
     normed_pixels: int
     """Of batch norms: positions of which each channel's statistics are taken."""
+    grouped: int
+    """What convolutions in groups of channels write, depthwise ones apart."""
     layers: int
     tokens: int
     width: int
@@ -80,6 +82,7 @@ class TimmModel(Architecture):
             scores=round(counted.scores * square),
             taps=round(counted.taps * area),
             normed_pixels=round(counted.normed_pixels * area),
+            grouped=round(counted.grouped * area),
             tokens=max(1, round(counted.tokens * area)),
         )
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-VERSION = 18
+VERSION = 19
 """Counts up when the factors or effects change their meaning: an older fit is then fitted anew."""
 
 
@@ -148,8 +148,11 @@ class Fitted:
 
 
 def lower_triangle(matrix: Floats) -> tuple[tuple[float, ...], ...]:
-    """The rows of a symmetric matrix up to its diagonal: half of what a fit would take to keep."""
-    return tuple(tuple(map(float, row[: i + 1])) for i, row in enumerate(matrix))
+    """The rows of a covariance up to its diagonal, to a millionth: half of what a fit would take to
+    keep, of effects that vary by hundredths, whose variances are some ten thousandths."""
+    return tuple(
+        tuple(round(float(value), 6) for value in row[: i + 1]) for i, row in enumerate(matrix)
+    )
 
 
 @dataclass(frozen=True, slots=True)

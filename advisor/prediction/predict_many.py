@@ -33,7 +33,9 @@ from advisor.prediction.physics.step_time import (
     TERMS,
     busy_seconds,
     company_share,
+    dropout_seconds,
     expert_seconds,
+    fused_attention,
     kernels_written,
     least_seconds,
     loop_seconds,
@@ -305,7 +307,7 @@ def _fastest(
     flags = np.full(len(columns), True)
     factors = row_factors(values, Rows(columns, flags & naive, flags)).T
     terms = work_terms(columns, free_lunch=not naive, lean=options[0].lean)
-    least = least_seconds(columns, terms)
+    least = least_seconds(columns, terms, free_lunch=not naive)
     parts = [term * factor for term, factor in zip(terms, factors, strict=False)]
     busy = busy_seconds(terms)
     company = busy * company_share(columns) * factors[_AT["company"]]
@@ -326,6 +328,13 @@ def _fastest(
         norms = norm_seconds(columns) * factors[_AT["norms"]]
         compiled = compiled + np.where(kernels_written(alone, columns), 0.0, norms)
         apart = apart + np.where(kernels_written(sharded, columns), 0.0, norms)
+    if (columns.dropped_elements + columns.dropped_scores).any():
+        one_kernel = fused_attention(columns, free_lunch=not naive)
+        kept_whole = one_kernel & ~opened(alone, columns)
+        for_alone = dropout_seconds(columns, kept_whole, kernels_written(alone, columns))
+        compiled = compiled + for_alone * factors[_AT["dropout"]]
+        for_sharded = dropout_seconds(columns, one_kernel, kernels_written(sharded, columns))
+        apart = apart + for_sharded * factors[_AT["dropout"]]
     looping = bool(columns.expert_products.any())
     elementwise = parts[_AT["elementwise"]]
     if options[0].lean:

@@ -6,8 +6,9 @@ Every architecture that `timm.list_models()` names is built with 1,000 classes o
 which holds no numbers, and two samples of its own default size are passed through. Products,
 convolutions and attention are counted by torch's own formulas (torch.utils.flop_counter), the
 elements kept for the backward pass by autograd's own hooks, what batch norms take statistics of by
-channel. What cannot be built is left out and said on stderr. Takes about a quarter of an hour on
-one core; needs no GPU and no download.
+channel, what convolutions in groups of channels write by their outputs. What cannot be built is
+left out and said on stderr. Takes about a quarter of an hour on one core; needs no GPU and no
+download.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class _Counter(TorchDispatchMode):  # type: ignore[misc]
     def __init__(self) -> None:
         super().__init__()
         self.matmul = self.attention = self.convolution = self.taps = self.scores = 0
-        self.normed_pixels = 0
+        self.normed_pixels = self.grouped = 0
         self.softmax: dict[int, torch.Tensor] = {}
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -55,6 +56,8 @@ class _Counter(TorchDispatchMode):  # type: ignore[misc]
                 channels, groups = args[0].shape[1], args[8]
                 if groups > 1 and groups == channels:
                     self.taps += operations // 2
+                elif groups > 1:
+                    self.grouped += out.numel()
             elif packet in (_aten.mm, _aten.addmm):
                 self.matmul += operations
             else:
@@ -158,6 +161,7 @@ def count(name: str) -> dict[str, Any]:
         "scores": counter.scores // _SAMPLES,
         "taps": counter.taps // _SAMPLES,
         "normed_pixels": counter.normed_pixels // _SAMPLES,
+        "grouped": counter.grouped // _SAMPLES,
         "layers": layers,
         "tokens": tokens,
         "width": width,

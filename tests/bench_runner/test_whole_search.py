@@ -372,6 +372,20 @@ def test_images_are_compiled_whole_first_and_what_compiles_slowly_by_layer_only_
     assert obstacles.why_not(swin, parse_settings("regional")) is None
 
 
+def test_a_model_that_ends_with_an_error_compiled_by_layer_is_not_told_to_be() -> None:
+    """ESM's encoder asks whether its last norm is there, which accelerate has compiled by itself:
+    "LayerNorm does not support len()" (PyTorch 2.11, transformers 5.17)."""
+    sizes = {"hidden_size": 320, "num_hidden_layers": 6, "num_attention_heads": 20}
+    proteins = replace(
+        find_recipe("bert-base"),
+        name="ESM-2",
+        model=ModelSource(config_class="EsmConfig", arguments=sizes),
+    )
+    assert kernels.most_promising(proteins).compilation == "whole"
+    refused = obstacles.why_not(proteins, parse_settings("regional"))
+    assert refused is not None and refused.endswith("leave out regional") and "\n" not in refused
+
+
 @pytest.mark.parametrize("broken", ["regional", "fused"])
 def test_kernels_that_break_are_given_up_and_others_found(broken: str) -> None:
     machine = Machine(

@@ -51,7 +51,8 @@ class Mean:
 
         columns = self.model.columns
         lunch, plain = (
-            least_seconds(columns, work_terms(columns, free_lunch=free)) for free in (True, False)
+            least_seconds(columns, work_terms(columns, free_lunch=free), free_lunch=free)
+            for free in (True, False)
         )
         return np.where(self.model.naive, plain, lunch)
 
@@ -73,5 +74,5 @@ def highest_share(observations: Sequence[Observation], *, native: bool = False) 
         return 0.0
     seconds = np.array([o.step_s for o in timed], dtype=float)
     columns = columns_of(timed)
-    least = least_seconds(columns, work_terms(columns, free_lunch=True))
+    least = least_seconds(columns, work_terms(columns, free_lunch=True), free_lunch=True)
     return float((least / seconds).max())

@@ -190,6 +190,9 @@ def _row_recipe(row: Mapping[str, str]) -> Recipe:
                 "n_head": int(row["heads"]),
                 "n_inner": int(row["intermediate_size"]),
                 "n_positions": int(row["sequence_length"]),
+                # Programs that pre-train decoders drop nothing.
+                "resid_pdrop": 0,
+                "attn_pdrop": 0,
             },
         )
     return Recipe(

@@ -19,7 +19,7 @@ from advisor.prediction.physics.chip import Chip, chip_of
 from advisor.prediction.physics.memory import HOST_GIB_A_GPU, Option
 from bench_runner.kernels import ROUND_LENGTH
 from bench_runner.published import load_published
-from bench_runner.recipes import IMAGE_FAMILIES, load_recipes
+from bench_runner.recipes import TEXT_FAMILIES, load_recipes
 from bench_runner.records import Measurement, Settings
 from price_catalog.load import load_catalog
 
@@ -86,7 +86,9 @@ def from_measurements(
             workload = replace(workload, compiles=False)  # of sharded ones the option says it
         if settings is not None and settings.compilation == "regional":
             workload = replace(workload, opens=False)
-            if option is not None and workload.family in IMAGE_FAMILIES:
+            if option is not None and not (
+                workload.family in TEXT_FAMILIES and workload.fuses_loss
+            ):
                 option = replace(option, lean=workload.layered)
         observation = Observation(
             observation_id=record.measurement_id,

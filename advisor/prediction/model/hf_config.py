@@ -8,11 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from advisor.parse import shown
+from advisor.prediction.model.activations import RECTIFIED
 from advisor.prediction.model.config_file import ConfigFile, plain_number, read_config
 from advisor.prediction.model.config_kinds import KIN
+from advisor.prediction.model.dropout import ShareError, dropout_arguments
 from advisor.prediction.model.encoder_kinds import LONGEST_BERT
 from advisor.prediction.model.kin import Kin
 from advisor.prediction.model.known_keys import implied, unknown_keys
+from advisor.prediction.model.masks import WINDOW_KEYS, WINDOWED
 from advisor.prediction.model.outputs import said_of_outputs
 from advisor.prediction.model.targets import Run, Target, make_target
 from advisor.prediction.model.uncounted import (
@@ -292,7 +295,21 @@ def _arguments(file: ConfigFile, kin: Kin) -> dict[str, Any]:
     kept = set(kin.kept.split())
     every = architecture.arguments()
     plain = read_architecture(kin.kind, {key: every[key] for key in kept}, where=where).arguments()
-    return {key: value for key, value in every.items() if key in kept or value != plain[key]}
+    counted = {key: value for key, value in every.items() if key in kept or value != plain[key]}
+    return counted | _beside(file, kin.kind.config_class)
+
+
+def _beside(file: ConfigFile, config_class: str) -> dict[str, Any]:
+    """What changes a step's time and none of its counts: dropout, windows, activations."""
+    try:
+        said: dict[str, Any] = dict(dropout_arguments(config_class, file.content))
+    except ShareError as error:
+        raise file.error(error.key, str(error)) from None
+    keys = WINDOW_KEYS if config_class in WINDOWED else ()
+    activation = RECTIFIED.get(config_class)
+    if activation and activation not in said:
+        keys = (*keys, activation)
+    return said | {key: file.content[key] for key in keys if file.content.get(key) is not None}
 
 
 def _refuse_two_values(file: ConfigFile, spellings: Sequence[str]) -> None:

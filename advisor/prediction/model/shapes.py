@@ -33,6 +33,7 @@ class Shape:
     score_elements: float = 0.0
     scan_elements: float = 0.0
     normed_pixels: float = 0.0
+    grouped_elements: float = 0.0
     expert_elements: float = 0.0
     expert_flops: float = 0.0
     expert_products: float = 0.0
@@ -41,20 +42,22 @@ class Shape:
     """Of an encoder: whether some of its own tokens are what it predicts."""
 
 
-def shape_of(architecture: Architecture, length: int) -> Shape:
-    """``length``: tokens of a sample, or pixels a side."""
+def shape_of(architecture: Architecture, length: int, *, rectified: bool = False) -> Shape:
+    """``length``: tokens of a sample, or pixels a side. ``rectified``: of a transformer, whether
+    its feed-forward layers keep what is above zero."""
     match architecture:
         case Experts():
             return _experts(architecture, length)
         case EncoderDecoder():
-            return _encoder_decoder(architecture, length)
+            return _encoder_decoder(architecture, length, rectified=rectified)
         case Deberta():
             # Of either kind of position, too, there are scores, which are gathered.
             plain = _transformer(architecture, length, length * architecture.vocab_size)
             more = 1 + 2 * architecture.kinds_of_position
             return replace(plain, score_elements=plain.score_elements * more)
         case TextTransformer():
-            return _transformer(architecture, length, length * architecture.vocab_size)
+            logits = length * architecture.vocab_size
+            return _transformer(architecture, length, logits, rectified=rectified)
         case Vit():
             tokens = (length // architecture.patch_size) ** 2 + 1
             return _transformer(architecture, tokens, architecture.num_labels)
@@ -71,13 +74,15 @@ def shape_of(architecture: Architecture, length: int) -> Shape:
     raise TypeError(f"{type(architecture).__name__} has no workload")
 
 
-def _transformer(model: Transformer, tokens: int, logits: int) -> Shape:
+def _transformer(model: Transformer, tokens: int, logits: int, *, rectified: bool = False) -> Shape:
     """A layer keeps 11 hidden and 2 inner (3 where gated) elements a token: normalised inputs,
     queries, keys, values, the attention's output, residual sums and the inner activations, less
-    the keys and values that grouped queries share (Korthikanti et al. 2022, section 4)."""
+    the keys and values that grouped queries share (Korthikanti et al. 2022, section 4). Behind a
+    ReLU what it gave says what it was given."""
     hidden, layers, heads = model.hidden_size, model.num_hidden_layers, model.num_attention_heads
     shared = 2 * hidden * (1 - model.key_value_heads / heads)
-    elements = 11 * hidden - shared + (3 if model.gated else 2) * model.intermediate_size
+    inner = 3 if model.gated else 1 if rectified else 2
+    elements = 11 * hidden - shared + inner * model.intermediate_size
     return Shape(
         layers=layers,
         width=hidden,
@@ -152,14 +157,15 @@ def _experts(model: Experts, tokens: int) -> Shape:
     )
 
 
-def _encoder_decoder(model: EncoderDecoder, tokens: int) -> Shape:
+def _encoder_decoder(model: EncoderDecoder, tokens: int, *, rectified: bool) -> Shape:
     """As any transformer's layers, on both sides; the decoder's attend a second time."""
     hidden, heads, written = model.hidden_size, model.num_attention_heads, model.written(tokens)
     inner = heads * model.head_size
     attention = 7 * hidden + 4 * inner
+    kept = 1 if rectified and model.products == 2 else model.products
     encoders, decoders = model.num_hidden_layers, model.num_decoder_layers
-    elements = tokens * encoders * (attention + model.products * model.intermediate_size)
-    layer = attention + model.products * model.decoder_inner
+    elements = tokens * encoders * (attention + kept * model.intermediate_size)
+    layer = attention + kept * model.decoder_inner
     elements += decoders * (written * (layer + 2 * hidden + 2 * inner) + tokens * 2 * inner)
     scores = heads * encoders * tokens**2
     scores += model.decoder_heads * decoders * written * (written + tokens)
@@ -220,4 +226,5 @@ def _timm(model: TimmModel, pixels: int) -> Shape:
         score_elements=float(counted.scores),
         scan_elements=float(counted.taps),
         normed_pixels=float(counted.normed_pixels),
+        grouped_elements=float(counted.grouped),
     )

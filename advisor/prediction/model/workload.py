@@ -7,8 +7,11 @@ Prediction works on columns of these numbers, so that a hundred thousand cost wh
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
+from advisor.prediction.model.activations import rectified
+from advisor.prediction.model.dropout import dropped_elements, drops
+from advisor.prediction.model.masks import masked_share
 from advisor.prediction.model.shapes import shape_of
 from advisor.prediction.model.unfilled import unfilled_flops
 from bench_runner.architecture import (
@@ -45,9 +48,8 @@ class Workload:
     layers: int
     width: int
     """Elements that one position carries from layer to layer."""
-    logit_width: int = field(repr=False)
-    """... and those that the output layer reads. Evidence has none that reads fewer, and keeps its
-    fingerprint."""
+    logit_width: int
+    """... and those that the output layer reads."""
     linear_flops: float
     """Linear layers and convolutions, a sample."""
     convolution_flops: float
@@ -72,6 +74,14 @@ class Workload:
     """What runs outside matrix units: states of a recurrence, taps of depthwise convolutions."""
     normed_pixels: float
     """Of batch norms: the positions, a sample, of which each channel's statistics are taken."""
+    grouped_elements: float
+    """What convolutions in groups of channels write, a sample."""
+    dropped_elements: float
+    """Hidden elements, a sample, of which some are dropped."""
+    dropped_scores: float
+    """Attention scores, a sample, of which some are dropped, over the full square."""
+    masked_share: float
+    """Of the layers, those whose attention has a mask written out."""
     causal: bool
     fused_attention: bool
     """Whether free-lunch settings bring a fused attention kernel."""
@@ -113,7 +123,8 @@ def workload_of(recipe: Recipe) -> Workload:
     length = training.sequence_length or training.image_size
     assert length is not None  # count_flops refuses a recipe without one
     architecture = counted_architecture(recipe)
-    shape = shape_of(architecture, length)
+    config_class, arguments = architecture.config_class, recipe.model.arguments
+    shape = shape_of(architecture, length, rectified=rectified(config_class, arguments))
     if shape.expert_products and training.precision == "fp16":
         raise ValueError(
             "experts in FP16 are not predicted: torch has a grouped product of BF16 alone, and "
@@ -121,6 +132,7 @@ def workload_of(recipe: Recipe) -> Workload:
             "bf16"
         )
     forward = count.forward_full
+    hidden, scores = drops(config_class, arguments)
     return Workload(
         workload_id=recipe.recipe_id,
         family=recipe.family,
@@ -148,6 +160,10 @@ def workload_of(recipe: Recipe) -> Workload:
         expert_elements=shape.expert_elements,
         scan_elements=shape.scan_elements,
         normed_pixels=shape.normed_pixels,
+        grouped_elements=shape.grouped_elements,
+        dropped_elements=dropped_elements(architecture, shape.tokens) if hidden else 0.0,
+        dropped_scores=shape.score_elements if scores else 0.0,
+        masked_share=masked_share(architecture, config_class, arguments, length),
         causal=shape.causal,
         # No fused kernel adds a bias that is learnt, as T5's of its positions are.
         fused_attention=support.attention != "eager" and not isinstance(architecture, T5),

@@ -43,6 +43,10 @@ _WORKLOAD_NUMBERS = (
     "expert_elements",
     "scan_elements",
     "normed_pixels",
+    "grouped_elements",
+    "dropped_elements",
+    "dropped_scores",
+    "masked_share",
     "labelled",
 )
 
@@ -70,6 +74,10 @@ class Columns:
     expert_elements: Floats
     scan_elements: Floats
     normed_pixels: Floats
+    grouped_elements: Floats
+    dropped_elements: Floats
+    dropped_scores: Floats
+    masked_share: Floats
     labelled: Floats
     half: Flags
     bf16: Flags

@@ -58,6 +58,8 @@ FACTORS = (
     Factor(name="experts", start=2.1, spread=0.3),
     Factor(name="loops", start=1.0, spread=0.25),
     Factor(name="norms", start=1.0, spread=0.2),
+    Factor(name="groups", start=1.0, spread=0.25),
+    Factor(name="dropout", start=1.0, spread=0.25),
     Factor(name="update", start=1.5, spread=0.4),
     Factor(name="exchange", start=1.0, spread=0.6),
     Factor(name="exposed", start=0.1, spread=0.7),

@@ -44,6 +44,8 @@ TERMS = (
     "experts",
     "loops",
     "norms",
+    "groups",
+    "dropout",
     "update",
     "exchange",
     "exposed",
@@ -61,6 +63,25 @@ NORM_PIXEL_S = 2.13e-9
 """Seconds in which cuDNN takes a batch norm's statistics of one position and hands back its
 gradient, whether of 16 channels or of 256: a block of threads walks through each (`bn_fw_tr_1C11`
 and `bn_bw_1C11` of an H100, profiled: docs/measurements.md)."""
+MASK_COST = 1.8
+"""What cuDNN's attention takes under a mask that is written out, beside the same square without:
+1.55 to 2.3, beyond what handing over its inputs takes (tests/benchmarks/attention_shapes.py)."""
+DROPPED_OPS = 600.0
+"""Operations in which a compiler's kernel draws a number for an element to drop, forward and again
+backward, beside the norm that follows the sum: 17.7 picoseconds on an H100 of widths that are a
+power of two, to which it fills up narrower ones (tests/benchmarks/dropout_cost.py)."""
+FILLED_UP = 1024.0
+"""The widest that is."""
+OWN_KERNEL = 0.2
+"""Share of them that torch's own kernel takes, which draws four numbers at a time (the same)."""
+DROPPED_SCORE_OPS = 46.0
+"""... and in which cuDNN's attention draws one for a score, forward and backward: 1.4 picoseconds
+on an H100 (tests/benchmarks/attention_shapes.py)."""
+GROUPED_BYTES = 220.0
+"""As many bytes' time goes by for each element that a convolution in groups of channels writes in
+half precision: its own kernels, and those that lay its channels side by side and back. On an H100
+46 ms of 0.71 billion of ResNeXt-50's, 53 of 0.73 of RegNetY's, compiled or not (profiled,
+docs/measurements.md)."""
 LOOP_S = 140e-6
 """Seconds in which a host launches one product of a loop over experts: each has as many rows as the
 router sent, for which cuBLAS looks for a kernel anew. On an H100's host 128 to 145, in FP16, and in
@@ -122,14 +143,12 @@ def work_terms(columns: Columns, *, free_lunch: bool, lean: bool = False) -> lis
     tf32 = ~columns.half & columns.tensor_memory & free_lunch
     unfilled_s = np.where(tf32, columns.unfilled_flops * per_flop / 3.0, 0.0)
     operand_bytes = linear_flops * width * (1.5 / OPERAND_REUSE)  # 3 passes, 2-byte base
-    fused = columns.fused & (columns.always_fused | free_lunch)
-    # A causal kernel leaves out the half above the diagonal.
-    square = np.where(columns.causal & fused, 0.5, 1.0)
+    fused = fused_attention(columns, free_lunch=free_lunch)
     return [
         (linear_flops - columns.convolution_flops) * per_flop + narrow + unfilled_s,
         operand_bytes * per_byte,
         linear_flops * width * (1.5 * share / FLOPS_A_JOULE) / columns.tdp_w,
-        columns.attention_flops * square * per_flop,
+        columns.attention_flops * attention_squares(columns, fused) * per_flop,
         columns.layer_elements * width * per_layer_byte,
         columns.layer_elements * share / columns.load_rate,
         logits * 4.0 * per_byte,
@@ -141,7 +160,40 @@ def work_terms(columns: Columns, *, free_lunch: bool, lean: bool = False) -> lis
         ),
         convolution_s,
         *[np.zeros_like(convolution_s)] * 3,
+        np.where(columns.half, columns.grouped_elements * GROUPED_BYTES, 0.0) * per_byte,
+        np.zeros_like(convolution_s),
     ]
+
+
+def fused_attention(columns: Columns, *, free_lunch: bool) -> Flags:
+    """Where attention is one kernel."""
+    result: Flags = columns.fused & (columns.always_fused | free_lunch)
+    return result
+
+
+def attention_squares(columns: Columns, fused: Flags) -> Floats:
+    """How many full squares attention takes as long as: a causal kernel leaves out the half above
+    the diagonal, but not under a mask that is written out."""
+    import numpy as np
+
+    plain = np.where(columns.causal & fused, 0.5, 1.0)
+    masked = columns.masked_share * fused
+    result: Floats = plain * (1.0 - masked) + MASK_COST * masked
+    return result
+
+
+def dropout_seconds(columns: Columns, fused: Flags, written: Flags) -> Floats:
+    """What drawing the numbers takes by which elements are dropped: where a compiler has `written`
+    the kernel, one at a time. A fused attention drops scores as they pass by; of others' scores
+    what it takes is among what they take."""
+    import numpy as np
+
+    width = np.maximum(columns.width, 1.0)
+    filled = np.where(width <= FILLED_UP, 2.0 ** np.ceil(np.log2(width)) / width, 1.0)
+    hidden = columns.dropped_elements * DROPPED_OPS * np.where(written, filled, OWN_KERNEL)
+    square = np.where(columns.causal, 0.5, 1.0)
+    scores = np.where(fused, columns.dropped_scores * DROPPED_SCORE_OPS * square, 0.0)
+    return (hidden + scores) * columns.share / columns.load_rate
 
 
 def score_seconds(columns: Columns) -> Floats:
@@ -202,12 +254,17 @@ def opened(option: Option, columns: Columns) -> Flags:
     return result & ~columns.layered if option.lean else result
 
 
-def least_seconds(columns: Columns, work: Sequence[Floats]) -> Floats:
+def least_seconds(columns: Columns, work: Sequence[Floats], *, free_lunch: bool) -> Floats:
     """Of `work_terms`: what the matrix products alone take at the rate that they reach; 0 in single
     precision, of which nobody measured what products reach."""
+    import numpy as np
+
     compute, attention, convolution = (
         work[TERMS.index(term)] for term in ("compute", "attention", "convolution")
     )
+    fused = fused_attention(columns, free_lunch=free_lunch)
+    squares = np.where(columns.causal & fused, 0.5, 1.0)
+    attention = attention * squares / attention_squares(columns, fused)
     return (compute + attention + convolution) * columns.half
 
 
@@ -281,6 +338,11 @@ def step_terms(option: Option, columns: Columns, micro_batch_size: Floats) -> li
         terms[TERMS.index("experts")] = expert_seconds(columns)
     terms[TERMS.index("norms")] = np.where(
         kernels_written(option, columns), 0.0, norm_seconds(columns)
+    )
+    terms[TERMS.index("dropout")] = dropout_seconds(
+        columns,
+        fused_attention(columns, free_lunch=option.free_lunch) & ~opened(option, columns),
+        kernels_written(option, columns),
     )
     micro = np.maximum(micro_batch_size, 1.0)
     terms[TERMS.index("loops")] = loop_seconds(option, columns, micro)

@@ -1,0 +1,149 @@
+"""What is dropped, masked or rectified: what a file says of it, and what it costs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from advisor.prediction.model.hf_config import target_of_config
+from advisor.prediction.model.targets import Run, Target
+from advisor.prediction.physics.columns import Columns, WorkloadTable
+from advisor.prediction.physics.memory import Option
+from advisor.prediction.physics.step_time import TERMS, attention_squares, step_terms
+from tests.prediction.test_published_kin import ALBERT, ELECTRA, ESM_2
+from tests.prediction.what_ships import CHIPS
+
+TEXT = Run(batch_size=64, tokens=1e9, sequence_length=512, precision="bf16")
+BERT: dict[str, Any] = {
+    "model_type": "bert",
+    "hidden_size": 768,
+    "num_hidden_layers": 12,
+    "num_attention_heads": 12,
+    "intermediate_size": 3072,
+    "vocab_size": 30522,
+}
+GEMMA_3: dict[str, Any] = {
+    "model_type": "gemma3_text",
+    "hidden_size": 1152,
+    "num_hidden_layers": 26,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 1,
+    "head_dim": 256,
+    "intermediate_size": 6912,
+    "vocab_size": 262144,
+    "sliding_window": 512,
+}
+
+
+def target(tmp_path: Path, content: dict[str, Any], run: Run = TEXT) -> Target:
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps(content))
+    return target_of_config(path, run)
+
+
+def columns(found: Target) -> Columns:
+    table = WorkloadTable([found.workload], [CHIPS["H100"]])
+    one = np.zeros(1, dtype=np.int64)
+    return table.columns(one, one, one + 1)
+
+
+def term(found: Target, name: str, option: Option) -> float:
+    micro = np.full(1, 32.0)
+    return float(step_terms(option, columns(found), micro)[TERMS.index(name)][0])
+
+
+COMPILED = Option(free_lunch=True, checkpointing=False, stage=0, offloading=False, lean=True)
+NOT_COMPILED = Option(free_lunch=True, checkpointing=False, stage=1, offloading=False)
+
+
+def test_bert_drops_behind_its_embeddings_and_twice_a_layer(tmp_path: Path) -> None:
+    workload = target(tmp_path, BERT).workload
+    assert workload.dropped_elements == 512 * 768 * 25
+    assert workload.dropped_scores == 12 * 512**2 * 12
+
+
+@pytest.mark.parametrize(
+    ("content", "layers_and_one"),
+    [
+        (BERT | {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0}, 0),
+        (ALBERT, 0),
+        (ESM_2 | {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}, 0),
+        (ALBERT | {"hidden_dropout_prob": 0.1}, 25),
+        (ELECTRA, 25),
+    ],
+)
+def test_a_file_says_whether_anything_is_dropped(
+    content: dict[str, Any], layers_and_one: int, tmp_path: Path
+) -> None:
+    found = target(tmp_path, content)
+    width = content["hidden_size"]
+    assert found.workload.dropped_elements == 512 * width * layers_and_one
+
+
+def test_what_the_file_says_of_dropout_is_what_is_measured(tmp_path: Path) -> None:
+    """Else the runner builds the model with the library's own share."""
+    recipe = target(tmp_path, BERT | {"hidden_dropout_prob": 0.0}).recipe
+    assert recipe is not None
+    assert recipe.model.arguments["hidden_dropout_prob"] == 0.0
+    assert "attention_probs_dropout_prob" not in recipe.model.arguments
+    plain = target(tmp_path, BERT).recipe
+    assert plain is not None
+    assert not any("dropout" in key for key in plain.model.arguments)
+
+
+@pytest.mark.parametrize("value", [-0.1, 1.0, "a tenth", True, [0.1], 1e400])
+def test_a_share_that_is_none_is_refused_in_one_line(value: object, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"key 'hidden_dropout_prob': is .* no share") as refused:
+        target(tmp_path, BERT | {"hidden_dropout_prob": value})
+    assert "\n" not in str(refused.value)
+
+
+def test_a_compiler_draws_a_number_for_each_element(tmp_path: Path) -> None:
+    """On an H100 the difference was 54 ms of a step of 256 samples, by torch's own kernel 9 of 667
+    (docs/measurements.md)."""
+    bert = target(tmp_path, BERT, Run(batch_size=256, tokens=1e9, sequence_length=512))
+    alone = term(bert, "dropout", COMPILED)
+    without = target(
+        tmp_path,
+        BERT | {"attention_probs_dropout_prob": 0.0},
+        Run(batch_size=256, tokens=1e9, sequence_length=512),
+    )
+    assert 0.045 < term(without, "dropout", COMPILED) < alone < 0.09
+    assert term(without, "dropout", NOT_COMPILED) < 0.2 * alone
+
+
+def test_windows_and_biases_by_distance_are_masks(tmp_path: Path) -> None:
+    long = Run(batch_size=64, tokens=1e9, sequence_length=4096, precision="bf16")
+    gemma = target(tmp_path, GEMMA_3, long)
+    assert gemma.workload.masked_share == pytest.approx(22 / 26)
+    assert gemma.recipe is not None
+    assert gemma.recipe.model.arguments["sliding_window"] == 512
+    found = columns(gemma)
+    squares = attention_squares(found, np.array([True]))[0]
+    assert squares == pytest.approx(0.5 * 4 / 26 + 1.8 * 22 / 26)
+    # Within the window there is nothing to hide but what comes later.
+    assert target(tmp_path, GEMMA_3 | {"sliding_window": 8192}, long).workload.masked_share == 0.0
+    every = ["full_attention"] * 13 + ["sliding_attention"] * 13
+    half = target(tmp_path, GEMMA_3 | {"layer_types": every}, long)
+    assert half.workload.masked_share == 0.5
+
+
+def test_a_rectified_layer_keeps_half_of_what_is_inside(tmp_path: Path) -> None:
+    opt = {
+        "model_type": "opt",
+        "hidden_size": 768,
+        "num_hidden_layers": 12,
+        "num_attention_heads": 12,
+        "ffn_dim": 3072,
+        "vocab_size": 50272,
+    }
+    plain = target(tmp_path, opt | {"activation_function": "gelu"})
+    rectified = target(tmp_path, opt)
+    fewer = plain.workload.layer_elements - rectified.workload.layer_elements
+    assert fewer == 512 * 12 * 3072
+    assert plain.recipe is not None
+    assert plain.recipe.model.arguments["activation_function"] == "gelu"
