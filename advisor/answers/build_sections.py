@@ -17,6 +17,7 @@ from advisor.answers.build_words import (
     rented_words,
     set_limit,
 )
+from advisor.answers.chance_words import makes_words
 from advisor.answers.circuit import OUTLET
 from advisor.answers.how_sure import how_sure
 from advisor.answers.offered import parts_sellers
@@ -34,7 +35,6 @@ from advisor.answers.wording import (
     counted_days,
     estimate_mark,
     is_unquoted,
-    makes_words,
     price_day_words,
     reason_words,
     summed_words,

@@ -18,18 +18,14 @@ from advisor.answers.build_words import (
     rented_words,
     short_gpus_words,
 )
+from advisor.answers.chance_words import chance_words
 from advisor.answers.circuit import OUTLET
 from advisor.answers.how_sure import better_unsold, measured_days
 from advisor.answers.offered import chance_at, days_at, orderable
 from advisor.answers.price_doubt import price_doubt
 from advisor.answers.shared_batch import gpus_of, measure_build
 from advisor.answers.uncertainty_lines import bench_command
-from advisor.answers.wording import (
-    chance_words,
-    counted_days,
-    estimate_mark,
-    runs_words,
-)
+from advisor.answers.wording import counted_days, estimate_mark, runs_words
 from advisor.costs.amounts import minutes_words, usd_rounded
 from advisor.costs.cost import DAYS_PER_YEAR
 from advisor.ranking.rank import RankedRow, Ranking

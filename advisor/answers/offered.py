@@ -16,8 +16,8 @@ from advisor.answers.build_words import (
     named_gpus_words,
     supply_words,
 )
+from advisor.answers.chance_words import chance_words
 from advisor.answers.wording import (
-    chance_words,
     counted_days,
     days_and_ends,
     is_own_price,

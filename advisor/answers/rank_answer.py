@@ -12,20 +12,14 @@ from typing import TYPE_CHECKING
 
 from advisor.answers.before import WIDTH, Doubt, doubt_block
 from advisor.answers.build_words import machine_words, short_gpus_words
+from advisor.answers.chance_words import percent_words
 from advisor.answers.doubts import doubts_of, doubts_title
 from advisor.answers.interval_bar import axis_for, bars_heading, interval_bar
 from advisor.answers.scaling_words import LOOKED_AT, faster_notes
 from advisor.answers.shared_batch import uneven_notes
 from advisor.answers.two_lines import sentence_lines
 from advisor.answers.verdict import chance_of, verdict
-from advisor.answers.wording import (
-    QUOTED_FIRST,
-    age_short,
-    count_words,
-    estimate_mark,
-    percent_words,
-    rank_words,
-)
+from advisor.answers.wording import QUOTED_FIRST, age_short, count_words, estimate_mark, rank_words
 from advisor.costs.amounts import days_rounded, usd_rounded
 from advisor.ranking.rank import RankedRow, Ranking
 from advisor.tables.text_table import cut_words, fill

@@ -7,6 +7,7 @@ from datetime import date
 
 from advisor.answers.before import Doubt, command_lines, doubt_block, of_typed_store
 from advisor.answers.build_words import gpus_words, machine_words, short_gpus_words
+from advisor.answers.chance_words import percent_words
 from advisor.answers.circuit import circuit_line
 from advisor.answers.price_told import prices_told, told_words
 from advisor.answers.ranking import headline, published_note
@@ -25,7 +26,6 @@ from advisor.answers.wording import (
     count_words,
     days_and_interval,
     estimate_mark,
-    percent_words,
     price_note,
     rank_words,
     rests_on_words,

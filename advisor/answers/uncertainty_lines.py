@@ -11,10 +11,10 @@ from advisor.answers.build_words import (
     limit_first,
     short_gpus_words,
 )
+from advisor.answers.chance_words import chance_words
 from advisor.answers.how_sure import better_unsold
 from advisor.answers.price_told import newer_words, prices_told
 from advisor.answers.shared_batch import measure_build
-from advisor.answers.wording import chance_words
 from advisor.costs.amounts import are, days_exact, days_rounded, minutes_words, usd_whole
 from advisor.ranking.price_ranges import LOOKED_AT, rank_spans
 from advisor.ranking.rank import Ranking

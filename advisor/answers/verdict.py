@@ -15,6 +15,7 @@ from advisor.answers.build_words import (
     over_words,
     owned_words,
 )
+from advisor.answers.chance_words import SURE, chance_words, makes_words
 from advisor.answers.how_sure import how_sure, sum_is_less
 from advisor.answers.nothing_fits import nothing_words
 from advisor.answers.offered import (
@@ -32,15 +33,7 @@ from advisor.answers.offered import (
     with_time,
 )
 from advisor.answers.two_lines import SMALL_LINE, of_two_lines
-from advisor.answers.wording import (
-    SURE,
-    chance_words,
-    days_and_ends,
-    estimate_mark,
-    is_unquoted,
-    makes_words,
-    price_day_words,
-)
+from advisor.answers.wording import days_and_ends, estimate_mark, is_unquoted, price_day_words
 from advisor.costs.amounts import usd_rounded
 from advisor.ranking.named_prices import ABOUT
 from advisor.ranking.rank import RankedRow, Ranking

@@ -20,7 +20,8 @@ from advisor.costs.amounts import (
     usd_exact,
 )
 from advisor.costs.price_book import quote_marks
-from advisor.ranking.candidates import Candidates, Reason
+from advisor.ranking.candidates import Candidates
+from advisor.ranking.gaps import Reason
 from advisor.ranking.rank import RankedRow
 from advisor.ranking.times import TrainingTime
 from bench_runner.records import Settings
@@ -233,50 +234,6 @@ def ends_words(low: float, high: float) -> str:
     """`` (50.2–126)``; nothing where both are the same when rounded."""
     ends = days_rounded(low), days_rounded(high)
     return "" if ends[0] == ends[1] else f" ({'–'.join(ends)})"
-
-
-_CHANCES = (
-    (0.05, "1 in 20"),
-    (0.1, "1 in 10"),
-    (0.2, "1 in 5"),
-    (0.25, "1 in 4"),
-    (1 / 3, "1 in 3"),
-    (0.4, "2 in 5"),
-    (0.5, "1 in 2"),
-    (0.6, "3 in 5"),
-    (2 / 3, "2 in 3"),
-    (0.75, "3 in 4"),
-    (0.8, "4 in 5"),
-    (0.9, "9 in 10"),
-    (0.95, "19 in 20"),
-)
-
-
-SURE = 0.98
-"""From this probability on an answer gives no odds."""
-
-
-def chance_words(chance: float) -> str:
-    """A probability, 0 to 1, as people say it: ``3 in 4``, ``almost certain``."""
-    if chance >= SURE:
-        return "almost certain"
-    if chance <= 0.02:
-        return "hardly a chance"
-    return min(_CHANCES, key=lambda known: abs(known[0] - chance))[1]
-
-
-def makes_words(chance: float, limit: float) -> str:
-    """``3 in 4 to make 60 days``; ``safely within 60 days`` where hardly anything speaks against
-    it."""
-    if chance >= SURE:
-        return f"safely within {counted_days(limit)}"
-    return f"{chance_words(chance)} to make {counted_days(limit)}"
-
-
-def percent_words(chance: float) -> str:
-    """A probability, 0 to 1, for a column: ``74 %``; 0 and 100 only of what is certain."""
-    shown = round(chance * 100)
-    return f"{min(max(shown, 1), 99) if 0 < chance < 1 else shown} %"
 
 
 def days_and_interval(row: RankedRow) -> str:

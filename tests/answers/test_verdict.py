@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from advisor.answers.build_words import in_machine, short_gpus_words
+from advisor.answers.chance_words import chance_words, makes_words
 from advisor.answers.doubts import doubts_of
 from advisor.answers.offered import EVEN, HARDLY
 from advisor.answers.rank_answer import rank_answer
@@ -21,11 +22,7 @@ from advisor.answers.ranking import headline
 from advisor.answers.rivals import kinds_words
 from advisor.answers.two_lines import LINE, SMALL_LINE, sentence_lines
 from advisor.answers.verdict import verdict
-from advisor.answers.wording import (
-    chance_words,
-    counted_days,
-    makes_words,
-)
+from advisor.answers.wording import counted_days
 from advisor.costs.amounts import days_rounded, usd_rounded
 from advisor.ranking.candidates import Candidates
 from advisor.ranking.named_prices import ABOUT

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from advisor.answers.build_words import short_gpus_words
 from advisor.costs.cost import DAYS_PER_YEAR
-from advisor.ranking.candidates import NO_PRICE
+from advisor.ranking.gaps import NO_PRICE
 from advisor.tui.widgets.plot.data import PointFlag
 
 if TYPE_CHECKING:

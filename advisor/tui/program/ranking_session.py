@@ -5,13 +5,11 @@ Pure: the screen calls it at every key press and draws what it says.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
-from advisor.answers.build_words import gpus_words, short_gpus_words
 from advisor.answers.verdict import verdict
 from advisor.answers.wording import count_words
 from advisor.costs.amounts import usd_whole
@@ -27,6 +25,7 @@ from advisor.tui.program.candidates_view import (
     read_key,
 )
 from advisor.tui.program.settings import TERM_NAMES, State
+from advisor.tui.program.shown_lines import lines_of, why_empty
 
 if TYPE_CHECKING:
     from datetime import date
@@ -42,15 +41,6 @@ if TYPE_CHECKING:
     from price_catalog.model import Rental
 
 
-INTERVAL = re.compile(r" \([\d.,]+–[\d.,]+\)")
-"""Of a sentence that is too long for its line."""
-WAY_KEYS = {
-    "budget": "Press b",
-    "days": "Press t",
-    "price": "Press F7, a",
-    "evidence": "Press v",
-}
-"""Where no build answers: which key helps."""
 MAX_KEPT_VIEWS = 16
 MAX_UNDO = 200
 SUNK = 10
@@ -351,20 +341,9 @@ class RankingSession:
     def why_empty(self) -> str:
         """Why the table has no rows, and which key changes that."""
         assert self.answer is not None
-        ranking = self.answer.ranking
-        candidates = ranking.candidates
-        if not candidates.builds:
-            return "No machine has these GPUs: press g and change the filter."
         if self.asked is None:
             return "No answer yet."
-        from advisor.answers.ways_out import TITLE, ways_out  # late: most questions have an answer
-
-        helps = ways_out(ranking, self.rentals, self.asked.key)
-        if helps:
-            keyed = (f"{WAY_KEYS.get(each.about, 'Or')}: {each.words}" for each in helps)
-            return "\n".join((f"{TITLE}:", *keyed))
-        name = candidates.model.name
-        return f"Nobody has measured {name} on these machines. Press x for the reasons."
+        return why_empty(self.answer.ranking, self.asked.key, self.rentals)
 
     def sentence(self, *, short: bool) -> str | None:
         """The answer in one sentence, as every surface begins with it; ``short`` where a line has
@@ -375,21 +354,10 @@ class RankingSession:
         return found.medium if short else found.sentence
 
     def lines(self, width: int) -> str:
-        """The answer in one line of so many cells, the doubt in the next; as a terminal with room
-        for nothing else shows them."""
+        """The answer in one line of so many cells, the doubt in the next."""
         if self.answer is None:
             return "Reading the store …"
-        found = verdict(self.answer.ranking)
-        said = found.short
-        if len(said) <= width:
-            return said
-        head, mark, doubt = said.partition("; " if found.row is not None else ": ")
-        head = head.rstrip(".")
-        if found.row is not None and len(head) >= width:
-            head = head.replace(gpus_words(found.row.build), short_gpus_words(found.row.build))
-        if len(head) >= width:
-            head = INTERVAL.sub("", head)
-        return f"{head}.\n{doubt[:1].upper()}{doubt[1:]}" if mark else f"{head}."
+        return lines_of(verdict(self.answer.ranking), width)
 
     def doubts(self) -> list[Doubt]:
         """What speaks against ordering first place."""
