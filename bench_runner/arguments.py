@@ -29,7 +29,7 @@ def find_recipe(name: str) -> Recipe:
     if name not in recipes:
         raise ValueError(
             f"no recipe is called {name!r}, nor is it a .toml file; "
-            f"{nearest(name, sorted(recipes))}"
+            f"{nearest(name, sorted(recipes), 'the folder bench_runner/recipes')}"
         )
     return recipes[name]
 

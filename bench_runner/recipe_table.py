@@ -135,14 +135,19 @@ def shown(value: object) -> str:
 _MOST_NAMED = 12
 
 
-def nearest(word: str, known: Collection[str]) -> str:
-    """What is known instead of ``word``: the nearest spelling, or all of them where few."""
+def nearest(word: str, known: Collection[str], listed_by: str = "") -> str:
+    """What is known instead of ``word``: the nearest spellings, or all of them where few, else what
+    lists all, where there is such.
+
+    In the words of `price_catalog.csv_table`: neither imports the other.
+    """
     from difflib import get_close_matches  # only a broken file pays for it
 
-    close = get_close_matches(word.casefold(), sorted(known), n=1, cutoff=0.5)
+    by_folded = {name.casefold(): name for name in known}
+    close = get_close_matches(word.casefold(), list(by_folded), n=3, cutoff=0.5)
     if close:
-        return f"did you mean '{close[0]}'?"
+        return "did you mean " + " or ".join(f"'{by_folded[name]}'" for name in close) + "?"
     if len(known) <= _MOST_NAMED:
-        return f"known: {', '.join(known)}"
-    near = get_close_matches(word.casefold(), sorted(known), n=3, cutoff=0.0)
-    return f"{len(known)} are known, such as {', '.join(near)}"
+        between = "; " if any(", " in name for name in known) else ", "
+        return "known: " + between.join(sorted(known))
+    return f"none is near: {listed_by} lists them" if listed_by else f"none of {len(known)} is near"
