@@ -34,15 +34,16 @@ FAST_TRIES = 1 / 6
 """The share of the settings that the fast search tries."""
 METHODS = ("naive", "free-lunch", "paper", "all")
 """``paper``: its 12 or 22 combinations; ``all``: those times what bench_runner.kernels holds."""
-KERNEL_TRIALS: Mapping[str, int] = {
-    "decoder": 8,
-    "encoder": 7,
-    "vit": 5,
-    "convnet": 3,
-    "ssm": 2,
+KERNEL_TRIALS: Mapping[str, tuple[int, int]] = {
+    "decoder": (8, 3),
+    "encoder": (7, 2),
+    "vit": (5, 1),
+    "convnet": (3, 1),
+    "ssm": (2, 2),
 }
-"""About how many other kernels the fast search of ``all`` tries at its best combination, by family
-(`kernels.expected_trials` counts them from the recipe)."""
+"""About how many other kernels the fast search of ``all`` tries at its best combination, by family,
+of a model that compiles and of one that does not (`kernels.expected_trials` counts them from the
+recipe)."""
 
 OFFLOADING_NEEDS_SHARDING = "offloading is a part of ZeRO and FSDP, so it needs one of them"
 SHARDING_NEEDS_GPUS = "over one GPU the paper shards to offload states and for nothing else"
@@ -234,10 +235,17 @@ class FastSearch(NamedTuple):
 
 
 def fast_search(
-    family: str, gpu_count: int, *, days: float, training_steps: int, settings: Settings | None
+    family: str,
+    gpu_count: int,
+    *,
+    compiles: bool,
+    days: float,
+    training_steps: int,
+    settings: Settings | None,
 ) -> FastSearch:
     """Of a model of this family whose run is thought to take so many days with the settings."""
-    tries = max(1.0, len(space(gpu_count)) * FAST_TRIES) + KERNEL_TRIALS.get(family, 8)
+    compiled, uncompiled = KERNEL_TRIALS.get(family, KERNEL_TRIALS["decoder"])
+    tries = max(1.0, len(space(gpu_count)) * FAST_TRIES) + (compiled if compiles else uncompiled)
     steps = None if settings is None else settings.gradient_accumulation_steps
     if not steps:
         return FastSearch(tries=tries, pass_s=None)

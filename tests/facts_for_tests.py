@@ -143,6 +143,7 @@ def make_model() -> Model:
         source_id="test",
         note=None,
         origin="shipped",
+        compiles=True,
     )
 
 

@@ -264,6 +264,7 @@ def pass_s_of(store: Store, recipe: Recipe, gpu_id: str, gpu_count: int) -> floa
     return space.fast_search(
         recipe.family,
         gpu_count,
+        compiles=recipe.support.compile,
         days=chosen[0].training_days,
         training_steps=recipe.training.training_steps,
         settings=chosen[0].settings,

@@ -289,6 +289,7 @@ def predict(
     search = fast_search(
         workload.family,
         count,
+        compiles=workload.compiles,
         days=0.0 if days is None else days,
         training_steps=workload.training_steps,
         settings=None if days is None else settings,

@@ -57,6 +57,8 @@ class Model:
     source_id: str
     note: str | None
     origin: Origin
+    compiles: bool
+    """Whether its code is compiled, so that a search has more settings to try."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -267,12 +267,14 @@ class RankUncertainty:
     def _search(self, i: int) -> FastSearch:
         candidates, model = self.candidates, self.candidates.model
         best = candidates.times[i]
+        settings = best.chosen.settings if best is not None and best.chosen is not None else None
         return fast_search(
             model.family,
             candidates.builds[i].gpu_count,
+            compiles=model.compiles,
             days=candidates.days[i],
             training_steps=model.training_steps,
-            settings=best.chosen.settings if best is not None and best.chosen is not None else None,
+            settings=settings,
         )
 
     def _wanted(self, i: int, left: float) -> Wanted:

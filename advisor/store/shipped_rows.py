@@ -96,4 +96,5 @@ def model_of(recipe: Recipe) -> Model:
         source_id=recipe.source,
         note=recipe.note,
         origin="shipped",
+        compiles=recipe.support.compile,
     )

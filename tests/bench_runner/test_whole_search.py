@@ -468,7 +468,7 @@ def test_the_estimate_counts_kernels_too() -> None:
     # The paper's 12 combinations and ZeRO-1 without offloading, kept or recomputed, x 24 kernels;
     # the 2 that do not shard with half-precision weights too
     assert kernels.expected_trials(whole, "exhaustive") == (12 + 2) * 24 + 2 * 24
-    assert 2 + space.KERNEL_TRIALS["decoder"] <= kernels.expected_trials(whole, "fast") <= 28
+    assert 2 + space.KERNEL_TRIALS["decoder"][0] <= kernels.expected_trials(whole, "fast") <= 28
 
 
 @pytest.mark.parametrize("gpu_count", [1, 2, 8])
@@ -476,9 +476,20 @@ def test_what_is_said_before_a_benchmark_is_what_it_counts_itself(gpu_count: int
     for recipe in load_recipes():
         chosen = kernels.settings_of_methods("all", recipe, gpu_count, flash=False)
         counted = kernels.expected_trials(chosen, "fast")
-        told = space.fast_search(recipe.family, gpu_count, days=1, training_steps=1, settings=None)
-        if not recipe.support.compile and recipe.family != "ssm":
-            assert counted < told.tries, recipe.recipe_id  # fewer than others of its family
-            continue
+        told = space.fast_search(
+            recipe.family,
+            gpu_count,
+            compiles=recipe.support.compile,
+            days=1,
+            training_steps=1,
+            settings=None,
+        )
         # By its family alone: a ViT in half precision has more to try than one in FP32.
         assert told.tries == pytest.approx(counted, abs=2.0), recipe.recipe_id
+        plain = replace(recipe, support=replace(recipe.support, compile=False))
+        fewer = kernels.settings_of_methods("all", plain, gpu_count, flash=False)
+        counted = kernels.expected_trials(fewer, "fast")
+        told = space.fast_search(
+            recipe.family, gpu_count, compiles=False, days=1, training_steps=1, settings=None
+        )
+        assert told.tries == pytest.approx(counted, abs=1.5), recipe.recipe_id

@@ -22,6 +22,8 @@ from advisor.prediction.model.resolve import Ask, resolve
 from advisor.prediction.model.targets import Run, target_of_size, target_of_timm
 from advisor.store import Store, StoreError, build_store, check_store, migrate
 from advisor.store.connection import created
+from advisor.store.own_models import model_values
+from advisor.store.rows import insert_missing
 from bench_runner.recipes import load_recipes
 from price_catalog.builds import GPU_COUNTS
 from tests.store_for_tests import look, record
@@ -178,6 +180,27 @@ def test_a_store_without_definitions_is_migrated_and_then_keeps_models(
         "mine",
         "our-llama",
     }
+    assert check_store(path) == []
+
+
+@pytest.mark.parametrize("compiles", [True, False])
+def test_whether_a_model_that_was_kept_earlier_compiles_is_read_from_its_definition(
+    tmp_path: Path, compiles: bool
+) -> None:
+    path, schema = tmp_path / "older.duckdb", tmp_path / "schema"
+    schema.mkdir()
+    for step in migrate.migrations()[:13]:
+        shutil.copy(step.path, schema)
+    recipe = next(each for each in load_recipes() if each.recipe_id == "pythia-70m")
+    support = replace(recipe.support, compile=compiles)
+    values = model_values(OwnModel(recipe=replace(recipe, recipe_id="mine", support=support)))
+    values.pop("compiles")
+    with created(path) as connection:
+        migrate.migrate(connection, 0, migrate.migrations(schema))
+        connection.execute("INSERT INTO meta VALUES ('shipped_digest', 'older')")
+        insert_missing(connection, "recipe", [{**values, "origin": "local"}])
+    store = Store(path, note=lambda _: None)
+    assert {m.recipe_id: m.compiles for m in look(store).models()}["mine"] is compiles
     assert check_store(path) == []
 
 
