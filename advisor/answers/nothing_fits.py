@@ -21,6 +21,7 @@ from advisor.costs.amounts import day_words, usd_rounded
 from advisor.costs.price_book import PriceBook
 from advisor.ranking.candidates import Candidates
 from advisor.ranking.rank import Ranking
+from advisor.ranking.why_left_out import NO_ESTIMATE, all_lack_bf16, no_time, untimed_gpus
 
 MOST_NAMED = 2
 """How many GPUs a sentence names before it says ``nothing``."""
@@ -70,7 +71,26 @@ def _unrankable(ranking: Ranking) -> str:
         )
     if candidates.evidence == "published":
         return f"No machine with a price has a published time for {model}."
-    return f"No machine can be ranked for {model}: none has both a price and a training time."
+    return _untimed(candidates)
+
+
+def _untimed(candidates: Candidates) -> str:
+    """Why no build has a time in sound evidence."""
+    start = f"No machine can be ranked for {candidates.model.name}"
+    if candidates.uncounted is not None:
+        return f"{start}: it is counted no longer ({candidates.uncounted.rstrip('.')})."
+    gpus = untimed_gpus(candidates)
+    if not gpus:
+        return f"{start}: none has both a price and a training time."
+    if all_lack_bf16(candidates):
+        few = len(gpus) <= MOST_NAMED
+        none = f"No machine with {' or '.join(gpu.name for gpu in gpus)}"
+        they = f"the {gpus[0].name} has" if len(gpus) == 1 else "they have"
+        return (
+            f"{none if few else 'None of these GPUs'} trains {candidates.model.name}: it trains in "
+            f"bf16, for which {they} no cores."
+        )
+    return f"{start}: {no_time(candidates, gpus[0]).removeprefix(NO_ESTIMATE)}"
 
 
 def _nearest(ranking: Ranking) -> Iterator[str]:

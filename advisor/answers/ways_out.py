@@ -22,6 +22,7 @@ from advisor.costs.amounts import usd_rounded
 from advisor.costs.price_book import add_command
 from advisor.costs.rental import rent_offers, rented_usd
 from advisor.ranking.rank import Ranking
+from advisor.ranking.why_left_out import all_lack_bf16
 from bench_runner.typed_numbers import plain
 
 if TYPE_CHECKING:
@@ -47,6 +48,8 @@ def ways_out(ranking: Ranking, rentals: Iterable[Rental], key: CandidatesKey) ->
         sound = key._replace(evidence="sound")
         command = asked_again(ranking, sound, budget=asked, days=_days(limit))
         found.append(Doubt(about="evidence", words=words, command=command))
+    if not candidates.rankable and key.evidence == "sound":
+        found += _to_be_timed(ranking, key, budget=asked)
     if not candidates.rankable and "no-price" in candidates.gap and isinstance(key.prices, date):
         latest = key._replace(prices="latest")
         command = asked_again(ranking, latest, budget=asked, days=_days(limit))
@@ -86,6 +89,34 @@ def ways_out(ranking: Ranking, rentals: Iterable[Rental], key: CandidatesKey) ->
         command = asked_again(ranking, key, budget=asked, days=_days(limit))
         command += " --nodes 2 --fabric infiniband-ndr"
         found.append(Doubt(about="two", words=words, command=command))
+    return found
+
+
+def _to_be_timed(ranking: Ranking, key: CandidatesKey, *, budget: str | None) -> list[Doubt]:
+    """What gives a model times that has none."""
+    candidates = ranking.candidates
+    name = candidates.model.recipe_id
+    if candidates.uncounted is not None:
+        words = "keep it anew from its file"
+        command = f"advisor predict --model FILE --keep {quoted(name)} --force"
+        return [Doubt(about="model", words=words, command=command)]
+    if not all_lack_bf16(candidates):
+        return []
+    half = f"{name}-fp16"
+    keep = f"advisor predict --model {quoted(name)} --precision fp16 --keep {quoted(half)}"
+    found = [
+        Doubt(
+            about="precision",
+            words=f"kept in fp16, as {half}, it is ranked on them (a model with experts is not)",
+            command=keep,
+        )
+    ]
+    if key.gpu_ids is not None:
+        all_gpus = key._replace(gpu_ids=None)
+        command = asked_again(
+            ranking, all_gpus, budget=budget, days=_days(ranking.question.max_days)
+        )
+        found.append(Doubt(about="gpus", words="newer GPUs have bf16 cores", command=command))
     return found
 
 

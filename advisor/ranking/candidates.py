@@ -40,15 +40,18 @@ class Candidates:
         evidence: EvidenceRule,
         network: Fabric | None = None,
         supply: Supply | None = None,
+        uncounted: str | None = None,
     ) -> None:
         """A build that cannot be put together is left out; `builds` says which those are.
 
         ``network`` joins the machines of builds of several; ``supply`` is the circuit that was
-        asked for, under which the builds were made.
+        asked for, under which the builds were made; ``uncounted`` is why a model of the user's own,
+        kept by an earlier version, has no estimates.
         """
         self.model = model
         self.network = network
         self.supply = supply
+        self.uncounted = uncounted
         self.evidence = evidence
         self.prices = prices
         self.builds = builds

@@ -37,6 +37,7 @@ class Evidence(Protocol):
     def sources(self) -> tuple[Source, ...]: ...
     def price_book(self, rule: PriceRule, today: date) -> PriceBook: ...
     def best_times(self, recipe_id: str, evidence: EvidenceRule) -> tuple[BestTime, ...]: ...
+    def uncounted_models(self) -> dict[str, str]: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,10 +158,31 @@ def take_snapshot(
 
 def make_candidates(reader: Evidence, snapshot: Snapshot, key: CandidatesKey) -> Candidates:
     """Every build with its cost and its time for the model, as the open store knows them."""
-    return candidates_of(reader.best_times(key.recipe_id, key.evidence), snapshot, key)
+    times = reader.best_times(key.recipe_id, key.evidence)
+    uncounted = None
+    if key.evidence == "sound":
+        uncounted = why_uncounted(reader, snapshot, key.recipe_id, times)
+    return candidates_of(times, snapshot, key, uncounted)
 
 
-def candidates_of(times: Sequence[BestTime], snapshot: Snapshot, key: CandidatesKey) -> Candidates:
+def why_uncounted(
+    reader: Evidence, snapshot: Snapshot, recipe_id: str, times: Sequence[BestTime]
+) -> str | None:
+    """Why a model of the user's own, kept by an earlier version, has no estimates; None where it
+    has some, and of other models."""
+    if snapshot.model(recipe_id).origin != "local":
+        return None
+    if any(time.chosen is not None and time.chosen.basis == "predicted" for time in times):
+        return None
+    return reader.uncounted_models().get(recipe_id)
+
+
+def candidates_of(
+    times: Sequence[BestTime],
+    snapshot: Snapshot,
+    key: CandidatesKey,
+    uncounted: str | None = None,
+) -> Candidates:
     """Every build with its cost and its time for the model; only of these GPUs, where given.
 
     What the lab's circuit does not carry, where one is given, cannot be built. With a network two
@@ -189,7 +211,7 @@ def candidates_of(times: Sequence[BestTime], snapshot: Snapshot, key: Candidates
     if key.network is not None:
         builds += tuple(build._replace(machines=2) for build in builds if _sold_twice(build))
     model = snapshot.model(key.recipe_id)
-    return Candidates(model, builds, times, book, key.evidence, key.network, key.supply)
+    return Candidates(model, builds, times, book, key.evidence, key.network, key.supply, uncounted)
 
 
 def _sold_twice(build: Build) -> bool:

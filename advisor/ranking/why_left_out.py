@@ -10,9 +10,14 @@ from advisor.costs.price_book import add_command
 from advisor.ranking.candidates import Candidates
 from advisor.ranking.gaps import Reason
 from advisor.ranking.question import Question
-from advisor.ranking.times import BestTime
+from advisor.ranking.times import BestTime, Model
 from price_catalog.builds import Build
 from price_catalog.model import Gpu
+
+NO_ESTIMATE = "no estimate: "
+"""How it begins where no time can be told."""
+FIRST_WITH_BF16 = 8.0
+"""NVIDIA's compute capability."""
 
 
 def why_left_out(candidates: Candidates, i: int, reason: Reason, question: Question) -> str:
@@ -25,7 +30,7 @@ def why_left_out(candidates: Candidates, i: int, reason: Reason, question: Quest
         or (_no_price(candidates, i) if reason == "no-price" else None)
         or (_host_memory(candidates, i) if reason == "does-not-fit" else None)
         or _detail(reason, candidates.cost_usd(i), time, question)
-        or _no_time(candidates, build.gpu)
+        or no_time(candidates, build.gpu)
     )
 
 
@@ -89,29 +94,49 @@ def _detail(
     return None
 
 
-def _no_time(candidates: Candidates, gpu: Gpu) -> str:
+def lacks_bf16(model: Model, gpu: Gpu) -> bool:
+    """Whether the model trains in bf16, for which the GPU has no cores."""
+    capability = float(gpu.compute_capability or FIRST_WITH_BF16)
+    return model.precision == "bf16" and capability < FIRST_WITH_BF16
+
+
+def untimed_gpus(candidates: Candidates) -> list[Gpu]:
+    """The GPUs of which no time is known."""
+    gaps = zip(candidates.builds, candidates.gap, strict=True)
+    return list(dict.fromkeys(build.gpu for build, gap in gaps if gap == "no-time"))
+
+
+def all_lack_bf16(candidates: Candidates) -> bool:
+    """Whether that is why there are none."""
+    gpus = untimed_gpus(candidates)
+    return bool(gpus) and all(lacks_bf16(candidates.model, gpu) for gpu in gpus)
+
+
+def no_time(candidates: Candidates, gpu: Gpu) -> str:
     """Why no time is known: what is missing, and how to supply it."""
     if candidates.evidence != "sound":
         return "nobody published a time for this model on this machine"
-    precision = candidates.model.precision
+    model = candidates.model
+    if candidates.uncounted is not None:
+        why = f"your model {model.recipe_id} is counted no longer: {candidates.uncounted}"
+        return f"{NO_ESTIMATE}{why}"
+    if lacks_bf16(model, gpu):
+        return f"{NO_ESTIMATE}the {gpu.name} has no bf16 cores, and this model trains in bf16"
     rates = {
         "bf16": gpu.bf16_tflops,
         "fp16": gpu.fp16_tflops,
         "fp32": gpu.tf32_tflops or gpu.bf16_tflops,
     }
-    first_with_bf16 = 8.0  # NVIDIA's compute capability
-    if precision == "bf16" and float(gpu.compute_capability or first_with_bf16) < first_with_bf16:
-        return f"no estimate: the {gpu.name} has no bf16 cores, and this model trains in bf16"
-    measure = f"advisor bench --model {candidates.model.recipe_id}"
+    measure = f"advisor bench --model {model.recipe_id}"
     missing = "memory bandwidth" if gpu.memory_bandwidth_gb_s is None else None
-    if rates.get(precision, 0.0) is None:
-        missing = f"{'TF32' if precision == 'fp32' else precision} speed"
+    if rates.get(model.precision, 0.0) is None:
+        missing = f"{'TF32' if model.precision == 'fp32' else model.precision} speed"
     if missing is not None:
         return (
-            f"no estimate: the catalogue has no {missing} for the {gpu.name}; add it to "
+            f"{NO_ESTIMATE}the catalogue has no {missing} for the {gpu.name}; add it to "
             f"price_catalog/gpus.csv, or measure: {measure}"
         )
     return (
-        f"no estimate: the {gpu.name} is too unlike every GPU that was measured, or would have to "
+        f"{NO_ESTIMATE}the {gpu.name} is too unlike every GPU that was measured, or would have to "
         f"be faster than it can; measure: {measure}"
     )

@@ -63,6 +63,12 @@ class Reader:
         """Every recipe, by family and size."""
         return tuple(Model(**record) for record in self._records("models"))
 
+    def uncounted_models(self) -> dict[str, str]:
+        """Why a model of the user's own, kept by an earlier version, is counted no longer."""
+        from advisor.store.predictions import uncounted_models
+
+        return uncounted_models(self.connection)
+
     def gpus(self) -> tuple[Gpu, ...]:
         """Every GPU, oldest first."""
         return tuple(

@@ -143,10 +143,8 @@ class Store:
 
     def uncounted_models(self) -> dict[str, str]:
         """Why a model of the user's own, kept by an earlier version, is counted no longer."""
-        from advisor.store.predictions import uncounted_models
-
         with self.reading() as reader:
-            return uncounted_models(reader.connection)
+            return reader.uncounted_models()
 
     def add_recipes(self, models: Iterable[OwnModel]) -> int:
         """Keep recipes of the user's own, so that their times can be ranked; how many were new."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from datetime import date
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from advisor.cli.main import main
@@ -266,3 +268,44 @@ def test_a_prediction_calls_a_card_what_the_ranking_calls_it(
     assert "Blackwell" not in out
     code, out, _ = told(capsys, *asked, "--format", "json", "--store", str(store_path))
     assert json.loads(out)["gpu"] == "RTX PRO 6000 Blackwell Max-Q"
+
+
+def test_gpus_without_bf16_cores_are_told_with_what_to_type(
+    own_store: Path, capsys: Capture
+) -> None:
+    at = ("--store", str(own_store))
+    code, out, err = told(capsys, "rank", "--model", "pythia-1b", "--gpus", "T4", *at)
+    assert (code, err) == (1, "")
+    first = "No machine with T4 trains Pythia 1B: it trains in bf16, for which the T4 has no cores."
+    assert out.splitlines()[0] == first
+    several = told(capsys, "rank", "--model", "pythia-1b", "--gpus", "V100,T4", *at)[1]
+    assert several.startswith(
+        "None of these GPUs trains Pythia 1B: it trains in bf16, for which they have no cores.\n"
+    )
+    asked = ("rank", "--model", "pythia-1b", "--gpus", "T4", "--format", "json", *at)
+    doubts = json.loads(told(capsys, *asked)[1])["verdict"]["doubts"]
+    keep, others = (shlex.split(doubt["command"])[1:] for doubt in doubts)
+    assert "fp16" in keep and "--gpus" not in others
+    assert told(capsys, *keep)[0] == 0
+    assert told(capsys, *others)[0] == 0
+    kept = told(capsys, "rank", "--model", "pythia-1b-fp16", "--gpus", "V100", *at)
+    assert kept[0] == 0 and "pythia-1b-fp16 in ≈" in " ".join(kept[1].split())
+
+
+def test_a_kept_model_that_is_counted_no_longer_is_ranked_with_the_reason(
+    own_store: Path, capsys: Capture
+) -> None:
+    at = ("--store", str(own_store))
+    assert told(capsys, "predict", "--model", "pythia-70m", "--keep", "mine", *at)[0] == 0
+    with duckdb.connect(str(own_store)) as connection:
+        connection.execute(
+            "UPDATE recipe SET definition = replace(definition, 'GPTNeoX', 'NoGPTNeoX')"
+            " WHERE origin = 'local'"
+        )
+        connection.execute("DELETE FROM prediction WHERE recipe_id = 'mine'")  # as an update does
+    code, out, _ = told(capsys, "rank", "--model", "mine", "--budget", "40k", *at)
+    assert code == 1
+    assert out.startswith("No machine can be ranked for mine: it is counted no longer (")
+    assert "advisor predict --model FILE --keep mine --force" in out
+    answer = json.loads(told(capsys, "rank", "--model", "mine", "--format", "json", *at)[1])
+    assert "your model mine is counted no longer: " in json.dumps(answer["excluded"])

@@ -21,6 +21,9 @@ WAY_KEYS = {
     "days": "Press t",
     "price": "Press F7, a",
     "evidence": "Press v",
+    "gpus": "Press g",
+    "model": "Press n",
+    "precision": "Press n",
 }
 """Where no build answers: which key helps."""
 

@@ -56,11 +56,19 @@ class Reading(NamedTuple):
     """What speaks against first place, and to which question."""
 
 
+class Timed(NamedTuple):
+    """What the store knows of how long a model takes."""
+
+    times: tuple[BestTime, ...]
+    uncounted: str | None
+    """Why there are no estimates of a model of the user's own."""
+
+
 class Read(NamedTuple):
     """A reading as one process hands it to another."""
 
     reading: Reading
-    times: dict[str, tuple[BestTime, ...]]
+    times: dict[str, Timed]
     notes: list[str]
 
 
@@ -79,7 +87,7 @@ class StoreReader:
         self._snapshot: Snapshot | None = None
         self._measured: Mapping[str, int] = {}
         self._rentals: Sequence[Rental] = ()
-        self._times: dict[str, tuple[BestTime, ...]] = {}
+        self._times: dict[str, Timed] = {}
 
     def changed(self) -> bool:
         """Whether the store may be another than when it was last read; not while it is read."""
@@ -168,19 +176,21 @@ class StoreReader:
     ) -> Reading:
         from advisor.answers.doubts import doubts_of
         from advisor.ranking.rank import rank
-        from advisor.ranking.snapshot import candidates_of
+        from advisor.ranking.snapshot import candidates_of, why_uncounted
         from advisor.ranking.times import at_face_value
 
         asked, _ = read_question(state.typed(), snapshot, guess_model_by=self._measured)
         if asked is None:
             return self._reading(snapshot, token, None, None)
         key = asked.key
-        times = self._times.get(key.recipe_id)
-        if times is None:
+        timed = self._times.get(key.recipe_id)
+        if timed is None:
             assert reader is not None  # the caller opened the store for what is not known
-            times = self._times[key.recipe_id] = reader.best_times(key.recipe_id, "sound")
-        standing = times if key.evidence == "sound" else at_face_value(times)
-        candidates = candidates_of(standing, snapshot, key)
+            times = reader.best_times(key.recipe_id, "sound")
+            timed = Timed(times, why_uncounted(reader, snapshot, key.recipe_id, times))
+            self._times[key.recipe_id] = timed
+        standing = timed.times if key.evidence == "sound" else at_face_value(timed.times)
+        candidates = candidates_of(standing, snapshot, key, timed.uncounted)
         for rule in RANK_RULES:
             # Sorts the candidates now, in this thread, and not at the first key press.
             _ = rank(candidates, replace(asked.question, rule=rule)).uncertainty.tied
