@@ -113,7 +113,7 @@ def prediction_doubts(
     if answer.assumptions:
         change = "" if said is None else "; change what differs"
         words = f"{'; '.join(answer.assumptions)}{change}"
-        doubts.append(Doubt(about="assumed", words=words, command=said or bench))
+        doubts.append(Doubt(about="assumed", words=words, command=said or ""))
     if rank is not None:
         words = "which machine with this GPU to order, at what price"
         doubts.append(Doubt(about="machine", words=words, command=rank))

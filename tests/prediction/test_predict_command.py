@@ -572,3 +572,23 @@ def test_a_batch_too_small_for_the_gpus_is_told_with_one_that_is_not(
     assert call(fitted, *words, "--count", "1024") == 1
     assert "give --batch 1024 or more" in " ".join(capsys.readouterr().out.split())
     assert call(fitted, *words, "--count", "1024", "--batch", "1024") == 0
+
+
+@pytest.mark.parametrize("details", [(), ("--details",)])
+def test_no_command_is_suggested_twice(
+    details: tuple[str, ...],
+    fitted: Fitted,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What is assumed here no flag says, and keeping the model is told already."""
+    words = ("--model", "pythia-1b", "--gpu", "v100-sxm2-32gb", "--count", "4")
+    words += ("--precision", "fp16")
+    monkeypatch.setattr("sys.argv", ["advisor", "predict", *words])
+    assert call(fitted, *words, *details) == 0
+    out = capsys.readouterr().out
+    assert "  assumed  " in out and out.count("--keep my-model") == 1
+    assert call(fitted, *words, "--format", "json") == 0
+    doubts = json.loads(capsys.readouterr().out)["verdict"]["doubts"]
+    commands = [doubt["command"] for doubt in doubts if doubt["command"]]
+    assert len(commands) == len({*commands}) and len(doubts) > len(commands)
