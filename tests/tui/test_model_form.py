@@ -8,7 +8,7 @@ from advisor.parse import InputError
 from advisor.tui.pages.model_form import read_target
 
 TYPED = dict.fromkeys(
-    ("source", "tokens", "images", "parameters", "batch", "sequence_length"), ""
+    ("source", "tokens", "images", "parameters", "batch", "sequence_length", "precision"), ""
 ) | {"source": "decoder", "parameters": "1.1B", "tokens": "300B"}
 
 
@@ -23,9 +23,21 @@ def test_numbers_may_name_what_they_count_as_on_the_command_line() -> None:
     [
         ("batch", "1M tokens", "batch '1M tokens' is in tokens: write samples"),
         ("tokens", "3 epochs", "tokens '3 epochs' is in epochs: write what is seen in all"),
+        ("precision", "fp12", "precision 'fp12' is not one of fp16, bf16, fp32"),
         ("sequence_length", "two", "sequence length 'two' is not a whole number"),
     ],
 )
 def test_numbers_of_something_else_are_one_line(field: str, text: str, words: str) -> None:
-    with pytest.raises(InputError, match=words):
+    with pytest.raises((InputError, ValueError), match=words):
         read_target(TYPED | {field: text})
+
+
+def test_a_precision_is_typed_as_on_the_command_line() -> None:
+    assert read_target(TYPED).workload.precision == "bf16"
+    assert read_target(TYPED | {"precision": " FP16 "}).workload.precision == "fp16"
+
+
+def test_a_recipe_is_kept_in_another_precision() -> None:
+    recipe = dict.fromkeys(TYPED, "") | {"source": "pythia-1b", "precision": "fp16"}
+    target = read_target(recipe)
+    assert target.recipe is not None and target.recipe.training.precision == "fp16"

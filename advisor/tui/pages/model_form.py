@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import on, work
 from textual.app import ComposeResult
@@ -23,6 +23,7 @@ from advisor.tui.widgets.text_input import Field
 
 if TYPE_CHECKING:
     from advisor.prediction.model.targets import Target
+    from bench_runner.recipes import Precision
 
 FIELDS = (
     ("source", "Model", "a config.json or its folder, a timm name, or decoder"),
@@ -32,6 +33,7 @@ FIELDS = (
     ("images", "Images", "of the whole run, in place of tokens: 1.28B"),
     ("batch", "Batch", "samples an optimiser step: 512"),
     ("sequence_length", "Sequence", "tokens a sample, where the file does not say it"),
+    ("precision", "Precision", "bf16 or fp16, where it is another than the file's"),
 )
 LABELS = {
     "--tokens": "Tokens",
@@ -39,6 +41,7 @@ LABELS = {
     "--batch": "Batch",
     "--sequence-length": "Sequence",
     "--parameters": "Size",
+    "--precision": "Precision",
 }
 """Of each flag of `advisor predict`: the field."""
 
@@ -184,6 +187,7 @@ def read_target(typed: dict[str, str]) -> Target:
         images=amount("images", "1.28B", "images"),
         batch_size=parse_samples(batch, "batch") if batch else None,
         sequence_length=parse_whole(length, "sequence length", ("tokens",)) if length else None,
+        precision=cast("Precision | None", typed["precision"].strip().casefold() or None),
     )
     size = amount("parameters", "1.1B", "parameters", "params")
     source = typed["source"]
