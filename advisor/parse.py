@@ -110,7 +110,13 @@ _MINUS = ("-", "\u2212", "\u2013")
 
 
 def _refused(
-    what: str, text: str, otherwise: str, hint: str, number: str = "", unit: str = ""
+    what: str,
+    text: str,
+    otherwise: str,
+    hint: str,
+    number: str = "",
+    unit: str = "",
+    currency: str = "",
 ) -> InputError:
     """What is wrong with a number that was typed: of how it is written, else ``otherwise``, which
     ``hint`` mends. ``number`` is the text without its currency."""
@@ -119,14 +125,19 @@ def _refused(
         return InputError(f"{what} is empty: {hint}")
     if stripped.lstrip("$ ").startswith(_MINUS):
         return InputError(f"{what} {shown(stripped)} is negative: {hint}")
-    why = mistyped(number or stripped, unit)
+    why = mistyped(number or stripped, unit, currency)
     return InputError(f"{what} {shown(stripped)} {why or f'{otherwise}: {hint}'}")
 
 
 def parse_budget(
-    text: str, what: str = "budget", hint: str = _BUDGET_HINT, most: Decimal = MAX_BUDGET_USD
+    text: str,
+    what: str = "budget",
+    hint: str = _BUDGET_HINT,
+    most: Decimal = MAX_BUDGET_USD,
+    currency: str = "",
 ) -> Decimal:
-    """US dollars, exact to the cent; ``hint`` is how to write them. Raises InputError.
+    """US dollars, or an amount in ``currency``, exact to the cent; ``hint`` is how to write it.
+    Raises InputError.
 
     ``40.000`` is refused: it is forty thousand to one reader and forty to another.
     """
@@ -140,7 +151,7 @@ def parse_budget(
     alone = plain_money(money["amount"]) if money else ""
     number = read_number(alone)
     if money is None or number is None or number.could_be_thousands or number.unit not in SUFFIXES:
-        raise _refused(f"the {what}", stripped, "is not an amount", hint, alone)
+        raise _refused(f"the {what}", stripped, "is not an amount", hint, alone, currency=currency)
     amount = number.value * SUFFIXES[number.unit]
     if amount == 0:
         raise InputError(f"the {what} is zero: {hint}")
@@ -193,7 +204,7 @@ def parse_money(text: str, what: str = "budget") -> tuple[Decimal, Money | None]
             "like 40000"
         )
     hint = f"write a plain amount, such as 40000 {rate.code} or 40k {rate.code}"
-    amount = parse_budget(bare, what, hint)
+    amount = parse_budget(bare, what, hint, currency=rate.code)
     usd = (amount * rate.usd_per_unit).quantize(Decimal("0.01"), ROUND_HALF_UP)
     return usd, Money(amount, rate)
 

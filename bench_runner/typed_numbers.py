@@ -97,9 +97,10 @@ _SPACED_COMMA = re.compile(
 _POINTS = re.compile(r"(\d{1,3}(?:\.\d{3})+)(?:,(\d+))?(\s*[a-z]*)", re.IGNORECASE | re.ASCII)
 
 
-def mistyped(text: str, unit: str = "") -> str:
+def mistyped(text: str, unit: str = "", currency: str = "") -> str:
     """What is wrong with how a number is written, or that it could be two, and what to write
-    instead; empty where nothing better is known than that it is none. ``unit`` is in the plural."""
+    instead; empty where nothing better is known than that it is none. ``unit`` is in the plural,
+    ``currency`` is written again."""
     stripped = text.strip().translate(_SPACES)
     if len(stripped) > MOST_LETTERS:
         return ""
@@ -108,8 +109,10 @@ def mistyped(text: str, unit: str = "") -> str:
         one, thousand = f"{number.value.normalize():f}", f"{number.value * 1000:.0f}"
         # Three decimals are in doubt however often they are written; a fourth says what they are.
         alone = one + "0" if len(one.partition(".")[2]) == 3 else one
-        of_what = f" {unit}" if unit else ""
-        return f"could mean {one} or {int(thousand):,}{of_what}: write {alone} or {thousand}"
+        of_what = f" {unit or currency}" if unit or currency else ""
+        again = f" {currency}" if currency else ""
+        write = f"write {alone}{again} or {thousand}{again}"
+        return f"could mean {one} or {int(thousand):,}{of_what}: {write}"
     if (comma := _COMMA.fullmatch(stripped)) is not None:
         return f"has a comma for the decimal point: write {comma[1]}.{comma[2]}{comma[3]}"
     if (spaced := _SPACED_COMMA.fullmatch(stripped)) is not None:

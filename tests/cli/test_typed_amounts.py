@@ -11,7 +11,7 @@ import pytest
 from advisor.cli.command_parser import build_parser
 from advisor.cli.main import main
 from advisor.cli.prices_cost_rent import read_request
-from advisor.parse import InputError
+from advisor.parse import InputError, parse_money
 from advisor.tui.program.running_costs import read_terms
 from advisor.tui.program.settings import State
 
@@ -117,3 +117,12 @@ def test_what_is_typed_for_something_else_is_told_by_what_was_typed(
     assert says in capsys.readouterr().err
     assert not read_terms(State(electricity="$0.15", staff="$2000"))[1]
     assert "is money" in read_terms(State(pue="$5"))[1]["pue"]
+
+
+@pytest.mark.parametrize("typed", ["25.000 EUR", "€25.000"])
+def test_an_amount_that_could_be_two_is_told_in_its_own_currency(typed: str) -> None:
+    with pytest.raises(InputError) as told:
+        parse_money(typed)
+    assert str(told.value) == (
+        "the budget '25.000' could mean 25 or 25,000 EUR: write 25 EUR or 25000 EUR"
+    )
