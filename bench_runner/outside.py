@@ -50,10 +50,11 @@ def read_outside(path: str | Path, limit: int) -> bytes:
 
 
 def text_outside(path: str | Path, limit: int) -> str:
-    """The same as text. Raises OutsideError and OSError."""
+    """The same as text, without the mark that some editors put before it. Raises OutsideError and
+    OSError."""
     raw = read_outside(path, limit)
     try:
-        return raw.decode()
+        return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise OutsideError(f"is not UTF-8 text (byte {error.start}): save it as UTF-8") from None
 

@@ -252,15 +252,30 @@ def test_other_files_are_one_line(tmp_path: Path) -> None:
     binary, timm = tmp_path / "config.json", tmp_path / "timm.json"
     binary.write_bytes(b"\xff\xfe\x00\x01")
     timm.write_text('{"model_type": "efficientnet", "image_size": 224}')
+    nothing, cut, number = (tmp_path / f"{name}.json" for name in ("nothing", "cut", "number"))
+    nothing.write_text(" \n")
+    cut.write_text('{"model_type": "llam')
+    number.write_text('{"model_type": 5}')
     for path, words in (
         (tmp_path / "none.json", "is not there"),
-        (tmp_path, "is a folder"),
+        (tmp_path, "holds no config.json; give one that does"),
         (timm, "by its timm name alone; write one, such as efficientnet_b0"),
-        (binary, "not UTF-8"),
+        (binary, "not UTF-8 text .*: save it as UTF-8"),
+        (nothing, r"nothing\.json is empty; give the model's config\.json"),
+        (cut, r"cut\.json is not JSON: line 1, column 16: .*; correct it, or take it anew"),
+        (number, "model_type': is 5; write the architecture's name, as llama"),
     ):
         with pytest.raises(ValueError, match=words) as caught:
             target_of_config(path, TEXT)
         assert "\n" not in str(caught.value)
+
+
+def test_a_file_as_windows_editors_save_it_is_read(tmp_path: Path) -> None:
+    plain = target_of_config(write(tmp_path, LLAMA_32_1B), TEXT)
+    path = tmp_path / "config.json"
+    path.write_bytes(b"\xef\xbb\xbf" + json.dumps(LLAMA_32_1B, indent=1).encode())
+    path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    assert target_of_config(path, TEXT).workload == plain.workload
 
 
 def test_code_that_a_configuration_names_is_never_run(tmp_path: Path) -> None:

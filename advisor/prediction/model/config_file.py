@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from bench_runner.architecture import whole
-from bench_runner.outside import OutsideError, TooLargeError, json_outside, read_outside
+from bench_runner.outside import OutsideError, TooLargeError, json_outside, text_outside
 
 LARGEST_FILE = 8 * 2**20
 """Bytes; the largest real ones name 21,841 classes in under two million."""
@@ -49,11 +49,11 @@ def read_config(path: Path) -> Mapping[str, Any]:
     import json
 
     try:
-        raw = read_outside(path, LARGEST_FILE)
+        text = text_outside(path, LARGEST_FILE)
     except FileNotFoundError:
         raise ValueError(f"{path} is not there; give the path of a config.json") from None
     except IsADirectoryError:
-        raise ValueError(f"{path} is a folder; give the path of the config.json in it") from None
+        raise ValueError(f"the folder {path} holds no config.json; give one that does") from None
     except TooLargeError:
         raise ValueError(
             f"{path.name} is larger than {LARGEST_FILE // 2**20} MiB, which no config.json is; "
@@ -64,14 +64,13 @@ def read_config(path: Path) -> Mapping[str, Any]:
     except OSError as error:
         raise ValueError(f"{path} cannot be read: {error.strerror}") from None
     try:
-        content = json_outside(raw.decode("utf-8"))
-    except UnicodeDecodeError as error:
-        raise ValueError(
-            f"{path.name} is not UTF-8 text (byte {error.start}); give a config.json"
-        ) from None
+        content = json_outside(text)
     except json.JSONDecodeError as error:
+        if not text.strip():
+            raise ValueError(f"{path.name} is empty; give the model's config.json") from None
         raise ValueError(
-            f"{path.name} is not JSON: line {error.lineno}, column {error.colno}: {error.msg}"
+            f"{path.name} is not JSON: line {error.lineno}, column {error.colno}: {error.msg}; "
+            "correct it, or take it anew from where the model is published"
         ) from None
     except (RecursionError, MemoryError):
         raise ValueError(

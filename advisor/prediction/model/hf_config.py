@@ -60,7 +60,8 @@ def target_of_config(path: Path, run: Run) -> Target:
         raise file.error("_diffusers_version", "models of diffusion are not counted")
     if not isinstance(kind, str) or not kind:
         such_as = "mamba" if "ssm_cfg" in file.content else "llama"
-        raise file.error("model_type", f"is missing; write the architecture's name, as {such_as}")
+        lack = "is missing" if kind is None else f"is {shown(repr(kind))[1:-1]}"
+        raise file.error("model_type", f"{lack}; write the architecture's name, as {such_as}")
     if kind not in KIN:
         raise file.error(*uncounted_kind(kind, file.content, KIN))
     for key in CODE_KEYS:
