@@ -75,6 +75,15 @@ def size_named(name: str) -> str | None:
     return None if found is None else f"{found[1]}{found[2].upper()}"
 
 
+_SIZE_IN = re.compile(r"(?<![\w.])" + _SIZE.pattern + r"(?![a-z0-9])", re.IGNORECASE)
+
+
+def size_within(name: str) -> str | None:
+    """``7B`` of ``llama-7b``: the first number of parameters that a model's name says."""
+    found = _SIZE_IN.search(name[:80])
+    return None if found is None else f"{found[1]}{found[2].upper()}"
+
+
 MODELS_LISTED_BY = "advisor data models"
 
 
@@ -89,7 +98,11 @@ def no_such_model(name: str, known: Collection[str]) -> str:
         command = keep.format(f"decoder --parameters {size}", f"my-{size.lower()}")
         return f"{shown(name)} is a size and no model: keep a decoder of it first, {command}"
     hint = nearest(name, known, MODELS_LISTED_BY)
-    if hint.startswith("did you mean"):
+    near = hint.startswith("did you mean")
+    if near and (size := size_within(name)) is not None:
+        command = keep.format(f"decoder --parameters {size}", f"my-{size.lower()}")
+        return f"no model is called {shown(name)}: {hint} A plain decoder of its size: {command}"
+    if near:
         return f"no model is called {shown(name)}: {hint}"
     own = keep.format("config.json", "my-model")
     return f"no model is called {shown(name)}; {hint}; keep yours first: {own}"

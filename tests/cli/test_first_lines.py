@@ -68,6 +68,27 @@ def test_a_family_without_a_size_is_told_how_to_give_one(store_path: Path, capsy
     assert "'decoder' says no size: add --parameters" in err
 
 
+@pytest.mark.parametrize(
+    ("name", "size"),
+    [("llama-7b", "7B"), ("Qwen2.5-0.5B", "0.5B"), ("mixtral-8x7b", None), ("bert-large-2", None)],
+)
+def test_a_model_that_is_not_known_is_offered_by_the_size_that_its_name_says(
+    name: str, size: str | None, own_store: Path, capsys: Capture
+) -> None:
+    at = ("--store", str(own_store))
+    code, _, err = told(capsys, "predict", "--model", name, "--gpu", "H100", *at)
+    assert (code, err.count("\n")) == (2, 1)
+    assert ("give the size: --model decoder --parameters" in err) is (size is not None)
+    code, _, err = told(capsys, "rank", "--model", name, *at)
+    assert (code, err.count("\n")) == (2, 1)
+    command = err.partition("A plain decoder of its size: advisor ")[2].split()
+    assert bool(command) is (size is not None)
+    if size is not None:
+        assert size in command
+        assert told(capsys, *command, *at)[0] == 0
+        assert told(capsys, "rank", "--model", command[-1], *at)[0] == 0
+
+
 def test_a_rented_run_over_the_budget_is_said_to_be_so(store_path: Path, capsys: Capture) -> None:
     for budget, over in (("500", True), ("8000", False)):
         at = ("--model", "pythia-1b", "--budget", budget, "--gpus", "RTX 5090")

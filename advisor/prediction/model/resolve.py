@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from advisor.files import typed_path
-from advisor.parse import MODELS_LISTED_BY, shown, size_named
+from advisor.parse import MODELS_LISTED_BY, shown, size_named, size_within
 from advisor.prediction.model.hf_config import target_of_config
 from advisor.prediction.model.image_sizes import refuse_parts_of_patches
 from advisor.prediction.model.targets import (
@@ -183,4 +183,6 @@ def _unknown(model: str, recipes: Sequence[Recipe]) -> str:
     if model.casefold() in SIZED_FAMILIES:
         return f"'{model}' says no size: add --parameters, as in --parameters 1B"
     hint = nearest(model, [recipe.recipe_id for recipe in recipes], MODELS_LISTED_BY)
-    return f"model '{model}' is no recipe, .toml, config.json or timm name; {hint}"
+    if (size := size_within(model)) is not None:
+        hint += f"; of a plain decoder give the size: --model decoder --parameters {size}"
+    return f"model {shown(model, 80)} is no recipe, .toml, config.json or timm name; {hint}"
