@@ -242,7 +242,7 @@ def _export(options: argparse.Namespace, store: Store) -> int:
         write_whole(path, text, overwrite=False)
     except FileExistsError:
         raise InputError(f"{path} is already there: name a new file") from None
-    print(f"{path}: {len(own)} quotes of your own", file=sys.stderr)
+    print(f"{path}: {len(own)} quote{'s' * (len(own) != 1)} of your own", file=sys.stderr)
     return ANSWERED
 
 

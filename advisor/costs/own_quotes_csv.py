@@ -271,7 +271,9 @@ def _header(cells: Sequence[str]) -> list[str]:
     names = ["price" if name == "price_usd" else name for name in names]
     for name in names:
         if name not in (*COLUMNS, *FACTS, "quote_id"):
+            needed = f"the header needs {', '.join(NEEDED)}"
             known = nearest(name, (*COLUMNS, *FACTS))
+            known = known if known.startswith("did you mean") else needed
             raise _Unreadable(f"column {shown(name)} is not known; {known}", 1, shown(name)[1:-1])
         if names.count(name) > 1:
             raise _Unreadable(f"column '{name}' is there twice: remove one", 1, name)

@@ -271,7 +271,8 @@ of it or nothing. A machine of your own has columns of its own, as `advisor pric
         if ready is not None:
             self.write(
                 lambda store: store.add_draft(ready.draft, [OWN], ready.preview.hosts),
-                f"Imported {ready.preview.count:,} quotes of {path.name}.",
+                f"Imported {ready.preview.count:,} quote{'s' * (ready.preview.count != 1)} of "
+                f"{path.name}.",
             )
         elif not path.name:
             self.say("no file is named: write one such as quotes.csv")
