@@ -73,8 +73,9 @@ def _draft(path: Path, content: str | bytes, drafts: ExitStack) -> Path:
     """The content beside ``path`` under another name, which goes with ``drafts``."""
     sweep(path.parent, r"\.[0-9a-f]{16}\.tmp")
     draft = path.with_name(f".{secrets.token_hex(8)}.tmp")
-    drafts.callback(draft.unlink, missing_ok=True)
     with draft.open("xb") as file:
+        # Not before it is there: a disk that is read-only refuses to take away what is not.
+        drafts.callback(draft.unlink, missing_ok=True)
         drafts.enter_context(in_use(draft))
         file.write(content.encode() if isinstance(content, str) else content)
         file.flush()

@@ -139,8 +139,10 @@ def _os_words(error: OSError) -> str:
     if isinstance(error, FileNotFoundError) and not path.parent.is_dir():
         return f"there is no folder {path.parent}: make it first, or name a file in another folder"
     elsewhere = FileNotFoundError | PermissionError | IsADirectoryError | NotADirectoryError
-    nowhere = error.errno in (errno.ENAMETOOLONG, errno.ELOOP, errno.EROFS, errno.ENOSPC)
+    nowhere = error.errno in (errno.ENAMETOOLONG, errno.ELOOP)
     mend = ": name another file" if nowhere or isinstance(error, elsewhere) else ""
+    if error.errno in (errno.EROFS, errno.ENOSPC):
+        mend = ": name a file on another disk"
     return f"{error.strerror or error} ({path}){mend}"
 
 

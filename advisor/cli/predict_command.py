@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from advisor.answers.before import of_typed_store
 from advisor.answers.prediction import as_object, as_text
 from advisor.cli.command import (
     ANSWERED,
@@ -281,7 +282,7 @@ def _keep(target: Target, name: str, force: bool, store: Store) -> Target:
     own = own_model(target, name)
     predicted = store.keep_model(own, force=force)
     recipe_id = own.recipe.recipe_id
-    then = f"now: advisor rank --model {recipe_id}"
+    then = f"now: {of_typed_store(f'advisor rank --model {recipe_id}')}"
     if not predicted:
         then = "it fits none of the GPUs, or is too far from everything measured"
     counts = ", ".join(map(str, GPU_COUNTS[:-1]))

@@ -155,6 +155,19 @@ def test_an_error_names_the_file_and_never_its_draft(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_disk_that_may_only_be_read_names_the_file_and_never_its_draft(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read_only(path: Path, *_: object, **__: object) -> None:
+        raise OSError(30, "Read-only file system", str(path))
+
+    monkeypatch.setattr(Path, "open", read_only)
+    monkeypatch.setattr(Path, "unlink", read_only)  # there even of what is not there
+    with pytest.raises(OSError, match="Read-only") as caught:
+        files.write_whole(tmp_path / "a.csv", "a", overwrite=False)
+    assert caught.value.filename == str(tmp_path / "a.csv")
+
+
 @pytest.mark.parametrize(
     ("line", "words"),
     [

@@ -111,7 +111,7 @@ def test_a_kept_model_is_ranked_with_the_times_that_predict_gives(
     assert keep(own_store, config) == 0
     printed = capsys.readouterr()
     assert printed.out == ""
-    assert "now: advisor rank --model our-llama" in printed.err
+    assert f"now: advisor rank --model our-llama --store {own_store}\n" in printed.err
     assert "assumed: sequences of 2,048 tokens" in printed.err
     held = rows(own_store)
     assert {count for _, count in held} == set(GPU_COUNTS)
