@@ -79,6 +79,14 @@ def ways_out(ranking: Ranking, rentals: Iterable[Rental], key: CandidatesKey) ->
         days = f"{math.ceil(candidates.days[i])}"
         command = asked_again(ranking, key, budget=asked, days=days)
         found.append(Doubt(about="days", words=words, command=command))
+    if in_time is None and not inside and candidates.rankable:
+        # More money alone does not help, nor do more days: the cheapest that trains it at all.
+        i, unsold = sold_first(candidates, candidates.order("cost"))
+        build, price = candidates.builds[i], Decimal(cents[i]) / 100
+        words = f"{usd_rounded(price)} without a limit of days buys {short_gpus_words(build)} "
+        words += f"{in_machine(build)}: {days_at(ranking, i)}{unsold}"
+        command = asked_again(ranking, key, budget=f"{math.ceil(price)}", days=None)
+        found.append(Doubt(about="budget", words=words, command=command))
     if (rate := converted(ranking, key)) is not None:
         found.append(rate)
     if (rent := _rent(ranking, rentals, key)) is not None:

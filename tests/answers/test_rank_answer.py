@@ -205,8 +205,9 @@ def test_every_surface_begins_with_the_same_sentence_and_counts_the_same(
         (["--budget", "9000.50", "--max-days", "2 months"], ["budget", "days", "rent"]),
         (["--budget", "1M", "--max-days", "1", "--by", "cost"], ["days"]),
         (["--budget", "100", "--gpus", "RTX 5090", "--lifetime-years", "3"], ["budget", "rent"]),
+        (["--budget", "100", "--max-days", "0.1"], ["budget"]),
     ],
-    ids=["budget", "days", "no-limit"],
+    ids=["budget", "days", "no-limit", "both"],
 )
 def test_where_nothing_answers_what_would_help_is_told_with_commands_that_answer(
     flags: list[str], told: list[str], store_path: Path, capsys: pytest.CaptureFixture[str]
