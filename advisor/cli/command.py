@@ -35,9 +35,12 @@ def add_store(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_format(parser: argparse.ArgumentParser) -> None:
-    """The flag that chooses between a table, JSON and CSV."""
-    parser.add_argument("--format", default="table", help="table (default), json or csv")
+def add_format(parser: argparse.ArgumentParser, *, csv: bool = True) -> None:
+    """The flag that chooses between a table and JSON and, where a command has it, CSV."""
+    formats = FORMATS if csv else FORMATS[:2]
+    listed = "table (default), json or csv" if csv else "table (default) or json"
+    parser.add_argument("--format", default="table", help=listed)
+    parser.set_defaults(formats=formats)
 
 
 MOST_MACHINES = 128

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, NoReturn
 from advisor.cli.command import (
     ANSWERED,
     CANCELLED,
-    FORMATS,
     WRONG_INPUT,
     store_path,
 )
@@ -160,7 +159,7 @@ def _run(options: argparse.Namespace) -> int:
     if options.command is None:
         return _open_program(options)  # it shows what is wrong with a store itself
     if hasattr(options, "format"):
-        parse_choice(options.format, FORMATS, "format")
+        options.format = parse_choice(options.format, options.formats, "--format")
     from advisor.cli.command_parser import command_module
     from advisor.store import StoreError
 

@@ -17,6 +17,7 @@ from advisor.cli.command import (
     ANSWERED,
     MOST_MACHINES,
     NO_ANSWER,
+    add_format,
     network_of,
     open_store,
     terminal_width,
@@ -37,7 +38,7 @@ from advisor.cli.predict_settings import (
     whole,
     without_host_memory,
 )
-from advisor.parse import InputError, parse_choice, shown
+from advisor.parse import InputError, shown
 from price_catalog.builds import GPU_COUNTS
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--checkpointing", metavar="YES", help="activation checkpointing: yes or no")
     add("--offloading", metavar="YES", help="optimiser states in host memory: yes or no")
     add("--details", action="store_true", help="what it rests on, too, and the settings")
-    add("--format", default="table", help="table (default) or json")
+    add_format(parser, csv=False)
     add(
         "--keep",
         metavar="NAME",
@@ -99,7 +100,6 @@ def run_with(options: argparse.Namespace, load_fit: Callable[[], Fitted], store:
     from price_catalog.gpu_names import index_gpus
     from price_catalog.load import load_catalog
 
-    options.format = parse_choice(options.format, ("table", "json"), "--format")
     options.method = options.method.strip().casefold()
     if options.force and options.keep is None:
         raise InputError("--force goes with --keep NAME")

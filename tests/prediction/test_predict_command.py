@@ -185,7 +185,6 @@ def test_a_config_and_a_size(
         (("--model", "pythia-1b", "--gpu", "A100", "--tokens", "1e400"), "--tokens"),
         (("--model", "pythia-1b", "--gpu", "A100", "--tokens", ""), "--tokens"),
         (("--model", "pythia-1b", "--gpu", "A100", "--images", "1B"), "--tokens"),
-        (("--model", "pythia-1b", "--gpu", "A100", "--format", "csv"), "--format"),
         (("--model", "pythia-1b", "--gpu", "A100", "--method", "magic"), "method"),
         (("--model", "pythia-1b", "--gpu", "A100", "--precision", "fp64"), "precision"),
         (("--model", "decoder", "--gpu", "A100", "--parameters", "x"), "--parameters"),
