@@ -73,11 +73,21 @@ class _Parser(argparse.ArgumentParser):
         super()._check_value(action, value)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """What a command does not know is refused by the command itself: it knows what is meant."""
-        options, unknown = super().parse_known_args(args, namespace)
+        """What a command does not know is refused by the command itself: it knows what is meant.
+        It comes before what is missing, which may be the same word."""
+        needed = [action for action in self._actions if action.required and action.option_strings]
+        for action in needed:
+            action.required = False
+        try:
+            options, unknown = super().parse_known_args(args, namespace)
+        finally:
+            for action in needed:
+                action.required = True
         if unknown:
             meant = self._meant(unknown, options, [] if args is None else list(args))
             self.error(f"unrecognized arguments: {' '.join(unknown)}{meant}")
+        if missing := [each for each in needed if getattr(options, each.dest, None) is None]:
+            self.error(f"missing: {', '.join(each.option_strings[0] for each in missing)}")
         return options, unknown
 
     def _meant(

@@ -54,6 +54,23 @@ def test_a_gpu_typed_without_quotes_is_told_with_them(
     assert f": what has blanks needs quotes, as in {meant} (see: " in err
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("rank", "my-llama"), "unrecognized arguments: my-llama: write it as --model my-llama"),
+        (("bench", "my-llama"), "unrecognized arguments: my-llama: write it as --model my-llama"),
+        (("rank", "--models", "x"), "unrecognized arguments: --models x: did you mean '--model'"),
+        (("rank", "--budget", "40k"), "missing: --model"),
+    ],
+)
+def test_a_model_that_was_typed_otherwise_is_not_only_said_to_be_missing(
+    words: tuple[str, ...], said: str, capsys: Capture
+) -> None:
+    code, out, err = told(capsys, *words)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"advisor: {said}") and err.endswith(f"advisor {words[0]} --help)\n")
+
+
 def test_prices_alone_names_its_commands(capsys: Capture) -> None:
     code, out, err = told(capsys, "prices")
     assert (code, out, err.count("\n")) == (2, "", 1)
