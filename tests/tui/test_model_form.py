@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from advisor.parse import InputError
-from advisor.tui.pages.model_form import read_target
+from advisor.prediction.model.own_model import own_model
+from advisor.tui.pages.model_form import in_fields, read_target
 
 TYPED = dict.fromkeys(
     ("source", "tokens", "images", "parameters", "batch", "sequence_length", "precision"), ""
@@ -41,3 +42,17 @@ def test_a_recipe_is_kept_in_another_precision() -> None:
     recipe = dict.fromkeys(TYPED, "") | {"source": "pythia-1b", "precision": "fp16"}
     target = read_target(recipe)
     assert target.recipe is not None and target.recipe.training.precision == "fp16"
+
+
+def test_a_model_that_is_kept_is_kept_in_another_precision() -> None:
+    kept = own_model(read_target(TYPED | {"precision": "bf16"}), "ours")
+    again = dict.fromkeys(TYPED, "") | {"source": "ours", "precision": "fp16"}
+    target = read_target(again, lambda: [kept])
+    assert target.workload.precision == "fp16"
+    assert target.parameters == kept.parameters
+
+
+def test_what_is_a_flag_on_the_command_line_is_a_field_here() -> None:
+    with pytest.raises(ValueError, match="give the size: --model decoder --parameters 7B") as told:
+        read_target(dict.fromkeys(TYPED, "") | {"source": "llama-7b"})
+    assert in_fields(str(told.value)).endswith("give the size: Model decoder Size 7B")

@@ -184,5 +184,6 @@ def _unknown(model: str, recipes: Sequence[Recipe]) -> str:
         return f"'{model}' says no size: add --parameters, as in --parameters 1B"
     hint = nearest(model, [recipe.recipe_id for recipe in recipes], MODELS_LISTED_BY)
     if (size := size_within(model)) is not None:
-        hint += f"; of a plain decoder give the size: --model decoder --parameters {size}"
+        of_its_size = f"f a plain decoder give the size: --model decoder --parameters {size}"
+        hint += f" O{of_its_size}" if hint.endswith("?") else f"; o{of_its_size}"
     return f"model {shown(model, 80)} is no recipe, .toml, config.json or timm name; {hint}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, cast
 
@@ -22,6 +23,7 @@ from advisor.tui.program.dialog_actions import MODEL
 from advisor.tui.widgets.text_input import Field
 
 if TYPE_CHECKING:
+    from advisor.prediction.model.own_model import OwnModel
     from advisor.prediction.model.targets import Target
     from bench_runner.recipes import Precision
 
@@ -36,6 +38,7 @@ FIELDS = (
     ("precision", "Precision", "bf16 or fp16, where it is another than the file's"),
 )
 LABELS = {
+    "--model": "Model",
     "--tokens": "Tokens",
     "--images": "Images",
     "--batch": "Batch",
@@ -108,9 +111,11 @@ estimate for every GPU, and asks about it.
     @work(thread=True, exclusive=True, group="look", exit_on_error=False)
     def _look(self, number: int, typed: dict[str, str]) -> None:
         """Read what is named, in a thread, and post what it is."""
+        from advisor.store import StoreError
+
         try:
-            target = read_target(typed)
-        except (InputError, ValueError, OSError) as error:
+            target = read_target(typed, self.app.store_reader.patient_store().own_models)
+        except (InputError, StoreError, ValueError, OSError) as error:
             self.post_message(self.Looked(number, None, in_fields(" ".join(str(error).split()))))
         else:
             self.post_message(self.Looked(number, target, target_words(target)))
@@ -171,8 +176,9 @@ def in_fields(words: str) -> str:
     return words
 
 
-def read_target(typed: dict[str, str]) -> Target:
-    """The model that the texts name. Raises InputError, ValueError and OSError of one line."""
+def read_target(typed: dict[str, str], own: Callable[[], Sequence[OwnModel]] = tuple) -> Target:
+    """The model that the texts name; ``own`` gives those that are kept. Raises InputError,
+    StoreError, ValueError and OSError of one line."""
     from advisor.prediction.model.resolve import Ask, resolve
     from advisor.prediction.model.targets import target_of_size
     from bench_runner.recipes import load_recipes
@@ -194,7 +200,7 @@ def read_target(typed: dict[str, str]) -> Target:
     if size is None:
         path = typed_path(source)
         named = str(path) if path.name and os.path.exists(path) else source
-        return resolve(named, ask, load_recipes())
+        return resolve(named, ask, load_recipes(), own)
     name = f"{source} of {typed['parameters']}"
     return target_of_size(name, source, size, ask.run("text"))
 
