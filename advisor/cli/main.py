@@ -170,15 +170,19 @@ def _run(options: argparse.Namespace) -> int:
     return code
 
 
+_PLAIN_TERMINALS = ("dumb", "unknown")
+"""What has no size, so that a screen on it would be drawn again and again without an end."""
+
+
 def _open_program(options: argparse.Namespace | None) -> int:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise InputError(
             "the terminal program needs a terminal: use a command such as advisor rank, "
             "or see advisor --help"
         )
-    if os.environ.get("TERM") == "dumb":
+    if (terminal := os.environ.get("TERM", "").casefold()) in _PLAIN_TERMINALS:
         raise InputError(
-            "this terminal (TERM=dumb) cannot draw the program, nor hand on its keys: use a "
+            f"this terminal (TERM={terminal}) cannot draw the program, nor hand on its keys: use a "
             "command such as advisor rank, or set TERM=xterm-256color where it can"
         )
     gc.disable()  # as `run` says
