@@ -125,6 +125,12 @@ def owned_words(build: Build) -> str:
     return own if build.host.name == own else f"{own} ({build.host.name})"
 
 
+def added_words(build: Build) -> str:
+    """``2 × A6000 to your 2``: what is bought beside the GPUs that are there."""
+    more = build.gpu_count - build.gpus_owned
+    return f"{more} × {build.gpu.short_name} to your {build.gpus_owned}"
+
+
 def short_gpus_words(build: Build) -> str:
     """``2 × RTX PRO 6000 Max-Q``: without the architecture's name, where a column is narrow; two
     machines of it are ``2 × [2 × RTX PRO 6000 Max-Q]``."""

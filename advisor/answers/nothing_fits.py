@@ -106,7 +106,9 @@ def _nearest(ranking: Ranking) -> Iterator[str]:
     def best(ordered: Sequence[int], what: str, room: Room) -> str:
         """``the cheapest on sale in time is 2 × RTX 5090 in the ...``."""
         first, unsold = sold_first(candidates, ordered)
-        what = what.replace(" ", " on sale ", 1) if first != ordered[0] else what
+        if first != ordered[0]:
+            had = "to be had" if candidates.builds[first].host_owned else "on sale"
+            what = what.replace(" ", f" {had} ", 1)
         words = priced_words(ranking, first, room)
         if room in LEAST and "told by others" in words:
             unsold = ""  # as one may know by it

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 from advisor.answers.budgets import budget_words
 from advisor.answers.build_words import (
+    added_words,
     in_machine,
     named_gpus_words,
+    owned_words,
     supply_words,
 )
 from advisor.answers.chance_words import chance_words
@@ -176,10 +178,15 @@ def priced_words(ranking: Ranking, i: int, room: Room, price: str | None = None)
         candidates.host_quotes[i],
     )
     assert cost is not None and gpu_quote is not None and host_quote is not None  # it has a price
-    age = asked_words(candidates.builds[i], gpu_quote, host_quote, room)
     build = candidates.builds[i]
+    if build.host_owned:
+        return f"{owned_words(build)}, {days_at(ranking, i)}"
+    age = asked_words(build, gpu_quote, host_quote, room)
     sold = named_gpus_words(build)
-    if room != "no machine":
+    if build.gpus_owned:
+        sold = added_words(build)
+        sold += "" if room == "no machine" else f" {in_machine(build)}"
+    elif room != "no machine":
         sold = sold_words(build, gpu_quote, host_quote, room)
     return f"{sold} for {price or usd_rounded(cost)} ({age}), {days_at(ranking, i)}"
 

@@ -10,6 +10,7 @@ from datetime import date
 from typing import NamedTuple
 
 from advisor.answers.build_words import (
+    added_words,
     in_machine,
     named_gpus_words,
     over_words,
@@ -211,9 +212,7 @@ def _bought_words(row: RankedRow, room: Room) -> str:
     """``2 × RTX 5090 in the tinybox G4 128 GB from tiny corp``; of an upgrade what is added."""
     build = row.build
     if build.gpus_owned:
-        more = build.gpu_count - build.gpus_owned
-        card = build.gpu.short_name
-        return f"{more} × {card} to your {build.gpus_owned} {in_machine(build)}"
+        return f"{added_words(build)} {in_machine(build)}"
     return sold_words(build, row.gpu_quote, row.host_quote, room)
 
 

@@ -12,6 +12,7 @@ from advisor.answers.asked_again import asked_again, prices_and_evidence
 from advisor.answers.before import Doubt, quoted
 from advisor.answers.budgets import converted
 from advisor.answers.build_words import (
+    added_words,
     in_machine,
     owned_words,
     rented_words,
@@ -64,7 +65,8 @@ def ways_out(ranking: Ranking, rentals: Iterable[Rental], key: CandidatesKey) ->
     if in_time is not None and budget is not None and cents[in_time] > budget * 100:
         build = candidates.builds[in_time]
         verb = "buys" if candidates.offered[in_time] else "was asked once for"
-        words = f"{usd_rounded(Decimal(cents[in_time]) / 100)} {verb} {short_gpus_words(build)} "
+        bought = added_words(build) if build.gpus_owned else short_gpus_words(build)
+        words = f"{usd_rounded(Decimal(cents[in_time]) / 100)} {verb} {bought} "
         words += f"{in_machine(build)}: {days_at(ranking, in_time)}"
         usd = f"{math.ceil(cents[in_time] / 100)}"
         command = asked_again(ranking, key, budget=usd, days=_days(limit))

@@ -419,6 +419,25 @@ def test_a_machine_that_is_there_and_answers_too_is_told_first(
     assert all(each["about"] != "yours" for each in doubts("--max-days", "20"))
 
 
+def test_what_is_there_already_is_not_said_to_be_sold_where_nothing_fits(
+    store_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = str(shutil.copy(store_path, tmp_path / "own.duckdb"))
+    said_by(capsys, "prices", "own", "2 x A6000", "--store", store)
+    asked = ["rank", "--model", "pythia-1b", "--store", store]
+    assert main([*asked, "--budget", "10k", "--max-days", "30"]) == 1
+    first = " ".join(capsys.readouterr().out.partition("\n\n")[0].split())
+    assert "the fastest for that is your 2 × A6000, ≈" in first
+    assert "already yours" not in first and "$0" not in first
+    assert main([*asked, "--budget", "20k", "--max-days", "60", "--gpus", "A6000"]) == 1
+    first, *rest = (" ".join(b.split()) for b in capsys.readouterr().out.split("\n\n"))
+    assert re.search(r" for 2 × A6000 to your 2 in the [\w ]+: ≈", rest[-1])
+    assert "the fastest to be had for that is your 2 × A6000, ≈" in first
+    assert main([*asked, "--budget", "5k", "--max-days", "60", "--gpus", "A6000"]) == 1
+    first = " ".join(capsys.readouterr().out.partition("\n\n")[0].split())
+    assert "the fastest for that is your 2 × A6000, ≈" in first
+
+
 def test_every_doubt_has_its_keys_on_the_screen() -> None:
     from advisor.tui.ranking.ranking_lines import DOUBT_KEYS
 
