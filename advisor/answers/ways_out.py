@@ -81,6 +81,10 @@ def ways_out(ranking: Ranking, rentals: Iterable[Rental], key: CandidatesKey) ->
         days = f"{math.ceil(candidates.days[i])}"
         command = asked_again(ranking, key, budget=asked, days=days)
         found.append(Doubt(about="days", words=words, command=command))
+    if not (found or candidates.rankable) and key.gpu_ids is not None:
+        every = key._replace(gpu_ids=None)
+        command = asked_again(ranking, every, budget=asked, days=_days(limit))
+        found.append(Doubt(about="gpus", words="machines with other GPUs", command=command))
     if in_time is None and not inside and candidates.rankable:
         # More money alone does not help, nor do more days: the cheapest that trains it at all.
         i, unsold = sold_first(candidates, candidates.order("cost"))
