@@ -47,7 +47,8 @@ def cost_text(owned: Ownership, width: int, *, details: bool) -> str:
     ``details`` every term, and what the figures rest on."""
     mark = owned.mark
     terms = cost_rows(owned)
-    counted = [row for row in terms if details or row["life_usd"] is None or row["life_usd"]]
+    # Of a machine that is there all of it may be nothing: then that is said.
+    counted = [row for row in terms if details or row["life_usd"] != 0 or row["term"] == "whole"]
     years = f"{owned.own.terms.lifetime_years:f} years"
     table = to_table(
         [

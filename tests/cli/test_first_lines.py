@@ -159,6 +159,17 @@ def test_what_owning_costs_is_of_the_machine_that_a_ranking_names(
         assert first[gpu, count] in json.dumps(answer["build"])
 
 
+def test_owning_what_is_there_costs_nothing_in_a_table_that_says_so(
+    own_store: Path, capsys: Capture
+) -> None:
+    at = ("--store", str(own_store))
+    assert told(capsys, "prices", "own", "2 x A6000", *at)[0] == 0
+    asked = ("--model", "pythia-1b", "--gpu", "A6000", "--count", "2")
+    out = told(capsys, "prices", "cost", *asked, *at)[1]
+    assert out.startswith("Owning your 2 × A6000 costs $0 over 5 years")
+    assert re.search(r"^whole +\$0 +\$0 +≈?\$0$", out, re.MULTILINE)
+
+
 def test_a_rent_of_what_nobody_sells_has_its_day_and_how_many_ask_it(
     store_path: Path, capsys: Capture
 ) -> None:
