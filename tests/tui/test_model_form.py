@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from advisor.parse import InputError
+from advisor.parse import InputError, no_such_model
 from advisor.prediction.model.own_model import own_model
 from advisor.tui.pages.model_form import in_fields, read_target
+from advisor.tui.ranking.ranking_lines import with_key
 
 TYPED = dict.fromkeys(
     ("source", "tokens", "images", "parameters", "batch", "sequence_length", "precision"), ""
@@ -56,3 +57,10 @@ def test_what_is_a_flag_on_the_command_line_is_a_field_here() -> None:
     with pytest.raises(ValueError, match="give the size: --model decoder --parameters 7B") as told:
         read_target(dict.fromkeys(TYPED, "") | {"source": "llama-7b"})
     assert in_fields(str(told.value)).endswith("give the size: Model decoder Size 7B")
+
+
+@pytest.mark.parametrize("name", ["llama-7b", "gpt-oss", "7B"])
+def test_where_a_command_would_keep_a_model_its_key_is_told(name: str) -> None:
+    said = with_key("model", no_such_model(name, ["llama3.2-1b-shape", "mamba-790m"]))
+    assert "advisor predict" not in said
+    assert said.endswith("n: a model of your own.")

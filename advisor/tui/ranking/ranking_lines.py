@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 RETRY = "(tried again every 2 s)"
 SENTENCE_FROM = 100
 """From this width on the answer is said in full."""
-KEEP_COMMAND = re.compile(r"[;:] keep .*advisor predict .*", re.DOTALL)
+KEEP_COMMAND = re.compile(r"(?:[;:] keep| A plain) .*advisor predict .*", re.DOTALL)
 NOTE_LINES = 2
 DOUBT_KEYS = {
     "rate": "b",
