@@ -122,11 +122,11 @@ def orderable(ranking: Ranking) -> tuple[Offer, ...]:
     limit, budget = question.max_days, question.budget_usd
     found = []
     # By whichever rule: who asked for the days is told of the machine that comes nearest.
-    fastest = (i for i in candidates.by_days if candidates.offered[i])
+    fastest = (i for i in candidates.by_days if _is_sold(candidates, i))
     near = next((i for i in fastest if budget is None or candidates.cents[i] <= budget * 100), None)
     if limit is not None and near is not None:
         found.append(Offer(position=near, misses="days", chance=chance_at(ranking, near)))
-    cheapest = (i for i in candidates.order("cost") if candidates.offered[i])
+    cheapest = (i for i in candidates.order("cost") if _is_sold(candidates, i))
     best = next((i for i in cheapest if limit is None or candidates.days[i] <= limit), None)
     if budget is not None and best is not None:
         dear = Offer(position=best, misses="budget", chance=chance_at(ranking, best))
@@ -143,7 +143,13 @@ def quoted_whole(ranking: Ranking) -> int | None:
     """The best ranked machine on sale at a price of its own seller, as the candidates have it."""
     candidates = ranking.candidates
     sold = ranking.order[: ranking.offered]
-    return next((i for i in sold if candidates.offered[i] and not candidates.is_summed(i)), None)
+    named = (i for i in sold if _is_sold(candidates, i) and not candidates.is_summed(i))
+    return next(named, None)
+
+
+def _is_sold(candidates: Candidates, i: int) -> bool:
+    """Whether somebody sells it; what is there already nobody does."""
+    return candidates.offered[i] and not candidates.builds[i].host_owned
 
 
 def chance_at(ranking: Ranking, i: int) -> float | None:

@@ -38,7 +38,7 @@ def kinds_words(
     if priced:
         cents, placed = candidates.cents, candidates.placed_cents
         low = min(
-            (i for i in order if candidates.offered[i]),
+            (i for i in order if candidates.offered[i] and not candidates.builds[i].host_owned),
             key=lambda i: (placed[i], candidates.is_summed(i)),  # as a ranking names it
             default=None,
         )

@@ -462,6 +462,28 @@ def test_what_is_there_already_is_not_said_to_be_sold_where_nothing_fits(
     assert "the fastest for that is your 2 × A6000, ≈" in first
 
 
+@pytest.mark.parametrize(
+    ("owned", "asked"),
+    [
+        ("2 x A6000", "bert-large --budget 15300 --max-days 30"),
+        ("2 x A6000", "pythia-31m --budget 15300"),
+        ("1 x RTX 3090", "pythia-1b --max-days 250 --gpus rtx-3090 --budget 12k"),
+        ("1 x RTX 3090", "convnext-xlarge-22k --max-days 365 --gpus rtx-3090 --prices paper"),
+    ],
+)
+def test_what_is_there_already_is_neither_quoted_nor_to_be_ordered(
+    owned: str, asked: str, store_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = str(shutil.copy(store_path, tmp_path / "own.duckdb"))
+    said_by(capsys, "prices", "own", owned, "--store", store)
+    flags = ["--model", *asked.split(), "--by", "cost" if "paper" in asked else "days"]
+    answer = json.loads(said_by(capsys, "rank", *flags, "--store", store, "--format", "json"))
+    first = answer["verdict"]
+    told = [first["sentence"], *(doubt["words"] for doubt in first["doubts"])]
+    assert not re.search(r"the your|already yours|\$0\b(?!\.)", " ".join(told))
+    assert all(not each["host"].startswith("your ") for each in first["orderable"])
+
+
 def test_every_doubt_has_its_keys_on_the_screen() -> None:
     from advisor.tui.ranking.ranking_lines import DOUBT_KEYS
 
