@@ -5,6 +5,7 @@ Every surface begins with `verdict`: the command line, JSON and the terminal pro
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import date
 from typing import NamedTuple
@@ -64,7 +65,10 @@ def verdict(ranking: Ranking) -> Verdict:
     if not len(ranking):
         nothing = tuple(nothing_words(ranking))
         its = f" trains {ranking.candidates.model.name} "
-        medium = of_two_lines((words.replace(its, " trains it ") for words in nothing), SMALL_LINE)
+        of_it = [words.replace(its, " trains it ") for words in nothing]
+        # The GPUs that were asked for stand in their field.
+        such = [_NAMED_GPUS.sub("No such machine", words) for words in of_it]
+        medium = of_two_lines([*of_it, *such], SMALL_LINE)
         return Verdict(
             sentence=of_two_lines(nothing), medium=medium, short=medium, row=None, chance=None
         )
@@ -78,6 +82,7 @@ def verdict(ranking: Ranking) -> Verdict:
     run = [f"{mark}{usd_rounded(row.experiment_cost_usd)} a run"] if per_run else []
     days = f"{days_words(row)}{over_words(row.build, ranking.candidates.network)}"
     brief = ", ".join([days, *(words.replace("to make", "for") for words in limit), *run])
+    without_run = brief.removesuffix(", ".join(["", *run]))
     model = ranking.candidates.model.name
     offers = orderable(ranking)
     if offers:
@@ -117,7 +122,7 @@ def verdict(ranking: Ranking) -> Verdict:
                 (
                     f"{_ask_words(row, room)}: {told}; "
                     f"{how_sure(ranking, priced=False, named=named)}."
-                    for told in (brief, brief.removesuffix(", ".join(["", *run])))
+                    for told in (brief, without_run)
                     for room, named in (("least", True), *_MEDIUM[-2:])
                 ),
                 SMALL_LINE,
@@ -129,16 +134,14 @@ def verdict(ranking: Ranking) -> Verdict:
         )
     if not (row.build.host_owned or ranking.candidates.offered[ranking.order[0]]):
         # What nobody sells is nothing to buy: it says what was asked for it once.
-        machine = f"{named_gpus_words(row.build)} {in_machine(row.build)}"
-        start = f"No seller is known for {machine}; at {usd_rounded(row.overall_cost_usd)} "
+        starts = {room: f"{_unsold_words(row, room)} it would" for room in ROOMS}
         return Verdict(
             sentence=of_two_lines(
-                f"{start}({_once_asked(row, room)}) it would train {does}; {sure[room]}."
-                for room in ROOMS
+                f"{starts[room]} train {told}; {sure[room]}."
+                for room, told in (*((room, does) for room in ROOMS), ("no machine", briefly))
             ),
             medium=of_two_lines(
-                (f"{start}({_once_asked(row, room)}) it would take {brief}." for room in ROOMS[2:]),
-                SMALL_LINE,
+                (f"{starts[room]} take {brief}." for room in ROOMS[2:]), SMALL_LINE
             ),
             short=f"No seller known: {_short_bought(row)}, {brief}.",
             row=row,
@@ -152,8 +155,9 @@ def verdict(ranking: Ranking) -> Verdict:
         ),
         medium=of_two_lines(
             (
-                f"{buy_words(row, room)}{_price_words(ranking, row, room, less=False)}: {brief}; "
+                f"{buy_words(row, room)}{_price_words(ranking, row, room, less=False)}: {told}; "
                 f"{how_sure(ranking, priced=False, named=named)}."
+                for told in (brief, without_run)
                 for room, named in _MEDIUM
             ),
             SMALL_LINE,
@@ -196,6 +200,18 @@ def days_words(row: RankedRow) -> str:
     """``≈79.4 days (50.2–126)``; the mark where nobody measured it."""
     days, low, high = row.training_days, row.training_days_low, row.training_days_high
     return f"{estimate_mark(row.time)}{days_and_ends(days, low, high)}"
+
+
+_NAMED_GPUS = re.compile("^No machine with .+?(?= trains it )")
+
+
+def _unsold_words(row: RankedRow, room: Room) -> str:
+    """``No seller is known for 8 × RTX 4090 in the tinybox pro; at $40,000 (tiny corp, Mar 2025)``,
+    before what it would do."""
+    gpus = named_gpus_words(row.build)
+    machine = gpus if room == "no machine" else f"{gpus} {in_machine(row.build)}"
+    price = f"at {usd_rounded(row.overall_cost_usd)} ({_once_asked(row, room)})"
+    return f"No seller is known for {machine}; {price}"
 
 
 def buy_words(row: RankedRow, room: Room) -> str:

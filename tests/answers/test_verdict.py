@@ -550,3 +550,20 @@ def test_what_can_be_built_but_has_no_price_asks_for_a_quote(pythia: Candidates)
     sentence = verdict(rank(found, Question())).sentence
     assert sentence.startswith("No price is known for 8 × H200 NVL (")
     assert sentence.endswith(": ask a vendor and add the quote.")
+
+
+@pytest.mark.parametrize("budget", [None, 290_000])
+@pytest.mark.parametrize("days", [30, 60])
+def test_gpus_that_nobody_sells_any_more_are_told_of_in_two_lines_too(
+    store_path: Path, budget: int | None, days: float
+) -> None:
+    with Store(store_path).reading() as reader:
+        snapshot = take_snapshot(reader, "latest")
+        gpus = snapshot.gpu_ids(["V100 32GB SXM"])
+        key = CandidatesKey("vit-base-16", "latest", "sound")._replace(gpu_ids=gpus)
+        candidates = make_candidates(reader, snapshot, key)
+    money = None if budget is None else Decimal(budget)
+    for rule in RANK_RULES:
+        said = verdict(rank(candidates, Question(budget_usd=money, max_days=days, rule=rule)))
+        assert len(sentence_lines(said.sentence, LINE)) <= 2, said.sentence
+        assert len(sentence_lines(said.medium, SMALL_LINE)) <= 2, said.medium
