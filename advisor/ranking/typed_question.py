@@ -139,7 +139,7 @@ def matching_models(text: str, snapshot: Snapshot, measured: Mapping[str, int]) 
 
     def place(model: Model) -> tuple[bool, bool, bool] | None:
         names = (model.recipe_id.lower(), model.name.lower())
-        if not all(any(word in name for name in names) for word in words):
+        if not all(any(_has(name, word) for name in names) for word in words):
             return None
         starts = any(name.startswith(wanted) for name in names)
         # False sorts before True.
@@ -149,6 +149,13 @@ def matching_models(text: str, snapshot: Snapshot, measured: Mapping[str, int]) 
         (at, n) for n, model in enumerate(snapshot.models) if (at := place(model)) is not None
     ]
     return [snapshot.models[n] for _, n in sorted(placed)]
+
+
+def _has(name: str, word: str) -> bool:
+    """Whether a name has the word; a number as a whole: ``7b`` is none of ``1.7b``."""
+    if not word[0].isdigit():
+        return word in name
+    return re.search(rf"(?<![\d.]){re.escape(word)}", name) is not None
 
 
 def match_gpus(text: str, snapshot: Snapshot) -> frozenset[str]:

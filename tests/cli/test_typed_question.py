@@ -101,6 +101,20 @@ def test_only_who_is_still_typing_gets_the_first_model_that_fits(
     assert isinstance(shown, dict) and shown["model"] == "pythia-14m"
 
 
+@pytest.mark.parametrize(
+    ("typed", "meant"), [("1.7b", "qwen3-1.7b-shape"), ("1b", "pythia-1b"), ("7b", None)]
+)
+def test_a_size_that_is_typed_is_no_part_of_another(
+    typed: str, meant: str | None, store_path: Path
+) -> None:
+    """An answer for 1.7B would be read as one for 7B."""
+    asked = asked_by_program(store_path, DEFAULTS | {"model": typed})
+    if meant is None:
+        assert "'7b' is a size and no model" in str(asked)
+    else:
+        assert isinstance(asked, dict) and asked["model"] == meant
+
+
 @pytest.mark.parametrize("empty", ["", " ", " , "])
 def test_an_empty_filter_means_all_on_screen_and_is_refused_in_a_script(
     empty: str, store_path: Path, capsys: pytest.CaptureFixture[str]
