@@ -21,7 +21,7 @@ from advisor.planning.sensitivity.explain import Explanation, explain
 from advisor.planning.sensitivity.infeasible import first_run, relax
 from advisor.planning.sensitivity.solved_amounts import Finding
 from advisor.planning.solver.named_plan import at_named_prices
-from advisor.planning.solver.plan import Plan
+from advisor.planning.solver.plan import Plan, gap_between
 from advisor.planning.solver.problem import OBJECTIVES, PlanningProblem
 from advisor.planning.solver.search_clock import Clock, NoPlan, OutOfTime, Progress, clock_of
 from advisor.planning.solver.solve import DEFAULT_SECONDS, is_feasible, solve
@@ -110,8 +110,7 @@ def stopped(
 
 def _unproven(plan: Plan, bound_usd: float | None) -> Plan:
     """A plan that was heard of while better ones were looked for."""
-    judged = plan.judged_cents / 100
-    gap = None if bound_usd is None else max(judged - bound_usd, 0.0) / max(judged, 1.0)
+    gap = None if bound_usd is None else gap_between(plan.judged_cents, bound_usd * 100)
     return replace(plan, proven=False, gap=gap)
 
 

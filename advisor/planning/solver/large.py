@@ -132,7 +132,8 @@ def large_plan(
         clock.tell(
             trying,
             plan=None if best is None else best[1],
-            bound_usd=known if money else None,  # else it is no amount of dollars
+            # Else it is no amount of dollars.
+            bound_usd=known + program.fixed_usd if money and known is not None else None,
         )
 
     def better(found: Found) -> None:

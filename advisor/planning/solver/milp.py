@@ -79,6 +79,8 @@ class Program(IntegerProgram):
         self._jobs: list[tuple[tuple[str, int], int, Sequence[str], Sequence[Load]]] = []
         """Of each group: the column of its number, its experiments and their runs."""
         self._by_year: list[dict[int, float]] = [{} for _ in range(problem.years)]
+        self.fixed_usd = sum(fixed_cents(problem)) / 100
+        """What is paid whatever is bought: no column is it."""
         self.groups = groups(problem)
         done: dict[str, dict[int, float]] = {e.experiment_id: {} for e in problem.experiments}
         parts: dict[tuple[str, int], list[Group]] = {}

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import inf
 
 from advisor.planning.solver.alike import alike
 from advisor.planning.solver.first_plans import known_plan
 from advisor.planning.solver.milp import Program
 from advisor.planning.solver.named_first import bought_at_names
-from advisor.planning.solver.plan import Plan
+from advisor.planning.solver.plan import Plan, against_bound, least_cents
 from advisor.planning.solver.problem import PlanningProblem
 from advisor.planning.solver.search_clock import Clock, NoPlan, OutOfTime
 from advisor.planning.solver.solve import solve
-from advisor.planning.solver.year_money import against_bound
 from advisor.ranking.named_prices import ABOUT
 
 
@@ -53,6 +51,4 @@ def _as_it_is(named: PlanningProblem, known: Plan, plan: Plan) -> Plan | None:
     other = found[1] if few is None else few.told_apart(found[1])
     if named.objective != "cheapest":
         return replace(other, proven=False, gap=plan.gap)
-    if not plan.proven and not plan.gap:  # nothing is known of it
-        return against_bound(-inf, other)
-    return against_bound(plan.judged_cents - (plan.gap or 0.0) * abs(plan.judged_cents), other)
+    return against_bound(least_cents(plan), other)

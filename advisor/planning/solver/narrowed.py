@@ -17,7 +17,7 @@ from advisor.planning.solver.first_plans import INFEASIBLE, known_plan, packed_p
 from advisor.planning.solver.groups import groups
 from advisor.planning.solver.milp import Program
 from advisor.planning.solver.packing_rows import broken_rows
-from advisor.planning.solver.plan import Plan
+from advisor.planning.solver.plan import Plan, against_bound, least_cents
 from advisor.planning.solver.problem import PlanningProblem
 from advisor.planning.solver.relaxation import Relaxation
 from advisor.planning.solver.search_clock import Clock, NoPlan, OutOfTime, Progress
@@ -95,7 +95,8 @@ class _Others:
         def told(said: Progress) -> None:
             if said.plan is not None:
                 self._best_usd = min(self._best_usd, _paid(self._problem, said.plan))
-            bound = -inf if said.bound_usd is None else min(said.bound_usd, self.bound_usd)
+            others = self.bound_usd + _fixed_usd(self._problem)
+            bound = -inf if said.bound_usd is None else min(said.bound_usd, others)
             if clock.hear is not None:
                 clock.hear(replace(said, bound_usd=None if bound == -inf else bound))
 
@@ -142,7 +143,7 @@ def narrowed(problem: PlanningProblem, clock: Clock, known: Sequence[Plan], find
             looking = pool.submit(others.look, clock.within(clock.left * LOOKING_TIME))
             try:
                 plan = find(replace(problem, buy_only=near), others.heard(clock), known)
-                own = _least(problem, plan)
+                own = least_cents(plan) / 100 - _fixed_usd(problem)
                 if _paid(problem, plan) <= best_usd:
                     best, best_usd = plan, _paid(problem, plan)
             except NoPlan:
@@ -155,13 +156,12 @@ def narrowed(problem: PlanningProblem, clock: Clock, known: Sequence[Plan], find
             raise NoPlan
         every = others.live
         more = near | (every if len(every) <= MANY_GROUPS else others.keys)
-        if more == near or (best is not None and _gap(best_usd, bound_usd) <= ENOUGH):
+        if more == near or (best is not None and best_usd - bound_usd <= ENOUGH * abs(best_usd)):
             break
         near = more
     if best is None:
         raise OutOfTime
-    gap = _gap(best_usd, bound_usd)
-    return replace(best, proven=not gap, gap=gap if 0 < gap < inf else None)
+    return _against(problem, best, bound_usd)
 
 
 def _chosen(problem: PlanningProblem, every: Keys, clock: Clock) -> Keys:
@@ -193,16 +193,16 @@ def _bought(few: Program, x: Sequence[float] | None) -> Keys:
 
 def _paid(problem: PlanningProblem, plan: Plan) -> float:
     """What it is judged by without what is paid whatever is bought, in dollars."""
-    return (plan.judged_cents - sum(fixed_cents(problem))) / 100
+    return plan.judged_cents / 100 - _fixed_usd(problem)
 
 
-def _least(problem: PlanningProblem, plan: Plan) -> float:
-    """What no plan of the same groups is below, in dollars."""
-    if not plan.proven and not plan.gap:  # nothing is known of it
-        return -inf
-    paid = _paid(problem, plan)
-    return paid - (plan.gap or 0.0) * max(abs(paid), 1.0)
+def _against(problem: PlanningProblem, plan: Plan, bound_usd: float) -> Plan:
+    """How far it may be from the best, by what no plan is below without what is paid whatever is
+    bought."""
+    if bound_usd >= _paid(problem, plan):
+        return replace(plan, proven=True, gap=None)
+    return against_bound((bound_usd + _fixed_usd(problem)) * 100, plan)
 
 
-def _gap(paid_usd: float, bound_usd: float) -> float:
-    return max(paid_usd - bound_usd, 0.0) / max(abs(paid_usd), 1.0)
+def _fixed_usd(problem: PlanningProblem) -> float:
+    return sum(fixed_cents(problem)) / 100

@@ -35,7 +35,7 @@ class Progress:
     plan: Plan | None = None
     """The best plan until now."""
     bound_usd: float | None = None
-    """No plan is judged cheaper than this."""
+    """No plan is judged cheaper than this, with what is paid whatever is bought."""
     settled: bool = False
     """The plan is what will be answered; what would change it is being tried."""
     told_too: bool = False

@@ -37,7 +37,7 @@ from advisor.planning.solver.large import HUGE, Learnt, large_plan
 from advisor.planning.solver.milp import Cut, Program
 from advisor.planning.solver.narrowed import narrowed
 from advisor.planning.solver.one_by_one import dealt_one_by_one
-from advisor.planning.solver.plan import Plan
+from advisor.planning.solver.plan import Plan, gap_between
 from advisor.planning.solver.problem import EPSILON, PlanningProblem
 from advisor.planning.solver.relaxation import Relaxation
 from advisor.planning.solver.search_clock import Clock, NoPlan, OutOfTime, clock_of
@@ -234,7 +234,7 @@ def _optimise(problem: PlanningProblem, clock: Clock, goal: Goal, known: Sequenc
             return replace(best[1], proven=True, gap=None, rounds=rounds)
         only, below = None, None
         if best is not None:
-            _tell(clock, goal, best, bound, "which machines can be in a cheaper plan")
+            _tell(clock, program, goal, best, bound, "which machines can be in a cheaper plan")
             only = relaxation.promising(best[0] - LESS, clock)
             if len(only) > FEW_GROUPS and known:
                 better = with_few(program, costs, relaxation, clock, cuts)
@@ -242,7 +242,7 @@ def _optimise(problem: PlanningProblem, clock: Clock, goal: Goal, known: Sequenc
                     best = better
                     only = relaxation.promising(best[0] - LESS, clock)
             below = best[0] - LESS
-            _tell(clock, goal, best, bound, _kinds(program, only))
+            _tell(clock, program, goal, best, bound, _kinds(program, only))
         left = clock.left if gap or best is None or bound is None else min(clock.left, LAST_SECONDS)
         answer = program.solve(costs, left, without=program.outside(only), below=below, gap=gap)
         if answer.status == FAILED:  # numerically
@@ -288,7 +288,7 @@ def _optimise(problem: PlanningProblem, clock: Clock, goal: Goal, known: Sequenc
             if found is not None and (best is None or found[0] < best[0] - LESS / 2):
                 best = found
         if best is not None:
-            _tell(clock, goal, best, bound, "whether a cheaper plan exists")
+            _tell(clock, program, goal, best, bound, "whether a cheaper plan exists")
         if undecided:  # nothing is learnt from it: the rest is not proven
             exact = False
             break
@@ -309,14 +309,19 @@ def _optimise(problem: PlanningProblem, clock: Clock, goal: Goal, known: Sequenc
         raise OutOfTime
     if exact and bound is not None and bound >= best[0] - LESS / 2:
         return replace(best[1], proven=True, gap=None, rounds=rounds)
-    share = None if bound is None else max(best[0] - bound, 0.0) / max(abs(best[0]), 1.0)
+    if bound is None:
+        return replace(best[1], proven=False, gap=None, rounds=rounds)
+    beside = program.fixed_usd if goal == "judged" else 0.0
+    share = gap_between(best[0] + beside, bound + beside)
     return replace(best[1], proven=False, gap=share, rounds=rounds)
 
 
-def _tell(clock: Clock, goal: Goal, best: Found, bound: float | None, trying: str) -> None:
+def _tell(
+    clock: Clock, program: Program, goal: Goal, best: Found, bound: float | None, trying: str
+) -> None:
     """Say how far it has come, where what is made least is money."""
-    if goal == "judged":
-        clock.tell(trying, plan=best[1], bound_usd=bound)
+    if goal == "judged" and bound is not None:
+        clock.tell(trying, plan=best[1], bound_usd=bound + program.fixed_usd)
     else:
         clock.tell(trying, plan=best[1])
 

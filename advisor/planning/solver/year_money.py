@@ -21,7 +21,7 @@ from advisor.planning.solver.by_year import (
 from advisor.planning.solver.first_plans import LARGE
 from advisor.planning.solver.large import Learnt, strengthened
 from advisor.planning.solver.milp import Program
-from advisor.planning.solver.plan import Plan
+from advisor.planning.solver.plan import Plan, against_bound, least_cents
 from advisor.planning.solver.problem import PlanningProblem
 from advisor.planning.solver.search_clock import Clock, NoPlan, OutOfTime, Progress
 from advisor.planning.solver.whole_cents import fixed_cents
@@ -62,7 +62,7 @@ def with_year_budgets(
     keeping: list[Plan] = []
     try:
         loose = find(free, _heard(problem, clock.within(clock.left * FREE_TIME), keeping), known)
-        bound = _least(free, loose)
+        bound = least_cents(loose)
     except OutOfTime:
         pass
     if loose is not None and _keeps(problem, loose):
@@ -196,19 +196,3 @@ def _bounded(bound: float, clock: Clock) -> Clock:
         hear(replace(said, bound_usd=None if bound == -inf else bound / 100))
 
     return replace(clock, hear=told)
-
-
-def _least(problem: PlanningProblem, plan: Plan) -> float:
-    """What no plan is judged below, in cents."""
-    if not plan.proven and not plan.gap:  # nothing is known of it
-        return -inf
-    paid = plan.judged_cents - sum(fixed_cents(problem))
-    return plan.judged_cents - (plan.gap or 0.0) * max(abs(paid), 100.0)
-
-
-def against_bound(bound: float, plan: Plan) -> Plan:
-    """How far a plan may be from the best, by a bound in cents where one is known."""
-    if bound == -inf:
-        return replace(plan, proven=False, gap=None)
-    gap = max(plan.judged_cents - bound, 0.0) / max(abs(plan.judged_cents), 1.0)
-    return replace(plan, proven=not gap, gap=gap or None)
