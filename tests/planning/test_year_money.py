@@ -7,21 +7,24 @@ from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
+from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from advisor.parse import InputError
 from advisor.planning import plan_grant
 from advisor.planning.plan_grant import EXAMPLE, grant_at, plan_loaded
 from advisor.planning.solver import year_money
+from advisor.planning.solver.assemble import days_of_each
 from advisor.planning.solver.by_year import cents_by_year, within_year_budgets
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import PlanningProblem, Rules
 from advisor.planning.solver.search_clock import Clock, NoPlan, OutOfTime, Progress, clock_of
 from advisor.planning.solver.solve import solve
 from advisor.store import Store
+from tests.planning.test_plan_solve import check_against_search
 from tests.plans_for_tests import (
     check_bound,
     make_experiment,
@@ -252,3 +255,45 @@ def test_a_plan_that_was_heard_of_and_keeps_each_year_is_not_lost(
     plan = year_money.with_year_budgets(problem, clock_of(20), (), find)
     assert (plan.purchases, plan.placed) == (dearer.purchases, dearer.placed)
     assert (plan.proven, plan.gap) == (False, pytest.approx(0.5))
+
+
+def kept_free(seed: int) -> PlanningProblem:
+    """Two years that each have money of their own, dear electricity, and days that stay free before
+    every deadline."""
+    random = Random(seed)
+    problem = random_problem(seed)
+    by_year = (0, 100, 200)
+    return replace(
+        problem,
+        objective="most-runs" if problem.objective == "most-runs" else "cheapest",
+        year_days=by_year,
+        rules=replace(
+            problem.rules,
+            usd_per_kwh=Decimal(random.choice(["1.5", "4", "12"])),
+            slack=Decimal(random.choice(["0.1", "0.2", "0.3"])),
+        ),
+        year_budget_cents=tuple(random.randint(1, 12) * 1000_00 for _ in range(2)),
+        budget_cents=None,
+        carry_over=random.random() < 0.5,
+    )
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 100_000))
+@example(92)
+@example(280)
+@example(2869)
+def test_with_days_kept_free_and_money_by_year_no_search_finds_a_better_plan(seed: int) -> None:
+    """The pieces of a run in each year are placed where days are kept free before its deadline, and
+    not at the end of a year."""
+    check_against_search(kept_free(seed))
+
+
+def test_runs_do_in_each_year_no_more_than_one_machine_can() -> None:
+    """Two of 50 days do 60 in a first year that has 40 left, and 40 in the next."""
+    assert days_of_each({0: 60.0, 1: 40.0}, {0: 40.0, 1: 100.0}, 50.0, 2) == [
+        {0: 40.0, 1: 10.0},
+        {0: 20.0, 1: 30.0},
+    ]
+    # One after the other the second would need 40 days of a year that has 30.
+    assert days_of_each({0: 50.0, 1: 50.0}, {0: 40.0, 1: 30.0}, 50.0, 2) == [{0: 25.0, 1: 25.0}] * 2

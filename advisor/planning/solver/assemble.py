@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from advisor.planning.solver.by_year import cents_by_year, within_year_budgets
 from advisor.planning.solver.groups import Group
@@ -101,13 +101,7 @@ def calendar(problem: PlanningProblem, taken: Sequence[Bundle]) -> dict[tuple[st
     """When each run is on one machine, in days of the calendar; what is kept free is left over."""
     share = problem.usable(1.0)
     jobs = [
-        Job(
-            due=job.due,
-            low=job.low,
-            days=job.days * share,
-            experiment_id=job.experiment_id,
-            run=job.run,
-        )
+        job if job.whole is not None else replace(job, days=job.days * share)
         for run in taken
         for job in run
     ]
@@ -180,7 +174,7 @@ def runs_of(
     by_year: bool,
 ) -> list[Bundle]:
     """The runs of a group, each as long as it is with what must stay free, in days of mean
-    utilisation."""
+    utilisation; by year each is the pieces of it that the program has in every year."""
     problem = program.problem
     last = problem.year_days[-1] if end is None else end
     share = problem.usable(1.0)
@@ -193,34 +187,52 @@ def runs_of(
         runs = round(counts[column])
         low, due = max(e.release_day, group.from_day), min(problem.due(e), last)
         elapsed = problem.elapsed(group.machine.times[e.model])
-        left: dict[int, float] = {}
+        years: dict[int, tuple[float, float]] = {}
+        each: list[dict[int, float]] = []
         if by_year and key in program.days:
-            left = {year: counts[days] for year, days in program.days[key].items()}
-        for _ in range(runs):
+            for year in program.days[key]:
+                start, over = problem.year_days[year], problem.year_days[year + 1]
+                years[year] = problem.worked(max(low, start)), problem.worked(min(due, over))
+            days = {year: counts[column] for year, column in program.days[key].items()}
+            most = {year: over - start for year, (start, over) in years.items()}
+            each = days_of_each(days, most, elapsed, runs)
+        for n in range(runs):
             numbers[e.experiment_id] += 1
-            spans = [(low, due, elapsed)]
-            if left:
-                spans = []
-                need = elapsed
-                for year in left:
-                    takes = min(left[year], need)
-                    if takes > EPSILON:
-                        start, over = problem.year_days[year], problem.year_days[year + 1]
-                        spans.append((max(low, start), min(due, over), takes))
-                    left[year] -= takes
-                    need -= takes
-            found.append(
-                tuple(
-                    Job(
-                        due=problem.worked(until),
-                        low=problem.worked(start),
-                        days=days / share,
-                        experiment_id=e.experiment_id,
-                        run=numbers[e.experiment_id],
-                    )
-                    for start, until, days in spans
-                )
+            run = numbers[e.experiment_id]
+            whole = Job(
+                due=problem.worked(due),
+                low=problem.worked(low),
+                days=elapsed / share,
+                experiment_id=e.experiment_id,
+                run=run,
             )
+            if each:
+                bundle = tuple(
+                    replace(whole, low=years[year][0], due=years[year][1], days=takes, whole=whole)
+                    for year, takes in each[n].items()
+                )
+            else:
+                bundle = (replace(whole, days=elapsed, whole=whole) if by_year else whole,)
+            found.append(bundle)
+    return found
+
+
+def days_of_each(
+    days: Mapping[int, float], most: Mapping[int, float], elapsed: float, runs: int
+) -> list[dict[int, float]]:
+    """What each of so many runs does in every year, of what they do together: one run after the
+    other, or all the same where a year is too short for that."""
+    left, found = dict(days), []
+    for _ in range(runs):
+        need, takes = elapsed, {}
+        for year in left:
+            takes[year] = min(left[year], need, most[year])
+            left[year] -= takes[year]
+            need -= takes[year]
+        if need > EPSILON * max(runs, 1):
+            same = {year: total / runs for year, total in days.items() if total / runs > EPSILON}
+            return [same] * runs
+        found.append({year: n for year, n in takes.items() if n > EPSILON})
     return found
 
 

@@ -4,7 +4,7 @@ sooner (a checkpoint). For one machine this finds a schedule wherever there is o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from typing import Any
 
@@ -20,6 +20,9 @@ class Job:
     days: float
     experiment_id: str
     run: int
+    whole: Job | None = field(default=None, compare=False)
+    """Of what a run does in one year: the run with the days that stay free before its deadline. The
+    end of a year is none, and the piece takes its own days alone."""
 
 
 Pieces = list[tuple[float, float]]
@@ -63,12 +66,23 @@ TIME_OVER = 1
 """Status of scipy's milp."""
 Bundle = tuple[Job, ...]
 """One run: a job, or one for each of the years that it runs in."""
-Kind = tuple[tuple[str, float, float, float], ...]
-"""What runs that are alike have in common."""
+Span = tuple[str, float, float, float]
+Kind = tuple[tuple[Span, ...], tuple[Span, ...]]
+"""What runs that are alike have in common: of their jobs, and of the whole run where those are its
+pieces."""
 
 
 def _kind(run: Bundle) -> Kind:
-    return tuple((job.experiment_id, job.low, job.due, job.days) for job in run)
+    every, wholes = tuple(map(_span, run)), tuple(map(_span, _wholes([run])))
+    return every, wholes
+
+
+def _span(job: Job) -> Span:
+    return job.experiment_id, job.low, job.due, job.days
+
+
+def _wholes(runs: Iterable[Bundle]) -> list[Job]:
+    return [run[0].whole for run in runs if run[0].whole is not None]
 
 
 def _days(run: Bundle) -> float:
@@ -98,7 +112,10 @@ def _fits(runs: Sequence[Bundle]) -> bool:
         taken = sum(job.days for run in runs for job in run)
         if taken <= first.due - first.low + EPSILON / 2:
             return True
-    return schedule([job for run in runs for job in run]) is not None
+    if schedule([job for run in runs for job in run]) is None:
+        return False
+    wholes = _wholes(runs)
+    return not wholes or schedule(wholes) is not None
 
 
 def _first_fit(runs: Sequence[Bundle], machines: int) -> list[list[Bundle]] | None:
@@ -146,7 +163,9 @@ def _search(runs: Sequence[Bundle], machines: int) -> list[list[Bundle]] | None:
         kinds.setdefault(_kind(run), []).append(run)
     keys = sorted(kinds)
     width = len(keys) * machines
-    moments = len({job[1] for key in keys for job in key} | {job[2] for key in keys for job in key})
+    each_way = [[key[way] for key in keys] for way in range(2)]
+    spans = [span for every in each_way for of_key in every for span in of_key]
+    moments = len({span[1] for span in spans} | {span[2] for span in spans})
     if moments * moments * machines * width > MOST_NUMBERS:
         raise Undecided
     rows = []
@@ -158,22 +177,22 @@ def _search(runs: Sequence[Bundle], machines: int) -> list[list[Bundle]] | None:
         rows.append(row)
         low.append(len(kinds[key]))
         high.append(len(kinds[key]))
-    every = [job for key in keys for job in key]
-    for start in sorted({job[1] for job in every}):
-        for due in sorted({job[2] for job in every}):
-            inside = [
-                sum(days for _, first, last, days in key if first >= start and last <= due)
-                for key in keys
-            ]
-            if not any(inside) or due <= start:
-                continue
-            for unit in range(machines):
-                row = np.zeros(width)
-                for k, days in enumerate(inside):
-                    row[k * machines + unit] = days
-                rows.append(row)
-                low.append(-np.inf)
-                high.append(due - start + EPSILON / 2)
+    for every in each_way:
+        for start in sorted({span[1] for of_key in every for span in of_key}):
+            for due in sorted({span[2] for of_key in every for span in of_key}):
+                inside = [
+                    sum(days for _, first, last, days in of_key if first >= start and last <= due)
+                    for of_key in every
+                ]
+                if not any(inside) or due <= start:
+                    continue
+                for unit in range(machines):
+                    row = np.zeros(width)
+                    for k, days in enumerate(inside):
+                        row[k * machines + unit] = days
+                    rows.append(row)
+                    low.append(-np.inf)
+                    high.append(due - start + EPSILON / 2)
     answer = milp(
         np.zeros(width),
         integrality=np.ones(width),
