@@ -297,3 +297,21 @@ def test_runs_do_in_each_year_no_more_than_one_machine_can() -> None:
     ]
     # One after the other the second would need 40 days of a year that has 30.
     assert days_of_each({0: 50.0, 1: 50.0}, {0: 40.0, 1: 30.0}, 50.0, 2) == [{0: 25.0, 1: 25.0}] * 2
+
+
+def test_a_plan_s_money_by_year_as_it_is_told_is_enough_for_it() -> None:
+    """A third of a run's 72.01 dollars is paid in the first year: 24.0033, told as 24.00."""
+    problem = make_problem(
+        year_days=(0, 100, 200),
+        experiments=(make_experiment("e", "a", 1, 99, 102),),
+        rentals=(make_rental("r", "1.0001", {"a": 3.0}),),
+    )
+    plan = solve(problem)
+    told = cents_by_year(problem, plan.purchases, plan.placed)
+    assert told == [24_00, 48_01]
+    for carry_over in (False, True):
+        asked = replace(problem, carry_over=carry_over, year_budget_cents=tuple(told))
+        again = solve(asked)
+        assert again.cost_cents == plan.cost_cents
+        with pytest.raises(NoPlan):
+            solve(replace(asked, year_budget_cents=(23_99, 48_01)))

@@ -50,6 +50,27 @@ def with_year_budgets(
     """The cheapest plan where years have money of their own. Raises NoPlan or OutOfTime."""
     if problem.year_budget_cents is None:
         return find(problem, clock, known)
+    try:
+        return _keeping(problem, clock, known, find)
+    except NoPlan:
+        return _to_the_cent(problem, clock, known, find)
+
+
+def _to_the_cent(problem: PlanningProblem, clock: Clock, known: Sequence[Plan], find: Find) -> Plan:
+    """The cheapest plan that keeps to each year's money as it is paid, in whole cents: a run that
+    goes over the turn of a year pays parts of a cent in each. Raises NoPlan or OutOfTime."""
+    assert problem.year_budget_cents is not None
+    more = tuple(cents + 1 for cents in problem.year_budget_cents)
+    whole = whole_budget_cents(problem)
+    looser = replace(problem, year_budget_cents=more, budget_cents=whole)
+    plan = _keeping(looser, clock, known, find)
+    if not _keeps(problem, plan):
+        raise OutOfTime
+    return plan
+
+
+def _keeping(problem: PlanningProblem, clock: Clock, known: Sequence[Plan], find: Find) -> Plan:
+    assert problem.year_budget_cents is not None
     if len(Program(problem).cost) <= LARGE:
         try:
             return find(problem, clock, known)
