@@ -206,6 +206,23 @@ def tight_many(random: Random) -> Made:
     return Made(kind="tight, many runs", text=text, tight="years")
 
 
+def tight_quarters(random: Random) -> Made:
+    every = some(random, random.randint(8, 20), USUAL, 4)
+    purchases = f"lead_days = 45\norder_every_months = {random.choice((3, 6))}\nprice_change = -0.1"
+    budget = f"carry_over = {random.choice(('true', 'false'))}\ntotal = 9000000\n"
+    text = grant(4, every, budget=budget, purchases=purchases, more=paid(random))
+    return Made(kind="tight, by quarter", text=text, tight="years")
+
+
+def tight_lab(random: Random) -> Made:
+    years = random.choice((3, 5))
+    every = some(random, 60, USUAL + SMALL + LARGE, years, 4)
+    budget = f"carry_over = {random.choice(('true', 'false'))}\ntotal = 90000000\n"
+    more = paid(random) + OWNED + (campus(random) if random.random() < 0.5 else "")
+    text = grant(years, every, budget=budget, more=more)
+    return Made(kind="tight lab", text=text, tight="years")
+
+
 def rent_and_buy(random: Random) -> Made:
     more = paid(random) + '[rentals]\nkinds = ["on-demand", "spot"]\nprice_change = -0.05\n'
     purchases = f"lead_days = 60\nprice_change = -0.1\nmax_machines = {random.randint(1, 4)}"
@@ -333,6 +350,8 @@ KINDS: tuple[Callable[[Random], Made], ...] = (
     at_home,
     by_quarter,
     large_lab,
+    tight_quarters,
+    tight_lab,
 )
 
 
@@ -429,7 +448,7 @@ def main() -> None:
     parser.add_argument("--store", type=Path)
     parser.add_argument("--seconds", type=float, default=15.0)
     parser.add_argument("--first", type=int, default=0)
-    parser.add_argument("--count", type=int, default=72)
+    parser.add_argument("--count", type=int, default=80)
     parser.add_argument("--keep", type=Path, metavar="FILE")
     parser.add_argument("--asked", type=Path, metavar="FILE")
     options = parser.parse_args()
