@@ -4,7 +4,7 @@ counted exactly, and what is found also packs."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, combinations
 
@@ -26,7 +26,7 @@ LESS = 0.005
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Unit:
+class Unit:
     """One machine, or one part of one."""
 
     machine: Machine
@@ -34,20 +34,36 @@ class _Unit:
     number: int
 
 
+Deal = Callable[[Program, Sequence[float], Sequence[Unit]], list[float] | None]
+"""What the columns are of a program that has each machine as its own, or None."""
+
+
 def dealt_one_by_one(
     program: Program, costs: Sequence[float], counts: Sequence[float], clock: Clock
 ) -> Found | None:
     """The best plan with the machines (and their parts) of these counts."""
+
+    def deal(every: Program, goal: Sequence[float], units: Sequence[Unit]) -> list[float] | None:
+        if len(every.cost) > MOST_COLUMNS:
+            return None
+        return _in_turn(every, goal, [unit.machine.machine_id for unit in units], clock)
+
+    return None if clock.left <= 0 else on_each(program, costs, counts, deal)
+
+
+def on_each(
+    program: Program, costs: Sequence[float], counts: Sequence[float], deal: Deal
+) -> Found | None:
+    """The plan with the machines (and their parts) of these counts, whose runs are dealt to each
+    of them."""
     units = _units(program, counts)
-    if units is None or clock.left <= 0:
+    if units is None:
         return None
     every = Program(_with(program, counts, units))
-    if len(every.cost) > MOST_COLUMNS:
-        return None
     by_id = {unit.machine.machine_id: unit for unit in units}
     same = _same_columns(every, program, by_id)
     goal = [costs[same[column]] if column in same else 0.0 for column in range(len(every.cost))]
-    found = _in_turn(every, goal, [unit.machine.machine_id for unit in units], clock)
+    found = deal(every, goal, units)
     if found is None:
         return None
     placing = place(every, found)
@@ -94,9 +110,9 @@ def _in_turn(
     return found
 
 
-def _units(program: Program, counts: Sequence[float]) -> list[_Unit] | None:
+def _units(program: Program, counts: Sequence[float]) -> list[Unit] | None:
     """Each machine that runs may go on; None where one ends when it becomes another."""
-    units: list[_Unit] = []
+    units: list[Unit] = []
     for group in program.groups:
         machine = group.machine
         column = program.wholes.get(group.key, program.count.get(group.key))
@@ -117,11 +133,11 @@ def _units(program: Program, counts: Sequence[float]) -> list[_Unit] | None:
                 if watts is None
                 else PowerFigures(gpu_w=None, gpu_count=1, stated_w=watts),
             )
-            units.append(_Unit(machine=unit, group=group, number=number))
+            units.append(Unit(machine=unit, group=group, number=number))
     return units
 
 
-def _with(program: Program, counts: Sequence[float], units: Sequence[_Unit]) -> PlanningProblem:
+def _with(program: Program, counts: Sequence[float], units: Sequence[Unit]) -> PlanningProblem:
     """The problem with these machines as if the lab had them, and the money that is left."""
     problem = program.problem
     machines = {m.machine_id: m for m in problem.machines}
@@ -145,7 +161,7 @@ def _with(program: Program, counts: Sequence[float], units: Sequence[_Unit]) -> 
     )
 
 
-def _same_columns(every: Program, program: Program, units: dict[str, _Unit]) -> dict[int, int]:
+def _same_columns(every: Program, program: Program, units: dict[str, Unit]) -> dict[int, int]:
     found: dict[int, int] = {}
     for (experiment, machine_id, _), column in every.work.items():
         found[column] = program.work[experiment, *units[machine_id].group.key]
@@ -156,7 +172,7 @@ def _same_columns(every: Program, program: Program, units: dict[str, _Unit]) -> 
     return found
 
 
-def _back(placed: Placed, units: dict[str, _Unit]) -> Placed:
+def _back(placed: Placed, units: dict[str, Unit]) -> Placed:
     unit = units.get(placed.machine_id)
     if unit is None:
         return placed

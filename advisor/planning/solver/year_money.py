@@ -23,6 +23,7 @@ from advisor.planning.solver.large import Learnt, strengthened
 from advisor.planning.solver.milp import Program
 from advisor.planning.solver.plan import Plan, against_bound, least_cents
 from advisor.planning.solver.problem import PlanningProblem
+from advisor.planning.solver.retimed import retimed
 from advisor.planning.solver.search_clock import Clock, NoPlan, OutOfTime, Progress
 from advisor.planning.solver.whole_cents import fixed_cents
 
@@ -86,8 +87,11 @@ def _keeping(problem: PlanningProblem, clock: Clock, known: Sequence[Plan], find
         bound = least_cents(loose)
     except OutOfTime:
         pass
-    if loose is not None and _keeps(problem, loose):
-        return loose
+    if loose is not None:
+        again = loose if _keeps(problem, loose) else retimed(problem, loose, clock)
+        if again is not None and again.judged_cents <= loose.judged_cents:
+            return replace(again, proven=loose.proven, gap=loose.gap)
+        keeping += [] if again is None else [again]
     clock.tell("which machines the money suffices for")
     every, few = _kinds(free, clock.within(clock.left * KINDS_TIME))
     try:
@@ -187,19 +191,24 @@ def _only(problem: PlanningProblem, kinds: set[str]) -> PlanningProblem:
 
 
 def _heard(problem: PlanningProblem, clock: Clock, keeping: list[Plan]) -> Clock:
-    """The clock for plans without budgets by year. Those that break none are kept, and its listener
-    hears of no others; it stops where all do, so that time is left for those that do not."""
+    """The clock for plans without budgets by year. Those that break none, on other days if need be,
+    are kept, and its listener hears of no others; it stops where all do, so that time is left for
+    those that do not."""
     hear, stop = clock.hear, clock.stop or Event()
     most = clock.left * (1 - BREAKING_TIME / FREE_TIME)
+    last: Plan | None = None
 
     def told(said: Progress) -> None:
+        nonlocal last
+        if said.plan is not None and said.plan is not last:
+            last = said.plan
+            kept = last if _keeps(problem, last) else retimed(problem, last, clock.quiet())
+            keeping.extend([] if kept is None else [kept])
         if said.plan is not None:
-            if _keeps(problem, said.plan):
-                keeping.append(said.plan)
-            else:
-                said = replace(said, plan=None)
-                if not keeping and clock.stop is None and clock.left < most:
-                    stop.set()
+            best = min(keeping, key=lambda plan: plan.judged_cents, default=None)
+            said = replace(said, plan=best)
+            if best is None and clock.stop is None and clock.left < most:
+                stop.set()
         if hear is not None:
             hear(said)
 
