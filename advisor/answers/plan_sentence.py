@@ -19,7 +19,6 @@ from advisor.planning.solver.named_first import less_as_sums
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import Machine, Objective, Rental
 from bench_runner.typed_numbers import percent
-from price_catalog.providers import written_provider
 
 MOST_DONE = 3
 """Things to buy and rent that the sentence names."""
@@ -146,11 +145,10 @@ def hired(rental: Rental, at_once: int) -> tuple[str, str]:
     """``("rent", "4 × H100 from Lambda")``, ``("rent", "3 × (4 × H100) at once from Lambda")``; of
     an allocation ``("use", "1 × A100 at Campus")``."""
     if rental.allocation is not None:
-        return "use", f"{rental.label.removesuffix(f', {rental.provider}')} at {rental.provider}"
-    gpus = rental.label.removesuffix(f", {rental.provider}").removesuffix(f", {rental.kind}")
-    gpus = gpus if at_once == 1 else f"{at_once} × ({gpus}) at once"
+        return "use", f"{rental.gpus} at {rental.who}"
+    gpus = rental.gpus if at_once == 1 else f"{at_once} × ({rental.gpus}) at once"
     kind = "" if rental.kind == "on-demand" else f" ({rental.kind})"
-    return "rent", f"{gpus} from {written_provider(rental.provider)}{kind}"
+    return "rent", f"{gpus} from {rental.who}{kind}"
 
 
 def overhead_words(grant: Grant) -> str:

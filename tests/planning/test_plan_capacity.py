@@ -76,6 +76,19 @@ def test_a_provider_has_one_name_in_the_sentence_and_in_the_doubt(
     assert rent.startswith("Vultr's rate of ")
 
 
+def test_plans_call_a_provider_as_it_writes_itself(
+    store_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In the first line, the table and the calendar; whatever the grant's file calls it."""
+    rented = '[purchases]\nallowed = false\n[rentals]\nproviders = ["ovhcloud", "vultr"]\n'
+    path = grant_file(tmp_path, grant_head("pythia-410m") + '[budget]\ntotal = "20k"\n' + rented)
+    code, out, _ = run(capsys, str(path), "--store", str(store_path), "--quick")
+    assert code == 0
+    (row,) = [line for line in out.splitlines() if line.startswith("rent ")]
+    assert ", on-demand, Vultr " in row
+    assert "vultr" not in out
+
+
 def most_runs_by_filling(problem: PlanningProblem) -> int:
     """The most runs of the one model asked for: the cheapest way to n runs, for each n in turn.
 

@@ -142,8 +142,8 @@ def test_an_institution_s_own_file_and_currency(tmp_path: Path) -> None:
 def test_files_that_are_no_grant(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"no file.*absent\.toml.*advisor plan --example"):
         read_grant(tmp_path / "absent.toml")
-    (tmp_path / "bytes.toml").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(InputError, match="not UTF-8"):
+    (tmp_path / "bytes.toml").write_bytes(b'[grant]\ntitle = "\xe9"\n')
+    with pytest.raises(InputError, match=r"not UTF-8 text \(line 2\): save it as UTF-8, or give"):
         read_grant(tmp_path / "bytes.toml")
     with pytest.raises(InputError, match=r"directory\): .*advisor plan --example"):
         read_grant(tmp_path)

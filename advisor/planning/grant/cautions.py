@@ -20,7 +20,6 @@ from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.prices import machine_price, paid_price, price_lines
 from advisor.planning.solver.problem import Machine, PlanningProblem, Rules
 from advisor.planning.solver.whole_cents import uncharged
-from price_catalog.providers import written_provider
 
 USUAL_PUE = 1.54
 """Power with cooling over power without: the mean of the Uptime Institute's survey of 2025."""
@@ -166,7 +165,7 @@ def _at_once(problem: PlanningProblem, plan: Plan) -> list[Caution]:
     return [
         Caution(
             f"{plan.at_once(name)} × ({rentals[name].label}) are rented at once: ask "
-            f"{written_provider(rentals[name].provider)} whether it has so many."
+            f"{rentals[name].who} whether it has so many."
         )
         for name in used
         if plan.at_once(name) >= MANY

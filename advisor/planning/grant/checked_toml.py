@@ -244,7 +244,9 @@ def read_toml(path: Path, kind: type[S], instead: str) -> S:
     except OutsideError as error:
         raise InputError(f"{path.name} {error}") from None
     except UnicodeDecodeError as error:
-        raise InputError(f"{path.name} is not UTF-8 text (byte {error.start}): {instead}") from None
+        line = error.object.count(b"\n", 0, error.start) + 1
+        told = f"{path.name} is not UTF-8 text (line {line}): save it as UTF-8, or {instead}"
+        raise InputError(told) from None
     except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
         if isinstance(error, InputError):
             raise

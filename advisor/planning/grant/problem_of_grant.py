@@ -36,7 +36,7 @@ from advisor.store import Reader
 from price_catalog.builds import Build
 from price_catalog.model import Quote
 from price_catalog.model import Rental as RentalPrice
-from price_catalog.providers import provider_name
+from price_catalog.providers import provider_name, written_provider
 
 STALE_DAYS = 365
 """Rental prices older than this are not planned with."""
@@ -305,7 +305,7 @@ def _rentals(
             Rental(
                 rental_id=offer.rental_id,
                 label=f"{offer.gpu_count} × {names.get(offer.gpu_id, offer.gpu_id)}, "
-                f"{offer.kind}, {offer.provider}",
+                f"{offer.kind}, {written_provider(offer.provider)}",
                 provider=offer.provider,
                 kind=offer.kind,
                 gpu_id=offer.gpu_id,

@@ -17,7 +17,6 @@ from advisor.planning.sensitivity.explain import Alternative, worse_by
 from advisor.planning.solver.problem import Allocation, Rental
 from advisor.planning.solver.rented import rented_ways
 from advisor.planning.solver.run_charges import gpus_of_a_job, hours_in_a_day
-from price_catalog.providers import written_provider
 
 GRANTED, APPLIED_FOR = "granted hours", "hours that we apply for"
 
@@ -337,9 +336,8 @@ def rented_name(given: Material, r: RunningCost) -> str:
     """An instance as a reader says it: ``1 × H100 at Lambda (on-demand)``, and ``(on-demand: up to
     3 at once)`` where the plan has several."""
     rental = _rental_of(given, r)
-    gpus = r.label.removesuffix(f", {rental.provider}").removesuffix(f", {rental.kind}")
     if rental.allocation:
-        return f"{gpus} at {rental.provider}"
+        return f"{rental.gpus} at {rental.who}"
     count = given.plan.at_once(rental.rental_id)
     several = f": up to {count} at once" if count > 1 else ""
-    return f"{gpus} at {written_provider(rental.provider)} ({rental.kind}{several})"
+    return f"{rental.gpus} at {rental.who} ({rental.kind}{several})"

@@ -16,6 +16,7 @@ from typing import Literal, get_args
 
 from bench_runner.records import Settings
 from price_catalog.power import PowerFigures
+from price_catalog.providers import written_provider
 
 Objective = Literal["cheapest", "most-runs", "soonest"]
 """Everything in time for the least money; the most runs, or the earliest end, within the budget."""
@@ -140,6 +141,16 @@ class Rental:
     """Waiting before each job."""
     max_job_days: Decimal | None = None
     """A run that takes longer is several jobs, each from the last checkpoint."""
+
+    @property
+    def who(self) -> str:
+        """Who rents it out, as they write themselves; of an allocation its name."""
+        return self.provider if self.allocation is not None else written_provider(self.provider)
+
+    @property
+    def gpus(self) -> str:
+        """Its label without who rents it out, and how."""
+        return self.label.removesuffix(f", {self.who}").removesuffix(f", {self.kind}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
