@@ -42,7 +42,6 @@ from advisor.planning.solver.problem import EPSILON, PlanningProblem
 from advisor.planning.solver.relaxation import Relaxation
 from advisor.planning.solver.search_clock import Clock, NoPlan, OutOfTime, clock_of
 from advisor.planning.solver.tied_plans import settle_ties
-from advisor.planning.solver.without_budget import without_budget
 from advisor.planning.solver.year_money import with_year_budgets
 
 DEFAULT_SECONDS = 120.0
@@ -94,10 +93,6 @@ def solve(
 
 
 def _cheapest(problem: PlanningProblem, clock: Clock, known: Sequence[Plan]) -> Plan:
-    return without_budget(problem, clock, known, _narrowed)
-
-
-def _narrowed(problem: PlanningProblem, clock: Clock, known: Sequence[Plan]) -> Plan:
     return narrowed(problem, clock, known, _judged)
 
 
