@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from math import inf
+from math import ceil, inf
 from time import monotonic
 from typing import Literal
 
@@ -311,9 +311,22 @@ def _optimise(problem: PlanningProblem, clock: Clock, goal: Goal, known: Sequenc
         return replace(best[1], proven=True, gap=None, rounds=rounds)
     if bound is None:
         return replace(best[1], proven=False, gap=None, rounds=rounds)
-    beside = program.fixed_usd if goal == "judged" else 0.0
-    share = gap_between(best[0] + beside, bound + beside)
-    return replace(best[1], proven=False, gap=share, rounds=rounds)
+    return replace(best[1], proven=False, gap=_gap(program, goal, best, bound), rounds=rounds)
+
+
+def _gap(program: Program, goal: Goal, best: Found, bound: float) -> float:
+    """How far a plan may be from the best: a share of the value that could be done, or of what it
+    is judged by where no plan does more."""
+    beside, least = program.fixed_usd, bound
+    if goal.startswith("value"):
+        problem, every = program.problem, program.problem.experiments
+        weight = (_weight(problem) or 1.0) if goal == "value, then judged" else 1.0
+        left_out = max(ceil((bound - (weight - 1)) / weight - EPSILON), 0)
+        most = sum(e.runs * e.value for e in every) - left_out
+        if most > best[1].value or goal == "value":
+            return gap_between(most, best[1].value)
+        least = bound - weight * left_out
+    return gap_between(best[1].judged_cents / 100, least + beside)
 
 
 def _tell(
