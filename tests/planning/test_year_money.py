@@ -21,6 +21,7 @@ from advisor.planning.solver.assemble import days_of_each
 from advisor.planning.solver.by_year import cents_by_year, within_year_budgets
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import PlanningProblem, Rules
+from advisor.planning.solver.schedule import Job, pack
 from advisor.planning.solver.search_clock import Clock, NoPlan, OutOfTime, Progress, clock_of
 from advisor.planning.solver.solve import solve
 from advisor.store import Store
@@ -315,3 +316,16 @@ def test_a_plan_s_money_by_year_as_it_is_told_is_enough_for_it() -> None:
         assert again.cost_cents == plan.cost_cents
         with pytest.raises(NoPlan):
             solve(replace(asked, year_budget_cents=(23_99, 48_01)))
+
+
+def test_pieces_of_runs_share_a_machine_only_where_days_are_left_before_their_deadlines() -> None:
+    """Two runs of 45 days have 100 for both, of which 15 must stay free."""
+
+    def piece(name: str, whole_days: float) -> tuple[Job, ...]:
+        whole = Job(due=100.0, low=0.0, days=whole_days, experiment_id=name, run=1)
+        return (replace(whole, days=45.0, whole=whole),)
+
+    free = [piece(name, 45 / 0.85) for name in "ab"]
+    assert pack(free, 1) is None
+    assert pack(free, 2) is not None
+    assert pack([piece(name, 45 / 0.9) for name in "ab"], 1) is not None

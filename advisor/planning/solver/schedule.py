@@ -107,15 +107,18 @@ def pack(runs: Sequence[Bundle], machines: int) -> list[list[Bundle]] | None:
 
 
 def _fits(runs: Sequence[Bundle]) -> bool:
-    first = runs[0][0]
-    if all(job.low == first.low and job.due == first.due for run in runs for job in run):
-        taken = sum(job.days for run in runs for job in run)
+    return _jobs_fit([job for run in runs for job in run]) and _jobs_fit(_wholes(runs))
+
+
+def _jobs_fit(jobs: Sequence[Job]) -> bool:
+    if not jobs:
+        return True
+    first = jobs[0]
+    if all(job.low == first.low and job.due == first.due for job in jobs):
+        taken = sum(job.days for job in jobs)
         if taken <= first.due - first.low + EPSILON / 2:
             return True
-    if schedule([job for run in runs for job in run]) is None:
-        return False
-    wholes = _wholes(runs)
-    return not wholes or schedule(wholes) is not None
+    return schedule(jobs) is not None
 
 
 def _first_fit(runs: Sequence[Bundle], machines: int) -> list[list[Bundle]] | None:
