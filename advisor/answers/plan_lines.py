@@ -22,7 +22,7 @@ from advisor.planning.sensitivity.explain import UNTRIED, Alternative, worse_by
 from advisor.planning.sensitivity.infeasible import REST_UNTRIED
 from advisor.planning.sensitivity.solved_amounts import Finding, Money, lines
 from advisor.planning.sensitivity.thresholds import OUT_OF_TIME
-from advisor.planning.solver.plan import Plan
+from advisor.planning.solver.plan import Plan, last_day
 from advisor.planning.solver.problem import BUY_IN
 from advisor.planning.unused_gpus import unused_gpus, unused_line
 from advisor.tables.text_table import fill, to_table
@@ -118,7 +118,9 @@ def explained_text(planned: Planned, width: int = WIDTH, ways: Ways = BY_COMMAND
             if each.plan is None
             else written_cost(loaded, each.plan.cost_cents),
             "runs": "" if each.plan is None else str(each.plan.runs),
-            "done by": "" if each.plan is None else short_day(_day(loaded, each.plan.finish_day)),
+            "done by": ""
+            if each.plan is None
+            else short_day(_day(loaded, last_day(each.plan.finish_day))),
             "note": note_of(loaded, planned.plan, each),
         }
         for each in planned.explanation.alternatives
@@ -204,6 +206,10 @@ def price_lines(planned: Planned) -> list[str]:
         words = f"{line.label}: {told_words(told, loaded.today)}"
         said += [words] if newer is None else [words, newer]
     return said
+
+
+def _over_by(loaded: Loaded, plan: Plan) -> date:
+    return _day(loaded, last_day(plan.finish_day))
 
 
 def _day(loaded: Loaded, day: float) -> date:

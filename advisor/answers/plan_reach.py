@@ -20,7 +20,7 @@ from advisor.parse import InputError
 from advisor.planning.capacity import MOST_RUNS, Reach, ReachTask, problems_of, timed_models
 from advisor.planning.grant.grant import read_grant
 from advisor.planning.grant.grant_record import Grant
-from advisor.planning.solver.plan import Plan
+from advisor.planning.solver.plan import Plan, last_day
 from advisor.planning.solver.problem import BUY_IN, Machine, PlanningProblem, Rental
 from advisor.planning.solver_process import Search
 from advisor.ranking.snapshot import take_snapshot
@@ -196,7 +196,7 @@ def _short_row(grant: Grant, found: Reach) -> dict[str, str]:
 
 
 def _over_by(grant: Grant, plan: Plan) -> date:
-    return grant.start + timedelta(days=int(plan.finish_day))
+    return grant.start + timedelta(days=last_day(plan.finish_day))
 
 
 def _used(found: Reach, plan: Plan) -> list[Machine | Rental]:

@@ -16,7 +16,7 @@ from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.report.asked_amounts import asked_amounts
 from advisor.planning.solver.by_year import whole_budget_cents
 from advisor.planning.solver.named_first import less_as_sums
-from advisor.planning.solver.plan import Plan
+from advisor.planning.solver.plan import Plan, last_day
 from advisor.planning.solver.problem import Machine, Objective, Rental
 from bench_runner.typed_numbers import percent
 
@@ -40,7 +40,7 @@ def plan_sentence(loaded: Loaded, plan: Plan) -> str:
         runs = {1: "the one run", 2: "both runs"}.get(asked, f"all {asked} runs")
     if not plan.placed and not plan.purchases:
         return f"No run can be done in time with this money: {_sure(loaded, plan)}."
-    over = problem.start + timedelta(days=int(plan.finish_day))
+    over = problem.start + timedelta(days=last_day(plan.finish_day))
     amounts, whole = asked_amounts(loaded, plan), loaded.grant.currency.whole
     cost = whole(amounts.total)
     shares = []

@@ -14,7 +14,7 @@ from advisor.planning.grant.grant_record import Grant
 from advisor.planning.planned import Planned
 from advisor.planning.sensitivity.changes import vary
 from advisor.planning.sensitivity.trials import decision
-from advisor.planning.solver.plan import Plan
+from advisor.planning.solver.plan import Plan, last_day
 from advisor.planning.solver.search_clock import NoPlan
 from advisor.planning.solver.solve import cheapest_with_runs, solve
 from advisor.ranking.snapshot import take_snapshot
@@ -148,7 +148,7 @@ class Walk:
             )
             return sum(
                 (p.experiment_id, p.machine_id) == (origin["experiment_id"], origin["option_id"])
-                and (int(p.pieces[0][0]), int(p.pieces[-1][1])) == (first, last)
+                and (int(p.pieces[0][0]), last_day(p.pieces[-1][1])) == (first, last)
                 for p in plan.placed
             )
         if origin["what"] == "runs on upgraded machines":

@@ -11,6 +11,7 @@ import pytest
 
 from advisor.planning.capacity import problems_of, reach, timed_models
 from advisor.planning.grant.grant import read_grant
+from advisor.planning.solver.plan import last_day
 from advisor.planning.solver.problem import PlanningProblem
 from advisor.planning.solver.whole_cents import purchase_cents, run_cents
 from advisor.ranking.snapshot import take_snapshot
@@ -148,3 +149,9 @@ def test_the_largest_model_may_be_one_with_predicted_times_alone(
     predicted = SMALL.replace("predictions = false", "predictions = true")
     assert names(predicted)[:2] == ["pythia-12b", "pythia-6.9b"]
     assert names(SMALL)[0] == "pythia-6.9b"
+
+
+def test_what_ends_with_the_last_day_of_a_grant_is_done_by_that_day() -> None:
+    """A grant of 730 days from 1 January 2027 ends with 31 December 2028."""
+    ends = (730.0, 730.0001, 729.5, 729.0, 0.2, 0.0)
+    assert [last_day(end) for end in ends] == [729, 729, 729, 728, 0, 0]

@@ -9,6 +9,7 @@ from advisor.planning.report.cost_sections import asked_of
 from advisor.planning.report.material import Material
 from advisor.planning.report.report import ReportTable
 from advisor.planning.report.who_pays import WhoPays
+from advisor.planning.solver.plan import last_day
 
 
 def objects(given: Material, budget: ReportTable, paid: WhoPays) -> dict[str, Any]:
@@ -68,7 +69,7 @@ def objects(given: Material, budget: ReportTable, paid: WhoPays) -> dict[str, An
                 "experiment": book.experiments[p.experiment_id].name,
                 "machine": options[p.machine_id].label,
                 "starts": str(book.day(p.pieces[0][0])),
-                "ends": str(book.day(p.pieces[-1][1])),
+                "ends": str(book.day(last_day(p.pieces[-1][1]))),
                 "due": str(book.day(problem.due(book.experiments[p.experiment_id]))),
             }
             for p in sorted(given.plan.placed, key=lambda p: (p.pieces[0][0], p.experiment_id))

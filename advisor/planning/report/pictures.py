@@ -23,7 +23,7 @@ from advisor.planning.report.drawing import (
 from advisor.planning.report.report import Picture
 from advisor.planning.sensitivity.explain import Explanation
 from advisor.planning.sensitivity.solved_amounts import number_words
-from advisor.planning.solver.plan import Plan, Work
+from advisor.planning.solver.plan import Plan, Work, last_day
 from advisor.planning.solver.rented import cheapest_rental, ordered_rentals, rented_run_cents
 from advisor.planning.solver.whole_cents import purchase_cents, run_cents
 
@@ -150,7 +150,7 @@ def draw_alternatives(
             runs = number_words(each.runs, "runs")
             amount = in_it(each.cost_cents)
             axes.barh(at, amount, height=0.62, color=OKABE_ITO[0] if at == 0 else "#9db4c4")
-            day = loaded.problem.start + timedelta(days=int(each.finish_day))
+            day = loaded.problem.start + timedelta(days=last_day(each.finish_day))
             axes.annotate(
                 f"{paid}, {runs}, done by {day.day} {day:%b %Y}",
                 (amount, at),

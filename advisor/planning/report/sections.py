@@ -45,7 +45,7 @@ from advisor.planning.report.sentences import (
 )
 from advisor.planning.report.who_pays import who_pays
 from advisor.planning.sensitivity.explain import Alternative, Explanation
-from advisor.planning.solver.plan import Plan
+from advisor.planning.solver.plan import Plan, last_day
 from advisor.planning.solver.problem import Machine
 
 OBJECTIVE_WORDS = {
@@ -240,7 +240,7 @@ def schedule_section(given: Material, pictures: bool) -> Section:
     book, options = given.book, given.loaded.problem.options()
     alike: Counter[tuple[str, str, date, date]] = Counter()
     for p in sorted(given.plan.placed, key=lambda p: (p.pieces[0][0], p.experiment_id, p.run)):
-        first, last = book.day(p.pieces[0][0]), book.day(p.pieces[-1][1])
+        first, last = book.day(p.pieces[0][0]), book.day(last_day(p.pieces[-1][1]))
         alike[p.experiment_id, p.machine_id, first, last] += 1
     rows: list[tuple[Cell, ...]] = []
     for (experiment_id, option_id, first, last), runs in alike.items():
@@ -306,7 +306,7 @@ def alternatives_section(given: Material, pictures: bool, total: Decimal) -> Sec
 
 
 def _when(given: Material, plan: Plan) -> str:
-    return day_words(given.book.day(plan.finish_day))
+    return day_words(given.book.day(last_day(plan.finish_day)))
 
 
 def _figures(given: Material, other: Alternative) -> tuple[Cell, Cell, Cell]:

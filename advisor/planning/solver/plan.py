@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from math import inf
+from math import ceil, inf
+
+MINUTE = 1 / 1440
+"""In days: times are not known nearer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +87,12 @@ class Plan:
     def at_once(self, rental_id: str) -> int:
         """How many of a rented instance run at the same time, at most."""
         return max((p.unit for p in self.placed if p.machine_id == rental_id), default=1)
+
+
+def last_day(end: float) -> int:
+    """The day, counted from the grant's first, in which something is over that ends then: what
+    ends at midnight is over on the day before."""
+    return max(ceil(end - MINUTE) - 1, 0)
 
 
 def gap_between(judged: float, least: float) -> float:
