@@ -10,8 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bench_runner.architecture_decoders import Opt
 from bench_runner.architecture_experts import Experts
-from bench_runner.architecture_two_sides import T5
+from bench_runner.architecture_text import Deberta, ModernBert
+from bench_runner.architecture_two_sides import EncoderDecoder
 from bench_runner.flops import FlopCount, UncountedArchitectureError, count_flops
 from bench_runner.recipe_model import ModelSource
 from bench_runner.recipes import Recipe, Support, Training, load_recipes
@@ -107,9 +109,12 @@ def test_the_paper_s_own_counts() -> None:
 
 
 def counted_elsewhere(recipe: Recipe) -> bool:
-    """Kinds that take more than tokens, or whose products torch counts in half precision alone:
-    test_flops_newer.py and test_library_kinds.py build and count these."""
-    return recipe.model.timm is not None or isinstance(recipe.architecture, Experts | T5)
+    """Kinds that take more than tokens, whose products torch counts in half precision alone, or
+    whose code asks for a number that the meta device has not: test_flops_newer.py,
+    test_flops_kin.py and test_library_kinds.py build and count these."""
+    return recipe.model.timm is not None or isinstance(
+        recipe.architecture, Experts | EncoderDecoder | Deberta | Opt
+    )
 
 
 @pytest.mark.torch
@@ -131,8 +136,11 @@ def test_the_others_have_as_many_parameters_as_are_built(recipe: Recipe) -> None
 def test_lowest_is_never_above_full(recipe_id: str) -> None:
     found = count(recipe_id)
     assert 0 < found.flops_lowest <= found.flops_full
-    # A decoder looks back only, T5's too, and ModernBERT's windows are narrow.
-    narrower = RECIPES[recipe_id].family == "decoder" or recipe_id.startswith(("modernbert", "t5"))
+    # A decoder looks back only, an encoder-decoder's too, and ModernBERT's windows are narrow.
+    recipe = RECIPES[recipe_id]
+    narrower = recipe.family == "decoder" or isinstance(
+        recipe.architecture, EncoderDecoder | ModernBert
+    )
     assert (found.flops_lowest < found.flops_full) is narrower
 
 
