@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,11 @@ import pytest
 
 from advisor.prediction.model.hf_config import target_of_config
 from advisor.prediction.model.targets import Run, Target
+from advisor.prediction.model.workload import workload_of
 from advisor.prediction.physics.columns import Columns, WorkloadTable
 from advisor.prediction.physics.memory import Option
 from advisor.prediction.physics.step_time import TERMS, attention_squares, step_terms
+from bench_runner.recipes import Recipe, load_recipes
 from tests.prediction.test_published_kin import ALBERT, ELECTRA, ESM_2
 from tests.prediction.what_ships import CHIPS
 
@@ -25,6 +28,14 @@ BERT: dict[str, Any] = {
     "num_attention_heads": 12,
     "intermediate_size": 3072,
     "vocab_size": 30522,
+}
+LLAMA: dict[str, Any] = {
+    "model_type": "llama",
+    "hidden_size": 1024,
+    "num_hidden_layers": 4,
+    "num_attention_heads": 16,
+    "intermediate_size": 2816,
+    "vocab_size": 32000,
 }
 GEMMA_3: dict[str, Any] = {
     "model_type": "gemma3_text",
@@ -43,6 +54,12 @@ def target(tmp_path: Path, content: dict[str, Any], run: Run = TEXT) -> Target:
     path = tmp_path / "config.json"
     path.write_text(json.dumps(content))
     return target_of_config(path, run)
+
+
+def changed(recipe_id: str, arguments: dict[str, Any]) -> Recipe:
+    recipe = next(each for each in load_recipes() if each.recipe_id == recipe_id)
+    told = {**recipe.model.arguments, **arguments}
+    return replace(recipe, model=replace(recipe.model, arguments=told))
 
 
 def columns(found: Target) -> Columns:
@@ -97,9 +114,29 @@ def test_what_the_file_says_of_dropout_is_what_is_measured(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("value", [-0.1, 1.0, "a tenth", True, [0.1], 1e400])
 def test_a_share_that_is_none_is_refused_in_one_line(value: object, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"key 'hidden_dropout_prob': is .* no share") as refused:
+    mend = r"key 'hidden_dropout_prob': is .*; write a number from 0 to below 1"
+    with pytest.raises(ValueError, match=mend) as refused:
         target(tmp_path, BERT | {"hidden_dropout_prob": value})
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("value", ["0.1", [0.1], True, 1.0, -0.1])
+def test_a_recipe_whose_share_is_none_is_refused_as_a_file_is(value: object) -> None:
+    recipe = changed("bert-base", {"hidden_dropout_prob": value})
+    with pytest.raises(ValueError, match=r"key 'hidden_dropout_prob': is .*; write a number"):
+        workload_of(recipe)
+
+
+@pytest.mark.parametrize("key", ["hidden_dropout", "resid_pdrop", "dropout"])
+def test_a_model_whose_code_drops_nothing_hidden_is_not_predicted_as_if_it_did(
+    key: str, tmp_path: Path
+) -> None:
+    """The library's Llama passes the key over, and so it is measured without."""
+    llama = target(tmp_path, LLAMA | {key: 0.1, "attention_dropout": 0.1})
+    assert llama.workload.dropped_elements == 0.0
+    assert llama.workload.dropped_scores > 0.0
+    assert llama.recipe is not None
+    assert "hidden_dropout" not in llama.recipe.model.arguments
 
 
 def test_a_compiler_draws_a_number_for_each_element(tmp_path: Path) -> None:

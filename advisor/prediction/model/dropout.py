@@ -10,19 +10,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from advisor.parse import shown
 from bench_runner.architecture import Architecture, Dinov2, Vit
 from bench_runner.architecture_base import Transformer
 from bench_runner.architecture_decoders import Opt
 from bench_runner.architecture_encoders import DistilBert
 from bench_runner.architecture_images import Swin
 from bench_runner.architecture_two_sides import T5, EncoderDecoder
+from bench_runner.recipe_table import shown
 
 _BERT = ("hidden_dropout_prob", "attention_probs_dropout_prob")
 _BART = ("dropout", "attention_dropout")
 _GPT2 = ("resid_pdrop", "attn_pdrop")
 _NEOX = ("hidden_dropout", "attention_dropout")
-_KEYS: Mapping[str, tuple[tuple[str, str], tuple[float, float]]] = {
+_KEYS: Mapping[str, tuple[tuple[str | None, str], tuple[float, float]]] = {
     **dict.fromkeys(
         (
             *("BertConfig", "RobertaConfig", "ElectraConfig", "EsmConfig"),
@@ -56,10 +56,14 @@ _KEYS: Mapping[str, tuple[tuple[str, str], tuple[float, float]]] = {
         ("ModernBertConfig", "ModernBertDecoderConfig"),
         (("mlp_dropout", "attention_dropout"), (0.0, 0.0)),
     ),
+    **dict.fromkeys(
+        ("GPTNeoXConfig", "BloomConfig", "FalconConfig", "StableLmConfig"), (_NEOX, (0.0, 0.0))
+    ),
 }
 """By configuration class: the keys of what is dropped of hidden elements and of scores, and what
 the library (transformers 5.17) takes where a file says nothing."""
-_OTHERS = (_NEOX, (0.0, 0.0))
+_OTHERS = ((None, "attention_dropout"), (0.0, 0.0))
+"""Llama and its kin, whose code drops no hidden elements whatever a file says."""
 _HIDDEN = (
     *("hidden_dropout_prob", "hidden_dropout", "resid_pdrop", "resid_dropout"),
     *("residual_dropout", "dropout_rate", "dropout", "mlp_dropout"),
@@ -68,37 +72,42 @@ _SCORES = ("attention_probs_dropout_prob", "attention_dropout", "attn_pdrop", "d
 """What files of all kinds call them."""
 
 
-class ShareError(ValueError):
-    """A value of ``key`` that is no share."""
-
-    def __init__(self, key: str, value: object) -> None:
-        super().__init__(f"is {shown(str(value))}, no share from 0 to below 1")
-        self.key = key
-
-
-def dropout_arguments(config_class: str, content: Mapping[str, Any]) -> dict[str, float]:
+def dropout_arguments(
+    config_class: str, content: Mapping[str, Any], *, where: str
+) -> dict[str, float]:
     """What a config.json says of dropout, under the keys of the class that is built from it and
-    only where it differs from what that class takes. Raises ShareError."""
+    only where it differs from what that class takes. Raises ValueError that begins with ``where``
+    and the file's key."""
     keys, usual = _KEYS.get(config_class, _OTHERS)
     found: dict[str, float] = {}
     for key, default, spellings in zip(keys, usual, (_HIDDEN, _SCORES), strict=True):
-        said = next((s for s in (key, *spellings) if content.get(s) is not None), None)
-        if said is None:
+        if key is None:
             continue
-        value = content[said]
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1:
-            raise ShareError(said, value)
-        if float(value) != default:
-            found[key] = float(value)
+        said = next((s for s in (key, *spellings) if content.get(s) is not None), None)
+        if said is not None and (share := _share(said, content[said], where)) != default:
+            found[key] = share
     return found
 
 
-def drops(config_class: str | None, arguments: Mapping[str, Any]) -> tuple[bool, bool]:
-    """Whether hidden elements are dropped, and whether attention's scores are."""
+def drops(
+    config_class: str | None, arguments: Mapping[str, Any], *, where: str
+) -> tuple[bool, bool]:
+    """Whether hidden elements are dropped, and whether attention's scores are. Raises ValueError
+    that begins with ``where`` and the key."""
     keys, usual = _KEYS.get(config_class or "", _OTHERS)
-    values = (arguments.get(key, default) for key, default in zip(keys, usual, strict=True))
-    hidden, scores = (isinstance(v, int | float) and v > 0 for v in values)
+    hidden, scores = (
+        default > 0
+        if key is None or arguments.get(key) is None
+        else _share(key, arguments[key], where) > 0
+        for key, default in zip(keys, usual, strict=True)
+    )
     return hidden, scores
+
+
+def _share(key: str, value: object, where: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1:
+        raise ValueError(f"{where} '{key}': is {shown(value)}; write a number from 0 to below 1")
+    return float(value)
 
 
 def dropped_elements(model: Architecture, tokens: int) -> float:

@@ -11,7 +11,7 @@ from advisor.parse import shown
 from advisor.prediction.model.activations import RECTIFIED
 from advisor.prediction.model.config_file import ConfigFile, plain_number, read_config
 from advisor.prediction.model.config_kinds import KIN
-from advisor.prediction.model.dropout import ShareError, dropout_arguments
+from advisor.prediction.model.dropout import dropout_arguments
 from advisor.prediction.model.encoder_kinds import LONGEST_BERT
 from advisor.prediction.model.kin import Kin
 from advisor.prediction.model.known_keys import implied, unknown_keys
@@ -302,10 +302,8 @@ def _arguments(file: ConfigFile, kin: Kin) -> dict[str, Any]:
 
 def _beside(file: ConfigFile, config_class: str) -> dict[str, Any]:
     """What changes a step's time and none of its counts: dropout, windows, activations."""
-    try:
-        said: dict[str, Any] = dict(dropout_arguments(config_class, file.content))
-    except ShareError as error:
-        raise file.error(error.key, str(error)) from None
+    where = f"{file.name}, key"
+    said: dict[str, Any] = dict(dropout_arguments(config_class, file.content, where=where))
     keys = WINDOW_KEYS if config_class in WINDOWED else ()
     activation = RECTIFIED.get(config_class)
     if activation and activation not in said:

@@ -124,6 +124,7 @@ def workload_of(recipe: Recipe) -> Workload:
     assert length is not None  # count_flops refuses a recipe without one
     architecture = counted_architecture(recipe)
     config_class, arguments = architecture.config_class, recipe.model.arguments
+    where = f"recipe '{recipe.recipe_id}', architecture key"
     shape = shape_of(architecture, length, rectified=rectified(config_class, arguments))
     if shape.expert_products and training.precision == "fp16":
         raise ValueError(
@@ -132,7 +133,7 @@ def workload_of(recipe: Recipe) -> Workload:
             "bf16"
         )
     forward = count.forward_full
-    hidden, scores = drops(config_class, arguments)
+    hidden, scores = drops(config_class, arguments, where=where)
     return Workload(
         workload_id=recipe.recipe_id,
         family=recipe.family,
