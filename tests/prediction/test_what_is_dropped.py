@@ -169,6 +169,83 @@ def test_windows_and_biases_by_distance_are_masks(tmp_path: Path) -> None:
     assert half.workload.masked_share == 0.5
 
 
+OTHERS = {key: value for key, value in LLAMA.items() if key != "model_type"}
+OTHERS["num_key_value_heads"] = 8
+
+
+@pytest.mark.parametrize("kind", ["gemma3_text", "olmo3", "cohere2", "exaone4"])
+@pytest.mark.parametrize(
+    ("said", "key"),
+    [
+        ({"sliding_window": 0}, "sliding_window"),
+        ({"sliding_window": -5}, "sliding_window"),
+        ({"sliding_window": "512"}, "sliding_window"),
+        ({"sliding_window": True}, "sliding_window"),
+        ({"sliding_window": 0.5}, "sliding_window"),
+        ({"sliding_window": 10**30}, "sliding_window"),
+        ({"sliding_window": None, "layer_types": ["sliding_attention"] * 4}, "sliding_window"),
+        ({"layer_types": "full_attention"}, "layer_types"),
+        ({"layer_types": ["local"] * 4}, "layer_types"),
+        ({"layer_types": []}, "layer_types"),
+        ({"layer_types": 5, "sliding_window": None}, "layer_types"),
+        ({"layer_types": ["full_attention"] * 3, "num_hidden_layers": 4.0}, "layer_types"),
+    ],
+)
+def test_a_window_that_the_library_would_not_build_is_refused_in_one_line(
+    kind: str, said: dict[str, Any], key: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ValueError, match=f"config.json, key '{key}': .*; write ") as refused:
+        target(tmp_path, OTHERS | {"model_type": kind} | said)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("pattern", [0, -1, "LLLG", True, 2.5, [4]])
+def test_every_how_many_layers_is_a_whole_number_where_no_list_says_it(
+    pattern: object, tmp_path: Path
+) -> None:
+    exaone = OTHERS | {"model_type": "exaone4", "sliding_window": 256}
+    exaone["sliding_window_pattern"] = pattern
+    with pytest.raises(ValueError, match=r"key 'sliding_window_pattern': is .*; write a whole"):
+        target(tmp_path, exaone)
+    # As EXAONE's own file has it: the list says all, and is what is built.
+    kinds = ["sliding_attention", "sliding_attention", "sliding_attention", "full_attention"]
+    listed = target(tmp_path, exaone | {"layer_types": kinds})
+    assert listed.workload.masked_share == 0.75
+    assert listed.recipe is not None
+    assert "sliding_window_pattern" not in listed.recipe.model.arguments
+
+
+def test_a_pattern_that_the_class_does_not_read_is_not_counted(tmp_path: Path) -> None:
+    olmo = OTHERS | {"model_type": "olmo3", "sliding_window": 256, "sliding_window_pattern": 2}
+    assert target(tmp_path, olmo).workload.masked_share == 0.75
+
+
+@pytest.mark.parametrize("kind", ["gemma3_text", "olmo3", "cohere2", "exaone4"])
+def test_a_window_of_null_is_none_in_what_is_built_too(kind: str, tmp_path: Path) -> None:
+    """Where the recipe said nothing, the library would take its own of 4,096 tokens."""
+    long = Run(batch_size=64, tokens=1e9, sequence_length=8192, precision="bf16")
+    found = target(tmp_path, OTHERS | {"model_type": kind, "sliding_window": None}, long)
+    assert found.workload.masked_share == 0.0
+    assert found.recipe is not None
+    assert found.recipe.model.arguments["layer_types"] == ["full_attention"] * 4
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("sliding_window", "512"),
+        ("sliding_window", 0),
+        ("sliding_window", 512.0),
+        ("sliding_window_pattern", 0),
+        ("layer_types", ["full_attention"] * 3),
+        ("layer_types", 7),
+    ],
+)
+def test_a_recipe_with_a_window_that_is_none_is_refused(key: str, value: object) -> None:
+    with pytest.raises(ValueError, match=f"recipe 'gemma-3-1b', architecture key '{key}': .*write"):
+        workload_of(changed("gemma-3-1b", {key: value}))
+
+
 def test_a_rectified_layer_keeps_half_of_what_is_inside(tmp_path: Path) -> None:
     opt = {
         "model_type": "opt",

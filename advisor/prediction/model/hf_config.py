@@ -15,7 +15,7 @@ from advisor.prediction.model.dropout import dropout_arguments
 from advisor.prediction.model.encoder_kinds import LONGEST_BERT
 from advisor.prediction.model.kin import Kin
 from advisor.prediction.model.known_keys import implied, unknown_keys
-from advisor.prediction.model.masks import WINDOW_KEYS, WINDOWED
+from advisor.prediction.model.masks import window_arguments
 from advisor.prediction.model.outputs import said_of_outputs
 from advisor.prediction.model.targets import Run, Target, make_target
 from advisor.prediction.model.uncounted import (
@@ -25,7 +25,7 @@ from advisor.prediction.model.uncounted import (
     uncounted,
     uncounted_kind,
 )
-from bench_runner.architecture import Mamba, TextTransformer, Vit, read_architecture
+from bench_runner.architecture import Architecture, Mamba, TextTransformer, Vit, read_architecture
 from bench_runner.architecture_encoders import Bert
 from bench_runner.architecture_experts import Experts
 from bench_runner.architecture_text import Starcoder2
@@ -297,18 +297,20 @@ def _arguments(file: ConfigFile, kin: Kin) -> dict[str, Any]:
     every = architecture.arguments()
     plain = read_architecture(kin.kind, {key: every[key] for key in kept}, where=where).arguments()
     counted = {key: value for key, value in every.items() if key in kept or value != plain[key]}
-    return counted | _beside(file, kin.kind.config_class)
+    return counted | _beside(file, architecture)
 
 
-def _beside(file: ConfigFile, config_class: str) -> dict[str, Any]:
+def _beside(file: ConfigFile, architecture: Architecture) -> dict[str, Any]:
     """What changes a step's time and none of its counts: dropout, windows, activations."""
-    where = f"{file.name}, key"
-    said: dict[str, Any] = dict(dropout_arguments(config_class, file.content, where=where))
-    keys = WINDOW_KEYS if config_class in WINDOWED else ()
-    activation = RECTIFIED.get(config_class)
-    if activation and activation not in said:
-        keys = (*keys, activation)
-    return said | {key: file.content[key] for key in keys if file.content.get(key) is not None}
+    kind, where = architecture.config_class, f"{file.name}, key"
+    layers = getattr(architecture, "num_hidden_layers", 0)
+    activation = RECTIFIED.get(kind)
+    keys = (activation,) if activation else ()
+    return {
+        **dropout_arguments(kind, file.content, where=where),
+        **window_arguments(kind, file.content, layers, where=where),
+        **{key: file.content[key] for key in keys if file.content.get(key) is not None},
+    }
 
 
 def _refuse_two_values(file: ConfigFile, spellings: Sequence[str]) -> None:

@@ -164,7 +164,7 @@ def workload_of(recipe: Recipe) -> Workload:
         grouped_elements=shape.grouped_elements,
         dropped_elements=dropped_elements(architecture, shape.tokens) if hidden else 0.0,
         dropped_scores=shape.score_elements if scores else 0.0,
-        masked_share=masked_share(architecture, config_class, arguments, length),
+        masked_share=masked_share(architecture, arguments, length, where=where),
         causal=shape.causal,
         # No fused kernel adds a bias that is learnt, as T5's of its positions are.
         fused_attention=support.attention != "eager" and not isinstance(architecture, T5),
