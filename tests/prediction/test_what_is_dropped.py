@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from advisor.prediction.model.activations import ACTIVATIONS
 from advisor.prediction.model.hf_config import target_of_config
 from advisor.prediction.model.targets import Run, Target
 from advisor.prediction.model.workload import workload_of
@@ -36,6 +37,14 @@ LLAMA: dict[str, Any] = {
     "num_attention_heads": 16,
     "intermediate_size": 2816,
     "vocab_size": 32000,
+}
+OPT: dict[str, Any] = {
+    "model_type": "opt",
+    "hidden_size": 768,
+    "num_hidden_layers": 12,
+    "num_attention_heads": 12,
+    "ffn_dim": 3072,
+    "vocab_size": 50272,
 }
 GEMMA_3: dict[str, Any] = {
     "model_type": "gemma3_text",
@@ -247,17 +256,41 @@ def test_a_recipe_with_a_window_that_is_none_is_refused(key: str, value: object)
 
 
 def test_a_rectified_layer_keeps_half_of_what_is_inside(tmp_path: Path) -> None:
-    opt = {
-        "model_type": "opt",
-        "hidden_size": 768,
-        "num_hidden_layers": 12,
-        "num_attention_heads": 12,
-        "ffn_dim": 3072,
-        "vocab_size": 50272,
-    }
-    plain = target(tmp_path, opt | {"activation_function": "gelu"})
-    rectified = target(tmp_path, opt)
+    plain = target(tmp_path, OPT | {"activation_function": "gelu"})
+    rectified = target(tmp_path, OPT)
     fewer = plain.workload.layer_elements - rectified.workload.layer_elements
     assert fewer == 512 * 12 * 3072
     assert plain.recipe is not None
     assert plain.recipe.model.arguments["activation_function"] == "gelu"
+
+
+def test_pegasus_is_rectified_where_its_file_says_so(tmp_path: Path) -> None:
+    """The library takes a GELU where a file says nothing."""
+    pegasus = {
+        "model_type": "pegasus",
+        "d_model": 512,
+        "encoder_layers": 2,
+        "decoder_layers": 2,
+        "encoder_attention_heads": 8,
+        "decoder_attention_heads": 8,
+        "encoder_ffn_dim": 2048,
+        "decoder_ffn_dim": 2048,
+        "vocab_size": 32000,
+    }
+    silent = target(tmp_path, pegasus).workload.layer_elements
+    rectified = target(tmp_path, pegasus | {"activation_function": "relu"}).workload.layer_elements
+    assert silent - rectified == 512 * (2 + 2) * 2048
+
+
+@pytest.mark.parametrize("value", [5, ["relu"], {"a": 1}, True, "", "ReLU", "nonsense"])
+def test_an_activation_that_the_library_has_not_is_refused(value: object, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"'activation_function': is .*; write one that the") as no:
+        target(tmp_path, OPT | {"activation_function": value})
+    assert "\n" not in str(no.value)
+    with pytest.raises(ValueError, match=r"recipe 'opt-125m', architecture key 'activation_func"):
+        workload_of(changed("opt-125m", {"activation_function": value}))
+
+
+def test_the_activations_are_the_library_s() -> None:
+    activations = pytest.importorskip("transformers.activations")
+    assert set(ACTIVATIONS.split()) == set(activations.ACT2CLS)

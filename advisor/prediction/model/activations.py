@@ -5,18 +5,53 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-RECTIFIED: Mapping[str, str] = {
-    "OPTConfig": "activation_function",
-    "M2M100Config": "activation_function",
-    "PegasusConfig": "activation_function",
-    "NemotronConfig": "hidden_act",
-    "T5Config": "feed_forward_proj",
+from bench_runner.recipe_table import shown
+
+_T5 = "feed_forward_proj"
+_KEYS: Mapping[str, tuple[str, str]] = {
+    "OPTConfig": ("activation_function", "relu"),
+    "M2M100Config": ("activation_function", "relu"),
+    "PegasusConfig": ("activation_function", "gelu"),
+    "NemotronConfig": ("hidden_act", "relu2"),
+    "T5Config": (_T5, "relu"),
 }
-"""By configuration class: the key of the activation, which is a ReLU or its square where a file
-says nothing (transformers 5.17)."""
+"""By configuration class of those that have a ReLU or its square: the key of the activation, and
+what the library (transformers 5.17) takes where a file says nothing."""
+ACTIVATIONS = (
+    "gelu gelu_10 gelu_fast gelu_new gelu_python gelu_pytorch_tanh gelu_python_tanh gelu_accurate "
+    "hardswish laplace leaky_relu linear mish quick_gelu relu relu2 relu6 sigmoid silu "
+    "sqrtsoftplus swish tanh prelu xielu"
+)
+"""The library's names of them (`ACT2FN`)."""
 
 
-def rectified(config_class: str | None, arguments: Mapping[str, Any]) -> bool:
-    """Whether what comes out of the activation says what went in, as of a ReLU and its square."""
-    key = RECTIFIED.get(config_class or "")
-    return key is not None and arguments.get(key, "relu") in ("relu", "relu2")
+def activation_arguments(
+    config_class: str, content: Mapping[str, Any], *, where: str
+) -> dict[str, str]:
+    """What a config.json says of the activation, where that decides. Raises ValueError that begins
+    with ``where`` and the key."""
+    key = _KEYS[config_class][0] if config_class in _KEYS else _T5
+    if key == _T5 or content.get(key) is None:  # T5's is read with the architecture
+        return {}
+    return {key: _checked(key, content[key], where)}
+
+
+def rectified(config_class: str, arguments: Mapping[str, Any], *, where: str) -> bool:
+    """Whether what comes out of the activation says what went in, as of a ReLU and its square.
+    Raises ValueError that begins with ``where`` and the key."""
+    if config_class not in _KEYS:
+        return False
+    key, usual = _KEYS[config_class]
+    said = arguments.get(key)
+    if said is not None and key != _T5:
+        _checked(key, said, where)
+    return (said or usual) in ("relu", "relu2")
+
+
+def _checked(key: str, value: object, where: str) -> str:
+    if not isinstance(value, str) or value not in ACTIVATIONS.split():
+        raise ValueError(
+            f"{where} '{key}': is {shown(value)}; write one that the library has, such as relu or "
+            "gelu"
+        )
+    return value

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from advisor.parse import shown
-from advisor.prediction.model.activations import RECTIFIED
+from advisor.prediction.model.activations import activation_arguments
 from advisor.prediction.model.config_file import ConfigFile, plain_number, read_config
 from advisor.prediction.model.config_kinds import KIN
 from advisor.prediction.model.dropout import dropout_arguments
@@ -304,12 +304,10 @@ def _beside(file: ConfigFile, architecture: Architecture) -> dict[str, Any]:
     """What changes a step's time and none of its counts: dropout, windows, activations."""
     kind, where = architecture.config_class, f"{file.name}, key"
     layers = getattr(architecture, "num_hidden_layers", 0)
-    activation = RECTIFIED.get(kind)
-    keys = (activation,) if activation else ()
     return {
         **dropout_arguments(kind, file.content, where=where),
         **window_arguments(kind, file.content, layers, where=where),
-        **{key: file.content[key] for key in keys if file.content.get(key) is not None},
+        **activation_arguments(kind, file.content, where=where),
     }
 
 

@@ -125,7 +125,8 @@ def workload_of(recipe: Recipe) -> Workload:
     architecture = counted_architecture(recipe)
     config_class, arguments = architecture.config_class, recipe.model.arguments
     where = f"recipe '{recipe.recipe_id}', architecture key"
-    shape = shape_of(architecture, length, rectified=rectified(config_class, arguments))
+    relu = rectified(config_class, arguments, where=where)
+    shape = shape_of(architecture, length, rectified=relu)
     if shape.expert_products and training.precision == "fp16":
         raise ValueError(
             "experts in FP16 are not predicted: torch has a grouped product of BF16 alone, and "
