@@ -118,9 +118,7 @@ def explained_text(planned: Planned, width: int = WIDTH, ways: Ways = BY_COMMAND
             if each.plan is None
             else written_cost(loaded, each.plan.cost_cents),
             "runs": "" if each.plan is None else str(each.plan.runs),
-            "done by": ""
-            if each.plan is None
-            else short_day(_day(loaded, last_day(each.plan.finish_day))),
+            "done by": "" if each.plan is None else short_day(_over_by(loaded, each.plan)),
             "note": note_of(loaded, planned.plan, each),
         }
         for each in planned.explanation.alternatives
