@@ -63,14 +63,9 @@ def ways_out(ranking: Ranking, rentals: Iterable[Rental], key: CandidatesKey) ->
         command = add_command(quoted(item), date.today())
         found.append(Doubt(about="price", words=words, command=command))
     if in_time is not None and budget is not None and cents[in_time] > budget * 100:
-        build = candidates.builds[in_time]
-        verb = "buys" if candidates.offered[in_time] else "was asked once for"
-        bought = added_words(build) if build.gpus_owned else short_gpus_words(build)
-        words = f"{usd_rounded(Decimal(cents[in_time]) / 100)} {verb} {bought} "
-        words += f"{in_machine(build)}: {days_at(ranking, in_time)}"
         usd = f"{math.ceil(cents[in_time] / 100)}"
         command = asked_again(ranking, key, budget=usd, days=_days(limit))
-        found.append(Doubt(about="budget", words=words, command=command))
+        found.append(Doubt(about="budget", words=_buys(ranking, in_time), command=command))
     inside = [i for i in candidates.by_days if budget is None or cents[i] <= budget * 100]
     if inside and limit is not None:
         i, unsold = sold_first(candidates, inside)
@@ -87,11 +82,9 @@ def ways_out(ranking: Ranking, rentals: Iterable[Rental], key: CandidatesKey) ->
         found.append(Doubt(about="gpus", words="machines with other GPUs", command=command))
     if in_time is None and not inside and candidates.rankable:
         # More money alone does not help, nor do more days: the cheapest that trains it at all.
-        i, unsold = sold_first(candidates, candidates.order("cost"))
-        build, price = candidates.builds[i], Decimal(cents[i]) / 100
-        words = f"{usd_rounded(price)} without a limit of days buys {short_gpus_words(build)} "
-        words += f"{in_machine(build)}: {days_at(ranking, i)}{unsold}"
-        command = asked_again(ranking, key, budget=f"{math.ceil(price)}", days=None)
+        i, _ = sold_first(candidates, candidates.order("cost"))
+        words = f"without a limit of days, {_buys(ranking, i)}"
+        command = asked_again(ranking, key, budget=f"{math.ceil(cents[i] / 100)}", days=None)
         found.append(Doubt(about="budget", words=words, command=command))
     if (rate := converted(ranking, key)) is not None:
         found.append(rate)
@@ -104,6 +97,15 @@ def ways_out(ranking: Ranking, rentals: Iterable[Rental], key: CandidatesKey) ->
         command += " --nodes 2 --fabric infiniband-ndr"
         found.append(Doubt(about="two", words=words, command=command))
     return found
+
+
+def _buys(ranking: Ranking, i: int) -> str:
+    """``$9,870 buys 1 × RTX 5090 in the Puget workstation: ≈331 days (289–379)``."""
+    candidates = ranking.candidates
+    build, price = candidates.builds[i], Decimal(candidates.cents[i]) / 100
+    verb = "buys" if candidates.offered[i] else "was asked once for"
+    bought = added_words(build) if build.gpus_owned else short_gpus_words(build)
+    return f"{usd_rounded(price)} {verb} {bought} {in_machine(build)}: {days_at(ranking, i)}"
 
 
 def _to_be_timed(ranking: Ranking, key: CandidatesKey, *, budget: str | None) -> list[Doubt]:

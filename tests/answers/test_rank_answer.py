@@ -462,6 +462,25 @@ def test_what_is_there_already_is_not_said_to_be_sold_where_nothing_fits(
     assert "the fastest for that is your 2 × A6000, ≈" in first
 
 
+def test_what_trains_a_model_at_all_is_told_as_what_is_bought(
+    store_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Beside a GPU that is there the others; of what nobody sells, what was asked for it once."""
+    store = str(shutil.copy(store_path, tmp_path / "own.duckdb"))
+    said_by(capsys, "prices", "own", "1 x A6000", "--store", store)
+    small = ["--budget", "100", "--max-days", "0.1", "--store", store]
+
+    def told(*flags: str) -> str:
+        assert main(["rank", *flags, *small]) == 1
+        return " ".join(capsys.readouterr().out.split())
+
+    more = told("--model", "pythia-12b", "--gpus", "A6000")
+    assert re.search(r"without a limit of days, \$[\d,]+ [a-z ]+ \d × A6000 to your 1 in ", more)
+    unsold = told("--model", "pythia-6.9b", "--gpus", "RTX 3090")
+    assert re.search(r"without a limit of days, \$[\d,]+ was asked once for 1 × RTX 3090 ", unsold)
+    assert "no seller known" not in unsold
+
+
 @pytest.mark.parametrize(
     ("owned", "asked"),
     [
