@@ -229,6 +229,14 @@ def test_a_pattern_that_the_class_does_not_read_is_not_counted(tmp_path: Path) -
     assert target(tmp_path, olmo).workload.masked_share == 0.75
 
 
+@pytest.mark.parametrize(("kind", "windowed"), [("full_attention", 0), ("sliding_attention", 1)])
+def test_a_window_that_no_layer_has_is_not_told_of(
+    kind: str, windowed: int, tmp_path: Path
+) -> None:
+    gemma = target(tmp_path, GEMMA_3 | {"layer_types": [kind] * 26, "sliding_window": 256})
+    assert sum("its window of 256 only masked" in each for each in gemma.assumptions) == windowed
+
+
 @pytest.mark.parametrize("kind", ["gemma3_text", "olmo3", "cohere2", "exaone4"])
 def test_a_window_of_null_is_none_in_what_is_built_too(kind: str, tmp_path: Path) -> None:
     """Where the recipe said nothing, the library would take its own of 4,096 tokens."""

@@ -346,6 +346,7 @@ def _bits(quantized: object) -> str:
     return "8" if "fp8" in method else "4" if "fp4" in method else ""
 
 
+_WHOLE = _PLAIN_LAYERS - {"sliding_attention", "local"}
 _WINDOWS = ("sliding_window", "sliding_window_size", "local_attention")
 
 
@@ -359,6 +360,8 @@ def said_of_windows(content: Mapping[str, Any], length: int) -> str | None:
         window = content["attn_config"].get("sliding_window_size")
     if not isinstance(window, int) or isinstance(window, bool) or not 0 < window < length:
         return None
-    if content.get("use_sliding_window") is False:
+    kinds = content.get("layer_types")
+    every_full = isinstance(kinds, list) and bool(kinds) and set(map(str, kinds)) <= _WHOLE
+    if content.get("use_sliding_window") is False or every_full:
         return None
     return f"attention computed over all {length:,} tokens, its window of {window:,} only masked"
