@@ -12,11 +12,13 @@ import pytest
 
 from advisor.prediction.model.activations import ACTIVATIONS
 from advisor.prediction.model.hf_config import target_of_config
+from advisor.prediction.model.masks import WINDOWED, masked_share
 from advisor.prediction.model.targets import Run, Target
 from advisor.prediction.model.workload import workload_of
 from advisor.prediction.physics.columns import Columns, WorkloadTable
 from advisor.prediction.physics.memory import Option
 from advisor.prediction.physics.step_time import TERMS, attention_squares, step_terms
+from bench_runner.architecture import KINDS
 from bench_runner.recipes import Recipe, load_recipes
 from tests.prediction.test_published_kin import ALBERT, ELECTRA, ESM_2
 from tests.prediction.what_ships import CHIPS
@@ -222,6 +224,25 @@ def test_every_how_many_layers_is_a_whole_number_where_no_list_says_it(
     assert listed.workload.masked_share == 0.75
     assert listed.recipe is not None
     assert "sliding_window_pattern" not in listed.recipe.model.arguments
+
+
+@pytest.mark.parametrize("name", sorted(WINDOWED))
+def test_windows_where_nothing_is_said_are_the_library_s(name: str) -> None:
+    library = pytest.importorskip("transformers")
+    kind = next(each for each in KINDS if each.config_class == name)
+    built = getattr(library, name)(num_hidden_layers=13)
+    share = built.layer_types.count("sliding_attention") / 13
+    model = kind(num_hidden_layers=13)
+    assert masked_share(model, {}, built.sliding_window, where="here") == pytest.approx(share)
+    assert masked_share(model, {}, built.sliding_window - 1, where="here") == 0.0
+
+
+def test_gemma_2_looks_at_a_window_in_every_second_layer(tmp_path: Path) -> None:
+    long = Run(batch_size=64, tokens=1e9, sequence_length=8192, precision="bf16")
+    gemma = target(tmp_path, GEMMA_3 | {"model_type": "gemma2", "sliding_window": 1024}, long)
+    assert gemma.workload.masked_share == 0.5
+    assert gemma.recipe is not None
+    assert gemma.recipe.model.arguments["sliding_window"] == 1024
 
 
 def test_a_pattern_that_the_class_does_not_read_is_not_counted(tmp_path: Path) -> None:

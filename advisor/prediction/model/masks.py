@@ -17,16 +17,17 @@ from bench_runner.architecture_text import ModernBert
 from bench_runner.recipe_table import shown
 
 WINDOWED: Mapping[str, tuple[int, int]] = {
+    "Gemma2Config": (4096, 2),
     "Gemma3TextConfig": (4096, 6),
     "Olmo3Config": (4096, 4),
     "Cohere2Config": (4096, 4),
     "Exaone4Config": (4096, 4),
 }
-"""By configuration class: the window, and which of its layers looks at everything (each sixth, each
-fourth), where a file says nothing (transformers 5.17)."""
+"""By configuration class: the window, and which of its layers looks at everything (each second,
+fourth, sixth), where a file says nothing (transformers 5.17)."""
 _KEYS = ("sliding_window", "sliding_window_pattern", "layer_types")
 _SLIDING, _FULL = "sliding_attention", "full_attention"
-_WITHOUT_PATTERN = ("Olmo3Config",)
+_WITHOUT_PATTERN = ("Gemma2Config", "Olmo3Config")
 """Those that take their own pattern, whatever a file says."""
 _LONGEST = 100_000_000
 _MOST_LAYERS = 10_000
