@@ -311,6 +311,15 @@ def test_pegasus_is_rectified_where_its_file_says_so(tmp_path: Path) -> None:
     assert silent - rectified == 512 * (2 + 2) * 2048
 
 
+@pytest.mark.parametrize("kind", ["arcee", "persimmon", "nanochat"])
+def test_the_square_of_a_relu_is_one_where_the_library_takes_it(kind: str, tmp_path: Path) -> None:
+    squared = target(tmp_path, LLAMA | {"model_type": kind}).workload.layer_elements
+    other = target(tmp_path, LLAMA | {"model_type": kind, "hidden_act": "silu"})
+    assert other.workload.layer_elements - squared == 512 * 4 * 2816
+    assert other.recipe is not None
+    assert other.recipe.model.arguments["hidden_act"] == "silu"
+
+
 @pytest.mark.parametrize("value", [5, ["relu"], {"a": 1}, True, "", "ReLU", "nonsense"])
 def test_an_activation_that_the_library_has_not_is_refused(value: object, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"'activation_function': is .*; write one that the") as no:

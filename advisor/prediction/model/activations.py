@@ -12,7 +12,7 @@ _KEYS: Mapping[str, tuple[str, str]] = {
     "OPTConfig": ("activation_function", "relu"),
     "M2M100Config": ("activation_function", "relu"),
     "PegasusConfig": ("activation_function", "gelu"),
-    "NemotronConfig": ("hidden_act", "relu2"),
+    **dict.fromkeys(("NemotronConfig", "ArceeConfig", "NanoChatConfig"), ("hidden_act", "relu2")),
     "T5Config": (_T5, "relu"),
 }
 """By configuration class of those that have a ReLU or its square: the key of the activation, and
