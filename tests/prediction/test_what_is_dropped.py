@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from advisor.prediction.model.activations import ACTIVATIONS
+from advisor.prediction.model.dropout import drops
 from advisor.prediction.model.hf_config import target_of_config
 from advisor.prediction.model.masks import WINDOWED, masked_share
 from advisor.prediction.model.targets import Run, Target
@@ -18,7 +19,7 @@ from advisor.prediction.model.workload import workload_of
 from advisor.prediction.physics.columns import Columns, WorkloadTable
 from advisor.prediction.physics.memory import Option
 from advisor.prediction.physics.step_time import TERMS, attention_squares, step_terms
-from bench_runner.architecture import KINDS
+from bench_runner.architecture import KINDS, Architecture
 from bench_runner.recipes import Recipe, load_recipes
 from tests.prediction.test_published_kin import ALBERT, ELECTRA, ESM_2
 from tests.prediction.what_ships import CHIPS
@@ -136,6 +137,21 @@ def test_a_recipe_whose_share_is_none_is_refused_as_a_file_is(value: object) -> 
     recipe = changed("bert-base", {"hidden_dropout_prob": value})
     with pytest.raises(ValueError, match=r"key 'hidden_dropout_prob': is .*; write a number"):
         workload_of(recipe)
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.config_class)
+def test_what_is_dropped_where_nothing_is_said_is_the_library_s(kind: type[Architecture]) -> None:
+    library = pytest.importorskip("transformers")
+    built = getattr(library, kind.config_class)()
+    hidden = (
+        *("hidden_dropout_prob", "hidden_dropout", "resid_pdrop", "residual_dropout"),
+        *("dropout", "dropout_rate", "mlp_dropout"),
+    )
+    scores = ("attention_probs_dropout_prob", "attention_dropout", "attn_pdrop", "dropout_rate")
+    assert drops(kind.config_class, {}, where="here") == (
+        any(getattr(built, key, 0.0) > 0 for key in hidden),
+        any(getattr(built, key, 0.0) > 0 for key in scores),
+    )
 
 
 @pytest.mark.parametrize("key", ["hidden_dropout", "resid_pdrop", "dropout"])
