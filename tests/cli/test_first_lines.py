@@ -87,7 +87,7 @@ def test_a_family_without_a_size_is_told_how_to_give_one(store_path: Path, capsy
 
 @pytest.mark.parametrize(
     ("name", "size"),
-    [("llama-7b", "7B"), ("Qwen2.5-0.5B", "0.5B"), ("mixtral-8x7b", None), ("bert-large-2", None)],
+    [("llama-7b", "7B"), ("Qwen2.5-1.5B", "1.5B"), ("mixtral-8x7b", None), ("bert-large-2", None)],
 )
 def test_a_model_that_is_not_known_is_offered_by_the_size_that_its_name_says(
     name: str, size: str | None, own_store: Path, capsys: Capture
