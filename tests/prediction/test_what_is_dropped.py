@@ -20,6 +20,7 @@ from advisor.prediction.physics.columns import Columns, WorkloadTable
 from advisor.prediction.physics.memory import Option
 from advisor.prediction.physics.step_time import TERMS, attention_squares, step_terms
 from bench_runner.architecture import KINDS, Architecture
+from bench_runner.architecture_text import ModernBert, ModernBertDecoder
 from bench_runner.recipes import Recipe, load_recipes
 from tests.prediction.test_published_kin import ALBERT, ELECTRA, ESM_2
 from tests.prediction.what_ships import CHIPS
@@ -251,6 +252,16 @@ def test_windows_where_nothing_is_said_are_the_library_s(name: str) -> None:
     model = kind(num_hidden_layers=13)
     assert masked_share(model, {}, built.sliding_window, where="here") == pytest.approx(share)
     assert masked_share(model, {}, built.sliding_window - 1, where="here") == 0.0
+
+
+@pytest.mark.parametrize("kind", [ModernBert, ModernBertDecoder])
+def test_modernbert_s_window_is_half_of_what_its_file_says(kind: type[ModernBert]) -> None:
+    """The library takes as many tokens to either side, and writes a mask from there on."""
+    library = pytest.importorskip("transformers")
+    window = getattr(library, kind.config_class)().sliding_window
+    model = kind()
+    assert masked_share(model, {}, window - 1, where="here") == 0.0
+    assert masked_share(model, {}, window, where="here") == pytest.approx(14 / 22)
 
 
 def test_gemma_2_looks_at_a_window_in_every_second_layer(tmp_path: Path) -> None:

@@ -62,8 +62,8 @@ def masked_share(
     Raises ValueError that begins with ``where`` and the key."""
     match model:
         case ModernBert():
-            layers = model.num_hidden_layers
-            return 1.0 - model.global_layers / layers if model.local_attention < tokens else 0.0
+            layers, window = model.num_hidden_layers, model.local_attention // 2  # to either side
+            return 1.0 - model.global_layers / layers if window <= tokens else 0.0
         case Falcon():
             return float(model.alibi)
     if model.config_class not in WINDOWED:
