@@ -102,7 +102,7 @@ def test_only_who_is_still_typing_gets_the_first_model_that_fits(
 
 
 @pytest.mark.parametrize(
-    ("typed", "meant"), [("1.7b", "qwen3-1.7b-shape"), ("1b", "pythia-1b"), ("7b", None)]
+    ("typed", "meant"), [("1.7b", "qwen3-1.7b-shape"), ("1b", "gemma-3-1b"), ("7b", None)]
 )
 def test_a_size_that_is_typed_is_no_part_of_another(
     typed: str, meant: str | None, store_path: Path

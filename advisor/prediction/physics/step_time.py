@@ -72,11 +72,9 @@ backward, beside the norm that follows the sum: 17.7 picoseconds on an H100 of w
 power of two, to which it fills up narrower ones (tests/benchmarks/dropout_cost.py)."""
 FILLED_UP = 1024.0
 """The widest that is."""
-OWN_KERNEL = 0.2
-"""Share of them that torch's own kernel takes, which draws four numbers at a time (the same)."""
 DROPPED_SCORE_OPS = 46.0
-"""... and in which cuDNN's attention draws one for a score, forward and backward: 1.4 picoseconds
-on an H100 (tests/benchmarks/attention_shapes.py)."""
+"""Operations in which cuDNN's attention draws one for a score, forward and backward: 1.4
+picoseconds on an H100 (tests/benchmarks/attention_shapes.py)."""
 GROUPED_BYTES = 220.0
 """As many bytes' time goes by for each element that a convolution in groups of channels writes in
 half precision: its own kernels, and those that lay its channels side by side and back. On an H100
@@ -184,13 +182,14 @@ def attention_squares(columns: Columns, fused: Flags) -> Floats:
 
 def dropout_seconds(columns: Columns, fused: Flags, written: Flags) -> Floats:
     """What drawing the numbers takes by which elements are dropped: where a compiler has `written`
-    the kernel, one at a time. A fused attention drops scores as they pass by; of others' scores
-    what it takes is among what they take."""
+    the kernel, one at a time. torch's own draws four at once, and what it takes is hardly seen
+    (docs/measurements.md). A fused attention drops scores as they pass by; of others' scores what
+    it takes is among what they take."""
     import numpy as np
 
     width = np.maximum(columns.width, 1.0)
     filled = np.where(width <= FILLED_UP, 2.0 ** np.ceil(np.log2(width)) / width, 1.0)
-    hidden = columns.dropped_elements * DROPPED_OPS * np.where(written, filled, OWN_KERNEL)
+    hidden = columns.dropped_elements * DROPPED_OPS * np.where(written, filled, 0.0)
     square = np.where(columns.causal, 0.5, 1.0)
     scores = np.where(fused, columns.dropped_scores * DROPPED_SCORE_OPS * square, 0.0)
     return (hidden + scores) * columns.share / columns.load_rate
