@@ -79,9 +79,10 @@ not shared, fewer groups would be expected outside, and more found further off t
 ONE_SIDED = """A share of 100 % is only ten points from nine in ten. So this list finds intervals
 that are too narrow rather than such that are too wide, which the table above tells."""
 
-FEW_PAIRS = """The L40's ratio is one pair of one script on rented
-cards. One Quadro RTX 6000 is told within 9 %, and six of its nine pairs are of two and four, in
-machines most of which have slow links (below). None has a rule of its own. The RTX 6000 Ada is told 14 % too slow beside the A100, in six pairs.
+FEW_PAIRS = """The L40's ratio is one pair of one script on rented cards. One Quadro RTX 6000 is
+told within 9 %, and six of its nine pairs are of two and four, in machines most of which have slow
+links (below). None has a rule of its own. The RTX 6000 Ada is told 14 % too slow beside the A100,
+in six pairs.
 
 The RTX A4000 is told 13 to 23 % too slow for BERT, with micro-batches of an eighth to a fifth of
 the A100's, and right for ResNet-50. The B200 is told 9 to 15 % too fast beside the H100."""
