@@ -1,6 +1,6 @@
 """What a model drops of its hidden elements and of its attention's scores while it trains.
 
-A compiler draws a number for each element, forward and again backward, which took a third of a
+A compiler draws a number for each element, forward and again backward, which took a fifth of a
 step of BERT base on an H100 (docs/measurements.md). Whether anything is dropped decides, not how
 much of it.
 """

@@ -77,9 +77,9 @@ DROPPED_SCORE_OPS = 46.0
 picoseconds on an H100 (tests/benchmarks/attention_shapes.py)."""
 GROUPED_BYTES = 220.0
 """As many bytes' time goes by for each element that a convolution in groups of channels writes in
-half precision: its own kernels, and those that lay its channels side by side and back. On an H100
-46 ms of 0.71 billion of ResNeXt-50's, 53 of 0.73 of RegNetY's, compiled or not (profiled,
-docs/measurements.md)."""
+half precision, about: its own kernels, and those that lay its channels side by side and back. On
+an H100 both take 51 ms of ResNeXt-50's pass of 0.71 billion and 56 of RegNetY's of 0.73, other
+convolutions that are not 1 x 1 among them (profiled, docs/measurements.md)."""
 LOOP_S = 140e-6
 """Seconds in which a host launches one product of a loop over experts: each has as many rows as the
 router sent, for which cuBLAS looks for a kernel anew. On an H100's host 128 to 145, in FP16, and in
