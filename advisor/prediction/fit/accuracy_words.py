@@ -138,7 +138,7 @@ issue 1639). Reports of eight RTX 4090 are of machines whose rate their owners f
 Bridges between two cards are bought apart, and none is assumed.
 
 Beyond that machines of one card differ, and programs hide the exchange differently. That of two
-thirds of them is between half and twice what is reckoned (a standard deviation of 0.63 of its
+thirds of them is between half and twice what is reckoned (a standard deviation of 0.59 of its
 logarithm). It widens an interval by the share that the exchange takes of a step, wherever our own
 stack has not run on several of these GPUs.
 
@@ -147,8 +147,8 @@ BERT-large, and lost 0.29; 0.07 with BERT-base, and lost 0.09. Two RTX 3090 lose
 its two editions, and lost 0.16 and 0.22; three 0.30, and lost 0.20. Eight RTX 2080 Ti lose 0.45
 with BERT-base, and lost 0.64.
 
-LLM.Q's, in C++ and CUDA: four RTX 4090 lost 0.02 to 0.07 with the settings of one, where 0.10 to
-0.13 are reckoned, and four RTX 5090 0.07 for 0.14.
+LLM.Q's, in C++ and CUDA: four RTX 4090 lost 0.02 to 0.07 with the settings of one, where 0.09 to
+0.12 are reckoned, and four RTX 5090 0.07 for 0.14.
 
 Lambda's two and four Quadro RTX 6000 lost 0.45 and 0.66 where 0.25 and 0.41 are reckoned: they
 exchanged as cards without access to each other's memory, for which it would be 0.49 and 0.73. Two
