@@ -311,9 +311,9 @@ def traffic_terms(
     # has nothing to hide behind (the last gradients, launches, what computation it slows down).
     squared, busy_squared = exchange * exchange, busy * busy
     exchange = np.sqrt(np.sqrt(squared * squared + busy_squared * busy_squared)) - busy
+    of_layers = columns.layers * LAUNCHES_S / count
+    launches = of_layers if option.stage else np.full_like(exposed, STEP_S)
     if not option.offloading:
-        of_layers = columns.layers * LAUNCHES_S / count
-        launches = of_layers if option.stage else np.full_like(exposed, STEP_S)
         return update, exchange, exposed, launches, np.zeros(1)
     # Stage 1 adds gradients up on the GPU and hands them to the host once a step; above it every
     # pass hands its own over, and stage 3 fetches its weights from there as well, for either pass.
@@ -322,7 +322,7 @@ def traffic_terms(
     hosted = columns.parameters * width / columns.pcie
     offload = (passes * trips + 2.0) * hosted
     offload = offload + columns.parameters / count / CPU_ADAM_PARAMETERS_S
-    return update, exchange, exposed, np.zeros_like(exposed), offload
+    return update, exchange, exposed, launches, offload
 
 
 def step_terms(option: Option, columns: Columns, micro_batch_size: Floats) -> list[Floats]:
