@@ -10,7 +10,7 @@ import pytest
 from advisor.prediction.fit.shipped_evidence import chips_by_name
 from advisor.prediction.model.workload import workload_of
 from advisor.prediction.physics.columns import Columns, WorkloadTable
-from advisor.prediction.physics.memory import ANY, Option, sample_bytes
+from advisor.prediction.physics.memory import ANY, Option, Wanted, sample_bytes
 from advisor.prediction.physics.step_model import StepModel
 from advisor.prediction.physics.step_time import (
     LOOP_S,
@@ -133,7 +133,36 @@ def test_experts_in_fp16_are_refused_with_the_reason_and_the_flag_to_type() -> N
 def test_a_step_has_launches_whatever_is_sharded() -> None:
     assert term_s("pythia-160m", "launches", WHOLE) == STEP_S
     assert term_s("pythia-160m", "launches", ZERO_1) > STEP_S
-    assert term_s("pythia-160m", "launches", replace(ZERO_1, offloading=True)) == 0.0
+    offloaded = term_s("pythia-160m", "launches", replace(ZERO_1, offloading=True))
+    assert offloaded == term_s("pythia-160m", "launches", ZERO_1)
+
+
+@pytest.mark.parametrize("count", [1, 4])
+def test_nothing_is_offloaded_that_fits_as_well_without(count: int) -> None:
+    """DeiT-Tiny was told to offload on an H100, since an offloaded update was launched for
+    nothing."""
+    workloads = list(WORKLOADS.values())
+    chips = list({chip.gpu_id: chip for chip in CHIPS.values()}.values())
+    asked, chip_of = (index.ravel() for index in np.indices((len(workloads), len(chips))))
+    counts = np.full(len(asked), count)
+    told = predict_many(workloads, chips, asked, chip_of, counts, shipped_fit())
+    offloaded = 0
+    for stage, checkpointing in ((1, False), (1, True), (2, False), (3, False), (3, True)):
+        kinds = [
+            o.offloading and (o.stage, o.checkpointing) == (stage, checkpointing)
+            for o in told.options
+        ]
+        of_kind = np.array([at >= 0 and kinds[at] for at in told.option])
+        offloaded += of_kind.sum()
+        wanted = Wanted(stage=stage, checkpointing=checkpointing, offloading=False)
+        if not of_kind.any():
+            continue
+        kept = predict_many(
+            workloads, chips, asked[of_kind], chip_of[of_kind], counts[of_kind], shipped_fit(),
+            wanted=wanted,
+        )  # fmt: skip
+        assert (kept.micro_batch_size < told.micro_batch_size[of_kind]).all()
+    assert offloaded > 20  # or nothing was looked at
 
 
 @pytest.mark.parametrize("method", ["naive", "paper", "optimal"])
