@@ -87,3 +87,20 @@ def test_more_memory_never_fits_less(model: str, memory: float, count: int, opti
 def test_offloading_is_held_against_the_host_s_memory(costs: MemoryCosts) -> None:
     assert not fits(WORKLOADS["pythia-6.9b"], CHIPS["A100"], 1, costs)
     assert fits(WORKLOADS["pythia-6.9b"], CHIPS["A100"], 2, costs)
+
+
+def test_seven_billion_parameters_fill_an_h200_where_nothing_is_offloaded(
+    costs: MemoryCosts,
+) -> None:
+    """Pythia 6.9B ran out of memory there at micro-batch 1 with ZeRO-1, two others of 6.9 and 7.2B
+    as well; one of 4.0B ran, with 125 GiB at micro-batch 4."""
+    zero_1 = replace(OPTIONS[0], stage=1, lean=True)
+    zero, one = np.zeros(1, dtype=int), np.ones(1, dtype=int)
+
+    def room_of(parameters: float) -> float:
+        workload = replace(WORKLOADS["pythia-6.9b"], parameters=parameters)
+        columns = WorkloadTable([workload], [CHIPS["H200"]]).columns(zero, zero, one)
+        return float(micro_batch(zero_1, columns, costs)[0])
+
+    assert room_of(WORKLOADS["pythia-6.9b"].parameters) == 0
+    assert room_of(4.02e9) >= 4
