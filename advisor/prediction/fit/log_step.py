@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from advisor.prediction.physics.columns import Columns
+
     Floats = NDArray[np.float64]
 
 
@@ -39,6 +41,7 @@ class Mean:
 
     def __init__(self, observations: Sequence[Observation], costs: MemoryCosts) -> None:
         self.model = step_model(observations, costs)
+        self.observations = observations
 
     def at(self, theta: Floats) -> tuple[Floats, Floats]:
         """The means and their derivatives by theta."""
@@ -50,11 +53,21 @@ class Mean:
         import numpy as np
 
         columns = self.model.columns
-        lunch, plain = (
-            least_seconds(columns, work_terms(columns, free_lunch=free), free_lunch=free)
-            for free in (True, False)
-        )
+        lunch = _least_seconds(self.observations, columns)
+        plain = least_seconds(columns, work_terms(columns, free_lunch=False), free_lunch=False)
         return np.where(self.model.naive, plain, lunch)
+
+
+def _least_seconds(observations: Sequence[Observation], columns: Columns) -> Floats:
+    """As the function of this name, with free-lunch settings; with a fused loss, which computes
+    those logits alone that have a label, where it is."""
+    import numpy as np
+
+    lean, other = (
+        least_seconds(columns, work_terms(columns, free_lunch=True, lean=lean), free_lunch=True)
+        for lean in (True, False)
+    )
+    return np.where([o.option is not None and o.option.lean for o in observations], lean, other)
 
 
 def highest_share(observations: Sequence[Observation], *, native: bool = False) -> float:
@@ -73,6 +86,5 @@ def highest_share(observations: Sequence[Observation], *, native: bool = False) 
     if not timed:
         return 0.0
     seconds = np.array([o.step_s for o in timed], dtype=float)
-    columns = columns_of(timed)
-    least = least_seconds(columns, work_terms(columns, free_lunch=True), free_lunch=True)
+    least = _least_seconds(timed, columns_of(timed))
     return float((least / seconds).max())
