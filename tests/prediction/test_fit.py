@@ -52,7 +52,7 @@ def test_few_groups_move_a_stretch_less_than_many(evidence: tuple[Observation, .
 
 def test_a_fit_is_small_and_survives_json(fitted: Fitted) -> None:
     text = fitted.to_json()
-    assert len(text) < 600_000 and "\n" not in text
+    assert len(text) < 450_000 and "\n" not in text
     again = Fitted.from_json(text)
     assert again.to_json() == text
     before = predict(WORKLOADS["pythia-1b"], CHIPS["H100"], 8, fitted).training_days
