@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from advisor.prediction.fit.observations import Observation
 from advisor.prediction.fit.shipped_evidence import load_evidence
 from advisor.prediction.fitted import Fitted
 from advisor.prediction.shipped_predictions import shipped_fit
+from advisor.store import Store
+from tests.prediction.predict_for_tests import STORES
 
 
 @pytest.fixture(scope="session")
@@ -19,3 +23,9 @@ def evidence() -> tuple[Observation, ...]:
 def fitted() -> Fitted:
     """That the evidence gives just it, one test says."""
     return shipped_fit()
+
+
+@pytest.fixture(scope="session")
+def asks_the_shipped_store(store_path: Path) -> None:
+    """For `predict_for_tests.call`."""
+    STORES[:] = [Store(store_path)]

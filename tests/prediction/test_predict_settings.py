@@ -1,0 +1,180 @@
+"""`advisor predict` with settings that were asked for: kept, and compared with the best."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from advisor.cli.main import main
+from advisor.prediction.fitted import Fitted
+from tests.prediction.predict_for_tests import call
+
+pytestmark = pytest.mark.usefixtures("asks_the_shipped_store")
+
+OFFLOADED = ("--model", "decoder", "--parameters", "7B", "--tokens", "10B", "--gpu", "RTX 4090")
+
+
+def test_what_needs_more_host_memory_than_is_assumed_is_told_with_it(
+    own_store: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ["predict", *OFFLOADED, "--store", str(own_store), "--format", "json"]
+    assert main(asked) == 0  # 64 GiB are an assumption, and no reason for not fitting
+    assumed = json.loads(capsys.readouterr().out)
+    assert 64 < assumed["host_gib_needed"] < 128
+    needed = f"{assumed['host_gib_needed']:.0f} GiB of host memory"
+    assert f"with {needed} in" in assumed["verdict"]["sentence"]
+    assert any(words.startswith(needed) for words in assumed["assumptions"])
+    assert main([*asked, "--host-memory", "128GiB"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["training_days"] == assumed["training_days"]
+    assert not any("host memory" in words for words in answer["assumptions"])  # it was told
+    assert main([*asked, "--host-memory", "64GiB"]) == 1
+    reason = json.loads(capsys.readouterr().out)["reason"]
+    assert reason.startswith("does not fit: its optimiser states need at least 1")
+    assert reason.endswith(" GiB of host memory, and 64 GiB are there")
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (
+            ("--sequence-length", "1M"),
+            "a sequence of 1,000,000 tokens needs more than 80 GiB a GPU",
+        ),
+        (
+            ("--sequence-length", "128k", "--micro-batch", "8"),
+            "8 sequences of 128,000 tokens need more than 80 GiB a GPU",
+        ),
+        (("--sharding", "none"), "7B parameters need more than 80 GiB a GPU with the settings"),
+        (("--offloading", "no", "--count", "1"), "were asked for; it fits on 2"),
+    ],
+)
+def test_what_does_not_fit_is_told_for_what_it_is(
+    own_store: Path, flags: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ["--model", "decoder", "--parameters", "7B", "--tokens", "10B", "--gpu", "H100"]
+    count = () if "--count" in flags else ("--count", "8")
+    words = ["predict", *asked, *count, *flags, "--store", str(own_store), "--format", "json"]
+    assert main(words) == 1
+    reason = json.loads(capsys.readouterr().out)["reason"]
+    assert said in reason and "host memory" not in reason
+
+
+def test_more_host_memory_than_machines_have_is_not_assumed(
+    own_store: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["predict", "--model", "decoder", "--parameters", "400B", "--tokens", "10B"]
+    words += ["--gpu", "H100", "--count", "8", "--store", str(own_store), "--format", "json"]
+    assert main(words) == 1
+    reason = json.loads(capsys.readouterr().out)["reason"]
+    assert reason.endswith("and 64 GiB are there (assumed: --host-memory states yours)")
+
+
+def test_settings_are_as_asked_and_never_faster_than_the_best(
+    own_store: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ["predict", "--model", "pythia-1b", "--gpu", "A100", "--count", "4"]
+    asked += ["--store", str(own_store), "--format", "json"]
+    assert main(asked) == 0
+    best = json.loads(capsys.readouterr().out)
+    flags = ("--micro-batch", "2", "--sharding", "fsdp-full-shard", "--checkpointing", "yes")
+    assert main([*asked, *flags, "--offloading", "no"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["training_days"] > best["training_days"]
+    for words in answer["fitting"]:
+        assert (words["micro_batch_size"], words["activation_checkpointing"]) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("flags", "name", "value"),
+    [
+        (("--micro-batch", "4"), "micro_batch_size", 4),
+        (("--sharding", "zero-3"), "sharding", "zero-3"),
+        (("--sharding", "FSDP full-shard"), "sharding", "fsdp-full-shard"),
+        (("--checkpointing", "yes"), "activation_checkpointing", True),
+        (("--offloading", "yes"), "offloading", True),
+        (("--sharding", "ZeRO_2", "--precision", "FP16"), "sharding", "zero-2"),
+        (("--checkpointing", "YES", "--method", "Optimal"), "activation_checkpointing", True),
+        (("--method", "naive"), "free_lunch", False),
+    ],
+)
+def test_settings_that_were_asked_for_are_kept_and_no_time_with_others_is_quoted(
+    own_store: Path,
+    flags: tuple[str, ...],
+    name: str,
+    value: object,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    # The paper's settings are faster here than the lean ones, and a time was measured with them.
+    asked = ["predict", "--model", "roberta", "--gpu", "H200", "--count", "2"]
+    asked += ["--store", str(own_store), "--format", "json"]
+    assert main(asked) == 0
+    assert json.loads(capsys.readouterr().out)["measured"]
+    assert main([*asked, *flags]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["settings"][name] == value
+    assert all(time["settings"][name] == value for time in answer["measured"])
+
+
+def test_attention_is_fused_where_the_library_can_and_the_recipe_does_not(
+    own_store: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ["predict", "--store", str(own_store), "--gpu", "A100"]
+    assert main([*asked, "--model", "roberta", "--format", "json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["settings"]["attention"] == "sdpa"
+    assert answer["settings"]["compilation"] == "regional"
+    assert answer["training_days"] < 0.9 * answer["paper_settings_days"]
+    assert main([*asked, "--model", "roberta", "--details"]) == 0
+    assert "fused attention (SDPA)" in " ".join(capsys.readouterr().out.split())
+    assert main([*asked, "--model", "pythia-1b", "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["settings"]["attention"] is None
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (("--host-memory", "1e999"), "host memory"),
+        (("--host-memory", "64 days"), "not a number of GiB"),
+        (("--sharding", "zero-9"), "--sharding 'zero-9' is not one of none, zero-1"),
+        (("--checkpointing", "maybe"), "write yes or no"),
+        (("--micro-batch", "0"), "not a whole number above 0"),
+        (("--micro-batch", "1M"), "on 1 GPU is more than the batch"),
+        (("--micro-batch", "3"), "does not divide the batch of 1,024 on 1 GPU: give one that does"),
+        (("--micro-batch", "100", "--count", "3"), "1,008 on 3 GPUs, which they share instead"),
+        (("--images", "1B"), "trained on text: give --tokens, not --images"),
+        (("--image-size", "224"), "trained on text: leave --image-size out"),
+        (("--method", "naive", "--sharding", "zero-2"), "no settings of the method naive"),
+        (("--sharding", "none", "--offloading", "yes"), "give --sharding zero-1 or leave"),
+        (("--precision", "fp8"), "fp8 changes what is learnt"),
+    ],
+)
+def test_settings_that_are_none_are_one_line(
+    own_store: Path, flags: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ["predict", "--model", "pythia-1b", "--gpu", "A100", "--store", str(own_store)]
+    assert main([*asked, *flags]) == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert said in err
+
+
+@pytest.mark.parametrize(
+    ("typed", "sharding"),
+    [
+        ("zero3", "zero-3"),
+        ("ZeRO_3", "zero-3"),
+        ("fsdp", "fsdp-full-shard"),
+        ("FULL_SHARD", "fsdp-full-shard"),
+        ("shard_grad_op", "fsdp-shard-grad-op"),
+        ("DDP", None),
+    ],
+)
+def test_what_is_sharded_by_the_words_of_each_library(
+    fitted: Fitted, capsys: pytest.CaptureFixture[str], typed: str, sharding: str | None
+) -> None:
+    words = ("--model", "pythia-1b", "--gpu", "A100", "--count", "4", "--sharding", typed)
+    assert call(fitted, *words, "--format", "json") == 0
+    assert json.loads(capsys.readouterr().out)["settings"]["sharding"] == sharding

@@ -1,0 +1,92 @@
+"""A size alone, a timm name, and what a run is said to be: right, and wrong as one line."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from advisor.prediction.model.hf_config import target_of_config
+from advisor.prediction.model.targets import Run, target_of_size, target_of_timm
+from tests.prediction.configs_for_tests import IMAGES, LLAMA_32_1B, TEXT, write
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [
+        ("vit_base_patch16_224", 86.6e6),
+        ("vit_large_patch14_clip_224.openai", 304e6),
+        ("deit3_small_patch16_384", 22.2e6),
+        ("convnext_large.fb_in22k", 197.8e6),
+        ("convnext_tiny", 28.6e6),
+    ],
+)
+def test_timm_names(name: str, parameters: float) -> None:
+    assert target_of_timm(name, IMAGES).workload.parameters == pytest.approx(parameters, rel=0.01)
+
+
+@pytest.mark.parametrize("name", ["resnet5000", "vit_mighty_patch16_224", "", "hf_hub:x"])
+def test_a_timm_name_that_cannot_be_counted_is_one_line(name: str) -> None:
+    with pytest.raises(ValueError, match="timm name"):
+        target_of_timm(name, IMAGES)
+
+
+def test_a_model_that_scales_its_images_has_no_other_size() -> None:
+    with pytest.raises(ValueError, match="scales every image to 240 pixels a side; leave"):
+        target_of_timm("crossvit_9_240", replace(IMAGES, image_size=304))
+    assert target_of_timm("crossvit_9_240", replace(IMAGES, image_size=240)).workload.parameters
+
+
+@settings(max_examples=50, deadline=None)
+@given(parameters=st.floats(min_value=1e7, max_value=1e11))
+def test_a_size_alone_keeps_its_size(parameters: float) -> None:
+    target = target_of_size("mine", "decoder", parameters, TEXT)
+    assert target.workload.parameters == round(parameters)
+    # Six FLOPs a parameter and token, more with attention, less what tables never multiply.
+    tokens = target.workload.training_steps * 512 * 2048
+    assert 0.4 < target.workload.flops / (6 * parameters * tokens) < 2.0
+    assert "the usual shape of this size" in target.assumptions[0]
+
+
+@pytest.mark.parametrize(
+    ("family", "parameters", "run", "words"),
+    [
+        ("moe", 1e9, TEXT, "family 'moe'"),
+        ("ssm", 1e9, TEXT, "family 'ssm'"),
+        ("decoder", -1.0, TEXT, "parameters"),
+        ("decoder", float("nan"), TEXT, "parameters"),
+        ("decoder", 1e400, TEXT, "parameters"),
+        ("decoder", 1e9, Run(batch_size=512), "--tokens"),
+        ("decoder", 1e9, Run(batch_size=0, tokens=1e9), "--batch"),
+        ("decoder", 1e9, Run(batch_size=512, tokens=float("nan")), "no training run"),
+        ("decoder", 1e9, Run(batch_size=512, tokens=1e400), "no training run"),
+        ("vit", 1e8, Run(batch_size=512, tokens=1e9), "--images"),
+    ],
+)
+def test_a_wrong_size_or_run_is_one_line(
+    family: str, parameters: float, run: Run, words: str
+) -> None:
+    with pytest.raises(ValueError, match=words) as caught:
+        target_of_size("mine", family, parameters, run)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"images": 5.0}, "the model is trained on text: give --tokens, not --images"),
+        ({"image_size": 224}, "the model is trained on text: leave --image-size out"),
+    ],
+)
+def test_what_is_said_of_images_is_never_passed_over_for_text_nor_the_reverse(
+    tmp_path: Path, change: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(ValueError, match=words):
+        target_of_config(write(tmp_path, LLAMA_32_1B), replace(TEXT, **change))
+    for told in ({"tokens": 5.0}, {"sequence_length": 512}):
+        with pytest.raises(ValueError, match="trained on images"):
+            target_of_timm("resnet50", replace(IMAGES, **told))
