@@ -14,7 +14,7 @@ import pytest
 from advisor.cli import bench_command as command
 from advisor.cli.main import main
 from advisor.store import Store
-from tests.benchmark.test_measuring import FAKE, LEAN, runner
+from tests.benchmark.fake_runs import FAKE, LEAN, runner
 from tests.store_for_tests import REPOSITORY, look
 
 pytestmark = pytest.mark.usefixtures("two_fake_gpus")

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import os
-import signal
-import sys
 import time
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,107 +12,28 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.benchmark.benchmark_plan import Plan, make_plan
+from advisor.benchmark.benchmark_plan import make_plan
 from advisor.benchmark.progress import (
     FAILED,
     LEFT_OUT,
     MISFIT,
-    NOT_TRIED,
     TIME,
     Progress,
     time_words,
 )
-from advisor.benchmark.recorder import Recorder, follow
-from advisor.benchmark.request import MachineState, Request, peak_tflops
+from advisor.benchmark.request import peak_tflops
 from advisor.benchmark.runner_process import Run, last_log_line, look_here, suggest
 from advisor.cli.main import main
-from advisor.parse import InputError
 from advisor.ranking.question import CandidatesKey, Question
 from advisor.ranking.rank import rank
 from advisor.ranking.snapshot import make_candidates, take_snapshot
 from advisor.store import Store
 from bench_runner import journal, space
-from bench_runner.processes import log_tail, marked
-from bench_runner.recipes import load_recipe
+from bench_runner.processes import log_tail
+from tests.benchmark.fake_runs import LEAN, TINY, followed, measure, planned, request
 from tests.store_for_tests import look
 
-FAKE = Path(__file__).parents[1] / "fake_runner.py"
-QUICK = (1.0, 0.5, 5.0)
-TINY = """
-id = "tiny"
-name = "Tiny"
-family = "decoder"
-source = "measured-here"
-[architecture]
-config_class = "GPTNeoXConfig"
-[architecture.arguments]
-hidden_size = 32
-num_hidden_layers = 2
-num_attention_heads = 2
-intermediate_size = 64
-vocab_size = 128
-max_position_embeddings = 64
-[training]
-batch_size = 16
-training_steps = 1000
-sequence_length = 32
-precision = "fp32"
-optimizer = "adam"
-learning_rate = 1e-4
-beta1 = 0.9
-beta2 = 0.95
-scheduler = "cosine"
-warmup_steps = 10
-min_lr_rate = 0.1
-max_grad_norm = 1.0
-[support]
-fsdp_wrap = ["GPTNeoXLayer"]
-"""
-
-
 pytestmark = pytest.mark.usefixtures("two_fake_gpus")
-LEAN = "free lunch + layers compiled + fused loss + trimmed"
-"""What the search of all exact settings tries first for a decoder."""
-
-
-def runner(scenario: str) -> tuple[str, ...]:
-    return (sys.executable, str(FAKE), scenario)
-
-
-def request(tmp_path: Path, **changes: Any) -> Request:
-    values: dict[str, Any] = {
-        "recipe": "pythia-160m",
-        "gpu_count": 2,
-        "records_file": tmp_path / "records.jsonl",
-        "work_directory": tmp_path / "work",
-    }
-    return Request(**values | changes)
-
-
-def planned(store: Path, tmp_path: Path, **changes: Any) -> Plan:
-    wanted = request(tmp_path, **changes)
-    here = look_here(wanted.work_directory, None, runner("good"))
-    return make_plan(Store(store), wanted, here, gpu_count=wanted.gpu_count)
-
-
-def measure(plan: Plan, scenario: str, **options: Any) -> tuple[Run, Recorder, Progress]:
-    """A whole run of the fake, followed to its end."""
-    run = Run(plan.request, runner=runner(scenario), patience_s=QUICK)
-    return (run, *followed(run, plan, **options))
-
-
-def followed(run: Run, plan: Plan, cancel_at: str | None = None) -> tuple[Recorder, Progress]:
-    recorder = Recorder(Store(plan.store_path), plan)
-    progress = Progress(plan.labels, plan.estimated_minutes, plan.request.search)
-    started = 0
-    with closing(follow(run, recorder)) as events:
-        for event in events:
-            progress.apply(event, 0.0)
-            started += event["event"] == "trial-started"
-            if cancel_at == event["event"] and started == 2:
-                run.cancel()
-    progress.close()
-    return recorder, progress
 
 
 # A whole run
@@ -206,183 +124,6 @@ def test_the_runner_is_told_the_peaks_of_the_catalogue(own_store: Path, tmp_path
     assert peak_tflops(replace(plan.gpu, fp16_tflops=None)).keys() == {"bf16", "tf32", "fp32"}
     assert peak_tflops(None) == {}
     assert "--yes" in words
-
-
-# How runs end
-
-
-def test_cancelling_keeps_what_was_finished(own_store: Path, tmp_path: Path) -> None:
-    plan = planned(own_store, tmp_path)
-    run, recorder, progress = measure(plan, "hang", cancel_at="trial-started")
-    assert run.ending().kind == "cancelled"
-    assert run.is_cancelled
-    assert recorder.kept == 2
-    states = [row.state for row in progress.rows.values()]
-    assert states[0] == TIME
-    assert set(states[1:]) == {NOT_TRIED}
-    assert len(look(Store(own_store)).times("pythia-160m", origin="local")) == 2
-
-
-def test_a_deaf_runner_and_its_child_in_another_session_are_killed(
-    own_store: Path, tmp_path: Path
-) -> None:
-    plan = planned(own_store, tmp_path)
-    run, recorder, _ = measure(plan, "deaf", cancel_at="trial-started")
-    assert run.process.returncode == -signal.SIGKILL
-    assert run.ending().kind == "cancelled"
-    assert recorder.kept == 1
-    child = int((tmp_path / "work" / "child.pid").read_text())
-    assert not _alive(child)
-
-
-def test_cancelling_twice_does_not_wait(own_store: Path, tmp_path: Path) -> None:
-    plan = planned(own_store, tmp_path)
-    run = Run(plan.request, runner=runner("deaf"), patience_s=(60.0, 60.0, 5.0))
-    began = time.monotonic()
-    with closing(run.events()) as events:
-        for event in events:
-            if event["event"] == "trial-progress":
-                run.cancel()
-    assert time.monotonic() - began < 30
-    assert run.process.returncode == -signal.SIGKILL
-
-
-def test_whoever_stops_following_leaves_nothing_running(own_store: Path, tmp_path: Path) -> None:
-    plan = planned(own_store, tmp_path)
-    run = Run(plan.request, runner=runner("hang"), patience_s=QUICK)
-    events = run.events()
-    next(events)
-    events.close()
-    assert run.process.returncode is not None
-    run.cancel()  # after the end: nothing to do
-    assert marked("ADVISOR_BENCH", "0" * 32) == []
-
-
-def test_a_crash_loses_no_record_and_says_what_to_do(own_store: Path, tmp_path: Path) -> None:
-    plan = planned(own_store, tmp_path)
-    run, recorder, progress = measure(plan, "crash")
-    ending = run.ending()
-    assert ending.kind == "failed"
-    assert "signal 9" in ending.message
-    assert ending.log_tail[-1] == "RuntimeError: no more"
-    assert ending.log_file.is_file()
-    assert ending.suggestion is not None
-    assert "host memory" in ending.suggestion
-    # The second was only in the runner's file.
-    assert recorder.kept == 2
-    assert len(look(Store(own_store)).times("pythia-160m", origin="local")) == 2
-    assert progress.rows[LEAN].state == TIME
-
-
-def test_garbage_is_passed_over(own_store: Path, tmp_path: Path) -> None:
-    plan = planned(own_store, tmp_path)
-    run, recorder, progress = measure(plan, "garbage")
-    assert run.ending().kind == "answered"
-    assert progress.noise[0] == "Downloading: 100%|####|"
-    assert progress.rows[LEAN].training_days == 3.0
-    assert recorder.kept == 2
-    assert recorder.problem is not None
-    assert "colour" in recorder.problem
-
-
-def test_a_flood_on_stderr_blocks_nobody(own_store: Path, tmp_path: Path) -> None:
-    run, _, _ = measure(planned(own_store, tmp_path), "loud")
-    ending = run.ending()
-    assert ending.kind == "failed"
-    assert ending.log_tail[-1] == "the last word"
-    assert len(ending.log_tail) <= 20
-    assert all(len(line) <= 400 for line in ending.log_tail)
-
-
-def test_what_the_runner_refuses_is_one_line(own_store: Path, tmp_path: Path) -> None:
-    run, _, _ = measure(planned(own_store, tmp_path), "refuse")
-    ending = run.ending()
-    assert ending.kind == "refused"
-    assert ending.message == "--methods is 'x': choose among naive, free-lunch, paper, all"
-
-
-def test_a_store_that_is_gone_costs_no_record(own_store: Path, tmp_path: Path) -> None:
-    plan = planned(own_store, tmp_path)
-    own_store.rename(tmp_path / "away.duckdb")
-    run, recorder, _ = measure(plan, "good")
-    assert run.ending().kind == "answered"
-    assert recorder.waiting == 23
-    assert f"advisor merge {plan.request.records_file}" in recorder.words()
-    (tmp_path / "away.duckdb").rename(own_store)
-    assert Store(own_store).merge(plan.request.records_file) == 23
-
-
-def test_a_runner_that_cannot_be_started_is_one_line(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="could not be started") as caught:
-        Run(request(tmp_path), runner=("/nonexistent/python",))
-    assert "\n" not in str(caught.value)
-    (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match="--work"):
-        Run(request(tmp_path, work_directory=tmp_path / "file"), runner=runner("good"))
-    with pytest.raises(InputError, match="could not be looked at"):
-        look_here(tmp_path, None, (sys.executable, "-c", "print('{}')"))
-
-
-# What would run
-
-
-HERE = MachineState(host="n", cpu="c", gpus=(), disk_free_gib=1.0, concerns=())
-
-
-def test_without_a_gpu_it_says_so(own_store: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no GPU on this machine") as caught:
-        make_plan(Store(own_store), request(tmp_path), HERE)
-    assert "never ranks as a GPU" in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("changes", "count", "words"),
-    [
-        ({"recipe": "pythia-161m"}, 1, "pythia-160m"),
-        ({"recipe": ""}, 1, "no model is named"),
-        ({"recipe": "missing.toml"}, 1, "missing.toml"),
-        ({"methods": "some"}, 1, "choose among naive, free-lunch, paper, all"),
-        ({"methods": ""}, 1, "choose among"),
-        ({}, 3, "shows 2"),
-        ({"device": "cpu"}, 3, "choose --gpus so that it divides"),
-    ],
-)
-def test_wrong_requests_are_one_line(
-    own_store: Path, tmp_path: Path, changes: dict[str, Any], count: int, words: str
-) -> None:
-    wanted = request(tmp_path, **changes)
-    here = look_here(wanted.work_directory, None, runner("good"))
-    with pytest.raises(InputError, match=words) as caught:
-        make_plan(Store(own_store), wanted, here, gpu_count=count)
-    assert "\n" not in str(caught.value)
-
-
-def test_gpus_of_two_kinds_are_refused(own_store: Path, tmp_path: Path) -> None:
-    here = look_here(tmp_path, None, runner("good"))
-    mixed = replace(here, gpus=(here.gpus[0], replace(here.gpus[1], name="NVIDIA A40")))
-    with pytest.raises(InputError, match="CUDA_VISIBLE_DEVICES"):
-        make_plan(Store(own_store), request(tmp_path), mixed, gpu_count=2)
-
-
-def test_a_recipe_of_one_s_own_may_not_take_a_known_name(own_store: Path, tmp_path: Path) -> None:
-    file = tmp_path / "mine.toml"
-    file.write_text(TINY.replace('"tiny"', '"pythia-160m"'))
-    with pytest.raises(InputError, match="give this one an id of its own"):
-        make_plan(Store(own_store), request(tmp_path, recipe=str(file), device="cpu"), HERE)
-
-
-def test_a_recipe_of_one_s_own_is_kept_with_what_predicts_it(
-    own_store: Path, tmp_path: Path
-) -> None:
-    file = tmp_path / "mine.toml"
-    file.write_text(TINY.replace("= 32\n", "= 1024\n", 1))
-    measure(planned(own_store, tmp_path, recipe=str(file)), "good")
-    store = Store(own_store)
-    (own,) = store.own_models()
-    assert own.recipe == load_recipe(file)
-    with store.reading() as reader:
-        foreseen = {row.recipe_id for row in reader.predictions()}
-    assert "tiny" in foreseen
 
 
 # What the events say
@@ -530,26 +271,3 @@ def test_a_real_run_on_the_cpu_is_kept_and_never_ranked_as_a_gpu(
 def test_the_space_of_the_fake_is_that_of_the_runner(own_store: Path, tmp_path: Path) -> None:
     plan = planned(own_store, tmp_path, methods="naive,paper")
     assert plan.labels == ("naive", *(space.label(s) for s in space.space(2)))
-
-
-def _alive(pid: int) -> bool:
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return False
-    return state != "Z"
-
-
-def test_a_line_without_end_is_neither_kept_nor_the_end_of_the_run(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    import io
-
-    from advisor.benchmark import runner_process
-
-    monkeypatch.setattr(runner_process, "MAX_EVENT_BYTES", 1000)
-    deep = b'{"event": ' + b"[" * 400 + b"\n"
-    said = io.BytesIO(b"x" * 10_500 + b"\n" + deep + b'{"event": "best"}\n' + b"y" * 5_000)
-    found = list(runner_process._events(said))
-    assert [event["event"] for event in found] == ["noise", "noise", "best", "noise"]
-    assert all(len(event.get("text", "")) <= 400 for event in found)
