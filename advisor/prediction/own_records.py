@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from advisor.prediction.model.own_model import OwnModel
+    from bench_runner.recipes import Recipe
 
     Floats = NDArray[np.float64]
 
@@ -119,37 +120,45 @@ def fit_with(records: Sequence[Measurement], own: Sequence[OwnModel] = ()) -> Fi
     return conditioned(fitted, own_observations(records, workloads, chips_by_name()))
 
 
-def shipped_and_own_rows(
+def shipped_without(own: Sequence[OwnModel]) -> list[dict[str, Any]]:
+    """The predictions of the shipped fit for `shipped_recipes`."""
+    from advisor.prediction.shipped_predictions import shipped_rows
+    from bench_runner.published import load_published
+    from price_catalog.load import load_catalog
+
+    return shipped_rows(shipped_recipes(own), load_catalog().gpus, load_published())
+
+
+def shipped_recipes(own: Sequence[OwnModel]) -> list[Recipe]:
+    """The shipped recipes whose names no own model has."""
+    from bench_runner.recipes import load_recipes
+
+    names = {model.recipe.recipe_id for model in own}
+    return [recipe for recipe in load_recipes() if recipe.recipe_id not in names]
+
+
+def own_rows(
     records: Sequence[Measurement],
     own: Sequence[OwnModel],
     machines: Collection[tuple[str, int]],
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The predictions of the shipped fit for shipped recipes, and the user's own: those that own
-    records move, and all of own models.
+) -> list[dict[str, Any]]:
+    """The user's own predictions: those that own records move, and all of own models.
 
     ``machines`` are the GPU and the count of own machines of a size that no shipped one has.
     """
-    from advisor.prediction.shipped_predictions import (
-        own_cells,
-        predicted_rows,
-        shipped_fit,
-        shipped_rows,
-    )
+    from advisor.prediction.shipped_predictions import own_cells, predicted_rows, shipped_fit
     from bench_runner.published import load_published
-    from bench_runner.recipes import load_recipes
     from price_catalog.load import load_catalog
 
     sizes = {model.recipe.recipe_id: model.parameters for model in own}
-    recipes = [recipe for recipe in load_recipes() if recipe.recipe_id not in sizes]
+    recipes = shipped_recipes(own)
     gpus = load_catalog().gpus
-    published = load_published()
-    shipped = shipped_rows(recipes, gpus, published)
     moved = fit_with(records, own)
     rows = []
     if own:
         rows += predicted_rows(moved, [model.recipe for model in own], gpus, sizes)
     if moved.own_observations:
-        cells = own_cells([*published, *records], gpus)
+        cells = own_cells([*load_published(), *records], gpus)
         anew = predicted_rows(moved, recipes, gpus, measured=cells, gains_by=shipped_fit())
         rows += [row for row in anew if row["status"] == "ok"]
     theirs = [gpu for gpu in gpus if gpu.gpu_id in {gpu_id for gpu_id, _ in machines}]
@@ -158,4 +167,4 @@ def shipped_and_own_rows(
         every = [*recipes, *(model.recipe for model in own)]
         found = predicted_rows(moved, every, theirs, sizes, counts)
         rows += [row for row in found if (row["gpu_id"], row["gpu_count"]) in machines]
-    return shipped, rows
+    return rows

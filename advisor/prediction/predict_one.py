@@ -166,7 +166,8 @@ def predict(
     from advisor.prediction.physics.columns import WorkloadTable
     from advisor.prediction.physics.step_time import options_for
     from advisor.prediction.predict_many import MEASURED_GPUS, predict_many
-    from advisor.prediction.written_out import settings_of, written_out
+    from advisor.prediction.written_out import FUSED_ATTENTION, settings_of, written_out
+    from bench_runner.kernels import most_promising
 
     if isinstance(target, Workload):
         target = Target(workload=target)
@@ -199,7 +200,8 @@ def predict(
     further: Mapping[str, Any] = {}
     if method == "optimal":
         every = written_out(*asked, wanted)
-        many, _, further = every.best(0)
+        many, fused = every.fastest()
+        further = FUSED_ATTENTION if fused[0] else {}
         paper = tuple(
             None if math.isnan(column[0]) else float(column[0])
             for column in (every.paper.days, every.paper.low_days, every.paper.high_days)
@@ -212,9 +214,11 @@ def predict(
     else:
         many = predict_many(*asked, method=method, wanted=wanted)
 
+    kernels = None if target.recipe is None else most_promising(target.recipe)
+
     def written(option: Option, micro: int) -> Settings:
         steps = accumulation_steps(batch, count, micro)
-        return settings_of(option, micro, steps, target.recipe)
+        return settings_of(option, micro, steps, kernels)
 
     fitting = []
     for option in options:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -29,44 +29,40 @@ class RestsOn:
 
 
 def rests_on(
-    fitted: Fitted,
-    workload: Workload,
-    gpu: str,
-    counts: Sequence[int],
-    known: Mapping[tuple[str, int], str] | None = None,
-) -> list[RestsOn]:
-    """For each number of GPUs of a type. ``known`` are the fit's `known_models`, where many ask."""
-    known = known_models(fitted) if known is None else known
-    alike = known.get((workload.family, workload.parameters))
-    models = {workload.workload_id, alike}
-    bearing = [p for p in fitted.pieces if p.model in models or p.gpu == gpu]
-    # Of the pieces with one number of GPUs the nearest is the same whatever number is asked for.
-    far: dict[int, tuple[float, str, str, Piece]] = {}
-    for piece in bearing:
-        mine = (_distance(piece, workload, models, gpu), piece.model, piece.gpu, piece)
-        if piece.count not in far or mine[:3] < far[piece.count][:3]:
-            far[piece.count] = mine
+    fitted: Fitted, workloads: Sequence[Workload], gpus: Sequence[str], counts: Sequence[int]
+) -> list[list[list[RestsOn]]]:
+    """For each model, each type of GPU and each number of them."""
+    import numpy as np
+
+    known = known_models(fitted)
+    # Of those that are equally near the first counts.
+    pieces = sorted(fitted.pieces, key=lambda p: (p.model, p.gpu, p.count))
+    words = [_words(piece) for piece in pieces]
+    models, families = (np.array([getattr(p, n) for p in pieces]) for n in ("model", "family"))
+    parameters = np.array([p.parameters for p in pieces], dtype=float)
+    foreign = np.array([FOREIGN[p.by] for p in pieces])
+    here = np.array([[p.gpu == gpu for p in pieces] for gpu in gpus])
+    elsewhere = np.where(here, 0.0, OTHER_GPU)
+    numbers = np.array([p.count for p in pieces])
+    doublings = 0.1 * np.abs(np.log2(numbers / np.array(counts)[:, None]))
     found = []
-    for count in counts:
-        nearest = min(
-            (
-                (apart + 0.1 * abs(math.log2(number / count)), model, kind, number)
-                for number, (apart, model, kind, _) in far.items()
-            ),
-            default=None,
+    for workload in workloads:
+        name = workload.workload_id
+        alike = known.get((workload.family, workload.parameters), name)
+        same = (models == name) | (models == alike)
+        size = np.abs(np.log(parameters / workload.parameters) / math.log(4.0))
+        apart = foreign + np.where(same, 0.0, size)
+        apart += np.where(families == workload.family, 0.0, OTHER_FAMILY)
+        bearing = here | same
+        near = np.where(bearing, apart + elsewhere, math.inf)
+        nearest = (near[:, None, :] + doublings).argmin(axis=2).tolist()
+        found.append(
+            [
+                [RestsOn(pieces=many, nearest=words[i] if many else None) for i in row]
+                for many, row in zip(bearing.sum(axis=1).tolist(), nearest, strict=True)
+            ]
         )
-        words = None if nearest is None else _words(far[nearest[3]][3])
-        found.append(RestsOn(pieces=len(bearing), nearest=words))
     return found
-
-
-def _distance(piece: Piece, workload: Workload, models: Collection[str | None], gpu: str) -> float:
-    apart = FOREIGN[piece.by]
-    if piece.model not in models:
-        apart += abs(math.log(piece.parameters / workload.parameters, 4.0))
-    if piece.family != workload.family:
-        apart += OTHER_FAMILY
-    return apart + (0.0 if piece.gpu == gpu else OTHER_GPU)
 
 
 def _words(piece: Piece) -> str:

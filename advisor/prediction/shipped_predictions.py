@@ -8,19 +8,21 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from advisor.prediction.distance import FARTHEST
-from advisor.prediction.fitted import Fitted, known_models
+from advisor.prediction.fitted import Fitted
 from advisor.prediction.model.workload import sized, workload_of
 from advisor.prediction.physics.chip import chip_of, gpu_type
-from advisor.prediction.physics.memory import ANY, HOST_GIB_A_GPU, Wanted, host_gib_needed
+from advisor.prediction.physics.memory import ANY, HOST_GIB_A_GPU, Option, Wanted, host_gib_needed
 from advisor.prediction.rests_on import rests_on
-from advisor.prediction.written_out import WrittenOut, settings_of, written_out
+from advisor.prediction.written_out import FUSED_ATTENTION, WrittenOut, settings_of, written_out
 from advisor.ranking.audit import audit_time
 from advisor.ranking.times import SAME_CLOCK
 from bench_runner.flops import count_flops
+from bench_runner.kernels import most_promising
 from bench_runner.recipes import TEXT_FAMILIES, Recipe
 from bench_runner.records import Measurement, Settings
 from bench_runner.space import accumulation_steps, even_batch
@@ -121,6 +123,54 @@ def shipped_rows(
     return [dict(row) for row in kept[1]]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Told:
+    """The fastest of each pair in Python's own numbers, which thousands of rows are made of one by
+    one."""
+
+    fits: Sequence[bool]
+    days: Sequence[float]
+    low_days: Sequence[float]
+    high_days: Sequence[float]
+    foreign_low_days: Sequence[float]
+    foreign_high_days: Sequence[float]
+    distance: Sequence[float]
+    comparison_factor: Sequence[float]
+    micro_batch_size: Sequence[int]
+    option: Sequence[Option]
+    fused: Sequence[bool]
+    """Where it needs FUSED_ATTENTION."""
+    paper_days: Sequence[tuple[float, float, float]]
+    """With the paper's settings: the days and their interval."""
+    paper_option: Sequence[Option | None]
+    """None where nothing fits with these."""
+    gain: Mapping[int, float]
+    """Which share of the days with the paper's settings the further ones take, of what was
+    measured."""
+
+    @classmethod
+    def of(cls, asked: WrittenOut, gain: Mapping[int, float]) -> _Told:
+        many, fused = asked.fastest()
+        plain = asked.paper
+        days = (plain.days.tolist(), plain.low_days.tolist(), plain.high_days.tolist())
+        return cls(
+            fits=many.fits.tolist(),
+            days=many.days.tolist(),
+            low_days=many.low_days.tolist(),
+            high_days=many.high_days.tolist(),
+            foreign_low_days=many.foreign_low_days.tolist(),
+            foreign_high_days=many.foreign_high_days.tolist(),
+            distance=many.distance.tolist(),
+            comparison_factor=many.comparison_factor.tolist(),
+            micro_batch_size=many.micro_batch_size.astype(int).tolist(),
+            option=[many.options[i] for i in many.option.tolist()],
+            fused=fused.tolist(),
+            paper_days=list(zip(*days, strict=True)),
+            paper_option=[None if i < 0 else plain.options[i] for i in plain.option.tolist()],
+            gain=gain,
+        )
+
+
 def predicted_rows(
     fitted: Fitted,
     recipes: Sequence[Recipe],
@@ -150,31 +200,34 @@ def predicted_rows(
     shapes = [workload_of(recipe) for recipe in recipes]
     workloads = [sized(shape, (sizes or {}).get(shape.workload_id)) for shape in shapes]
     made = [chip_of(gpu) for gpu in gpus]
-    known = known_models(fitted)
-    ground = {
-        (r, g): rests_on(fitted, workloads[r], gpu_type(made[g]), counts, known)
-        for r in range(len(recipes))
-        for g in range(len(gpus))
-    }
+    ground = rests_on(fitted, workloads, [gpu_type(chip) for chip in made], counts)
     flops = [
         float(count_flops(recipe).flops_lowest) * (workload.parameters / shape.parameters)
         for recipe, workload, shape in zip(recipes, workloads, shapes, strict=True)
     ]
     own = ", your own records counted in" if fitted.own_observations else ""
 
-    def predicted(wanted: Wanted, by: Fitted = fitted) -> WrittenOut:
-        return written_out(workloads, made, which, chips, numbers, by, wanted)
+    ids = [(recipes[r].recipe_id, gpus[g].gpu_id, count) for r, g, count in pairs]
+    timed = np.array([i for i, cell in enumerate(ids) if measured and cell in measured], dtype=int)
+    kernels = [most_promising(recipe) for recipe in recipes]
 
-    def gain(i: int, asked: WrittenOut) -> float:
-        """Which share of the days with the paper's settings the further ones take."""
-        many, place, _ = asked.best(i)
-        return float(np.fmin(many.days[place] / asked.paper.days[i], 1.0))
+    def predicted(wanted: Wanted) -> _Told:
+        asked = written_out(workloads, made, which, chips, numbers, fitted, wanted)
+        if not len(timed):
+            return _Told.of(asked, {})
+        few = which[timed], chips[timed], numbers[timed]
+        gaining = written_out(workloads, made, *few, gains_by or fitted, wanted)
+        shares = np.fmin(gaining.fastest()[0].days / gaining.paper.days, 1.0)
+        return _Told.of(asked, dict(zip(timed.tolist(), shares.tolist(), strict=True)))
 
-    def row_of(i: int, asked: WrittenOut, gained: WrittenOut) -> dict[str, Any] | None:
+    @cache
+    def settings(r: int, option: Option, micro: int, steps: int) -> Mapping[str, Any]:
+        found = settings_of(option, micro, steps, kernels[r])
+        return {name: getattr(found, name) for name in SETTINGS}
+
+    def row_of(i: int, told: _Told) -> dict[str, Any] | None:
         r, g, count = pairs[i]
-        plain = asked.paper
-        many, place, further = asked.best(i)
-        fits, days = bool(many.fits[place]), float(many.days[place])
+        fits, days = told.fits[i], told.days[i]
         row: dict[str, Any] = {
             "recipe_id": recipes[r].recipe_id,
             "gpu_id": gpus[g].gpu_id,
@@ -188,20 +241,15 @@ def predicted_rows(
             return row
         if math.isnan(days):  # too far from the evidence, or a rate is not known
             return None
-        option = many.options[int(many.option[place])]
-        micro = int(many.micro_batch_size[place])
+        option, micro = told.option[i], told.micro_batch_size[i]
         batch = even_batch(recipes[r].training.batch_size, count)
         steps = accumulation_steps(batch, count, micro)
-        low, high = float(many.low_days[place]), float(many.high_days[place])
-        paper: list[float | None] = [
-            None if math.isnan(column[i]) else _round(float(column[i]))
-            for column in (plain.days, plain.low_days, plain.high_days)
-        ]
-        factor = float(many.comparison_factor[place])
-        cell = (recipes[r].recipe_id, gpus[g].gpu_id, count)
-        if measured and cell in measured and plain.fits[i]:
-            own_time, share = measured[cell], gain(i, gained)
-            with_paper = plain.options[int(plain.option[i])].settings(micro, steps)
+        low, high, factor = told.low_days[i], told.high_days[i], told.comparison_factor[i]
+        paper = [None if math.isnan(each) else _round(each) for each in told.paper_days[i]]
+        plain = told.paper_option[i]
+        if measured and i in told.gain and plain is not None:
+            own_time, share = measured[ids[i]], told.gain[i]
+            with_paper = plain.settings(micro, steps)
             half = math.log(high / days)
             if own_time.carries(with_paper, share):
                 half = own_half_width(days, high, workloads[r].family)
@@ -209,7 +257,7 @@ def predicted_rows(
             days = own_time.estimate(days, with_paper, share)
             low, high = days / math.exp(half), days * math.exp(half)
             paper = [_round(own_time.days)] * 3
-        rests = ground[r, g][list(counts).index(count)]
+        rests = ground[r][g][list(counts).index(count)]
         audit = audit_time(
             gpu=gpus[g],
             gpu_count=count,
@@ -221,12 +269,11 @@ def predicted_rows(
         )
         if audit.verdict == "implausible":
             return None
-        settings = settings_of(option, micro, steps, recipes[r])
         return row | {
             "status": "ok",
-            "reason": f"predicted, {_near(float(many.distance[place]))}{own}",
-            **{name: getattr(settings, name) for name in SETTINGS},
-            **further,
+            "reason": f"predicted, {_near(told.distance[i])}{own}",
+            **settings(r, option, micro, steps),
+            **(FUSED_ATTENTION if told.fused[i] else {}),
             "training_days": _round(days),
             "training_days_low": _round(low),
             "training_days_high": _round(high),
@@ -234,8 +281,8 @@ def predicted_rows(
             "paper_settings_days": paper[0],
             "paper_settings_days_low": paper[1],
             "paper_settings_days_high": paper[2],
-            "other_software_days_low": _round(float(many.foreign_low_days[place])),
-            "other_software_days_high": _round(float(many.foreign_high_days[place])),
+            "other_software_days_low": _round(told.foreign_low_days[i]),
+            "other_software_days_high": _round(told.foreign_high_days[i]),
             "evidence_pieces": rests.pieces,
             "evidence_nearest": rests.nearest,
             "implied_mfu": None if audit.implied_mfu is None else _round(audit.implied_mfu),
@@ -244,23 +291,14 @@ def predicted_rows(
         }
 
     usual = predicted(ANY)
-    gained = predicted(ANY, gains_by) if measured and gains_by else usual
-    rows = [row for i in range(len(pairs)) if (row := row_of(i, usual, gained)) is not None]
-    large = Wanted(host_gib=MOST_HOST_GIB)
-    more = predicted(large)
-    gained = predicted(large, gains_by) if measured and gains_by else more
-    for i in range(len(pairs)):
-        many, place, _ = more.best(i)
-        few, there, _ = usual.best(i)
-        if not many.fits[place]:
+    rows = [row for i in range(len(pairs)) if (row := row_of(i, usual)) is not None]
+    more = predicted(Wanted(host_gib=MOST_HOST_GIB))
+    for i, (r, _, count) in enumerate(pairs):
+        if not more.fits[i] or (usual.fits[i] and not more.days[i] < GAIN * usual.days[i]):
             continue
-        if few.fits[there] and not many.days[place] < GAIN * few.days[there]:
-            continue
-        r, _, count = pairs[i]
-        option = many.options[int(many.option[place])]
         half_precision = recipes[r].training.precision != "fp32"
-        needed = host_gib_needed(option, workloads[r].parameters, half=half_precision)
-        larger = row_of(i, more, gained)
+        needed = host_gib_needed(more.option[i], workloads[r].parameters, half=half_precision)
+        larger = row_of(i, more)
         if larger is not None and needed > HOST_GIB_A_GPU * count:
             rows.append(larger | {"host_memory_gib": float(math.ceil(needed))})
     return rows

@@ -4,7 +4,7 @@ knows to write, be it lean, as in the paper, or either with fused attention."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from advisor.prediction.fitted import Fitted
@@ -12,28 +12,30 @@ from advisor.prediction.model.workload import Workload
 from advisor.prediction.physics.chip import Chip
 from advisor.prediction.physics.memory import ANY, Option, Wanted
 from advisor.prediction.predict_many import AS_FAST, Predictions, predict_many
-from bench_runner.kernels import most_promising, with_kernels
-from bench_runner.recipes import Recipe
+from bench_runner.kernels import Kernels, with_kernels
 from bench_runner.records import Settings
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    Flags = NDArray[np.bool_]
     Whole = NDArray[np.int64]
 
 FUSED_ATTENTION: Mapping[str, Any] = {"attention": "sdpa", "compilation": "regional"}
 """The further settings where a recipe names unfused attention and the library has a fused kernel:
 as they were measured (docs/measurements.md, RoBERTa)."""
 
+COLUMNS = tuple(field.name for field in fields(Predictions) if field.name != "options")
 
-def settings_of(option: Option, micro: int, steps: int, recipe: Recipe | None) -> Settings:
-    """An option as it is written out for a recipe: beyond the paper's settings, with the kernels
-    that are the most promising for it."""
+
+def settings_of(option: Option, micro: int, steps: int, kernels: Kernels | None) -> Settings:
+    """An option as it is written out: beyond the paper's settings with the kernels that are the
+    most promising for a recipe."""
     settings = option.settings(micro, steps)
-    if not option.lean or recipe is None:
+    if not option.lean or kernels is None:
         return settings
-    return with_kernels(settings, most_promising(recipe))
+    return with_kernels(settings, kernels)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,18 +47,26 @@ class WrittenOut:
     """Predictions, the place of each pair in them (-1 where there is none), and whether they need
     FUSED_ATTENTION."""
 
-    def best(self, i: int) -> tuple[Predictions, int, Mapping[str, Any]]:
-        """Of a pair: the fastest that fits, its place there, and its further settings."""
-        first, places, _ = self.ways[0]
-        chosen, place, fused = first, int(places[i]), False
+    def fastest(self) -> tuple[Predictions, Flags]:
+        """Of each pair the fastest that fits, in one table, and where it needs FUSED_ATTENTION."""
+        import numpy as np
+
+        first, places, attention = self.ways[0]
+        table = {name: getattr(first, name)[places] for name in COLUMNS}
+        fused = np.full(len(places), attention)
+        options = [*first.options]
         for many, places, attention in self.ways[1:]:
-            j = int(places[i])
-            if j < 0 or not many.fits[j]:
-                continue
             # Where both stand at the bound of all trainings, rounding must not choose.
-            if not chosen.fits[place] or many.days[j] < chosen.days[place] * AS_FAST:
-                chosen, place, fused = many, j, attention
-        return chosen, place, FUSED_ATTENTION if fused else {}
+            faster = many.days[places] < table["days"] * AS_FAST
+            better = (places >= 0) & many.fits[places] & (~table["fits"] | faster)
+            for name in COLUMNS:
+                found = getattr(many, name)[places]
+                if name == "option":
+                    found = found + len(options)
+                np.copyto(table[name], found, where=better)
+            np.copyto(fused, attention, where=better)
+            options += many.options
+        return Predictions(options=tuple(options), **table), fused
 
 
 def written_out(

@@ -9,17 +9,18 @@ never fits anything.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from advisor.store.engine import duckdb
 from advisor.store.measurement_columns import SETTINGS, settings_in
-from advisor.store.rows import Values, insert_missing
+from advisor.store.rows import KEYS, Values, insert_missing
 from bench_runner.records import Measurement
 from price_catalog.builds import GPU_COUNTS
 
 if TYPE_CHECKING:
     from advisor.prediction.model.own_model import OwnModel
 
+_KEY = KEYS["prediction"]
 _OWN = f"""
     SELECT
         m.measurement_id, m.recipe_id, m.gpu_id, m.gpu_count, m.method, m.training_days,
@@ -86,20 +87,46 @@ def own_sizes(connection: duckdb.DuckDBPyConnection) -> set[tuple[str, int]]:
 
 def predict_anew(connection: duckdb.DuckDBPyConnection) -> None:
     """Make the predictions those of the shipped fit, the own records and the own models, in the
-    caller's transaction."""
+    caller's transaction.
+
+    Shipped ones that are there stay, since the text alone says what they are. They are made only
+    where own ones stood in their place and do so no longer: all of them take a second.
+    """
     records, models = own_records(connection), own_models(connection)
     machines = own_sizes(connection)
-    held = connection.execute("SELECT 1 FROM prediction WHERE origin = 'local' LIMIT 1").fetchone()
-    if not records and not models and not machines and held is None:
+    stood = _keys(connection, "WHERE origin = 'local'")
+    if not records and not models and not machines and not stood:
         return
-    from advisor.prediction.own_records import shipped_and_own_rows
+    from advisor.prediction.own_records import own_rows, shipped_recipes, shipped_without
 
-    shipped, own = shipped_and_own_rows(records, models, machines)
-    connection.execute("DELETE FROM prediction")
-    # Of two with one key the first is kept, so a shipped one that records move is never written.
-    rows = [{**row, "origin": "local"} for row in own]
-    rows += [{**row, "origin": "shipped"} for row in shipped]
-    insert_missing(connection, "prediction", rows)
+    own = own_rows(records, models, machines)
+    names = [model.recipe.recipe_id for model in models]
+    connection.execute(
+        "DELETE FROM prediction WHERE origin = 'local' OR recipe_id IN (SELECT unnest($1))", [names]
+    )
+    # A shipped one with the key of one's own makes room for it.
+    same = " AND ".join(f"held.{column} = mine.{column}" for column in _KEY)
+    connection.execute(
+        "DELETE FROM prediction AS held USING (SELECT"
+        f" {', '.join(f'unnest(${column}) AS {column}' for column in _KEY)}) AS mine WHERE {same}",
+        {column: [row[column] for row in own] for column in _KEY},
+    )
+    insert_missing(connection, "prediction", [{**row, "origin": "local"} for row in own])
+    held = _keys(connection)
+    known = {recipe.recipe_id for recipe in shipped_recipes(models)}
+    # One's own model may have had the name of one that ships, and no prediction.
+    bare = known.difference(recipe_id for recipe_id, *_ in held)
+    if bare or not known.isdisjoint(recipe_id for recipe_id, *_ in stood - held):
+        rows = [row for row in shipped_without(models) if _key(row) not in held]
+        insert_missing(connection, "prediction", [{**row, "origin": "shipped"} for row in rows])
+
+
+def _keys(connection: duckdb.DuckDBPyConnection, which: str = "") -> set[tuple[Any, ...]]:
+    return {*connection.execute(f"SELECT {', '.join(_KEY)} FROM prediction {which}").fetchall()}
+
+
+def _key(row: Values) -> tuple[Any, ...]:
+    return tuple(row[column] for column in _KEY)
 
 
 def _measurement(row: tuple[object, ...]) -> Measurement:

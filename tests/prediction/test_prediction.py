@@ -124,8 +124,8 @@ def test_the_same_layers_under_another_name_take_as_long(fitted: Fitted) -> None
                 (a.training_days, a.training_days_low, a.training_days_high) for a in answers
             )
             assert ours == theirs
-    counts = [rests_on(fitted, w, "H100", (1,))[0].pieces for w in (asked[0], kept[0])]
-    assert counts[0] == counts[1]
+    ours, theirs = rests_on(fitted, (asked[0], kept[0]), ("H100",), (1,))
+    assert ours[0][0].pieces == theirs[0][0].pieces
 
 
 def test_nothing_trains_faster_than_was_ever_seen(fitted: Fitted) -> None:
