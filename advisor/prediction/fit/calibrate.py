@@ -121,12 +121,14 @@ def calibrate(
     new = np.ones(len(KINDS))
     names = [kind.name for kind in KINDS]
     reached = [reach_of([(o.workload, o.chip)]) for o in observations]
+    everywhere = Counter(each for reach in reached for each in reach)
 
     def widened(rows: Sequence[int]) -> Floats:
         held = set(rows)
-        left = [i for i in range(len(observations)) if i not in held]
-        reach = {each for i in left for each in reached[i]}
-        return widening([observations[i] for i in rows], [observations[i] for i in left], reach)
+        here = Counter(each for i in rows for each in reached[i])
+        left = [o for i, o in enumerate(observations) if i not in held]
+        reach = {each for each, number in everywhere.items() if number > here[each]}
+        return widening([observations[i] for i in rows], left, reach)
 
     def measured(key: By) -> list[list[int]]:
         return [rows for rows in _groups(observations, key) if not paper[rows].all()]

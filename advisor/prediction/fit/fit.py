@@ -301,35 +301,45 @@ def _fit_widths(
     """The widths that make the residuals likeliest, with log-normal priors, and what tells how
     well each is known, in degrees of freedom."""
     import numpy as np
+    from scipy.linalg.blas import dsymv
     from scipy.linalg.lapack import dpotrf, dpotri
     from scipy.optimize import minimize
+    from scipy.sparse import csr_array
 
     centre = np.log([kind.start for kind in KINDS] + [start for _, start, _ in NOISES])
     spread = np.array([kind.spread for kind in KINDS] + [spread for _, _, spread in NOISES])
     groups = noise_groups(observations)
     rounding = np.array([o.rounding for o in observations])
     names = len(KINDS)
-    flat = matrices.reshape(names, -1)
+    # Most pairs share no effect, and what one of two has with the other the other has with it: each
+    # pair once, where it shares any.
+    rows, columns = np.nonzero(np.triu(matrices.any(axis=0)))
+    parts = csr_array(matrices[:, rows, columns])
+    entries = parts.T.tocsr()
+    twice = np.where(rows == columns, 1.0, 2.0)
 
     def loss(log_widths: Floats) -> tuple[float, Floats]:
         widths = np.exp(log_widths)
-        covariance = np.tensordot(widths[:names] ** 2, matrices, axes=1)
+        covariance = np.zeros((len(residuals), len(residuals)))
+        covariance[rows, columns] = entries @ widths[:names] ** 2
         own = widths[names:][groups] ** 2
         covariance[np.diag_indices_from(covariance)] += (own + rounding**2) * inflate
-        factor, failed = dpotrf(covariance, lower=1)
+        # Transposed it is as LAPACK keeps a matrix of which it reads the lower half.
+        factor, failed = dpotrf(covariance.T, lower=1, clean=0, overwrite_a=1)
         if failed:
             return 1e12, np.zeros(len(centre))
         log_determinant = 2.0 * np.log(np.diag(factor)).sum()
-        half, _ = dpotri(factor, lower=1)
-        inverse = np.tril(half) + np.tril(half, -1).T
-        weighted = inverse @ residuals
+        inverse, _ = dpotri(factor, lower=1, overwrite_c=1)
+        weighted = dsymv(1.0, inverse, residuals, lower=1)
         off = (log_widths - centre) / spread
         value = 0.5 * (log_determinant + residuals @ weighted + off @ off)
-        pull = inverse - np.outer(weighted, weighted)
+        pull = twice * (inverse.T[rows, columns] - weighted[rows] * weighted[columns])
         gradient = np.empty(names + len(NOISES))
-        gradient[:names] = widths[:names] ** 2 * (flat @ pull.ravel())
+        gradient[:names] = widths[:names] ** 2 * (parts @ pull)
         gradient[names:] = np.bincount(
-            groups, weights=np.diag(pull) * inflate * own, minlength=len(NOISES)
+            groups,
+            weights=(np.diag(inverse) - weighted**2) * inflate * own,
+            minlength=len(NOISES),
         )
         return float(value), gradient + off / spread
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 from price_catalog.model import Gpu
 
@@ -247,6 +248,7 @@ def gpu_type(chip: Chip) -> str:
     return chip_family(chip.name)
 
 
+@cache
 def chip_family(name: str) -> str:
     """The name that boards of one chip share, or of two that differ in nothing but memory."""
     name = _TWINS.get(name, name)
