@@ -14,6 +14,7 @@ from hypothesis import settings
 
 from advisor.store import build_store
 from advisor.store.look_through import remember, state_of
+from tests.once_for_tests import folder_once
 
 # How long one example takes says more of what else the machine does than of what is tested.
 # And a change is refused for what it breaks, never for what chance finds elsewhere on that day: a
@@ -27,6 +28,7 @@ settings.load_profile("same-examples")
 gc.set_threshold(100_000, 20, 50)
 
 _loaded = 0
+NAME = "results.duckdb"
 
 
 def pytest_runtest_setup() -> None:
@@ -69,15 +71,15 @@ def _no_jobs_of_the_user(tmp_path_factory: pytest.TempPathFactory) -> None:
 @pytest.fixture(scope="session")
 def store_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store of the shipped evidence. Read only: copy it to write."""
-    path = tmp_path_factory.mktemp("store") / "results.duckdb"
-    build_store(path)
-    return path
+    made = folder_once("store", tmp_path_factory, lambda folder: build_store(folder / NAME))
+    remember(made / NAME, state_of(made / NAME))  # another worker may have made it
+    return made / NAME
 
 
 @pytest.fixture
 def own_store(store_path: Path, tmp_path: Path) -> Path:
     """A store of the shipped evidence that the test may change. Of ours: it is not looked through
     for code of its own, which takes as long as all else of a short answer, until it changes."""
-    path = Path(shutil.copy(store_path, tmp_path / "results.duckdb"))
+    path = Path(shutil.copy(store_path, tmp_path / NAME))
     remember(path, state_of(path))
     return path

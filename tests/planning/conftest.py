@@ -11,14 +11,29 @@ from advisor.planning.grant.grant import read_grant
 from advisor.planning.plan_grant import EXAMPLE, load_grant, plan_loaded
 from advisor.planning.planned import Planned
 from advisor.store import Store
+from tests.once_for_tests import value_once
+from tests.planning.example_reports import planned_from
 from tests.planning.forms_for_tests import TODAY
 
 
 @pytest.fixture(scope="session")
-def planned(store_path: Path) -> Planned:
+def planned(store_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Planned:
     """Two models of the example: one machine is bought, runs go over the turn of a year."""
-    grant = read_grant(EXAMPLE)
-    grant = replace(grant, experiments=grant.experiments[:2], owned=(), rent=False)
-    planned = plan_loaded(load_grant(Store(store_path), grant, TODAY), 60, quick=True)
+
+    def solved() -> Planned:
+        grant = read_grant(EXAMPLE)
+        grant = replace(grant, experiments=grant.experiments[:2], owned=(), rent=False)
+        return plan_loaded(load_grant(Store(store_path), grant, TODAY), 60, quick=True)
+
+    planned = value_once("planned", tmp_path_factory, solved)
     assert planned.plan is not None
     return planned
+
+
+@pytest.fixture(scope="session")
+def bought(store_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Planned:
+    """The plan of most tests of reports, solved and explained: three models of the example."""
+    wanted = read_grant(EXAMPLE).experiments[:3]
+    return value_once(
+        "bought", tmp_path_factory, lambda: planned_from(store_path, experiments=wanted)
+    )

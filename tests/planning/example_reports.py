@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import date
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -29,9 +28,3 @@ def report_of(planned: Planned, *, pictures: bool = True) -> Report:
     assert planned.plan is not None
     assert planned.explanation is not None
     return build_report(planned.loaded, planned.plan, planned.explanation, pictures=pictures)
-
-
-@cache
-def bought(store_path: Path) -> Planned:
-    """The plan of most tests, solved and explained once."""
-    return planned_from(store_path, experiments=read_grant(EXAMPLE).experiments[:3])

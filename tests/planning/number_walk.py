@@ -52,8 +52,8 @@ class Walk:
             self.rentals = {r.rental_id: r for r in reader.rentals()}
             self.times = {
                 time.measurement_id: time
-                for model in reader.models()
-                for best in reader.best_times(model.recipe_id, self.grant.evidence)
+                for recipe_id in planned.loaded.models
+                for best in reader.best_times(recipe_id, self.grant.evidence)
                 for time in (best.chosen, best.published)
                 if time is not None
             }

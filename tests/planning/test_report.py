@@ -23,12 +23,12 @@ from advisor.planning.report.markdown_csv_json import to_csv_text, to_json_text,
 from advisor.planning.report.pdf import to_pdf
 from advisor.planning.report.report import Picture, Report
 from advisor.planning.report.xlsx import to_xlsx
-from tests.planning.example_reports import bought, planned_from, report_of
+from tests.planning.example_reports import planned_from, report_of
 
 
 @pytest.fixture(scope="module")
-def planned(store_path: Path) -> Planned:
-    return bought(store_path)
+def planned(bought: Planned) -> Planned:
+    return bought
 
 
 @pytest.fixture(scope="module")

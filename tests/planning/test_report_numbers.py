@@ -25,13 +25,13 @@ from advisor.planning.report.report import Report
 from advisor.planning.solver.arithmetic import OPERATIONS
 from advisor.planning.solver.whole_cents import purchase_cents
 from advisor.store import Store
-from tests.planning.example_reports import TODAY, bought, planned_from, report_of
+from tests.planning.example_reports import TODAY, planned_from, report_of
 from tests.planning.number_walk import Walk
 
 
 @pytest.fixture(scope="module")
-def planned(store_path: Path) -> Planned:
-    return bought(store_path)
+def planned(bought: Planned) -> Planned:
+    return bought
 
 
 @pytest.fixture(scope="module")
@@ -43,10 +43,10 @@ DAY = r"\d{1,2} [A-Z][a-z]+ \d{4}"
 
 
 @pytest.fixture(scope="module", params=["bought", "rented", "most", "parts"])
-def variant(request: pytest.FixtureRequest, store_path: Path) -> Planned:
+def variant(request: pytest.FixtureRequest, store_path: Path, bought: Planned) -> Planned:
     """Plans that differ in what they pay for and by which rules."""
     if request.param == "bought":
-        return bought(store_path)
+        return bought
     if request.param == "rented":
         wanted = read_grant(EXAMPLE).experiments[1:3]
         return planned_from(store_path, experiments=wanted, owned=())

@@ -22,12 +22,12 @@ from advisor.planning.planned import Planned
 from advisor.planning.report.report import Report
 from advisor.planning.report.xlsx import to_xlsx
 from advisor.planning.solver.whole_cents import purchase_cents
-from tests.planning.example_reports import bought, report_of
+from tests.planning.example_reports import report_of
 
 
 @pytest.fixture(scope="module")
-def planned(store_path: Path) -> Planned:
-    return bought(store_path)
+def planned(bought: Planned) -> Planned:
+    return bought
 
 
 @pytest.fixture(scope="module")

@@ -25,10 +25,11 @@ from advisor.prediction.fit.fit import Posterior, fit_posterior
 from advisor.prediction.fit.observations import NATIVE, PAPER, Observation
 from advisor.prediction.physics.chip import gpu_type
 from advisor.prediction.physics.memory import NAIVE
+from tests.once_for_tests import value_once
 
-HANDS = 4
+HANDS = 3
 """Into how many hands models and GPU types are dealt here: fewer than in docs/prediction.md. More
-is left out at a time then, which is harder and takes half as long."""
+is left out at a time then, which is harder and takes a third as long."""
 
 
 def test_code_for_one_kind_of_model_bounds_none_but_its_own(
@@ -81,11 +82,17 @@ def is_tested(o: Observation) -> bool:
 
 
 @pytest.fixture(scope="module")
-def without_gpus(evidence: tuple[Observation, ...]) -> list[tuple[Fold, Posterior]]:
-    """Whole GPU types left out, a quarter at a time: one fit for all that is asked of them."""
-    key = dealt([o for o in evidence if is_tested(o)], CUTS["a whole GPU type"], HANDS)
-    folds = folds_of(evidence, is_tested, key)
-    return [(fold, fit_posterior(fold.seen)) for fold in folds]
+def without_gpus(
+    evidence: tuple[Observation, ...], tmp_path_factory: pytest.TempPathFactory
+) -> list[tuple[Fold, Posterior]]:
+    """Whole GPU types left out, a third at a time: one fit for all that is asked of them."""
+
+    def fitted() -> list[tuple[Fold, Posterior]]:
+        key = dealt([o for o in evidence if is_tested(o)], CUTS["a whole GPU type"], HANDS)
+        folds = folds_of(evidence, is_tested, key)
+        return [(fold, fit_posterior(fold.seen)) for fold in folds]
+
+    return value_once("without-gpus", tmp_path_factory, fitted)
 
 
 @pytest.mark.parametrize("tested", [is_paper_optimal, is_truth])

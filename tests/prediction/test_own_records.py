@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -24,6 +25,7 @@ from bench_runner.published import load_published
 from bench_runner.recipes import load_recipes
 from bench_runner.records import Measurement
 from price_catalog.load import load_catalog
+from tests.once_for_tests import folder_once
 from tests.store_for_tests import TUNED, look, record
 
 GPU = "l4"
@@ -70,6 +72,21 @@ def add(path: Path, *records: Measurement) -> int:
     added = store.append_measurements(records, [MEASURED_HERE])
     store.predict_anew()
     return added
+
+
+@pytest.fixture(scope="module")
+def moved_once(store_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    def moved(folder: Path) -> None:
+        path = Path(shutil.copy(store_path, folder))
+        add(path, own(1, "pythia-410m", GPU, 4, 1.3 * days(path)))
+
+    return folder_once("moved", tmp_path_factory, moved) / store_path.name
+
+
+@pytest.fixture
+def moved_store(moved_once: Path, tmp_path: Path) -> Path:
+    """A store of one's own with a record that moves its predictions."""
+    return Path(shutil.copy(moved_once, tmp_path / "results.duckdb"))
 
 
 def test_an_own_record_moves_its_neighbours_and_narrows_them(own_store: Path) -> None:
@@ -197,39 +214,40 @@ def test_a_merge_counts_and_a_second_one_changes_nothing(own_store: Path, tmp_pa
 
 
 def test_own_predictions_survive_a_rebuild_and_are_never_handed_on(
-    own_store: Path, tmp_path: Path
+    moved_store: Path, store_path: Path, tmp_path: Path
 ) -> None:
-    add(own_store, own(1, "pythia-410m", GPU, 4, 1.3 * days(own_store)))
-    moved = predictions(own_store)
-    build_store(own_store)
-    assert predictions(own_store) == moved
-    assert check_store(own_store) == []
+    moved = predictions(moved_store)
+    build_store(moved_store)
+    assert predictions(moved_store) == moved
+    assert check_store(moved_store) == []
     exported = tmp_path / "mine.jsonl"
-    assert Store(own_store).export_local(exported) == 2  # the record and its source
+    assert Store(moved_store).export_local(exported) == 2  # the record and its source
     assert "prediction" not in exported.read_text()
-    other = tmp_path / "other.duckdb"
-    build_store(other)
-    Store(other).merge(own_store)
+    other = Path(shutil.copy(store_path, tmp_path / "other.duckdb"))
+    Store(other).merge(moved_store)
     assert predictions(other) == moved
 
 
-def test_own_predictions_survive_a_migration(own_store: Path) -> None:
-    add(own_store, own(1, "pythia-410m", GPU, 4, 1.3 * days(own_store)))
-    moved = predictions(own_store)
-    with duckdb.connect(str(own_store)) as connection:  # as a store of older text would be
+def test_own_predictions_survive_a_migration(moved_store: Path) -> None:
+    moved = predictions(moved_store)
+    with duckdb.connect(str(moved_store)) as connection:  # as a store of older text would be
         connection.execute("UPDATE meta SET value = 'older' WHERE key = 'shipped_digest'")
-    look(Store(own_store, note=lambda _: None)).models()
-    assert predictions(own_store) == moved
+    look(Store(moved_store, note=lambda _: None)).models()
+    assert predictions(moved_store) == moved
 
 
-def test_without_the_records_the_shipped_predictions_are_back(own_store: Path) -> None:
-    before = predictions(own_store)
-    add(own_store, own(1, "pythia-410m", GPU, 4, 1.3 * days(own_store)))
-    assert predictions(own_store) != before
-    with duckdb.connect(str(own_store)) as connection:
+def test_without_the_records_the_shipped_predictions_are_back(
+    moved_store: Path, store_path: Path, tmp_path: Path
+) -> None:
+    before = predictions(store_path)
+    assert predictions(moved_store) != before
+    with duckdb.connect(str(moved_store)) as connection:
         connection.execute("DELETE FROM measurement WHERE origin = 'local'")
-    build_store(own_store)
-    assert predictions(own_store) == before
+    rebuilt = Path(shutil.copy(moved_store, tmp_path / "rebuilt.duckdb"))
+    Store(moved_store).predict_anew()
+    assert predictions(moved_store) == before
+    build_store(rebuilt)
+    assert predictions(rebuilt) == before
 
 
 def test_a_merged_prediction_is_refused(own_store: Path, tmp_path: Path) -> None:
@@ -257,11 +275,10 @@ def test_no_records_are_no_change() -> None:
     assert replace(fitted) == fitted
 
 
-def test_reading_fits_nothing(own_store: Path) -> None:
-    add(own_store, own(1, "pythia-410m", GPU, 4, 1.3 * days(own_store)))
+def test_reading_fits_nothing(moved_store: Path) -> None:
     script = (
         "import sys; from advisor.cli.main import main\n"
-        f"main(['rank', '--model', 'pythia-410m', '--store', {str(own_store)!r}])\n"
+        f"main(['rank', '--model', 'pythia-410m', '--store', {str(moved_store)!r}])\n"
         "print(sorted({m.partition('.')[0] for m in sys.modules} & {'numpy', 'scipy'}),"
         " file=sys.stderr)"
     )

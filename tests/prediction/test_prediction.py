@@ -18,6 +18,7 @@ from advisor.prediction.physics.memory import Wanted
 from advisor.prediction.predict_many import predict_many
 from advisor.prediction.predict_one import predict
 from advisor.prediction.rests_on import rests_on
+from advisor.prediction.written_out import written_out
 from price_catalog.load import load_catalog
 from tests.prediction.what_ships import CHIPS, WORKLOADS
 
@@ -302,13 +303,21 @@ def test_our_own_pairs_of_h100_and_h200_are_told_apart_rightly(fitted: Fitted) -
 
 
 def test_settings_of_ours_are_never_slower_than_the_papers(fitted: Fitted) -> None:
-    for model in WORKLOADS.values():
-        for gpu in ("RTX 3090", "RTX 4090", "A100", "H100"):
-            ours, paper = (
-                predict(model, CHIPS[gpu], 4, fitted, method=method).training_days
-                for method in ("optimal", "paper")
-            )
-            assert paper is None or (ours is not None and ours <= paper * 1.0001)
+    models = list(WORKLOADS.values())
+    gpus = ("RTX 3090", "RTX 4090", "A100", "H100")
+    pairs = np.indices((len(models), len(gpus))).reshape(2, -1)
+    counts = np.full(pairs.shape[1], 4)
+    every = written_out(models, [CHIPS[gpu] for gpu in gpus], *pairs, counts, fitted)
+    ours, paper = every.fastest()[0].days, every.paper.days
+    timed = ~np.isnan(paper)
+    assert timed.mean() > 0.5
+    assert (ours[timed] <= paper[timed] * 1.0001).all()
+    # Asked one at a time it is the same, as all predictions are (test_many_agree_with_one): some.
+    for i in range(0, pairs.shape[1], 15):
+        model, chip = models[pairs[0, i]], CHIPS[gpus[pairs[1, i]]]
+        for method, days in (("optimal", ours[i]), ("paper", paper[i])):
+            told = predict(model, chip, 4, fitted, method=method).training_days
+            assert math.isnan(days) if told is None else told == pytest.approx(days, rel=1e-9)
 
 
 def test_a_fused_loss_makes_room(fitted: Fitted) -> None:
