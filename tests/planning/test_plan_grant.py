@@ -257,8 +257,10 @@ def test_a_build_draws_the_same_everywhere(store_path: Path, host_watts: int) ->
     wanted, loaded = grant.experiments[0], []
     with Store(store_path).reading() as reader:
         snapshot = take_snapshot(reader)
-        for model in snapshot.models:
-            only = replace(grant, experiments=(structs.replace(wanted, model=model.recipe_id),))
+        # What a machine draws hangs on no model, and with one of each family every machine that
+        # any of the models can be trained on is there.
+        for recipe_id in {model.family: model.recipe_id for model in snapshot.models}.values():
+            only = replace(grant, experiments=(structs.replace(wanted, model=recipe_id),))
             loaded.append(load(reader, snapshot, only, date(2026, 11, 21)))
     counted = 0
     for machine, build in {
