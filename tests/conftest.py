@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from advisor.store import build_store
+from advisor.store import Store, build_store
 from advisor.store.look_through import remember, state_of
 from tests.once_for_tests import folder_once
 
@@ -83,3 +83,12 @@ def own_store(store_path: Path, tmp_path: Path) -> Path:
     path = Path(shutil.copy(store_path, tmp_path / NAME))
     remember(path, state_of(path))
     return path
+
+
+@pytest.fixture
+def predictions_stay(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For tests of benchmarks, each of which ends with making all predictions anew: that takes
+    longer than a run of the fake. What records do to predictions, test_own_records.py asks; of the
+    tests here those that are marked ``predicts_anew`` end as a benchmark does."""
+    if request.node.get_closest_marker("predicts_anew") is None:
+        monkeypatch.setattr(Store, "predict_anew", lambda store: None)

@@ -10,3 +10,8 @@ def two_fake_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
     """What the fake runner finds here."""
     monkeypatch.setenv("FAKE_GPUS", "2:NVIDIA H200")
     monkeypatch.setenv("ADVISOR_STORE_WAIT", "5")
+
+
+@pytest.fixture(autouse=True)
+def _predictions_stay(predictions_stay: None) -> None:
+    """In all of these tests."""

@@ -33,6 +33,7 @@ def flags(store: Path, tmp_path: Path, *more: str) -> list[str]:
     return ["bench", "--model", "pythia-160m", "--store", str(store), *places, *more]
 
 
+@pytest.mark.predicts_anew
 def test_the_command_measures_and_prints_rows(
     own_store: Path, tmp_path: Path, fake_command: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:

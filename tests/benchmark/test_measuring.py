@@ -61,6 +61,7 @@ def test_every_trial_ends_in_a_row_of_the_board_and_of_the_store(
     assert "records of this run are in" in recorder.words()
 
 
+@pytest.mark.predicts_anew
 def test_the_user_s_machine_stands_among_the_builds_as_owned(
     own_store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -67,6 +67,7 @@ def test_a_recipe_of_one_s_own_may_not_take_a_known_name(own_store: Path, tmp_pa
         make_plan(Store(own_store), request(tmp_path, recipe=str(file), device="cpu"), HERE)
 
 
+@pytest.mark.predicts_anew
 def test_a_recipe_of_one_s_own_is_kept_with_what_predicts_it(
     own_store: Path, tmp_path: Path
 ) -> None:

@@ -27,6 +27,8 @@ from advisor.tui.widgets.choice import Choice
 from advisor.tui.widgets.lines_view import LinesView
 from tests.store_for_tests import look
 
+pytestmark = pytest.mark.usefixtures("predictions_stay")
+
 FAKE = Path(__file__).parents[1] / "fake_runner.py"
 WAIT_S = 60.0
 
@@ -136,6 +138,7 @@ async def test_nothing_starts_without_a_yes(open_screen: Callable, tmp_path: Pat
         assert not (tmp_path / "records.jsonl").exists()
 
 
+@pytest.mark.predicts_anew
 async def test_a_whole_run_by_keys(open_screen: Callable) -> None:
     async with open_screen("good") as driven:
         await driven.start()
@@ -301,6 +304,7 @@ async def test_fields_change_the_plan_and_wrong_ones_say_so(open_screen: Callabl
         assert driven.screen.plan.request.minutes == 5
 
 
+@pytest.mark.predicts_anew
 async def test_a_model_that_is_kept_is_listed_and_measured(
     open_screen: Callable, own_store: Path, tmp_path: Path
 ) -> None:

@@ -141,6 +141,7 @@ async def test_benchmark_in_progress(
 
 
 @SIZES
+@pytest.mark.usefixtures("predictions_stay")
 async def test_benchmark_finished(
     size: tuple[int, int], clock: Clock, svg_snapshot: SnapshotAssertion
 ) -> None:
