@@ -17,8 +17,7 @@ from advisor.answers.doubts import doubts_of, doubts_title
 from advisor.answers.interval_bar import axis_for, bars_heading, interval_bar
 from advisor.answers.scaling_words import LOOKED_AT, faster_notes
 from advisor.answers.shared_batch import uneven_notes
-from advisor.answers.two_lines import sentence_lines
-from advisor.answers.verdict import chance_of, verdict
+from advisor.answers.verdict import chance_of, first_lines
 from advisor.answers.wording import QUOTED_FIRST, age_short, count_words, estimate_mark, rank_words
 from advisor.costs.amounts import days_rounded, usd_rounded
 from advisor.ranking.rank import RankedRow, Ranking
@@ -46,7 +45,7 @@ def rank_answer(
 ) -> str:
     """At most 40 lines of 100 columns: the answer, the best, what to doubt and how to settle it."""
     width = max(width, NARROWEST)
-    sentence = "\n".join(sentence_lines(verdict(ranking).sentence, width))
+    sentence = "\n".join(first_lines(ranking, width))
     rows = [ranking.row(place) for place in shown_places(ranking)]
     title, doubts = titled_doubts(ranking, rentals, key)
     # In a narrow terminal the offer to try on rented GPUs gives way to the doubts, then what nobody

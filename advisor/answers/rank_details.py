@@ -13,14 +13,13 @@ from advisor.answers.price_told import prices_told, told_words
 from advisor.answers.ranking import headline, published_note
 from advisor.answers.scaling_words import faster_than_linear, faster_words, key_of
 from advisor.answers.shared_batch import uneven_notes
-from advisor.answers.two_lines import sentence_lines
 from advisor.answers.uncertainty_lines import (
     doubt_lines,
     limit_lines,
     uncertainty_line,
     wanted_line,
 )
-from advisor.answers.verdict import chance_of, days_words, verdict
+from advisor.answers.verdict import chance_of, days_words, first_lines
 from advisor.answers.wording import (
     REASONS_COUNTED,
     count_words,
@@ -57,7 +56,7 @@ def ranking_text(
     Everything is as wide as the terminal.
     """
     blocks = [
-        "\n".join(sentence_lines(verdict(answer).sentence, width)),
+        "\n".join(first_lines(answer, width)),
         fill(headline(answer.candidates, answer.question, prices), width),
     ]
     rows = answer.rows()

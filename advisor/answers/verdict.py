@@ -34,7 +34,7 @@ from advisor.answers.offered import (
     sold_words,
     with_time,
 )
-from advisor.answers.two_lines import SMALL_LINE, of_two_lines
+from advisor.answers.two_lines import LINE, SMALL_LINE, of_two_lines, sentence_lines
 from advisor.answers.wording import days_and_ends, estimate_mark, is_unquoted, price_day_words
 from advisor.costs.amounts import usd_rounded
 from advisor.ranking.named_prices import ABOUT
@@ -60,8 +60,8 @@ class Verdict(NamedTuple):
     and the cheapest that misses the budget."""
 
 
-def verdict(ranking: Ranking) -> Verdict:
-    """The answer in one sentence, also where nothing fits."""
+def verdict(ranking: Ranking, width: int = LINE) -> Verdict:
+    """The answer in one sentence for two lines of so many columns, also where nothing fits."""
     if not len(ranking):
         nothing = tuple(nothing_words(ranking))
         its = f" trains {ranking.candidates.model.name} "
@@ -70,7 +70,11 @@ def verdict(ranking: Ranking) -> Verdict:
         such = [_NAMED_GPUS.sub("No such machine", words) for words in of_it]
         medium = of_two_lines([*of_it, *such], SMALL_LINE)
         return Verdict(
-            sentence=of_two_lines(nothing), medium=medium, short=medium, row=None, chance=None
+            sentence=of_two_lines(nothing, width),
+            medium=medium,
+            short=medium,
+            row=None,
+            chance=None,
         )
     row = ranking.row(0)
     chance = chance_of(ranking, row)
@@ -92,7 +96,7 @@ def verdict(ranking: Ranking) -> Verdict:
         room: Room = "least" if offers[0].misses == "budget" else "no names"
         return Verdict(
             sentence=of_two_lines(
-                f"{start}{offer_words(ranking, offers[0], each)}." for each in ROOMS
+                (f"{start}{offer_words(ranking, offers[0], each)}." for each in ROOMS), width
             ),
             medium=of_two_lines(
                 (
@@ -117,7 +121,7 @@ def verdict(ranking: Ranking) -> Verdict:
     }
     if is_unquoted(row.build, row.host_quote) and ranking.candidates.offered[ranking.order[0]]:
         return Verdict(
-            sentence=of_two_lines(_to_be_quoted(ranking, row, does, briefly)),
+            sentence=of_two_lines(_to_be_quoted(ranking, row, does, briefly), width),
             medium=of_two_lines(
                 (
                     f"{_ask_words(row, room)}: {told}; "
@@ -137,8 +141,11 @@ def verdict(ranking: Ranking) -> Verdict:
         starts = {room: f"{_unsold_words(row, room)} it would" for room in ROOMS}
         return Verdict(
             sentence=of_two_lines(
-                f"{starts[room]} train {told}; {sure[room]}."
-                for room, told in (*((room, does) for room in ROOMS), ("no machine", briefly))
+                (
+                    f"{starts[room]} train {told}; {sure[room]}."
+                    for room, told in (*((room, does) for room in ROOMS), ("no machine", briefly))
+                ),
+                width,
             ),
             medium=of_two_lines(
                 (f"{starts[room]} take {brief}." for room in ROOMS[2:]), SMALL_LINE
@@ -149,9 +156,12 @@ def verdict(ranking: Ranking) -> Verdict:
         )
     return Verdict(
         sentence=of_two_lines(
-            f"{buy_words(row, room)}{_price_words(ranking, row, room, less=less)}: "
-            f"{does if whole else briefly}; {sure[sure_room]}."
-            for room, less, sure_room, whole in _SAID
+            (
+                f"{buy_words(row, room)}{_price_words(ranking, row, room, less=less)}: "
+                f"{does if whole else briefly}; {sure[sure_room]}."
+                for room, less, sure_room, whole in _SAID
+            ),
+            width,
         ),
         medium=of_two_lines(
             (
@@ -166,6 +176,13 @@ def verdict(ranking: Ranking) -> Verdict:
         row=row,
         chance=chance,
     )
+
+
+def first_lines(ranking: Ranking, width: int) -> list[str]:
+    """The first line of an answer, in at most two lines of a terminal of so many columns."""
+    found = verdict(ranking, min(width, LINE))
+    said = of_two_lines((found.sentence, found.medium, found.short), width)
+    return sentence_lines(said, width)
 
 
 _SAID: tuple[tuple[Room, bool, Room, bool], ...] = (

@@ -18,7 +18,7 @@ from advisor.answers.doubts import doubts_of
 from advisor.answers.ranking import headline
 from advisor.answers.rivals import kinds_words
 from advisor.answers.two_lines import LINE, SMALL_LINE, sentence_lines
-from advisor.answers.verdict import verdict
+from advisor.answers.verdict import first_lines, verdict
 from advisor.answers.wording import counted_days
 from advisor.costs.amounts import days_rounded, usd_rounded
 from advisor.ranking.candidates import Candidates
@@ -186,7 +186,12 @@ def test_the_sentence_takes_two_lines(pythia: Candidates, days: float | None, ru
         lines = sentence_lines(said.sentence, LINE)
         assert len(lines) <= 2, said.sentence
         assert " ".join(lines) == said.sentence
+        assert " ".join(first_lines(ranking, 100)) == said.sentence
         assert len(sentence_lines(said.medium, SMALL_LINE)) <= 2, said.medium
+        for width in (80, 90):
+            narrow = first_lines(ranking, width)
+            assert len(narrow) <= 2, narrow
+            assert max(map(len, narrow)) <= width
 
 
 def test_a_long_name_and_a_sum_of_options_take_two_lines(store_path: Path) -> None:
