@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from advisor.answers.before import Doubt, doubt_block, doubt_objects, quoted
@@ -13,23 +14,28 @@ from advisor.answers.plan_calendar import calendar_lines
 from advisor.answers.plan_lines import note_of, unused_blocks, ways_out_text, what_to_do
 from advisor.answers.plan_sentence import plan_sentence, written_cost
 from advisor.answers.shared_batch import measure_command
+from advisor.answers.wording import PREDICTED_MARK, days_and_ends
 from advisor.costs.amounts import usd_whole
+from advisor.costs.rented_trial import skypilot_name
 from advisor.planning.grant.cautions import cautions
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.report.funder_limits import limits_told
 from advisor.planning.solver.named_first import less_as_sums, quoted_whole
 from advisor.planning.solver.plan import Plan
-from advisor.planning.solver.problem import BUY_IN, Machine
-from advisor.ranking.uneven import uneven_words
+from advisor.planning.solver.problem import BUY_IN, Machine, Rental
+from advisor.ranking.uneven import is_uneven, uneven_words
 from advisor.tables.text_table import fill
 
 if TYPE_CHECKING:
     from advisor.planning.planned import Planned
+    from advisor.ranking.times import Model
 
 NOT_QUOTED = "nobody quoted"
 """How a price is told that its seller never named."""
 SHARES = "advisor plan --allocations condo"
 """Lists what is known of shares of condos."""
+CLOUD = "cloud-credit"
+"""The kind of hours that a cloud gives: not on a cluster."""
 MOST_CALENDAR = 14
 """Lines of a calendar that the short answer prints; a longer one waits for ``--details``."""
 
@@ -37,8 +43,8 @@ MOST_CALENDAR = 14
 def short_decided(loaded: Loaded, plan: Plan, width: int) -> str:
     """The sentence, what to do, and when: known before anything else is tried."""
     if not plan.runs:
-        return fill(plan_sentence(loaded, plan), width)
-    blocks = [fill(plan_sentence(loaded, plan), width), what_to_do(loaded, plan, width)]
+        return fill(plan_sentence(loaded, plan, width), width)
+    blocks = [fill(plan_sentence(loaded, plan, width), width), what_to_do(loaded, plan, width)]
     calendar = calendar_lines(loaded.problem, plan, width)
     if len(calendar) <= MOST_CALENDAR:
         blocks.append("\n".join(calendar))
@@ -67,15 +73,7 @@ def plan_doubts(planned: Planned, command: str, *, quick: bool) -> list[Doubt]:
     bought = _bought(loaded, plan)
     if bought is not None:
         doubts.append(_price(loaded, plan, bought, [each.text(money) for each in found.ask]))
-    worked = _most_worked(loaded, plan)
-    if worked is not None and worked[0].times[worked[1]].basis == "predicted":
-        machine, model = worked
-        asked = loaded.snapshot.model(model)
-        words = f"estimated; nobody measured {asked.name} on {gpus_of(machine)}"
-        if (uneven := uneven_words(asked, machine.gpu_count)) is not None:
-            words += f"; {uneven}"
-        bench = measure_command(asked, machine.gpu_id, machine.gpu_count, machine.nodes)
-        doubts.append(Doubt(about="time", words=words, command=bench))
+    doubts += _time(loaded, plan)
     # What does no run at all is no other way.
     ways = (each for each in found.alternatives if each.plan is not None and each.plan.runs)
     instead = next(ways, None)
@@ -106,10 +104,12 @@ def plan_doubts(planned: Planned, command: str, *, quick: bool) -> list[Doubt]:
     return doubts
 
 
-def gpus_of(machine: Machine) -> str:
+def gpus_of(option: Machine | Rental) -> str:
     """``4 × A6000``; over two machines ``2 machines of 4 × A6000``."""
-    several = "" if machine.nodes == 1 else f"{machine.nodes} machines of "
-    return f"{several}{machine.gpu_count // machine.nodes} × {machine.gpu_name}"
+    if isinstance(option, Rental):
+        return option.gpus
+    several = "" if option.nodes == 1 else f"{option.nodes} machines of "
+    return f"{several}{option.gpu_count // option.nodes} × {option.gpu_name}"
 
 
 def _bought(loaded: Loaded, plan: Plan) -> Machine | None:
@@ -153,20 +153,47 @@ def _otherwise(loaded: Loaded, plan: Plan, machine: Machine) -> str:
     return f"; {whole.label} is quoted whole for {price}: rankings by days put it before this sum"
 
 
-def _most_worked(loaded: Loaded, plan: Plan) -> tuple[Machine, str] | None:
-    """The machine, and the model, whose runs take longest."""
-    machines = {each.machine_id: each for each in loaded.problem.machines}
+def _time(loaded: Loaded, plan: Plan) -> list[Doubt]:
+    """How long a run takes of what takes longest in all, where nobody measured it."""
+    options = loaded.problem.options()
     models = {each.experiment_id: each.model for each in loaded.problem.experiments}
-    work = [each for each in plan.work if each.machine_id in machines]
-    if not work:
-        return None
-    most = max(
-        work,
-        key=lambda each: (
-            each.runs * machines[each.machine_id].times[models[each.experiment_id]].days
-        ),
+    days: dict[tuple[str, str], float] = {}
+    for each in plan.placed:
+        model = models[each.experiment_id]
+        key = each.machine_id, model
+        days[key] = days.get(key, 0.0) + options[each.machine_id].times[model].days
+    if not days:
+        return []
+    (option_id, model), _ = max(days.items(), key=itemgetter(1))
+    option = options[option_id]
+    time = option.times[model]
+    if time.basis != "predicted":
+        return []
+    low, high = time.days_low or time.days, time.days_high or time.days
+    asked = loaded.snapshot.model(model)
+    words = f"{PREDICTED_MARK}{days_and_ends(time.days, low, high)} a run, estimated; "
+    words += f"nobody measured {asked.name} on {gpus_of(option)}"
+    if (uneven := uneven_words(asked, option.gpu_count)) is not None:
+        words += f"; {uneven}"
+    return [Doubt(about="time", words=words, command=_measured_there(asked, option))]
+
+
+def _measured_there(asked: Model, option: Machine | Rental) -> str:
+    """What measures it where it runs; where SkyPilot's name of a GPU is not known, what tells on
+    what its time rests."""
+    if isinstance(option, Machine):
+        return measure_command(asked, option.gpu_id, option.gpu_count, option.nodes)
+    command = measure_command(asked, option.gpu_id, option.gpu_count, 1)
+    if is_uneven(asked, option.gpu_count):
+        return command  # it is kept first
+    if option.allocation is not None and option.kind != CLOUD:
+        return f"{command} --on slurm"
+    if skypilot_name(option.gpu_id) is not None:
+        return f"{command} --on sky --gpu {quoted(option.gpu_id)}"
+    return (
+        f"advisor predict --model {quoted(asked.recipe_id)} --gpu {quoted(option.gpu_id)} "
+        f"--count {option.gpu_count} --details"
     )
-    return machines[most.machine_id], models[most.experiment_id]
 
 
 def plan_verdict(planned: Planned, command: str, *, quick: bool) -> Mapping[str, Any]:

@@ -8,6 +8,8 @@ from decimal import Decimal
 from itertools import groupby
 from operator import itemgetter
 
+from advisor.answers.plan_calendar import short_day
+from advisor.answers.two_lines import sentence_lines
 from advisor.costs.amounts import day_words
 from advisor.planning.grant.cautions import uncharged_usd
 from advisor.planning.grant.grant_record import Grant
@@ -29,24 +31,59 @@ _BEST: Mapping[Objective, str] = {
 }
 
 
-def plan_sentence(loaded: Loaded, plan: Plan) -> str:
-    """What to do, what it costs, when it is over and how sure that is; for an e-mail."""
+def plan_sentence(loaded: Loaded, plan: Plan, width: int | None = None) -> str:
+    """What to do, what it costs, when it is over and how sure that is; for an e-mail. With
+    ``width`` for two lines of a terminal of so many columns, or for as few as it needs."""
+    if not plan.placed and not plan.purchases:
+        return f"No run can be done in time with this money: {_sure(loaded, plan)}."
+    if width is None:
+        return _told(loaded, plan, *_ROOMS[0])
+    told = [_told(loaded, plan, *each) for each in _ROOMS]
+    return min(told, key=lambda each: max(len(sentence_lines(each, width)), 2))
+
+
+_ROOMS = ((MOST_DONE, True), (MOST_DONE, False), (2, False), (1, False))
+"""Things that are named, and whether the budget and the month's whole name are told."""
+
+
+def _told(loaded: Loaded, plan: Plan, most: int, whole: bool) -> str:
+    """The sentence, with so many things to buy and rent."""
     problem = loaded.problem
     asked = sum(each.runs for each in problem.experiments)
-    budget = whole_budget_cents(problem)
+    budget = whole_budget_cents(problem) if whole else None
     of = "" if budget is None else f" of {written_cost(loaded, budget)}"
     runs = f"{plan.runs} of {asked} runs"
     if plan.runs == asked:
         runs = {1: "the one run", 2: "both runs"}.get(asked, f"all {asked} runs")
-    if not plan.placed and not plan.purchases:
-        return f"No run can be done in time with this money: {_sure(loaded, plan)}."
     over = problem.start + timedelta(days=last_day(plan.finish_day))
-    amounts, whole = asked_amounts(loaded, plan), loaded.grant.currency.whole
-    cost = whole(amounts.total)
+    return (
+        f"{_does(loaded, plan, most)}: {runs}{_if_awarded(loaded, plan)} for "
+        f"{loaded.grant.currency.whole(asked_amounts(loaded, plan).total)}{of} "
+        f"{overhead_words(loaded.grant)}{_shares(loaded, plan)}, done by "
+        f"{day_words(over) if whole else short_day(over)}; {_sure(loaded, plan)}."
+    )
+
+
+def _if_awarded(loaded: Loaded, plan: Plan) -> str:
+    """`` (2 only if awarded, odds 70 %)``: runs on hours that may not be granted."""
+    problem = loaded.problem
+    odds = {a.allocation_id: a.odds for a in problem.allocations if a.odds < 1}
+    of = {r.rental_id: r.allocation for r in problem.rentals if r.allocation in odds}
+    runs = sum(each.runs for each in plan.rented if each.rental_id in of)
+    if not runs:
+        return ""
+    each = {odds[of[r.rental_id] or ""] for r in plan.rented if r.rental_id in of}
+    known = f", odds {percent(min(each))}" if len(each) == 1 else ""
+    return f" ({'' if runs == plan.runs else f'{runs} '}only if awarded{known})"
+
+
+def _shares(loaded: Loaded, plan: Plan) -> str:
+    """`` (up to $15,000 of it from the faculty)``: what of the money somebody else pays."""
+    problem, amounts = loaded.problem, asked_amounts(loaded, plan)
     shares = []
     if amounts.of_funder != amounts.total:
-        part = whole(amounts.of_funder) if amounts.of_funder else "nothing"
-        shares.append(f"{part} of it asked of the funder")
+        asked = loaded.grant.currency.whole(amounts.of_funder) if amounts.of_funder else "nothing"
+        shares.append(f"{asked} of it asked of the funder")
     if loaded.grant.shared_by is not None:
         theirs = loaded.grant.currency.written(loaded.grant.shared_usd)
         of_it = "" if shares else " of it"
@@ -57,11 +94,7 @@ def plan_sentence(loaded: Loaded, plan: Plan) -> str:
         who = loaded.grant.cost_share_by if rules.life_months is None else "others"
         pay = "pays" if rules.life_months is None else "must pay"
         shares.append(f"{who} {pay} {money} more for its machines")
-    shared = f" ({', '.join(shares)})" if shares else ""
-    return (
-        f"{_does(loaded, plan)}: {runs} for {cost}{of} {overhead_words(loaded.grant)}"
-        f"{shared}, done by {day_words(over)}; {_sure(loaded, plan)}."
-    )
+    return f" ({', '.join(shares)})" if shares else ""
 
 
 def _sure(loaded: Loaded, plan: Plan) -> str:
@@ -89,7 +122,7 @@ def _called(label: str, count: int) -> str:
     return label if label[:1].isdigit() else f"the {label}"
 
 
-def _does(loaded: Loaded, plan: Plan) -> str:
+def _does(loaded: Loaded, plan: Plan, most: int) -> str:
     machines = {each.machine_id: each for each in loaded.problem.machines}
     counts: dict[str, int] = {}
     for each in plan.purchases:
@@ -100,14 +133,16 @@ def _does(loaded: Loaded, plan: Plan) -> str:
     does += [hired(rentals[name], plan.at_once(name)) for name in names]
     if not does:
         return "Use what the lab has" if plan.work else "Nothing can be done"
-    more = len(does) - MOST_DONE
+    more = len(does) - most
     # One verb for all that it holds for: "rent 4 × H100 from Lambda and 1 × MI300X from Vultr".
     done = [
         f"{verb} {' and '.join(from_one_place([thing for _, thing in things]))}"
-        for verb, things in groupby(does[:MOST_DONE], key=itemgetter(0))
+        for verb, things in groupby(does[:most], key=itemgetter(0))
     ]
     if more > 0:
-        done.append(f"{more} more as listed below")
+        verbs = list(dict.fromkeys(verb for verb, _ in does[most:]))
+        other = set(verbs) <= {"buy", "add", "rent", "use"} and verbs != [does[most - 1][0]]
+        done.append(f"{' and '.join(verbs) if other else f'{more} more'} as listed below")
     said = " and ".join(filter(None, (", ".join(done[:-1]), done[-1])))
     return said[:1].upper() + said[1:]
 

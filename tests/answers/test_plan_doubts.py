@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -9,12 +11,15 @@ from pathlib import Path
 from advisor.answers.plan_answer import plan_doubts
 from advisor.answers.plan_lines import what_to_do
 from advisor.answers.plan_sentence import plan_sentence
+from advisor.answers.two_lines import sentence_lines
+from advisor.answers.wording import days_and_ends
+from advisor.cli.command_parser import build_parser
 from advisor.planning.grant.cautions import cautions, uncharged_usd
 from advisor.planning.plan_grant import load_grant, plan_loaded
 from advisor.planning.planned import Planned
 from advisor.planning.report.markdown_csv_json import to_markdown
 from advisor.planning.sensitivity.explain import Alternative
-from advisor.planning.solver.plan import Placed
+from advisor.planning.solver.plan import Placed, Purchase
 from advisor.planning.solver.problem import Rules
 from advisor.store import Store
 from tests.planning.forms_for_tests import NOTHING, SMALL, TODAY, grant_head, read, report_for
@@ -37,8 +42,73 @@ def test_a_run_over_two_machines_is_measured_on_two(store_path: Path, tmp_path: 
     running = "[running]\nnetwork_gbit = 100\nlongest_run_days = 300\n"
     found = planned_of(store_path, tmp_path, text + owned + running)
     (time,) = (d for d in plan_doubts(found, "advisor plan", quick=True) if d.about == "time")
-    assert time.words == "estimated; nobody measured Pythia 2.8B on 2 machines of 4 × A6000"
+    days = r"≈[\d.]+ days \([\d.]+–[\d.]+\) a run"
+    where = "estimated; nobody measured Pythia 2.8B on 2 machines of 4 × A6000"
+    assert re.fullmatch(f"{days}, {where}", time.words)
     assert time.command == "advisor bench --model pythia-2.8b --gpus 8 --nodes 2 --on slurm"
+
+
+def test_the_longest_work_has_its_interval_where_it_is_rented_too(
+    store_path: Path, tmp_path: Path
+) -> None:
+    """And is measured where it runs: on the cluster, on the rented GPU, or looked up where no
+    name for it is known."""
+    base = ONE_RUN.format(model="pythia-1b", buys="false")
+    hours = '[[allocations]]\nname = "Campus"\nkind = "campus"\ngpu = "A100 80GB PCIe"\n'
+    bench = "advisor bench --model pythia-1b --gpus 1 --on "
+    for text, where, command in (
+        (base + '[rentals]\ngpus = ["RTX PRO 6000"]\n', "RTX PRO 6000", f"{bench}sky --gpu "),
+        (base + '[rentals]\ngpus = ["MI300X"]\n', "MI300X", "advisor predict --model pythia-1b "),
+        (
+            base + NO_RENT + hours + "max_gpus = 1\n[running]\nlongest_run_days = 300\n",
+            "A100 80GB PCIe",
+            f"{bench}slurm",
+        ),
+    ):
+        found = planned_of(store_path, tmp_path, text)
+        assert found.plan is not None
+        (time,) = (d for d in plan_doubts(found, "advisor plan", quick=True) if d.about == "time")
+        option = found.loaded.problem.options()[found.plan.placed[0].machine_id]
+        took = option.times["pythia-1b"]
+        days = days_and_ends(took.days, took.days_low or 0.0, took.days_high or 0.0)
+        words = f"≈{days} a run, estimated; nobody measured Pythia 1B on 1 × {where}"
+        assert time.words == words
+        assert time.command.startswith(command)
+        typed = shlex.split(time.command)[1:]
+        assert build_parser(typed).parse_args(typed).model == "pythia-1b"
+
+
+def test_the_first_line_says_which_runs_need_an_award(store_path: Path, tmp_path: Path) -> None:
+    """Whatever is sought; hours that are sure need none."""
+    hours = '[[allocations]]\nname = "National"\nkind = "national"\ngpu = "H100"\nodds = {odds}\n'
+    text = ONE_RUN.format(model="pythia-410m", buys="false") + NO_RENT
+    for odds, words in ((0.7, "the one run (only if awarded, odds 70 %) for "), (1, "run for ")):
+        found = planned_of(store_path, tmp_path, text + hours.format(odds=odds))
+        assert found.plan is not None
+        for width in (None, 80, 100):
+            assert words in plan_sentence(found.loaded, found.plan, width)
+
+
+def test_the_first_line_takes_two_lines_of_a_small_terminal(
+    store_path: Path, tmp_path: Path
+) -> None:
+    """What is bought first is named; the rest, the budget and the month's name give way."""
+    text = ONE_RUN.format(model="pythia-410m", buys="true") + "[budget]\ntotal = 900000\n"
+    found = planned_of(store_path, tmp_path, text)
+    plan, problem = found.plan, found.loaded.problem
+    assert plan is not None
+    bought = [each for each in problem.machines if not each.owned and each.on_sale][:3]
+    several = replace(
+        plan,
+        purchases=tuple(Purchase(machine_id=m.machine_id, order=0, count=12) for m in bought),
+    )
+    said = plan_sentence(found.loaded, several)
+    assert said.count("12 × (") == 3
+    short = plan_sentence(found.loaded, several, 80)
+    assert len(sentence_lines(short, 80)) < len(sentence_lines(said, 80))
+    assert short.count("12 × (") in (1, 2) and "as listed below" in short
+    # What takes as many lines without it keeps it.
+    assert plan_sentence(found.loaded, plan, 400) == plan_sentence(found.loaded, plan)
 
 
 def test_a_card_has_the_name_that_it_is_sold_by(store_path: Path, tmp_path: Path) -> None:
