@@ -11,7 +11,7 @@ from advisor.planning.solver.groups import Group
 from advisor.planning.solver.milp import Cut, Program
 from advisor.planning.solver.plan import Placed, Plan, Purchase, Rented, Work
 from advisor.planning.solver.problem import EPSILON, PlanningProblem
-from advisor.planning.solver.rented import rented_ways
+from advisor.planning.solver.rented import instances_at_once, rented_ways
 from advisor.planning.solver.schedule import Bundle, Job, Pieces, Undecided, pack, schedule
 from advisor.planning.solver.whole_cents import (
     fixed_cents,
@@ -248,6 +248,8 @@ def _purchases(program: Program, counts: Values) -> tuple[Purchase, ...]:
 def plan_of(program: Program, counts: Values, placed: Sequence[Placed]) -> Plan:
     """The plan that these integers stand for; whether it is the best is not said yet."""
     problem = program.problem
+    placed = instances_at_once(placed, {rental.rental_id for rental in problem.rentals})
+    placed.sort(key=lambda p: (p.machine_id, p.order, p.unit, p.pieces, p.experiment_id, p.run))
     purchases = _purchases(program, counts)
     work = tuple(
         Work(experiment_id=key[0], machine_id=key[1], order=key[2], runs=round(counts[column]))

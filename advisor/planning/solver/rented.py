@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 
+from advisor.planning.solver.plan import Placed
 from advisor.planning.solver.problem import EPSILON, Allocation, Experiment, PlanningProblem, Rental
 from advisor.planning.solver.run_charges import HOURS_PER_DAY
 from advisor.planning.solver.whole_cents import purchase_cents, rental_cents, run_cents
@@ -196,3 +197,19 @@ def _way(
         gpu_hours=gpu_hours,
         most=e.runs,
     )
+
+
+def instances_at_once(placed: Sequence[Placed], rentals: Collection[str]) -> list[Placed]:
+    """The same runs, those on rentals by as few instances as run at the same time: one is used
+    again as soon as it is free, by whichever experiment, also in the next year."""
+    found = list(placed)
+    free_from: dict[str, list[float]] = {}
+    hired = (at for at, each in enumerate(found) if each.machine_id in rentals)
+    for at in sorted(hired, key=lambda at: (found[at].pieces, found[at].experiment_id)):
+        each = found[at]
+        ends = free_from.setdefault(each.machine_id, [])
+        start, end = each.pieces[0][0], each.pieces[-1][1]
+        unit = next((n for n, free in enumerate(ends) if free <= start + EPSILON), len(ends))
+        ends[unit : unit + 1] = [end]
+        found[at] = replace(each, unit=unit + 1)
+    return found
