@@ -13,6 +13,7 @@ from advisor.answers.before import Doubt, doubt_block, doubt_objects, quoted
 from advisor.answers.plan_calendar import calendar_lines
 from advisor.answers.plan_lines import note_of, unused_blocks, ways_out_text, what_to_do
 from advisor.answers.plan_sentence import plan_sentence, written_cost
+from advisor.answers.price_told import as_quoted
 from advisor.answers.shared_batch import measure_command
 from advisor.answers.wording import PREDICTED_MARK, days_and_ends
 from advisor.costs.amounts import usd_whole
@@ -122,7 +123,10 @@ def _bought(loaded: Loaded, plan: Plan) -> Machine | None:
 def _price(loaded: Loaded, plan: Plan, machine: Machine, asks: Iterable[str]) -> Doubt:
     told = [each for each in machine.lines if each.quote_kind in ("secondary", "used")]
     line = max(told or machine.lines, key=lambda each: each.unit_usd * each.quantity)
-    age = f"{machine.label} is priced by {line.vendor} of {line.quoted_on:%B %Y}: ask again"
+    quote = loaded.quotes.get(line.quote_id)
+    own = None if quote is None else as_quoted(quote)
+    asks = "" if own is None else f" ({own})"
+    age = f"{machine.label} is priced by {line.vendor} of {line.quoted_on:%B %Y}{asks}: ask again"
     if told and not machine.on_sale:
         age = f"only others tell of the price of {machine.label}, of {line.quoted_on:%B %Y}: "
         age += "ask for a quote"

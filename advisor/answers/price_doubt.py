@@ -16,7 +16,7 @@ from advisor.answers.offered import (
     parts_sellers,
     quoted_whole,
 )
-from advisor.answers.price_told import newer_words, prices_told
+from advisor.answers.price_told import as_quoted, newer_words, prices_told
 from advisor.answers.wording import is_unquoted, price_day
 from advisor.costs.amounts import age_words, usd_rounded
 from advisor.costs.price_book import STALE_DAYS
@@ -82,7 +82,11 @@ def _whom_to_ask(row: RankedRow) -> str:
     """``ask Kiebel again``; of what one puts together, who sells what of it."""
     gpus, host = row.gpu_quote, row.host_quote
     if row.build.host.gpu_id is not None:
-        return f"ask {host.vendor} again" if host.kind in ASKED_OF else "ask for new quotes"
+        if host.kind not in ASKED_OF:
+            return "ask for new quotes"
+        own = as_quoted(host)
+        asks = "" if own is None else f", who asks {own}"
+        return f"ask {host.vendor} again{asks}"
     sellers = parts_sellers(gpus, host)
     if sellers is None:
         return "ask for new quotes"

@@ -60,6 +60,8 @@ def told_words(told: PriceTold, today: date) -> str:
     age = age_words(quote.quoted_on, today)
     age = age if age == "today" else f"{age} old"
     asked = f"{kind}, {quote.label}, {day_words(quote.quoted_on)}, {age}"
+    if (own := as_quoted(quote)) is not None:
+        asked = f"{own}; {asked}"
     words = f"{usd_exact(quote.price_usd)} ({asked})"
     if span is None or span.quotes == 0:
         return words
@@ -69,6 +71,11 @@ def told_words(told: PriceTold, today: date) -> str:
         f"{words}; {span.quotes} quotes as good ask {usd_whole(span.low_usd)} to "
         f"{usd_whole(span.high_usd)}"
     )
+
+
+def as_quoted(quote: Quote) -> str | None:
+    """``EUR 13,444.54``: what its seller asks in another currency; None where it is US dollars."""
+    return None if quote.price_quoted is None else f"{quote.currency} {quote.price_quoted:,.2f}"
 
 
 def newer_words(told: PriceTold, today: date) -> str | None:

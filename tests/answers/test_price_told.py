@@ -46,7 +46,7 @@ def shipped(store_path: Path) -> Ranking:
 
 
 def test_every_price_lies_in_the_range_that_is_told(shipped: Ranking) -> None:
-    several = 0
+    several = foreign = 0
     for row in shipped.rows():
         for told in prices_told(row, TODAY):
             span = told.span
@@ -55,8 +55,11 @@ def test_every_price_lies_in_the_range_that_is_told(shipped: Ranking) -> None:
             words = told_words(told, TODAY)
             assert f", {day_words(told.quote.quoted_on)}, " in words and "-" not in words[-20:]
             assert told.quote.vendor in words
+            if told.quote.price_quoted is not None:
+                assert f" ({told.quote.currency} {told.quote.price_quoted:,.2f}; " in words
+                foreign += 1
             several += f"{span.quotes} quotes as good ask" in words
-    assert several >= 1
+    assert several >= 1 and foreign
 
 
 def test_a_newer_quote_of_the_same_machine_is_told_with_the_reason(own_store: Path) -> None:

@@ -9,6 +9,7 @@ import re
 from dataclasses import replace
 from datetime import date
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 
@@ -19,17 +20,22 @@ pytest.importorskip("xlsxwriter")
 from advisor.answers.plan_sentence import plan_sentence
 from advisor.planning.grant.currency import Currency
 from advisor.planning.grant.institution import FOLDER, NO_RULES, read_institution
+from advisor.planning.plan_grant import load_grant, plan_loaded
 from advisor.planning.planned import Planned
+from advisor.planning.report.asked_amounts import asked_amounts
 from advisor.planning.report.markdown_csv_json import to_csv_text, to_json_text, to_markdown
 from advisor.planning.report.number_ledger import Num, NumberLedger
 from advisor.planning.report.report import Picture, ReportTable, joined
 from advisor.planning.report.sections import build_report
 from advisor.planning.report.sentences import times_words
 from advisor.planning.report.xlsx import to_xlsx
+from advisor.planning.sensitivity.changes import vary
 from advisor.planning.sensitivity.explain import Alternative
 from advisor.planning.sensitivity.solved_amounts import Finding, Solved
 from advisor.planning.solver.problem import FixedCost
-from tests.planning.forms_for_tests import TODAY, report_for
+from advisor.planning.solver.whole_cents import purchase_cents
+from advisor.store import Store
+from tests.planning.forms_for_tests import TODAY, grant_head, read, report_for
 
 
 def amounts(table: ReportTable) -> list[list[Decimal]]:
@@ -205,3 +211,40 @@ def test_of_two_times_both_are_told_and_one_alone_is() -> None:
         (two, three, "2 of 3 training times are long."),
     ):
         assert joined(times_words(number, whole, " short.", " long.")) == told
+
+
+def test_what_is_asked_in_the_grants_currency_stays_what_it_is(
+    store_path: Path, tmp_path: Path
+) -> None:
+    """Whatever rate the price list and the grant have; in dollars it is what the list says."""
+    text = (
+        grant_head("pythia-1b") + '[purchases]\ngpus = ["RTX 5090"]\n[rentals]\nallowed = false\n'
+    )
+    euros = 'currency = "EUR"\nusd_per_unit = 1.25\nusd_per_unit_on = 2026-11-02\n'
+    tax = "[budget]\nvat = 0.19\n"
+    for money, unit in ((f"{tax}{euros}", "EUR"), (tax, "USD")):
+        loaded = load_grant(Store(store_path), read(tmp_path, text + money), TODAY)
+        kiebel = [m for m in loaded.problem.machines if m.label.startswith("Kiebel workstation, 2")]
+        (line,) = kiebel[0].lines
+        quote = loaded.quotes[line.quote_id]
+        assert quote.price_quoted is not None and quote.currency == "EUR"
+        loaded = replace(loaded, problem=replace(loaded.problem, machines=tuple(kiebel)))
+        found = plan_loaded(loaded, 30, quick=True)
+        assert found.plan is not None and found.explanation is not None
+        report = build_report(found.loaded, found.plan, found.explanation)
+        (bought,) = json.loads(to_json_text(report))["purchases"]
+        (priced,) = bought["quotes"]
+        asked = quote.price_quoted if unit == "EUR" else quote.price_usd
+        for key in ("price", "lowest", "highest"):
+            amount = priced[key]
+            assert (Decimal(str(amount["value"])), amount["unit"].upper()) == (asked, unit)
+        paid = (asked * Decimal("1.19")).quantize(Decimal("0.01"))
+        assert Decimal(str(bought["each"]["value"])) == paid
+        assert asked_amounts(found.loaded, found.plan).total == paid
+        assert (f" {quote.price_quoted:,} " in to_markdown(report)) is (unit == "EUR")
+        # Of another price it is not asked.
+        usd = str(quote.price_usd / 2)
+        other = vary(found.loaded.problem, {"price": (line.quote_id, usd)})
+        assert purchase_cents(other.machines[0], other.rules, 0) < purchase_cents(
+            kiebel[0], other.rules, 0
+        )

@@ -12,7 +12,7 @@ from advisor.planning.grant.checked_toml import wrong
 from advisor.planning.grant.grant_file import Owned
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.orderable import OVERTAKEN, gone, sold
-from advisor.planning.solver.problem import Machine, PriceLine, RunTime
+from advisor.planning.solver.problem import AskedPrice, Machine, PriceLine, RunTime
 from advisor.ranking.candidates import Candidates
 from advisor.ranking.snapshot import Snapshot
 from advisor.ranking.times import BestTime, Model, TrainingTime, on_host
@@ -206,7 +206,9 @@ def upgrades(
                             label=f"{label} ({count} in all)",
                             gpu_count=count,
                             times=times,
-                            lines=(_line("gpu", gpu.gpu_id, gpu.short_name, more, quote, ()),),
+                            lines=(
+                                _line(grant, "gpu", gpu.gpu_id, gpu.short_name, more, quote, ()),
+                            ),
                             power=_own_power(gpu, count, grant),
                             owned=0,
                             ready_day=0,
@@ -276,7 +278,7 @@ def buyable(
         if ended is not None:
             left_out.append(LeftOut(label=label, reason=ended))
             continue
-        lines = _price_lines(build, gpu_quote, host_quote)
+        lines = _price_lines(grant, build, gpu_quote, host_quote)
         machine_id = f"buy:{build.host.host_id}:{gpu.gpu_id}:{build.gpu_count}"
         builds[machine_id] = build
         quotes.update({quote.quote_id: quote for quote in both})
@@ -311,19 +313,24 @@ def _reason(gaps: Iterable[str | None], build: Build) -> str:
     return " or ".join(reasons) + " for every model asked for"
 
 
-def _price_lines(build: Build, gpu_quote: Quote, host_quote: Quote) -> tuple[PriceLine, ...]:
+def _price_lines(
+    grant: Grant, build: Build, gpu_quote: Quote, host_quote: Quote
+) -> tuple[PriceLine, ...]:
     host = build.host
     parts = tuple((p.role, p.detail, p.price_usd, p.priced_on) for p in host.parts)
     # A parts list belongs to the price only where the price is its sum.
     listed = parts if sum((p[2] for p in parts), Decimal(0)) == host_quote.price_usd else ()
-    lines = [_line("host", host.host_id, host.label, 1, host_quote, listed)]
+    lines = [_line(grant, "host", host.host_id, host.label, 1, host_quote, listed)]
     if host.gpu_id is None:
         gpu = build.gpu
-        lines.append(_line("gpu", gpu.gpu_id, gpu.short_name, build.gpu_count, gpu_quote, ()))
+        lines.append(
+            _line(grant, "gpu", gpu.gpu_id, gpu.short_name, build.gpu_count, gpu_quote, ())
+        )
     return tuple(lines)
 
 
 def _line(
+    grant: Grant,
     kind: str,
     item_id: str,
     label: str,
@@ -331,16 +338,22 @@ def _line(
     quote: Quote,
     parts: tuple[tuple[str, str, Decimal, date], ...],
 ) -> PriceLine:
+    asked, currency = None, grant.currency
+    if quote.price_quoted is not None and quote.currency == currency.code:
+        asked = AskedPrice(
+            amount=quote.price_quoted, currency=currency.code, usd_per_unit=currency.usd_per_unit
+        )
     return PriceLine(
         item_kind=kind,
         item_id=item_id,
         label=label,
         quantity=quantity,
-        unit_usd=quote.price_usd,
+        unit_usd=quote.price_usd if asked is None else currency.to_usd(asked.amount),
         quote_id=quote.quote_id,
         quote_kind=quote.kind,
         vendor=quote.label,
         quoted_on=quote.quoted_on,
         source_id=quote.source_id,
         parts=parts,
+        asked=asked,
     )

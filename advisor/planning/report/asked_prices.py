@@ -43,7 +43,7 @@ def quotes_sections(given: Material, to: InCurrency) -> list[Section]:
             (
                 p.line.label,
                 pieces,
-                to.num(p.price) if p.line.quote_kind == BUY_IN else p.price,
+                to.num(p.price) if _is_own(p) else p.price,
                 *([to.num(p.price)] if foreign else []),
                 p.line.vendor,
                 KINDS_OF_PRICE.get(p.line.quote_kind, p.line.quote_kind.replace("-", " ")),
@@ -60,6 +60,11 @@ def quotes_sections(given: Material, to: InCurrency) -> list[Section]:
     if rented:
         blocks += _rates(given, to, rented)
     return [Section(title="Quotes", blocks=tuple(blocks))] if blocks else []
+
+
+def _is_own(priced: PricedLine[Num]) -> bool:
+    """Whether it is asked in the grant's own currency."""
+    return priced.line.quote_kind == BUY_IN or priced.line.asked is not None
 
 
 def _priced(given: Material) -> list[tuple[PricedLine[Num], Num]]:

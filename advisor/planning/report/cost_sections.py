@@ -180,7 +180,12 @@ def asked_of(given: Material) -> dict[str, Asked]:
             column: str,
             key: tuple[str, str] = key,
             label: str = line.label,
+            own: tuple[Decimal, Num] | None = None
+            if line.asked is None
+            else (quote.price_usd, priced.price),
         ) -> Num:
+            if own is not None and value == own[0]:  # of its own currency, as it is asked
+                return own[1]
             unit = "usd" if column.endswith("_usd") else column
             origin = {"item_kind": key[0], "item": key[1], "column": column}
             return given.ledger.leaf("asked", value, unit, f"{what} {label}", **origin)

@@ -56,6 +56,9 @@ class InCurrency:
         label = f"{row.label}, in {self.code}"
         if row.operation is not None:
             parts = [Num(value=r.value, unit=r.unit, row=r.number) for r in map(self._row, row.of)]
+            asked = next((part for part in parts if part.unit == self.code), None)
+            if asked is not None:  # its seller asks it so
+                return asked
             of = [self.num(part) for part in parts]
             decimals = row.decimals
             if decimals is not None and num.unit == "usd":

@@ -116,7 +116,7 @@ def _price(problem: PlanningProblem, value: tuple[str, str]) -> PlanningProblem:
         if not any(line.quote_id == quote_id for line in machine.lines):
             return machine
         lines = tuple(
-            replace(line, unit_usd=price) if line.quote_id == quote_id else line
+            replace(line, unit_usd=price, asked=None) if line.quote_id == quote_id else line
             for line in machine.lines
         )
         return replace(machine, lines=lines)

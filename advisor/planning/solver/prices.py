@@ -31,6 +31,12 @@ def price_lines(on: Arithmetic[N], machine: Machine) -> list[PricedLine[N]]:
         words = f"price of {line.label}, {line.vendor}, {line.quoted_on}"
         if line.quote_kind == BUY_IN:
             price = on.leaf("setting", line.unit_usd, "usd", words, key=line.quote_id)
+        elif line.asked is not None:
+            code, rate = line.asked.currency, line.asked.usd_per_unit
+            own = on.leaf("quote", line.asked.amount, code, words, quote_id=line.quote_id)
+            per = f"US dollars a {code}"
+            factor = on.leaf("setting", rate, "factor", per, key="budget.usd_per_unit")
+            price = on.compute("product", [own, factor], "usd", f"{words}, in USD", decimals=2)
         else:
             price = on.leaf("quote", line.unit_usd, "usd", words, quote_id=line.quote_id)
         quantity = on.leaf(

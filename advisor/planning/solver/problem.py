@@ -47,6 +47,15 @@ class RunTime:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AskedPrice:
+    """What a seller asks in the grant's own currency, and its rate there."""
+
+    amount: Decimal
+    currency: str
+    usd_per_unit: Decimal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PriceLine:
     """One line of what a machine is bought from, with the quote that gives its price."""
 
@@ -62,6 +71,9 @@ class PriceLine:
     source_id: str
     parts: tuple[tuple[str, str, Decimal, date], ...] = ()
     """Role, detail, price and date of each part, where the item has a parts list."""
+    asked: AskedPrice | None = None
+    """Given, ``unit_usd`` is that at the grant's rate: what is asked in euros stays what it is in a
+    grant in euros. None where it is asked in another currency."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
