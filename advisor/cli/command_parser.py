@@ -57,6 +57,13 @@ _ELSEWHERE = {
 """What is asked of a ranking and answered elsewhere."""
 
 
+_DONE_BY = {
+    "report": "write advisor plan grant.toml --out report.pdf",
+    "compare": "open advisor, and press c on one build and on another",
+}
+"""What is a flag or a key, for who looks for a command."""
+
+
 class _Parser(argparse.ArgumentParser):
     """Says what is wrong in one line."""
 
@@ -69,7 +76,8 @@ class _Parser(argparse.ArgumentParser):
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if isinstance(action.choices, dict) and value not in action.choices:
-            self.error(f"there is no command {shown(value)}: {nearest(value, action.choices)}")
+            meant = _DONE_BY.get(value) or nearest(value, action.choices)
+            self.error(f"there is no command {shown(value)}: {meant}")
         super()._check_value(action, value)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:

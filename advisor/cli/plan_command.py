@@ -225,8 +225,8 @@ def _planned(options: argparse.Namespace, seconds: float) -> tuple[Planned, bool
 def _allocations(options: argparse.Namespace) -> int:
     """What a grant's [[allocations]] can be copied from."""
     from advisor.planning.grant.known_allocations import COLUMNS, known_allocations
-    from advisor.planning.grant.programmes import programme_names
     from advisor.tables.table_formats import render_rows
+    from advisor.tables.text_table import fill
 
     rows = known_allocations(options.allocations)
     if not rows:
@@ -236,16 +236,37 @@ def _allocations(options: argparse.Namespace) -> int:
         narrow = ("provider", "kind", "gpu", "a GPU-hour", "award", "wait", "date")
         priced = [{**row, "a GPU-hour": _price_of_hours(row)} for row in rows]
         shown_rows = [{k: row[k][:28] or "-" for k in narrow} for row in priced]
-        print(render_rows(shown_rows, "table", width=terminal_width()))
+        least = ("date", "award")  # who gives hours, of what, and how long it takes stay
+        print(render_rows(shown_rows, "table", width=terminal_width(), spare=least))
         word = f" {quoted(options.allocations)}" if options.allocations else ""
         words = f"\n{len(rows)} rows. Whole texts, limits, notes and sources:"
         print(f"{words}\n  advisor plan --allocations{word} --format csv")
-        print(f"A grant's [[allocations]] may name a programme: {', '.join(programme_names())}.")
+        print(fill(_programmes_of(options.allocations, rows), terminal_width()))
         if any(row["kind"] == "condo" for row in rows):
             print("A share of a condo is bought with buy_in: advisor plan --example shows how.")
     else:
         print(render_rows([{k: row[k] or None for k in COLUMNS} for row in rows], options.format))
     return ANSWERED
+
+
+def _programmes_of(word: str, rows: Sequence[Mapping[str, str]]) -> str:
+    """Which of the facts a grant may have by name; how the others are written down."""
+    from advisor.planning.grant.programmes import programme_names, programmes
+
+    every = programmes()
+    told = " ".join(row["provider"].lower() for row in rows)
+    names = [
+        name
+        for name in programme_names()
+        if word.lower() in name or every[name, ""]["name"].value.lower() in told
+    ]
+    if names:
+        return f"A grant's [[allocations]] may name a programme: {', '.join(names)}."
+    return (
+        "None of these is a programme that a grant may name: write name, kind, gpu and "
+        "gpu_hours_a_year of what you apply for under [[allocations]], as advisor plan --example "
+        "shows."
+    )
 
 
 def _price_of_hours(row: Mapping[str, str]) -> str:

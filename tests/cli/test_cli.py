@@ -62,6 +62,8 @@ def test_commands_that_do_not_exist(capsys: pytest.CaptureFixture[str]) -> None:
     said = refused(capsys, "rnk")
     assert "there is no command 'rnk': did you mean 'rank'" in said
     assert "(see: advisor --help)" in said
+    assert "no command 'report': write advisor plan grant.toml --out" in refused(capsys, "report")
+    assert "no command 'compare': open advisor, and press c on" in refused(capsys, "compare")
     assert "no command 'lst': did you mean 'list'" in refused(capsys, "prices", "lst")
     assert "--model has no value: write one after it" in refused(capsys, "rank", "--model")
     how_many = ("predict", "--model", "pythia-1b", "--gpu", "H100")
