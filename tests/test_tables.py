@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from advisor.tables.json_text import to_json
 from advisor.tables.steering import harmless
 from advisor.tables.table_formats import column_pieces, guarded, to_csv, unguarded
-from advisor.tables.text_table import to_table
+from advisor.tables.text_table import fill, to_table
 
 RUN_BY_SPREADSHEETS = "=+-@＝＋－＠"
 cells = st.text(st.sampled_from("=+-@＝＋－＠\t\r\n '\",;\u00a0a1")) | st.text(max_size=20)
@@ -150,3 +150,11 @@ def test_a_table_is_no_wider_than_its_terminal(
 def test_an_id_that_a_row_begins_with_stays_whole() -> None:
     row = {"quote": "shelf-2026:114-h100-sxm5", "usd": 11_500, "seller": "a seller of old cards"}
     assert to_table([row], list(row), width=46).splitlines()[1].startswith(row["quote"])
+
+
+def test_a_count_stays_with_what_it_counts() -> None:
+    words = "nobody measured our-7b on 1 × MI300X, nor on 8 × B200, which is 95 % sure"
+    for width in range(14, 80):
+        for line in fill(words, width).splitlines():
+            assert not line.endswith((" 1", " 8", "×")) and not line.startswith(("×", "%"))
+        assert " ".join(fill(words, width).splitlines()) == words

@@ -6,37 +6,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from advisor.answers.before import Doubt, doubt_block, doubt_objects, quoted
 from advisor.answers.plan_calendar import calendar_lines
 from advisor.answers.plan_lines import note_of, unused_blocks, ways_out_text, what_to_do
 from advisor.answers.plan_sentence import plan_sentence, written_cost
+from advisor.answers.plan_times import time_doubt
 from advisor.answers.price_told import as_quoted
-from advisor.answers.shared_batch import measure_command
-from advisor.answers.wording import PREDICTED_MARK, days_and_ends
-from advisor.costs.amounts import usd_whole
-from advisor.costs.rented_trial import skypilot_name
+from advisor.costs.amounts import usd_and_cents, usd_whole
 from advisor.planning.grant.cautions import cautions
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.report.funder_limits import limits_told
 from advisor.planning.solver.named_first import less_as_sums, quoted_whole
 from advisor.planning.solver.plan import Plan
-from advisor.planning.solver.problem import BUY_IN, Machine, Rental
-from advisor.ranking.uneven import is_uneven, uneven_words
+from advisor.planning.solver.problem import BUY_IN, Machine
 from advisor.tables.text_table import fill
 
 if TYPE_CHECKING:
     from advisor.planning.planned import Planned
-    from advisor.ranking.times import Model
 
 NOT_QUOTED = "nobody quoted"
 """How a price is told that its seller never named."""
 SHARES = "advisor plan --allocations condo"
 """Lists what is known of shares of condos."""
-CLOUD = "cloud-credit"
-"""The kind of hours that a cloud gives: not on a cluster."""
 MOST_CALENDAR = 14
 """Lines of a calendar that the short answer prints; a longer one waits for ``--details``."""
 
@@ -74,7 +67,10 @@ def plan_doubts(planned: Planned, command: str, *, quick: bool) -> list[Doubt]:
     bought = _bought(loaded, plan)
     if bought is not None:
         doubts.append(_price(loaded, plan, bought, [each.text(money) for each in found.ask]))
-    doubts += _time(loaded, plan)
+    if bought is None:
+        doubts += _rent(loaded, plan)
+    time = time_doubt(loaded, plan)
+    doubts += [] if time is None else [time]
     # What does no run at all is no other way.
     ways = (each for each in found.alternatives if each.plan is not None and each.plan.runs)
     instead = next(ways, None)
@@ -103,14 +99,6 @@ def plan_doubts(planned: Planned, command: str, *, quick: bool) -> list[Doubt]:
         words = f"{told[0]}{more}"
         doubts.append(Doubt(about="office", words=words, command=f"{command} --details"))
     return doubts
-
-
-def gpus_of(option: Machine | Rental) -> str:
-    """``4 × A6000``; over two machines ``2 machines of 4 × A6000``."""
-    if isinstance(option, Rental):
-        return option.gpus
-    several = "" if option.nodes == 1 else f"{option.nodes} machines of "
-    return f"{several}{option.gpu_count // option.nodes} × {option.gpu_name}"
 
 
 def _bought(loaded: Loaded, plan: Plan) -> Machine | None:
@@ -144,6 +132,25 @@ def _price(loaded: Loaded, plan: Plan, machine: Machine, asks: Iterable[str]) ->
     return Doubt(about="price", words=words.rstrip("; "), command=command)
 
 
+def _rent(loaded: Loaded, plan: Plan) -> list[Doubt]:
+    """How old the rate is of what is rented most, where nothing is bought."""
+    rentals = {r.rental_id: r for r in loaded.problem.rentals if r.allocation is None}
+    models = {each.experiment_id: each.model for each in loaded.problem.experiments}
+    days: dict[tuple[str, str], float] = {}
+    for each in plan.placed:
+        if each.machine_id in rentals:
+            key = each.machine_id, models[each.experiment_id]
+            days[key] = days.get(key, 0.0) + each.pieces[-1][1] - each.pieces[0][0]
+    if not days:
+        return []
+    rental_id, model = max(days, key=days.__getitem__)
+    rental = rentals[rental_id]
+    words = f"{rental.who}'s rate of {rental.priced_on:%B %Y} for {rental.gpus} is "
+    words += f"{usd_and_cents(rental.usd_per_hour)} an hour: ask again"
+    command = f"advisor prices rent --model {quoted(model)} --gpu {quoted(rental.gpu_id)}"
+    return [Doubt(about="rent", words=words, command=f"{command} --count {rental.gpu_count}")]
+
+
 def _otherwise(loaded: Loaded, plan: Plan, machine: Machine) -> str:
     """What the same cards cost as a sum, where a quote of hardly more is bought; or quoted whole,
     where the sum is bought, which rankings by days put behind that."""
@@ -155,49 +162,6 @@ def _otherwise(loaded: Loaded, plan: Plan, machine: Machine) -> str:
         return ""
     price = usd_whole(whole.price_usd)
     return f"; {whole.label} is quoted whole for {price}: rankings by days put it before this sum"
-
-
-def _time(loaded: Loaded, plan: Plan) -> list[Doubt]:
-    """How long a run takes of what takes longest in all, where nobody measured it."""
-    options = loaded.problem.options()
-    models = {each.experiment_id: each.model for each in loaded.problem.experiments}
-    days: dict[tuple[str, str], float] = {}
-    for each in plan.placed:
-        model = models[each.experiment_id]
-        key = each.machine_id, model
-        days[key] = days.get(key, 0.0) + options[each.machine_id].times[model].days
-    if not days:
-        return []
-    (option_id, model), _ = max(days.items(), key=itemgetter(1))
-    option = options[option_id]
-    time = option.times[model]
-    if time.basis != "predicted":
-        return []
-    low, high = time.days_low or time.days, time.days_high or time.days
-    asked = loaded.snapshot.model(model)
-    words = f"{PREDICTED_MARK}{days_and_ends(time.days, low, high)} a run, estimated; "
-    words += f"nobody measured {asked.name} on {gpus_of(option)}"
-    if (uneven := uneven_words(asked, option.gpu_count)) is not None:
-        words += f"; {uneven}"
-    return [Doubt(about="time", words=words, command=_measured_there(asked, option))]
-
-
-def _measured_there(asked: Model, option: Machine | Rental) -> str:
-    """What measures it where it runs; where SkyPilot's name of a GPU is not known, what tells on
-    what its time rests."""
-    if isinstance(option, Machine):
-        return measure_command(asked, option.gpu_id, option.gpu_count, option.nodes)
-    command = measure_command(asked, option.gpu_id, option.gpu_count, 1)
-    if is_uneven(asked, option.gpu_count):
-        return command  # it is kept first
-    if option.allocation is not None and option.kind != CLOUD:
-        return f"{command} --on slurm"
-    if skypilot_name(option.gpu_id) is not None:
-        return f"{command} --on sky --gpu {quoted(option.gpu_id)}"
-    return (
-        f"advisor predict --model {quoted(asked.recipe_id)} --gpu {quoted(option.gpu_id)} "
-        f"--count {option.gpu_count} --details"
-    )
 
 
 def plan_verdict(planned: Planned, command: str, *, quick: bool) -> Mapping[str, Any]:

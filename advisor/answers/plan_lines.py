@@ -10,6 +10,7 @@ from typing import Any
 
 from advisor.answers.plan_calendar import calendar_lines, cut, short_day
 from advisor.answers.plan_sentence import plan_sentence, written_cost
+from advisor.answers.plan_times import time_doubt
 from advisor.answers.price_told import PriceTold, newer_words, told_words
 from advisor.answers.wording import is_own_price
 from advisor.costs.amounts import day_words
@@ -97,7 +98,9 @@ def decided_text(loaded: Loaded, plan: Plan, width: int = WIDTH) -> str:
         left = ", ".join(f"{runs} of {names[e]}" for e, runs in plan.left_out.items())
         blocks.append(f"Left out: {left}")
     blocks += unused_blocks(loaded, plan, width)
-    told = [*limits_told(loaded, plan), *cautions(loaded.grant, problem, plan)]
+    time = time_doubt(loaded, plan)
+    told = [] if time is None else [f"{time.words}: {time.command}"]
+    told += [*limits_told(loaded, plan), *cautions(loaded.grant, problem, plan)]
     if told:
         each = (fill(line, width, initial_indent="  - ", subsequent_indent="    ") for line in told)
         blocks.append("\n".join(["Before you ask for it:", *each]))

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from advisor.answers.before import Doubt, doubt_block, doubt_objects, quoted
-from advisor.answers.plan_answer import SHARES, gpus_of
+from advisor.answers.plan_answer import SHARES
 from advisor.answers.plan_calendar import short_day
 from advisor.answers.plan_sentence import hired, overhead_words
-from advisor.answers.shared_batch import measure_command
+from advisor.answers.plan_times import doubt_of
 from advisor.answers.wording import PREDICTED_MARK
 from advisor.costs.amounts import day_words
 from advisor.parse import InputError
@@ -24,7 +24,6 @@ from advisor.planning.solver.plan import Plan, last_day
 from advisor.planning.solver.problem import BUY_IN, Machine, PlanningProblem, Rental
 from advisor.planning.solver_process import Search
 from advisor.ranking.snapshot import take_snapshot
-from advisor.ranking.uneven import uneven_words
 from advisor.store import Store
 from advisor.tables.text_table import fill, to_table
 from price_catalog.providers import written_provider
@@ -143,14 +142,8 @@ def reach_doubts(answer: Reached, command: str) -> list[Doubt]:
         return []
     plan, model, doubts = first.plan, first.model, []
     way = _most_used(first, plan)
-    if way is not None and way.times[model.recipe_id].basis == "predicted":
-        gpus = gpus_of(way) if isinstance(way, Machine) else _rented_gpus(way)
-        words = f"estimated; nobody measured {model.name} on {gpus}"
-        if (uneven := uneven_words(model, way.gpu_count)) is not None:
-            words += f"; {uneven}"
-        nodes = way.nodes if isinstance(way, Machine) else 1
-        bench = measure_command(model, way.gpu_id, way.gpu_count, nodes)
-        doubts.append(Doubt(about="time", words=words, command=bench))
+    time = None if way is None else doubt_of(model, way)
+    doubts += [] if time is None else [time]
     bought = {each.machine_id for each in plan.purchases}
     dear = [m for m in first.problem.machines if m.machine_id in bought and m.lines]
     if dear:
@@ -230,11 +223,6 @@ def _bases(found: Reach, plan: Plan) -> str:
 
 def _is_estimated(found: Reach, plan: Plan) -> bool:
     return "predicted" in _bases(found, plan)
-
-
-def _rented_gpus(rental: Rental) -> str:
-    """``8 × B200``."""
-    return rental.label.partition(", ")[0]
 
 
 def _takes(problem: PlanningProblem, plan: Plan, *, short: bool = False) -> str:

@@ -25,9 +25,10 @@ _PERCENT = re.compile(r"(?<=\d) %")
 
 
 def fill(text: str, width: int, **options: Any) -> str:
-    """Text in lines, as `textwrap.fill` does; a number keeps its per cent sign."""
-    kept = textwrap.fill(_PERCENT.sub("\u00a0%", text), width, **options)
-    return kept.replace("\u00a0%", " %")
+    """Text in lines, as `textwrap.fill` does; a number keeps its per cent sign, and a count what it
+    counts."""
+    kept = _PERCENT.sub("\u00a0%", text).replace(" × ", "\u00a0×\u00a0")
+    return textwrap.fill(kept, width, **options).replace("\u00a0", " ")
 
 
 def to_table(

@@ -9,7 +9,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from advisor.answers.plan_answer import plan_doubts
-from advisor.answers.plan_lines import what_to_do
+from advisor.answers.plan_lines import decided_text, what_to_do
 from advisor.answers.plan_sentence import plan_sentence
 from advisor.answers.two_lines import sentence_lines
 from advisor.answers.wording import days_and_ends
@@ -56,6 +56,7 @@ def test_the_longest_work_has_its_interval_where_it_is_rented_too(
     base = ONE_RUN.format(model="pythia-1b", buys="false")
     hours = '[[allocations]]\nname = "Campus"\nkind = "campus"\ngpu = "A100 80GB PCIe"\n'
     bench = "advisor bench --model pythia-1b --gpus 1 --on "
+    every: list[str] = []
     for text, where, command in (
         (base + '[rentals]\ngpus = ["RTX PRO 6000"]\n', "RTX PRO 6000", f"{bench}sky --gpu "),
         (base + '[rentals]\ngpus = ["MI300X"]\n', "MI300X", "advisor predict --model pythia-1b "),
@@ -67,15 +68,24 @@ def test_the_longest_work_has_its_interval_where_it_is_rented_too(
     ):
         found = planned_of(store_path, tmp_path, text)
         assert found.plan is not None
-        (time,) = (d for d in plan_doubts(found, "advisor plan", quick=True) if d.about == "time")
+        doubts = plan_doubts(found, "advisor plan", quick=True)
+        (time,) = (d for d in doubts if d.about == "time")
+        every += [d.words for d in doubts if d.about == "rent"]
         option = found.loaded.problem.options()[found.plan.placed[0].machine_id]
         took = option.times["pythia-1b"]
         days = days_and_ends(took.days, took.days_low or 0.0, took.days_high or 0.0)
         words = f"≈{days} a run, estimated; nobody measured Pythia 1B on 1 × {where}"
         assert time.words == words
         assert time.command.startswith(command)
+        whole = decided_text(found.loaded, found.plan, 400)
+        assert f"  - {words}: {time.command}" in whole
         typed = shlex.split(time.command)[1:]
         assert build_parser(typed).parse_args(typed).model == "pythia-1b"
+    first, second = every  # hours that are granted have no rate of a seller's
+    assert re.fullmatch(
+        r"[\w. ]+'s rate of \w+ 20\d\d for 1 × RTX PRO 6000 is \$\d+\.\d\d an hour: .*", first
+    )
+    assert " for 1 × MI300X is " in second
 
 
 def test_the_first_line_says_which_runs_need_an_award(store_path: Path, tmp_path: Path) -> None:
