@@ -192,7 +192,6 @@ def test_experts_that_cannot_be_chosen_by_groups_are_refused(
             "that keys unknown here change no work: 'layer_colours', 'frob?nicate'",
         ),
         ({f"zz{n}": 1 for n in range(9)}, "'zz4', 'zz5' and 3 more"),
-        ({"layerdrop": 0.1}, "no layer left out in training (layerdrop)"),
         ({"attn_config": {"alibi": True}}, "attention as fast as without ALiBi's biases"),
         # Switched off, of the program that stored it, or how single elements are computed.
         ({"mtp_depth": 0, "layer_colours": False, "rope_scaling": {"factor": 2}}, None),

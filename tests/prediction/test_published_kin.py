@@ -427,6 +427,7 @@ def test_turned_positions_go_on_and_learnt_ones_end(tmp_path: Path) -> None:
         ("mpt-7b", {"no_bias": False}, "builds an MPT without"),
         ("mpt-7b", {"attn_config": {"alibi": False}}, "write gpt2"),
         ("mpt-7b", {"attn_config": {"qk_ln": True}}, "without norms of queries"),
+        ("mpt-7b", {"attn_config": {"attn_pdrop": 0.1}}, "drops elements .attn_pdrop."),
         ("mpt-7b", {"attn_config": "alibi"}, "'attn_config': the library builds MPT's attention"),
         ("falcon-40b", {"num_kv_heads": 7}, "'num_kv_heads': is 7, which does not divide 128"),
         ("falcon-7b", {"multi_query": "yes"}, "'multi_query': is 'yes'; write true or false"),

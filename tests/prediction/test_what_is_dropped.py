@@ -146,13 +146,119 @@ def test_what_is_dropped_where_nothing_is_said_is_the_library_s(kind: type[Archi
     built = getattr(library, kind.config_class)()
     hidden = (
         *("hidden_dropout_prob", "hidden_dropout", "resid_pdrop", "residual_dropout"),
-        *("dropout", "dropout_rate", "mlp_dropout"),
+        *("dropout", "dropout_rate"),
     )
     scores = ("attention_probs_dropout_prob", "attention_dropout", "attn_pdrop", "dropout_rate")
-    assert drops(kind.config_class, {}, where="here") == (
-        any(getattr(built, key, 0.0) > 0 for key in hidden),
-        any(getattr(built, key, 0.0) > 0 for key in scores),
-    )
+    embeddings = ("embd_pdrop", "embedding_dropout")
+    inner = ("activation_dropout", "mlp_dropout", "dropout_rate")
+
+    def any_of(keys: tuple[str, ...]) -> bool:
+        return any(getattr(built, key, 0.0) > 0 for key in keys)
+
+    every = dict.fromkeys(("encoder_layerdrop", "decoder_layerdrop"), 0.0)
+    found = drops(kind.config_class, every, where="here")
+    assert (found.hidden, found.scores) == (any_of(hidden), any_of(scores))
+    assert found.embeddings == any_of(embeddings if hasattr(built, "embd_pdrop") else hidden)
+    assert found.inner == any_of(inner)
+
+
+GPT2: dict[str, Any] = {
+    "model_type": "gpt2",
+    "n_embd": 768,
+    "n_layer": 12,
+    "n_head": 12,
+    "vocab_size": 50257,
+}
+BART: dict[str, Any] = {
+    "model_type": "bart",
+    "d_model": 512,
+    "encoder_layers": 2,
+    "decoder_layers": 3,
+    "encoder_attention_heads": 8,
+    "decoder_attention_heads": 8,
+    "encoder_ffn_dim": 2048,
+    "decoder_ffn_dim": 1024,
+    "vocab_size": 32000,
+    "is_encoder_decoder": True,
+}
+
+
+def test_gpt_2_says_by_itself_what_is_dropped_behind_its_embeddings(tmp_path: Path) -> None:
+    each = 512 * 768
+    assert target(tmp_path, GPT2).workload.dropped_elements == 25 * each
+    without = target(tmp_path, GPT2 | {"embd_pdrop": 0.0})
+    assert without.workload.dropped_elements == 24 * each
+    assert without.recipe is not None
+    assert without.recipe.model.arguments["embd_pdrop"] == 0.0
+    alone = target(tmp_path, GPT2 | {"resid_pdrop": 0, "attn_pdrop": 0})
+    assert alone.workload.dropped_elements == each
+    assert alone.workload.dropped_scores == 0.0
+    none = {"resid_pdrop": 0, "attn_pdrop": 0, "embd_pdrop": 0}
+    assert target(tmp_path, GPT2 | none).workload.dropped_elements == 0
+
+
+def test_what_is_dropped_inside_the_feed_forward_layers_is_counted(tmp_path: Path) -> None:
+    """As BART's own files have it, and ModernBERT's class calls mlp_dropout."""
+    plain = target(tmp_path, BART).workload.dropped_elements
+    inside = target(tmp_path, BART | {"activation_dropout": 0.1})
+    assert inside.workload.dropped_elements - plain == 512 * (2 * 2048 + 3 * 1024)
+    assert inside.recipe is not None
+    assert inside.recipe.model.arguments["activation_dropout"] == 0.1
+    modern = BERT | {"model_type": "modernbert"}
+    found = target(tmp_path, modern | {"mlp_dropout": 0.1}).workload
+    assert found.dropped_elements == 512 * 12 * 3072
+    # OPT's code passes it over.
+    opt = target(tmp_path, OPT | {"activation_dropout": 0.1}).workload
+    assert opt.dropped_elements == 512 * 24 * 768
+
+
+@pytest.mark.parametrize(
+    ("content", "key"),
+    [
+        (OPT | {"layerdrop": 0.1}, "layerdrop"),
+        (LLAMA | {"layerdrop": 0.1}, "layerdrop"),
+        (BART | {"encoder_layerdrop": 0.05}, "encoder_layerdrop"),
+        (BART | {"decoder_layerdrop": 0.05}, "decoder_layerdrop"),
+        # Where the file says nothing this library leaves some out.
+        (BART | {"model_type": "m2m_100", "encoder_layerdrop": 0}, "decoder_layerdrop"),
+    ],
+)
+def test_layers_that_are_left_out_at_random_are_refused(
+    content: dict[str, Any], key: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ValueError, match=f"key '{key}': .*at random.*; write 0") as refused:
+        target(tmp_path, content)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("value", ["0.1", True, -0.1, 1.0, [0]])
+def test_a_share_of_layers_that_is_none_is_refused(value: object, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"key 'layerdrop': is .*; write a number from 0"):
+        target(tmp_path, OPT | {"layerdrop": value})
+
+
+def test_a_model_that_leaves_no_layer_out_is_built_so(tmp_path: Path) -> None:
+    """The library's M2M100 takes 0.05 where a recipe says nothing."""
+    none = {"encoder_layerdrop": 0.0, "decoder_layerdrop": 0}
+    recipe = target(tmp_path, BART | {"model_type": "m2m_100"} | none).recipe
+    assert recipe is not None
+    assert recipe.model.arguments["encoder_layerdrop"] == 0.0
+    assert recipe.model.arguments["decoder_layerdrop"] == 0.0
+    opt = target(tmp_path, OPT | {"layerdrop": 0}).recipe
+    assert opt is not None and "layerdrop" not in opt.model.arguments
+
+
+def test_a_recipe_that_leaves_layers_out_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"'layerdrop': leaves out 0.1 of the layers at random"):
+        workload_of(changed("opt-125m", {"layerdrop": 0.1}))
+
+
+def test_what_is_dropped_inside_layers_that_are_built_without_is_refused(tmp_path: Path) -> None:
+    xglm = GPT2 | {"model_type": "biogpt", "hidden_size": 768, "num_hidden_layers": 12}
+    xglm |= {"num_attention_heads": 12, "intermediate_size": 3072, "activation_dropout": 0.1}
+    with pytest.raises(ValueError, match=r"'activation_dropout': .*; write 0"):
+        target(tmp_path, xglm)
+    target(tmp_path, xglm | {"activation_dropout": 0.0})
 
 
 @pytest.mark.parametrize("key", ["hidden_dropout", "resid_pdrop", "dropout"])

@@ -396,6 +396,28 @@ def test_a_definition_from_somebody_else_is_checked(
     assert not rows(kept_store, "theirs")
 
 
+@pytest.mark.parametrize(
+    ("said", "key"),
+    [
+        ({"num_hidden_layers": 9000, "layer_types": ["full_attention"] * 9000}, "layer_types"),
+        ({"architectures": ["x" * 70_000]}, None),  # a label, which is not kept
+    ],
+)
+def test_a_definition_that_is_too_long_names_what_to_shorten(
+    said: dict[str, Any], key: str | None, tmp_path: Path
+) -> None:
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps(LLAMA | {"model_type": "olmo3"} | said))
+    target = resolve(str(path), Ask(tokens=1e9), [])
+    if key is None:
+        assert len(to_text(own_model(target, "long"))) < 4096
+        return
+    mend = f"cannot be kept: at most 65,536 are; shorten or remove '{key}'"
+    with pytest.raises(ValueError, match=mend) as refused:
+        to_text(own_model(target, "long"))
+    assert "\n" not in str(refused.value)
+
+
 def test_a_name_with_letters_of_both_cases_is_one_model(own_store: Path, config: Path) -> None:
     keep(own_store, config, name="Our Llama")
     store = Store(own_store)

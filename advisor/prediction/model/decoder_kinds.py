@@ -113,6 +113,12 @@ _MPT = Kin(
             "the library builds MPT's attention with ALiBi, without norms of queries and keys and "
             "without a prefix alone; write gpt2 with its sizes for learnt positions",
         ),
+        Refusal(
+            "attn_config",
+            lambda attention: not isinstance(attention, dict) or not attention.get("attn_pdrop"),
+            "drops elements (attn_pdrop), which is not counted in an MPT; write 0 to ask for one "
+            "without",
+        ),
     ),
 )
 _FALCON = Kin(

@@ -209,8 +209,6 @@ def _said(file: ConfigFile, kin: Kin, length: int) -> list[str]:
         said.append("attention as fast as without its soft cap, which not every fused kernel has")
     if file.content.get("sparse_prediction"):
         said.append("the output computed for every token, not for the masked alone")
-    if file.content.get("layerdrop"):
-        said.append("no layer left out in training (layerdrop)")
     if file.content.get("alibi") or _attention_of_mpt(file.content).get("alibi"):
         said.append("attention as fast as without ALiBi's biases")
     if file.content.get("auto_map"):

@@ -75,7 +75,18 @@ def to_text(own: OwnModel) -> str:
         "support": {**asdict(recipe.support), "fsdp_wrap": list(recipe.support.fsdp_wrap)},
         "parameters": own.parameters,
     }
-    text = json.dumps(_given(content), separators=(",", ":"), allow_nan=False)
+    given = _given(content)
+    text = json.dumps(given, separators=(",", ":"), allow_nan=False)
+    if len(text) > LARGEST_TEXT:
+        parts = given | given["architecture"].get("arguments", {})
+        longest = max(
+            (key for key, value in parts.items() if isinstance(value, str | list)),
+            key=lambda key: len(json.dumps(parts[key])),
+        )
+        raise ValueError(
+            f"{shown(recipe.name)} is said in {len(text):,} letters and cannot be kept: at most "
+            f"{LARGEST_TEXT:,} are; shorten or remove '{longest}', the longest part of it"
+        )
     from_text(text)
     return text
 

@@ -134,7 +134,7 @@ def workload_of(recipe: Recipe) -> Workload:
             "bf16"
         )
     forward = count.forward_full
-    hidden, scores = drops(config_class, arguments, where=where)
+    dropped = drops(config_class, arguments, where=where)
     return Workload(
         workload_id=recipe.recipe_id,
         family=recipe.family,
@@ -163,8 +163,8 @@ def workload_of(recipe: Recipe) -> Workload:
         scan_elements=shape.scan_elements,
         normed_pixels=shape.normed_pixels,
         grouped_elements=shape.grouped_elements,
-        dropped_elements=dropped_elements(architecture, shape.tokens) if hidden else 0.0,
-        dropped_scores=shape.score_elements if scores else 0.0,
+        dropped_elements=dropped_elements(architecture, shape.tokens, dropped),
+        dropped_scores=shape.score_elements if dropped.scores else 0.0,
         masked_share=masked_share(architecture, arguments, length, where=where),
         causal=shape.causal,
         # No fused kernel adds a bias that is learnt, as T5's of its positions are.
