@@ -65,9 +65,9 @@ def to_json(measurement: Measurement) -> dict[str, Any]:
 
 def from_json(row: dict[str, Any]) -> Measurement:
     """A record from its JSON object; ValueError names a key that is unknown or missing."""
+    _check_whole(row, _NEEDED, "the record is")
     if unknown := row.keys() - _FIELDS.keys():
         raise ValueError(f"unknown key {min(unknown)!r}: a newer bench_runner wrote this record")
-    _check_whole(row, _NEEDED, "the record is")
     check_record(row)
     settings = row.get("settings")
     if settings is not None and (strange := settings.keys() - _SETTINGS):

@@ -25,6 +25,7 @@ from advisor.costs.own_quotes import COLUMNS, NEEDED, Items, make_quote, no_such
 from advisor.costs.typed_row import RowError
 from advisor.parse import shown
 from advisor.tables.table_formats import to_csv
+from advisor.wrong_file import what_it_is
 from bench_runner.outside import MIB, OutsideError, chunks_outside
 from price_catalog.csv_table import nearest
 from price_catalog.model import OWN_QUOTE, Gpu, Host, Quote
@@ -87,7 +88,10 @@ def read_quotes(path: Path, items: Items, draft: Draft, *, today: date) -> Previ
     try:
         return _Reading(items.correcting(_AnyId()), draft, today).read(path)
     except _Unreadable as error:
-        return Preview(count=0, quotes=(), parts=frozenset(), problems=(error.problem,))
+        problem = error.problem
+        if (found := what_it_is(path, "quotes")) is not None:
+            problem = RowError(row=None, column=None, message=found)
+        return Preview(count=0, quotes=(), parts=frozenset(), problems=(problem,))
 
 
 class _Unreadable(Exception):

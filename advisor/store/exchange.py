@@ -24,6 +24,7 @@ from advisor.store.rows import KEYS, Values, insert_missing, measurement_values,
 from advisor.store.seed import audit_local, auditor_of
 from advisor.store.store_error import StoreError
 from advisor.store.store_file import holds_magic, is_database
+from advisor.wrong_file import what_it_is
 from bench_runner.journal import MAX_FILE_BYTES, MAX_LINE_BYTES, from_json
 from bench_runner.leftovers import in_use, sweep
 from bench_runner.outside import OutsideError, is_plain_file, json_outside, lines_outside
@@ -317,7 +318,11 @@ def _json_tables(path: Path) -> Tables:
             continue
         check_number(number, path)
         try:
-            row = json_outside(raw.decode("utf-8"))
+            row = json_outside(raw.decode("utf-8-sig" if number == 1 else "utf-8"))
+            if number == 1 and not (
+                isinstance(row, dict) and {"measurement_id", "table"} & row.keys()
+            ):
+                _refuse_other_files(path)
             if not isinstance(row, dict):
                 raise ValueError("not a JSON object")
             table = row.pop("table", None)
@@ -328,11 +333,14 @@ def _json_tables(path: Path) -> Tables:
                 tables.setdefault(table, []).append(row)
             else:
                 raise ValueError(f"no table is called {table!r}")
+        except StoreError:
+            raise
         except (ValueError, TypeError, KeyError, RecursionError) as error:
             no_json = isinstance(error, json.JSONDecodeError | RecursionError | UnicodeDecodeError)
             if no_json and not raw.endswith(b"\n") and number > 1:
                 continue  # torn by a kill while it was written; the journal drops it as well
             if number == 1 and no_json:
+                _refuse_other_files(path)
                 raise StoreError(
                     f"{path} is neither a store nor JSON lines in UTF-8: name a record file"
                 ) from None
@@ -341,6 +349,12 @@ def _json_tables(path: Path) -> Tables:
                 f"{path}:{number}: {problem}; mend the line or take it out; nothing was added"
             ) from None
     return {**tables, **record_tables(records, ())} | {"source": tables.get("source", [])}
+
+
+def _refuse_other_files(path: Path) -> None:
+    """StoreError where it is a file for another command."""
+    if (found := what_it_is(path, "records")) is not None:
+        raise StoreError(f"{path} {found}")
 
 
 def _lines(path: Path) -> Iterator[bytes]:

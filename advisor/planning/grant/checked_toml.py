@@ -21,6 +21,7 @@ from advisor.parse import (
     shown,
 )
 from advisor.planning.grant.typed_toml import read_signed, with_numbers
+from advisor.wrong_file import what_it_is
 from bench_runner.outside import OutsideError, TooLargeError, check_toml, read_outside
 from bench_runner.typed_numbers import mistyped
 from price_catalog.csv_table import nearest
@@ -250,12 +251,21 @@ def read_toml(path: Path, kind: type[S], instead: str) -> S:
     except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
         if isinstance(error, InputError):
             raise
-        raise InputError(f"{path.name} is {toml_problem(error)}") from None
+        problem = what_it_is(path, "grant") or f"is {toml_problem(error)}"
+        raise InputError(f"{path.name} {problem}") from None
     except OSError as error:
         raise InputError(
             f"{shown(str(path), 200)} cannot be read ({error.strerror}): {instead}"
         ) from None
-    return convert(found, kind, path.name)
+    try:
+        return convert(found, kind, path.name)
+    except InputError:
+        # What names none of the file's tables is a file for another command.
+        if not found.keys() & {field.name for field in msgspec.structs.fields(kind)} and (
+            (other := what_it_is(path, "grant")) is not None
+        ):
+            raise InputError(f"{path.name} {other}") from None
+        raise
 
 
 def convert(found: Any, kind: type[S], file: str) -> S:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from advisor.wrong_file import what_it_is
 from bench_runner.architecture import whole
 from bench_runner.outside import OutsideError, TooLargeError, json_outside, text_outside
 
@@ -68,6 +69,8 @@ def read_config(path: Path) -> Mapping[str, Any]:
     except json.JSONDecodeError as error:
         if not text.strip():
             raise ValueError(f"{path.name} is empty; give the model's config.json") from None
+        if (found := what_it_is(path, "model")) is not None:
+            raise ValueError(f"{path.name} {found}") from None
         raise ValueError(
             f"{path.name} is not JSON: line {error.lineno}, column {error.colno}: {error.msg}; "
             "correct it, or take it anew from where the model is published"

@@ -25,6 +25,7 @@ from advisor.prediction.model.targets import (
     target_of_timm,
 )
 from advisor.prediction.model.workload import sized
+from advisor.wrong_file import what_it_is
 from bench_runner.architecture import TextTransformer
 from bench_runner.recipes import PRECISIONS, TEXT_FAMILIES, Precision, Recipe, load_recipe
 from bench_runner.timm_models import timm_model
@@ -103,7 +104,7 @@ def resolve(
     if recipe := _called(model, recipes):
         return _of_recipe(recipe, ask)
     if model.endswith(".toml"):
-        return _of_recipe(load_recipe(typed_path(model)), ask)
+        return _of_recipe(_recipe_of(typed_path(model)), ask)
     hub = _HUB.match(model)
     if hub and hub["timm"] and timm_model(hub["timm"]) is not None:
         raise ValueError(
@@ -128,6 +129,15 @@ def resolve(
     if model and Path(model).is_dir():
         return target_of_config(_config_path(Path(model)), ask.run("text"))
     raise ValueError(_unknown(model[:80], [*recipes, *mine]))
+
+
+def _recipe_of(path: Path) -> Recipe:
+    try:
+        return load_recipe(path)
+    except ValueError:
+        if (found := what_it_is(path, "recipe")) is not None:
+            raise ValueError(f"{path.name} {found}") from None
+        raise
 
 
 def _called(model: str, recipes: Sequence[Recipe]) -> Recipe | None:

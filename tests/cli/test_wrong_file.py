@@ -1,0 +1,123 @@
+"""A file that was handed to the wrong command is told as what it is, with the command for it."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from advisor.cli.main import main
+from advisor.wrong_file import Kind, what_it_is
+from bench_runner import journal
+from bench_runner.recipes import RECIPES_FOLDER
+from tests.store_for_tests import record
+
+GRANT = Path(__file__).parents[2] / "advisor" / "planning" / "grant" / "grant.toml"
+MODEL = {"model_type": "llama", "hidden_size": 64, "num_hidden_layers": 2}
+QUOTES = "item,price,vendor,date,kind\nRTX 3090,900,shop,2026-11-01,used\n"
+RECORD = json.dumps(journal.to_json(record("one")))
+TEXTS: dict[str, tuple[str, Kind]] = {
+    "config.json": (json.dumps(MODEL), "model"),
+    "pretty.json": (json.dumps(MODEL, indent=2), "model"),
+    "recipe.toml": ((RECIPES_FOLDER / "bert-base.toml").read_text(), "recipe"),
+    "grant.toml": (GRANT.read_text(), "grant"),
+    "quotes.csv": (QUOTES, "quotes"),
+    "records.jsonl": (RECORD + "\n" + RECORD + "\n", "records"),
+}
+READS: dict[str, str] = {
+    "model": "advisor predict --model",
+    "recipe": "advisor predict --model",
+    "grant": "advisor plan",
+    "quotes": "advisor prices import",
+    "records": "advisor merge",
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name, (text, _) in TEXTS.items():
+        (tmp_path / name).write_text(text)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("command", "reads"),
+    [
+        (("merge",), "records"),
+        (("plan",), "grant"),
+        (("prices", "import"), "quotes"),
+        (("predict", "--gpu", "H100", "--tokens", "10B", "--model"), None),
+    ],
+    ids=lambda each: each[0] if isinstance(each, tuple) else "",
+)
+@pytest.mark.parametrize("name", TEXTS)
+def test_each_command_names_the_one_that_reads_the_file(
+    name: str,
+    command: tuple[str, ...],
+    reads: str | None,
+    folder: Path,
+    own_store: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    kind = TEXTS[name][1]
+    if kind == reads or (reads is None and kind in ("model", "recipe")):
+        return  # which is read
+    assert main([*command, f"./{name}", "--store", str(own_store)]) == 2
+    said = capsys.readouterr().err
+    assert f"{READS[kind]} {name}" in said and said.count("\n") == 1
+    assert "newer" not in said and "mend the line" not in said
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_what_is_asked_for_is_not_told_as_something_else(name: str, folder: Path) -> None:
+    kind = TEXTS[name][1]
+    assert what_it_is(folder / name, kind) is None
+    other: Kind = "grant" if kind != "grant" else "records"
+    assert READS[kind] in (what_it_is(folder / name, other) or "")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("a.jsonl.gz", gzip.compress(RECORD.encode()), "unpack it first: gunzip -k a.jsonl.gz"),
+        ("my file.zip", b"PK\x03\x04 and more", "unpack it first: unzip 'my file.zip'"),
+        ("prices.xlsx", b"PK\x03\x04 and more", "is a spreadsheet: save it as CSV"),
+        ("a.jsonl", RECORD.encode("utf-16"), "is stored as UTF-16: save it as UTF-8"),
+        ("ranking.json", b'{"model": "x", "ranked": []}', "is an answer, which nothing reads"),
+        ("rows.json", b'[{"gpu": "H100"}]', "holds rows of an answer"),
+        ("plain.txt", b"what is this", "is neither a store nor JSON lines in UTF-8"),
+        ("deep.json", b"[" * 100_000, "is neither a store nor JSON lines in UTF-8"),
+        ("half.toml", b"[architecture\n[training]", "is neither a store nor JSON lines in UTF-8"),
+    ],
+)
+def test_what_no_command_reads_is_told_with_what_to_do(
+    name: str,
+    content: bytes,
+    said: str,
+    folder: Path,
+    own_store: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (folder / name).write_bytes(content)
+    assert main(["merge", name, "--store", str(own_store)]) == 2
+    told = capsys.readouterr().err
+    assert said in told and told.count("\n") == 1
+
+
+def test_records_with_the_mark_that_some_editors_put_before_them_are_read(
+    folder: Path, own_store: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "marked.jsonl").write_text("\ufeff" + RECORD + "\r\n", encoding="utf-8")
+    assert main(["merge", "marked.jsonl", "--store", str(own_store)]) == 0
+    assert "1 new row" in capsys.readouterr().err
+
+
+def test_a_record_of_a_newer_version_is_told_as_that(
+    folder: Path, own_store: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "newer.jsonl").write_text(json.dumps(json.loads(RECORD) | {"warp": 9}) + "\n")
+    assert main(["merge", "newer.jsonl", "--store", str(own_store)]) == 2
+    assert "unknown key 'warp': a newer bench_runner wrote this" in capsys.readouterr().err
