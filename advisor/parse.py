@@ -171,7 +171,9 @@ def parse_budget(
     if amount > most:
         raise InputError(f"the {what} {shown(stripped)} is over ${most:,}: {hint}")
     if amount != round(amount, 2):
-        raise InputError(f"the {what} {shown(stripped)} has parts of a cent: {hint}")
+        again = f" {currency}" if currency else ""
+        whole = f"write {amount.quantize(Decimal('0.01'), ROUND_HALF_UP):f}{again}"
+        raise InputError(f"the {what} {shown(stripped)} has parts of a cent: {whole}")
     # 4e4 and 40000 are written alike.
     return amount if amount.as_tuple().exponent in (0, -1, -2) else round(amount, 2).normalize() + 0
 

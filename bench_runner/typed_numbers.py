@@ -84,7 +84,9 @@ def read_number(text: str) -> Number | None:
         exponent and match["unit"] and match["unit"].lower() in SUFFIXES
     ):
         return None
-    doubtful = not exponent and not match["unit"] and len(fraction) == 4 and whole.strip("0") != ""
+    # Four digits before a point, or commas, say that it separates no thousands.
+    grouped = len(fraction) == 4 and len(whole) <= 3 and whole.strip("0") != ""
+    doubtful = grouped and not exponent and not match["unit"]
     return Number(Decimal(plain + exponent), match["unit"].lower(), doubtful)
 
 

@@ -142,6 +142,12 @@ def test_a_time_limit_is_a_positive_number_of_days(text: str) -> None:
         parse_max_days(text)
 
 
+@pytest.mark.parametrize("text", ["12345.678", "12,345.678", "$12 345.678"])
+def test_parts_of_a_cent_are_told_with_the_amount_that_is_one(text: str) -> None:
+    with pytest.raises(InputError, match=r"has parts of a cent: write 12345\.68$"):
+        parse_budget(text)
+
+
 def test_three_decimals_are_decimals_where_thousands_would_be_too_many() -> None:
     assert parse_positive("45.000", "time", "minutes", 43_200) == 45
     for text, said in (
@@ -152,6 +158,9 @@ def test_three_decimals_are_decimals_where_thousands_would_be_too_many() -> None
             parse_positive(text, "time", "minutes", 43_200)
         assert str(refused.value) == f"the time '{text}' {said}"
     assert parse_positive("1.1250", "time", "minutes", 43_200) == 1.125
+    # No thousands are written so.
+    assert parse_positive("1234.125", "time", "minutes", 9e9) == 1234.125
+    assert parse_positive("1,234.125", "time", "minutes", 9e9) == 1234.125
     # What one program hands to another is never in thousands.
     here = Path("here")
     asked = Request(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Iterable, Mapping
 from datetime import date
@@ -148,6 +149,10 @@ def _changed(cells: Mapping[str, str], snapshot: Snapshot, corrected: Host | Non
     return made
 
 
+_AS_TYPED = re.compile(r"\b(currency|usd_per_unit) (?=[A-Z]{3} and|[0-9])")
+"""Columns beside the one that is wrong, in what is said of it."""
+
+
 def joined(problems: list[str]) -> str:
     """All that is wrong as one line, which stays short enough to be read."""
     text, *rest = problems
@@ -162,8 +167,9 @@ def flagged(problem: RowError, flags: Mapping[str, str] = MappingProxyType({})) 
     """What is wrong with a flag, in one line; ``flags`` that are not called as their column."""
     column = problem.column or ""
     column = flags.get(column, column).replace("_", "-")
-    between = " " if problem.message.startswith("is ") else ": "
-    return f"--{column}{between}{problem.message}" if column else problem.message
+    message = _AS_TYPED.sub(lambda found: f"--{found[1].replace('_', '-')} ", problem.message)
+    between = " " if message.startswith("is ") else ": "
+    return f"--{column}{between}{message}" if column else message
 
 
 def _tell(made: OwnMachine, snapshot: Snapshot, what: str) -> None:

@@ -235,8 +235,8 @@ class _Form(TypedRow):
             number, codes = without_currency(cells["price"])
             if codes and currency not in codes and currency == "USD":
                 raise InputError(
-                    f"{shown(cells['price'])} is in another currency: write the number alone, the "
-                    "currency as EUR and the US dollars of one unit as 1.08"
+                    f"{shown(cells['price'])} is in another currency: write {number}, currency "
+                    f"{codes[0]} and usd_per_unit {_such_as(codes[0])}"
                 )
             if codes and currency not in codes:
                 said = "dollars" if codes == DOLLARS else " or ".join(codes)
@@ -256,10 +256,11 @@ class _Form(TypedRow):
             if rate and rate.strip("0").strip(".") != "1":
                 self.wrong("usd_per_unit", "is for other currencies than USD: leave it empty")
         elif (usd_per_unit := _rate(rate)) is None:
+            lack = f"{shown(rate)} is no exchange rate" if rate else "the exchange rate is missing"
             self.wrong(
                 "usd_per_unit",
-                f"{shown(rate)} is no exchange rate: write the US dollars of one {currency} on "
-                "the day of the quote, like 1.08",
+                f"{lack}: write the US dollars of one {currency} on the day of the quote, like "
+                f"{_such_as(currency)}",
             )
             return price, None
         else:
@@ -298,6 +299,14 @@ def _identified(quote: Quote) -> Quote:
     said = "\0".join(map(str, quote[1:]))
     digest = blake2b(said.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
     return quote._replace(quote_id=f"own:{digest}")
+
+
+def _such_as(currency: str) -> str:
+    """A rate to write, with its day where one ships."""
+    from price_catalog.exchange_rates import exchange_rates
+
+    known = exchange_rates().get(currency)
+    return "1.08" if known is None else f"{known.usd_per_unit} (of {known.on})"
 
 
 def _rate(text: str) -> Decimal | None:

@@ -85,12 +85,16 @@ def test_another_currency_needs_its_rate() -> None:
         assert (pounds.price_usd, pounds.price_quoted) == (1310, 1000)
     euros = made(price="1.000,00 €", currency="EUR", usd_per_unit="1.1")
     assert (euros.price_usd, euros.price_quoted) == (1100, 1000)
-    assert "another currency" in wrong(price="€900")["price"]
+    assert wrong(price="€900")["price"] == (
+        "'€900' is in another currency: write 900, currency EUR and usd_per_unit 1.1403 "
+        "(of 2026-09-25)"
+    )
+    assert "write 9000, currency SEK and usd_per_unit 1.08" in wrong(price="9000 SEK")["price"]
     said = wrong(price="€900", currency="GBP", usd_per_unit="1.31")["price"]
     assert said == "'€900' is in EUR, the currency GBP: which is it?"
     assert "currency twice" in wrong(price="££900", currency="GBP", usd_per_unit="1.31")["price"]
     assert "which is it" in wrong(price="$900", currency="GBP", usd_per_unit="1.31")["price"]
-    assert "exchange rate" in wrong(currency="EUR")["usd_per_unit"]
+    assert "the exchange rate is missing" in wrong(currency="EUR")["usd_per_unit"]
     assert "exchange rate" in wrong(currency="EUR", usd_per_unit="0")["usd_per_unit"]
 
 
