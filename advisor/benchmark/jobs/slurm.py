@@ -97,12 +97,20 @@ def _complaint(done: subprocess.CompletedProcess[str]) -> str:
 
 def _refusal(does: str, why: str) -> str:
     """That SLURM refuses, and what to change: the job, or where it is submitted."""
-    if "configuration source" in why or "contact slurm controller" in why.lower():
-        return f"SLURM is not set up on this machine: submit the job where it is ({why[:120]})"
-    return (
+    return _no_cluster(why) or (
         f"SLURM {does} not take the job: {why}; change what it asks for "
         "(--partition, --gpu-type, --nodes, --time, …)"
     )
+
+
+def _no_cluster(why: str) -> str:
+    """What is said where there is no cluster to ask; empty where one answered."""
+    # In SLURM's own words this is several lines on DNS and its configuration.
+    if "config" in why and ("DNS SRV" in why or "configuration source" in why):
+        return "SLURM is not set up on this machine: submit the job where it is"
+    if "contact slurm controller" in why.lower():
+        return "SLURM's controller does not answer: try again, or ask who runs the cluster"
+    return ""
 
 
 def submit(folder: Path) -> str:
@@ -138,7 +146,8 @@ def look(number: str) -> JobState:
     if done.returncode != 0:
         if "Invalid job id" in done.stderr:
             return JobState(state="GONE")
-        raise InputError(f"SLURM does not tell about job {number}: {_complaint(done)}")
+        why = _complaint(done)
+        raise InputError(_no_cluster(why) or f"SLURM does not tell about job {number}: {why}")
     cells = dict(re.findall(r"(?:^| )([A-Za-z:/]+)=(\S*)", done.stdout))
 
     def told(name: str) -> str | None:
@@ -159,4 +168,5 @@ def cancel(number: str) -> None:
     """End a job, waiting or running. Raises InputError."""
     done = _call("scancel", number)
     if done.returncode != 0:
-        raise InputError(f"SLURM does not cancel job {number}: {_complaint(done)}")
+        why = _complaint(done)
+        raise InputError(_no_cluster(why) or f"SLURM does not cancel job {number}: {why}")
