@@ -118,15 +118,12 @@ def _to_be_timed(ranking: Ranking, key: CandidatesKey, *, budget: str | None) ->
         return [Doubt(about="model", words=words, command=command)]
     if not all_lack_bf16(candidates):
         return []
-    half = f"{name}-fp16"
-    keep = f"advisor predict --model {quoted(name)} --precision fp16 --keep {quoted(half)}"
-    found = [
-        Doubt(
-            about="precision",
-            words=f"kept in fp16, as {half}, it is ranked on them (a model with experts is not)",
-            command=keep,
-        )
-    ]
+    found = []
+    if not candidates.model.is_mixture:  # whose experts are not predicted in fp16
+        half = f"{name}-fp16"
+        keep = f"advisor predict --model {quoted(name)} --precision fp16 --keep {quoted(half)}"
+        words = f"kept in fp16, as {half}, it is ranked on them"
+        found.append(Doubt(about="precision", words=words, command=keep))
     if key.gpu_ids is not None:
         all_gpus = key._replace(gpu_ids=None)
         command = asked_again(
