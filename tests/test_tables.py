@@ -158,3 +158,12 @@ def test_a_count_stays_with_what_it_counts() -> None:
         for line in fill(words, width).splitlines():
             assert not line.endswith((" 1", " 8", "×")) and not line.startswith(("×", "%"))
         assert " ".join(fill(words, width).splitlines()) == words
+
+
+@pytest.mark.parametrize("width", range(12, 60))
+def test_a_count_of_gpus_and_its_name_stay_in_one_line(width: int) -> None:
+    said = "Six others may be as fast: 8 × B300 (12 % dearer) or 16 × A6000, by 2 days"
+    lines = fill(said, width).split("\n")
+    assert " ".join(lines) == said
+    for whole in ("8 × B300", "16 × A6000", "12 %"):
+        assert any(whole in line for line in lines)

@@ -66,16 +66,12 @@ def verdict(ranking: Ranking, width: int = LINE) -> Verdict:
         nothing = tuple(nothing_words(ranking))
         its = f" trains {ranking.candidates.model.name} "
         of_it = [words.replace(its, " trains it ") for words in nothing]
-        # The GPUs that were asked for stand in their field.
-        such = [_NAMED_GPUS.sub("No such machine", words) for words in of_it]
-        medium = of_two_lines([*of_it, *such], SMALL_LINE)
-        return Verdict(
-            sentence=of_two_lines(nothing, width),
-            medium=medium,
-            short=medium,
-            row=None,
-            chance=None,
-        )
+        # The GPUs that were asked for stand in their field, and the months beside the prices.
+        such = [_NAMED_GPUS.sub("No such machine", words) for words in (*nothing, *of_it)]
+        undated = [_MONTH.sub("", words) for words in such[len(nothing) :]]
+        medium = of_two_lines([*of_it, *such[len(nothing) :], *undated], SMALL_LINE)
+        sentence = of_two_lines([*nothing, *such], width)
+        return Verdict(sentence=sentence, medium=medium, short=medium, row=None, chance=None)
     row = ranking.row(0)
     chance = chance_of(ranking, row)
     # What to do, at which price, how fast, how sure.
@@ -219,7 +215,8 @@ def days_words(row: RankedRow) -> str:
     return f"{estimate_mark(row.time)}{days_and_ends(days, low, high)}"
 
 
-_NAMED_GPUS = re.compile("^No machine with .+?(?= trains it )")
+_NAMED_GPUS = re.compile("^No machine with .+?(?= trains )")
+_MONTH = re.compile(r" \((?:told by others, )?[A-Z][a-z]{2} \d{4}(?:, [^)]*)?\)")
 
 
 def _unsold_words(row: RankedRow, room: Room) -> str:

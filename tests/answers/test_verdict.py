@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from advisor.answers.build_words import in_machine, short_gpus_words
 from advisor.answers.chance_words import chance_words, makes_words
 from advisor.answers.doubts import doubts_of
+from advisor.answers.rank_answer import rank_answer
 from advisor.answers.ranking import headline
 from advisor.answers.rivals import kinds_words
 from advisor.answers.two_lines import LINE, SMALL_LINE, sentence_lines
@@ -192,6 +193,29 @@ def test_the_sentence_takes_two_lines(pythia: Candidates, days: float | None, ru
             narrow = first_lines(ranking, width)
             assert len(narrow) <= 2, narrow
             assert max(map(len, narrow)) <= width
+
+
+@pytest.mark.parametrize("evidence", ["sound", "published"])
+@pytest.mark.parametrize("gpus", [None, ("RTX 4090", "RTX PRO 6000 Blackwell Max-Q")])
+@pytest.mark.parametrize("recipe", ["pythia-1b", "timm-efficientnet-b0"])
+def test_what_fits_nothing_takes_two_lines_of_any_terminal(
+    store_path: Path, evidence: Any, gpus: tuple[str, str] | None, recipe: str
+) -> None:
+    with Store(store_path).reading() as reader:
+        snapshot = take_snapshot(reader, "latest")
+        ids = None if gpus is None else snapshot.gpu_ids(gpus)
+        key = CandidatesKey(recipe, "latest", evidence)._replace(gpu_ids=ids)
+        candidates = make_candidates(reader, snapshot, key)
+    for budget in (2_000, 20_000):
+        for days in (3.0, 30.0):
+            question = Question(budget_usd=Decimal(budget), max_days=days)
+            ranking = rank(candidates, question)
+            said = verdict(ranking)
+            assert len(sentence_lines(said.sentence, LINE)) <= 2, said.sentence
+            assert len(sentence_lines(said.medium, SMALL_LINE)) <= 2, said.medium
+            for width in (80, 100):
+                first = rank_answer(ranking, width=width).partition("\n\n")[0]
+                assert first.count("\n") <= 1, first
 
 
 def test_a_long_name_and_a_sum_of_options_take_two_lines(store_path: Path) -> None:

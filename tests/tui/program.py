@@ -97,7 +97,7 @@ def builds(pilot: Pilot[None]) -> list[str]:
 
 def message(pilot: Pilot[None]) -> str:
     """The line below the fields: the answer, or what is wrong."""
-    return str(ranking(pilot).query_one("#message", Static).content)
+    return str(ranking(pilot).query_one("#message", Static).content).replace("\n", " ")
 
 
 def counts(pilot: Pilot[None]) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
+from textual.widgets import Static
 
 from advisor.answers.verdict import verdict
 from advisor.tui.pages.record import RecordScreen
@@ -374,3 +375,18 @@ async def test_a_point_that_a_newer_answer_no_longer_has_is_passed_over(paper_st
         await settled(pilot)
         assert pilot.app._exception is None
         assert ranking(pilot).session.selected == selected
+
+
+@pytest.mark.parametrize("width", [80, 87, 93, 100, 111, 120, 133])
+async def test_the_answer_never_ends_a_line_between_a_count_and_its_gpus(
+    store_path: Path, width: int
+) -> None:
+    state = State(welcomed=True, max_days="60d", budget="$100k")
+    async with running(store_path, size=(width, 40), state=state) as pilot:
+        for name in ("#message", "#note"):
+            widget = ranking(pilot).query_one(name, Static)
+            said = str(widget.content)
+            assert said
+            assert not any(line.endswith("×") or line.startswith("×") for line in said.split("\n"))
+            # The widget has nothing to break.
+            assert all(len(line) <= widget.content_size.width for line in said.split("\n"))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from textual.widgets import Static
 
 from advisor.tui.ranking.ranking_lines import counts_line, message_line, note_line
+from advisor.tui.widgets.lines import PLAIN, wrapped
 
 if TYPE_CHECKING:
     from advisor.tui.program.ranking_session import RankingSession
@@ -31,17 +32,26 @@ class AnswerLines:
         session = self._session
         note = note_line(session, width - 2)
         self.note.set_class(bool(note), "-said")
-        _write(self.note, note)
+        _write(self.note, _in_lines(note, width - 2))
         self.message.set_class(bool(session.errors or self.trouble), "-error")
         text = message_line(session, self.trouble, width)
         if text is not None:
-            _write(self.message, text)
+            _write(self.message, _in_lines(text, width - 2))
             if session.answer is not None:
                 _write(self.counts, counts_line(session, width - 2))
 
 
 def _write(line: Static, text: str) -> None:
     """Show another text; the screen is laid out anew only where it takes other lines."""
-    old, width = str(line.content), max(1, line.size.width)
+    old = str(line.content)
     if text != old:
-        line.update(text, layout=-(-len(text) // width) != -(-len(old) // width))
+        line.update(text, layout=_height(text, line.size.width) != _height(old, line.size.width))
+
+
+def _height(text: str, width: int) -> int:
+    return sum(max(1, -(-len(each) // max(1, width))) for each in text.split("\n"))
+
+
+def _in_lines(text: str, width: int) -> str:
+    """Broken where a count of GPUs stays with their name, which the widget does not look for."""
+    return "\n".join(line for line, _ in wrapped([(text, PLAIN)], width)) if text else ""
