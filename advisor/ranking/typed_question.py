@@ -26,6 +26,7 @@ from advisor.parse import (
     parse_money,
     parse_price_rule,
     shown,
+    size_named,
 )
 from advisor.ranking.question import CandidatesKey, Question, RankRule, parse_rank_rule
 from advisor.ranking.times import parse_evidence_rule
@@ -75,7 +76,7 @@ def read_question(
     """The question, or for each broken field one line that says what and how to mend it.
 
     ``guess_model_by`` is how many times each model has: where given, a part of a model's name
-    stands for the first that `matching_models` finds.
+    stands for the first that `matching_models` finds; a size alone stands for none.
     """
     errors: dict[str, str] = {}
 
@@ -87,7 +88,8 @@ def read_question(
             return absent
 
     def model_id(text: str) -> str:
-        if guess_model_by is not None and text.strip():
+        # Of a size alone none is meant more than another.
+        if guess_model_by is not None and text.strip() and size_named(text) is None:
             guesses = matching_models(text, snapshot, guess_model_by)
             if guesses:
                 return guesses[0].recipe_id

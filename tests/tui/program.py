@@ -107,7 +107,7 @@ def counts(pilot: Pilot[None]) -> str:
 
 def note(pilot: Pilot[None]) -> str:
     """The line below that."""
-    return str(ranking(pilot).query_one("#note", Static).content)
+    return str(ranking(pilot).query_one("#note", Static).content).replace("\n", " ")
 
 
 def detail(pilot: Pilot[None]) -> str:

@@ -78,6 +78,23 @@ class TestTyping:
             assert not ranking(pilot).query_one("#panels").has_class("-old")
             assert counts(pilot).startswith("8 of ")
 
+    async def test_a_size_alone_takes_no_model_until_one_is_chosen(self, store_path: Path) -> None:
+        async with running(store_path) as pilot:
+            await type_into(pilot, "m", "1b")
+            await pilot.press("enter")
+            await settled(pilot)
+            assert "'1b' is a size and no model. ↓: one of the list; n:" in message(pilot)
+            assert field(pilot, "model").value == "1b"
+            await type_into(pilot, "m", "1b")
+            await pilot.press("down", "enter")
+            await settled(pilot)
+            assert "-1b" in field(pilot, "model").value
+            assert message(pilot).startswith("Buy ")
+            await type_into(pilot, "m", "1b")
+            await pilot.press("up", "enter")
+            await settled(pilot)
+            assert "-1b" in field(pilot, "model").value
+
     async def test_time_limit_leaves_out_what_is_too_slow(self, paper_store: Path) -> None:
         async with running(paper_store) as pilot:
             await type_into(pilot, "t", "40")

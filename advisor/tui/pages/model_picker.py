@@ -15,6 +15,7 @@ from textual.message import Message
 from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
+from advisor.parse import size_named
 from advisor.tui.widgets.steady_options import SteadyOptions
 from advisor.tui.widgets.text_input import Field
 from bench_runner.typed_numbers import plain
@@ -36,8 +37,9 @@ class ModelPicker(Vertical):
     HELP = """\
 ## The model
 
-Type any part of a name or id, such as `1b` or `vit`: the best match is taken at once and stands
-first in the list below. `↓` and `↑` take another, `Enter` or a click completes the name.
+Type any part of a name or id, such as `pythia 1b` or `vit`: the best match is taken at once and
+stands first in the list below. `↓` and `↑` take another, `Enter` or a click completes the name. A
+size alone, such as `1b`, lists what has it and takes none.
 """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("down", "move(1)", "next model", show=False),
@@ -103,9 +105,10 @@ first in the list below. `↓` and `↑` take another, `Enter` or a click comple
     def complete(self) -> None:
         """Close the list and write the whole name of what the text stands for."""
         self.close()
-        found = self._search(self.text)
-        if found and self.text.strip():
-            self.write(found[0].recipe_id)
+        if self.text.strip() and size_named(self.text) is None:
+            found = self._search(self.text)
+            if found:
+                self.write(found[0].recipe_id)
 
     def close(self) -> None:
         """Take the list away."""
@@ -126,7 +129,7 @@ first in the list below. `↓` and `↑` take another, `Enter` or a click comple
         self._list.clear_options()
         self._list.add_options([self._option(model) for model in models[:MAX_SHOWN]])
         self._list.display = bool(models)
-        self._list.highlighted = 0 if models else None
+        self._list.highlighted = 0 if models and size_named(self.text) is None else None
 
     @on(Input.Changed)
     async def _typed(self, event: Input.Changed) -> None:
@@ -151,7 +154,9 @@ first in the list below. `↓` and `↑` take another, `Enter` or a click comple
         assert self._list is not None
         count = self._list.option_count
         if count:
-            at = ((self._list.highlighted or 0) + by) % count
+            begin = -1 if by > 0 else 0
+            at = self._list.highlighted
+            at = ((begin if at is None else at) + by) % count
             self._list.highlighted = at
             self._take(self._list.get_option_at_index(at))
 

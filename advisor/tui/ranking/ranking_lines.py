@@ -54,6 +54,8 @@ def with_key(name: str, problem: str) -> str:
     said, listed, _ = KEEP_COMMAND.sub("", problem).partition("; known: ")
     if listed:  # which the picker shows
         return f"{said}. m: one of those that are here; n: a model of your own."
+    if said.endswith("is a size and no model"):
+        return f"{said}. \N{DOWNWARDS ARROW}: one of the list; n: a model of your own."
     return f"{said}{'' if said.endswith('?') else '.'} n: a model of your own."
 
 
