@@ -16,7 +16,18 @@ from advisor.prediction.fit.observations import PAPER, Observation
 from advisor.prediction.model.workload import Workload
 from advisor.prediction.physics.chip import Chip
 from advisor.prediction.physics.columns import WorkloadTable
-from advisor.prediction.physics.memory import NAIVE, OPTIONS, START, MemoryCosts, micro_batch
+from advisor.prediction.physics.memory import (
+    GIB,
+    LEAN_OPTIONS,
+    NAIVE,
+    OPTIONS,
+    START,
+    MemoryCosts,
+    micro_batch,
+    sample_bytes,
+    static_bytes,
+)
+from advisor.prediction.shipped_predictions import shipped_fit
 from tests.prediction.what_ships import CHIPS, WORKLOADS
 
 
@@ -104,3 +115,19 @@ def test_seven_billion_parameters_fill_an_h200_where_nothing_is_offloaded(
 
     assert room_of(WORKLOADS["pythia-6.9b"].parameters) == 0
     assert room_of(4.02e9) >= 4
+
+
+@pytest.mark.parametrize(
+    ("recipe", "peak_gib"), [("codegen-350m", 43.08), ("gpt-j-600m-shape", 55.86)]
+)
+def test_scores_in_fp32_take_what_was_measured(recipe: str, peak_gib: float) -> None:
+    """Micro-batch 4 on an H100, its layers compiled; at 8 CodeGen ran out of memory."""
+    workload = next(each for each in WORKLOADS.values() if each.workload_id == recipe)
+    zero = np.zeros(1, dtype=int)
+    columns = WorkloadTable([workload], [CHIPS["H100"]]).columns(zero, zero, np.ones(1, dtype=int))
+    option = next(each for each in LEAN_OPTIONS if each.stage == 1 and not each.checkpointing)
+    shipped = shipped_fit().costs
+    static = static_bytes(option, columns, shipped)[0] / GIB + shipped.fixed_gib
+    told = static + 4 * sample_bytes(option, columns, shipped)[0] / GIB
+    assert peak_gib <= told <= 1.02 * peak_gib
+    assert micro_batch(option, columns, shipped)[0] == 4

@@ -19,6 +19,7 @@ from bench_runner.architecture import (
     TextTransformer,
     Vit,
 )
+from bench_runner.architecture_decoders import GptJ
 from bench_runner.architecture_encoders import Bert
 from bench_runner.architecture_experts import Experts
 from bench_runner.architecture_images import Swin
@@ -100,6 +101,8 @@ class Workload:
     """Share of the positions that have a label: for the others a fused loss computes no logits."""
     fuses_loss: bool = True
     """Of a text model: whether its loss can be fused with its last linear layer."""
+    wide_scores: bool = False
+    """Whether queries and keys are cast to FP32 before their scores."""
     unlike: str = ""
     """What sets its layers apart from those of its family, in a word; "": nothing."""
 
@@ -179,6 +182,7 @@ def workload_of(recipe: Recipe) -> Workload:
         and architecture.attention == "sdpa",
         labelled=MASKED_SHARE if recipe.family == "encoder" and shape.masked else 1.0,
         fuses_loss=fuses_loss(recipe),
+        wide_scores=isinstance(architecture, GptJ),  # and CodeGen, which has its attention
         unlike=_unlike(architecture),
     )
 

@@ -97,6 +97,8 @@ class Columns:
     convnet: Flags
     plain_transformer: Flags
     """A vision transformer without windows: no dropout, no rotated positions, no mask."""
+    wide_scores: Flags
+    """Attention's scores in FP32, where no fused kernel computes them."""
     plain_convnet: Flags
     """A convolutional network without depthwise convolutions: norms and activations between."""
     text: Flags
@@ -166,6 +168,7 @@ class WorkloadTable:
                     item.layered,
                     item.always_fused,
                     item.family == "vit" and not item.unlike,
+                    item.wide_scores,
                 )
                 for item in workloads
             ],
@@ -234,6 +237,7 @@ class WorkloadTable:
             layered=flags[11],
             always_fused=flags[12],
             plain_transformer=flags[13],
+            wide_scores=flags[14],
             half_rate=self.half_rate[chip_index],
             large_cache=self.large_cache[chip_index],
             tensor_memory=self.tensor_memory[chip_index],

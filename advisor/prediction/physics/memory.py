@@ -71,6 +71,10 @@ START = MemoryCosts(
 """Where the fit begins: two bytes an element in half precision and something for what is FP32;
 logits as 2 + 4 + 4 + 4 bytes (half, FP32, its gradient, a shifted copy); scores as 2 + 4."""
 
+WIDE_SCORE = 6.2
+"""Bytes a score at least where it is computed in FP32: as the softmax gave it, the half-precision
+copy that meets the values, and what passes through one layer. GPT-J's and CodeGen's kept 6.14 each
+on an H100 (docs/measurements.md), BLOOM's and MPT's, computed in half precision, about 4."""
 HOST_SHARE = 0.94
 """Of the host's memory, what a training may fill."""
 HOST_GIB_A_GPU = 64.0
@@ -225,12 +229,13 @@ def sample_bytes(option: Option, columns: Columns, costs: MemoryCosts) -> Floats
     if option.free_lunch:
         kept = costs.half_layer if option.stage else costs.mixed_layer
         layer = np.where(half, kept, costs.fp32_layer)
-        score = np.where(columns.fused, 0.0, costs.score)
+        score = np.where(columns.fused, 0.0, _score(columns, costs.score))
         logit = costs.half_logit if option.stage else costs.mixed_logit
         scan = 0.0
     else:
         layer = np.where(half, costs.naive_layer, costs.naive_fp32_layer)
-        score = np.where(columns.fused & columns.always_fused, 0.0, costs.naive_score)
+        naive = _score(columns, costs.naive_score)
+        score = np.where(columns.fused & columns.always_fused, 0.0, naive)
         logit = costs.mixed_logit
         scan = 12.0  # without its kernel a scan writes three FP32 arrays of all states
     layers = columns.layer_elements * layer + columns.score_elements * score
@@ -247,6 +252,12 @@ def sample_bytes(option: Option, columns: Columns, costs: MemoryCosts) -> Floats
     if option.lean:
         logits = np.where(columns.fuses_loss, 0.0, logits)
     return layers + logits
+
+
+def _score(columns: Columns, fitted: float) -> Floats:
+    import numpy as np
+
+    return np.where(columns.wide_scores, max(fitted, WIDE_SCORE), fitted)
 
 
 def host_gib_needed(option: Option, parameters: Any, *, half: bool) -> Any:
