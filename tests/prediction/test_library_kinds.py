@@ -10,8 +10,8 @@ import pytest
 
 from advisor.prediction.model.config_kinds import KIN
 from advisor.prediction.model.hf_config import target_of_config
+from advisor.prediction.model.other_work import LANGUAGE_OF, OTHER_WORK
 from advisor.prediction.model.targets import Run
-from advisor.prediction.model.uncounted import _OTHER_WORK
 
 DECODERS = (
     *("ministral3", "cwm", "granite_swa", "hyperclovax", "vaultgemma", "jais2", "persimmon"),
@@ -108,10 +108,10 @@ def test_a_newer_kind_is_no_slip_of_the_pen(model_type: str, tmp_path: Path) -> 
     assert "did you mean" not in str(caught.value)
 
 
-@pytest.mark.parametrize("kind", sorted(_OTHER_WORK))
+@pytest.mark.parametrize("kind", sorted(OTHER_WORK))
 def test_a_kind_that_is_not_counted_is_told_with_what_may_be_asked(kind: str) -> None:
-    assert re.search(r"; (the|its|write|--model)|: write", _OTHER_WORK[kind])
-    for word in re.findall(r"write ([a-z0-9_]+)", _OTHER_WORK[kind]):
+    assert re.search(r"; (the|its|write|--model)|: write", OTHER_WORK[kind])
+    for word in re.findall(r"write ([a-z0-9_]+)", OTHER_WORK[kind]):
         assert word in KIN or word == "one"
 
 
@@ -152,6 +152,19 @@ def test_bart_writes_as_much_as_it_reads(tmp_path: Path) -> None:
     assert 6.0 < per_token < 9.0
 
 
+@pytest.mark.parametrize("kind", [kind for kind in PAIRS if kind != "t5"])
+def test_tables_of_words_that_are_not_shared_are_refused(kind: str, tmp_path: Path) -> None:
+    """The library builds three or four tables then, half of a small model."""
+    told: dict[str, object] = {"model_type": kind, "decoder_layerdrop": 0}
+    told |= dict.fromkeys(("encoder_attention_heads", "decoder_attention_heads"), 16)
+    key = "share_encoder_decoder_embeddings" if kind == "marian" else "tie_word_embeddings"
+    with pytest.raises(ValueError, match=f"'{key}': says a table of words for each") as refused:
+        target_of_config(written(tmp_path, **told, **{key: False}), Run(batch_size=64, tokens=1e9))
+    assert "\n" not in str(refused.value)
+    shared = written(tmp_path, **told, **{key: True})
+    assert target_of_config(shared, Run(batch_size=64, tokens=1e9)).workload.parameters > 1e8
+
+
 def test_bart_s_positions_end(tmp_path: Path) -> None:
     longer = Run(batch_size=512, tokens=1e9, sequence_length=2048)
     with pytest.raises(ValueError, match="longer than the model's 1,024 positions"):
@@ -164,3 +177,39 @@ def test_heads_that_do_not_divide_bart_s_width_are_refused(tmp_path: Path) -> No
     path = written(tmp_path, decoder_attention_heads=7)
     with pytest.raises(ValueError, match="'decoder_attention_heads': is 7, which does not divide"):
         target_of_config(path, Run(batch_size=512, tokens=1e9))
+
+
+@pytest.mark.parametrize("kind", sorted(map(str, LANGUAGE_OF)))
+def test_the_language_model_of_one_that_sees_is_told_as_what_has_its_layers(
+    kind: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "config.json"
+    parts = {"text_config": {"model_type": kind, "hidden_size": 64}, "vision_config": {"depth": 4}}
+    path.write_text(json.dumps({"model_type": "a_model_that_sees", **parts}))
+    mend = f"as a file, and write {LANGUAGE_OF[kind]} as its model_type"
+    with pytest.raises(ValueError, match=mend):
+        target_of_config(path, Run(batch_size=64, tokens=1e9))
+    assert LANGUAGE_OF[kind] in KIN
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"sparse_config": {"kernel_size": 32, "topk": 64}}, "'sparse_config': says something"),
+        ({"attn_type_list": [1, 0]}, "'attn_type_list': layers of recurrence"),
+        ({"attn_type_list": [1, 1], "use_qk_norm": True, "is_causal": True}, None),
+    ],
+)
+def test_attention_that_is_not_the_plain_one_is_refused(
+    change: dict[str, object], said: str | None, tmp_path: Path
+) -> None:
+    plain = {"model_type": "minicpm", "hidden_size": 64, "num_hidden_layers": 2}
+    plain |= {"num_attention_heads": 4, "intermediate_size": 256, "vocab_size": 1000}
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps(plain | change))
+    run = Run(batch_size=64, tokens=1e9)
+    if said is None:
+        assert not any("unknown" in words for words in target_of_config(path, run).assumptions)
+        return
+    with pytest.raises(ValueError, match=said):
+        target_of_config(path, run)

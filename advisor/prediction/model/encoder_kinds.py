@@ -154,6 +154,15 @@ _BART = Kin(
     "encoder_ffn_dim decoder_ffn_dim vocab_size max_position_embeddings",
     longest="max_position_embeddings",
     usual=1024,
+    refuses=tuple(
+        Refusal(
+            key,
+            lambda value: value in (None, True),
+            "says a table of words for each of encoder, decoder and output, of which one alone is "
+            "counted; remove the key for a model that shares it",
+        )
+        for key in ("tie_word_embeddings", "share_encoder_decoder_embeddings")
+    ),
 )
 ENCODERS: Mapping[str, Kin] = {
     **dict.fromkeys(

@@ -53,13 +53,14 @@ _ALIKE = (
     "use_parallel_embedding use_embedding_sharing use_gated_activation full_attn_mod "
     "interpolate_factor ff_factor scale_embedding scalable_attention scale_emb scale_depth "
     "dim_model_base embedding_multiplier_scale output_multiplier_scale use_mup mup_width_scale "
+    "causal_mask mup_denominator "
     "label_smoothing capacity_factor sliding_window_size alibi_starting_size multiple_of "
     "ffn_dim_multiplier gen_weight mlm_weight disc_weight log_scale"
 )
 """Functions of single elements, scales and positions without weights: a step's time does not show
 them."""
 _SMALL = (
-    "apply_layernorm qk_layernorm do_layer_norm_before enable_bias "
+    "apply_layernorm qk_layernorm use_qk_norm qk_norm_type do_layer_norm_before enable_bias "
     "layer_norm_elementwise_affine _remove_final_layer_norm num_ln_in_parallel_attn "
     "parallel_attn use_parallel_residual learned_pos_emb no_bias bias use_task_id "
     "task_type_vocab_size use_mask_token use_absolute_position_embeddings "
@@ -74,7 +75,7 @@ _ELSEWHERE = (
     "attention_types sliding_window sliding_window_pattern use_sliding_window max_window_layers "
     "window_size local_attention num_nextn_predict_layers num_mtp_layers moe_layer_freq "
     "mlp_layer_types attn_config layerdrop sparse_prediction alibi use_bidirectional_attention "
-    "quantization_config compression_config image_size attn_type"
+    "quantization_config compression_config image_size attn_type attn_type_list is_causal"
 )
 """Looked at apart (`uncounted`, `hf_config`)."""
 _EXPERTS = (

@@ -8,6 +8,14 @@ from typing import Any
 
 from advisor.parse import shown
 from advisor.prediction.model.config_kinds import KIN
+from advisor.prediction.model.other_work import (
+    BY_SIZE,
+    EXPERTS,
+    LANGUAGE_OF,
+    OTHER_WORK,
+    PAIRS_ALONE,
+    PLAIN,
+)
 from bench_runner.timm_models import timm_names
 
 _LONGEST_KIND = 60
@@ -15,7 +23,7 @@ _TELLING = (
     *("expert", "moe_", "first_k_dense", "lora", "adapter", "peft", "prefix_tuning"),
     *("mamba", "ssm", "d_inner", "headdim", "conv_", "hyena", "recurren", "recurs"),
     *("cross_attention", "attn_cfg", "attn_layer", "linear_attn"),
-    *("linear_attention", "sparse_attention", "blocksparse", "attention_window"),
+    *("linear_attention", "sparse_attention", "sparse_config", "blocksparse", "attention_window"),
     *("attention_chunk", "attention_sink", "encoder_attention_type", "local_radius", "index_topk"),
     *("index_head", "compression_ratio", "memory_", "hybrid", "kv_head", "head_kv"),
     *("key_value_heads", "key_value_groups", "query_group", "kv_channels", "head_dim", "head_size"),
@@ -64,127 +72,30 @@ def heads_of_later_tokens(content: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(key for key in content if any(word in key for word in _OF_LATER_TOKENS))
 
 
-_PLAIN = "--model decoder --parameters 7B asks for a plain decoder of its size"
-"""What may be asked in place of most decoders, with the size that theirs has."""
-_BY_SIZE = (
-    "of a plain transformer give the size instead, --model decoder (or encoder, vit) "
-    "--parameters 7B"
-)
-_EXPERTS = (
-    "write qwen3_moe with its sizes, or deepseek_v3 where some experts are shared, to ask for the "
-    "nearest"
-)
-_PAIRS_ALONE = (
-    "encoder-decoders are counted as T5, BART and their kin alone; write t5 or bart with its sizes "
-    "to ask for the nearest"
-)
-_OTHER_WORK: Mapping[str, str] = {
-    "openelm": "OpenELM's layers differ in heads and inner sizes, which is not counted; " + _PLAIN,
-    **dict.fromkeys(
-        ("led", "bigbird_pegasus", "longt5", "prophetnet", "fsmt", "mvp", "t5gemma", "pegasus_x"),
-        _PAIRS_ALONE,
-    ),
-    **dict.fromkeys(
-        ("nllb-moe", "switch_transformers"),
-        "encoder-decoders with experts are not counted; write t5 or m2m_100 to ask for one without",
-    ),
-    **dict.fromkeys(
-        (
-            *("jamba", "zamba", "zamba2", "nemotron_h", "bamba"),
-            *("falcon_h1", "recurrent_gemma", "qwen3_next", "kimi_linear", "minimax"),
-            *("olmo_hybrid", "qwen3_5_text", "qwen3_5_moe_text"),
-        ),
-        f"layers of recurrence among those of attention are not counted; {_PLAIN}",
-    ),
-    **dict.fromkeys(
-        ("lfm2", "lfm2_moe"),
-        f"short convolutions among layers of attention are not counted; {_PLAIN}",
-    ),
-    **dict.fromkeys(
-        ("minicpm3", "youtu"),
-        f"keys through a narrow layer are counted with experts alone (DeepSeek's); {_PLAIN}",
-    ),
-    "doge": f"Doge's attention learns what to leave out, which is not counted; {_PLAIN}",
-    "diffllama": "differences of two attentions are not counted; write llama with its sizes to ask "
-    "for one",
-    "bitnet": "BitNet is trained with three values a weight, which is not counted; write llama "
-    "with its sizes to ask for the same in half precision",
-    **dict.fromkeys(
-        (
-            *("big_bird", "longformer", "funnel", "fnet", "nystromformer", "yoso", "mra"),
-            *("perceiver", "reformer", "canine"),
-        ),
-        "its attention is not one of every token to every other, which alone is counted; write "
-        "bert with its sizes, or modernbert for long texts, to ask for that",
-    ),
-    **dict.fromkeys(
-        ("convbert", "mobilebert", "squeezebert", "rembert", "xlnet"),
-        "its layers are not BERT's and are not counted; write bert with its sizes to ask for those",
-    ),
-    **dict.fromkeys(
-        ("whisper", "wav2vec2", "hubert", "wavlm", "speech_to_text"),
-        "models of speech read sound, which is not counted; write bart (or bert) with its sizes "
-        "and --sequence-length for its frames to ask for the transformer alone",
-    ),
-    **dict.fromkeys(
-        ("deepseek_v32", "deepseek_v4", "glm_moe_dsa"),
-        "its attention chooses the tokens that it looks at, which is not counted; write "
-        "deepseek_v3 and remove the keys that begin with index_ to ask for one that looks at all",
-    ),
-    **dict.fromkeys(
-        ("gemma3n_text", "gemma4_text"),
-        "layers with embeddings of their own, and layers that share keys, are not counted; write "
-        "gemma3_text with its sizes to ask for layers without",
-    ),
-    **dict.fromkeys(
-        ("llama4", "llama4_text"),
-        "Llama 4's layers with experts and without in turn are not counted; write mixtral with "
-        "its sizes to ask for experts in every layer",
-    ),
-    **dict.fromkeys(
-        ("rwkv", "xlstm"),
-        "layers of recurrence are counted as Mamba's alone; write mamba with its hidden_size and "
-        "num_hidden_layers to ask for the nearest",
-    ),
-    "ibert": "I-BERT is trained in whole numbers, which is not counted; write roberta to ask for "
-    "the same model in floating point",
-    "bit": "Big Transfer is counted by its timm name alone; write one, such as resnetv2_50x1_bit",
-    "qwen": "the first Qwen brings code of its own; its layers are Qwen 2's: write qwen2 and half "
-    "the intermediate_size, which it halves itself",
-    "kimi_k2": "its layers are DeepSeek V3's; write deepseek_v3",
-    "mamba2": "Mamba 2's layers differ from Mamba's and are not counted; write mamba with its "
-    "hidden_size and num_hidden_layers to ask for the nearest",
-    "vit_mae": "masked autoencoding feeds a quarter of the patches and trains a decoder beside the "
-    "model, which is not counted; write vit to ask for the classifier",
-    "ijepa": "its training predicts one part of an image from another, which is not counted; write "
-    "vit to ask for the classifier",
-}
-
-
 def uncounted_kind(
     kind: str, content: Mapping[str, Any], counted: Collection[str]
 ) -> tuple[str, str]:
     """The key that says a model is of a kind that is not among the ``counted``, and why it is
     refused, with what may be asked instead."""
-    if kind in _OTHER_WORK:
-        return "model_type", _OTHER_WORK[kind]
+    if kind in OTHER_WORK:
+        return "model_type", OTHER_WORK[kind]
     if (parts := of_several(content)) is not None:
         return parts
     if content.get("is_encoder_decoder") is True:
-        return "model_type", _PAIRS_ALONE
+        return "model_type", PAIRS_ALONE
     bare = kind.casefold().replace("_", "")[:_LONGEST_KIND]
     timm = next((name for name in timm_names() if name.replace("_", "").startswith(bare)), None)
     if timm is not None and "vocab_size" not in content:
         words = f"{shown(kind)} is counted by its timm name alone; write one, such as {timm}"
         return "model_type", words
     if any("expert" in key and type(value) is int and value > 1 for key, value in content.items()):
-        return "model_type", f"the mixture of experts {shown(kind)} is not counted; {_EXPERTS}"
+        return "model_type", f"the mixture of experts {shown(kind)} is not counted; {EXPERTS}"
     # A library wrote it, not a person: only what is all but the same can be a slip.
     # Of one with another number the layers may be others, too.
     numbers = _digits(kind)
     alike = [each for each in counted if _digits(each) == numbers]
     near = get_close_matches(kind.casefold()[:_LONGEST_KIND], alike, n=1, cutoff=0.88)
-    mend = f"did you mean '{near[0]}'?" if near else _BY_SIZE
+    mend = f"did you mean '{near[0]}'?" if near else BY_SIZE
     return "model_type", f"{shown(kind)} is not an architecture that is counted here; {mend}"
 
 
@@ -217,7 +128,7 @@ def uncounted(
     if isinstance(layers, list):
         others = [str(each) for each in layers if str(each) not in _PLAIN_LAYERS]
         if others:
-            words = f"layers of the kind {others[0][:40]!r} are not counted here; {_PLAIN}"
+            words = f"layers of the kind {others[0][:40]!r} are not counted here; {PLAIN}"
             return "layer_types", words
         said = content.get("num_hidden_layers")
         if isinstance(said, int) and said != len(layers):
@@ -255,6 +166,9 @@ def uncounted(
             "attention without a causal mask is other work than a decoder's; remove the key for "
             "the language model"
         )
+    kinds = content.get("attn_type_list")
+    if isinstance(kinds, list) and any(each != 1 for each in kinds):
+        return "attn_type_list", f"layers of recurrence (0) are not counted; {PLAIN}"
     attention = content.get("attn_config")
     kind = attention.get("attn_type") if isinstance(attention, dict) else None
     if kind not in (None, "multihead_attention"):
@@ -302,11 +216,16 @@ def of_several(content: Mapping[str, Any]) -> tuple[str, str] | None:
     first = parts[0]
     kind = content[first].get("model_type")
     text = "text_config" in parts
-    if kind in KIN:
+    if kind in LANGUAGE_OF:
+        how = (
+            f"to ask for its language model alone, give what stands under {first} as a file, and "
+            f"write {LANGUAGE_OF[kind]} as its model_type"
+        )
+    elif kind in KIN:
         what = "ask for its language model alone" if text else "ask for that one alone"
         how = f"to {what}, give what stands under {first} as a file"
     elif isinstance(kind, str) and first in ("text_config", "encoder", "decoder"):
-        how = f"neither is its {shown(kind)}; {_BY_SIZE}"
+        how = f"neither is its {shown(kind)}; {BY_SIZE}"
     elif "hidden_size" in content and "vocab_size" in content:
         how = (
             f"to ask for its language model alone, remove {first} and write the language model's "
