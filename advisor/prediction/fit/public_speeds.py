@@ -192,6 +192,7 @@ def _row_recipe(row: Mapping[str, str]) -> Recipe:
                 "n_positions": int(row["sequence_length"]),
                 # Programs that pre-train decoders drop nothing.
                 "resid_pdrop": 0,
+                "embd_pdrop": 0,
                 "attn_pdrop": 0,
             },
         )

@@ -7,7 +7,7 @@ Prediction works on columns of these numbers, so that a hundred thousand cost wh
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from advisor.prediction.model.activations import rectified
 from advisor.prediction.model.dropout import dropped_elements, drops
@@ -101,8 +101,9 @@ class Workload:
     """Share of the positions that have a label: for the others a fused loss computes no logits."""
     fuses_loss: bool = True
     """Of a text model: whether its loss can be fused with its last linear layer."""
-    wide_scores: bool = False
-    """Whether queries and keys are cast to FP32 before their scores."""
+    wide_scores: bool = field(default=False, repr=False)
+    """Whether queries and keys are cast to FP32 before their scores. Of memory alone: no time that
+    is fitted rests on it, so that the fit's fingerprint leaves it out."""
     unlike: str = ""
     """What sets its layers apart from those of its family, in a word; "": nothing."""
 
