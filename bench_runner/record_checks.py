@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from datetime import date
 from typing import Any
 
 from bench_runner.outside import printable
@@ -69,6 +70,13 @@ def _is_any_text(value: object) -> bool:
 
 def _index(value: object) -> bool:
     return type(value) is int and 0 <= value <= LARGEST_COUNT
+
+
+def _is_day(value: object) -> bool:
+    try:
+        return isinstance(value, str) and bool(date.fromisoformat(value))
+    except ValueError:
+        return False
 
 
 def _is_object(value: object) -> bool:
@@ -148,7 +156,7 @@ def check_record(row: Mapping[str, Any]) -> None:
             raise ValueError(f"settings is {_shown(settings)}, not an object or null")
         _check(settings, _SETTINGS, "settings.")
     measured_on = row.get("measured_on")
-    if measured_on is not None and not isinstance(measured_on, str):
+    if measured_on is not None and not _is_day(measured_on):
         raise ValueError(f"measured_on is {_shown(measured_on)}, not a day such as 2026-11-22")
     environment = row.get("environment")
     if environment is not None:

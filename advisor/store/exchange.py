@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
-from datetime import date
+from datetime import date, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -40,6 +40,15 @@ _DERIVED = ("prediction",)
 """Tables that follow from the others: never handed on."""
 _WITH_TABLE = KEYS.keys() - {"measurement", *_DERIVED}
 _PRICES = {"quote": ("price_usd",), "rental": ("price_per_hour_usd",)}
+
+
+FIRST_DAY = date(2000, 1, 1)
+"""Before any GPU that is known here."""
+
+
+def _latest() -> date:
+    """Elsewhere on earth it may be tomorrow already."""
+    return date.today() + timedelta(days=1)
 
 
 def record_tables(records: Iterable[Measurement], sources: Iterable[Source]) -> Tables:
@@ -86,7 +95,13 @@ def rental_tables(rentals: Iterable[Rental], sources: Iterable[Source]) -> Table
 
 def _problem(record: Measurement) -> str | None:
     """What is wrong with a record; None where it can be kept."""
-    days = record.training_days
+    days, measured_on = record.training_days, record.measured_on
+    if measured_on is not None and not FIRST_DAY <= measured_on <= _latest():
+        # A clock that starts anew with a battery, or runs ahead; the newest time counts most.
+        return (
+            f"measured_on is {measured_on}, by a clock that was wrong: write the day of the "
+            "measurement there"
+        )
     if record.status not in STATUSES:
         return f"status '{record.status}' is not one of {', '.join(STATUSES)}"
     if not isinstance(record.gpu_count, int) or record.gpu_count < 1:

@@ -82,6 +82,27 @@ def test_records_of_the_runner_are_merged_past_a_torn_last_line(
 
 
 @pytest.mark.parametrize(
+    ("day", "said"),
+    [
+        ("1970-01-01", "measured_on is 1970-01-01, by a clock that was wrong: write the day"),
+        ("2126-11-26", "measured_on is 2126-11-26, by a clock that was wrong: write the day"),
+        ("2026-13-45", "measured_on is '2026-13-45', not a day such as 2026-11-22; mend the"),
+        ("26.11.2026", "measured_on is '26.11.2026', not a day such as"),
+        ("", "measured_on is '', not a day such as"),
+    ],
+)
+def test_a_day_that_no_measurement_can_be_of_is_refused(
+    own_store: Path, tmp_path: Path, day: str, said: str
+) -> None:
+    file = tmp_path / "clock.jsonl"
+    file.write_text(json.dumps(journal.to_json(record("ahead")) | {"measured_on": day}) + "\n")
+    with pytest.raises(StoreError) as caught:
+        Store(own_store).merge(file)
+    assert said in str(caught.value) and "nothing was added" in str(caught.value)
+    assert look(Store(own_store)).times(origin="local") == ()
+
+
+@pytest.mark.parametrize(
     ("text", "said"),
     [
         ("not json\n", "neither a store nor JSON lines"),
