@@ -52,10 +52,26 @@ def run(options: argparse.Namespace) -> int:
     store = open_store(options)
     if options.check:
         return _check(store, options)
+    before = _impossible(store)
     for file in options.files:
         added = store.merge(Path(file))
-        print(f"{file}: {counted(added, 'new row')}", file=sys.stderr)
+        after = _impossible(store) if added else before
+        print(f"{file}: {counted(added, 'new row')}{_told(after - before)}", file=sys.stderr)
+        before = after
     return ANSWERED
+
+
+def _impossible(store: Store) -> int:
+    with store.reading() as reader:
+        return reader.own_impossible()
+
+
+def _told(impossible: int) -> str:
+    """Of new rows, those that no ranking uses."""
+    if impossible <= 0:
+        return ""
+    they = "one of a time" if impossible == 1 else f"{impossible:,} of times"
+    return f", {they} that no such GPU can reach, which no ranking uses (advisor data times)"
 
 
 def _check(store: Store, options: argparse.Namespace) -> int:
