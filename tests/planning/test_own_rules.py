@@ -183,6 +183,7 @@ WANT_MORE = (
     "written off",
     "needs a currency",
     "needs its day",
+    "says something of a rate",
 )
 """What is said of a line that wants another changed as well."""
 

@@ -152,6 +152,10 @@ def _mean_utilisation(grant: Grant) -> Decimal:
 def _currency(file: str, budget: BudgetTable, institution: Institution) -> Currency:
     """The grant's own, or its institution's. Raises InputError."""
     rate = None if budget.usd_per_unit is None else exact(budget.usd_per_unit)
+    for key in ("usd_per_unit_on", "rate_source"):
+        if rate is None and getattr(budget, key) is not None:
+            problem = "says something of a rate that is not there: write usd_per_unit, or remove it"
+            raise wrong(file, f"budget.{key}", problem)
     if budget.currency is not None:
         return find_currency(
             file, budget.currency, rate, budget.usd_per_unit_on, budget.rate_source

@@ -49,7 +49,10 @@ def with_numbers(value: Any, node: Any, key: str = "") -> Any:
     number = _read(value, key, node)
     if number is None or (whole and number != int(number)):
         return value
-    return int(number) if whole else float(number)
+    try:
+        return int(number) if whole else float(number)
+    except OverflowError:  # more than is ever meant
+        return value
 
 
 def _read(text: str, key: str, node: Any) -> Decimal | Fraction | None:
