@@ -23,7 +23,7 @@ GPUS_A_NODE = 8
 NODE_LINK = GPUS_A_NODE * 50e9
 """Bytes a second between machines: a 400 Gb/s port for each GPU, as in every record with more than
 eight GPUs that the evidence holds. A ring through all of a machine's ports uses them together."""
-CLOCK_BYTES = 19.3
+CLOCK_BYTES = 20.0
 """Bytes that a multiprocessor's kernels fetch in a clock, however fast the memory is, about: so
 many are on their way at a time. The H200's memory is 1.43 times as fast as the H100's, with the
 same multiprocessors, and its 54 trainings that we measured on both are 1.08 times as fast."""
