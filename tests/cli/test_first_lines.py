@@ -87,7 +87,7 @@ def test_a_family_without_a_size_is_told_how_to_give_one(store_path: Path, capsy
 
 @pytest.mark.parametrize(
     ("name", "size"),
-    [("llama-7b", "7B"), ("Qwen2.5-1.5B", "1.5B"), ("mixtral-8x7b", None), ("bert-large-2", None)],
+    [("llama-7b", "7B"), ("Qwen1.5-1.8B", "1.8B"), ("mixtral-8x7b", None), ("bert-large-2", None)],
 )
 def test_a_model_that_is_not_known_is_offered_by_the_size_that_its_name_says(
     name: str, size: str | None, own_store: Path, capsys: Capture
@@ -295,7 +295,7 @@ def test_what_a_ranking_does_not_answer_is_told_where_it_is_answered(
 def test_a_quoted_machine_before_a_sum_of_fewer_days_says_why(
     store_path: Path, capsys: Capture
 ) -> None:
-    at = ("rank", "--model", "bert-large", "--store", str(store_path))
+    at = ("rank", "--model", "pythia-1b", "--store", str(store_path))
     code, out, _ = told(capsys, *at, "--budget", "60k")
     rows = json.loads(told(capsys, *at, "--budget", "60k", "--format", "json")[1])["ranked"]
     assert code == 0
