@@ -113,8 +113,8 @@ def _price(loaded: Loaded, plan: Plan, machine: Machine, asks: Iterable[str]) ->
     line = max(told or machine.lines, key=lambda each: each.unit_usd * each.quantity)
     quote = loaded.quotes.get(line.quote_id)
     own = None if quote is None else as_quoted(quote)
-    asks = "" if own is None else f" ({own})"
-    age = f"{machine.label} is priced by {line.vendor} of {line.quoted_on:%B %Y}{asks}: ask again"
+    priced = f"{machine.label} is priced by {line.vendor} of {line.quoted_on:%B %Y}"
+    age = f"{priced}: ask again" if own is None else f"{priced} ({own}): ask again"
     if told and not machine.on_sale:
         age = f"only others tell of the price of {machine.label}, of {line.quoted_on:%B %Y}: "
         age += "ask for a quote"

@@ -25,6 +25,7 @@ from advisor.planning.report.material import material_of
 from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.report import Paragraph, joined
 from advisor.planning.sensitivity.explain import Alternative
+from advisor.planning.sensitivity.solved_amounts import Finding
 from advisor.planning.solver.problem import BUY_IN, Allocation, FixedCost, MachineExtra, PriceLine
 from advisor.store import Store
 from price_catalog.model import OWN_QUOTE, Quote
@@ -105,6 +106,17 @@ def test_what_costs_less_and_is_not_taken_says_why(planned: Planned) -> None:
         (short,) = (each.words for each in doubts if each.about == "instead")
         assert short.partition(", d")[2] == why[1:]
         assert (f", yet {why}" in to_markdown(report_for(told))) is bool(why)
+
+
+def test_the_doubt_of_a_price_says_at_which_the_plan_would_be_another(planned: Planned) -> None:
+    plan, found = planned.plan, planned.explanation
+    assert plan is not None and found is not None
+    bought = {each.machine_id for each in plan.purchases}
+    (machine,) = (m for m in planned.loaded.problem.machines if m.machine_id in bought)
+    words = f"a quote for {machine.label}: it costs nothing, and ", "$5 or less changes the decision"
+    told = replace(planned, explanation=replace(found, ask=(Finding(words=words),)))
+    (price,) = (x for x in plan_doubts(told, "advisor plan", quick=True) if x.about == "price")
+    assert price.words.endswith("; $5 or less changes the decision")
 
 
 def test_what_is_rented_says_its_hours_its_rates_and_their_age(store_path: Path) -> None:
