@@ -152,14 +152,6 @@ def test_an_id_that_a_row_begins_with_stays_whole() -> None:
     assert to_table([row], list(row), width=46).splitlines()[1].startswith(row["quote"])
 
 
-def test_a_count_stays_with_what_it_counts() -> None:
-    words = "nobody measured our-7b on 1 × MI300X, nor on 8 × B200, which is 95 % sure"
-    for width in range(14, 80):
-        for line in fill(words, width).splitlines():
-            assert not line.endswith((" 1", " 8", "×")) and not line.startswith(("×", "%"))
-        assert " ".join(fill(words, width).splitlines()) == words
-
-
 @pytest.mark.parametrize("width", range(12, 60))
 def test_a_count_of_gpus_and_its_name_stay_in_one_line(width: int) -> None:
     said = "Six others may be as fast: 8 × B300 (12 % dearer) or 16 × A6000, by 2 days"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from textwrap import wrap
+
+from advisor.tables.text_table import fill
 
 LINE = 98
 """Columns of a line: a terminal's 100, without the one at either end that the terminal program
@@ -21,6 +22,5 @@ def of_two_lines(sentences: Iterable[str], width: int = LINE) -> str:
 
 
 def sentence_lines(sentence: str, width: int) -> list[str]:
-    """The sentence in lines; a count of GPUs stays with its name, and so do the parts of one."""
-    lines = wrap(sentence.replace(" × ", "\u00a0×\u00a0"), width, break_on_hyphens=False)
-    return [line.replace("\u00a0", " ") for line in lines]
+    """The sentence in lines, of which none ends within a name or between a count and its GPUs."""
+    return fill(sentence, width, break_on_hyphens=False).split("\n")

@@ -149,7 +149,7 @@ def _changed(cells: Mapping[str, str], snapshot: Snapshot, corrected: Host | Non
     return made
 
 
-_AS_TYPED = re.compile(r"\b(currency|usd_per_unit) (?=[A-Z]{3} and|[0-9])")
+_AS_TYPED = re.compile(r"\b(currency|usd_per_unit) (?=[A-Z]{3} (?:and|or)|[0-9]|with )")
 """Columns beside the one that is wrong, in what is said of it."""
 
 

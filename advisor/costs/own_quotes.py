@@ -234,9 +234,11 @@ class _Form(TypedRow):
         try:
             number, codes = without_currency(cells["price"])
             if codes and currency not in codes and currency == "USD":
+                rate = _known_rate(codes[0]) if len(codes) == 1 else None
                 raise InputError(
                     f"{shown(cells['price'])} is in another currency: write {number}, currency "
-                    f"{codes[0]} and usd_per_unit {_such_as(codes[0])}"
+                    f"{' or '.join(codes)} and usd_per_unit "
+                    f"{rate or 'with the US dollars of one that day'}"
                 )
             if codes and currency not in codes:
                 said = "dollars" if codes == DOLLARS else " or ".join(codes)
@@ -257,10 +259,11 @@ class _Form(TypedRow):
                 self.wrong("usd_per_unit", "is for other currencies than USD: leave it empty")
         elif (usd_per_unit := _rate(rate)) is None:
             lack = f"{shown(rate)} is no exchange rate" if rate else "the exchange rate is missing"
+            known = _known_rate(currency)
+            such = "" if known is None else f", like {known}"
             self.wrong(
                 "usd_per_unit",
-                f"{lack}: write the US dollars of one {currency} on the day of the quote, like "
-                f"{_such_as(currency)}",
+                f"{lack}: write the US dollars of one {currency} on the day of the quote{such}",
             )
             return price, None
         else:
@@ -301,12 +304,12 @@ def _identified(quote: Quote) -> Quote:
     return quote._replace(quote_id=f"own:{digest}")
 
 
-def _such_as(currency: str) -> str:
-    """A rate to write, with its day where one ships."""
+def _known_rate(currency: str) -> str | None:
+    """The US dollars of one with their day, where a rate ships."""
     from price_catalog.exchange_rates import exchange_rates
 
     known = exchange_rates().get(currency)
-    return "1.08" if known is None else f"{known.usd_per_unit} (of {known.on})"
+    return None if known is None else f"{known.usd_per_unit} (of {known.on})"
 
 
 def _rate(text: str) -> Decimal | None:

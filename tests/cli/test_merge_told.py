@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,8 +18,7 @@ def test_times_that_no_gpu_can_reach_are_told_of_as_they_come_in(
     fast = {"training_days": 1e-4, "training_days_low": None, "training_days_high": None}
     for name, changes in (("good", [{}]), ("fast", [fast]), ("both", [{}, fast, fast])):
         lines = [
-            journal.to_json(replace(record(f"{name}-{n}"))) | change
-            for n, change in enumerate(changes)
+            journal.to_json(record(f"{name}-{n}")) | change for n, change in enumerate(changes)
         ]
         (tmp_path / f"{name}.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
     files = [str(tmp_path / f"{name}.jsonl") for name in ("good", "fast", "both", "fast")]

@@ -89,7 +89,13 @@ def test_another_currency_needs_its_rate() -> None:
         "'€900' is in another currency: write 900, currency EUR and usd_per_unit 1.1403 "
         "(of 2026-09-25)"
     )
-    assert "write 9000, currency SEK and usd_per_unit 1.08" in wrong(price="9000 SEK")["price"]
+    # No rate is made up for what has none here, nor a currency chosen of several.
+    for price, mend in (
+        ("9000 SEK", "write 9000, currency SEK and usd_per_unit with the US dollars of one that"),
+        ("9000 kr", "write 9000, currency SEK or NOK or DKK and usd_per_unit with the US"),
+    ):
+        assert mend in wrong(price=price)["price"]
+    assert wrong(currency="SEK")["usd_per_unit"].endswith("one SEK on the day of the quote")
     said = wrong(price="€900", currency="GBP", usd_per_unit="1.31")["price"]
     assert said == "'€900' is in EUR, the currency GBP: which is it?"
     assert "currency twice" in wrong(price="££900", currency="GBP", usd_per_unit="1.31")["price"]
