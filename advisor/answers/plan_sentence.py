@@ -141,7 +141,7 @@ def _does(loaded: Loaded, plan: Plan, most: int) -> str:
     ]
     if more > 0:
         verbs = list(dict.fromkeys(verb for verb, _ in does[most:]))
-        other = set(verbs) <= {"buy", "add", "rent", "use"} and verbs != [does[most - 1][0]]
+        other = {*verbs} <= {"buy", "add", "rent", "use"} - {does[most - 1][0]}
         done.append(f"{' and '.join(verbs) if other else f'{more} more'} as listed below")
     said = " and ".join(filter(None, (", ".join(done[:-1]), done[-1])))
     return said[:1].upper() + said[1:]

@@ -19,7 +19,7 @@ from advisor.planning.plan_grant import load_grant, plan_loaded
 from advisor.planning.planned import Planned
 from advisor.planning.report.markdown_csv_json import to_markdown
 from advisor.planning.sensitivity.explain import Alternative
-from advisor.planning.solver.plan import Placed, Purchase
+from advisor.planning.solver.plan import Placed, Purchase, Rented
 from advisor.planning.solver.problem import Rules
 from advisor.store import Store
 from tests.planning.forms_for_tests import NOTHING, SMALL, TODAY, grant_head, read, report_for
@@ -117,6 +117,14 @@ def test_the_first_line_takes_two_lines_of_a_small_terminal(
     short = plan_sentence(found.loaded, several, 80)
     assert len(sentence_lines(short, 80)) < len(sentence_lines(said, 80))
     assert short.count("12 × (") in (1, 2) and "as listed below" in short
+    # What is not named is not bought a second time.
+    rental = problem.rentals[0]
+    runs = Rented(
+        experiment_id=plan.placed[0].experiment_id, rental_id=rental.rental_id, year=0, runs=1
+    )
+    both = replace(several, purchases=several.purchases[:2], rented=(runs,))
+    renting = plan_sentence(found.loaded, both, 80)
+    assert re.search(r"^Buy 12 × \([^)]+\) and 2 more as listed below: ", renting)
     # What takes as many lines without it keeps it.
     assert plan_sentence(found.loaded, plan, 400) == plan_sentence(found.loaded, plan)
 
