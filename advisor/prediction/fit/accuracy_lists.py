@@ -112,12 +112,12 @@ half-width of encoders was 1.31 before and 1.19 after.
 A multiprocessor fetches no more than 20 bytes a clock, however fast the memory is. Our pairs of
 H100 and H200 showed it: with either out the other was told wrongly, by 12 and 6 %, and all that
 waits for the memory gained too much from the H200's. The fit is likelier by 15, and with a GPU out
-our own stack is 6 % off for 11. The likelihood does not tell 18 from 21; by 20 the B200 is told
-better than by 18.
+our own stack is 6 % off for 11.
 
-Where memory and multiprocessors are alike fast, both are joined by their fourth powers. By their
-squares the fit would be likelier by 6 more, but 74 % of the intervals would hold with all Hopper
-out, for 81, and Table 1 be 10.6 % off with a GPU out, for 9.9.
+The likelihood does not tell 18 bytes from 21. 20 are 1.28 times what an H100's memory has and 0.89
+of an H200's, and by 20 the B200 is told better than by 18. The two limits are joined by their
+fourth powers. By their squares the fit would be likelier by 6 more, but 74 % of the intervals would
+hold with all Hopper out, for 81, and Table 1 be 10.6 % off with a GPU out, for 9.9.
 
 The two factors of plain convolutional networks hold where no compiler writes their norms and
 activations as one kernel. ResNets in half precision that were told a third too slow prompted it; it

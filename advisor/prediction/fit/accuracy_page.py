@@ -212,7 +212,7 @@ def _of_cards(cuts: Cuts) -> list[str]:
         ratio_table(cuts.ratios),
         "Of these, BERT-large on one GPU of each, by which sellers compare cards:",
         bert_table(cuts.ratios),
-        _line(FEW_PAIRS),
+        listed(FEW_PAIRS),
         "## Links",
         listed(LINKS),
         "## Cards held back by their watts",

@@ -26,8 +26,8 @@ eight GPUs that the evidence holds. A ring through all of a machine's ports uses
 CLOCK_BYTES = 20.0
 """Bytes that a multiprocessor's kernels fetch in a clock, however fast the memory is, about: so
 many are on their way at a time. The H200's memory is 1.43 times as fast as the H100's, with the
-same multiprocessors, and the 72 trainings that we measured on both are 1.08 times as fast in the
-middle (docs/measurements.md, kernel by kernel)."""
+same multiprocessors, and the trainings that we measured on both are 1.08 times as fast in the
+middle (tests/prediction/test_reached_bandwidth.py has the pairs)."""
 CLOCK_FLOPS = 128.0
 """FLOP of `load_rate` that a multiprocessor has a clock."""
 

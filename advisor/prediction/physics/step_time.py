@@ -1,8 +1,8 @@
 """The seconds that each part of an optimiser step takes where the hardware alone decides.
 
 A step is a sum (an additive roofline): operations at the dense peak, operand traffic, traffic of
-the elementwise operations, logits, unfused scores and scans at the memory's bandwidth, depthwise
-convolutions at the rate of the load units (their taps share no operands that a matrix unit could
+the elementwise operations, logits, unfused scores and scans at the bandwidth that kernels reach,
+depthwise convolutions at the rate of the load units (their taps share no operands that a matrix unit could
 reuse), the update, the exchange of gradients, offloading. Each part is multiplied by a fitted
 factor (`factors.py`) that says how far from the datasheet real kernels stay.
 """
