@@ -113,8 +113,8 @@ def test_the_doubt_of_a_price_says_at_which_the_plan_would_be_another(planned: P
     assert plan is not None and found is not None
     bought = {each.machine_id for each in plan.purchases}
     (machine,) = (m for m in planned.loaded.problem.machines if m.machine_id in bought)
-    words = f"a quote for {machine.label}: it costs nothing, and ", "$5 or less changes the decision"
-    told = replace(planned, explanation=replace(found, ask=(Finding(words=words),)))
+    words = f"a quote for {machine.label}: it costs nothing, and $5 or less changes the decision"
+    told = replace(planned, explanation=replace(found, ask=(Finding(words=(words,)),)))
     (price,) = (x for x in plan_doubts(told, "advisor plan", quick=True) if x.about == "price")
     assert price.words.endswith("; $5 or less changes the decision")
 

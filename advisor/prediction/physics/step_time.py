@@ -2,9 +2,9 @@
 
 A step is a sum (an additive roofline): operations at the dense peak, operand traffic, traffic of
 the elementwise operations, logits, unfused scores and scans at the bandwidth that kernels reach,
-depthwise convolutions at the rate of the load units (their taps share no operands that a matrix unit could
-reuse), the update, the exchange of gradients, offloading. Each part is multiplied by a fitted
-factor (`factors.py`) that says how far from the datasheet real kernels stay.
+depthwise convolutions at the rate of the load units (their taps share no operands that a matrix
+unit could reuse), the update, the exchange of gradients, offloading. Each part is multiplied by a
+fitted factor (`factors.py`) that says how far from the datasheet real kernels stay.
 """
 
 from __future__ import annotations
