@@ -18,7 +18,7 @@ from bench_runner.recipes import load_recipes
     [
         ("pythia-160m", "250k"),
         ("pythia-1b", "40k"),
-        ("roberta", "40k"),
+        ("roberta", "200k"),
         ("timm-coatnet-0-rw-224", "100k"),
     ],
 )
