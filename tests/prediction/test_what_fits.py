@@ -100,7 +100,7 @@ def test_offloading_is_held_against_the_host_s_memory(costs: MemoryCosts) -> Non
     assert fits(WORKLOADS["pythia-6.9b"], CHIPS["A100"], 2, costs)
 
 
-def test_seven_billion_parameters_fill_an_h200_where_nothing_is_offloaded(
+def test_seven_billion_parameters_fill_an_h200_with_zero_1_where_nothing_is_offloaded(
     costs: MemoryCosts,
 ) -> None:
     """Pythia 6.9B ran out of memory there at micro-batch 1 with ZeRO-1, two others of 6.9 and 7.2B
