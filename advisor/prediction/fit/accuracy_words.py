@@ -85,7 +85,7 @@ links (below). None has a rule of its own. The V100 is told 12 % off beside the 
 of thirty pairs, and within 4 % for BERT-large.
 
 The RTX A4000 is told 13 to 23 % too slow for BERT, with micro-batches of an eighth to a fifth of
-the A100's, and right for ResNet-50. The B200 is told 13 % too slow beside the H100: its
+the A100's, and right for ResNet-50. The B200 is told 11 % too slow beside the H100: its
 multiprocessors may fetch more a clock than an H100's, of which nothing is known here."""
 
 BEYOND_GOAL = """
