@@ -33,12 +33,21 @@ class Counted:
     elements: int
     """Kept for the backward pass, attention scores apart."""
     scores: int
+    plain_scores: int
+    """Of `scores`: those that the model's own code computes, where torch's fused attention is not
+    asked."""
+    masked_scores: int
+    """... and those that torch's is asked for with a mask, or with what is added to them."""
     taps: int
     """Products of depthwise convolutions."""
     normed_pixels: int
     """Of batch norms: positions of which each channel's statistics are taken."""
     grouped: int
     """What convolutions in groups of channels write, depthwise ones apart."""
+    copied: int
+    """Of `elements`: what an activation in place overwrites and its gradient asks for."""
+    weighted: int
+    """Convolutions and linear layers, each with weights of its own."""
     layers: int
     tokens: int
     width: int
@@ -80,9 +89,12 @@ class TimmModel(Architecture):
             convolution=round(counted.convolution * area),
             elements=round(counted.elements * area),
             scores=round(counted.scores * square),
+            plain_scores=round(counted.plain_scores * square),
+            masked_scores=round(counted.masked_scores * square),
             taps=round(counted.taps * area),
             normed_pixels=round(counted.normed_pixels * area),
             grouped=round(counted.grouped * area),
+            copied=round(counted.copied * area),
             tokens=max(1, round(counted.tokens * area)),
         )
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-VERSION = 20
+VERSION = 21
 """Counts up when the factors or effects change their meaning: an older fit is then fitted anew."""
 COVARIANCE = 1e-6
 """What covariances are counted in."""

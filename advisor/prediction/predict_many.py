@@ -29,20 +29,24 @@ from advisor.prediction.physics.factors import (
     whole_attention,
 )
 from advisor.prediction.physics.memory import ANY, Option, Wanted, sample_bytes
-from advisor.prediction.physics.step_time import (
+from advisor.prediction.physics.step_parts import (
     TERMS,
-    busy_seconds,
-    company_share,
+    copied_seconds,
     dropout_seconds,
     expert_seconds,
     fused_attention,
     kernels_written,
+    launch_seconds,
     least_seconds,
     loop_seconds,
     norm_seconds,
     opened,
-    options_for,
     score_seconds,
+)
+from advisor.prediction.physics.step_time import (
+    busy_seconds,
+    company_share,
+    options_for,
     traffic_terms,
     work_multiple,
     work_terms,
@@ -335,8 +339,15 @@ def _fastest(
         compiled = compiled + for_alone * factors[_AT["dropout"]]
         for_sharded = dropout_seconds(columns, one_kernel, kernels_written(sharded, columns))
         apart = apart + for_sharded * factors[_AT["dropout"]]
-    looping = bool(columns.expert_products.any())
     elementwise = parts[_AT["elementwise"]]
+    if columns.copied_elements.any():
+        for term, copied in zip(("elementwise", "issue"), copied_seconds(columns), strict=True):
+            spared = np.where(kernels_written(alone, columns), copied, 0.0)
+            terms[_AT[term]] = terms[_AT[term]] - spared
+            compiled = compiled - spared * factors[_AT[term]]
+            spared = np.where(kernels_written(sharded, columns), copied, 0.0) * factors[_AT[term]]
+            apart = apart - spared
+            elementwise = elementwise - (spared if term == "elementwise" else 0.0)
     if options[0].lean:
         fused = parts[_AT["logits"]] * (
             columns.fuses_loss * (value["fused logits"] - 1.0)
@@ -349,6 +360,8 @@ def _fastest(
     update, exposed, exchanged, launches, offloaded = (
         factors[_AT[term]] for term in ("update", "exposed", "exchange", "launches", "offload")
     )
+    looping = bool(columns.expert_products.any())
+    waiting = bool((columns.convnet & (columns.launched_layers > 0.0)).any())
     for number, option in enumerate(options):
         micro = wanted.micro_batch(option, columns, fitted.costs, samples[number])
         multiple = work_multiple(option)
@@ -359,6 +372,10 @@ def _fastest(
         seconds += shown[3] * launches
         if looping:
             waits = loop_seconds(option, columns, np.maximum(micro, 1.0))
+            seconds += waits * multiple * factors[_AT["loops"]]
+        if waiting:
+            waits = launch_seconds(columns, np.maximum(micro, 1.0), terms)
+            waits = np.where(kernels_written(option, columns), waits, 0.0)
             seconds += waits * multiple * factors[_AT["loops"]]
         if option.offloading:
             seconds += offload * offloaded

@@ -6,9 +6,9 @@ Every architecture that `timm.list_models()` names is built with 1,000 classes o
 which holds no numbers, and two samples of its own default size are passed through. Products,
 convolutions and attention are counted by torch's own formulas (torch.utils.flop_counter), the
 elements kept for the backward pass by autograd's own hooks, what batch norms take statistics of by
-channel, what convolutions in groups of channels write by their outputs. What cannot be built is
-left out and said on stderr. Takes about a quarter of an hour on one core; needs no GPU and no
-download.
+channel, what convolutions in groups of channels write by their outputs, scores by whether the model
+asks torch for its attention. What cannot be built is left out and said on stderr. Takes about a
+quarter of an hour on one core; needs no GPU and no download.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import math
 import sys
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import torch
 from torch import nn
@@ -30,6 +31,8 @@ from bench_runner.timm_models import CLASSES, COLUMNS
 _SAMPLES = 2
 _aten = torch.ops.aten
 _NORMS = (_aten.native_batch_norm, _aten.cudnn_batch_norm, _aten._batch_norm_with_update)
+_OVERWRITE = (_aten.silu_, _aten.hardswish_, _aten.hardtanh_, _aten.hardsigmoid_, _aten.mish_)
+"""Activations in place whose gradient asks for what they overwrite: autograd keeps a copy of it."""
 
 
 class _Counter(TorchDispatchMode):  # type: ignore[misc]
@@ -38,7 +41,7 @@ class _Counter(TorchDispatchMode):  # type: ignore[misc]
     def __init__(self) -> None:
         super().__init__()
         self.matmul = self.attention = self.convolution = self.taps = self.scores = 0
-        self.normed_pixels = self.grouped = 0
+        self.normed_pixels = self.grouped = self.copied = self.weighted = 0
         self.softmax: dict[int, torch.Tensor] = {}
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -49,6 +52,10 @@ class _Counter(TorchDispatchMode):  # type: ignore[misc]
             self.softmax[_storage(out)] = out
         if packet in _NORMS:
             self.normed_pixels += out[0].numel() // out[0].shape[1]
+        if packet in _OVERWRITE:
+            self.copied += out.numel()
+        if packet in (_aten.convolution, _aten.mm, _aten.addmm):
+            self.weighted += 1
         if packet in flop_registry:
             operations = int(flop_registry[packet](*args, **(kwargs or {}), out_val=out))
             if packet is _aten.convolution:
@@ -63,6 +70,21 @@ class _Counter(TorchDispatchMode):  # type: ignore[misc]
             else:
                 self.attention += operations
         return out
+
+
+class _Asked:
+    """Attention that a model asks torch for: how many scores, and of how many with a mask."""
+
+    def __init__(self) -> None:
+        self.scores = self.masked_scores = 0
+        self._attention = torch.nn.functional.scaled_dot_product_attention
+
+    def __call__(self, query: Any, key: Any, value: Any, *rest: Any, **named: Any) -> Any:
+        scores = math.prod(query.shape[:-1]) * key.shape[-2]
+        self.scores += scores
+        if (rest[0] if rest else named.get("attn_mask")) is not None:
+            self.masked_scores += scores
+        return self._attention(query, key, value, *rest, **named)
 
 
 def _storage(tensor: torch.Tensor) -> int:
@@ -130,11 +152,13 @@ def count(name: str) -> dict[str, Any]:
         return tensor
 
     counter = _Counter()
+    asked = _Asked()
     kernel = torch.nn.attention.SDPBackend.MATH
     with (
         torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor),
         torch.nn.attention.sdpa_kernel(kernel),
         torch.device("meta"),
+        patch.object(torch.nn.functional, "scaled_dot_product_attention", asked),
         counter,
     ):
         model(images)
@@ -159,9 +183,13 @@ def count(name: str) -> dict[str, Any]:
         "features": getattr(model, "head_hidden_size", None) or model.num_features,
         "elements": elements // _SAMPLES,
         "scores": counter.scores // _SAMPLES,
+        "plain_scores": max(counter.scores - asked.scores, 0) // _SAMPLES,
+        "masked_scores": asked.masked_scores // _SAMPLES,
         "taps": counter.taps // _SAMPLES,
         "normed_pixels": counter.normed_pixels // _SAMPLES,
         "grouped": counter.grouped // _SAMPLES,
+        "copied": counter.copied // _SAMPLES,
+        "weighted": counter.weighted,
         "layers": layers,
         "tokens": tokens,
         "width": width,

@@ -12,14 +12,8 @@ from advisor.prediction.model.workload import workload_of
 from advisor.prediction.physics.columns import Columns, WorkloadTable
 from advisor.prediction.physics.memory import ANY, Option, Wanted, sample_bytes
 from advisor.prediction.physics.step_model import StepModel
-from advisor.prediction.physics.step_time import (
-    LOOP_S,
-    STEP_S,
-    TERMS,
-    loop_seconds,
-    options_for,
-    step_terms,
-)
+from advisor.prediction.physics.step_parts import LOOP_S, TERMS, loop_seconds
+from advisor.prediction.physics.step_time import STEP_S, options_for, step_terms
 from advisor.prediction.predict_many import _fastest, predict_many
 from advisor.prediction.predict_one import predict
 from advisor.prediction.shipped_predictions import shipped_fit

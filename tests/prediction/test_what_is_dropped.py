@@ -18,7 +18,8 @@ from advisor.prediction.model.targets import Run, Target
 from advisor.prediction.model.workload import workload_of
 from advisor.prediction.physics.columns import Columns, WorkloadTable
 from advisor.prediction.physics.memory import Option
-from advisor.prediction.physics.step_time import TERMS, attention_squares, step_terms
+from advisor.prediction.physics.step_parts import TERMS, attention_squares
+from advisor.prediction.physics.step_time import step_terms
 from bench_runner.architecture import KINDS, Architecture
 from bench_runner.architecture_text import ModernBert, ModernBertDecoder
 from bench_runner.recipes import Recipe, load_recipes

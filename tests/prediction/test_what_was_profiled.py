@@ -15,7 +15,8 @@ from advisor.prediction.model.workload import Workload, workload_of
 from advisor.prediction.physics.columns import Columns, WorkloadTable
 from advisor.prediction.physics.factors import INDEX, Rows, row_factors, starts
 from advisor.prediction.physics.memory import Option, sample_bytes
-from advisor.prediction.physics.step_time import TERMS, opened, step_terms, work_terms
+from advisor.prediction.physics.step_parts import TERMS, opened
+from advisor.prediction.physics.step_time import step_terms, work_terms
 from advisor.prediction.predict_many import predict_many
 from advisor.prediction.shipped_predictions import shipped_fit
 from bench_runner.flops import counted_architecture

@@ -9,7 +9,8 @@ from advisor.prediction.fit.fit_memory import columns_of
 from advisor.prediction.fit.observations import NATIVE, PAPER, REFERENCE, Observation
 from advisor.prediction.physics.memory import MemoryCosts
 from advisor.prediction.physics.step_model import StepModel
-from advisor.prediction.physics.step_time import least_seconds, work_terms
+from advisor.prediction.physics.step_parts import least_seconds
+from advisor.prediction.physics.step_time import work_terms
 
 if TYPE_CHECKING:
     import numpy as np

@@ -28,6 +28,7 @@ from bench_runner.architecture_two_sides import T5, EncoderDecoder
 from bench_runner.flops import count_flops, counted_architecture
 from bench_runner.kernels import fuses_loss, most_promising
 from bench_runner.recipes import IMAGE_FAMILIES, Precision, Recipe
+from bench_runner.timm_models import TimmModel
 
 MASKED_SHARE = 0.15
 """Of a masked language model's tokens, those with a label (bench_runner/worker/models.py)."""
@@ -77,6 +78,11 @@ class Workload:
     """Of batch norms: the positions, a sample, of which each channel's statistics are taken."""
     grouped_elements: float
     """What convolutions in groups of channels write, a sample."""
+    copied_elements: float
+    """Those of `layer_elements` that are kept because an activation overwrites them: where a
+    compiler writes the kernel, it computes them anew."""
+    launched_layers: float
+    """Of a convolutional network: layers with weights, each with kernels that a host launches."""
     dropped_elements: float
     """Hidden elements, a sample, of which some are dropped."""
     dropped_scores: float
@@ -87,7 +93,7 @@ class Workload:
     fused_attention: bool
     """Whether free-lunch settings bring a fused attention kernel."""
     always_fused: bool
-    """Whether naive settings have it too: timm's models take it unasked."""
+    """Whether naive settings have it too: timm's models take it unasked, if they take it at all."""
     opens: bool
     """Whether compiling the model as a whole opens that kernel into products and a softmax."""
     layered: bool
@@ -167,12 +173,16 @@ def workload_of(recipe: Recipe) -> Workload:
         scan_elements=shape.scan_elements,
         normed_pixels=shape.normed_pixels,
         grouped_elements=shape.grouped_elements,
+        copied_elements=shape.copied_elements,
+        launched_layers=shape.launched_layers,
         dropped_elements=dropped_elements(architecture, shape.tokens, dropped),
         dropped_scores=shape.score_elements if dropped.scores else 0.0,
         masked_share=masked_share(architecture, arguments, length, where=where),
         causal=shape.causal,
         # No fused kernel adds a bias that is learnt, as T5's of its positions are.
-        fused_attention=support.attention != "eager" and not isinstance(architecture, T5),
+        fused_attention=support.attention != "eager"
+        and not isinstance(architecture, T5)
+        and not _computes_scores(architecture),
         always_fused=recipe.model.timm is not None,
         opens=_opens(architecture) and recipe.model.timm is None,
         layered=most_promising(recipe).compilation == "regional",
@@ -192,6 +202,14 @@ def _opens(architecture: Architecture) -> bool:
     """BERT's and ViT's kin: profiles of both have no fused kernel where they are compiled whole. A
     decoder keeps its own, and so does ModernBERT by its times."""
     return isinstance(architecture, Bert | Vit)
+
+
+def _computes_scores(architecture: Architecture) -> bool:
+    """Whether a model of timm's computes its scores by code of its own, most of them, as Swin
+    does."""
+    if not isinstance(architecture, TimmModel):
+        return False
+    return 2 * architecture.counted.plain_scores > architecture.counted.scores
 
 
 def labelled_alone(workload: Workload) -> Workload:

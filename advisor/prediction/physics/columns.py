@@ -51,6 +51,8 @@ _WORKLOAD_NUMBERS = (
     "scan_elements",
     "normed_pixels",
     "grouped_elements",
+    "copied_elements",
+    "launched_layers",
     "dropped_elements",
     "dropped_scores",
     "masked_share",
@@ -82,6 +84,8 @@ class Columns:
     scan_elements: Floats
     normed_pixels: Floats
     grouped_elements: Floats
+    copied_elements: Floats
+    launched_layers: Floats
     dropped_elements: Floats
     dropped_scores: Floats
     masked_share: Floats

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from advisor.prediction.physics.columns import Columns
 from advisor.prediction.physics.memory import Option
-from advisor.prediction.physics.step_time import TERMS
+from advisor.prediction.physics.step_parts import TERMS
 
 if TYPE_CHECKING:
     import numpy as np

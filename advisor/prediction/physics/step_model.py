@@ -20,7 +20,8 @@ from advisor.prediction.physics.factors import (
 )
 from advisor.prediction.physics.memory import HOST_GIB_A_GPU, MemoryCosts, Option, micro_batch
 from advisor.prediction.physics.paper_clock import hidden_share
-from advisor.prediction.physics.step_time import TERMS, fitting_options, step_terms
+from advisor.prediction.physics.step_parts import TERMS
+from advisor.prediction.physics.step_time import fitting_options, step_terms
 
 if TYPE_CHECKING:
     import numpy as np
