@@ -36,8 +36,6 @@ class Counted:
     plain_scores: int
     """Of `scores`: those that the model's own code computes, where torch's fused attention is not
     asked."""
-    masked_scores: int
-    """... and those that torch's is asked for with a mask, or with what is added to them."""
     taps: int
     """Products of depthwise convolutions."""
     normed_pixels: int
@@ -90,7 +88,6 @@ class TimmModel(Architecture):
             elements=round(counted.elements * area),
             scores=round(counted.scores * square),
             plain_scores=round(counted.plain_scores * square),
-            masked_scores=round(counted.masked_scores * square),
             taps=round(counted.taps * area),
             normed_pixels=round(counted.normed_pixels * area),
             grouped=round(counted.grouped * area),

@@ -28,14 +28,13 @@ from advisor.prediction.physics.factors import (
     row_factors,
     whole_attention,
 )
-from advisor.prediction.physics.memory import ANY, Option, Wanted, sample_bytes
+from advisor.prediction.physics.memory import ANY, Option, Wanted, kernels_written, sample_bytes
 from advisor.prediction.physics.step_parts import (
     TERMS,
     copied_seconds,
     dropout_seconds,
     expert_seconds,
     fused_attention,
-    kernels_written,
     launch_seconds,
     least_seconds,
     loop_seconds,

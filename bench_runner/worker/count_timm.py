@@ -73,17 +73,14 @@ class _Counter(TorchDispatchMode):  # type: ignore[misc]
 
 
 class _Asked:
-    """Attention that a model asks torch for: how many scores, and of how many with a mask."""
+    """Attention that a model asks torch for: how many scores."""
 
     def __init__(self) -> None:
-        self.scores = self.masked_scores = 0
+        self.scores = 0
         self._attention = torch.nn.functional.scaled_dot_product_attention
 
     def __call__(self, query: Any, key: Any, value: Any, *rest: Any, **named: Any) -> Any:
-        scores = math.prod(query.shape[:-1]) * key.shape[-2]
-        self.scores += scores
-        if (rest[0] if rest else named.get("attn_mask")) is not None:
-            self.masked_scores += scores
+        self.scores += math.prod(query.shape[:-1]) * key.shape[-2]
         return self._attention(query, key, value, *rest, **named)
 
 
@@ -184,7 +181,6 @@ def count(name: str) -> dict[str, Any]:
         "elements": elements // _SAMPLES,
         "scores": counter.scores // _SAMPLES,
         "plain_scores": max(counter.scores - asked.scores, 0) // _SAMPLES,
-        "masked_scores": asked.masked_scores // _SAMPLES,
         "taps": counter.taps // _SAMPLES,
         "normed_pixels": counter.normed_pixels // _SAMPLES,
         "grouped": counter.grouped // _SAMPLES,

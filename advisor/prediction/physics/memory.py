@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from advisor.prediction.physics.columns import Columns
 
     Floats = NDArray[np.float64]
+    Flags = NDArray[np.bool_]
 
 GIB = 2.0**30
 ADAM_STATES = 2
@@ -221,6 +222,13 @@ def update_bytes(option: Option, columns: Columns, static: Floats) -> Floats:
     return static + own * columns.parameters / columns.count
 
 
+def kernels_written(option: Option, columns: Columns) -> Flags:
+    """Where a compiler writes the layers' kernels. DeepSpeed's are not, by the paper's
+    settings."""
+    result: Flags = columns.compiles & (option.free_lunch and (option.stage == 0 or option.lean))
+    return result
+
+
 def sample_bytes(option: Option, columns: Columns, costs: MemoryCosts) -> Floats:
     """What one more sample in the micro-batch costs."""
     import numpy as np
@@ -238,7 +246,8 @@ def sample_bytes(option: Option, columns: Columns, costs: MemoryCosts) -> Floats
         score = np.where(columns.fused & columns.always_fused, 0.0, naive)
         logit = costs.mixed_logit
         scan = 12.0  # without its kernel a scan writes three FP32 arrays of all states
-    layers = columns.layer_elements * layer + columns.score_elements * score
+    copied = np.where(kernels_written(option, columns), columns.copied_elements, 0.0)
+    layers = (columns.layer_elements - copied) * layer + columns.score_elements * score
     layers = layers + np.where(columns.convnet, 0.0, columns.scan_elements * scan)
     if not (option.stage or option.half_weights):
         # Experts keep FP32 there, where a layer is counted in half precision (step_time.py).

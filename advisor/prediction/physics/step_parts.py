@@ -172,13 +172,6 @@ def norm_seconds(columns: Columns) -> Floats:
     return columns.normed_pixels * (NORM_PIXEL_S * columns.share)
 
 
-def kernels_written(option: Option, columns: Columns) -> Flags:
-    """Where a compiler writes the layers' kernels. DeepSpeed's are not, by the paper's
-    settings."""
-    result: Flags = columns.compiles & (option.free_lunch and (option.stage == 0 or option.lean))
-    return result
-
-
 def rounds_experts(option: Option) -> bool:
     """Whether the weights themselves are in half precision, as DeepSpeed and FSDP hold them."""
     return option.stage > 0 or option.half_weights

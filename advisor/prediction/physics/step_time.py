@@ -20,6 +20,7 @@ from advisor.prediction.physics.memory import (
     OPTIONS,
     MemoryCosts,
     Option,
+    kernels_written,
     micro_batch,
 )
 from advisor.prediction.physics.step_parts import (
@@ -29,7 +30,6 @@ from advisor.prediction.physics.step_parts import (
     dropout_seconds,
     expert_seconds,
     fused_attention,
-    kernels_written,
     launch_seconds,
     loop_seconds,
     norm_seconds,
