@@ -239,12 +239,17 @@ def _parse(line: str, where: str) -> Measurement:
 def merge(files: Iterable[Path]) -> list[Measurement]:
     """The records of several files, each id once, in the order in which they first appear.
 
-    Raises ValueError, also where one of them is not there.
+    Raises ValueError, also where one of them is not there, or an id stands for two things.
     """
     found: dict[str, Measurement] = {}
     for path in files:
         if not path.exists():
             raise ValueError(f"there is no file {path}: name a file of records")
         for measurement in read(path):
-            found.setdefault(measurement.measurement_id, measurement)
+            name = measurement.measurement_id
+            if found.setdefault(name, measurement) != measurement:
+                raise ValueError(
+                    f"{path}: the record {name} was read before with other content: take one of "
+                    "the two out of its file"
+                )
     return list(found.values())

@@ -11,8 +11,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from advisor.answers.merge_words import merged_words
 from advisor.cli.command import ANSWERED, NO_ANSWER, add_format, open_store, terminal_width
 from advisor.costs.amounts import counted
+from advisor.parse import InputError
 from advisor.tables.text_table import fill
 
 if TYPE_CHECKING:
@@ -44,19 +46,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="what a merge would do with labs' records; nothing is kept",
     )
+    parser.add_argument(
+        "--replace",
+        action="store_true",
+        help="put the file's rows in the place of yours with the same id",
+    )
     add_format(parser)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Bring them in, one after the other, or look. Raises StoreError."""
+    """Bring them in, one after the other, or look. Raises StoreError and InputError."""
+    if options.check and options.replace:
+        raise InputError(
+            "--check keeps nothing, so --replace does nothing beside it: leave one out"
+        )
     store = open_store(options)
     if options.check:
         return _check(store, options)
     before = _impossible(store)
     for file in options.files:
-        added = store.merge(Path(file))
-        after = _impossible(store) if added else before
-        print(f"{file}: {counted(added, 'new row')}{_told(after - before)}", file=sys.stderr)
+        merged = store.merge(Path(file), replace=options.replace)
+        after = _impossible(store) if merged.added or merged.replaced else before
+        print(f"{file}: {merged_words(merged, file)}{_told(after - before)}", file=sys.stderr)
         before = after
     return ANSWERED
 

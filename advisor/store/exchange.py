@@ -118,17 +118,18 @@ def _problem(record: Measurement) -> str | None:
     return None
 
 
-def add_local(connection: duckdb.DuckDBPyConnection, tables: Tables, *, merged: bool) -> int:
-    """Add the rows that are not there yet, all in one transaction; how many those were.
-
-    What is ``merged`` was written by others, so its prices must be for something known here.
-    """
+def add_local(connection: duckdb.DuckDBPyConnection, tables: Tables) -> int:
+    """Add the rows that are not there yet, all in one transaction; how many those were."""
     with transaction(connection):
-        return add_rows(connection, tables, merged=merged)
+        return add_rows(connection, tables)
 
 
 def add_rows(connection: duckdb.DuckDBPyConnection, tables: Tables, *, merged: bool = False) -> int:
-    """The same inside a transaction that is open already."""
+    """The same inside a transaction that is open already.
+
+    What is ``merged`` was written by others: its prices must be for something known here, its
+    figures must be possible.
+    """
     if merged:
         from advisor.store.merge_checks import check_items, check_room
 
@@ -325,6 +326,7 @@ def _json_tables(path: Path) -> Tables:
     """The rows of a JSON-lines file; a StoreError names the line that cannot be read."""
     tables: dict[str, list[Values]] = {}
     records: list[Measurement] = []
+    seen: dict[tuple[Any, ...], object] = {}
     number = 0
     from advisor.store.merge_checks import check_number
 
@@ -343,8 +345,10 @@ def _json_tables(path: Path) -> Tables:
             table = row.pop("table", None)
             if table is None:
                 records.append(from_json(row))
+                _check_once(("measurement", records[-1].measurement_id), records[-1], seen)
             elif isinstance(table, str) and table in _WITH_TABLE:
                 _check_row(table, row)
+                _check_once((table, *(row[column] for column in KEYS[table])), row, seen)
                 tables.setdefault(table, []).append(row)
             else:
                 raise ValueError(f"no table is called {table!r}")
@@ -364,6 +368,13 @@ def _json_tables(path: Path) -> Tables:
                 f"{path}:{number}: {problem}; mend the line or take it out; nothing was added"
             ) from None
     return {**tables, **record_tables(records, ())} | {"source": tables.get("source", [])}
+
+
+def _check_once(key: tuple[Any, ...], row: object, seen: dict[tuple[Any, ...], object]) -> None:
+    """Raise ValueError where an earlier line has this id and says something else."""
+    if seen.setdefault(key, row) != row:
+        named = " ".join(map(str, key[1:]))
+        raise ValueError(f"an earlier line says something else of the id {shown(named)}")
 
 
 def _refuse_other_files(path: Path) -> None:

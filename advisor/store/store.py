@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from advisor.prediction.model.own_model import OwnModel
     from advisor.store.exchange import Tables
     from advisor.store.lab_records import Judged
+    from advisor.store.merging import Merged
     from advisor.store.quote_draft import QuoteDraft
 
 
@@ -214,17 +215,21 @@ class Store:
             self._update(connection)
             return remove_quote(connection, quote_id)
 
-    def merge(self, path: str | Path) -> int:
-        """Bring in a JSON-lines file or another store's own rows; how many rows were new.
+    def merge(self, path: str | Path, *, replace: bool = False) -> Merged:
+        """Bring in a JSON-lines file or another store's own rows. Twice is the same as once.
 
-        Twice is the same as once. The other store is only read.
+        A row whose id is known with other content stays out, unless ``replace`` puts it in the
+        place of the user's own. The other store is only read.
         """
         from advisor.store.exchange import read_tables
+        from advisor.store.merging import merge_rows
 
         other = Path(path)
         if other.exists() and self.path.exists() and other.samefile(self.path):
             raise StoreError(f"{other} is this store itself: name another one to merge")
-        return self._add(read_tables(other, wait_s=wait_limit_s(self._wait_s)), merged=True)
+        tables = read_tables(other, wait_s=wait_limit_s(self._wait_s))
+        with self._adding() as connection:
+            return merge_rows(connection, tables, replace=replace)
 
     def export_local(self, path: str | Path) -> int:
         """Write the user's own rows as JSON lines, which `merge` reads; how many there are.
@@ -267,14 +272,20 @@ class Store:
         with self._open(write=False) as connection:
             check_whole(connection, self.path)
 
-    def _add(self, tables: Tables, *, merged: bool = False) -> int:
+    def _add(self, tables: Tables) -> int:
         from advisor.store.exchange import add_local
 
+        with self._adding() as connection:
+            return add_local(connection, tables)
+
+    @contextmanager
+    def _adding(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """The store, open to take rows of the user's, its shipped ones up to date."""
         self._create_users_own()
         with self._open(write=True) as connection:
             if self._update(connection):
                 self._note(f"updated the shipped rows of {self.path}")
-            return add_local(connection, tables, merged=merged)
+            yield connection
 
     def change_token(self) -> tuple[int, ...]:
         """Differs from an earlier one where the store may have changed since; costs two stats."""

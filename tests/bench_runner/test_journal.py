@@ -95,6 +95,10 @@ def test_merging_twice_is_merging_once(tmp_path: Path) -> None:
     assert journal.merge([a, b, a, b]) == once
     with pytest.raises(ValueError, match=r"there is no file .*not-there"):
         journal.merge([a, tmp_path / "not-there.jsonl"])
+    c = tmp_path / "c.jsonl"
+    c.write_text(json.dumps(journal.to_json(record()) | {"step_s": 7.0}) + "\n")
+    with pytest.raises(ValueError, match=r"c\.jsonl: the record m-\w+ was read before with other"):
+        journal.merge([a, b, c])
 
 
 @pytest.mark.parametrize(

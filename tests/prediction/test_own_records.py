@@ -207,10 +207,10 @@ def test_a_merge_counts_and_a_second_one_changes_nothing(own_store: Path, tmp_pa
     paper = predictions(own_store)["pythia-410m", GPU, 4]["paper_settings_days"]
     slow = own(1, "pythia-410m", GPU, 4, 1.3 * paper)
     file = merge_file(tmp_path / "mine.jsonl", [slow])
-    assert Store(own_store).merge(file) == 1
+    assert Store(own_store).merge(file).added == 1
     moved = predictions(own_store)
     assert days(own_store) > 1.1 * shipped
-    assert Store(own_store).merge(file) == 0
+    assert Store(own_store).merge(file).added == 0
     assert predictions(own_store) == moved
 
 

@@ -140,7 +140,7 @@ def test_what_is_shared_has_seconds_and_no_names(own_store: Path, tmp_path: Path
     assert facts["gpus"][0]["power_limit_w"] == 700.0
     assert (facts["gpu"]["counted_w"], facts["energy_j"]) == (655.0, 1234.5)
     # The same file again, or the records themselves, are known by their seconds.
-    assert Store(own_store).merge(out) == 0
+    assert Store(own_store).merge(out).added == 0
 
 
 @pytest.mark.parametrize("lab", [" ", "a/b", "x" * 61, "two\nlines", "C:\\lab"])
@@ -163,17 +163,17 @@ def test_inside_the_interval_a_lab_counts_and_moves_the_estimate(
     assert row["standing"] == "single"
     assert row["expected_low"] < row["training_days"] < row["expected_high"]
     assert of_labs(own_store) == {}  # to check is not to merge
-    assert Store(own_store).merge(file) == 1
+    assert Store(own_store).merge(file).added == 1
     assert of_labs(own_store) == {"Lab A": "single"}
     # With the paper's settings it is no time of the clock that ranks: it moves what is estimated
     # of these, and less what rests on our own measurements with further settings.
     slower = best_of_h100(own_store)
     assert slower.basis == "predicted" and "your own records" in (slower.reason or "")
-    assert Store(quick_store).merge(quick) == 1
+    assert Store(quick_store).merge(quick).added == 1
     faster = best_of_h100(quick_store)
     assert 1.0 < slower.paper_settings_days / faster.paper_settings_days < high / low
     assert 0.99 < slower.training_days / faster.training_days < high / low
-    assert Store(own_store).merge(file) == 0
+    assert Store(own_store).merge(file).added == 0
 
 
 def best_of_h100(store: Path) -> Any:
@@ -210,7 +210,10 @@ def test_outside_it_is_unconfirmed_until_a_second_lab_agrees(
         written(tmp_path / "b.jsonl", measured(slow * 1.01, lab="Lab A", jitter=0.01))
     )
     assert of_labs(own_store) == {"Lab A": "unconfirmed"}
-    assert Store(own_store).merge(written(tmp_path / "c.jsonl", measured(slow, lab="Lab B"))) == 0
+    assert (
+        Store(own_store).merge(written(tmp_path / "c.jsonl", measured(slow, lab="Lab B"))).added
+        == 0
+    )
     # One that is 30 % off does not agree; one at 5 % does, and both count.
     Store(own_store).merge(written(tmp_path / "d.jsonl", measured(slow * 1.3, lab="Lab C")))
     assert of_labs(own_store)["Lab C"] == "unconfirmed"
@@ -393,4 +396,4 @@ def test_a_lab_in_a_ranking_is_seen_in_the_data(
     # What was merged is handed on whole, and judged again where it comes in.
     out = tmp_path / "all.jsonl"
     assert main(["export", str(out), "--store", str(own_store)]) == 0
-    assert Store(own_store).merge(out) == 0
+    assert Store(own_store).merge(out).added == 0

@@ -46,8 +46,8 @@ def lines(path: Path, *rows: dict[str, Any]) -> Path:
 
 def test_a_sound_file_is_merged(own_store: Path, tmp_path: Path) -> None:
     file = lines(tmp_path / "a.jsonl", QUOTE, RENTAL)
-    assert Store(own_store).merge(file) == 2
-    assert Store(own_store).merge(file) == 0
+    assert Store(own_store).merge(file).added == 2
+    assert Store(own_store).merge(file).added == 0
 
 
 @pytest.mark.parametrize(
@@ -112,4 +112,4 @@ def test_a_gpu_that_comes_along_is_known(own_store: Path, tmp_path: Path) -> Non
         "field_sources": "memory_gib=own-quotes",
     }
     file = lines(tmp_path / "a.jsonl", QUOTE | {"item_id": "new-card"}, gpu)
-    assert Store(own_store).merge(file) == 2
+    assert Store(own_store).merge(file).added == 2

@@ -28,8 +28,8 @@ def test_merging_twice_is_merging_once(store_path: Path, own_store: Path, tmp_pa
     for source in (own_store, lines):
         target = Path(shutil.copy(store_path, tmp_path / f"target-{source.suffix[1:]}.duckdb"))
         store = Store(target)
-        assert store.merge(source) == 4
-        assert store.merge(source) == 0
+        assert store.merge(source).added == 4
+        assert store.merge(source).added == 0
         assert own_rows(target) == own_rows(own_store)
         again = tmp_path / f"again-{source.suffix[1:]}.jsonl"
         store.export_local(again)
@@ -54,7 +54,7 @@ def test_measured_power_is_that_of_timed_steps_that_the_host_does_not_hold_up(
     store = Store(own_store)
     with store.reading() as reader:
         assert "rtx-3090" not in reader.measured_power_w()
-    assert store.merge(file) == 4
+    assert store.merge(file).added == 4
     with store.reading() as reader:
         assert reader.measured_power_w()["rtx-3090"] == 330.0
 
@@ -69,8 +69,8 @@ def test_records_of_the_runner_are_merged_past_a_torn_last_line(
     with file.open("a") as torn:
         torn.write('{"measurement_id": "torn", "reci')
     store = Store(own_store)
-    assert store.merge(file) == 2
-    assert store.merge(file) == 0
+    assert store.merge(file).added == 2
+    assert store.merge(file).added == 0
     assert {time.measurement_id for time in look(store).times(origin="local")} == {
         measurement.measurement_id for measurement in given
     }

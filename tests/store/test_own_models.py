@@ -348,9 +348,9 @@ def test_own_models_are_handed_on_whole(store_path: Path, kept_store: Path, tmp_
     assert Store(kept_store).export_local(lines) == 1
     for number, source in enumerate((lines, kept_store)):
         other = Path(shutil.copy(store_path, tmp_path / f"other{number}.duckdb"))
-        assert Store(other).merge(source) == 1
+        assert Store(other).merge(source).added == 1
         assert rows(other) == rows(kept_store)
-        assert Store(other).merge(source) == 0
+        assert Store(other).merge(source).added == 0
 
 
 HOSTILE: list[Any] = [

@@ -15,6 +15,7 @@ from textual.message import Message
 from textual.widgets import Input, Static
 
 from advisor.answers.build_sections import SECTION_WORDS, Section, measure_commands, section_lines
+from advisor.answers.merge_words import merged_words
 from advisor.answers.one_build import OneBuild, place_words
 from advisor.files import is_file, typed_path
 from advisor.tui.pages.bars import KeyBar, TitleBar
@@ -241,12 +242,12 @@ beside it in the ranking.
         from advisor.store import StoreError
 
         try:
-            added = self.app.store_reader.patient_store().merge(path)
+            merged = self.app.store_reader.patient_store().merge(path)
         except StoreError as error:
             self.post_message(self.Merged(" ".join(str(error).split()), True))
         else:
-            rows = "1 new row" if added == 1 else f"{added:,} new rows"
-            self.post_message(self.Merged(f"{path.name}: {rows}.", False))
+            words = merged_words(merged, str(path))
+            self.post_message(self.Merged(f"{path.name}: {words}.", False))
 
     @on(Merged)
     def _merged(self, event: Merged) -> None:

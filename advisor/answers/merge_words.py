@@ -1,0 +1,36 @@
+"""What is said of a file that was merged: its new rows, and what the store knew otherwise."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+from advisor.costs.amounts import counted
+from advisor.parse import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from advisor.store.merging import Merged
+
+
+def merged_words(merged: Merged, file: str) -> str:
+    """``3 new rows``, and which rows stayed as they were although the file says otherwise."""
+    words = counted(merged.added, "new row")
+    if merged.replaced:
+        words += f", {counted(merged.replaced, 'row')} of yours replaced"
+    if merged.held:
+        instead = f"advisor merge --replace {shlex.quote(file)}"
+        words += f"; your store knows {_which(merged.held)} with other content, which stays "
+        words += f"({instead} puts the file's in its place)"
+    if merged.shipped:
+        words += f"; {_which(merged.shipped)} ships with the program with other content, which "
+        words += "stays: give yours an id of its own"
+    return words
+
+
+def _which(names: Sequence[str]) -> str:
+    """``the record m-1``, ``3 rows (the record m-1 and 2 more)``; the names are others' words."""
+    kind, _, name = names[0].partition(" ")
+    first = f"the {kind} {shown(name)}"
+    return first if len(names) == 1 else f"{len(names):,} rows ({first} and {len(names) - 1} more)"
