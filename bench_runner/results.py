@@ -288,7 +288,8 @@ def _timed_record(
         micro_batch_size=int(timed["micro_batch_size"]),
         gradient_accumulation_steps=passes,
     )
-    if mfu is not None and mfu > 1:
+    most = timing.MOST_OF_PEAK_FP8 if settings.matmul == "fp8" else 1
+    if mfu is not None and mfu > most:
         reason = (
             f"refused: {plain(step.step_s, 4)} s a step implies {percent(mfu)} of the GPUs' peak "
             f"of {peak} TFLOP/s, which no measurement can show; check --peak-tflops and the clock"

@@ -127,8 +127,7 @@ def add_local(connection: duckdb.DuckDBPyConnection, tables: Tables) -> int:
 def add_rows(connection: duckdb.DuckDBPyConnection, tables: Tables, *, merged: bool = False) -> int:
     """The same inside a transaction that is open already.
 
-    What is ``merged`` was written by others: its prices must be for something known here, its
-    figures must be possible.
+    What is ``merged`` was written by others, so its prices must be for something known here.
     """
     if merged:
         from advisor.store.merge_checks import check_items, check_room

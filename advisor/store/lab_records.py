@@ -19,6 +19,7 @@ from advisor.ranking.times import Standing
 from advisor.store.engine import duckdb
 from advisor.store.lab_agreement import AGREE_WITHIN, RAW, agreeing_lab, copied_from
 from advisor.store.measurement_columns import SETTINGS
+from advisor.store.possible_figures import MEMORY_SLACK
 from advisor.store.store_error import StoreError
 from bench_runner import timing
 from bench_runner.records import Measurement
@@ -44,7 +45,6 @@ WIDER = 1.91
 about which the fit of the tails is centred (a normal distribution would have 1.57)."""
 RECOMPUTED_WITHIN = 0.01
 """How far a file's own days may be off what its raw seconds give."""
-MEMORY_SLACK = 1.02
 COPIED = "its seconds are those of"
 """How the reason of a copy begins; a store keeps it."""
 

@@ -9,6 +9,7 @@ from advisor.store.connection import transaction
 from advisor.store.engine import duckdb
 from advisor.store.exchange import Tables, add_rows
 from advisor.store.measurement_columns import RECORDED
+from advisor.store.possible_figures import check_figures
 from advisor.store.rows import BATCH_ROWS, KEYS, Values, column_types
 
 _Key = tuple[str, ...]
@@ -44,6 +45,7 @@ def merge_rows(
     """Add the rows that are not there yet, all in one transaction; with ``replace`` they stand in
     for the user's own of the same id too. Raises StoreError."""
     with transaction(connection):
+        check_figures(connection, tables.get("measurement", ()))
         own, shipped = known_otherwise(connection, tables)
         if replace:
             for table, keys in own.items():

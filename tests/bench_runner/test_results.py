@@ -103,6 +103,17 @@ def test_more_than_the_peak_is_refused_with_the_reason() -> None:
     assert "989" in refused.reason
 
 
+def test_fp8_products_may_be_faster_than_the_peak_of_16_bits() -> None:
+    """Their own peak is twice as high, and four times where a card adds up slower in FP32."""
+    fp8 = replace(space.settings_for(free_lunch=True), matmul="fp8")
+    for pass_s, ends in ((0.045, "ok"), (0.005, "failed")):
+        kept = record_of(
+            setup(), fp8, outcome(pass_s), climb="fastest", measured_on=date(2026, 11, 21)
+        )
+        assert kept.status == ends, kept.reason
+        assert (kept.mfu or 2) > 1
+
+
 def test_without_a_peak_there_is_no_utilisation() -> None:
     assert record(outcome(0.2), peak_tflops={}).mfu is None
 
