@@ -34,6 +34,9 @@ def rests_on(
     """For each model, each type of GPU and each number of them."""
     import numpy as np
 
+    if not fitted.pieces:
+        nothing = RestsOn(pieces=0, nearest=None)
+        return [[[nothing for _ in counts] for _ in gpus] for _ in workloads]
     known = known_models(fitted)
     # Of those that are equally near the first counts.
     pieces = sorted(fitted.pieces, key=lambda p: (p.model, p.gpu, p.count))

@@ -129,6 +129,14 @@ def test_the_same_layers_under_another_name_take_as_long(fitted: Fitted) -> None
     assert ours[0][0].pieces == theirs[0][0].pieces
 
 
+def test_a_fit_that_names_no_evidence_rests_on_nothing(fitted: Fitted) -> None:
+    bare = replace(fitted, pieces=())
+    found = rests_on(bare, (WORKLOADS["pythia-1b"],), ("H100", "L4"), (1, 4, 8))
+    assert [[[(each.pieces, each.nearest) for each in row] for row in rows] for rows in found] == [
+        [[(0, None)] * 3] * 2
+    ]
+
+
 def test_nothing_trains_faster_than_was_ever_seen(fitted: Fitted) -> None:
     assert 0.6 < fitted.highest_share < 1.0
     workloads = [w for w in WORKLOADS.values() if w.precision != "fp32"]
