@@ -12,10 +12,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from advisor.tables.filled import fill
 from advisor.tables.json_text import to_json
 from advisor.tables.steering import harmless
 from advisor.tables.table_formats import column_pieces, guarded, to_csv, unguarded
-from advisor.tables.text_table import fill, to_table
+from advisor.tables.text_table import to_table
+from advisor.tui.widgets.lines import PLAIN, wrapped
 
 RUN_BY_SPREADSHEETS = "=+-@＝＋－＠"
 cells = st.text(st.sampled_from("=+-@＝＋－＠\t\r\n '\",;\u00a0a1")) | st.text(max_size=20)
@@ -159,3 +161,13 @@ def test_a_count_of_gpus_and_its_name_stay_in_one_line(width: int) -> None:
     assert " ".join(lines) == said
     for whole in ("8 × B300", "16 × A6000", "12 %"):
         assert any(whole in line for line in lines)
+
+
+@pytest.mark.parametrize("width", range(14, 60))
+def test_a_screen_fills_its_lines_by_the_same_rule(width: int) -> None:
+    said = "  A faster one is 12 % dearer: advisor rank --gpus rtx-3090-ti shows 8 × B300"
+    pieces = wrapped([(said, PLAIN)], width)
+    assert " ".join(text.strip() for text, _ in pieces) == said.strip()
+    assert all(text.startswith("  ") for text, _ in pieces)
+    for whole in ("12 %", "8 × B300", "rtx-3090-ti"):
+        assert any(whole in text for text, _ in pieces)

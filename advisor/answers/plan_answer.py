@@ -21,7 +21,7 @@ from advisor.planning.report.funder_limits import limits_told
 from advisor.planning.solver.named_first import less_as_sums, quoted_whole
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import BUY_IN, Machine
-from advisor.tables.text_table import fill
+from advisor.tables.filled import fill
 
 if TYPE_CHECKING:
     from advisor.planning.planned import Planned

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from advisor.answers.before import Doubt, doubt_block, doubt_objects
 from advisor.answers.wording import PREDICTED_MARK, counted_days, days_and_ends, settings_words
 from advisor.costs.amounts import day_words, days_rounded, minutes_words
-from advisor.tables.text_table import fill, to_table
+from advisor.tables.filled import fill
+from advisor.tables.text_table import to_table
 from bench_runner.typed_numbers import count_words
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ from typing import Any
 from advisor.answers.before import with_command
 from advisor.costs.amounts import counted as counted_of
 from advisor.costs.amounts import usd_and_cents, usd_rounded
-from advisor.tables.text_table import cut_words, fill, to_table
+from advisor.tables.filled import fill
+from advisor.tables.text_table import cut_words, to_table
 
 MOST_OBSTACLES = 6
 """How many obstacles are told before the rest is counted."""

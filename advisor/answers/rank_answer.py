@@ -21,7 +21,8 @@ from advisor.answers.verdict import chance_of, first_lines
 from advisor.answers.wording import QUOTED_FIRST, age_short, count_words, estimate_mark, rank_words
 from advisor.costs.amounts import days_rounded, usd_rounded
 from advisor.ranking.rank import RankedRow, Ranking
-from advisor.tables.text_table import cut_words, fill
+from advisor.tables.filled import fill
+from advisor.tables.text_table import cut_words
 
 if TYPE_CHECKING:
     from advisor.ranking.question import CandidatesKey

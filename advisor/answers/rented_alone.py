@@ -14,7 +14,8 @@ from advisor.answers.offered import days_of
 from advisor.answers.wording import mark_at
 from advisor.costs.amounts import age_words, usd_and_cents, usd_rounded
 from advisor.costs.rental import RentOffer, rented_usd
-from advisor.tables.text_table import fill, to_table
+from advisor.tables.filled import fill
+from advisor.tables.text_table import to_table
 
 if TYPE_CHECKING:
     from advisor.ranking.candidates import Candidates

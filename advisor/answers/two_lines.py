@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from advisor.tables.text_table import fill
+from advisor.tables.filled import fill
 
 LINE = 98
 """Columns of a line: a terminal's 100, without the one at either end that the terminal program

@@ -14,7 +14,8 @@ from advisor.benchmark.progress import (
     Tried,
     time_words,
 )
-from advisor.tables.text_table import fill, to_table
+from advisor.tables.filled import fill
+from advisor.tables.text_table import to_table
 from bench_runner.typed_numbers import percent, plain
 
 NAIVE = "naive"

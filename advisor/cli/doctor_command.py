@@ -13,7 +13,7 @@ from advisor.cli.command import ANSWERED, NO_ANSWER, store_path, terminal_width
 from advisor.parse import install_words
 from advisor.planning.report.write import REPORT_PACKAGES
 from advisor.store import Store, StoreError
-from advisor.tables.text_table import fill
+from advisor.tables.filled import fill
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

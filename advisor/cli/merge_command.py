@@ -15,7 +15,7 @@ from advisor.answers.merge_words import merged_words
 from advisor.cli.command import ANSWERED, NO_ANSWER, add_format, open_store, terminal_width
 from advisor.costs.amounts import counted
 from advisor.parse import InputError
-from advisor.tables.text_table import fill
+from advisor.tables.filled import fill
 
 if TYPE_CHECKING:
     from advisor.store import Store

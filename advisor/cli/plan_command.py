@@ -225,8 +225,8 @@ def _planned(options: argparse.Namespace, seconds: float) -> tuple[Planned, bool
 def _allocations(options: argparse.Namespace) -> int:
     """What a grant's [[allocations]] can be copied from."""
     from advisor.planning.grant.known_allocations import COLUMNS, known_allocations
+    from advisor.tables.filled import fill
     from advisor.tables.table_formats import render_rows
-    from advisor.tables.text_table import fill
 
     rows = known_allocations(options.allocations)
     if not rows:

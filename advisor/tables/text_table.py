@@ -1,9 +1,7 @@
-"""Rows as aligned columns of a width, and the words in them: cut, or filled into lines."""
+"""Rows as aligned columns of a width, and the words in them cut to it."""
 
 from __future__ import annotations
 
-import re
-import textwrap
 from collections.abc import Sequence
 from datetime import date
 from decimal import Decimal
@@ -21,14 +19,6 @@ FIRST_LEAST = 18
 """The same of the first column, which says what a row is of; an id there stays whole, where it
 leaves room for two figures."""
 ROOM = 24
-_PERCENT = re.compile(r"(?<=\d) %")
-
-
-def fill(text: str, width: int, **options: Any) -> str:
-    """Text in lines, as `textwrap.fill` does; a number keeps its per cent sign, and a count what it
-    counts."""
-    kept = _PERCENT.sub("\u00a0%", text).replace(" × ", "\u00a0×\u00a0")
-    return textwrap.fill(kept, width, **options).replace("\u00a0", " ")
 
 
 def to_table(

@@ -1,1 +1,1 @@
-"""Widgets that are handed all they show: they import nothing else of the program."""
+"""Widgets that are handed all they show: of the program they import how words fill lines."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterable
+
+from advisor.tables.filled import fill
 
 HEADING = "heading"
 
@@ -30,13 +31,7 @@ def wrapped(lines: Iterable[Line], width: int) -> list[Line]:
     for text, role in lines:
         clean = "".join(ch if ch.isprintable() else " " for ch in text)
         indent = " " * (len(clean) - len(clean.lstrip()))
-        # Flags and ids have hyphens: "--gpu rtx-" would be another command. A count stays with what
-        # it counts.
-        pieces = textwrap.wrap(
-            clean.replace(" × ", "\u00a0×\u00a0"),
-            max(width, 10),
-            subsequent_indent=indent,
-            break_on_hyphens=False,
-        ) or [""]
-        out += [(piece.replace("\u00a0", " "), role) for piece in pieces]
+        # Flags and ids have hyphens: "--gpu rtx-" would be another command.
+        pieces = fill(clean, max(width, 10), subsequent_indent=indent, break_on_hyphens=False)
+        out += [(piece, role) for piece in pieces.split("\n")]
     return out
