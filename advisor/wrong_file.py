@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import tomllib
 from pathlib import Path
 from typing import Any, Literal
 
-from bench_runner.outside import OutsideError, check_toml, is_plain_file, json_outside, text_outside
+from bench_runner.outside import OutsideError, check_toml, is_plain_file, json_outside, read_outside
 
 _LARGEST = 8 * 2**20
 """Bytes; what is larger is none of the files that people write."""
@@ -21,6 +22,8 @@ _PACKED = {
 """How files begin that are compressed, and what unpacks them."""
 _SPREADSHEETS = (".xlsx", ".ods", ".xlsm")
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+_HEADER = 10_000
+"""Characters in which the first row of a table is looked for."""
 _OF_QUOTES = {"item", "price", "vendor"}
 _OF_MODELS = ("model_type", "hidden_size", "num_hidden_layers", "n_embd", "d_model")
 
@@ -47,12 +50,15 @@ def what_it_is(path: Path, wanted: Kind) -> str | None:
                 return f"is compressed; unpack it first: {command} {name}"
         if head[8:12] == b"DUCK":
             return f"is a store; its own rows come in with: advisor merge {name}"
-        if head.startswith(_UTF_16) and wanted != "quotes":  # which are read from it
-            return "is stored as UTF-16: save it as UTF-8"
-        text = text_outside(path, _LARGEST)
+        wide = head.startswith(_UTF_16)
+        # Letters that are no UTF-8 are told by the command that reads the file.
+        text = read_outside(path, _LARGEST).decode("utf-16" if wide else "utf-8-sig", "replace")
     except (OSError, OutsideError):
         return None
-    found = _of_json(text, name) or _of_toml(text, name) or _of_csv(text, name)
+    found = _of_csv(text, name)
+    if wide and found is None:  # of all that is read, quotes alone are read from it
+        return "is stored as UTF-16: save it as UTF-8"
+    found = found or _of_json(text, name) or _of_toml(text, name)
     return None if found is None or found[0] == wanted else found[1]
 
 
@@ -100,7 +106,9 @@ def _of_toml(text: str, name: str) -> _Found | None:
 
 
 def _of_csv(text: str, name: str) -> _Found | None:
-    cells = text.partition("\n")[0].lower().replace("price_usd", "price").split(",")
-    if {cell.strip(' "\r').replace(" ", "_") for cell in cells} >= _OF_QUOTES:
+    lines = text[:_HEADER].lower().replace("price_usd", "price").splitlines()
+    # Some spreadsheets write first how they part the cells.
+    header = next((line for line in lines if not line.startswith("sep=")), "")
+    if {cell.strip(' "').replace(" ", "_") for cell in re.split("[,;\t]", header)} >= _OF_QUOTES:
         return "quotes", f"holds quotes; they come in with: advisor prices import {name}"
     return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from codecs import getincrementaldecoder
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -38,6 +39,10 @@ FACTS = tuple(name for name in MACHINE_COLUMNS if name != "machine")
 """The columns that describe a machine of the user's own, whose name is the item."""
 MAX_LINE = 2 * MIB
 """Characters of one line: more is no row of quotes, and would have to be held whole."""
+_MARKS = {",": "comma", ";": "semicolon", "\t": "tab"}
+"""What parts the cells of a row."""
+_NAMED_MARK = re.compile(r'"?sep=([,;\t])"?[;,\t]*\r?\n?', re.IGNORECASE)
+"""A first line by which a spreadsheet says it."""
 MAX_PROBLEMS = 100
 """After so many, reading stops: there is something wrong with all of the file."""
 SHOWN = 200
@@ -188,10 +193,13 @@ class _Reading:
 
     def _rows(self, lines: Iterator[str]) -> Iterator[tuple[int, dict[str, str]]]:
         first = next(lines, "")
-        mark = max(",;\t", key=first[:10_000].count)
+        before = 0
+        if named := _NAMED_MARK.fullmatch(first):
+            first, before = next(lines, ""), 1
+        mark = named[1] if named else max(_MARKS, key=first[:10_000].count)
         reader = csv.reader(chain([first] if first else [], lines), delimiter=mark, strict=True)
         header: list[str] | None = None
-        start = 1
+        start = 1 + before
         while True:
             try:
                 cells = next(reader)
@@ -210,12 +218,13 @@ class _Reading:
                 if len(cells) != len(header):
                     message = (
                         f"has {len(cells)} cells where the header has {len(header)}: put text "
-                        "that contains a comma between double quotes"
+                        f"that contains a {_MARKS[mark]} between double quotes"
+                        + (", and 900.50 for 900,50" if mark == "," else "")
                     )
                     self._problems.append(RowError(row=start, column=None, message=message))
                 else:
                     yield start, dict(zip(header, cells, strict=True))
-            start = reader.line_num + 1
+            start = reader.line_num + 1 + before
         if header is None:
             raise _Unreadable("is empty: its first row names the columns " + ", ".join(NEEDED), 1)
 

@@ -111,6 +111,33 @@ def test_what_no_command_reads_is_told_with_what_to_do(
     assert said in told and told.count("\n") == 1
 
 
+@pytest.mark.parametrize("mark", [",", ";", "\t"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+@pytest.mark.parametrize("first", ["", "sep={mark}\r\n"])
+def test_quotes_are_known_however_a_spreadsheet_saves_them(
+    mark: str,
+    encoding: str,
+    first: str,
+    folder: Path,
+    own_store: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    text = first.format(mark=mark) + QUOTES.replace(",", mark).replace("shop", "Büro")
+    (folder / "saved.csv").write_bytes(text.encode(encoding))
+    store = ["--store", str(own_store)]
+    for command in (["merge"], ["plan"], ["predict", "--gpu", "H100", "--model"]):
+        assert main([*command, "./saved.csv", *store]) == 2
+        told = capsys.readouterr().err
+        assert "holds quotes; they come in with: advisor prices import saved.csv" in told, command
+        assert told.count("\n") == 1
+    code = main(["prices", "import", "saved.csv", "--dry-run", *store])
+    told = capsys.readouterr()
+    if encoding == "cp1252":
+        assert code == 2 and "is not UTF-8: save the file as CSV UTF-8" in told.err
+    else:
+        assert code == 0 and "Büro" in told.out
+
+
 def test_records_with_the_mark_that_some_editors_put_before_them_are_read(
     folder: Path, own_store: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

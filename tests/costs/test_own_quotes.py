@@ -193,6 +193,25 @@ def test_encodings_that_spreadsheets_write(encoding: str, tmp_path: Path) -> Non
     assert read(tmp_path / "q.csv", sheet(GOOD | {"vendor": "Müller"}).encode(encoding)) == []
 
 
+def test_a_first_line_that_names_the_mark_is_no_row(tmp_path: Path) -> None:
+    path = tmp_path / "q.csv"
+    semicolons = sheet(GOOD).replace(",", ";")
+    assert read(path, f"sep=;\r\n{semicolons}") == []
+    assert read(path, f'"sep=;"\n{semicolons}') == []
+    (problem,) = read(path, f"sep=;\n{sheet(GOOD | {'date': 'soon'}).replace(',', ';')}")
+    assert problem.startswith("row 3, ")  # as the spreadsheet counts
+
+
+@pytest.mark.parametrize(("mark", "said"), [(",", "900.50 for 900,50"), (";", "a semicolon")])
+def test_a_cell_that_parts_itself_is_told_with_what_to_write(
+    tmp_path: Path, mark: str, said: str
+) -> None:
+    header = mark.join(("item", "price", "vendor", "date", "kind"))
+    cells = ("RTX 3090", f"900{mark}50", "shop", "2026-11-01", "used")
+    (problem,) = read(tmp_path / "q.csv", f"{header}\n{mark.join(cells)}\n")
+    assert problem.startswith("row 2: has 6 cells where the header has 5") and said in problem
+
+
 def test_semicolons_are_understood(tmp_path: Path) -> None:
     assert read(tmp_path / "q.csv", sheet(GOOD).replace(",", ";")) == []
 

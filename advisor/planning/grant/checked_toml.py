@@ -245,6 +245,8 @@ def read_toml(path: Path, kind: type[S], instead: str) -> S:
     except OutsideError as error:
         raise InputError(f"{path.name} {error}") from None
     except UnicodeDecodeError as error:
+        if (other := what_it_is(path, "grant")) is not None:
+            raise InputError(f"{path.name} {other}") from None
         line = error.object.count(b"\n", 0, error.start) + 1
         told = f"{path.name} is not UTF-8 text (line {line}): save it as UTF-8, or {instead}"
         raise InputError(told) from None

@@ -61,7 +61,7 @@ def read_config(path: Path) -> Mapping[str, Any]:
             "give the model's configuration, not its weights"
         ) from None
     except OutsideError as error:
-        raise ValueError(f"{path.name} {error}") from None
+        raise ValueError(f"{path.name} {what_it_is(path, 'model') or error}") from None
     except OSError as error:
         raise ValueError(f"{path} cannot be read: {error.strerror}") from None
     try:
