@@ -35,6 +35,28 @@ def test_one_node_starts_one_process_a_gpu_through_torchrun(tmp_path: Path) -> N
     assert "--nproc-per-node=4" in words
 
 
+def test_one_process_starts_by_itself_with_what_torchrun_would_tell_it(tmp_path: Path) -> None:
+    words = launch.command(tmp_path / "spec.json", 1, "local", {})
+    assert words == [sys.executable, "-P", "-m", "bench_runner.worker", str(tmp_path / "spec.json")]
+    spec = replace(trial(space.settings_for(free_lunch=True)), gpu_count=1)
+    left = {"RANK": "3", "WORLD_SIZE": "8", "MASTER_PORT": "29500", "TORCHELASTIC_RUN_ID": "x"}
+
+    def told(spec: TrialSpec, launcher: str) -> dict[str, str]:
+        found = launch.child_environment(
+            left,
+            work_directory=tmp_path,
+            spec=spec,
+            compute_capability="9.0",
+            group="g",
+            launcher=launcher,
+        )
+        return {name: found[name] for name in (*left, "LOCAL_RANK") if name in found}
+
+    alone = {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "1", "MASTER_PORT": "0"}
+    assert told(spec, "local") == alone
+    assert told(spec, "slurm") == told(replace(spec, gpu_count=2), "local") == {}
+
+
 def test_slurm_starts_one_launcher_a_node_with_the_first_host_as_meeting_point(
     tmp_path: Path,
 ) -> None:
