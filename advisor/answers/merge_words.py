@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import TYPE_CHECKING
 
+from advisor.answers.before import of_typed_store, quoted
 from advisor.costs.amounts import counted
 from advisor.parse import shown
 
@@ -20,7 +20,7 @@ def merged_words(merged: Merged, file: str) -> str:
     if merged.replaced:
         words += f", {counted(merged.replaced, 'row')} of yours replaced"
     if merged.held:
-        instead = f"advisor merge --replace {shlex.quote(file)}"
+        instead = of_typed_store(f"advisor merge --replace {quoted(file)}")
         words += f"; your store knows {_which(merged.held)} with other content, which stays "
         words += f"({instead} puts the file's in its place)"
     if merged.shipped:

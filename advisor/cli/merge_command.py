@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from advisor.answers.before import of_typed_store
 from advisor.answers.merge_words import merged_words
 from advisor.cli.command import ANSWERED, NO_ANSWER, add_format, open_store, terminal_width
 from advisor.costs.amounts import counted
@@ -82,7 +83,8 @@ def _told(impossible: int) -> str:
     if impossible <= 0:
         return ""
     they = "one of a time" if impossible == 1 else f"{impossible:,} of times"
-    return f", {they} that no such GPU can reach, which no ranking uses (advisor data times)"
+    listed = of_typed_store("advisor data times")
+    return f", {they} that no such GPU can reach, which no ranking uses ({listed})"
 
 
 def _check(store: Store, options: argparse.Namespace) -> int:

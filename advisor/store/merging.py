@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from advisor.store.connection import transaction
@@ -13,6 +13,8 @@ from advisor.store.possible_figures import check_figures
 from advisor.store.rows import BATCH_ROWS, KEYS, Values, column_types
 
 _Key = tuple[str, ...]
+_Rows = dict[str, dict[_Key, str]]
+"""By table the keys of rows, with what a person calls each."""
 _MADE_ANEW = (
     "step_s",
     "training_days",
@@ -24,7 +26,7 @@ _MADE_ANEW = (
 """Of another lab's record: what follows here from its raw seconds, whatever its file says."""
 _SAID_BY_MANY = ("source",)
 """Tables whose rows come along with others: an older store may describe a source otherwise."""
-_NAMES = {"measurement": "record"}
+_WORDS = {"measurement": "record", "host": "machine", "host_part": "part", "recipe": "model"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +53,7 @@ def merge_rows(
             for table, keys in own.items():
                 same = " AND ".join(f"{column} = ?" for column in KEYS[table])
                 connection.executemany(
-                    f"DELETE FROM {table} WHERE origin = 'local' AND {same}", keys
+                    f"DELETE FROM {table} WHERE origin = 'local' AND {same}", list(keys)
                 )
         added = add_rows(connection, tables, merged=True)
     replaced = sum(map(len, own.values())) if replace else 0
@@ -63,18 +65,16 @@ def merge_rows(
     )
 
 
-def _named(keys: Mapping[str, Sequence[_Key]]) -> Iterator[str]:
-    for table, found in keys.items():
-        for key in found:
-            yield f"{_NAMES.get(table, table)} {' '.join(map(str, key))}"
+def _named(rows: _Rows) -> Iterator[str]:
+    for table, found in rows.items():
+        for name in found.values():
+            yield f"{_WORDS.get(table, table)} {name}"
 
 
-def known_otherwise(
-    connection: duckdb.DuckDBPyConnection, tables: Tables
-) -> tuple[dict[str, list[_Key]], dict[str, list[_Key]]]:
-    """The keys of rows whose id the store has with other content: its user's own, and shipped."""
-    own: dict[str, list[_Key]] = {}
-    shipped: dict[str, list[_Key]] = {}
+def known_otherwise(connection: duckdb.DuckDBPyConnection, tables: Tables) -> tuple[_Rows, _Rows]:
+    """The rows whose id the store has with other content: its user's own, and shipped ones."""
+    own: _Rows = {}
+    shipped: _Rows = {}
     for table, rows in tables.items():
         if table in _SAID_BY_MANY or not rows:
             continue
@@ -98,7 +98,7 @@ def known_otherwise(
             different |= _different(connection, table, columns, known)
         for key in (key for key in first if key in different):
             of = own if held[key] == "local" else shipped
-            of.setdefault(table, []).append(key)
+            of.setdefault(table, {})[key] = str(first[key].get("name") or " ".join(key))
     return own, shipped
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -28,7 +29,7 @@ def test_times_that_no_gpu_can_reach_are_told_of_as_they_come_in(
     assert good.endswith("good.jsonl: 1 new row")
     assert fast_.endswith(
         ": 1 new row, one of a time that no such GPU can reach, which no ranking uses "
-        "(advisor data times)"
+        f"(advisor data times --store {own_store})"
     )
     assert ": 3 new rows, 2 of times that no such GPU can reach" in both
     assert again.endswith("fast.jsonl: 0 new rows")
@@ -59,7 +60,8 @@ def test_a_known_id_with_other_content_is_told_with_which_one_holds_and_how_to_r
     assert again == f"{file}: 0 new rows"
     assert told == (
         f"{changed}: 0 new rows; your store knows 3 rows (the record 'r-0' and 2 more) with other "
-        f"content, which stays (advisor merge --replace '{changed}' puts the file's in its place)"
+        f"content, which stays (advisor merge --replace '{changed}' --store {own_store} puts the "
+        "file's in its place)"
     )
     assert set(days_of(own_store).values()) == {130.0}
     one = written(tmp_path / "one.jsonl", rows[1] | {"training_days": 130.5})
@@ -103,6 +105,25 @@ def test_a_file_that_says_two_things_of_one_id_is_refused(
     said = capsys.readouterr().err
     assert f"{file}:3: an earlier line says something else of the id 'twice'" in said
     assert days_of(own_store) == {}
+
+
+def test_another_store_s_machine_is_named_as_its_owner_calls_it(
+    own_store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = tmp_path / "other.duckdb"
+    shutil.copy(own_store, other)
+    for store, watts in ((own_store, "9000"), (other, "9500")):
+        machine = ["--machine", "My box", "--gpu", "H200", "--count", "8", "--watts", watts]
+        day = ["--price", "285000", "--vendor", "shop", "--date", "2026-11-01"]
+        assert main(["prices", "add", *machine, *day, "--store", str(store)]) == 0
+    capsys.readouterr()
+    assert main(["merge", str(other), "--store", str(own_store)]) == 0
+    said = capsys.readouterr().err
+    assert "0 new rows; your store knows the machine 'My box' with other content" in said
+    assert main(["merge", "--replace", str(other), "--store", str(own_store)]) == 0
+    with Store(own_store).reading() as reader:
+        (box,) = [host for host in reader.hosts() if host.name == "My box"]
+    assert box.wall_w == 9500
 
 
 def test_to_check_and_to_replace_is_not_both(
