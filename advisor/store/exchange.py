@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import math
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
-from datetime import date, timedelta
+from datetime import date
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from advisor.store.connection import created, opened, transaction
 from advisor.store.engine import duckdb
 from advisor.store.measurement_columns import AUDITED, JUDGED, settings_in
 from advisor.store.migrate import check_known, migrate, migrations, schema_version
+from advisor.store.possible_times import problem_of
 from advisor.store.predictions import predict_anew
 from advisor.store.rows import KEYS, Values, insert_missing, measurement_values, plain_values
 from advisor.store.seed import audit_local, auditor_of
@@ -28,7 +28,7 @@ from advisor.wrong_file import what_it_is
 from bench_runner.journal import MAX_FILE_BYTES, MAX_LINE_BYTES, from_json
 from bench_runner.leftovers import in_use, sweep
 from bench_runner.outside import OutsideError, is_plain_file, json_outside, lines_outside
-from bench_runner.records import STATUSES, Measurement
+from bench_runner.records import Measurement
 from bench_runner.run_output import SUFFIXES, records_in_output
 from price_catalog.builds import GPU_COUNTS
 from price_catalog.model import Quote, Rental, Source
@@ -42,20 +42,11 @@ _WITH_TABLE = KEYS.keys() - {"measurement", *_DERIVED}
 _PRICES = {"quote": ("price_usd",), "rental": ("price_per_hour_usd",)}
 
 
-FIRST_DAY = date(2000, 1, 1)
-"""Before any GPU that is known here."""
-
-
-def _latest() -> date:
-    """Elsewhere on earth it may be tomorrow already."""
-    return date.today() + timedelta(days=1)
-
-
 def record_tables(records: Iterable[Measurement], sources: Iterable[Source]) -> Tables:
     """Measurements and their sources, checked. Raises StoreError."""
     checked = list(records)
     for record in checked:
-        if problem := _problem(record):
+        if problem := problem_of(record):
             raise StoreError(f"record '{record.measurement_id}': {problem}; nothing was added")
     return {
         "source": [plain_values(source) for source in sources],
@@ -91,31 +82,6 @@ def rental_tables(rentals: Iterable[Rental], sources: Iterable[Source]) -> Table
         "source": [plain_values(source) for source in sources],
         "rental": [plain_values(rental) for rental in checked],
     }
-
-
-def _problem(record: Measurement) -> str | None:
-    """What is wrong with a record; None where it can be kept."""
-    days, measured_on = record.training_days, record.measured_on
-    if measured_on is not None and not FIRST_DAY <= measured_on <= _latest():
-        # A clock that starts anew with a battery, or runs ahead; the newest time counts most.
-        return (
-            f"measured_on is {measured_on}, by a clock that was wrong: write the day of the "
-            "measurement there"
-        )
-    if record.status not in STATUSES:
-        return f"status '{record.status}' is not one of {', '.join(STATUSES)}"
-    if not isinstance(record.gpu_count, int) or record.gpu_count < 1:
-        return f"gpu_count is {record.gpu_count}, not a whole number above 0"
-    if (record.status == "ok") != (days is not None):
-        return "has a time exactly where its status is ok"
-    if days is not None and not (math.isfinite(days) and days > 0):
-        return f"training_days is {days}, not a number above 0"
-    low, high = record.training_days_low, record.training_days_high
-    if days is not None and not (low if low is not None else days) <= days <= (
-        high if high is not None else days
-    ):
-        return f"training_days is {days}, not between its bounds {low} and {high}"
-    return None
 
 
 def add_local(connection: duckdb.DuckDBPyConnection, tables: Tables) -> int:

@@ -19,7 +19,7 @@ from advisor.ranking.times import Standing
 from advisor.store.engine import duckdb
 from advisor.store.lab_agreement import AGREE_WITHIN, RAW, agreeing_lab, copied_from
 from advisor.store.measurement_columns import SETTINGS
-from advisor.store.possible_figures import MEMORY_SLACK
+from advisor.store.possible_figures import MEMORY_SLACK, MOST_OF_TDP
 from advisor.store.store_error import StoreError
 from bench_runner import timing
 from bench_runner.records import Measurement
@@ -149,7 +149,7 @@ class Judge:
             return f"it used {peak:.1f} GiB of a GPU that has {gpu.memory_gib:g}: impossible"
         power = record.environment.get("gpu") or {}
         watts = power.get("counted_w") or power.get("power_w")
-        if watts is not None and gpu.tdp_w is not None and float(watts) > 1.5 * gpu.tdp_w:
+        if watts is not None and gpu.tdp_w is not None and float(watts) > MOST_OF_TDP * gpu.tdp_w:
             return f"{float(watts):.0f} W is more than a {gpu.name} ({gpu.tdp_w:g} W) can draw"
         return None
 

@@ -30,17 +30,23 @@ def written(path: Path, **changes: Any) -> str:
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"mfu": 1.7}, "an MFU of 170 %, 120.7 TFLOP/s a GPU, above its dense bf16 peak of 71 TF"),
-        (H100 | {"mfu": 1.01}, "an MFU of 101 %, 998.9 TFLOP/s a GPU, above its dense bf16 peak"),
+        ({"mfu": 1.7}, "an MFU of 1.7, 120.7 TFLOP/s a GPU, above its dense bf16 peak of 71 TF"),
+        (H100 | {"mfu": 1.01}, "an MFU of 1.01, 998.9 TFLOP/s a GPU, above its dense bf16 peak"),
         (H100 | FP8 | {"mfu": 2.1}, "2077 TFLOP/s a GPU, above its dense fp8 peak of 1979"),
-        (RTX_4090 | FP8 | {"mfu": 4.1}, "an MFU of 410 %, above 400 %"),
-        (UNKNOWN | {"mfu": 1.7}, "an MFU of 170 %, above 100 %"),
-        (UNKNOWN | FP8 | {"mfu": 5.0}, "an MFU of 500 %, above 400 %"),
+        (RTX_4090 | FP8 | {"mfu": 4.1}, "an MFU of 4.1, above 4"),
+        (UNKNOWN | {"mfu": 1.7}, "an MFU of 1.7, above 1"),
+        (UNKNOWN | FP8 | {"mfu": 5.0}, "an MFU of 5, above 4"),
         (
             {"recipe_id": "vit", "method": "naive", "settings": NAIVE, "mfu": 1.2},
             "above its dense fp32 peak of 35.58 TFLOP/s",
         ),
-        ({"mfu": 1.7, "environment": {"peak_tflops": "71"}}, "an MFU of 170 %, 120.7 TFLOP/s"),
+        ({"mfu": 1.7, "environment": {"peak_tflops": "71"}}, "an MFU of 1.7, 120.7 TFLOP/s"),
+        ({"mfu": 1e308}, "an MFU of 1e+308, 1.798e+308 TFLOP/s a GPU"),
+        (
+            {"environment": {"gpu": {"power_w": 1e9}}},
+            "1e+09 W of a GPU that is made for 350",
+        ),
+        ({"environment": {"gpu": {"counted_w": 800}}}, "800 W of a GPU that is made for 350"),
         ({"peak_memory_gib": 100_000.0}, "that it used 100,000 GiB of a GPU that has 24"),
         ({"peak_memory_gib": 24.6}, "that it used 24.6 GiB of a GPU that has 24"),
         (UNKNOWN | {"peak_memory_gib": 1e5}, "100,000 GiB, and the largest GPU that is known here"),
@@ -73,6 +79,7 @@ def test_a_figure_that_no_such_gpu_can_have_is_refused_in_one_line(
         {"mfu": 1.2, "environment": {"peak_tflops": 35.5}},
         {"peak_memory_gib": 23.9},
         UNKNOWN | {"peak_memory_gib": 400.0, "mfu": 0.5},
+        {"environment": {"gpu": {"power_w": 372.0, "counted_w": None}}},
         {"gpu": "cpu", "peak_memory_gib": 6_000.0},
     ],
     ids=str,
@@ -82,6 +89,30 @@ def test_what_is_high_and_real_comes_in(
 ) -> None:
     file = written(tmp_path / "lab.jsonl", **changes)
     assert Store(own_store).merge(file).added == 2
+
+
+@pytest.mark.parametrize(
+    ("days", "high", "said"),
+    [
+        (1e-300, 1e300, "training_days is 1e-300, and no training takes less than 1e-09 days"),
+        (1e308, None, "training_days is 1e+308, and no training takes more than 1,000,000,000 da"),
+        (1e-4, 130.0, "training_days_high is 130, more than 100 times its training_days of 0.0001"),
+    ],
+)
+def test_a_time_that_nothing_bounds_is_refused(
+    days: float,
+    high: float | None,
+    said: str,
+    own_store: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """One of 1e-300 days would be first, one of 1e308 would leave no prediction a number."""
+    changes = {"training_days": days, "training_days_low": None, "training_days_high": high}
+    file = written(tmp_path / "lab.jsonl", **changes)
+    assert main(["merge", file, "--store", str(own_store)]) == 2
+    told = capsys.readouterr().err
+    assert said in told and told.count("\n") == 1 and "nothing was added" in told
 
 
 def test_every_record_that_ships_could_be_merged(own_store: Path) -> None:
