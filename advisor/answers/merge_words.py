@@ -19,14 +19,22 @@ def merged_words(merged: Merged, file: str) -> str:
     words = counted(merged.added, "new row")
     if merged.replaced:
         words += f", {counted(merged.replaced, 'row')} of yours replaced"
-    if merged.held:
-        instead = of_typed_store(f"advisor merge --replace {quoted(file)}")
-        words += f"; your store knows {_which(merged.held)} with other content, which stays "
-        words += f"({instead} puts the file's in its place)"
+    words += held_words(merged.held, file)
     if merged.shipped:
         words += f"; {_which(merged.shipped)} ships with the program with other content, which "
         words += "stays: give yours an id of its own"
     return words
+
+
+def held_words(names: Sequence[str], file: str) -> str:
+    """Of rows that stay although a file says otherwise: which, and how to have the file's."""
+    if not names:
+        return ""
+    instead = of_typed_store(f"advisor merge --replace {quoted(file)}")
+    return (
+        f"; your store knows {_which(names)} with other content, which stays ({instead} puts the "
+        "file's in its place)"
+    )
 
 
 def _which(names: Sequence[str]) -> str:

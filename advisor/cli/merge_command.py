@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from advisor.answers.before import of_typed_store
-from advisor.answers.merge_words import merged_words
+from advisor.answers.merge_words import held_words, merged_words
 from advisor.cli.command import ANSWERED, NO_ANSWER, add_format, open_store, terminal_width
 from advisor.costs.amounts import counted
 from advisor.parse import InputError
@@ -92,14 +92,15 @@ def _check(store: Store, options: argparse.Namespace) -> int:
 
     rows, refused = [], 0
     found = store.judge_labs(options.files)
-    for file, (judged, known) in zip(options.files, found, strict=True):
+    for file, (judged, known, held) in zip(options.files, found, strict=True):
         rows += [_row(each) for each in judged]
         bad = sum(each.standing is None for each in judged)
         refused += bad
         counts = sum(each.standing in ("single", "confirmed") for each in judged)
         print(
             f"{file}: {counted(len(judged), 'new record')} of labs, {counts} count, "
-            f"{len(judged) - counts - bad} unconfirmed, {bad} refused, {known} known already",
+            f"{len(judged) - counts - bad} unconfirmed, {bad} refused, {known} known already"
+            + held_words(held, file),
             file=sys.stderr,
         )
     if options.format == "table":

@@ -71,6 +71,16 @@ def _named(rows: _Rows) -> Iterator[str]:
             yield f"{_WORDS.get(table, table)} {name}"
 
 
+def without_known(
+    connection: duckdb.DuckDBPyConnection, records: list[Values]
+) -> tuple[list[Values], tuple[str, ...]]:
+    """The records but for those that a merge would leave out, and what these are called."""
+    own, shipped = known_otherwise(connection, {"measurement": records})
+    known = {key for found in (own, shipped) for key in found.get("measurement", ())}
+    fresh = [row for row in records if (str(row["measurement_id"]),) not in known]
+    return fresh, (*_named(own), *_named(shipped))
+
+
 def known_otherwise(connection: duckdb.DuckDBPyConnection, tables: Tables) -> tuple[_Rows, _Rows]:
     """The rows whose id the store has with other content: its user's own, and shipped ones."""
     own: _Rows = {}

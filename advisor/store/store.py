@@ -254,18 +254,27 @@ class Store:
         lines, left_out = shared_lines(tables, lab, (recipe.recipe_id for recipe in load_recipes()))
         return (write_lines(lines, Path(path)) if lines else 0), left_out
 
-    def judge_labs(self, paths: Iterable[str | Path]) -> list[tuple[list[Judged], int]]:
-        """What a merge of all these files would think of each new record of each file, and how
-        many of its records are known already. Nothing is written."""
+    def judge_labs(
+        self, paths: Iterable[str | Path]
+    ) -> list[tuple[list[Judged], int, tuple[str, ...]]]:
+        """What a merge of all these files would think of each new record of each file, how many of
+        its records are known already, and which are known with other content. Nothing is written.
+        """
         from advisor.store.exchange import read_tables
         from advisor.store.lab_records import Judge
+        from advisor.store.merging import without_known
         from advisor.store.rows import measurement_of
 
         limit_s = wait_limit_s(self._wait_s)
         tables = [read_tables(Path(path), wait_s=limit_s) for path in paths]
-        files = [[measurement_of(row) for row in each.get("measurement", ())] for each in tables]
         with self.reading() as reader:
-            return Judge(reader.connection).files(files)
+            files, held = [], []
+            for each in tables:
+                rows, names = without_known(reader.connection, each.get("measurement", []))
+                files.append([measurement_of(row) for row in rows])
+                held.append(names)
+            judged = Judge(reader.connection).files(files)
+        return [(*of_file, names) for of_file, names in zip(judged, held, strict=True)]
 
     def check_whole(self) -> None:
         """Raise StoreError where the file is cut short, also where no question has met it yet."""

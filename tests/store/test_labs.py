@@ -176,6 +176,32 @@ def test_inside_the_interval_a_lab_counts_and_moves_the_estimate(
     assert Store(own_store).merge(file).added == 0
 
 
+def test_a_lab_s_record_that_is_known_with_other_seconds_stays_until_it_is_replaced(
+    own_store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, _, high = predicted(own_store)
+    first = measured(high, lab="Lab A")
+    changed = replace(measured(0.97 * high, lab="Lab A"), measurement_id=first.measurement_id)
+    file = str(written(tmp_path / "changed.jsonl", changed))
+    store = ["--store", str(own_store)]
+    assert Store(own_store).merge(written(tmp_path / "first.jsonl", first)).added == 1
+
+    def days() -> float:
+        with Store(own_store).reading() as reader:
+            (time,) = [time for time in reader.times() if time.lab is not None]
+        return time.training_days
+
+    stays = f"your store knows the record '{first.measurement_id}' with other content"
+    for words in (["merge", "--check", file], ["merge", file]):
+        assert main([*words, *store]) == 0
+        said = capsys.readouterr().err
+        assert stays in said and ": 0 new r" in said
+    assert days() == pytest.approx(first.training_days)
+    assert main(["merge", "--replace", file, *store]) == 0
+    assert days() == pytest.approx(changed.training_days)
+    assert of_labs(own_store) == {"Lab A": "single"}
+
+
 def best_of_h100(store: Path) -> Any:
     """What stands for four of the labs' GPUs."""
     with Store(store).reading() as reader:
