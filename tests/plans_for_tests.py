@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import date, timedelta
 from decimal import Decimal
 from itertools import product
 from math import inf
@@ -255,12 +255,16 @@ def _best_with(problem: PlanningProblem, bought: list[Any]) -> tuple[float, ...]
     spent = [0] * problem.years
     kept = 0
     units: list[Unit] = []
+    charged = [0.0] * problem.years
     for (machine, order), count in bought:
         day = problem.orders[order]
-        spent[problem.year_of(day)] += count * purchase_cents(machine, rules, day)
+        cents = count * purchase_cents(machine, rules, day)
+        spent[problem.year_of(day)] += cents
+        for year, share in charged_in_years(problem, day).items():
+            charged[year] += cents * share
         kept += count * int(kept_value_usd(machine, order, problem) * 100)
         units += [Unit(machine, order, day + rules.lead_days)] * count
-    if not within(problem, spent):
+    if not within(problem, charged):
         return None
     ends = {m.upgrade_of: problem.orders[o] + rules.lead_days for (m, o), n in bought if n}
     for machine in problem.machines:
@@ -270,7 +274,6 @@ def _best_with(problem: PlanningProblem, bought: list[Any]) -> tuple[float, ...]
         units += [Unit(rental, y, problem.year_days[y]) for y in range(problem.years)]
     runs = [e for e in problem.experiments for _ in range(e.runs)]
     best: tuple[float, ...] | None = None
-    bought_cents = list(spent)
     taken: list[tuple[int, tuple[float, float, float], int]] = []
 
     def visit(at: int, jobs: list[list[tuple[float, float, float]]], finish: float) -> None:
@@ -281,7 +284,7 @@ def _best_with(problem: PlanningProblem, bought: list[Any]) -> tuple[float, ...]
             if problem.budget_cents is not None and sum(spent) > problem.budget_cents:
                 return
             if problem.year_budget_cents is not None and not year_money_suffices(
-                problem, units, bought_cents, taken
+                problem, units, charged, taken
             ):
                 return
             judged = sum(spent) - kept
@@ -365,7 +368,7 @@ def hours_suffice(
 def year_money_suffices(
     problem: PlanningProblem,
     units: list[Unit],
-    bought_cents: list[int],
+    charged: list[float],
     taken: list[tuple[int, tuple[float, float, float], int]],
 ) -> bool:
     """Whether the days of these runs can be spread over the years so that each year's money is
@@ -374,7 +377,7 @@ def year_money_suffices(
 
     years = problem.years
     if not any(cents for *_, cents in taken):
-        return within(problem, bought_cents)
+        return within(problem, charged)
     spans = list(zip(problem.year_days, problem.year_days[1:], strict=False))
     width = len(taken) * years
     bounds: list[tuple[float, float]] = []
@@ -415,7 +418,7 @@ def year_money_suffices(
     assert problem.year_budget_cents is not None
     ahead, spent = 0.0, [0.0] * width
     for y, limit in enumerate(problem.year_budget_cents):
-        left = limit - bought_cents[y]
+        left = limit - charged[y]
         if problem.carry_over:
             ahead, spent = ahead + left, [a + b for a, b in zip(spent, money[y], strict=True)]
         else:
@@ -426,18 +429,35 @@ def year_money_suffices(
     return answer.x is not None
 
 
-def within(problem: PlanningProblem, spent: list[int]) -> bool:
-    """Whether the money of every year and of all is enough."""
-    if problem.budget_cents is not None and sum(spent) > problem.budget_cents:
+def charged_in_years(problem: PlanningProblem, day: int) -> dict[int, float]:
+    """The part of a machine ordered on ``day`` that each year is charged: all at once, or the
+    months of its life that begin in it."""
+    rules = problem.rules
+    if rules.life_months is None:
+        return {problem.year_of(day): 1.0}
+    ready = day + rules.lead_days
+    first = problem.start + timedelta(days=ready)
+    left = max(rules.grant_months - ready * 48 // 1461, 0)
+    years = []
+    for n in range(first.month - 1, first.month - 1 + min(left, rules.life_months)):
+        begins = date(first.year + n // 12, n % 12 + 1, min(first.day, 28))
+        years.append(problem.year_of((begins - problem.start).days))
+    return {year: years.count(year) / len(years) for year in set(years)}
+
+
+def within(problem: PlanningProblem, spent: list[float]) -> bool:
+    """Whether the money of every year and of all is enough; parts of a cent are rounded."""
+    if problem.budget_cents is not None and sum(spent) > problem.budget_cents + 1e-6:
         return False
     if problem.year_budget_cents is None:
         return True
     if not problem.carry_over:
-        return all(s <= b for s, b in zip(spent, problem.year_budget_cents, strict=True))
-    ahead = 0
+        pairs = zip(spent, problem.year_budget_cents, strict=True)
+        return all(s <= b + 1e-6 for s, b in pairs)
+    ahead = 0.0
     for s, b in zip(spent, problem.year_budget_cents, strict=True):
         ahead += b - s
-        if ahead < 0:
+        if ahead < -1e-6:
             return False
     return True
 

@@ -20,10 +20,11 @@ from advisor.planning.solver import year_money
 from advisor.planning.solver.assemble import days_of_each
 from advisor.planning.solver.by_year import cents_by_year, within_year_budgets
 from advisor.planning.solver.plan import Plan
-from advisor.planning.solver.problem import PlanningProblem, Rules
+from advisor.planning.solver.problem import MachineExtra, PlanningProblem, Rules
 from advisor.planning.solver.schedule import Job, pack
 from advisor.planning.solver.search_clock import Clock, NoPlan, OutOfTime, Progress, clock_of
 from advisor.planning.solver.solve import solve
+from advisor.planning.solver.written_off import purchase_by_year
 from advisor.store import Store
 from tests.planning.test_plan_solve import check_against_search
 from tests.plans_for_tests import (
@@ -329,3 +330,45 @@ def test_pieces_of_runs_share_a_machine_only_where_days_are_left_before_their_de
     assert pack(free, 1) is None
     assert pack(free, 2) is not None
     assert pack([piece(name, 45 / 0.9) for name in "ab"], 1) is not None
+
+
+def test_a_machine_that_is_written_off_takes_the_money_of_the_years_of_its_months() -> None:
+    """$6,000 over 60 months, of which the grant has 35 from February 2027 on: 11, 12 and 12."""
+    problem = make_problem(
+        year_days=(0, 365, 731, 1096),
+        experiments=(make_experiment("e", "a", 1, 0, 365),),
+        machines=(make_machine("m", "6000", {"a": 31.0}),),
+        rules=Rules(
+            lead_days=45,
+            life_months=60,
+            grant_months=36,
+            overhead_rate=Decimal("0.25"),
+            equipment_in_base=True,
+        ),
+    )
+    plan = solve(problem)
+    assert plan.cost_cents == 35 * 125_00
+    by_month = (11 * 125_00, 12 * 125_00, 12 * 125_00)
+    assert cents_by_year(problem, plan.purchases, plan.placed) == list(by_month)
+    for carry_over in (False, True):
+        asked = replace(problem, carry_over=carry_over, year_budget_cents=by_month)
+        assert solve(asked).purchases == plan.purchases
+        # With a dollar less in its last year it is not paid, unless some was left over.
+        more = by_month[0] if carry_over else 10**7
+        with pytest.raises(NoPlan):
+            solve(replace(asked, year_budget_cents=(more, by_month[1], by_month[2] - 1_00)))
+
+
+def test_what_is_bought_beside_a_machine_is_paid_with_its_order() -> None:
+    """A warranty of $600 in 2027; the machine by its months. A service is paid whole."""
+    extra = MachineExtra(key="costs[1].amount", name="warranty", usd=Decimal(600), apart=True)
+    machine = make_machine("m", "6000", {"a": 31.0})
+    problem = make_problem(
+        year_days=(0, 365, 731, 1096),
+        experiments=(make_experiment("e", "a", 1, 0, 365),),
+        machines=(machine,),
+        rules=Rules(lead_days=45, life_months=60, grant_months=36, machine_extras=(extra,)),
+    )
+    assert purchase_by_year(problem, machine, 0) == {0: 1_700_00, 1: 1_200_00, 2: 1_200_00}
+    service = replace(machine, in_base=True, share_of="condo")
+    assert set(purchase_by_year(problem, service, 365)) == {1}

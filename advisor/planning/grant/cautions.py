@@ -201,7 +201,8 @@ def _not_asked(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[Cauti
     return [
         Caution(
             f"The machines cost {money} more than is asked for: the grant pays their depreciation "
-            f"within it alone, and somebody must pay the rest{also}.{wait * late}",
+            f"within it alone, month by month, and somebody must pay the rest{also}. Their whole "
+            f"price is due when they are bought.{wait * late}",
             "purchases.years = [1] buys in the first year." * late,
         )
     ]

@@ -17,6 +17,7 @@ from advisor.planning.report.material import Material
 from advisor.planning.report.number_ledger import Num
 from advisor.planning.solver.by_year import shares_by_year
 from advisor.planning.solver.prices import machine_price, months_charged, paid_price
+from advisor.planning.solver.written_off import is_written_off, months_by_year
 
 _FIRST = (
     *("staff", "equipment", "supplies", "computer_services"),
@@ -99,22 +100,21 @@ def _bought(given: Material, e: EquipmentCost) -> Iterator[Entry]:
             indirect=charge.indirect,
         )
         return
-    if rules.fabrication_is_equipment or rules.equipment_in_base or not charge.base.value:
-        line = "equipment" if is_equipment(given, e) else "supplies"
-        if not rules.fabrication_is_equipment and not charge.base.value:
-            line = "equipment"
-        for at, direct, indirect in _written_off(given, e, year):
-            yield Entry(line=line, item=label, year=at, direct=direct, indirect=indirect)
-        return
-    # Each part by its own price: what is in the base is supplies, the rest is equipment.
-    rest = given.ledger.compute(
-        "difference", [charge.direct, charge.base], "usd", f"equipment in {label}"
-    )
-    if rest.value:
-        yield Entry(line="equipment", item=label, year=year, direct=rest, indirect=none)
-    yield Entry(
-        line="supplies", item=label, year=year, direct=charge.base, indirect=charge.indirect
-    )
+    line = "equipment" if is_equipment(given, e) else "supplies"
+    by_parts = not (rules.fabrication_is_equipment or rules.equipment_in_base)
+    parts = [(line, charge.direct, charge.indirect)]
+    if by_parts and not charge.base.value:
+        parts = [("equipment", charge.direct, charge.indirect)]
+    elif by_parts:
+        # Each part by its own price: what is in the base is supplies, the rest is equipment.
+        rest = given.ledger.compute(
+            "difference", [charge.direct, charge.base], "usd", f"equipment in {label}"
+        )
+        parts = [("equipment", rest, none)] if rest.value else []
+        parts.append(("supplies", charge.base, charge.indirect))
+    for line, direct, indirect in parts:
+        for at, own, overhead in _by_year(given, e, direct, indirect):
+            yield Entry(line=line, item=label, year=at, direct=own, indirect=overhead)
 
 
 def machine_alone(given: Material, e: EquipmentCost) -> EquipmentCost:
@@ -140,21 +140,19 @@ def machine_alone(given: Material, e: EquipmentCost) -> EquipmentCost:
     return replace(e, charge=alone)
 
 
-def _written_off(given: Material, e: EquipmentCost, year: int) -> Iterator[tuple[int, Num, Num]]:
-    """In which years a machine is charged: when it is ordered, or as it is written off, which
-    begins when it can be used.
-
-    Where the grant has a budget of each year the solver counted it in the year of the order, and
-    so does the table.
-    """
-    rules, charge, ledger = given.loaded.problem.rules, e.charge, given.ledger
-    if rules.life_months is None or given.loaded.grant.year_budget_usd is not None:
-        yield year, charge.direct, charge.indirect
+def _by_year(
+    given: Material, e: EquipmentCost, cost: Num, overhead: Num
+) -> Iterator[tuple[int, Num, Num]]:
+    """In which years a part of a machine is charged: when it is ordered, or by the months of each
+    year where it is written off, as the solver counts them."""
+    problem, ledger = given.loaded.problem, given.ledger
+    day = problem.orders[e.order]
+    if not is_written_off(problem, e.machine):
+        yield problem.year_of(day), cost, overhead
         return
-    day = given.loaded.problem.orders[e.order]
-    within, _ = months_charged(ledger, rules, day)
-    months = _months_by_year(given, day + rules.lead_days, int(within.value))
-    left = [charge.direct, charge.indirect]
+    within, _ = months_charged(ledger, problem.rules, day)
+    months = months_by_year(problem, day)
+    left = [cost, overhead]
     *before, last = months
     for at in before:
         n = ledger.leaf(
@@ -170,7 +168,7 @@ def _written_off(given: Material, e: EquipmentCost, year: int) -> Iterator[tuple
         words = f"{e.machine.label}, award year {at + 1}"
         parts = [
             ledger.compute("product", [whole, share], "usd", f"{what} of {words}", decimals=2)
-            for what, whole in (("cost", charge.direct), ("overhead", charge.indirect))
+            for what, whole in (("cost", cost), ("overhead", overhead))
         ]
         left = [
             ledger.compute("difference", [a, b], "usd", f"left after {words}")
@@ -178,17 +176,6 @@ def _written_off(given: Material, e: EquipmentCost, year: int) -> Iterator[tuple
         ]
         yield at, parts[0], parts[1]
     yield last, left[0], left[1]
-
-
-def _months_by_year(given: Material, day: int, within: int) -> dict[int, int]:
-    """Of so many months from a day on, those in each award year; the month of the day is whole."""
-    problem, found = given.loaded.problem, dict[int, int]()
-    first = problem.start + timedelta(days=day)
-    for month in range(first.month - 1, first.month - 1 + within):
-        begins = date(first.year + month // 12, month % 12 + 1, min(first.day, 28))
-        year = problem.year_of((begins - problem.start).days)
-        found[year] = found.get(year, 0) + 1
-    return found
 
 
 def _run(given: Material, r: RunningCost) -> Iterator[Entry]:

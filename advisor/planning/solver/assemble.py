@@ -49,7 +49,7 @@ def place(program: Program, counts: Values) -> Placing:
 
 
 def _within(program: Program, counts: Values, found: Placing) -> bool:
-    paid = cents_by_year(program.problem, _purchases(program, counts), found.placed)
+    paid = cents_by_year(program.problem, purchases_of(program, counts), found.placed)
     return within_year_budgets(program.problem, paid)
 
 
@@ -236,7 +236,8 @@ def days_of_each(
     return found
 
 
-def _purchases(program: Program, counts: Values) -> tuple[Purchase, ...]:
+def purchases_of(program: Program, counts: Values) -> tuple[Purchase, ...]:
+    """What these integers buy."""
     parts = {m.machine_id for m in program.problem.machines if m.part_of is not None}
     return tuple(
         Purchase(machine_id=machine_id, order=order, count=round(counts[column]))
@@ -250,7 +251,7 @@ def plan_of(program: Program, counts: Values, placed: Sequence[Placed]) -> Plan:
     problem = program.problem
     placed = instances_at_once(placed, {rental.rental_id for rental in problem.rentals})
     placed.sort(key=lambda p: (p.machine_id, p.order, p.unit, p.pieces, p.experiment_id, p.run))
-    purchases = _purchases(program, counts)
+    purchases = purchases_of(program, counts)
     work = tuple(
         Work(experiment_id=key[0], machine_id=key[1], order=key[2], runs=round(counts[column]))
         for key, column in sorted(program.work.items())

@@ -1,4 +1,5 @@
-"""In which year of the grant what is paid falls: purchases by their order, runs by their days."""
+"""In which year of the grant what is paid falls: purchases by their order, or their months where
+they are written off; runs by their days."""
 
 from __future__ import annotations
 
@@ -7,7 +8,8 @@ from fractions import Fraction
 
 from advisor.planning.solver.plan import Placed, Plan, Purchase
 from advisor.planning.solver.problem import PlanningProblem
-from advisor.planning.solver.whole_cents import fixed_cents, purchase_cents, rental_cents, run_cents
+from advisor.planning.solver.whole_cents import fixed_cents, rental_cents, run_cents
+from advisor.planning.solver.written_off import purchase_by_year
 
 
 def whole_budget_cents(problem: PlanningProblem) -> int | None:
@@ -50,12 +52,9 @@ def cents_by_year(
 
     A run that goes on into another year is paid in both, by its days in each.
     """
-    machines = {m.machine_id: m for m in problem.machines}
     exact = [Fraction(cents) for cents in fixed_cents(problem)]
-    for p in purchases:
-        day = problem.orders[p.order]
-        cents = p.count * purchase_cents(machines[p.machine_id], problem.rules, day)
-        exact[problem.year_of(day)] += cents
+    for year, cents in enumerate(_bought_by_year(problem, purchases)):
+        exact[year] += cents
     cost: dict[tuple[str, str, int], int] = {}
     for each in placed:
         key = (each.experiment_id, each.machine_id, each.order)
@@ -64,6 +63,26 @@ def cents_by_year(
         if cost[key]:
             for year, share in shares_by_year(problem, each).items():
                 exact[year] += share * cost[key]
+    return _in_whole_cents(exact)
+
+
+def bought_cents_by_year(problem: PlanningProblem, purchases: Iterable[Purchase]) -> list[int]:
+    """What machines are charged in each year of the grant, in whole cents."""
+    return _in_whole_cents(_bought_by_year(problem, purchases))
+
+
+def _bought_by_year(problem: PlanningProblem, purchases: Iterable[Purchase]) -> list[Fraction]:
+    machines = {m.machine_id: m for m in problem.machines}
+    found = [Fraction(0)] * problem.years
+    for p in purchases:
+        charged = purchase_by_year(problem, machines[p.machine_id], problem.orders[p.order])
+        for year, cents in charged.items():
+            found[year] += p.count * cents
+    return found
+
+
+def _in_whole_cents(exact: Iterable[Fraction]) -> list[int]:
+    """Amounts of years, of which as many as have passed are rounded together."""
     found: list[int] = []
     total, before = Fraction(0), 0
     for amount in exact:

@@ -126,7 +126,11 @@ def undominated(problem: PlanningProblem) -> list[Machine]:
             for model in models
         ]
 
+    by_year = problem.year_budget_cents is not None and problem.rules.life_months is not None
+
     def beats(better: Machine, other: Machine) -> bool:
+        if by_year and (better.in_base is None) != (other.in_base is None):
+            return False  # one is charged at the order, the other by the month
         if any(
             a > b for a, b in zip(known[better.machine_id], known[other.machine_id], strict=True)
         ):

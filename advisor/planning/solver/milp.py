@@ -30,6 +30,7 @@ from advisor.planning.solver.whole_cents import (
     purchase_cents,
     run_cents,
 )
+from advisor.planning.solver.written_off import purchase_by_year
 
 FIRST_DAYS = 1.0
 """A rented run takes so many days at least of the year whose rate it is charged at."""
@@ -143,7 +144,8 @@ class Program(IntegerProgram):
             widest = max([1, *(-(-p.machine.gpu_count // machine.gpu_count) for p in parts)])
             most = most * widest if machine.upgrade_of is None else 1
             count = self.column(most, cost=dollars, judged=dollars - kept)
-            self._spend(count, problem.year_of(day))
+            for year, cents in purchase_by_year(problem, machine, day).items():
+                self._by_year[year][count] = float(cents) / 100
         self.count[group.key] = count
         taken: dict[int, float] = {}
         for each in (group, *parts):
@@ -330,11 +332,11 @@ class Program(IntegerProgram):
         if problem.year_budget_cents is not None:
             spent, limit = {}, 0
             for year, by_year in enumerate(self._by_year):
-                cents = problem.year_budget_cents[year] - fixed[year]
-                if problem.carry_over:
-                    spent, limit = {**spent, **by_year}, limit + cents
-                else:
-                    spent, limit = by_year, cents
+                if not problem.carry_over:
+                    spent, limit = {}, 0
+                limit += problem.year_budget_cents[year] - fixed[year]
+                for column, usd in by_year.items():
+                    spent[column] = spent.get(column, 0.0) + usd
                 self.rows.append((dict(spent), -inf, limit / 100))
         bought: dict[int, float] = {}
         upgrades: dict[str, dict[int, float]] = {}

@@ -8,14 +8,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, combinations
 
-from advisor.planning.solver.assemble import place, plan_of
+from advisor.planning.solver.assemble import place, plan_of, purchases_of
+from advisor.planning.solver.by_year import bought_cents_by_year
 from advisor.planning.solver.first_plans import Found, dot, values_of
 from advisor.planning.solver.groups import Group
 from advisor.planning.solver.milp import Program
 from advisor.planning.solver.plan import Placed
 from advisor.planning.solver.problem import Machine, PlanningProblem
 from advisor.planning.solver.search_clock import Clock
-from advisor.planning.solver.whole_cents import purchase_cents
 from price_catalog.power import PowerFigures
 
 MOST_COLUMNS = 6000
@@ -140,14 +140,7 @@ def _units(program: Program, counts: Sequence[float]) -> list[Unit] | None:
 def _with(program: Program, counts: Sequence[float], units: Sequence[Unit]) -> PlanningProblem:
     """The problem with these machines as if the lab had them, and the money that is left."""
     problem = program.problem
-    machines = {m.machine_id: m for m in problem.machines}
-    paid = [0] * problem.years
-    for machine_id, order in set(program.block.values()):
-        bought = round(counts[program.count[machine_id, order]])
-        if bought:
-            day = problem.orders[order]
-            cents = purchase_cents(machines[machine_id], problem.rules, day)
-            paid[problem.year_of(day)] += bought * cents
+    paid = bought_cents_by_year(problem, purchases_of(program, counts))
     by_year = problem.year_budget_cents
     return replace(
         problem,
