@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 from decimal import Decimal
+from math import inf
 from pathlib import Path
 from random import Random
 
@@ -40,6 +41,12 @@ from tests.plans_for_tests import (
 
 def keeps(problem: PlanningProblem, plan: Plan) -> bool:
     return within_year_budgets(problem, cents_by_year(problem, plan.purchases, plan.placed))
+
+
+def without_plan_of_years(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its steps after that one, of a problem that is taken for a large one."""
+    monkeypatch.setattr(year_money, "LARGE", -1)
+    monkeypatch.setattr(year_money, "plan_of_years", lambda *_: (None, -inf))
 
 
 def years_that_the_free_plan_breaks() -> tuple[PlanningProblem, Plan]:
@@ -87,7 +94,7 @@ def test_what_is_found_step_by_step_keeps_each_year_and_its_bound_holds(
 def test_where_time_runs_out_it_is_known_what_each_year_would_pay_freely(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(year_money, "LARGE", -1)
+    without_plan_of_years(monkeypatch)
     problem, free = years_that_the_free_plan_breaks()
     paid = cents_by_year(problem, free.purchases, free.placed)
 
@@ -179,7 +186,7 @@ def test_a_plan_of_which_nothing_is_known_proves_none(
     gap: float | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It was found without budgets by year, and not proven: another as dear is not the best."""
-    monkeypatch.setattr(year_money, "LARGE", -1)
+    without_plan_of_years(monkeypatch)
     problem, free = years_that_the_free_plan_breaks()
 
     def find(asked: PlanningProblem, clock: Clock, known: Sequence[Plan]) -> Plan:
@@ -194,7 +201,7 @@ def test_a_plan_of_which_nothing_is_known_proves_none(
 def test_where_runs_find_no_days_that_keep_to_the_money_less_of_it_is_planned_with(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(year_money, "LARGE", -1)
+    without_plan_of_years(monkeypatch)
     problem, free = years_that_the_free_plan_breaks()
     half = free.cost_cents // 2
     problem = replace(problem, year_budget_cents=(half, free.cost_cents - half), carry_over=True)
@@ -222,7 +229,7 @@ def test_where_runs_find_no_days_that_keep_to_the_money_less_of_it_is_planned_wi
 def test_where_even_the_free_plan_is_not_found_in_time_the_other_steps_are_tried(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(year_money, "LARGE", -1)
+    without_plan_of_years(monkeypatch)
     problem, free = years_that_the_free_plan_breaks()
 
     def find(asked: PlanningProblem, clock: Clock, known: Sequence[Plan]) -> Plan:
@@ -237,7 +244,7 @@ def test_where_even_the_free_plan_is_not_found_in_time_the_other_steps_are_tried
 def test_a_plan_that_was_heard_of_and_keeps_each_year_is_not_lost(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(year_money, "LARGE", -1)
+    without_plan_of_years(monkeypatch)
     problem = make_problem(
         year_days=(0, 100, 200),
         experiments=(make_experiment("e", "a", 1, 0, 200),),

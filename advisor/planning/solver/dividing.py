@@ -60,10 +60,10 @@ def _is_near(group: tuple[str, int], keys: Collection[tuple[str, int]]) -> bool:
 def named_numbers(program: Program, x: Sequence[float]) -> NamedNumbers:
     """What a solution has of them."""
     numbers = numbers_of(program, x)
-    return {name: numbers[column] for name, column in _columns(program)}
+    return {name: numbers[column] for name, column in number_columns(program)}
 
 
-def _columns(program: Program) -> Iterator[tuple[tuple[str, int, bool], int]]:
+def number_columns(program: Program) -> Iterator[tuple[tuple[str, int, bool], int]]:
     for used_whole, columns in ((False, program.count), (True, program.wholes)):
         for (machine_id, order), column in columns.items():
             yield (machine_id, order, used_whole), column
@@ -103,7 +103,7 @@ class Divided:
 
     def soon(self, clock: Clock, first: NamedNumbers) -> None:
         """Some plan with a choice."""
-        answer = self._fixed(first, clock.left)
+        answer = self.fixed(first, clock.left)
         deal = None if answer.x is None else dealing(self.program, self.costs, answer.x)
         if deal is not None:
             deal.refill(clock, FIRST_STEPS)
@@ -116,7 +116,7 @@ class Divided:
         where one of them is the cheapest with runs in parts."""
         program = self.program
         limit = clock.left * NUMBERS_TIME
-        answers = [answer for each in first if (answer := self._fixed(each, limit)).x is not None]
+        answers = [answer for each in first if (answer := self.fixed(each, limit)).x is not None]
         if not answers:
             answer = program.solve(self.costs, limit, gap=RUNS_GAP, whole=program.numbers)
             if answer.x is None:
@@ -165,9 +165,9 @@ class Divided:
             self._keep(best.deal)
         return self.best
 
-    def _fixed(self, numbers: NamedNumbers, seconds: float) -> Any:
+    def fixed(self, numbers: NamedNumbers, seconds: float) -> Any:
         """The answer for a choice, with runs in parts."""
-        fixed = {column: numbers.get(name, 0.0) for name, column in _columns(self.program)}
+        fixed = {column: numbers.get(name, 0.0) for name, column in number_columns(self.program)}
         return self.program.solve(self.costs, seconds, whole=(), fixed=fixed)
 
     @property

@@ -155,7 +155,7 @@ def large_plan(
             tell("which runs go on the machines that suffice then")
             begin = [named_numbers(few, x)]
             if not program.days:
-                Divided(program, costs, _bought(few, x), better).soon(clock, begin[0])
+                Divided(program, costs, bought_groups(few, x), better).soon(clock, begin[0])
             if _near(best, bound):
                 return best, bound
             # Of a choice it is known what all runs cost, and no fewer.
@@ -173,7 +173,7 @@ def large_plan(
 
                 over = False
                 choices.search(filling.within(filling.left * CHOOSING_TIME), known.is_chosen)
-                keys = _bought(few, x)
+                keys = bought_groups(few, x)
                 if choices.best is not None:
                     begin.append(choices.best)
                     every = set(program.block.values())
@@ -198,7 +198,7 @@ def large_plan(
     if answer.x is not None and (best is None or best[0] - answer.fun > FAR * abs(best[0])):
         tell("the machines that would do most for their price")
         for least, share in FIRST_MACHINES:
-            first, used = clock.within(clock.left * share), _bought(program, answer.x, least)
+            first, used = clock.within(clock.left * share), bought_groups(program, answer.x, least)
             if _filled(program, costs, used, first, better) is None:
                 packed = packed_plan(program, costs, used, first)
                 best = min(filter(None, (best, packed)), key=lambda each: each[0], default=None)
@@ -226,7 +226,7 @@ def large_plan(
             bound = max(bound, float(machines.mip_dual_bound))
         if machines.x is None:
             break
-        bought = _bought(program, machines.x, HALF)
+        bought = bought_groups(program, machines.x, HALF)
         more = learnt.look(program, machines.x)
         tell("which runs go on them")
         if len(program.cost) > LARGE:
@@ -266,7 +266,9 @@ def with_parts(few: Program, wide: Any, clock: Clock) -> tuple[Sequence[float], 
     return wide.x if answer.x is None else answer.x, min(float(least), dear)
 
 
-def _bought(program: Program, x: Sequence[float], least: float = EPSILON) -> set[tuple[str, int]]:
+def bought_groups(
+    program: Program, x: Sequence[float], least: float = EPSILON
+) -> set[tuple[str, int]]:
     """The groups that so much of a machine is bought from."""
     return {key for key in set(program.block.values()) if x[program.count[key]] > least}
 

@@ -80,6 +80,8 @@ class Program(IntegerProgram):
         self._jobs: list[tuple[tuple[str, int], int, Sequence[str], Sequence[Load]]] = []
         """Of each group: the column of its number, its experiments and their runs."""
         self._by_year: list[dict[int, float]] = [{} for _ in range(problem.years)]
+        self.year_rows: list[int] = []
+        """The row of each year's money, where that counts."""
         self.fixed_usd = sum(fixed_cents(problem)) / 100
         """What is paid whatever is bought: no column is it."""
         self.groups = groups(problem)
@@ -337,6 +339,7 @@ class Program(IntegerProgram):
                 limit += problem.year_budget_cents[year] - fixed[year]
                 for column, usd in by_year.items():
                     spent[column] = spent.get(column, 0.0) + usd
+                self.year_rows.append(len(self.rows))
                 self.rows.append((dict(spent), -inf, limit / 100))
         bought: dict[int, float] = {}
         upgrades: dict[str, dict[int, float]] = {}

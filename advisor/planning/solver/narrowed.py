@@ -63,7 +63,7 @@ class _Others:
         looked: list[tuple[int, float]] = []
         while clock.left > 0 and (now := (len(self.live), self._best_usd)) not in looked:
             looked.append(now)
-            few = _wide(replace(self._problem, buy_only=self.live))
+            few = wide_program(replace(self._problem, buy_only=self.live))
             out = {few.count[key]: 1.0 for key in set(few.block.values()) - self._near}
             row = (out or {0: 0.0}, 1.0, inf)
             for whole in (few.machines, few.numbers):
@@ -103,7 +103,7 @@ class _Others:
         return replace(clock, hear=told)
 
 
-def _wide(problem: PlanningProblem) -> Program:
+def wide_program(problem: PlanningProblem) -> Program:
     """The program with so many windows that it is not large."""
     most = MOST_COLUMNS / max(len(groups(problem)), 1)
     wide, moments = widened(problem, 1), 2

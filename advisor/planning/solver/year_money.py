@@ -1,6 +1,6 @@
-"""Money by the year in a large program: planned without it first, which bounds it from below and
-says which machines the money suffices for; then with every run paid as early as it may start, which
-any year budget can stand.
+"""Money by the year in a large program: planned without it first, which bounds it from below; then
+with the machines that each year's money suffices for, its runs dealt; then with every run paid as
+early as it may start, which any year budget can stand.
 
 How much of each run falls in each year would be several columns a run.
 """
@@ -26,14 +26,17 @@ from advisor.planning.solver.problem import PlanningProblem
 from advisor.planning.solver.retimed import retimed
 from advisor.planning.solver.search_clock import Clock, NoPlan, OutOfTime, Progress
 from advisor.planning.solver.whole_cents import fixed_cents
+from advisor.planning.solver.year_machines import plan_of_years
 
 Find = Callable[[PlanningProblem, Clock, Sequence[Plan]], Plan]
 """The cheapest plan, as `solve.py` finds it. Raises NoPlan or OutOfTime."""
 NEAR = 0.01
 """A plan within this share of its bound is good enough."""
-FREE_TIME = 0.5
-BREAKING_TIME = 0.2
+FREE_TIME = 0.25
+BREAKING_TIME = 0.15
 """Where every plan without budgets by year breaks one, no better is looked for after this share."""
+YEARS_TIME = 0.7
+"""Then machines are settled by the money of each year."""
 KINDS_TIME = 0.1
 FEW_TIME = 0.5
 """First only machines of the cheapest plans are bought, if in other years ..."""
@@ -90,8 +93,14 @@ def _keeping(problem: PlanningProblem, clock: Clock, known: Sequence[Plan], find
     if loose is not None:
         again = loose if _keeps(problem, loose) else retimed(problem, loose, clock)
         if again is not None and again.judged_cents <= loose.judged_cents:
-            return replace(again, proven=loose.proven, gap=loose.gap)
+            again = replace(again, proven=loose.proven, gap=loose.gap)
+            if _is_good(again):
+                return again
         keeping += [] if again is None else [again]
+    clock.tell("which machines the money of each year suffices for")
+    found, least = plan_of_years(problem, clock.within(clock.left * YEARS_TIME))
+    bound = max(bound, least)
+    keeping += [] if found is None or not _keeps(problem, found) else [found]
     clock.tell("which machines the money suffices for")
     every, few = _kinds(free, clock.within(clock.left * KINDS_TIME))
     try:
@@ -117,6 +126,8 @@ def _step_by_step(
     ``best`` until now. No plan is below ``bound`` cents. Raises NoPlan or OutOfTime."""
     if best is not None:
         best = against_bound(bound, best)
+        if _is_good(best):
+            return best
     early = replace(problem, paid_early=True)
     for asked, share in ((_only(early, few), FEW_TIME), (early, EARLY_TIME)):
         try:
@@ -127,7 +138,7 @@ def _step_by_step(
         best = against_bound(
             bound, min(filter(None, (best, found)), key=lambda plan: plan.judged_cents)
         )
-        if best.proven or (best.gap is not None and best.gap <= NEAR):
+        if _is_good(best):
             return best
     try:
         left = clock.within(clock.left * (WHOLE_TIME if best is None else 1.0))
@@ -153,6 +164,10 @@ def _with_spare(
         except (NoPlan, OutOfTime):
             continue
     raise OutOfTime
+
+
+def _is_good(plan: Plan) -> bool:
+    return plan.proven or (plan.gap is not None and plan.gap <= NEAR)
 
 
 def _keeps(problem: PlanningProblem, plan: Plan) -> bool:
