@@ -32,13 +32,11 @@ Find = Callable[[PlanningProblem, Clock, Sequence[Plan]], Plan]
 """The cheapest plan, as `solve.py` finds it. Raises NoPlan or OutOfTime."""
 NEAR = 0.01
 """A plan within this share of its bound is good enough."""
-FREE_TIME = 0.25
-BREAKING_TIME = 0.15
+FREE_TIME = 0.5
+BREAKING_TIME = 0.2
 """Where every plan without budgets by year breaks one, no better is looked for after this share."""
 YEARS_TIME = 0.7
-"""Then machines are settled by the money of each year ..."""
-FREE_AGAIN_TIME = 0.5
-"""... and where that is not what makes a plan dear, one is looked for without it again."""
+"""Then machines are settled by the money of each year."""
 KINDS_TIME = 0.1
 FEW_TIME = 0.5
 """First only machines of the cheapest plans are bought, if in other years ..."""
@@ -85,20 +83,22 @@ def _keeping(problem: PlanningProblem, clock: Clock, known: Sequence[Plan], find
                 raise
     free = replace(problem, year_budget_cents=None, budget_cents=whole_budget_cents(problem))
     keeping: list[Plan] = []
-    loose = _freely(problem, clock.within(clock.left * FREE_TIME), keeping, known, find)
-    bound = -inf if loose is None else least_cents(loose)
-    best, by_years = _cheapest_of(keeping, bound), -inf
-    if best is None or not _is_good(best):
-        clock.tell("which machines the money of each year suffices for")
-        found, by_years = plan_of_years(problem, clock.within(clock.left * YEARS_TIME))
-        keeping += [] if found is None or not _keeps(problem, found) else [found]
-        best = _cheapest_of(keeping, bound)
-    if best is not None and _is_good(best) and not best.proven:
-        # It hardly costs more for its years: without them the best is soon proven.
-        left = clock.within(clock.left * FREE_AGAIN_TIME)
-        again = _freely(problem, left, keeping, (best, *known), find)
-        bound = max(bound, -inf if again is None else least_cents(again))
-    bound = max(bound, by_years)
+    loose: Plan | None = None
+    bound = -inf
+    try:
+        loose = find(free, _heard(problem, clock.within(clock.left * FREE_TIME), keeping), known)
+        bound = least_cents(loose)
+        again = loose if _keeps(problem, loose) else retimed(problem, loose, clock)
+        keeping += [] if again is None else [again]
+    except OutOfTime:
+        pass
+    best = _cheapest_of(keeping, bound)
+    if best is not None and _is_good(best):
+        return best
+    clock.tell("which machines the money of each year suffices for")
+    found, least = plan_of_years(problem, clock.within(clock.left * YEARS_TIME))
+    bound = max(bound, least)
+    keeping += [] if found is None or not _keeps(problem, found) else [found]
     best = _cheapest_of(keeping, bound)
     if best is not None and _is_good(best):
         return best
@@ -111,21 +111,6 @@ def _keeping(problem: PlanningProblem, clock: Clock, known: Sequence[Plan], find
             raise
         paid = cents_by_year(problem, loose.purchases, loose.placed)
         raise OutOfTime(paid) from None
-
-
-def _freely(
-    problem: PlanningProblem, clock: Clock, keeping: list[Plan], known: Sequence[Plan], find: Find
-) -> Plan | None:
-    """The best plan without budgets by year, where one is found in time; what keeps them is
-    added, on other days if need be. Raises NoPlan."""
-    free = replace(problem, year_budget_cents=None, budget_cents=whole_budget_cents(problem))
-    try:
-        loose = find(free, _heard(problem, clock, keeping), known)
-    except OutOfTime:
-        return None
-    again = loose if _keeps(problem, loose) else retimed(problem, loose, clock)
-    keeping += [] if again is None else [again]
-    return loose
 
 
 def _cheapest_of(keeping: Sequence[Plan], bound: float) -> Plan | None:
