@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from advisor.answers.before import Doubt, doubt_block, doubt_objects, quoted
+from advisor.answers.before import Doubt, doubt_block, quoted
 from advisor.answers.plan_calendar import calendar_lines
 from advisor.answers.plan_lines import note_of, unused_blocks, ways_out_text, what_to_do
 from advisor.answers.plan_sentence import plan_sentence, written_cost
@@ -162,13 +162,3 @@ def _otherwise(loaded: Loaded, plan: Plan, machine: Machine) -> str:
         return ""
     price = usd_whole(whole.price_usd)
     return f"; {whole.label} is quoted whole for {price}: rankings by days put it before this sum"
-
-
-def plan_verdict(planned: Planned, command: str, *, quick: bool) -> Mapping[str, Any]:
-    """The first line of the answer and its doubts, for a script."""
-    assert planned.plan is not None
-    return {
-        "sentence": plan_sentence(planned.loaded, planned.plan),
-        "proven": planned.plan.proven,
-        "doubts": doubt_objects(plan_doubts(planned, command, quick=quick)),
-    }

@@ -11,7 +11,7 @@ from operator import itemgetter
 from advisor.answers.plan_calendar import short_day
 from advisor.answers.two_lines import sentence_lines
 from advisor.costs.amounts import day_words
-from advisor.planning.grant.cautions import uncharged_usd
+from advisor.planning.grant.cautions import paid_beside
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.orderable import unquoted
 from advisor.planning.grant.problem_of_grant import Loaded
@@ -66,15 +66,20 @@ def _told(loaded: Loaded, plan: Plan, most: int, whole: bool) -> str:
 
 def _if_awarded(loaded: Loaded, plan: Plan) -> str:
     """`` (2 only if awarded, odds 70 %)``: runs on hours that may not be granted."""
-    problem = loaded.problem
-    odds = {a.allocation_id: a.odds for a in problem.allocations if a.odds < 1}
-    of = {r.rental_id: r.allocation for r in problem.rentals if r.allocation in odds}
-    runs = sum(each.runs for each in plan.rented if each.rental_id in of)
+    runs, odds = runs_if_awarded(loaded, plan)
     if not runs:
         return ""
-    each = {odds[of[r.rental_id] or ""] for r in plan.rented if r.rental_id in of}
-    known = f", odds {percent(min(each))}" if len(each) == 1 else ""
+    known = f", odds {percent(odds[0])}" if len(odds) == 1 else ""
     return f" ({'' if runs == plan.runs else f'{runs} '}only if awarded{known})"
+
+
+def runs_if_awarded(loaded: Loaded, plan: Plan) -> tuple[int, list[Decimal]]:
+    """How many runs are on hours that may not be granted, and the odds that these are."""
+    problem = loaded.problem
+    unsure = {a.allocation_id: a.odds for a in problem.allocations if a.odds < 1}
+    odds = {r.rental_id: unsure[r.allocation] for r in problem.rentals if r.allocation in unsure}
+    rented = [each for each in plan.rented if each.rental_id in odds]
+    return sum(each.runs for each in rented), sorted({odds[each.rental_id] for each in rented})
 
 
 def _shares(loaded: Loaded, plan: Plan) -> str:
@@ -88,9 +93,9 @@ def _shares(loaded: Loaded, plan: Plan) -> str:
         theirs = loaded.grant.currency.written(loaded.grant.shared_usd)
         of_it = "" if shares else " of it"
         shares.append(f"up to {theirs}{of_it} from {loaded.grant.shared_by}")
-    rest = uncharged_usd(problem, plan)
+    rest = paid_beside(loaded.grant, problem, plan)
     if rest:  # of machines that are written off, or that others share
-        money, rules = loaded.grant.currency.written(rest), problem.rules
+        money, rules = loaded.grant.currency.whole(rest), problem.rules
         who = loaded.grant.cost_share_by if rules.life_months is None else "others"
         pay = "pays" if rules.life_months is None else "must pay"
         shares.append(f"{who} {pay} {money} more for its machines")

@@ -87,9 +87,7 @@ def run(options: argparse.Namespace) -> int:
     check_targets(options.out, force=options.force)  # before any work
     planned, printed = _planned(options, seconds)
     if planned.plan is None or planned.explanation is None:
-        from advisor.answers.plan_lines import no_plan_text
-
-        print(no_plan_text(planned, terminal_width()))
+        print(_no_plan(planned, options.format))
         return NO_ANSWER
     began = time()
     try:
@@ -116,13 +114,24 @@ def _answered(options: argparse.Namespace, planned: Planned, printed: bool) -> i
     for path in written:
         print(f"wrote {path}", file=sys.stderr)
     if options.format == "json":
-        from advisor.answers.plan_answer import plan_verdict
+        from advisor.answers.plan_verdict import plan_verdict
 
         verdict = plan_verdict(planned, _again(options), quick=options.quick)
         print(to_json_text(replace(report, objects={"verdict": verdict, **report.objects})), end="")
     elif options.format == "csv":
         print(to_csv_text(report), end="")
     return done
+
+
+def _no_plan(planned: Planned, form: str) -> str:
+    if form == "json":
+        from advisor.answers.plan_verdict import no_plan_verdict
+        from advisor.tables.json_text import to_json
+
+        return to_json({"verdict": no_plan_verdict(planned)})
+    from advisor.answers.plan_lines import no_plan_text
+
+    return no_plan_text(planned, terminal_width())
 
 
 def _stopped_writing(names: Sequence[str], began: float) -> None:

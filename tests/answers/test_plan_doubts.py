@@ -14,7 +14,7 @@ from advisor.answers.plan_sentence import plan_sentence
 from advisor.answers.two_lines import sentence_lines
 from advisor.answers.wording import days_and_ends
 from advisor.cli.command_parser import build_parser
-from advisor.planning.grant.cautions import cautions, uncharged_usd
+from advisor.planning.grant.cautions import cautions, paid_beside
 from advisor.planning.plan_grant import load_grant, plan_loaded
 from advisor.planning.planned import Planned
 from advisor.planning.report.markdown_csv_json import to_markdown
@@ -232,7 +232,8 @@ def test_the_first_sentence_says_what_of_its_machines_others_pay(
         found = planned_of(store_path, tmp_path, given)
         assert found.plan is not None
         said = plan_sentence(found.loaded, found.plan)
-        rest = uncharged_usd(found.loaded.problem, found.plan)
+        grant = found.loaded.grant
+        rest = paid_beside(grant, found.loaded.problem, found.plan)
         assert bool(rest) is (words is not None)
-        told = f"({words} {found.loaded.grant.currency.written(rest)} more for its machines)"
+        told = f"({words} {grant.currency.whole(rest)} more for its machines)"
         assert (told in said) is bool(rest) and ("for its machines" in said) is bool(rest)

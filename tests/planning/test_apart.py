@@ -14,7 +14,7 @@ from advisor.planning.grant.grant import read_grant
 from advisor.planning.plan_grant import load_grant, plan_loaded
 from advisor.planning.report.markdown_csv_json import to_markdown
 from advisor.planning.solver.problem import MachineExtra, Rules
-from advisor.planning.solver.whole_cents import purchase_cents, uncharged
+from advisor.planning.solver.whole_cents import paid_and_charged, purchase_cents
 from advisor.store import Store
 from tests.planning.forms_for_tests import report_for
 from tests.plans_for_tests import make_machine
@@ -64,7 +64,8 @@ def test_it_bears_overhead_and_lifts_no_machine_over_the_threshold(price: str, c
     )
     machine = make_machine("m", price, {"a": 10.0})
     assert purchase_cents(machine, rules) == cents
-    assert uncharged(machine, rules, 0) == 0
+    paid, charged = paid_and_charged(machine, rules, 0)
+    assert paid == charged
     inside = replace(rules, machine_extras=(replace(warranty, apart=False),))
     assert purchase_cents(machine, inside) != cents
 

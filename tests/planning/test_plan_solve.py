@@ -63,7 +63,7 @@ def check_placement(problem: PlanningProblem, plan: Plan) -> None:
     for p in plan.placed:
         e = experiments[p.experiment_id]
         if p.machine_id in rentals:
-            days = rentals[p.machine_id].times[e.model].days
+            days = problem.rented_days(rentals[p.machine_id], e.model)
             assert p.pieces[0][0] >= problem.year_days[p.order] - 1e-6
             assert p.pieces[0][0] < problem.year_days[p.order + 1] - 1e-3
         else:

@@ -19,7 +19,7 @@ from advisor.planning.solver.arithmetic import PLAIN
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.prices import machine_price, paid_price, price_lines
 from advisor.planning.solver.problem import Machine, PlanningProblem, Rules
-from advisor.planning.solver.whole_cents import uncharged
+from advisor.planning.solver.whole_cents import paid_and_charged
 
 USUAL_PUE = 1.54
 """Power with cooling over power without: the mean of the Uptime Institute's survey of 2025."""
@@ -172,25 +172,25 @@ def _at_once(problem: PlanningProblem, plan: Plan) -> list[Caution]:
     ]
 
 
-def uncharged_usd(problem: PlanningProblem, plan: Plan) -> Decimal:
-    """What the machines of a plan cost beyond what the grant is charged for them."""
-    rules = problem.rules
+def paid_beside(grant: Grant, problem: PlanningProblem, plan: Plan) -> Decimal:
+    """What the machines of a plan cost beyond what the grant is charged for them, in its currency:
+    machine by machine, as its report has them."""
+    rules, own = problem.rules, grant.currency.of_usd
     if not rules.cost_share and rules.life_months is None:
         return Decimal(0)
-    machines = {m.machine_id: m for m in problem.machines}
-    each = (
-        uncharged(machines[p.machine_id], rules, problem.orders[p.order]) * p.count
-        for p in plan.purchases
-    )
-    return sum(each, Decimal(0))
+    machines, rest = {m.machine_id: m for m in problem.machines}, Decimal(0)
+    for p in plan.purchases:
+        paid, charged = paid_and_charged(machines[p.machine_id], rules, problem.orders[p.order])
+        rest += p.count * (own(paid) - own(charged))
+    return rest
 
 
 def _not_asked(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[Caution]:
     """What machines cost beyond what the grant is charged, which somebody must have."""
-    rules, rest = problem.rules, uncharged_usd(problem, plan)
+    rules, rest = problem.rules, paid_beside(grant, problem, plan)
     if not rest:
         return []
-    money = grant.currency.exactly(rest)
+    money = grant.currency.exact(rest)
     if rules.life_months is None:
         by = grant.cost_share_by or ""
         words = f"{by[:1].upper()}{by[1:]} pays {money} of the machines"

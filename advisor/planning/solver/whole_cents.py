@@ -19,12 +19,12 @@ def purchase_cents(machine: Machine, rules: Rules, day: int = 0) -> int:
     return _cents(purchase_charge(PLAIN, machine, rules, _ONE, day))
 
 
-def uncharged(machine: Machine, rules: Rules, day: int) -> Decimal:
-    """Of what one machine ordered on a day costs its buyers, what the grant is not charged."""
+def paid_and_charged(machine: Machine, rules: Rules, day: int) -> tuple[Decimal, Decimal]:
+    """What one machine ordered on a day costs its buyers, and what of that the grant is charged."""
     price = machine_price(PLAIN, machine, price_lines(PLAIN, machine))
     paid, _ = paid_price(PLAIN, machine, price, rules, day)
     charge = purchase_charge(PLAIN, machine, rules, _ONE, day)
-    return paid - (charge.each - sum((each.each for each in charge.apart), Decimal(0)))
+    return paid, charge.each - sum((each.each for each in charge.apart), Decimal(0))
 
 
 def run_cents(machine: Machine, model: str, rules: Rules) -> int:
