@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from advisor.answers.nothing_fits import MOST_NAMED
-from advisor.answers.offered import with_time
+from advisor.answers.offered import looked_at
 from advisor.answers.rivals import kinds_words
 from advisor.answers.wording import counted_days
 from advisor.costs.cost import DAYS_PER_YEAR
@@ -24,7 +24,7 @@ def how_sure(ranking: Ranking, *, priced: bool = True, named: bool = True) -> st
     if ranking.row(0).training_days > life * DAYS_PER_YEAR:
         return f"longer than the {life:g} years it serves"
     if len(ranking) == 1 and not uncertainty.outside:
-        return f"nothing else{with_time(ranking.candidates)} fits"
+        return f"nothing else{looked_at(ranking.candidates)} fits"
     per_run = rule == "experiment-cost"
     if uncertainty.tied:
         alike = "cost as little" if per_run else "be as fast"
@@ -34,16 +34,20 @@ def how_sure(ranking: Ranking, *, priced: bool = True, named: bool = True) -> st
     if uncertainty.outside:
         return f"{kinds_words(ranking, uncertainty.outside, priced=priced, most=most)} may too"
     on_sale = " on sale" if better_unsold(ranking) or _unsold_is_as_fast(ranking) else ""
-    on_sale += with_time(ranking.candidates)
+    on_sale += looked_at(ranking.candidates)
+    if per_run and not priced:  # after what a run costs
+        return f"none{' quoted whole' if sum_is_less(ranking) else on_sale} costs less"
     if sum_is_less(ranking):
         least = "costs less a run" if per_run else "is cheaper"
         return f"nothing{on_sale} quoted whole {least}"
     if rule == "cost":
         return f"nothing cheaper{on_sale} fits"
-    # In another machine its GPUs are as fast.
-    return (
-        f"no other{on_sale} costs less a run" if per_run else f"no other GPUs{on_sale} are as fast"
-    )
+    if per_run:
+        return f"no other{on_sale} costs less a run"
+    # In another machine its GPUs are as fast, and more money may buy what is faster.
+    if ranking.question.budget_usd is None:
+        return f"nothing{on_sale} is faster"
+    return f"nothing faster{on_sale} fits{' the budget' if priced and named else ''}"
 
 
 def sum_is_less(ranking: Ranking) -> bool:

@@ -13,9 +13,9 @@ from advisor.answers.offered import (
     Room,
     asked_for,
     days_at,
+    looked_at,
     priced_words,
     sold_first,
-    with_time,
 )
 from advisor.costs.amounts import day_words, usd_rounded
 from advisor.costs.price_book import PriceBook
@@ -119,7 +119,10 @@ def _nearest(ranking: Ranking) -> Iterator[str]:
             yield f"{start}: {best(in_time, 'cheapest ', room)}."
         return
     if not in_time and inside and budget is not None:
-        start = f"{_none_of(candidates)} trains {candidates.model.name}"
+        none = _none_of(candidates)
+        if candidates.network is None:  # two for one model may be fast enough
+            none = none.replace("Nothing", "No machine", 1)
+        start = f"{none} trains {candidates.model.name}"
         start += f"{asked_for(ranking, budget=False)} at any price; for {budget_words(question)}"
         for room in ROOMS:
             yield f"{start} {best(inside, 'fastest ', room)}."
@@ -152,4 +155,4 @@ def _none_of(candidates: Candidates) -> str:
     """``Nothing``; where few GPUs were asked for, ``No machine with H100``: others may fit."""
     names = dict.fromkeys(build.gpu.name for build in candidates.builds)
     few = f"No machine with {' or '.join(names)}"
-    return few if len(names) <= MOST_NAMED else f"Nothing{with_time(candidates)}"
+    return few if len(names) <= MOST_NAMED else f"Nothing{looked_at(candidates)}"

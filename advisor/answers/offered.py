@@ -80,6 +80,7 @@ def sold_words(build: Build, gpu_quote: Quote, host_quote: Quote, room: Room = "
     # A word of the machine's name: "tiny corp" is not named by a tinybox.
     first, _, _ = host_quote.vendor.lower().partition(" ")
     named = first in re.findall(r"[\w.-]+", build.host.name.lower())
+    named |= room in LEAST
     return f"{gpus} {machine}" if named else f"{gpus} {machine} from {host_quote.vendor}"
 
 
@@ -222,9 +223,21 @@ def asked_for(ranking: Ranking, *, budget: bool = True) -> str:
     return asked if supply is None else f"{asked} on a {supply_words(supply)} circuit"
 
 
-def with_time(candidates: Candidates) -> str:
-    """`` with a published time``, where nothing else was looked at: the others are not slower."""
-    return " with a published time" if candidates.evidence == "published" else ""
+def looked_at(candidates: Candidates) -> str:
+    """`` with RTX 4090``, `` with a published time``: where nothing else was looked at, others may
+    well be faster or cheaper."""
+    what = [_asked_gpus(candidates)] if candidates.some_gpus else []
+    what += ["a published time"] if candidates.evidence == "published" else []
+    return f" with {' and '.join(what)}" if what else ""
+
+
+def _asked_gpus(candidates: Candidates) -> str:
+    names = " or ".join(dict.fromkeys(build.gpu.short_name for build in candidates.builds))
+    return names if len(names) <= _LONGEST_NAMES else "these GPUs"
+
+
+_LONGEST_NAMES = 16
+"""What a first line has room for, as ``H100 or RTX 4090``."""
 
 
 def days_at(ranking: Ranking, i: int) -> str:

@@ -28,11 +28,11 @@ from advisor.answers.offered import (
     asked_for,
     asked_words,
     days_at,
+    looked_at,
     offer_words,
     orderable,
     quoted_whole,
     sold_words,
-    with_time,
 )
 from advisor.answers.two_lines import LINE, SMALL_LINE, of_two_lines, sentence_lines
 from advisor.answers.wording import days_and_ends, estimate_mark, is_unquoted, price_day_words
@@ -86,7 +86,7 @@ def verdict(ranking: Ranking, width: int = LINE) -> Verdict:
     model = ranking.candidates.model.name
     offers = orderable(ranking)
     if offers:
-        none = f"Nothing on sale{with_time(ranking.candidates)} trains"
+        none = f"Nothing on sale{looked_at(ranking.candidates)} trains"
         start = f"{none} {model}{asked_for(ranking)}; the nearest is "
         # The budget stands before the price, so that one sees by how much it is missed.
         room: Room = "least" if offers[0].misses == "budget" else "no names"
@@ -96,8 +96,9 @@ def verdict(ranking: Ranking, width: int = LINE) -> Verdict:
             ),
             medium=of_two_lines(
                 (
-                    f"{none} it{asked_for(ranking)}; the nearest is "
+                    f"{which} it{asked_for(ranking)}; the nearest is "
                     f"{offer_words(ranking, offers[0], each)}."
+                    for which in (none, "No such machine on sale trains")
                     for each in (room, *LEAST)
                 ),
                 SMALL_LINE,
@@ -111,13 +112,14 @@ def verdict(ranking: Ranking, width: int = LINE) -> Verdict:
     # The days of what is safely in time say so themselves.
     safe = chance is not None and chance >= SURE
     briefly = f"{model} in {', '.join([days, *run])}" if safe else does
+    says = {True: does, False: briefly, None: f"{model} in {brief}"}
     sure = {
         room: how_sure(ranking, priced=room != "no machine", named=room not in LEAST)
         for room in ROOMS
     }
     if is_unquoted(row.build, row.host_quote) and ranking.candidates.offered[ranking.order[0]]:
         return Verdict(
-            sentence=of_two_lines(_to_be_quoted(ranking, row, does, briefly), width),
+            sentence=of_two_lines(_to_be_quoted(ranking, row, does, briefly, brief), width),
             medium=of_two_lines(
                 (
                     f"{_ask_words(row, room)}: {told}; "
@@ -154,7 +156,7 @@ def verdict(ranking: Ranking, width: int = LINE) -> Verdict:
         sentence=of_two_lines(
             (
                 f"{buy_words(row, room)}{_price_words(ranking, row, room, less=less)}: "
-                f"{does if whole else briefly}; {sure[sure_room]}."
+                f"{says[whole]}; {sure[sure_room]}."
                 for room, less, sure_room, whole in _SAID
             ),
             width,
@@ -181,16 +183,18 @@ def first_lines(ranking: Ranking, width: int) -> list[str]:
     return sentence_lines(said, width)
 
 
-_SAID: tuple[tuple[Room, bool, Room, bool], ...] = (
+_SAID: tuple[tuple[Room, bool, Room, bool | None], ...] = (
     *((room, True, room, True) for room in ROOMS if room not in LEAST),
     *(("short months", False, sure, True) for sure in ("short months", *LEAST)),
     ("short months", False, "no machine", False),
     ("least", False, "no machine", True),
     ("least", False, "no machine", False),
+    ("least", False, "no machine", None),
+    ("no machine", False, "least", False),
     ("no machine", False, "no machine", True),
 )
 """How much is said of the price, whether the same GPUs for less are, how much of rivals, and
-whether it is told that the days are safely kept."""
+whether it is told that the days are safely kept; None: as briefly as a small terminal has it."""
 _MEDIUM: tuple[tuple[Room, bool], ...] = (
     ("no names", True),
     ("short months", True),
@@ -260,14 +264,14 @@ def _short_bought(row: RankedRow) -> str:
 def _price_words(ranking: Ranking, row: RankedRow, room: Room, *, less: bool) -> str:
     """`` for $26,000 (April 2026, 7 months old; $22,000 from parts)``; nothing for what is there
     already. Without ``less`` no machine that is cheaper for the same GPUs, unless the order is by
-    cost and rivals stand where that would be told."""
+    cost, rivals stand where that would be told and there is room."""
     if row.build.host_owned:
         return ""
     age = asked_words(row.build, row.gpu_quote, row.host_quote, room)
     i, candidates = ranking.order[row.rank - 1], ranking.candidates
     seller = ", less than its GPUs alone cost since" if candidates.overtaken[i] else ""
     rivals = ranking.uncertainty.tied or ranking.uncertainty.outside
-    told = less or (rivals and sum_is_less(ranking))
+    told = less or (rivals and sum_is_less(ranking) and room not in LEAST)
     other = _for_less(ranking, i, room) if told else None
     cheaper = "" if other is None else f"; {other}"
     return f" for {usd_rounded(row.overall_cost_usd)} ({age}{seller}{cheaper})"
@@ -295,7 +299,9 @@ def _for_less(ranking: Ranking, first: int, room: Room) -> str | None:
     return f"{usd_rounded(cost)} {where}"
 
 
-def _to_be_quoted(ranking: Ranking, row: RankedRow, does: str, briefly: str) -> Iterator[str]:
+def _to_be_quoted(
+    ranking: Ranking, row: RankedRow, does: str, briefly: str, brief: str
+) -> Iterator[str]:
     """The sentence for a machine whose options its seller sells and whose total nobody quoted: what
     to ask for, and what is quoted whole in its place; then what is shorter."""
     rooms: tuple[Room, ...] = ("all", "no age")
@@ -308,6 +314,9 @@ def _to_be_quoted(ranking: Ranking, row: RankedRow, does: str, briefly: str) -> 
     for told in (does, briefly):
         for room in short:
             yield f"{_ask_words(row, room)}: {told}; {how_sure(ranking, named=False)}."
+    sure = how_sure(ranking, priced=False, named=False)
+    for told in (briefly, f"{ranking.candidates.model.name} in {brief}"):
+        yield f"{_ask_words(row, 'least')}: {told}; {sure}."
     yield f"{_ask_words(row, 'no machine')}: {does}; {how_sure(ranking, named=False)}."
 
 

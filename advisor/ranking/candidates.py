@@ -41,17 +41,20 @@ class Candidates:
         network: Fabric | None = None,
         supply: Supply | None = None,
         uncounted: str | None = None,
+        some_gpus: bool = False,
     ) -> None:
         """A build that cannot be put together is left out; `builds` says which those are.
 
         ``network`` joins the machines of builds of several; ``supply`` is the circuit that was
         asked for, under which the builds were made; ``uncounted`` is why a model of the user's own,
-        kept by an earlier version, has no estimates.
+        kept by an earlier version, has no estimates; with ``some_gpus`` the builds are of some
+        GPUs alone, since no others were asked for.
         """
         self.model = model
         self.network = network
         self.supply = supply
         self.uncounted = uncounted
+        self.some_gpus = some_gpus
         self.evidence = evidence
         self.prices = prices
         self.builds = builds
@@ -135,7 +138,14 @@ class Candidates:
         """The same builds and prices with the times that the published evidence would use."""
         times = at_face_value(self._given)  # not those under a power limit: it is applied anew
         return Candidates(
-            self.model, self.builds, times, self.prices, "published", self.network, self.supply
+            self.model,
+            self.builds,
+            times,
+            self.prices,
+            "published",
+            self.network,
+            self.supply,
+            some_gpus=self.some_gpus,
         )
 
     @cached_property

@@ -211,7 +211,17 @@ def candidates_of(
     if key.network is not None:
         builds += tuple(build._replace(machines=2) for build in builds if _sold_twice(build))
     model = snapshot.model(key.recipe_id)
-    return Candidates(model, builds, times, book, key.evidence, key.network, key.supply, uncounted)
+    return Candidates(
+        model,
+        builds,
+        times,
+        book,
+        key.evidence,
+        key.network,
+        key.supply,
+        uncounted,
+        some_gpus=key.gpu_ids is not None,
+    )
 
 
 def _sold_twice(build: Build) -> bool:

@@ -62,7 +62,7 @@ def test_a_time_without_doubt_keeps_a_limit_or_does_not() -> None:
 
 
 def test_words_for_people() -> None:
-    said = [chance_words(p) for p in (0, 0.3, 0.5, 0.61, 0.74, 0.95, 1)]
+    said = [chance_words(p) for p in (0, 0.32, 0.5, 0.61, 0.74, 0.95, 1)]
     assert said == [
         "hardly a chance", "1 in 3", "1 in 2", "3 in 5", "3 in 4", "19 in 20", "almost certain"
     ]  # fmt: skip
@@ -284,7 +284,7 @@ def test_nothing_fits_names_what_comes_nearest(pythia: Candidates) -> None:
     assert re.search(r"; one in time costs \$[\d,]+\.$", said(12_000, 30))
     assert re.search(rf": the fastest{ordered}\.$", said(None, 0.001))
     never = said(12_000, 0.1)
-    assert never.startswith("Nothing trains Pythia 1B within 2.4 hours at any price; for $12,000 ")
+    assert never.startswith("No machine trains Pythia 1B within 2.4 hours at any price; for $12,000 ")
     assert re.search(rf" the fastest on sale{ordered}\.$", never)
     # Which costs less than twice as much, where the other takes more than twice as long.
     assert ": the cheapest in time is 8 × MI300X in the Supermicro " in said(200_000, 6)
@@ -341,7 +341,7 @@ def test_the_machine_is_named_before_days_that_are_safely_kept(
     [
         (100_000, "days", "Nothing on sale with a published time trains Pythia 1B for $100,000; "),
         (100, "days", "Nothing with a published time trains Pythia 1B for $100: the cheapest "),
-        (None, "days", "; no other GPUs on sale with a published time are as fast."),
+        (None, "days", "; nothing on sale with a published time is faster."),
         (None, "cost", "; nothing cheaper on sale with a published time fits."),
     ],
 )
@@ -358,6 +358,44 @@ def test_published_times_say_nothing_of_what_has_none(
     assert "published" not in verdict(rank(sound, question)).sentence
 
 
+@pytest.mark.parametrize(
+    ("gpus", "budget", "said"),
+    [
+        (("RTX 5090",), 20_000, "; nothing faster with RTX 5090 fits"),
+        (("RTX 4090",), None, "; nothing with RTX 4090 is faster."),
+        (("RTX 5090", "RTX 4090", "A6000"), 20_000, "; nothing faster with these GPUs fits"),
+        (
+            ("RTX 5090", "RTX 4090", "A6000"),
+            100,
+            "Nothing with these GPUs trains Pythia 1B for $100",
+        ),
+        (None, 10_000, "; nothing faster on sale fits"),
+    ],
+)
+def test_gpus_that_were_not_asked_for_may_be_faster(
+    store_path: Path, gpus: tuple[str, ...] | None, budget: int | None, said: str
+) -> None:
+    with Store(store_path).reading() as reader:
+        snapshot = take_snapshot(reader)
+        ids = None if gpus is None else snapshot.gpu_ids(gpus)
+        key = CandidatesKey("pythia-1b", "latest", "sound")._replace(gpu_ids=ids)
+        found = make_candidates(reader, snapshot, key)
+    question = Question(budget_usd=None if budget is None else Decimal(budget))
+    ranking = rank(found, question)
+    assert said in verdict(ranking).sentence
+    assert said in " ".join(first_lines(ranking, 80))
+
+
+@pytest.mark.parametrize("per_cent", range(100))
+def test_the_odds_in_words_are_those_of_the_column(per_cent: int) -> None:
+    """85 % is no "9 in 10"."""
+    words = chance_words(per_cent / 100)
+    if " in " in words:
+        some, _, all_of = words.partition(" in ")
+        off = int(some) / int(all_of) - per_cent / 100
+        assert abs(off) <= (0.031 if per_cent > 62 else 0.051)
+
+
 def test_the_circuit_belongs_to_the_question(store_path: Path) -> None:
     with Store(store_path).reading() as reader:
         snapshot = take_snapshot(reader)
@@ -366,6 +404,6 @@ def test_the_circuit_belongs_to_the_question(store_path: Path) -> None:
         )
     question = Question(budget_usd=Decimal(40_000), max_days=10.0)
     assert verdict(rank(found, question)).sentence.startswith(
-        "Nothing trains Pythia 1B within 10 days on a 120 V 15 A circuit at any price; "
+        "No machine trains Pythia 1B within 10 days on a 120 V 15 A circuit at any price; "
     )
     assert headline(found, question, "latest").endswith(" · 120 V 15 A circuit")
