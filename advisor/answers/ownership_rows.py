@@ -7,7 +7,7 @@ from typing import Any
 
 from advisor.answers.ownership import Ownership
 from advisor.answers.rented_alone import offer_cells
-from advisor.costs.amounts import usd_and_cents
+from advisor.costs.amounts import usd_and_cents, usd_as_quoted
 from advisor.costs.rental import BreakEven, rented_usd, reserved_usd
 from bench_runner.typed_numbers import percent
 
@@ -40,8 +40,12 @@ def cost_rows(owned: Ownership) -> list[dict[str, Any]]:
         row("hardware", own.hardware_usd, f"over {years} years at {use} use"),
         row("resale", own.resale_usd, f"{resale} of the price comes back"),
         row("financing", own.financing_usd, f"{rate} a year, monthly parts"),
-        row("hosting", own.hosting_usd, f"${terms.hosting_usd_per_u_month} a rack unit and month"),
-        row("staff", own.staff_usd, f"${terms.staff_usd_per_year} a year"),
+        row(
+            "hosting",
+            own.hosting_usd,
+            f"{usd_as_quoted(terms.hosting_usd_per_u_month)} a rack unit and month",
+        ),
+        row("staff", own.staff_usd, f"{usd_as_quoted(terms.staff_usd_per_year)} a year"),
         row(
             "electricity",
             own.electricity_usd,

@@ -227,10 +227,8 @@ def _rows(answer: Prediction) -> list[dict[str, str]]:
         if ends[0] is not None:
             add("predicted, with other software", None, *ends)
     if answer.one_machine_days is not None:
-        alone = f"{PREDICTED_MARK}{rounded(answer.one_machine_days)}"
-        rows.append(
-            {"how": "predicted, on one of the machines", unit: alone, "9 in 10 such runs": "-"}
-        )
+        ends = answer.one_machine_days_low, answer.one_machine_days_high
+        add("predicted, on one of the machines", answer.one_machine_days, *ends)
     if answer.analytic_days is not None and answer.fits:
         add("the paper's estimate: all FLOPs at the peak", answer.analytic_days, None, None)
     return rows

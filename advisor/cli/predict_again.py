@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from advisor.answers.before import quoted
+from advisor.cli.predict_settings import GPUS_A_MACHINE
 from bench_runner.space import even_batch
 from bench_runner.typed_numbers import plain
 
@@ -29,7 +30,8 @@ def bench_command(options: argparse.Namespace, target: Target, count: int) -> st
             words = [quoted(word) for word in sys.argv[1:]]
             return " ".join(["advisor", *words, "--keep my-model"])
         name = recipe.recipe_id
-    several = f" --nodes {options.nodes} --on slurm" if options.fabric is not None else ""
+    nodes = options.nodes if options.fabric is not None else _machines(count)
+    several = f" --nodes {nodes} --on slurm" if nodes is not None else ""
     return f"advisor bench --model {quoted(name)} --gpus {count}{several}"
 
 
@@ -57,9 +59,16 @@ def assumptions_said(
         flags.append(f"--precision {target.workload.precision}")
     if any(" of host memory " in words for words in assumptions):
         flags.append(f"--host-memory {plain(host_gib, 6)}GiB")
+    if options.fabric is None and _machines(count):
+        flags.append(f"--nodes {_machines(count)} --fabric infiniband-ndr")
     if not flags:
         return None
     return " ".join(["advisor", *(quoted(word) for word in sys.argv[1:]), *flags])
+
+
+def _machines(count: int) -> int | None:
+    """How many machines of eight have so many GPUs; None where one machine may, or none evenly."""
+    return None if count <= GPUS_A_MACHINE or count % GPUS_A_MACHINE else count // GPUS_A_MACHINE
 
 
 def _is_as_known(options: argparse.Namespace, target: Target) -> bool:

@@ -328,8 +328,8 @@ def _own(options: argparse.Namespace, store: Store) -> int:
         print(f"{host.name} is forgotten", file=sys.stderr)
         return ANSWERED
     added = store.add_machines([host])
-    said = "kept: every ranking counts it from now on" if added else "known already"
-    print(f"{host.name}: {said}", file=sys.stderr)
+    said = "kept; every ranking counts it from now on" if added else "known already"
+    print(f"{host.name} is {said}", file=sys.stderr)
     return ANSWERED
 
 

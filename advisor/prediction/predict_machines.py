@@ -33,6 +33,8 @@ def over_machines(one: Prediction, target: Target, machines: int, network: Fabri
         machines=machines,
         network=network,
         one_machine_days=days,
+        one_machine_days_low=low,
+        one_machine_days_high=high,
         paper_settings_days=None,
         paper_settings_days_low=None,
         paper_settings_days_high=None,

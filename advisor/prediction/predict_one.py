@@ -96,6 +96,8 @@ class Prediction:
     """That share the GPUs, joined by ``network``."""
     network: Fabric | None = None
     one_machine_days: float | None = None
+    one_machine_days_low: float | None = None
+    one_machine_days_high: float | None = None
     """Of several machines: what one of them takes."""
 
 
@@ -271,7 +273,7 @@ def predict(
     if count > MEASURED_GPUS:
         assumptions.append(f"more than {MEASURED_GPUS:g} GPUs, where the interval is wider")
     if count > 8:
-        assumptions.append("machines of eight GPUs, a 400 Gb/s port for each")
+        assumptions.append("machines of eight GPUs, a 400 Gb/s port for each GPU")
     if fits and days is not None:
         reason = (
             f"not measured: physics fitted to {fitted.observations} measured times, "

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from advisor.cli.main import main
+from advisor.costs.amounts import days_rounded
 from advisor.parse import InputError
 from advisor.prediction.fitted import Fitted
 from bench_runner.space import even_batch, micro_batch_sizes
@@ -120,6 +121,30 @@ def test_a_number_of_something_else_is_one_line(
 ) -> None:
     with pytest.raises(InputError, match=re.escape(said)):
         call(fitted, "--model", "pythia-1b", "--gpu", "H100", *words)
+
+
+def test_more_than_eight_gpus_are_measured_on_several_machines(
+    fitted: Fitted, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No machine has 64: the job names its nodes, and what differs is the network."""
+    call(fitted, "--model", "pythia-1b", "--gpu", "H100", "--count", "64")
+    said = " ".join(capsys.readouterr().out.replace("\\\n", "").split())
+    assert "advisor bench --model pythia-1b --gpus 64 --nodes 8 --on slurm" in said
+    assert "a 400 Gb/s port for each GPU; change what differs" in said
+    assert "--nodes 8 --fabric infiniband-ndr" in said
+
+
+def test_what_one_of_the_machines_takes_has_its_interval(
+    fitted: Fitted, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ("--count", "16", "--nodes", "2", "--fabric", "infiniband-ndr")
+    call(fitted, "--model", "pythia-1b", "--gpu", "H100", *words)
+    several = capsys.readouterr().out
+    call(fitted, "--model", "pythia-1b", "--gpu", "H100", "--count", "8", "--format", "json")
+    one = json.loads(capsys.readouterr().out)["predicted"]
+    line = next(line for line in several.splitlines() if "on one of the machines" in line)
+    for end in ("training_days", "training_days_low", "training_days_high"):
+        assert days_rounded(one[end]) in line
 
 
 @pytest.mark.parametrize("batch", ["4096", "32k", "65536"])
