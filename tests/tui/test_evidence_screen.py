@@ -10,10 +10,12 @@ import duckdb
 import pytest
 from textual.pilot import Pilot
 
-from advisor.tui.evidence.evidence_rows import PAGE_ROWS, TimesSource
+from advisor.ranking.snapshot import take_snapshot
+from advisor.store import Store
+from advisor.tui.evidence.evidence_rows import PAGE_ROWS, TimesSource, peer_rows, source_rows
 from advisor.tui.pages.list_page import ListScreen
 from advisor.tui.pages.record import RecordScreen
-from advisor.tui.widgets.filter_table import FilterTable
+from advisor.tui.widgets.filter_table import FilterTable, Query
 from advisor.tui.widgets.lines_view import LinesView
 from tests.tui.program import page, paste, running, settled
 
@@ -213,3 +215,19 @@ async def test_predictions_are_filtered_and_sorted_like_the_rest(store_path: Pat
         ends = [[float(end) for end in cell.split("–")] for cell in column(pilot, 3) if cell]
         spread = [high / low for low, high in ends]
         assert all(a <= b * 1.02 for a, b in pairwise(spread))
+
+
+def test_no_source_is_called_by_the_number_that_it_is_kept_by(store_path: Path) -> None:
+    with Store(store_path).reading() as reader:
+        rows = source_rows(take_snapshot(reader, ledger=True)).find(Query((), None, False))
+    titles = [str(rows.cells(index)[0]) for index in range(len(rows))]
+    assert "A buyer's table of prices" in titles
+    assert not [title for title in titles if title.endswith(":") or "Document " in title]
+
+
+def test_a_share_of_the_peers_is_written_as_everywhere(store_path: Path) -> None:
+    with Store(store_path).reading() as reader:
+        rows = peer_rows(take_snapshot(reader)).find(Query((), None, False))
+    shares = {str(rows.cells(index)[1]) for index in range(len(rows))} - {""}
+    assert "10 %" in shares
+    assert all(share.endswith(" %") for share in shares)

@@ -13,6 +13,7 @@ from advisor.answers.wording import (
     STATUS_WORDS,
     VERDICT_MARKS,
     source_name,
+    source_title,
 )
 from advisor.costs.amounts import days_exact, days_of_four_digits, days_short
 from advisor.tui.pages.evidence_lines import settings_lines, source_lines, verdict_line
@@ -287,7 +288,7 @@ def peer_rows(snapshot: Snapshot) -> MemoryRows:
         [*peers(), *own],
         cells=lambda peer: (
             peer.topic,
-            f"{peer.share_percent}%" if peer.share_percent else "",
+            f"{peer.share_percent} %" if peer.share_percent else "",
             peer.told,
             peer.where,
         ),
@@ -308,7 +309,8 @@ def peer_rows(snapshot: Snapshot) -> MemoryRows:
 def _told_apart(source: Source) -> str:
     """The title, with what tells the parts of one work apart in front."""
     name = source_name(source, source.source_id)
-    return source.title if source.title.startswith(name) else f"{name}: {_work(source)}"
+    title = source_title(source)
+    return title if title.startswith(name) else f"{name}: {_work(source)}"
 
 
 def _work(source: Source) -> str:
@@ -318,7 +320,7 @@ def _work(source: Source) -> str:
 
 def _source_page(source: Source) -> list[Line]:
     lines: list[Line] = [
-        (source.title, STRONG),
+        (source_title(source), STRONG),
         (f"published {source.published_on or 'without a date'}", PLAIN),
         (f"licence: {source.licence or 'none stated'}", PLAIN),
         ("", PLAIN),

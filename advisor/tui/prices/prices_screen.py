@@ -175,7 +175,7 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
         said = place
         if key is not None and build_key(asked.build) == key:
             said = f"the selected build · {place}"
-        elif not self._has_turned:
+        elif key is not None and not self._has_turned:
             said = f"nobody is known to rent out the selected build's GPUs · {place}"
         lines: list[Line] = wrapped([(asked.heading, STRONG), (said, FAINT)], width)
         lines.append(("", PLAIN))
