@@ -7,7 +7,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from advisor.answers.before import Doubt, doubt_block, doubt_objects
-from advisor.answers.wording import PREDICTED_MARK, counted_days, days_and_ends, settings_words
+from advisor.answers.wording import PREDICTED_MARK, days_and_ends, settings_words
 from advisor.costs.amounts import day_words, days_rounded, minutes_words
 from advisor.tables.filled import fill
 from advisor.tables.text_table import to_table
@@ -23,9 +23,9 @@ def first_sentence(answer: Prediction, name: str) -> str:
     if not answer.measured:
         return _predicted(answer, name)
     best = answer.measured[0]
+    days = days_and_ends(best.training_days, *best.ends)
     return (
-        f"{name} trains on {answer.gpu_count} × {answer.gpu} in "
-        f"{counted_days(best.training_days)}, measured {_where(answer)}."
+        f"{name} trains on {answer.gpu_count} × {answer.gpu} in {days}, measured {_where(answer)}."
     )
 
 
@@ -135,9 +135,8 @@ def as_object(
     content["predicted"] = {name: content[name] for name in names}
     if answer.measured:
         best = content["measured"][0]
-        days = best["training_days"]
         content |= {"basis": "measured", "settings": best["settings"]}
-        content |= dict.fromkeys(names[:3], days)
+        content |= dict(zip(names, (best["training_days"], *answer.measured[0].ends), strict=False))
     content["verdict"] = {
         "sentence": first_sentence(answer, name),
         "days": {
@@ -191,8 +190,13 @@ def _rows(answer: Prediction) -> list[dict[str, str]]:
     def rounded(days: float) -> str:
         return days_rounded(days * 24 if in_hours else days)
 
-    def add(how: str, days: float | None, low: float | None, high: float | None) -> None:
-        mark = PREDICTED_MARK if low is not None else ""
+    def add(
+        how: str,
+        days: float | None,
+        low: float | None,
+        high: float | None,
+        mark: str = PREDICTED_MARK,
+    ) -> None:
         ends = "-"
         if low is not None and high is not None and rounded(low) != rounded(high):
             ends = f"{rounded(low)}–{rounded(high)}"
@@ -200,7 +204,8 @@ def _rows(answer: Prediction) -> list[dict[str, str]]:
         rows.append({"how": how, unit: figure, "9 in 10 such runs": ends})
 
     if answer.measured:
-        add("measured " + _where(answer), answer.measured[0].training_days, None, None)
+        best = answer.measured[0]
+        add("measured " + _where(answer), best.training_days, *best.ends, mark="")
     days = answer.training_days
     if days is not None:
         ours = "the settings that we write out"
@@ -212,7 +217,7 @@ def _rows(answer: Prediction) -> list[dict[str, str]]:
         if _paper_differs(answer) and paper is not None:
             low, high = answer.paper_settings_days_low, answer.paper_settings_days_high
             if low == high:  # a search with them was run on these GPUs
-                add("measured, with the paper's settings", paper, None, None)
+                add("measured, with the paper's settings", paper, None, None, mark="")
             else:
                 add("predicted, with the paper's settings", paper, low, high)
         elif _paper_differs(answer):
@@ -230,7 +235,9 @@ def _rows(answer: Prediction) -> list[dict[str, str]]:
         ends = answer.one_machine_days_low, answer.one_machine_days_high
         add("predicted, on one of the machines", answer.one_machine_days, *ends)
     if answer.analytic_days is not None and answer.fits:
-        add("the paper's estimate: all FLOPs at the peak", answer.analytic_days, None, None)
+        add(
+            "the paper's estimate: all FLOPs at the peak", answer.analytic_days, None, None, mark=""
+        )
     return rows
 
 

@@ -216,6 +216,7 @@ def _measured(
 ) -> tuple[MeasuredTime, ...]:
     """What was measured of this very training on these GPUs, synchronised, the fastest first."""
     from advisor.prediction.predict_one import MeasuredTime
+    from advisor.ranking.times import as_elsewhere
     from bench_runner.recipes import recipe_hash
 
     if target.recipe is None:
@@ -232,8 +233,10 @@ def _measured(
             settings=time.settings,
             source_id=time.source_id,
             measured_on=None if time.measured_on is None else time.measured_on.isoformat(),
-            here=time.origin == "local" and time.lab is None,
+            here=time.rests_on == "measured-here",
             method=time.method,
+            training_days_low=as_elsewhere(time).training_days_low,
+            training_days_high=as_elsewhere(time).training_days_high,
         )
         for time in sorted(times, key=lambda time: time.training_days or 0.0)
         if time.timing == "synchronised"

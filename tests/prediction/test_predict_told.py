@@ -134,6 +134,24 @@ def test_more_than_eight_gpus_are_measured_on_several_machines(
     assert "--nodes 8 --fabric infiniband-ndr" in said
 
 
+def test_a_time_measured_elsewhere_has_the_ends_that_the_ranking_gives_it(
+    store_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = ["--store", str(store_path), "--format", "json", "--model", "pythia-1b"]
+    assert main(["predict", *store, "--gpu", "H100"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert main(["rank", *store, "--prices", "paper", "--gpus", "H100"]) == 0
+    ranked = json.loads(capsys.readouterr().out)["ranked"]
+    (one,) = [row for row in ranked if row["gpu_count"] == 1]
+    days = told["training_days"]
+    assert told["basis"] == one["basis"] == "measured"
+    assert told["training_days_low"] == pytest.approx(0.98 * days)
+    assert told["training_days_high"] == pytest.approx(1.02 * days)
+    for end in ("training_days", "training_days_low", "training_days_high"):
+        assert told[end] == pytest.approx(one[end], rel=1e-4), end
+    assert days_rounded(told["training_days_low"]) in told["verdict"]["sentence"]
+
+
 def test_what_one_of_the_machines_takes_has_its_interval(
     fitted: Fitted, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -81,6 +82,27 @@ def test_what_stands(time: TrainingTime, stands: bool) -> None:
 def test_where_both_kinds_of_settings_are_one_our_measurement_stands() -> None:
     time = recorded(33.0, **OURS)
     assert one_clock(make_best(time), estimate(31.9, 32.0)).chosen == time
+
+
+@pytest.mark.parametrize(
+    ("rests_on", "timing", "ends"),
+    [
+        ("measured-elsewhere", "synchronised", (98.0, 102.0)),
+        ("measured-here", "synchronised", (99.9, 100.1)),
+        ("measured-elsewhere", "unsynchronised", (99.9, 100.1)),
+    ],
+)
+def test_another_card_differs_by_more_than_the_seconds_of_one_run(
+    rests_on: Any, timing: str, ends: tuple[float, float]
+) -> None:
+    run = {"training_days_low": 99.9, "training_days_high": 100.1, "rests_on": rests_on}
+    time = replace(recorded(100.0, timing=timing, settings=FUSED), **run)
+    chosen = one_clock(make_best(time), None).chosen
+    assert chosen is not None
+    assert chosen.training_days == 100.0
+    assert (chosen.training_days_low, chosen.training_days_high) == pytest.approx(ends)
+    wide = replace(time, training_days_low=90.0, training_days_high=110.0)
+    assert one_clock(make_best(wide), None).chosen == wide
 
 
 def test_settings_that_need_less_memory_overrule_a_dash() -> None:
