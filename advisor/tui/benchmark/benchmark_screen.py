@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -22,7 +21,6 @@ from advisor.benchmark.benchmark_plan import Plan, bench_folders, make_plan
 from advisor.benchmark.jobs.job_folder import jobs_under_way
 from advisor.benchmark.packages import check_packages
 from advisor.benchmark.progress import Progress
-from advisor.benchmark.recorder import Recorder, follow
 from advisor.benchmark.request import MachineState, Request
 from advisor.benchmark.runner_process import RUNNER, Run, last_log_line
 from advisor.benchmark.runner_process import look_here as look
@@ -44,6 +42,7 @@ from advisor.tui.benchmark.benchmark_messages import (
     Started,
 )
 from advisor.tui.benchmark.benchmark_setup import BenchmarkSetup
+from advisor.tui.benchmark.measuring import measuring
 from advisor.tui.benchmark.setting_names import full_name
 from advisor.tui.pages.bars import KeyBar, TitleBar
 from advisor.tui.pages.confirm import ConfirmScreen
@@ -277,24 +276,8 @@ runs, and every finished setting is kept at once. Without a GPU here, `e` measur
     def _measure(self, plan: Plan) -> None:
         """Follow the runner to its end, post what happens, keep what it measures."""
         store = self.app.store_reader.patient_store()
-        run: Run | None = None
-        kept = ""
-        try:
-            recorder = Recorder(store, plan)
-            run = Run(plan.request, runner=self._runner)
-            self.post_message(Started(run))
-            with closing(follow(run, recorder)) as events:
-                for event in events:
-                    self.post_message(Happened(event, time.monotonic()))
-            kept = recorder.words()
-        except InputError as error:
-            self.post_message(Ended(None, str(error), kept))
-        except Exception as error:
-            # Whatever went wrong in this thread, the screen must hear that it is over.
-            words = " ".join(f"{type(error).__name__}: {error}".split())[:300]
-            self.post_message(Ended(run.ending() if run else None, words, kept))
-        else:
-            self.post_message(Ended(run.ending(), None, kept))
+        for message in measuring(store, plan, self._runner, time.monotonic):
+            self.post_message(message)
 
     @on(Started)
     def _started(self, event: Started) -> None:

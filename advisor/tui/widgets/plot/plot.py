@@ -20,6 +20,7 @@ from advisor.tui.widgets.plot.key import PlotKey
 from advisor.tui.widgets.plot.layout import KeptLayout, Layout
 from advisor.tui.widgets.plot.navigate import Direction, neighbour, point_at, reachable
 from advisor.tui.widgets.plot.paint import Scene, paint
+from advisor.tui.widgets.plot.plot_css import CSS, PARTS
 from advisor.tui.widgets.plot.plot_keys import FOOTER, HELP, KEYS
 from advisor.tui.widgets.plot.scale import drawable
 from advisor.tui.widgets.plot.strips import ThemedInks
@@ -39,52 +40,8 @@ class CostTimePlot(Widget, can_focus=True):
     FOOTER: ClassVar[tuple[tuple[str, str, str], ...]] = FOOTER
     BINDINGS: ClassVar[list[BindingType]] = [*KEYS]
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "plot--axis",
-        "plot--grid",
-        "plot--value",
-        "plot--title",
-        "plot--front",
-        "plot--budget",
-        "plot--limit-name",
-        "plot--crosshair",
-        "plot--legend",
-        "plot--point",
-        "plot--dot",
-        "plot--interval",
-        "plot--label",
-        "plot--hover",
-        "plot--message",
-    }
-
-    DEFAULT_CSS = """
-    CostTimePlot {
-        width: 1fr;
-        height: 1fr;
-        min-height: 1;
-        .plot--axis { color: $foreground 60%; }
-        .plot--grid { color: $foreground 16%; }
-        .plot--value { color: $foreground; }
-        .plot--title { color: $foreground; text-style: bold; }
-        .plot--front { color: $foreground 55%; }
-        .plot--budget { color: $text-error; }
-        .plot--limit-name { color: $text-error; }
-        .plot--crosshair { color: $foreground; }
-        .plot--dot { color: $foreground 35%; }
-        .plot--interval { color: $foreground 50%; }
-        .plot--hover { color: $foreground; text-style: reverse; }
-        .plot--message { color: $foreground 70%; }
-        &:focus .plot--title { text-style: bold underline; }
-        &:ansi {
-            .plot--grid { color: ansi_bright_black; text-style: dim; }
-            .plot--axis { color: ansi_default; }
-            .plot--dot, .plot--interval { color: ansi_bright_black; }
-            .plot--front { color: ansi_default; }
-            .plot--budget { color: ansi_red; }
-            .plot--limit-name { color: ansi_red; }
-        }
-    }
-    """
+    COMPONENT_CLASSES: ClassVar[set[str]] = {*PARTS}
+    DEFAULT_CSS = CSS
 
     data: reactive[PlotData] = reactive(PlotData(), init=False)
     budget_usd: reactive[float | None] = reactive(None, init=False)
