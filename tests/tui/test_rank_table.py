@@ -1,9 +1,8 @@
-"""The table: rows in view only, a cursor that follows its row, strings as data."""
+"""What the table looks like: rows in view only, strings as data, columns with room for both."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given, settings
@@ -11,108 +10,25 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.text import Text
 from syrupy.assertion import SnapshotAssertion
-from textual import events
-from textual.pilot import Pilot
 
 from advisor.tui.widgets.rank_table import RankTable
 from advisor.tui.widgets.safe_text import ascii_text, safe_text, shorten
 from advisor.tui.widgets.table_rows import (
     Column,
-    RowSource,
-    RowStyle,
     column_widths,
-    find_row,
     fitted,
 )
 from tests.tui.conftest import WidgetApp
-
-COLUMNS = (
-    Column(key="rank", title="#", align="right"),
-    Column(key="build", title="build", sort_key="build"),
-    Column(key="cost", title="overall cost", align="right", sort_key="cost"),
-    Column(key="days", title="days", align="right", sort_key="days"),
-    Column(key="experiment", title="cost per experiment", align="right", sort_key="experiment"),
-    Column(key="basis", title="basis"),
-    Column(key="source", title="where it comes from"),
+from tests.tui.tables import (
+    COLUMNS,
+    Builds,
+    IndexedBuilds,
+    Words,
+    lines,
+    make,
+    reversed_lines,
+    table_of,
 )
-STYLES: tuple[RowStyle | None, ...] = (None, "front", "owned", "doubtful", "dimmed")
-
-
-@dataclass
-class Builds:
-    """Rows that are computed when they are asked for; ``order`` says which build is where."""
-
-    order: Sequence[int]
-    asked: list[int] = field(default_factory=list)
-
-    def __len__(self) -> int:
-        return len(self.order)
-
-    def cells(self, index: int) -> Sequence[str | Text]:
-        self.asked.append(index)
-        n = self.order[index]
-        return (
-            str(n + 1),
-            Text(f"RTX {3060 + n % 4 * 10} ×{1 << n % 4}", style="bold"),
-            f"${20_900 + 37 * n:,}",
-            f"{4 + n % 300}",
-            f"${343.56 + n:,.2f}",
-            "measured" if n % 3 else "predicted",
-            f"[i]quote {n}[/i] 用户提供",
-        )
-
-    def row_style(self, index: int) -> RowStyle | None:
-        return STYLES[self.order[index] % len(STYLES)]
-
-    def row_id(self, index: int) -> Hashable:
-        return self.order[index]
-
-
-class IndexedBuilds(Builds):
-    """The same with a faster way back."""
-
-    def index_of(self, row_id: Hashable) -> int | None:
-        return self.order.index(row_id) if row_id in self.order else None  # type: ignore[arg-type]
-
-
-@dataclass
-class Words:
-    """Rows of given cells, without identity or style."""
-
-    rows: Sequence[Sequence[str | Text]]
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def cells(self, index: int) -> Sequence[str | Text]:
-        return self.rows[index]
-
-
-def lines(table: RankTable) -> list[str]:
-    height = table.scrollable_content_region.height
-    return [table.render_line(y).text for y in range(height)]
-
-
-def reversed_lines(table: RankTable) -> list[int]:
-    """Which lines of the screen are in reverse video from end to end."""
-    return [
-        y
-        for y in range(table.scrollable_content_region.height)
-        if all(s.style is not None and s.style.reverse for s in table.render_line(y))
-    ]
-
-
-def make(source: RowSource | None = None, **state: object) -> WidgetApp:
-    table = RankTable(COLUMNS, source, fixed_columns=2)
-    for name, value in state.items():
-        setattr(table, name, value)
-    return WidgetApp(table)
-
-
-def table_of(app: WidgetApp) -> RankTable:
-    assert isinstance(app.widget, RankTable)
-    return app.widget
-
 
 # What it looks like
 
@@ -283,191 +199,6 @@ async def test_a_cell_that_is_cut_ends_in_an_ellipsis() -> None:
     app = WidgetApp(table)
     async with app.run_test(size=(20, 5)):
         assert [line.strip() for line in lines(table)[1:3]] == ["abcde…", "abcde…"]
-
-
-# The cursor
-
-
-async def test_keys_move_the_cursor_and_say_so() -> None:
-    app = make(Builds(range(100)))
-    async with app.run_test(size=(120, 21)) as pilot:
-        table = table_of(app)
-        rows = table.scrollable_content_region.height - 1
-        await pilot.press("up", "down", "down", "up", "pagedown", "end", "down", "pageup", "home")
-        await pilot.press("enter", "space")
-        await pilot.pause()
-        expected = [1, 2, 1, 1 + rows, 99, 99 - rows, 0]
-        assert app.seen(RankTable.RowHighlighted) == expected
-        assert app.seen(RankTable.RowOpened) == [0, 0]
-        assert reversed_lines(table) == [1]
-
-
-async def test_setting_the_cursor_posts_nothing_and_scrolls() -> None:
-    app = make(Builds(range(100)))
-    async with app.run_test(size=(120, 21)) as pilot:
-        table = table_of(app)
-        table.cursor = 77
-        await pilot.pause()
-        assert "78" in "".join(lines(table))
-        assert reversed_lines(table) == [table.scrollable_content_region.height - 1]
-        table.cursor = 5_000
-        assert table.cursor == 99
-        assert app.messages == []
-
-
-async def test_the_cursor_shows_without_focus_too() -> None:
-    app = make(Builds(range(5)))
-    async with app.run_test(size=(80, 10)) as pilot:
-        table = table_of(app)
-        focused = table.render_line(1)
-        app.set_focus(None)
-        await pilot.pause()
-        assert reversed_lines(table) == [1]
-        assert table.render_line(1) != focused
-
-
-@pytest.mark.parametrize("kind", [Builds, IndexedBuilds])
-async def test_the_cursor_stays_on_its_row_when_the_rows_are_sorted(kind: type[Builds]) -> None:
-    app = make(kind(range(1000)))
-    async with app.run_test(size=(120, 21)) as pilot:
-        table = table_of(app)
-        await pilot.press(*["down"] * 30)
-        table.source = kind(range(999, -1, -1))
-        await pilot.pause()
-        assert table.cursor == 969
-        assert "31 " in next(lines(table)[y] for y in reversed_lines(table))
-        table.source = kind([30])
-        await pilot.pause()
-        assert table.cursor == 0
-        assert reversed_lines(table) == [1]
-        assert len(app.messages) == 30, "the same row is no news"
-
-
-async def test_a_row_that_is_gone_leaves_the_cursor_in_place_and_says_so() -> None:
-    app = make(Builds(range(10)), cursor=7)
-    async with app.run_test(size=(120, 21)) as pilot:
-        table = table_of(app)
-        table.source = Builds([0, 1, 2])
-        await pilot.pause()
-        assert app.seen(RankTable.RowHighlighted) == [2]
-        table.source = Builds([])
-        await pilot.pause()
-        assert table.cursor == 0
-        table.source = Words([("a",), ("b",)])
-        await pilot.pause()
-        table.source = Words([("a",), ("b",)])
-        await pilot.pause()
-        assert app.seen(RankTable.RowHighlighted) == [2, 0, 0]
-
-
-async def test_the_same_source_again_is_read_again() -> None:
-    rows = [["old"], ["rows"]]
-    table = RankTable([Column(key="a", title="a")], Words(rows))
-    app = WidgetApp(table)
-    async with app.run_test(size=(40, 8)) as pilot:
-        assert "old" in lines(table)[1]
-        rows[0][0] = "much newer"
-        table.source = table.source
-        await pilot.pause()
-        assert "much newer" in lines(table)[1]
-
-
-def test_a_row_is_found_by_index_or_by_asking() -> None:
-    assert find_row(Builds([5, 3, 9]), 9) == 2
-    assert find_row(IndexedBuilds([5, 3, 9]), 3) == 1
-    assert find_row(Builds([5, 3, 9]), 4) is None
-    assert find_row(IndexedBuilds([5, 3, 9]), 4) is None
-    assert find_row(Words([("a",)]), 0) is None
-
-
-# Mouse and scrolling
-
-
-async def click(pilot: Pilot[None], x: int, y: int, times: int = 1) -> None:
-    await pilot.click(RankTable, offset=(x, y), times=times)
-    await pilot.pause()
-
-
-async def test_clicks_select_and_double_clicks_open() -> None:
-    app = make(Builds(range(5)))
-    async with app.run_test(size=(120, 12)) as pilot:
-        await click(pilot, 10, 3)
-        await click(pilot, 10, 3)
-        await click(pilot, 10, 9)
-        assert app.seen(RankTable.RowHighlighted) == [2]
-        assert app.seen(RankTable.RowOpened) == []
-        await click(pilot, 10, 4, times=2)
-        assert app.seen(RankTable.RowHighlighted) == [2, 3]
-        assert app.seen(RankTable.RowOpened) == [3]
-
-
-async def test_clicks_on_sortable_headers_name_the_column() -> None:
-    app = make(Builds(range(50)))
-    async with app.run_test(size=(80, 12)) as pilot:
-        table = table_of(app)
-
-        async def clicked(title: str) -> list[str]:
-            app.messages.clear()
-            await click(pilot, lines(table)[0].index(title), 0)
-            return [m.key for m in app.messages if isinstance(m, RankTable.HeaderClicked)]
-
-        assert await clicked("build") == ["build"]
-        assert await clicked("days") == ["days"]
-        assert await clicked("#") == [], "not sortable"
-        await pilot.press("right", "right")
-        await pilot.pause()
-        assert "days" not in lines(table)[0][20:30]
-        assert await clicked("cost per") == ["experiment"], "also when scrolled sideways"
-        assert await clicked("build") == ["build"], "also in the columns that stay"
-
-
-async def test_the_wheel_scrolls_the_rows_under_the_header() -> None:
-    app = make(Builds(range(100)))
-    async with app.run_test(size=(120, 12)) as pilot:
-        table = table_of(app)
-        header = lines(table)[0]
-        scroll = events.MouseScrollDown(
-            table, x=5, y=5, delta_x=0, delta_y=1, button=0, shift=False, meta=False, ctrl=False
-        )
-        table.post_message(scroll)
-        await pilot.pause()
-        assert table.scroll_offset.y > 0
-        assert lines(table)[0] == header
-        assert table.cursor == 0
-        assert app.messages == []
-        await pilot.press("down")
-        await pilot.pause()
-        assert reversed_lines(table), "a key brings the cursor back into view"
-
-
-async def test_scrolling_sideways_keeps_the_first_columns() -> None:
-    app = make(Builds(range(100)))
-    async with app.run_test(size=(60, 12)) as pilot:
-        table = table_of(app)
-        first = lines(table)
-        await pilot.press("right")
-        await pilot.pause()
-        second = lines(table)
-        assert [line[:18] for line in first] == [line[:18] for line in second]
-        assert "overall cost" in first[0]
-        assert "overall cost" not in second[0]
-        await pilot.press(*["right"] * 9)
-        await pilot.pause()
-        assert "用户提供" in lines(table)[1]
-        await pilot.press(*["left"] * 9)
-        await pilot.pause()
-        assert lines(table) == first
-
-
-async def test_resizing_keeps_the_cursor_in_view() -> None:
-    app = make(Builds(range(100)))
-    async with app.run_test(size=(120, 40)) as pilot:
-        table = table_of(app)
-        table.cursor = 35
-        for size in ((80, 10), (40, 4), (120, 40), (80, 8)):
-            await pilot.resize_terminal(*size)
-            await pilot.pause()
-            assert len(reversed_lines(table)) == 1, size
 
 
 async def test_new_columns_are_measured() -> None:

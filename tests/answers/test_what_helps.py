@@ -1,0 +1,215 @@
+"""Where nothing answers, what would help; what is there already; commands that work as typed."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+
+from advisor.answers.doubts import MOST_DOUBTS
+from advisor.answers.rank_answer import MOST_LINES
+from advisor.cli.command_parser import build_parser
+from advisor.cli.main import main
+from tests.answers.rank_answers_for_tests import said_by
+
+
+@pytest.mark.parametrize(
+    ("flags", "told"),
+    [
+        (["--budget", "9000.50", "--max-days", "2 months"], ["budget", "days", "rent"]),
+        (["--budget", "1M", "--max-days", "1", "--by", "cost"], ["days"]),
+        (["--budget", "100", "--gpus", "RTX 5090", "--lifetime-years", "3"], ["budget", "rent"]),
+        (["--budget", "100", "--max-days", "0.1"], ["budget"]),
+    ],
+    ids=["budget", "days", "no-limit", "both"],
+)
+def test_where_nothing_answers_what_would_help_is_told_with_commands_that_answer(
+    flags: list[str], told: list[str], store_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    argv = ["rank", "--model", "pythia-1b", *flags, "--store", str(store_path)]
+    assert main(argv) == 1
+    assert "\n\nWhat would help\n" in capsys.readouterr().out
+    doubts = json.loads(said_by(capsys, *argv, "--format", "json"))["verdict"]["doubts"]
+    assert [doubt["about"] for doubt in doubts] == told
+    for doubt in doubts:
+        assert main(shlex.split(doubt["command"])[1:]) == 0, doubt
+        assert "Pythia 1B" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("model", "gpus"), [("pythia-12b", "RTX 3090"), ("pythia-1b", "V100 16GB PCIe")]
+)
+def test_where_the_gpus_that_were_asked_for_do_not_do_others_are_offered(
+    model: str, gpus: str, store_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    argv = [
+        "rank",
+        "--model",
+        model,
+        "--budget",
+        "900k",
+        "--gpus",
+        gpus,
+        "--store",
+        str(store_path),
+    ]
+    assert main([*argv, "--format", "json"]) == 1
+    doubts = json.loads(capsys.readouterr().out)["verdict"]["doubts"]
+    told = {doubt["about"]: shlex.split(doubt["command"]) for doubt in doubts}
+    assert "--gpus" not in told["gpus"]
+    assert said_by(capsys, *told["gpus"][1:]).startswith("Buy ")
+
+
+def test_without_any_published_time_estimates_are_the_way_out(
+    store_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    argv = ["rank", "--model", "bert-large", "--budget", "25k", "--store", str(store_path)]
+    assert main([*argv, "--evidence", "published", "--format", "json"]) == 1
+    verdict = json.loads(capsys.readouterr().out)["verdict"]
+    assert verdict["sentence"] == (
+        "No machine with a price has a published time for BERT large 340M."
+    )
+    told = {doubt["about"]: doubt["command"] for doubt in verdict["doubts"]}
+    assert shlex.split(told["evidence"])[1:] == [*argv[:4], "25000", *argv[5:]]
+    assert said_by(capsys, *shlex.split(told["evidence"])[1:]).startswith("Buy ")
+
+
+def test_the_commands_of_the_doubts_work_as_typed(
+    store_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    argv = ["rank", "--model", "pythia-1b", "--budget", "$40,000", "--gpus", "RTX 5090,h100"]
+    answer = json.loads(said_by(capsys, *argv, "--format", "json", "--store", str(store_path)))
+    doubts = answer["verdict"]["doubts"]
+    assert {"power", "price", "rent"} <= {doubt["about"] for doubt in doubts}
+    assert len(doubts) <= 5
+    for doubt in doubts:
+        words = shlex.split(doubt["command"])
+        assert words[0] == "advisor"
+        if words[1] == "bench":  # needs the GPU; its flags are read all the same
+            assert main([*words[1:], "--device", "tpu"]) == 2
+            assert "device 'tpu' is not known" in capsys.readouterr().err
+            continue
+        out = said_by(capsys, *words[1:])
+        assert len(out.splitlines()) > 1
+        assert words[-2:] == ["--store", str(store_path)]  # the one that was asked
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["rank", "--model", "pythia-1b", "--budget", "40k", "--max-days", "60"],
+        ["rank", "--model", "pythia-1b", "--budget", "40k", "--evidence", "published"],
+        ["predict", "--model", "pythia-1b", "--gpu", "H100"],
+        ["prices", "list", "--item", "H100"],
+    ],
+)
+def test_every_command_that_a_text_suggests_works_as_it_stands(
+    argv: list[str], store_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = said_by(capsys, *argv, "--store", str(store_path))
+    pasted = re.findall(r"(?:^|  )(advisor .*)$", re.sub(r" \\\n +", " ", text), re.MULTILINE)
+    assert pasted
+    for command in pasted:
+        words = shlex.split(command)[1:]
+        assert words[-2:] == ["--store", str(store_path)], command
+        if words[0] == "bench":  # needs a GPU, here or rented; its flags are read all the same
+            options = build_parser(words).parse_args(words)
+            assert options.model == "pythia-1b"
+            continue
+        assert said_by(capsys, *words).strip(), command
+
+
+def test_gpus_that_were_asked_for_are_named_where_none_fits(
+    store_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    argv = ["rank", "--model", "pythia-1b", "--budget", "5k", "--gpus", "h100-sxm5-80gb"]
+    first = said_by(capsys, *argv, "--store", str(store_path)).partition(":")[0]
+    assert first == "No machine with H100 trains Pythia 1B for $5,000"
+
+
+def test_a_machine_that_is_there_and_answers_too_is_told_first(
+    store_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = str(shutil.copy(store_path, tmp_path / "own.duckdb"))
+    said_by(capsys, "prices", "own", "2 x A6000", "--store", store)
+    argv = ["rank", "--model", "pythia-1b", "--budget", "40k", "--store", store]
+
+    def doubts(*flags: str) -> list[dict[str, str]]:
+        answer = json.loads(said_by(capsys, *argv, *flags, "--format", "json"))
+        found: list[dict[str, str]] = answer["verdict"]["doubts"]
+        assert len(found) <= MOST_DOUBTS
+        return found
+
+    yours = doubts()[0]
+    assert yours["about"] == "yours"
+    assert yours["words"].startswith("with your 2 × A6000 there is nothing to buy: ≈")
+    assert main(shlex.split(yours["command"])[1:]) == 0
+    assert "yours already" in capsys.readouterr().out
+    assert said_by(capsys, *argv).count("\n") <= MOST_LINES
+    # Nothing of it where it comes first, or is too slow.
+    assert all(each["about"] != "yours" for each in doubts("--by", "cost"))
+    assert all(each["about"] != "yours" for each in doubts("--max-days", "20"))
+
+
+def test_what_is_there_already_is_not_said_to_be_sold_where_nothing_fits(
+    store_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = str(shutil.copy(store_path, tmp_path / "own.duckdb"))
+    said_by(capsys, "prices", "own", "2 x A6000", "--store", store)
+    asked = ["rank", "--model", "pythia-1b", "--store", store]
+    assert main([*asked, "--budget", "10k", "--max-days", "30"]) == 1
+    first = " ".join(capsys.readouterr().out.partition("\n\n")[0].split())
+    assert "the fastest for that is your 2 × A6000, ≈" in first
+    assert "already yours" not in first and "$0" not in first
+    assert main([*asked, "--budget", "20k", "--max-days", "60", "--gpus", "A6000"]) == 1
+    first, *rest = (" ".join(b.split()) for b in capsys.readouterr().out.split("\n\n"))
+    assert re.search(r" for 2 × A6000 to your 2 in the [\w ]+: ≈", rest[-1])
+    assert "the fastest to be had for that is your 2 × A6000, ≈" in first
+    assert main([*asked, "--budget", "5k", "--max-days", "60", "--gpus", "A6000"]) == 1
+    first = " ".join(capsys.readouterr().out.partition("\n\n")[0].split())
+    assert "the fastest for that is your 2 × A6000, ≈" in first
+
+
+def test_what_trains_a_model_at_all_is_told_as_what_is_bought(
+    store_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Beside a GPU that is there the others; of what nobody sells, what was asked for it once."""
+    store = str(shutil.copy(store_path, tmp_path / "own.duckdb"))
+    said_by(capsys, "prices", "own", "1 x A6000", "--store", store)
+    small = ["--budget", "100", "--max-days", "0.1", "--store", store]
+
+    def told(*flags: str) -> str:
+        assert main(["rank", *flags, *small]) == 1
+        return " ".join(capsys.readouterr().out.split())
+
+    more = told("--model", "pythia-12b", "--gpus", "A6000")
+    assert re.search(r"without a limit of days, \$[\d,]+ [a-z ]+ \d × A6000 to your 1 in ", more)
+    unsold = told("--model", "pythia-6.9b", "--gpus", "RTX 3090")
+    assert re.search(r"without a limit of days, \$[\d,]+ was asked once for 1 × RTX 3090 ", unsold)
+    assert "no seller known" not in unsold
+
+
+@pytest.mark.parametrize(
+    ("owned", "asked"),
+    [
+        ("2 x A6000", "bert-large --budget 15300 --max-days 30"),
+        ("2 x A6000", "pythia-31m --budget 15300"),
+        ("1 x RTX 3090", "pythia-1b --max-days 250 --gpus rtx-3090 --budget 12k"),
+        ("1 x RTX 3090", "convnext-xlarge-22k --max-days 365 --gpus rtx-3090 --prices paper"),
+    ],
+)
+def test_what_is_there_already_is_neither_quoted_nor_to_be_ordered(
+    owned: str, asked: str, store_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = str(shutil.copy(store_path, tmp_path / "own.duckdb"))
+    said_by(capsys, "prices", "own", owned, "--store", store)
+    flags = ["--model", *asked.split(), "--by", "cost" if "paper" in asked else "days"]
+    answer = json.loads(said_by(capsys, "rank", *flags, "--store", store, "--format", "json"))
+    first = answer["verdict"]
+    told = [first["sentence"], *(doubt["words"] for doubt in first["doubts"])]
+    assert not re.search(r"the your|already yours|\$0\b(?!\.)", " ".join(told))
+    assert all(not each["host"].startswith("your ") for each in first["orderable"])
