@@ -87,11 +87,12 @@ def _why(one: OneBuild) -> list[Said]:
     words = [f"place {row.rank}, {RULE_WORDS[ranking.question.rule]}"]
     if row.rank == 1 and ranking.quoted_first:
         words = [f"place 1: {QUOTED_FIRST}"]
-    if one.index in ranking.front:
-        words.append("no other is both cheaper and faster")
     unsold = not ranking.candidates.offered[one.index]
-    if row.rank == 1 and not unsold:
-        words.append(how_sure(ranking))
+    sure = how_sure(ranking) if row.rank == 1 and not unsold else ""
+    if one.index in ranking.front and not sure.startswith("nothing"):  # which says as much
+        words.append("no other is both cheaper and faster")
+    if sure:
+        words.append(sure)
     elif row.tied_with_first:
         words.append("too close to call beside first place")
     if unsold:
