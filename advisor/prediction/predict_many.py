@@ -375,7 +375,7 @@ def _fastest(
         if waiting:
             waits = launch_seconds(columns, np.maximum(micro, 1.0), terms)
             waits = np.where(kernels_written(option, columns), waits, 0.0)
-            seconds += waits * multiple * factors[_AT["loops"]]
+            seconds += waits * multiple * factors[_AT["waits"]]
         if option.offloading:
             seconds += offload * offloaded
         # A GPU without a datasheet rate has no seconds (NaN); that it fits is known all the same.

@@ -90,25 +90,25 @@ def test_a_host_takes_as_long_for_a_pass_as_it_has_layers(
     name: str, micro: int, pass_ms: float
 ) -> None:
     assert workload(name).launched_layers * LAYER_LAUNCHES_S * 1e3 == pytest.approx(
-        pass_ms, rel=0.2
+        pass_ms, rel=0.25
     )
 
 
 def test_small_micro_batches_of_a_compiled_network_wait_for_the_host() -> None:
     item = workload(EFFICIENTNET)
-    waits = [term_s(item, "loops", WHOLE, micro) for micro in (16.0, 64.0, 256.0, 512.0)]
+    waits = [term_s(item, "waits", WHOLE, micro) for micro in (16.0, 64.0, 256.0, 512.0)]
     assert waits == sorted(waits, reverse=True) and waits[0] > 0.0 == waits[-1]
     # Of sixteen images nearly all of a pass is waiting.
     all_waiting = item.batch_size / 16 * item.launched_layers * LAYER_LAUNCHES_S
     assert 0.9 * all_waiting < waits[0] < all_waiting
-    assert term_s(item, "loops", NAIVE, 16.0) == term_s(item, "loops", ZERO_1, 16.0) == 0.0
+    assert term_s(item, "waits", NAIVE, 16.0) == term_s(item, "waits", ZERO_1, 16.0) == 0.0
     # A slower GPU keeps its host ahead.
     micro = np.array([256.0])
     for gpu, waiting in (("H100", True), ("RTX 3090", False)):
         columns = columns_of(item, gpu)
         work = step_terms(WHOLE, columns, micro)
         assert bool(launch_seconds(columns, micro, work)[0] > 0.0) is waiting
-    assert term_s(workload("vit-base-16"), "loops", WHOLE, 1.0) == 0.0
+    assert term_s(workload("vit-base-16"), "waits", WHOLE, 1.0) == 0.0
 
 
 def test_many_and_one_tell_the_same_of_a_compiled_network() -> None:

@@ -57,6 +57,7 @@ FACTORS = (
     Factor(name="depthwise in fp32", start=30.0, spread=0.5),
     Factor(name="experts", start=2.1, spread=0.3),
     Factor(name="loops", start=1.0, spread=0.25),
+    Factor(name="waits", start=1.0, spread=0.25),
     Factor(name="norms", start=1.0, spread=0.2),
     Factor(name="groups", start=1.0, spread=0.25),
     Factor(name="dropout", start=1.0, spread=0.25),

@@ -32,6 +32,7 @@ TERMS = (
     "convolution",
     "experts",
     "loops",
+    "waits",
     "norms",
     "groups",
     "dropout",
@@ -63,11 +64,11 @@ LOOP_S = 140e-6
 """Seconds in which a host launches one product of a loop over experts: each has as many rows as the
 router sent, for which cuBLAS looks for a kernel anew. On an H100's host 128 to 145, in FP16, and in
 BF16 with the loop put in the place of torch's grouped product (docs/measurements.md)."""
-LAYER_LAUNCHES_S = 0.55e-3
-"""Seconds in which a host launches what one convolution of a network that is compiled as a whole
-asks of a pass: its three kernels and some fourteen about them. Passes of six such networks of 21 to
-156 convolutions took three H100's hosts 0.51 to 0.65 milliseconds a convolution where the GPU was
-done earlier (profiled, docs/measurements.md)."""
+LAYER_LAUNCHES_S = 0.5e-3
+"""Seconds in which a host launches what one layer with weights of a convolutional network asks of a
+pass where it is compiled as a whole, about: three kernels, and some fourteen about them. Passes of
+five networks of 21 to 156 such layers took two H100's hosts 0.51 to 0.65 milliseconds a layer where
+the GPU was done earlier, two trainings 0.42 and 0.50 (docs/measurements.md)."""
 ABOUT = {
     "compute": 0.9,
     "elementwise": 8.0,

@@ -126,7 +126,7 @@ def work_terms(columns: Columns, *, free_lunch: bool, lean: bool = False) -> lis
             columns.scan_elements * width * per_byte,
         ),
         convolution_s,
-        *[np.zeros_like(convolution_s)] * 3,
+        *[np.zeros_like(convolution_s)] * 4,
         np.where(columns.half, columns.grouped_elements * GROUPED_BYTES, 0.0) * per_byte,
         np.zeros_like(convolution_s),
     ]
@@ -210,8 +210,9 @@ def step_terms(option: Option, columns: Columns, micro_batch_size: Floats) -> li
         written,
     )
     micro = np.maximum(micro_batch_size, 1.0)
-    waits = np.where(written, launch_seconds(columns, micro, terms), 0.0)
-    terms[TERMS.index("loops")] = loop_seconds(option, columns, micro) + waits
+    terms[TERMS.index("loops")] = loop_seconds(option, columns, micro)
+    waits = launch_seconds(columns, micro, terms)
+    terms[TERMS.index("waits")] = np.where(written, waits, 0.0)
     work = [term * multiple for term in terms]
     busy = busy_seconds(work)
     *shown, offload = traffic_terms(option, columns, micro, busy)
