@@ -33,10 +33,14 @@ Find = Callable[[PlanningProblem, Clock, Sequence[Plan]], Plan]
 NEAR = 0.01
 """A plan within this share of its bound is good enough."""
 FREE_TIME = 0.5
+FREE_FIRST_TIME = 0.3
+FREE_AGAIN_TIME = 0.7
+"""Without budgets by year: where money is carried over; else before they are looked at, and after
+that where they make the plan hardly dearer."""
 BREAKING_TIME = 0.2
 """Where every plan without budgets by year breaks one, no better is looked for after this share."""
-YEARS_TIME = 0.7
-"""Then machines are settled by the money of each year."""
+YEARS_TIME = 0.6
+"""With machines that the money of each year suffices for."""
 KINDS_TIME = 0.1
 FEW_TIME = 0.5
 """First only machines of the cheapest plans are bought, if in other years ..."""
@@ -82,24 +86,36 @@ def _keeping(problem: PlanningProblem, clock: Clock, known: Sequence[Plan], find
             if clock.left <= 0:
                 raise
     free = replace(problem, year_budget_cents=None, budget_cents=whole_budget_cents(problem))
-    keeping: list[Plan] = []
     loose: Plan | None = None
-    bound = -inf
-    try:
-        loose = find(free, _heard(problem, clock.within(clock.left * FREE_TIME), keeping), known)
-        bound = least_cents(loose)
+    keeping: list[Plan] = []
+
+    def freely(share: float) -> float:
+        nonlocal loose
+        heard = _heard(problem, clock.within(clock.left * share), keeping)
+        try:
+            loose = find(free, heard, (*keeping, *known))
+        except OutOfTime:
+            return -inf
         again = loose if _keeps(problem, loose) else retimed(problem, loose, clock)
-        keeping += [] if again is None else [again]
-    except OutOfTime:
-        pass
-    best = _cheapest_of(keeping, bound)
-    if best is not None and _is_good(best):
-        return best
-    clock.tell("which machines the money of each year suffices for")
-    found, least = plan_of_years(problem, clock.within(clock.left * YEARS_TIME))
-    bound = max(bound, least)
-    keeping += [] if found is None or not _keeps(problem, found) else [found]
-    best = _cheapest_of(keeping, bound)
+        keeping.extend([] if again is None else [again])
+        return least_cents(loose)
+
+    def best_against(bound: float) -> Plan | None:
+        best = min(keeping, key=lambda plan: plan.judged_cents, default=None)
+        return None if best is None else against_bound(bound, best)
+
+    # Money that is not carried over is often what makes a plan dear.
+    bound = freely(FREE_TIME if problem.carry_over else FREE_FIRST_TIME)
+    best, by_year = best_against(bound), -inf
+    if best is None or not _is_good(best):
+        clock.tell("which machines the money of each year suffices for")
+        found, by_year = plan_of_years(problem, clock.within(clock.left * YEARS_TIME))
+        keeping += [] if found is None or not _keeps(problem, found) else [found]
+        best = best_against(bound)
+    if not problem.carry_over and best is not None and _is_good(best) and not best.proven:
+        bound = max(bound, freely(FREE_AGAIN_TIME))
+    bound = max(bound, by_year)
+    best = best_against(bound)
     if best is not None and _is_good(best):
         return best
     clock.tell("which machines the money suffices for")
@@ -111,11 +127,6 @@ def _keeping(problem: PlanningProblem, clock: Clock, known: Sequence[Plan], find
             raise
         paid = cents_by_year(problem, loose.purchases, loose.placed)
         raise OutOfTime(paid) from None
-
-
-def _cheapest_of(keeping: Sequence[Plan], bound: float) -> Plan | None:
-    best = min(keeping, key=lambda plan: plan.judged_cents, default=None)
-    return None if best is None else against_bound(bound, best)
 
 
 def _step_by_step(
