@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from decimal import Decimal
@@ -313,12 +314,26 @@ def what_to_do(loaded: Loaded, plan: Plan, width: int) -> str:
     if not rows:
         return "Nothing can be done."
     columns = ["do", "what", "runs", "cost", "prices of"]
-    around = sum(2 + max(len(name), *(len(str(row[name])) for row in rows)) for name in columns)
     longest = max(len(row["what"]) for row in rows)
-    room = width - (around - longest) + 2
-    if room < longest:  # on a narrow screen the dates are left to the report
-        columns.remove("prices of")
-        room += 2 + max(len("prices of"), *(len(row["prices of"]) for row in rows))
-    for row in rows:
-        row["what"] = cut(row["what"], max(room, 20))
-    return to_table(rows, columns, frozenset({"runs", "cost"}))
+    if _room_of(rows, width) < longest:  # on a narrow screen the month of a price is enough
+        for row in rows:
+            day, _, month = row["prices of"].partition(" ")
+            row["prices of"] = month if day.isdigit() else row["prices of"]
+    room = max(_room_of(rows, width), 20)
+    in_lines = (line for row in rows for line in _in_lines(row, room))
+    return to_table(list(in_lines), columns, frozenset({"runs", "cost"}))
+
+
+def _room_of(rows: Sequence[Mapping[str, Any]], width: int) -> int:
+    """What the others leave of a line for what is bought, rented or paid."""
+    others = [name for name in rows[0] if name != "what"]
+    return width - sum(
+        2 + max(len(name), *(len(str(row[name])) for row in rows)) for name in others
+    )
+
+
+def _in_lines(row: Mapping[str, Any], room: int) -> list[dict[str, Any]]:
+    """The row, and what is too long for it below."""
+    first, *rest = fill(row["what"], room, break_on_hyphens=False).split("\n")
+    below = [dict.fromkeys(row, " ") | {"what": f"  {line}"} for line in rest]
+    return [{**row, "what": first}, *below]

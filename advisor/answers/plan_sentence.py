@@ -42,11 +42,15 @@ def plan_sentence(loaded: Loaded, plan: Plan, width: int | None = None) -> str:
     return min(told, key=lambda each: max(len(sentence_lines(each, width)), 2))
 
 
-_ROOMS = ((MOST_DONE, True), (MOST_DONE, False), (2, False), (1, False))
-"""Things that are named, and whether the budget and the month's whole name are told."""
+_ROOMS = (
+    *((MOST_DONE, True, False), (MOST_DONE, False, False), (2, False, False)),
+    *((2, False, True), (1, False, False), (1, False, True), (0, False, True)),
+)
+"""Things that are named, whether the budget and the month's whole name are told, and whether what
+stands beside the runs, the money and the proof is told in fewer words."""
 
 
-def _told(loaded: Loaded, plan: Plan, most: int, whole: bool) -> str:
+def _told(loaded: Loaded, plan: Plan, most: int, whole: bool, brief: bool) -> str:
     """The sentence, with so many things to buy and rent."""
     problem = loaded.problem
     asked = sum(each.runs for each in problem.experiments)
@@ -57,20 +61,31 @@ def _told(loaded: Loaded, plan: Plan, most: int, whole: bool) -> str:
         runs = {1: "the one run", 2: "both runs"}.get(asked, f"all {asked} runs")
     over = problem.start + timedelta(days=last_day(plan.finish_day))
     return (
-        f"{_does(loaded, plan, most)}: {runs}{_if_awarded(loaded, plan)} for "
+        f"{_does(loaded, plan, most)}: {runs}{_of_them(loaded, plan, brief)} for "
         f"{loaded.grant.currency.whole(asked_amounts(loaded, plan).total)}{of} "
-        f"{overhead_words(loaded.grant)}{_shares(loaded, plan)}, done by "
-        f"{day_words(over) if whole else short_day(over)}; {_sure(loaded, plan)}."
+        f"{overhead_words(loaded.grant)}{_shares(loaded, plan, brief)}, done by "
+        f"{day_words(over) if whole else short_day(over)}; {_sure(loaded, plan, brief)}."
     )
 
 
-def _if_awarded(loaded: Loaded, plan: Plan) -> str:
-    """`` (2 only if awarded, odds 70 %)``: runs on hours that may not be granted."""
+def _of_them(loaded: Loaded, plan: Plan, brief: bool) -> str:
+    """`` (8 on the lab's own machines, 2 only if awarded, odds 70 %)``: runs for which nothing is
+    bought or rented, and runs on hours that may not be granted."""
+    told, mine = [], runs_on_own(loaded, plan)
+    if 0 < mine < plan.runs:
+        whose = "own" if brief else "the lab's own"
+        told.append(f"{mine} on {whose} machines")
     runs, odds = runs_if_awarded(loaded, plan)
-    if not runs:
-        return ""
-    known = f", odds {percent(odds[0])}" if len(odds) == 1 else ""
-    return f" ({'' if runs == plan.runs else f'{runs} '}only if awarded{known})"
+    if runs:
+        known = f", odds {percent(odds[0])}" if len(odds) == 1 and not brief else ""
+        of_them = "" if runs == plan.runs else f"{runs} "
+        told.append(f"{of_them}{'' if brief else 'only '}if awarded{known}")
+    return f" ({', '.join(told)})" if told else ""
+
+
+def runs_on_own(loaded: Loaded, plan: Plan) -> int:
+    """How many runs the machines do that the lab has, as they are."""
+    return sum(each.runs for each in plan.work if each.order < 0)
 
 
 def runs_if_awarded(loaded: Loaded, plan: Plan) -> tuple[int, list[Decimal]]:
@@ -82,7 +97,7 @@ def runs_if_awarded(loaded: Loaded, plan: Plan) -> tuple[int, list[Decimal]]:
     return sum(each.runs for each in rented), sorted({odds[each.rental_id] for each in rented})
 
 
-def _shares(loaded: Loaded, plan: Plan) -> str:
+def _shares(loaded: Loaded, plan: Plan, brief: bool) -> str:
     """`` (up to $15,000 of it from the faculty)``: what of the money somebody else pays."""
     problem, amounts = loaded.problem, asked_amounts(loaded, plan)
     shares = []
@@ -98,13 +113,13 @@ def _shares(loaded: Loaded, plan: Plan) -> str:
         money, rules = loaded.grant.currency.whole(rest), problem.rules
         who = loaded.grant.cost_share_by if rules.life_months is None else "others"
         pay = "pays" if rules.life_months is None else "must pay"
-        shares.append(f"{who} {pay} {money} more for its machines")
+        shares.append(f"{who} {pay} {money} more{'' if brief else ' for its machines'}")
     return f" ({', '.join(shares)})" if shares else ""
 
 
-def _sure(loaded: Loaded, plan: Plan) -> str:
+def _sure(loaded: Loaded, plan: Plan, brief: bool = False) -> str:
     best, which = _BEST[loaded.grant.objective], ""
-    if loaded.grant.objective == "cheapest":
+    if loaded.grant.objective == "cheapest" and not brief:
         if less_as_sums(loaded.problem, plan):
             which += " that is quoted"
         if any(each.odds < 1 for each in loaded.problem.allocations):
@@ -146,7 +161,10 @@ def _does(loaded: Loaded, plan: Plan, most: int) -> str:
     ]
     if more > 0:
         verbs = list(dict.fromkeys(verb for verb, _ in does[most:]))
-        other = {*verbs} <= {"buy", "add", "rent", "use"} - {does[most - 1][0]}
+        simple = {*verbs} <= {"buy", "add", "rent", "use"}
+        if not most:
+            return f"{' and '.join(verbs).capitalize() if simple else 'Do'} as listed below"
+        other = simple and does[most - 1][0] not in verbs
         done.append(f"{' and '.join(verbs) if other else f'{more} more'} as listed below")
     said = " and ".join(filter(None, (", ".join(done[:-1]), done[-1])))
     return said[:1].upper() + said[1:]

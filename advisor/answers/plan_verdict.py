@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from advisor.answers.before import doubt_objects
 from advisor.answers.plan_answer import plan_doubts
-from advisor.answers.plan_sentence import plan_sentence, runs_if_awarded
+from advisor.answers.plan_sentence import plan_sentence, runs_if_awarded, runs_on_own
 from advisor.planning.grant.cautions import paid_beside
 from advisor.planning.report.asked_amounts import asked_amounts
 from advisor.planning.sensitivity.solved_amounts import Finding, Solved
@@ -41,6 +41,7 @@ def plan_verdict(planned: Planned, command: str, *, quick: bool) -> Mapping[str,
         "gap": plan.gap,
         "runs": plan.runs,
         "runs_asked": sum(each.runs for each in problem.experiments),
+        "runs_on_own_machines": runs_on_own(loaded, plan),
         "runs_only_if_awarded": if_awarded,
         "odds_of_award": odds,
         "left_out": {names[each]: runs for each, runs in plan.left_out.items()},

@@ -19,8 +19,8 @@ from advisor.planning.plan_grant import load_grant, plan_loaded
 from advisor.planning.planned import Planned
 from advisor.planning.report.markdown_csv_json import to_markdown
 from advisor.planning.sensitivity.explain import Alternative
-from advisor.planning.solver.plan import Placed, Purchase, Rented
-from advisor.planning.solver.problem import Rules
+from advisor.planning.solver.plan import Placed, Purchase, Rented, Work
+from advisor.planning.solver.problem import Allocation, Rules
 from advisor.store import Store
 from tests.planning.forms_for_tests import NOTHING, SMALL, TODAY, grant_head, read, report_for
 from tests.plans_for_tests import make_machine, make_problem
@@ -237,3 +237,51 @@ def test_the_first_sentence_says_what_of_its_machines_others_pay(
         assert bool(rest) is (words is not None)
         told = f"({words} {grant.currency.whole(rest)} more for its machines)"
         assert (told in said) is bool(rest) and ("for its machines" in said) is bool(rest)
+
+
+def test_the_first_sentence_says_what_the_lab_s_own_machines_do_and_takes_two_lines_of_80(
+    store_path: Path, tmp_path: Path
+) -> None:
+    text = ONE_RUN.format(model="pythia-410m", buys="false") + '[rentals]\ngpus = ["H100"]\n'
+    found = planned_of(store_path, tmp_path, text)
+    plan, loaded = found.plan, found.loaded
+    assert plan is not None and plan.rented and not plan.work
+    assert "own machines" not in plan_sentence(loaded, plan)
+    (rented,) = plan.rented
+    mine = Work(experiment_id=rented.experiment_id, machine_id="mine", order=-1, runs=6)
+    both = replace(plan, work=(mine,), runs=plan.runs + 6)
+    assert "(6 on the lab's own machines) for " in plan_sentence(loaded, both)
+    # Hours that may not be awarded beside, at a place of a long name.
+    hours = Allocation(allocation_id="c", name="c", gpu_hours_a_year=None, odds=Decimal("0.7"))
+    rentals = tuple(
+        replace(each, allocation="c", provider="The Regional High Performance Computing Centre")
+        for each in loaded.problem.rentals
+    )
+    problem = replace(loaded.problem, allocations=(hours,), rentals=rentals)
+    asked = replace(loaded, problem=problem)
+    said = plan_sentence(asked, both, 80)
+    assert "6 on own machines" in said and f"{plan.runs} if awarded" in said
+    assert len(sentence_lines(said, 80)) <= 2
+
+
+def test_a_narrow_table_keeps_the_month_of_prices_and_whole_names(
+    store_path: Path, tmp_path: Path
+) -> None:
+    text = ONE_RUN.format(model="pythia-410m", buys="false") + '[rentals]\ngpus = ["H100"]\n'
+    found = planned_of(store_path, tmp_path, text)
+    assert found.plan is not None
+    name = found.plan.rented[0].rental_id
+    long = "a workstation of a maker, with a name that fills more than half of a line"
+    rentals = tuple(
+        replace(each, label=long) if each.rental_id == name else each
+        for each in found.loaded.problem.rentals
+    )
+    loaded = replace(found.loaded, problem=replace(found.loaded.problem, rentals=rentals))
+    (rental,) = (each for each in rentals if each.rental_id == name)
+    wide, narrow = (what_to_do(loaded, found.plan, width) for width in (140, 80))
+    assert f"{rental.priced_on.day} {rental.priced_on:%b %Y}" in wide
+    lines = narrow.split("\n")
+    assert max(map(len, lines)) <= 80
+    assert "prices of" in lines[0] and lines[1].endswith(f"  {rental.priced_on:%b %Y}")
+    assert " ".join(narrow.split()).count("…") == 0
+    assert lines[2].split()[-1] == "line"
