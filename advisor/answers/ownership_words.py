@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from advisor.answers.build_words import hourly_words, owned_words, rented_words
 from advisor.answers.ownership import Ownership
+from advisor.answers.two_lines import SMALL_LINE, of_two_lines
 from advisor.answers.wording import (
     counted_days,
     is_unquoted,
@@ -34,7 +35,13 @@ def finishes(owned: Ownership) -> bool:
 
 
 def cost_sentence(owned: Ownership) -> str:
-    """What owning costs, in one sentence that could stand alone."""
+    """What owning costs, in one sentence that could stand alone, of two lines where that is
+    possible."""
+    return of_two_lines((_cost_sentence(owned, short) for short in range(3)), SMALL_LINE)
+
+
+def _cost_sentence(owned: Ownership, short: int) -> str:
+    """In full at 0; with less of the price and its days at 1, without the model at 2."""
     own, model = owned.own, owned.candidates.model.name
     machine = owned_words(owned.build)
     if own.life_usd is None:
@@ -42,10 +49,11 @@ def cost_sentence(owned: Ownership) -> str:
     years = f"{own.terms.lifetime_years:f} year{'' if own.terms.lifetime_years == 1 else 's'}"
     candidates, i = owned.candidates, owned.position
     days = [q.quoted_on for q in (candidates.gpu_quotes[i], candidates.host_quotes[i]) if q]
-    price = f"price of {min(days):%B %Y}" if own.hardware_usd else "yours already"
+    month = f"{min(days):%b %Y}" if short else f"{min(days):%B %Y}"
+    price = (month if short else f"price of {month}") if own.hardware_usd else "yours already"
     host = candidates.host_quotes[i]
     if host is not None and own.hardware_usd and is_unquoted(owned.build, host):
-        price = f"{summed_words(host)}, {min(days):%B %Y}"
+        price = f"{'a sum' if short else summed_words(host)}, {month}"
     elif own.hardware_usd and not candidates.offered[i]:
         price += ", no seller known"
     counted = "with" if own.terms.electricity_usd_per_kwh else "without"
@@ -56,15 +64,24 @@ def cost_sentence(owned: Ownership) -> str:
         return f"{words}; how long {model} trains on it is not known."
     if not finishes(owned):
         return f"{words}, and does not finish a run of {model} by then ({_days_words(owned)})."
-    return f"{words}, {owned.mark}{usd_rounded(each)} a run of {model} ({_days_words(owned)} each)."
+    takes = "" if short else f" ({_days_words(owned)} each)"
+    of = "" if short > 1 else f" of {model}"
+    return f"{words}, {owned.mark}{usd_rounded(each)} a run{of}{takes}."
 
 
 def rent_sentence(owned: Ownership, evens: list[BreakEven]) -> str:
-    """What a rented run costs and from when buying pays, in one sentence that could stand alone."""
+    """What a rented run costs and from when buying pays, in one sentence that could stand alone, of
+    two lines where that is possible."""
+    short = (_rent_sentence(owned, evens, each) for each in (False, True))
+    return of_two_lines(short, SMALL_LINE)
+
+
+def _rent_sentence(owned: Ownership, evens: list[BreakEven], short: bool) -> str:
     even = evens[0]
+    how = "" if short else f" {even.offer.kind.replace('-', ' ')}"
     words = (
-        f"A run of {owned.candidates.model.name} on {rented_words(owned.build)} rented "
-        f"{even.offer.kind} costs {owned.mark}{usd_rounded(even.rent_per_experiment_usd)} "
+        f"A run of {owned.candidates.model.name} on {rented_words(owned.build)} rented"
+        f"{how} costs {owned.mark}{usd_rounded(even.rent_per_experiment_usd)} "
         f"({_days_words(owned)} at {hourly_words(even.offer)})"
     )
     if not finishes(owned):
@@ -74,7 +91,8 @@ def rent_sentence(owned: Ownership, evens: list[BreakEven]) -> str:
         return f"{words}; under these terms buying never pays."
     if even.utilisation > 1:
         return f"{words}; buying never pays in the {owned.own.terms.lifetime_years:f} years."
-    less = "" if owned.own.terms.electricity_usd_per_kwh else ", without electricity"
+    counted = short or owned.own.terms.electricity_usd_per_kwh  # what is not follows below
+    less = "" if counted else ", without electricity"
     if even.experiments <= 1:
         what = "your own machine is cheaper" if owned.build.host_owned else "buying pays"
         return f"{words}; {what} from the first run on{less}."

@@ -177,7 +177,7 @@ def test_a_rent_of_what_nobody_sells_has_its_day_and_how_many_ask_it(
     out = " ".join(told(capsys, *words, "--store", str(store_path))[1].split())
     first = out.partition(" an hour others ask")[0]
     assert re.search(r"rented on demand costs \$[\d,]+: [\d.]+ days", first)
-    assert re.search(r"an hour \(\w+ 20\d\d, the middle of \d+ providers\); nobody sells", first)
+    assert re.search(r"an hour \(\w+ 20\d\d, the middle of \d+ prices\); none is sold", first)
 
 
 def test_faster_than_its_number_of_gpus_says_stands_beneath_the_table(
