@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from advisor.answers.two_lines import sentence_lines
 from advisor.planning.capacity import problems_of, reach, timed_models
 from advisor.planning.grant.grant import read_grant
 from advisor.planning.solver.plan import last_day
@@ -59,9 +60,11 @@ def test_runs_that_are_rented_at_once_are_told_with_how_many(
     runs = answer["verdict"]["runs"]
     assert code == 0 and runs > 1
     takes = answer["models"][0]["takes"]
-    counts = [int(n) for n in re.findall(r"rent (\d+) × \([^)]*\) at once from [\w ]+, for", takes)]
+    counts = [int(n) for n in re.findall(r"rent (\d+) × \([^)]*\) at once from [\w ]+", takes)]
     assert counts and sum(counts) <= runs
-    assert answer["verdict"]["sentence"].endswith(f": {takes}.")
+    sentence = answer["verdict"]["sentence"]
+    assert sentence.endswith(f": {takes}.")
+    assert len(sentence_lines(sentence, 80)) <= 2
 
 
 def test_a_provider_has_one_name_in_the_sentence_and_in_the_doubt(
