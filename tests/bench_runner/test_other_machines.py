@@ -148,7 +148,7 @@ def test_what_another_launcher_left_in_the_shell_shards_nothing() -> None:
     environment = launch.child_environment(
         {**left, "NCCL_NVLS_ENABLE": "0", "HOME": "/h"},
         work_directory=Path("w"),
-        spec=TrialSpec(recipe={}, settings=SETTINGS, gpu_count=1),
+        spec=TrialSpec(recipe={}, settings=SETTINGS, gpu_count=2),
         compute_capability="9.0",
         group="g",
     )

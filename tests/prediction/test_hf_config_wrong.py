@@ -81,7 +81,9 @@ def test_fifty_megabytes_are_refused_without_reading_them(tmp_path: Path) -> Non
 
 def test_other_files_are_one_line(tmp_path: Path) -> None:
     binary, timm = tmp_path / "config.json", tmp_path / "timm.json"
-    binary.write_bytes(b"\xff\xfe\x00\x01")
+    binary.write_bytes(b"\x80\xfe\x00\x01")
+    wide = tmp_path / "wide.json"
+    wide.write_text('{"model_type": "llama"}', encoding="utf-16")
     timm.write_text('{"model_type": "efficientnet", "image_size": 224}')
     nothing, cut, number = (tmp_path / f"{name}.json" for name in ("nothing", "cut", "number"))
     nothing.write_text(" \n")
@@ -92,6 +94,7 @@ def test_other_files_are_one_line(tmp_path: Path) -> None:
         (tmp_path, "holds no config.json; give one that does"),
         (timm, "by its timm name alone; write one, such as efficientnet_b0"),
         (binary, "not UTF-8 text .*: save it as UTF-8"),
+        (wide, r"wide\.json is stored as UTF-16: save it as UTF-8"),
         (nothing, r"nothing\.json is empty; give the model's config\.json"),
         (cut, r"cut\.json is not JSON: line 1, column 16: .*; correct it, or take it anew"),
         (number, "model_type': is 5; write the architecture's name, as llama"),
