@@ -11,7 +11,6 @@ from operator import itemgetter
 from advisor.answers.plan_calendar import short_day
 from advisor.answers.two_lines import sentence_lines
 from advisor.costs.amounts import day_words
-from advisor.planning.grant.cautions import paid_beside
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.orderable import unquoted
 from advisor.planning.grant.problem_of_grant import Loaded
@@ -108,7 +107,7 @@ def _shares(loaded: Loaded, plan: Plan, brief: bool) -> str:
         theirs = loaded.grant.currency.written(loaded.grant.shared_usd)
         of_it = "" if shares else " of it"
         shares.append(f"up to {theirs}{of_it} from {loaded.grant.shared_by}")
-    rest = paid_beside(loaded.grant, problem, plan)
+    rest = amounts.beside
     if rest:  # of machines that are written off, or that others share
         money, rules = loaded.grant.currency.whole(rest), problem.rules
         who = loaded.grant.cost_share_by if rules.life_months is None else "others"

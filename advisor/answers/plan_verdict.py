@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from advisor.answers.before import doubt_objects
 from advisor.answers.plan_answer import plan_doubts
 from advisor.answers.plan_sentence import plan_sentence, runs_if_awarded, runs_on_own
-from advisor.planning.grant.cautions import paid_beside
 from advisor.planning.report.asked_amounts import asked_amounts
 from advisor.planning.sensitivity.solved_amounts import Finding, Solved
 from advisor.planning.solver.by_year import whole_budget_cents
@@ -33,7 +32,7 @@ def plan_verdict(planned: Planned, command: str, *, quick: bool) -> Mapping[str,
     if_awarded, odds = runs_if_awarded(loaded, plan)
     over = problem.start + timedelta(days=last_day(plan.finish_day))
     shared, to_own = loaded.grant.shared_by, loaded.grant.currency.of_usd
-    budget, beside = whole_budget_cents(problem), paid_beside(loaded.grant, problem, plan)
+    budget = whole_budget_cents(problem)
     return {
         "sentence": plan_sentence(loaded, plan),
         "objective": loaded.grant.objective,
@@ -51,7 +50,7 @@ def plan_verdict(planned: Planned, command: str, *, quick: bool) -> Mapping[str,
         "budget": None if budget is None else to_own(Decimal(budget) / 100),
         "asked_of_funder": amounts.of_funder,
         "at_most_from_others": None if shared is None else to_own(loaded.grant.shared_usd),
-        "paid_beside_it": beside or None,
+        "paid_beside_it": amounts.beside or None,
         "doubts": doubt_objects(plan_doubts(planned, command, quick=quick)),
         "ways_out": _ways(loaded, planned.ways_out),
     }

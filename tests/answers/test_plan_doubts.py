@@ -14,9 +14,10 @@ from advisor.answers.plan_sentence import plan_sentence
 from advisor.answers.two_lines import sentence_lines
 from advisor.answers.wording import days_and_ends
 from advisor.cli.command_parser import build_parser
-from advisor.planning.grant.cautions import cautions, paid_beside
+from advisor.planning.grant.cautions import cautions
 from advisor.planning.plan_grant import load_grant, plan_loaded
 from advisor.planning.planned import Planned
+from advisor.planning.report.asked_amounts import asked_amounts
 from advisor.planning.report.markdown_csv_json import to_markdown
 from advisor.planning.sensitivity.explain import Alternative
 from advisor.planning.solver.plan import Placed, Purchase, Rented, Work
@@ -233,7 +234,7 @@ def test_the_first_sentence_says_what_of_its_machines_others_pay(
         assert found.plan is not None
         said = plan_sentence(found.loaded, found.plan)
         grant = found.loaded.grant
-        rest = paid_beside(grant, found.loaded.problem, found.plan)
+        rest = asked_amounts(found.loaded, found.plan).beside
         assert bool(rest) is (words is not None)
         told = f"({words} {grant.currency.whole(rest)} more for its machines)"
         assert (told in said) is bool(rest) and ("for its machines" in said) is bool(rest)

@@ -172,25 +172,24 @@ def _at_once(problem: PlanningProblem, plan: Plan) -> list[Caution]:
     ]
 
 
-def paid_beside(grant: Grant, problem: PlanningProblem, plan: Plan) -> Decimal:
-    """What the machines of a plan cost beyond what the grant is charged for them, in its currency:
-    machine by machine, as its report has them."""
-    rules, own = problem.rules, grant.currency.of_usd
+def _paid_beside_usd(problem: PlanningProblem, plan: Plan) -> Decimal:
+    """What the machines of a plan cost beyond what the grant is charged for them."""
+    rules = problem.rules
     if not rules.cost_share and rules.life_months is None:
         return Decimal(0)
     machines, rest = {m.machine_id: m for m in problem.machines}, Decimal(0)
     for p in plan.purchases:
         paid, charged = paid_and_charged(machines[p.machine_id], rules, problem.orders[p.order])
-        rest += p.count * (own(paid) - own(charged))
+        rest += p.count * (paid - charged)
     return rest
 
 
 def _not_asked(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[Caution]:
     """What machines cost beyond what the grant is charged, which somebody must have."""
-    rules, rest = problem.rules, paid_beside(grant, problem, plan)
+    rules, rest = problem.rules, _paid_beside_usd(problem, plan)
     if not rest:
         return []
-    money = grant.currency.exact(rest)
+    money = grant.currency.written(rest)  # to the cent it is the report's, which converts lines
     if rules.life_months is None:
         by = grant.cost_share_by or ""
         words = f"{by[:1].upper()}{by[1:]} pays {money} of the machines"

@@ -54,11 +54,7 @@ class Currency:
 
     def exactly(self, usd: Decimal) -> str:
         """US dollars as an amount of it, to the hundredth where there is one: ``€860.17``."""
-        return self.exact(self.of_usd(usd))
-
-    def exact(self, amount: Decimal) -> str:
-        """An amount of it, to the hundredth where there is one."""
-        return usd_exact(amount).replace("$", self.sign)
+        return usd_exact(self.of_usd(usd)).replace("$", self.sign)
 
     @property
     def sign(self) -> str:

@@ -9,6 +9,7 @@ from decimal import Decimal
 
 from advisor.planning.grant.funder import funder_form
 from advisor.planning.grant.problem_of_grant import Loaded
+from advisor.planning.report.award_years import paid_beside
 from advisor.planning.report.funder_part import budget_table
 from advisor.planning.report.in_currency import InCurrency
 from advisor.planning.report.material import Material, material_of
@@ -36,6 +37,8 @@ class AskedAmounts:
     electricity: Decimal
     of_funder: Decimal
     """What the funder is asked for of the total, as its form asks for it."""
+    beside: Decimal
+    """What machines cost beyond that, which others must pay."""
     by_year: tuple[Decimal, ...]
     """The total of each award year."""
     there: Decimal | None
@@ -64,6 +67,7 @@ def asked_amounts(loaded: Loaded, plan: Plan) -> AskedAmounts:
     budget = budget_table(given, form, to)
     asked = who_pays(given, form, budget, to).asked
     *by_year, _ = (cell.value for cell in budget.rows[-1] if isinstance(cell, Num))
+    beside = paid_beside(given)
     there = None if loaded.grant.budget_usd is None else budget_num(loaded, given.ledger)
     return AskedAmounts(
         total=to.num(given.costs.total).value,
@@ -72,6 +76,7 @@ def asked_amounts(loaded: Loaded, plan: Plan) -> AskedAmounts:
         fixed=tuple(paid(f.charge) for f in given.costs.fixed),
         electricity=electricity,
         of_funder=asked.value,
+        beside=Decimal(0) if beside is None else to.num(beside).value,
         by_year=tuple(by_year),
         there=None if there is None else to.num(there).value,
         there_by_year=_there_by_year(given, to),

@@ -140,6 +140,23 @@ def machine_alone(given: Material, e: EquipmentCost) -> EquipmentCost:
     return replace(e, charge=alone)
 
 
+def paid_beside(given: Material) -> Num | None:
+    """What machines cost beyond what stands in the budget: their price without the grant's part of
+    it, or of their life; None where they cost no more."""
+    problem, ledger, rests = given.loaded.problem, given.ledger, []
+    if not problem.rules.cost_share and problem.rules.life_months is None:
+        return None
+    for e in given.costs.equipment:
+        label, day = f"{e.machine.label}, beside the budget", problem.orders[e.order]
+        price = machine_price(ledger, e.machine, e.lines)
+        paid, _ = paid_price(ledger, e.machine, price, problem.rules, day)
+        charged = machine_alone(given, e).charge.each
+        rest = ledger.compute("difference", [paid, charged], "usd", f"{label}, each")
+        rests.append(ledger.compute("product", [e.count, rest], "usd", label))
+    total = ledger.total(rests, "machines, beside the budget")
+    return total if total.value else None
+
+
 def _by_year(
     given: Material, e: EquipmentCost, cost: Num, overhead: Num
 ) -> Iterator[tuple[int, Num, Num]]:

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from advisor.planning.grant.cautions import paid_beside
-from advisor.planning.report.award_years import machine_alone, year_spans
+from advisor.planning.report.award_years import paid_beside, year_spans
 from advisor.planning.report.cost_sections import asked_of
 from advisor.planning.report.material import Material
 from advisor.planning.report.report import ReportTable
 from advisor.planning.report.who_pays import WhoPays
 from advisor.planning.solver.plan import last_day
-from advisor.planning.solver.prices import machine_price, paid_price
 
 
 def objects(given: Material, budget: ReportTable, paid: WhoPays) -> dict[str, Any]:
     """What a script wants of a plan."""
     problem, book = given.loaded.problem, given.book
     options = problem.options()
-    asked = asked_of(given)
+    asked, beside = asked_of(given), paid_beside(given)
     return {
         "funder": given.loaded.grant.funder,
         "currency": given.loaded.grant.currency.code,
@@ -90,30 +88,17 @@ def objects(given: Material, budget: ReportTable, paid: WhoPays) -> dict[str, An
                 "amount": paid.theirs,
                 "by_year": [theirs for theirs, _ in paid.by_year] or None,
             },
-            "paid_beside_it": _beside(given),
+            "paid_beside_it": None
+            if beside is None
+            else {"by": _who_pays_beside(given), "amount": beside},
         },
     }
 
 
-def _beside(given: Material) -> dict[str, Any] | None:
-    """What machines cost beyond what stands in the budget: their price after the grant's part of
-    it, or of their life; who pays it is None where the grant does not say."""
-    problem, ledger = given.loaded.problem, given.ledger
-    if not paid_beside(given.loaded.grant, problem, given.plan):
-        return None
-    rests = []
-    for e in given.costs.equipment:
-        label, day = e.machine.label, problem.orders[e.order]
-        price = machine_price(ledger, e.machine, e.lines)
-        paid, _ = paid_price(ledger, e.machine, price, problem.rules, day)
-        charged = machine_alone(given, e).charge.each
-        words = f"{label}, beside the budget"
-        rest = ledger.compute("difference", [paid, charged], "usd", f"{words}, each")
-        rests.append(ledger.compute("product", [e.count, rest], "usd", words))
-    return {
-        "by": given.loaded.grant.cost_share_by if problem.rules.life_months is None else None,
-        "amount": ledger.total(rests, "machines, beside the budget"),
-    }
+def _who_pays_beside(given: Material) -> str | None:
+    """Of a machine that is written off nobody is named who pays the rest of its life."""
+    grant = given.loaded.grant
+    return grant.cost_share_by if given.loaded.problem.rules.life_months is None else None
 
 
 def _rate(given: Material) -> dict[str, Any]:
