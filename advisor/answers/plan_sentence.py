@@ -60,7 +60,7 @@ def _told(loaded: Loaded, plan: Plan, most: int, whole: bool, brief: bool) -> st
         runs = {1: "the one run", 2: "both runs"}.get(asked, f"all {asked} runs")
     over = problem.start + timedelta(days=last_day(plan.finish_day))
     return (
-        f"{_does(loaded, plan, most)}: {runs}{_of_them(loaded, plan, brief)} for "
+        f"{_does(loaded, plan, most, brief)}: {runs}{_of_them(loaded, plan, brief)} for "
         f"{loaded.grant.currency.whole(asked_amounts(loaded, plan).total)}{of} "
         f"{overhead_words(loaded.grant)}{_shares(loaded, plan, brief)}, done by "
         f"{day_words(over) if whole else short_day(over)}; {_sure(loaded, plan, brief)}."
@@ -141,7 +141,7 @@ def _called(label: str, count: int) -> str:
     return label if label[:1].isdigit() else f"the {label}"
 
 
-def _does(loaded: Loaded, plan: Plan, most: int) -> str:
+def _does(loaded: Loaded, plan: Plan, most: int, brief: bool) -> str:
     machines = {each.machine_id: each for each in loaded.problem.machines}
     counts: dict[str, int] = {}
     for each in plan.purchases:
@@ -161,10 +161,12 @@ def _does(loaded: Loaded, plan: Plan, most: int) -> str:
     if more > 0:
         verbs = list(dict.fromkeys(verb for verb, _ in does[most:]))
         simple = {*verbs} <= {"buy", "add", "rent", "use"}
-        if not most:
-            return f"{' and '.join(verbs).capitalize() if simple else 'Do'} as listed below"
+        if not most:  # what is to be done with each says more than that it is listed
+            listed = f"{' and '.join(verbs).capitalize()} as listed below"
+            return listed if simple else _does(loaded, plan, 1, brief)
         other = simple and does[most - 1][0] not in verbs
-        done.append(f"{' and '.join(verbs) if other else f'{more} more'} as listed below")
+        left = f"{' and '.join(verbs)}{' more' * brief}" if other else f"{more} more"
+        done.append(left if brief else f"{left} as listed below")
     said = " and ".join(filter(None, (", ".join(done[:-1]), done[-1])))
     return said[:1].upper() + said[1:]
 

@@ -24,7 +24,7 @@ from advisor.planning.solver.plan import Placed, Purchase, Rented, Work
 from advisor.planning.solver.problem import Allocation, Rules
 from advisor.store import Store
 from tests.planning.forms_for_tests import NOTHING, SMALL, TODAY, grant_head, read, report_for
-from tests.plans_for_tests import make_machine, make_problem
+from tests.plans_for_tests import make_machine, make_problem, make_rental
 
 ONE_RUN = grant_head("{model}") + "[purchases]\nallowed = {buys}\n"
 NO_RENT = "[rentals]\nallowed = false\n"
@@ -286,3 +286,25 @@ def test_a_narrow_table_keeps_the_month_of_prices_and_whole_names(
     assert "prices of" in lines[0] and lines[1].endswith(f"  {rental.priced_on:%b %Y}")
     assert " ".join(narrow.split()).count("…") == 0
     assert lines[2].split()[-1] == "line"
+
+
+def test_a_first_sentence_of_two_lines_still_names_what_is_bought(
+    store_path: Path, tmp_path: Path
+) -> None:
+    text = ONE_RUN.format(model="pythia-410m", buys="true") + NO_RENT
+    found = planned_of(store_path, tmp_path, text)
+    plan, loaded = found.plan, found.loaded
+    assert plan is not None
+    (bought,) = plan.purchases
+    label = "Workstation A1, 4 x RTX PRO 6000"
+    machines = tuple(
+        replace(each, label=label, on_sale=False) if each.machine_id == bought.machine_id else each
+        for each in loaded.problem.machines
+    )
+    rental = make_rental("r", "2", {"pythia-410m": 3.0})
+    problem = replace(loaded.problem, machines=machines, rentals=(rental,))
+    rented = Rented(experiment_id=plan.work[0].experiment_id, rental_id="r", year=0, runs=1)
+    told = replace(plan, rented=(rented,), runs=20, proven=True, gap=None)
+    said = plan_sentence(replace(loaded, problem=problem), told, 76)
+    assert said.startswith(f"Find a seller of the {label} and rent more: ")
+    assert len(sentence_lines(said, 76)) <= 2
