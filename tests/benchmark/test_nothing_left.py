@@ -38,7 +38,7 @@ from pathlib import Path
 from advisor.benchmark.request import Request
 from advisor.benchmark.runner_process import Run
 folder = Path(sys.argv[1])
-run = Run(Request(recipe=sys.argv[2], gpu_count=1, device="cpu", methods="naive",
+run = Run(Request(recipe=sys.argv[2], gpu_count=2, device="cpu", methods="naive",
                   records_file=folder / "records.jsonl", work_directory=folder / "work"))
 for event in run.events():
     pass
@@ -108,7 +108,7 @@ def test_a_benchmark_ends_with_whoever_asked_for_it(
 def test_nohup_keeps_a_benchmark(tag: str, tmp_path: Path) -> None:
     """Who starts it with nohup wants it to live on when the terminal is closed."""
     command = [*(sys.executable, "-m", "bench_runner", "trial", "--recipe", str(TINY))]
-    command += ["--settings", "naive", "--device", "cpu", "--yes"]
+    command += ["--settings", "naive", "--gpus", "2", "--device", "cpu", "--yes"]
     command += ["--work", str(tmp_path / "work"), "--records", str(tmp_path / "r.jsonl")]
     runner = subprocess.Popen(["nohup", *command], stdout=subprocess.DEVNULL)
     wait_for_hang(tag)
@@ -124,7 +124,7 @@ def test_a_runner_that_is_interrupted_ends_its_group_in_time(tag: str, tmp_path:
     runner = subprocess.Popen(
         [
             *(sys.executable, "-m", "bench_runner", "trial", "--recipe", str(TINY)),
-            *("--settings", "naive", "--device", "cpu", "--yes"),
+            *("--settings", "naive", "--gpus", "2", "--device", "cpu", "--yes"),
             *("--work", str(tmp_path / "work"), "--records", str(tmp_path / "r.jsonl")),
         ],
         stdout=subprocess.DEVNULL,
