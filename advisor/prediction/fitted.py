@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from advisor.prediction.model.workload import Alike
+
     Floats = NDArray[np.float64]
 
 VERSION = 21
@@ -65,6 +67,10 @@ class Piece:
     model: str
     family: str
     parameters: int
+    timm: bool
+    """Whether the code of its layers is timm's."""
+    half: bool
+    """Whether it was trained in half precision."""
     gpu: str
     """Its type: an A100 whatever its memory."""
     count: int
@@ -185,14 +191,15 @@ def model_effect(family: str, model: str) -> str:
     return effect_name("image model" if family in IMAGE_FAMILIES else "model", model)
 
 
-def known_models(fitted: Fitted) -> dict[tuple[str, int], str]:
-    """Models with an effect of their own by family and parameters, where only one has so many: the
-    same layers under another name, batch or length gain or lose what those did."""
+def known_models(fitted: Fitted) -> dict[Alike, str]:
+    """Models with an effect of their own by what makes others alike (`Workload.alike`), where only
+    one is so: the same layers under another name, batch or length gain or lose what those did."""
     known = set(fitted.effects)
-    found: dict[tuple[str, int], set[str]] = {}
+    found: dict[Alike, set[str]] = {}
     for piece in fitted.pieces:
         if model_effect(piece.family, piece.model) in known:
-            found.setdefault((piece.family, piece.parameters), set()).add(piece.model)
+            alike = (piece.family, piece.parameters, piece.timm, piece.half)
+            found.setdefault(alike, set()).add(piece.model)
     return {shape: names.pop() for shape, names in found.items() if len(names) == 1}
 
 

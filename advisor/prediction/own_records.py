@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from advisor.prediction.model.own_model import OwnModel
+    from advisor.prediction.model.workload import Alike
     from bench_runner.recipes import Recipe
 
     Floats = NDArray[np.float64]
@@ -98,10 +99,10 @@ def conditioned(fitted: Fitted, observations: Sequence[Observation]) -> Fitted:
     )
 
 
-def _known_as(o: Observation, alike: Mapping[tuple[str, int], str]) -> Observation:
+def _known_as(o: Observation, alike: Mapping[Alike, str]) -> Observation:
     """The time of a model that is known under another name counts for both."""
     w = o.workload
-    known = alike.get((w.family, w.parameters), w.workload_id)
+    known = alike.get(w.alike, w.workload_id)
     return replace(o, workload=replace(w, workload_id=known))
 
 

@@ -360,7 +360,7 @@ def _fastest(
         factors[_AT[term]] for term in ("update", "exposed", "exchange", "launches", "offload")
     )
     looping = bool(columns.expert_products.any())
-    waiting = bool((columns.convnet & (columns.launched_layers > 0.0)).any())
+    waiting = bool(columns.launched_layers.any())
     for number, option in enumerate(options):
         micro = wanted.micro_batch(option, columns, fitted.costs, samples[number])
         multiple = work_multiple(option)

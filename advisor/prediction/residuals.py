@@ -213,7 +213,7 @@ def _places(
     models = [
         w.workload_id
         if model_effect(w.family, w.workload_id) in position
-        else alike.get((w.family, w.parameters), w.workload_id)
+        else alike.get(w.alike, w.workload_id)
         for w in workloads
     ]
 

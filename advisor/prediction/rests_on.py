@@ -51,7 +51,7 @@ def rests_on(
     found = []
     for workload in workloads:
         name = workload.workload_id
-        alike = known.get((workload.family, workload.parameters), name)
+        alike = known.get(workload.alike, name)
         same = (models == name) | (models == alike)
         size = np.abs(np.log(parameters / workload.parameters) / math.log(4.0))
         apart = foreign + np.where(same, 0.0, size)

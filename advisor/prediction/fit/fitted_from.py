@@ -47,6 +47,8 @@ def pieces_of(observations: Sequence[Observation]) -> set[Piece]:
             model=o.workload.workload_id,
             family=o.workload.family,
             parameters=o.workload.parameters,
+            timm=o.workload.always_fused,
+            half=o.workload.precision != "fp32",
             gpu=gpu_type(o.chip),
             count=o.count,
             by=names.get(o.harness, "others"),

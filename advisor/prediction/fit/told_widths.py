@@ -41,10 +41,8 @@ def _of_gpu(fitted: Fitted, chip: Chip, own: Collection[str]) -> str:
 
 
 def _is_known(fitted: Fitted, workload: Workload) -> bool:
-    return model_effect(workload.family, workload.workload_id) in fitted.effects or (
-        workload.family,
-        workload.parameters,
-    ) in known_models(fitted)
+    name = model_effect(workload.family, workload.workload_id)
+    return name in fitted.effects or workload.alike in known_models(fitted)
 
 
 @dataclass(frozen=True, slots=True)

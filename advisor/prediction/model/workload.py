@@ -34,6 +34,10 @@ MASKED_SHARE = 0.15
 """Of a masked language model's tokens, those with a label (bench_runner/worker/models.py)."""
 
 
+Alike = tuple[str, int, bool, bool]
+"""A family, parameters, whether timm's code it is, and whether in half precision."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workload:
     """A model with its training recipe, in counts. Elements and FLOPs are of one forward pass."""
@@ -82,7 +86,8 @@ class Workload:
     """Those of `layer_elements` that are kept because an activation overwrites them: where a
     compiler writes the kernel, it computes them anew."""
     launched_layers: float
-    """Of a convolutional network: layers with weights, each with kernels that a host launches."""
+    """Of a model of images that is compiled as a whole: layers with weights, each with kernels that
+    a host launches."""
     dropped_elements: float
     """Hidden elements, a sample, of which some are dropped."""
     dropped_scores: float
@@ -112,6 +117,12 @@ class Workload:
     is fitted rests on it, so that the fit's fingerprint leaves it out."""
     unlike: str = ""
     """What sets its layers apart from those of its family, in a word; "": nothing."""
+
+    @property
+    def alike(self) -> Alike:
+        """What models share that are one under two names: a batch or a length apart, but neither
+        another library's code nor single precision for half."""
+        return (self.family, self.parameters, self.always_fused, self.precision != "fp32")
 
     @property
     def flops(self) -> float:

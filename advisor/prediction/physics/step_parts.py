@@ -64,18 +64,19 @@ LOOP_S = 140e-6
 """Seconds in which a host launches one product of a loop over experts: each has as many rows as the
 router sent, for which cuBLAS looks for a kernel anew. On an H100's host 128 to 145, in FP16, and in
 BF16 with the loop put in the place of torch's grouped product (docs/measurements.md)."""
-LAYER_LAUNCHES_S = 0.5e-3
-"""Seconds in which a host launches what one layer with weights of a convolutional network asks of a
-pass where it is compiled as a whole, about: three kernels, and some fourteen about them. Passes of
-five networks of 21 to 156 such layers took two H100's hosts 0.51 to 0.65 milliseconds a layer where
-the GPU was done earlier, two trainings 0.42 and 0.50 (docs/measurements.md)."""
+LAYER_LAUNCHES_S = 0.65e-3
+"""Seconds in which a host launches what one layer with weights of a model of images asks of a pass
+where it is compiled as a whole, about: three kernels, and some fourteen about them. Passes of five
+convolutional networks of 21 to 156 such layers took two H100's hosts 0.51 to 0.65 milliseconds a
+layer where the GPU was done earlier, three trainings 0.42 to 0.55 (docs/measurements.md), which is
+0.8 of this, as the rest of a pass of ours is of what the physics says."""
 ABOUT = {
-    "compute": 0.9,
-    "elementwise": 8.0,
-    "issue": 36.0,
-    "scan": 2.4,
-    "convolution": 0.9,
-    "groups": 0.7,
+    "compute": 1.1,
+    "elementwise": 10.0,
+    "issue": 50.0,
+    "scan": 2.8,
+    "convolution": 1.1,
+    "groups": 1.0,
 }
 """What parts of such a pass take beside their terms, about: to tell whether its host is behind."""
 EXPERTS_REACH = 0.5
@@ -147,14 +148,14 @@ def loop_seconds(option: Option, columns: Columns, micro_batch_size: Floats) -> 
 
 
 def launch_seconds(columns: Columns, micro_batch_size: Floats, work: Sequence[Floats]) -> Floats:
-    """What the GPU waits in a step of a convolutional network while the host launches its kernels,
-    where a micro-batch is too small to keep it busy meanwhile."""
+    """What the GPU waits in a step of a model of images while the host launches its kernels, where
+    a micro-batch is too small to keep it busy meanwhile."""
     import numpy as np
 
     passes = columns.share / micro_batch_size
     gpu_s = sum(work[TERMS.index(term)] * about for term, about in ABOUT.items()) / passes
     waits_s = np.maximum(columns.launched_layers * LAYER_LAUNCHES_S - gpu_s, 0.0)
-    return np.where(columns.convnet, waits_s * passes, 0.0)
+    return waits_s * passes
 
 
 def copied_seconds(columns: Columns) -> tuple[Floats, Floats]:
