@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import date
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 
 import pytest
@@ -309,7 +309,7 @@ def test_what_the_grant_is_not_charged_of_a_machine_is_told(
     no_rent = "[rentals]\nallowed = false\n"
     share = '[purchases]\ncost_share = 0.25\ncost_share_by = "the lab next door"\n'
     text = told(no_rent + share)
-    rest = (price[0] / 4).quantize(Decimal("0.01"))
+    rest = (price[0] / 4).quantize(Decimal(1), ROUND_HALF_UP)
     assert f"The lab next door pays ${rest:,} of the machines: have it in writing" in text
     house = '[institution]\nrules = "horizon-europe"\nlife_months = 36\n'
     first = "[purchases]\nyears = [1]\n"
@@ -317,7 +317,7 @@ def test_what_the_grant_is_not_charged_of_a_machine_is_told(
     rest = price[0] * Decimal("1.2") / 3 / Decimal("1.1403")
     found = re.search(r"The machines cost €([\d,.]+) more than is asked for", text)
     assert found is not None
-    assert abs(Decimal(found[1].replace(",", "")) - rest) < Decimal("0.02")
+    assert abs(Decimal(found[1].replace(",", "")) - rest) <= Decimal("0.52")
     assert "bought later" not in text
     assert "purchases.years = [1] buys in the first year" in told(f"{no_rent}{house}")
     assert "more than is asked for" not in told(no_rent)
