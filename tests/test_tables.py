@@ -164,6 +164,14 @@ def test_a_count_of_gpus_and_its_name_stay_in_one_line(width: int) -> None:
 
 
 @pytest.mark.parametrize("width", range(14, 60))
+def test_a_name_keeps_its_hyphens_to_be_copied(width: int) -> None:
+    names = ("nhr-kit-test", "rtx-4090", "h100-sxm5")
+    said = f"It may be {names[0]}, {names[1]} or {names[2]}."
+    lines = fill(said, width).split("\n")
+    assert all(any(name in line for line in lines) for name in names)
+
+
+@pytest.mark.parametrize("width", range(14, 60))
 def test_a_screen_fills_its_lines_by_the_same_rule(width: int) -> None:
     said = "  A faster one is 12 % dearer: advisor rank --gpus rtx-3090-ti shows 8 × B300"
     pieces = wrapped([(said, PLAIN)], width)

@@ -105,7 +105,6 @@ def _rests_on(owned: Ownership, evens: Sequence[BreakEven], width: int) -> list[
             initial_indent=f"  {name}".ljust(label),
             subsequent_indent=" " * label,
             break_long_words=False,
-            break_on_hyphens=False,
         )
         for name, words in facts
     ]

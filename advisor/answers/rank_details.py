@@ -100,7 +100,7 @@ def ranking_text(
         if source.source_id in used:
             where = f", {source.url}" if source.url else ""
             said = f"{source_title(source)}{where}. {source.how_measured}"
-            blocks.append(fill(said, width, break_long_words=False, break_on_hyphens=False))
+            blocks.append(fill(said, width, break_long_words=False))
     return "\n\n".join(blocks)
 
 
@@ -127,7 +127,6 @@ def _listed(title: str, lines: Iterable[str], width: int) -> list[str]:
             initial_indent="  ",
             subsequent_indent="    ",
             break_long_words=False,
-            break_on_hyphens=False,
         )
         filled.append(text.replace(KEPT, " "))
     return ["\n".join([title, *filled])] if filled else []

@@ -23,4 +23,4 @@ def of_two_lines(sentences: Iterable[str], width: int = LINE) -> str:
 
 def sentence_lines(sentence: str, width: int) -> list[str]:
     """The sentence in lines, of which none ends within a name or between a count and its GPUs."""
-    return fill(sentence, width, break_on_hyphens=False).split("\n")
+    return fill(sentence, width).split("\n")

@@ -63,7 +63,6 @@ class Check:
             width,
             subsequent_indent=" " * 6,
             break_long_words=False,
-            break_on_hyphens=False,
         )
         return f"{said}\n      {command}" if mended_by else said
 

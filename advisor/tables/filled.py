@@ -11,7 +11,7 @@ _PERCENT = re.compile(r"(?<=\d) %")
 
 
 def fill(text: str, width: int, **options: Any) -> str:
-    """Text in lines, as `textwrap.fill` does; a number keeps its per cent sign, and a count what it
-    counts."""
+    """Text in lines, as `textwrap.fill` does; a number keeps its per cent sign, a count what it
+    counts, and a name its hyphens, so that it can be copied."""
     kept = _PERCENT.sub("\u00a0%", text).replace(" × ", "\u00a0×\u00a0")
-    return textwrap.fill(kept, width, **options).replace("\u00a0", " ")
+    return textwrap.fill(kept, width, break_on_hyphens=False, **options).replace("\u00a0", " ")

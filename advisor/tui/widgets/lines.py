@@ -32,6 +32,6 @@ def wrapped(lines: Iterable[Line], width: int) -> list[Line]:
         clean = "".join(ch if ch.isprintable() else " " for ch in text)
         indent = " " * (len(clean) - len(clean.lstrip()))
         # Flags and ids have hyphens: "--gpu rtx-" would be another command.
-        pieces = fill(clean, max(width, 10), subsequent_indent=indent, break_on_hyphens=False)
+        pieces = fill(clean, max(width, 10), subsequent_indent=indent)
         out += [(piece, role) for piece in pieces.split("\n")]
     return out
