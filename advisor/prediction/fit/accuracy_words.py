@@ -167,6 +167,7 @@ FORETOLD = {
     "26 November, on what became of it": (5, 2),
     "26 November, of models of many kinds": (35, 19),
     "26 November, of models that people train": (35, 32),
+    "26 November, of images alone": (12, 4),
 }
 """Of our own times of a day: how many, and how many were in the intervals of the fit before."""
 
