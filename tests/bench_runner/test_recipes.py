@@ -120,6 +120,15 @@ class TestShippedRecipes:
             "timm-vit-large-patch16-224",
             "tinyllama-1.1b",
             "xlm-roberta-base",
+            "timm-convnextv2-tiny",
+            "timm-levit-256",
+            "timm-mnasnet-100",
+            "timm-mobilenetv3-small-100",
+            "timm-regnety-016",
+            "timm-resnet50",
+            "timm-resnext101-32x4d",
+            "timm-swin-tiny-patch4-window7-224",
+            "timm-swinv2-tiny-window8-256",
         }
         assert [RECIPES[name].name for name in ("pythia-160m", "mamba", "vit")] == [
             "Pythia 160M",
