@@ -334,6 +334,6 @@ def _room_of(rows: Sequence[Mapping[str, Any]], width: int) -> int:
 
 def _in_lines(row: Mapping[str, Any], room: int) -> list[dict[str, Any]]:
     """The row, and what is too long for it below."""
-    first, *rest = fill(row["what"], room, break_on_hyphens=False).split("\n")
+    first, *rest = fill(row["what"], room).split("\n")
     below = [dict.fromkeys(row, " ") | {"what": f"  {line}"} for line in rest]
     return [{**row, "what": first}, *below]
