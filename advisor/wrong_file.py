@@ -56,7 +56,7 @@ def what_it_is(path: Path, wanted: Kind) -> str | None:
     except (OSError, OutsideError):
         return None
     found = _of_csv(text, name)
-    if wide and found is None:  # of all that is read, quotes alone are read from it
+    if wide and found is None and wanted != "quotes":  # which alone are read from it
         return "is stored as UTF-16: save it as UTF-8"
     found = found or _of_json(text, name) or _of_toml(text, name)
     return None if found is None or found[0] == wanted else found[1]
@@ -108,7 +108,7 @@ def _of_toml(text: str, name: str) -> _Found | None:
 def _of_csv(text: str, name: str) -> _Found | None:
     lines = text[:_HEADER].lower().replace("price_usd", "price").splitlines()
     # Some spreadsheets write first how they part the cells.
-    header = next((line for line in lines if not line.startswith("sep=")), "")
+    header = next((line for line in lines if not line.startswith(("sep=", '"sep='))), "")
     if {cell.strip(' "').replace(" ", "_") for cell in re.split("[,;\t]", header)} >= _OF_QUOTES:
         return "quotes", f"holds quotes; they come in with: advisor prices import {name}"
     return None

@@ -113,7 +113,7 @@ def test_what_no_command_reads_is_told_with_what_to_do(
 
 @pytest.mark.parametrize("mark", [",", ";", "\t"])
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
-@pytest.mark.parametrize("first", ["", "sep={mark}\r\n"])
+@pytest.mark.parametrize("first", ["", "sep={mark}\r\n", '"sep={mark}"\r\n'])
 def test_quotes_are_known_however_a_spreadsheet_saves_them(
     mark: str,
     encoding: str,
@@ -136,6 +136,17 @@ def test_quotes_are_known_however_a_spreadsheet_saves_them(
         assert code == 2 and "is not UTF-8: save the file as CSV UTF-8" in told.err
     else:
         assert code == 0 and "Büro" in told.out
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_quotes_without_a_needed_column_are_told_of_that_in_every_encoding(
+    encoding: str, folder: Path, own_store: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = QUOTES.replace(",vendor", "").replace(",shop", "")
+    (folder / "saved.csv").write_bytes(text.encode(encoding))
+    assert main(["prices", "import", "saved.csv", "--store", str(own_store)]) == 2
+    told = capsys.readouterr().err
+    assert "'vendor'" in told and "UTF-16" not in told
 
 
 def test_records_with_the_mark_that_some_editors_put_before_them_are_read(
