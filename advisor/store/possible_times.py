@@ -12,7 +12,8 @@ FIRST_DAY = date(2000, 1, 1)
 SHORTEST_DAYS, LONGEST_DAYS = 1e-9, 1e9
 """A tenth of a millisecond; a model of 10^26 operations on one old card takes less."""
 WIDEST = 100
-"""So many times a time may its upper bound be; one that is printed in whole days is within 1.5."""
+"""So many times a time may its upper bound be, and it so many times its lower one; those of a time
+that is printed in whole days are within 2."""
 
 
 def _latest() -> date:
@@ -47,6 +48,11 @@ def problem_of(record: Measurement) -> str | None:
     if days is not None and high is not None and high > WIDEST * days:
         return (
             f"training_days_high is {high:g}, more than {WIDEST} times its training_days of "
+            f"{days:g}: it bounds nothing"
+        )
+    if days is not None and low is not None and days > WIDEST * low:
+        return (
+            f"training_days_low is {low:g}, less than a hundredth of its training_days of "
             f"{days:g}: it bounds nothing"
         )
     return None

@@ -92,14 +92,17 @@ def test_what_is_high_and_real_comes_in(
 
 
 @pytest.mark.parametrize(
-    ("days", "high", "said"),
+    ("low", "days", "high", "said"),
     [
-        (1e-300, 1e300, "training_days is 1e-300, and no training takes less than 1e-09 days"),
-        (1e308, None, "training_days is 1e+308, and no training takes more than 1,000,000,000 da"),
-        (1e-4, 130.0, "training_days_high is 130, more than 100 times its training_days of 0.0001"),
+        (None, 1e-300, 1e300, "training_days is 1e-300, and no training takes less than 1e-09 da"),
+        (None, 1e308, None, "training_days is 1e+308, and no training takes more than 1,000,000,0"),
+        (None, 1e-4, 130.0, "training_days_high is 130, more than 100 times its training_days of"),
+        (1e-300, 130.0, None, "training_days_low is 1e-300, less than a hundredth of its training"),
+        (0.0, 130.0, None, "training_days_low is 0, less than a hundredth of its training_days of"),
     ],
 )
 def test_a_time_that_nothing_bounds_is_refused(
+    low: float | None,
     days: float,
     high: float | None,
     said: str,
@@ -108,7 +111,7 @@ def test_a_time_that_nothing_bounds_is_refused(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """One of 1e-300 days would be first, one of 1e308 would leave no prediction a number."""
-    changes = {"training_days": days, "training_days_low": None, "training_days_high": high}
+    changes = {"training_days": days, "training_days_low": low, "training_days_high": high}
     file = written(tmp_path / "lab.jsonl", **changes)
     assert main(["merge", file, "--store", str(own_store)]) == 2
     told = capsys.readouterr().err
