@@ -31,6 +31,7 @@ from advisor.tables.filled import fill
 from advisor.tables.text_table import to_table
 from price_catalog.model import OWN_QUOTE
 
+NO_PLAN = "No plan meets every constraint."
 WIDTH = 100
 
 
@@ -59,11 +60,11 @@ def no_plan_text(planned: Planned, width: int | None = None, ways: Ways = BY_COM
     """What to relax, in lines of at most ``width``."""
     if planned.out_of_time:
         told = f"Time ran out before it was known what to relax: {ways.more_time}."
-        said = f"No plan meets every constraint. {told}"
+        said = f"{NO_PLAN} {told}"
         return said if width is None else fill(said, width)
     if not planned.ways_out:
         return "No plan meets every constraint, and relaxing any single one does not help."
-    return f"No plan meets every constraint. {ways_out_text(planned, width, ways)}"
+    return f"{NO_PLAN} {ways_out_text(planned, width, ways)}"
 
 
 def ways_out_text(planned: Planned, width: int | None, ways: Ways = BY_COMMAND) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from advisor.answers.before import doubt_objects
 from advisor.answers.plan_answer import plan_doubts
+from advisor.answers.plan_lines import NO_PLAN
 from advisor.answers.plan_sentence import plan_sentence, runs_if_awarded, runs_on_own
 from advisor.planning.report.asked_amounts import asked_amounts
 from advisor.planning.sensitivity.solved_amounts import Finding, Solved
@@ -18,8 +19,6 @@ from advisor.planning.solver.plan import last_day
 if TYPE_CHECKING:
     from advisor.planning.grant.problem_of_grant import Loaded
     from advisor.planning.planned import Planned
-
-NO_PLAN = "No plan meets every constraint."
 
 
 def plan_verdict(planned: Planned, command: str, *, quick: bool) -> Mapping[str, Any]:
