@@ -326,6 +326,18 @@ def test_impossible_plans_say_what_to_relax_and_by_how_much() -> None:
     ]
 
 
+def test_a_larger_budget_says_whether_the_years_have_to_have_it_otherwise() -> None:
+    problem = make_problem(
+        year_days=(0, 100, 200),
+        experiments=(make_experiment("e", "a", 1, 0, 100),),
+        machines=(make_machine("buy", "1000", {"a": 40.0}),),
+        budget_cents=500_00,
+    )
+    for by_year, then in (((1000_00, 0), ""), ((250_00, 250_00), ", to spend in any year")):
+        first, *_ = relax(replace(problem, year_budget_cents=by_year))
+        assert first.text() == f"raise the budget by $500, to $1,000{then}"
+
+
 def test_an_experiment_that_no_machine_can_do_is_named() -> None:
     problem = make_problem(
         experiments=(

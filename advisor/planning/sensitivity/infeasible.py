@@ -9,6 +9,7 @@ from math import ceil
 
 from advisor.planning.sensitivity.changes import Change, vary
 from advisor.planning.sensitivity.solved_amounts import Finding, Solved, Words, usd_exactly
+from advisor.planning.solver.by_year import cents_by_year, within_year_budgets
 from advisor.planning.solver.groups import groups, runs_that_fit
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import Experiment, PlanningProblem
@@ -153,6 +154,9 @@ def _money(
         cost = usd_exactly(needed_usd, change, "cost")
         more = usd_exactly(needed_usd - own_usd, change, "over-budget")
         words: Words = ("raise the budget by ", more, ", to ", cost)
+        paid = cents_by_year(base, plan.purchases, plan.placed)
+        if not within_year_budgets(base, paid):
+            words += (", to spend in any year",)
         found.append(Finding(words=words))
     change = {"no_year_budget": True}
     anywhen = vary(base, change)
