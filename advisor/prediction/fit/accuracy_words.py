@@ -93,9 +93,9 @@ A GPU is told from another by its board: an H100 on PCIe is none that we measure
 trained under the half of the watts that an RTX PRO 6000 Max-Q has.
 
 Beyond the goals lie the MI300X, of which nine times of three programs are known and none of ours (a
-card of another maker is a distance of its own, by judgement), and at most nine predictions of any
-other card: ViT-B/32 on the GH200, mixtures of experts, over which torch loops on most cards, and
-Pythia 12B, which nobody measured.
+card of another maker is a distance of its own, by judgement), and at most eight predictions of any
+other card: ViT-B/32 on the RTX 2080 Ti and others, a mixture of experts, over which torch loops on
+most cards, and the largest Pythias.
 
 A model of one's own has wider ones. On an H100 or H200 a decoder of a size that was measured, a
 mixture of experts too, has a half-width of 1.14, an encoder-decoder 1.12, an encoder or a Mamba up
