@@ -25,6 +25,10 @@ YOUNG_S = 60.0
 TORCHRUN_YOUNG_S = 24 * 3600.0
 """The same for a folder of torchrun's, which a process in another container may be using."""
 
+BUILD_YOUNG_S = 600.0
+"""The same for a lock of torch's on an extension that it builds, of which DeepSpeed's take a minute
+or two; on a home of several nodes another one may be building."""
+
 
 @contextmanager
 def in_use(path: Path) -> Iterator[None]:
@@ -81,6 +85,15 @@ def sweep_torchrun(folder: Path) -> int:
     except (psutil.Error, OSError):
         return 0
     return sum(sweep(folder, re.escape(name), young_s=TORCHRUN_YOUNG_S) for name in names)
+
+
+def sweep_build_locks() -> int:
+    """Take away the locks of builds that were ended, for which every later one would wait; how
+    many."""
+    told = os.environ.get("TORCH_EXTENSIONS_DIR")
+    cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    builds = Path(told).glob("*") if told else Path(cache, "torch_extensions").glob("*/*")
+    return sum(sweep(build, "lock", young_s=BUILD_YOUNG_S) for build in builds)
 
 
 def _take_away(entry: os.DirEntry[str], young_s: float) -> bool:

@@ -14,7 +14,7 @@ from typing import Any
 
 from bench_runner import hardware, journal, search, space, whole_search
 from bench_runner.launch import run_group
-from bench_runner.leftovers import sweep, sweep_torchrun
+from bench_runner.leftovers import sweep, sweep_build_locks, sweep_torchrun
 from bench_runner.records import Measurement, Settings, Status
 from bench_runner.results import Setup, configuration_key, flops_per_sample, left_out, record_of
 from bench_runner.trial import NoDeviceError, Outcome, TrialSpec, recipe_to_json
@@ -76,6 +76,7 @@ class Search:
         # The logs of the run before, where it has ended; another that still runs keeps its own.
         sweep(self._options.work_directory / "trials", "[0-9a-f]{12}")
         sweep_torchrun(Path(tempfile.gettempdir()))
+        sweep_build_locks()
         journalled = journal.read(self._options.records_file)
         self._reuse(candidates, journalled)
         situation = self._situation()

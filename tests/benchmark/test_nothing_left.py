@@ -279,6 +279,27 @@ def test_torchrun_s_folders_go_but_for_one_that_a_rank_names(tmp_path: Path) -> 
     assert leftovers.sweep_torchrun(tmp_path) == 1
 
 
+def test_a_build_that_was_ended_keeps_no_later_one_waiting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("TORCH_EXTENSIONS_DIR", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    dead, living = (
+        tmp_path / "torch_extensions" / "py311_cpu" / name / "lock" for name in ("dead", "living")
+    )
+    for lock in (dead, living):
+        lock.parent.mkdir(parents=True)
+        lock.touch()
+    (dead.parent / "build.ninja").touch()
+    old(dead)
+    old(dead.parent / "build.ninja")
+    assert leftovers.sweep_build_locks() == 1
+    assert living.exists() and (dead.parent / "build.ninja").exists() and not dead.exists()
+    monkeypatch.setenv("TORCH_EXTENSIONS_DIR", str(living.parents[1]))
+    old(living)
+    assert leftovers.sweep_build_locks() == 1
+
+
 def test_another_process_s_trial_is_never_swept(tmp_path: Path) -> None:
     dead, living = tmp_path / "0123456789ab", tmp_path / "ba9876543210"
     for path in (dead, living):
