@@ -68,7 +68,7 @@ def verdict(ranking: Ranking, width: int = LINE) -> Verdict:
         of_it = [words.replace(its, " trains it ") for words in nothing]
         # The GPUs that were asked for stand in their field, and the months beside the prices.
         such = [_NAMED_GPUS.sub("No such machine", words) for words in (*nothing, *of_it)]
-        undated = [_MONTH.sub("", words) for words in such[len(nothing) :]]
+        undated = [_MONTH.sub(_without_month, words) for words in such[len(nothing) :]]
         medium = of_two_lines([*of_it, *such[len(nothing) :], *undated], SMALL_LINE)
         sentence = of_two_lines([*nothing, *such], width)
         return Verdict(sentence=sentence, medium=medium, short=medium, row=None, chance=None)
@@ -220,7 +220,12 @@ def days_words(row: RankedRow) -> str:
 
 
 _NAMED_GPUS = re.compile("^No machine with .+?(?= trains )")
-_MONTH = re.compile(r" \((?:told by others, )?[A-Z][a-z]{2} \d{4}(?:, [^)]*)?\)")
+_MONTH = re.compile(r" \((told by others, |a sum, )?[A-Z][a-z]{2} \d{4}(?:, [^)]*)?\)")
+
+
+def _without_month(dated: re.Match[str]) -> str:
+    """What is a sum is told as one without its month, too."""
+    return " (a sum)" if dated[1] == "a sum, " else ""
 
 
 def _unsold_words(row: RankedRow, room: Room) -> str:

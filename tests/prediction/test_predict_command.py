@@ -40,7 +40,9 @@ def test_a_measured_cell_is_quoted_before_any_prediction(
 ) -> None:
     assert call(fitted, "--model", "pythia-1b", "--gpu", "H100") == 0
     out = " ".join(capsys.readouterr().out.split())
-    assert out.index("38.5 days, measured elsewhere on 22 November 2026") < out.index("predicted")
+    assert out.index("38.5 days (37.7–39.2), measured elsewhere on 22 November 2026") < out.index(
+        "predicted"
+    )
     assert re.search(r"measured, with the paper's settings +46\.3 +-", out)
     assert call(fitted, "--model", "pythia-1b", "--gpu", "H100", "--format", "json") == 0
     answer = json.loads(capsys.readouterr().out)
