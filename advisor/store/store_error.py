@@ -75,4 +75,6 @@ def error_words(path: Path, error: duckdb.Error, *, write: bool, wait_s: float =
         return f"the store {path} may not be {'changed' if write else 'read'} by you ({said})"
     if isinstance(error, _DAMAGE) or "Corrupt database" in text:
         return f"the store {path} is damaged ({said}): {remedy(path)}"
-    return f"the store {path} does not take this, and is unchanged ({said})"
+    # What follows is the statement that the value stood in.
+    value = said.partition(" LINE 1:")[0]
+    return f"the store {path} does not take this, and is unchanged ({value})"

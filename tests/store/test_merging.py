@@ -102,6 +102,22 @@ def test_a_day_that_no_measurement_can_be_of_is_refused(
     assert look(Store(own_store)).times(origin="local") == ()
 
 
+def test_a_day_that_no_calendar_has_is_told_without_the_statement_that_it_stood_in(
+    store_path: Path, own_store: Path, tmp_path: Path
+) -> None:
+    add_own_rows(own_store)
+    lines = tmp_path / "own.jsonl"
+    Store(own_store).export_local(lines)
+    rows = [json.loads(line) for line in lines.read_text().splitlines()]
+    quote = next(row for row in rows if row.get("table") == "quote")
+    quote["quoted_on"] = "2026-11-31"
+    lines.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with pytest.raises(StoreError) as told:
+        Store(store_path).merge(lines)
+    assert '"2026-11-31"' in str(told.value) and "unnest" not in str(told.value)
+    assert look(Store(store_path)).times(origin="local") == ()
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
