@@ -235,10 +235,10 @@ def _measured(
             measured_on=None if time.measured_on is None else time.measured_on.isoformat(),
             here=time.rests_on == "measured-here",
             method=time.method,
-            training_days_low=as_elsewhere(time).training_days_low,
-            training_days_high=as_elsewhere(time).training_days_high,
+            training_days_low=time.training_days_low,
+            training_days_high=time.training_days_high,
         )
-        for time in sorted(times, key=lambda time: time.training_days or 0.0)
+        for time in map(as_elsewhere, sorted(times, key=lambda time: time.training_days or 0.0))
         if time.timing == "synchronised"
         and time.method in (_TUNED if method == "optimal" else (method,))
         and time.training_days

@@ -346,7 +346,8 @@ def _fastest(
             compiled = compiled - spared * factors[_AT[term]]
             spared = np.where(kernels_written(sharded, columns), copied, 0.0) * factors[_AT[term]]
             apart = apart - spared
-            elementwise = elementwise - (spared if term == "elementwise" else 0.0)
+            if term == "elementwise":  # what settings beyond the paper's gain is a share of it
+                elementwise = elementwise - spared
     if options[0].lean:
         fused = parts[_AT["logits"]] * (
             columns.fuses_loss * (value["fused logits"] - 1.0)

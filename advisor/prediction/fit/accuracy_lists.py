@@ -51,9 +51,8 @@ stand idle where it has few. Profiles of ViT-B/16 and ViT showed it, and the ker
 many. The fit is likelier by 3. ConvNeXt Large has as many tiles as ViT-B/16 in most of its layers.
 
 Under autocast experts train in FP32, T5's attention is not fused, timm's always is, but for the
-models whose code computes its scores itself. Twenty times of
-such models showed it, twelve of them with profiles; they and the rules came together, so that no
-likelihood tells them apart.
+models whose code computes its scores itself. Twenty times of such models showed it, twelve of them
+with profiles; they and the rules came together, so that no likelihood tells them apart.
 
 cuDNN's batch norm walks through a channel with one block of threads, so that it takes as long for
 16 channels as for 256: 2.1 ns a position. Profiles without compilation showed it: MobileNetV3's

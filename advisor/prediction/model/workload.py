@@ -122,7 +122,8 @@ class Workload:
     def alike(self) -> Alike:
         """What models share that are one under two names: a batch or a length apart, but neither
         another library's code nor single precision for half."""
-        return (self.family, self.parameters, self.always_fused, self.precision != "fp32")
+        timm = self.always_fused  # of its models alone
+        return (self.family, self.parameters, timm, self.precision != "fp32")
 
     @property
     def flops(self) -> float:
