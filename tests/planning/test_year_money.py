@@ -377,5 +377,7 @@ def test_what_is_bought_beside_a_machine_is_paid_with_its_order() -> None:
         rules=Rules(lead_days=45, life_months=60, grant_months=36, machine_extras=(extra,)),
     )
     assert purchase_by_year(problem, machine, 0) == {0: 1_700_00, 1: 1_200_00, 2: 1_200_00}
+    # Delivered after the grant: no month of it is charged, what is bought beside it all the same.
+    assert purchase_by_year(problem, machine, 1090) == {2: 600_00}
     service = replace(machine, in_base=True, share_of="condo")
     assert set(purchase_by_year(problem, service, 365)) == {1}

@@ -164,11 +164,11 @@ def _by_year(
     year where it is written off, as the solver counts them."""
     problem, ledger = given.loaded.problem, given.ledger
     day = problem.orders[e.order]
-    if not is_written_off(problem, e.machine):
+    months = months_by_year(problem, day) if is_written_off(problem, e.machine) else {}
+    if not months:  # what is delivered after the grant has none either
         yield problem.year_of(day), cost, overhead
         return
     within, _ = months_charged(ledger, problem.rules, day)
-    months = months_by_year(problem, day)
     left = [cost, overhead]
     *before, last = months
     for at in before:

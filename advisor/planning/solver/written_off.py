@@ -44,6 +44,8 @@ def purchase_by_year(problem: PlanningProblem, machine: Machine, day: int) -> di
     apart = purchase_charge(PLAIN, machine, problem.rules, Decimal(1), day).apart
     at_once = int(sum((each.direct + each.indirect for each in apart), Decimal(0)) * 100)
     months = months_by_year(problem, day)
+    if not months:  # it is delivered after the grant
+        return {ordered_in: Fraction(cents)}
     each_month = Fraction(cents - at_once, sum(months.values()))
     found = {year: each_month * number for year, number in months.items()}
     if at_once:
