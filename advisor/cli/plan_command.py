@@ -39,7 +39,7 @@ def add_arguments(plan: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="FILE",
-        help="write the report: .pdf, .html, .md, .xlsx, .csv or .json; may be given several times",
+        help="write the report: .pdf, .md, .xlsx, .csv or .json; may be given several times",
     )
     add("--force", action="store_true", help="overwrite files that are there already")
     add(

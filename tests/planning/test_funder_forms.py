@@ -24,7 +24,6 @@ from advisor.planning.plan_grant import EXAMPLE, load_grant, plan_loaded
 from advisor.planning.planned import Planned
 from advisor.planning.report import pdf
 from advisor.planning.report.award_years import LINES, entries
-from advisor.planning.report.html import to_html
 from advisor.planning.report.markdown_csv_json import to_json_text, to_markdown
 from advisor.planning.report.material import material_of
 from advisor.planning.report.pdf import to_pdf
@@ -72,18 +71,16 @@ def test_each_form_has_its_lines_its_paper_and_few_pages(planned: Planned, funde
         letters = [str(line).partition(".")[0] for line in lines if line is not None]
         assert letters == sorted(letters)
     letter = funder in ("nsf", "nih", "nserc", "plain")  # the grant is in US dollars
-    assert ("size: letter" if letter else "size: A4") in to_html(part)
     made = to_pdf(part)
     assert len(re.findall(rb"/Type\s*/Page\b", made)) <= 4
     width = 612 if letter else 595
     assert re.search(rb"/MediaBox\s*\[\s*0 0 %d" % width, made)
-    for text in (to_html(part), to_markdown(part)):
-        assert not re.search(r"\[\d+\]|Ledger", text)
-    assert "Ledger" in to_html(annex)
+    assert not re.search(r"\[\d+\]|Ledger", to_markdown(part))
+    assert "Ledger" in to_markdown(annex)
     assert not any(str(text) in to_markdown(part) for text in form.before_you_send.values())
     # What was not compared is said to the lab, for the justification cannot.
-    assert "Renting was not compared" in to_html(annex)
-    assert "No campus cluster or national programme was compared" in to_html(annex)
+    assert "Renting was not compared" in to_markdown(annex)
+    assert "No campus cluster or national programme was compared" in to_markdown(annex)
 
 
 def test_the_years_of_the_form_are_those_that_the_solver_kept_to(planned: Planned) -> None:
@@ -138,9 +135,9 @@ def test_a_grant_that_buys_nothing_has_its_report_in_every_form(
     assert not planned.plan.purchases
     assert bool(planned.plan.rented) == (only == "rented")
     report = build_report(planned.loaded, planned.plan, planned.explanation)
-    names = [str(tmp_path / f"r.{ending}") for ending in ("pdf", "html", "md")]
+    names = [str(tmp_path / f"r.{ending}") for ending in ("pdf", "md")]
     written = write_report(report, check_targets(names, force=False), force=False)
-    assert {path.name for path in written} >= {"r.pdf", "r.html", "r.md"}
+    assert {path.name for path in written} >= {"r.pdf", "r.md"}
     assert all(path.stat().st_size > 500 for path in written)
     if only == "no money":
         asked = (tmp_path / "r.md").read_text(encoding="utf-8")
@@ -163,10 +160,10 @@ def test_json_has_the_plan_as_objects(planned: Planned) -> None:
 def test_the_annex_lies_beside_the_report_and_is_not_overwritten(
     planned: Planned, tmp_path: Path
 ) -> None:
-    names = [str(tmp_path / f"r.{ending}") for ending in ("pdf", "html", "md", "csv")]
+    names = [str(tmp_path / f"r.{ending}") for ending in ("pdf", "md", "csv")]
     written = write_report(report_for(planned), check_targets(names, force=False), force=False)
     assert {path.name for path in written} == {
-        *("r.pdf", "r-annex.pdf", "r.html", "r-annex.html", "r.md", "r-annex.md", "r.csv"),
+        *("r.pdf", "r-annex.pdf", "r.md", "r-annex.md", "r.csv"),
     }
     (tmp_path / "r.pdf").unlink()
     with pytest.raises(InputError, match=r"r-annex\.pdf.*is there already.*--force"):

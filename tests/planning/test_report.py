@@ -18,7 +18,6 @@ pytest.importorskip("xlsxwriter")
 from advisor.planning.grant.grant import read_grant
 from advisor.planning.plan_grant import EXAMPLE
 from advisor.planning.planned import Planned
-from advisor.planning.report.html import to_html
 from advisor.planning.report.markdown_csv_json import to_csv_text, to_json_text, to_markdown
 from advisor.planning.report.pdf import to_pdf
 from advisor.planning.report.report import Picture, Report
@@ -40,7 +39,7 @@ def test_the_same_inputs_give_the_same_bytes(store_path: Path) -> None:
     """Read, solved and explained anew: two models, of which one is trained every year."""
     wanted = read_grant(EXAMPLE).experiments[3:5]
     report, again = (report_of(planned_from(store_path, experiments=wanted)) for _ in range(2))
-    for form in (to_markdown, to_csv_text, to_json_text, to_html, to_pdf, to_xlsx):
+    for form in (to_markdown, to_csv_text, to_json_text, to_pdf, to_xlsx):
         assert form(report) == form(again), form.__name__
 
 
@@ -65,22 +64,12 @@ def test_the_report_has_what_an_office_asks_for(report: Report) -> None:
     assert pictures == ["plan", "alternatives", "break-even", "cost-and-time"]
 
 
-def test_html_is_one_file_that_asks_for_nothing(report: Report) -> None:
-    html = to_html(report)
-    assert "<script" not in html
-    assert not re.search(r'(?:src|href)="(?!#)', html.replace("xlink:href", "href"))
-    assert not re.search(r"url\((?!#)", html)
-    ids = set(re.findall(r'id="(r\d+)"', html))
-    assert set(re.findall(r'href="#(r\d+)"', html)) <= ids
-
-
 def test_what_others_wrote_is_data_in_every_form(report: Report) -> None:
     """A vendor's text cannot become markup, a formula or a directive."""
     evil = '=HYPERLINK("x")<script>#panic("x")\\|*_`$'
     hurt = replace(report, title=evil)
     section = replace(report.sections[0], title=evil)
     hurt = replace(hurt, sections=(section, *report.sections[1:]))
-    assert "<script>" not in to_html(hurt)
     assert to_pdf(hurt).startswith(b"%PDF")
     openpyxl = pytest.importorskip("openpyxl")
     book = openpyxl.load_workbook(io.BytesIO(to_xlsx(hurt)))

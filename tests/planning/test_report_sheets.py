@@ -24,7 +24,6 @@ from advisor.planning.grant.grant_file import CostLine
 from advisor.planning.planned import Planned
 from advisor.planning.report.calendar_picture import lanes_of, told_apart, told_once
 from advisor.planning.report.drawing import columns_that_fit, styled
-from advisor.planning.report.html import to_html
 from advisor.planning.report.material import material_of
 from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.pdf import to_typst
@@ -216,13 +215,10 @@ def test_the_mean_of_yearly_rates_follows_from_them_in_the_sheet(planned: Planne
 
 def test_an_amount_is_not_broken_between_two_lines() -> None:
     asked = Num(value=Decimal(10000), unit="EUR", row=1)
-    words = ("We ask for ", asked, ", 25 % of it by 2 May 2027, of EUR 40,000.50.")
+    words = ("We ask for ", asked, ".")
     section = Section(title="Request", blocks=(Paragraph(words=words),))
     form = Report(title="T", made_on=date(2026, 11, 22), sections=(section,), rows=())
-    html, typst = to_html(form), to_typst(form)
-    for kept in (number_words(asked.value, "EUR"), "25 %", "2 May 2027", "EUR 40,000.50"):
-        assert f'<span class="d">{kept}</span>' in html
-    assert f'#box("{number_words(asked.value, "EUR")}")' in typst
+    assert f'#box("{number_words(asked.value, "EUR")}")' in to_typst(form)
 
 
 def test_a_table_with_cents_has_them_everywhere_and_a_rate_is_short() -> None:

@@ -59,6 +59,5 @@ def missing_words(missing: Iterable[str]) -> str:
     return (
         f"This computer has no font for {len(codes)} of the letters below "
         f"({', '.join(codes[:MOST_NAMED])}{more}), so they are printed as empty boxes. Install a "
-        "font that has them, such as Noto Sans CJK, and make the file again, or write it as .html "
-        "or .xlsx."
+        "font that has them, such as Noto Sans CJK, and make the file again, or write it as .xlsx."
     )

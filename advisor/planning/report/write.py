@@ -4,25 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from advisor.parse import InputError, install_words, shown
 from advisor.planning.planned import Planned
 from advisor.planning.report.report import Picture, Report
 
-if TYPE_CHECKING:
-    from advisor.planning.report.report import Report
-
 PACKAGES = {
     ".pdf": ("matplotlib", "typst"),
-    ".html": ("matplotlib",),
     ".md": ("matplotlib",),
     ".xlsx": ("xlsxwriter",),
 }
 """What each form is made with; the others need nothing."""
 REPORT_PACKAGES = ("matplotlib", "typst", "xlsxwriter")
-IN_PARTS = (".html", ".pdf", ".md")
-"""Forms that the funder reads; what it need not read goes into an annex beside them."""
+IN_PARTS = (".pdf", ".md")
+"""Forms that the funder reads. They have pictures, and what the funder need not read is in an annex
+beside them."""
 
 
 def _csv(report: Report) -> bytes:
@@ -45,12 +41,6 @@ def _markdown(report: Report) -> bytes:
     return to_markdown(report).encode()
 
 
-def _html(report: Report) -> bytes:
-    from advisor.planning.report.html import to_html
-
-    return to_html(report).encode()
-
-
 def _pdf(report: Report) -> bytes:
     from advisor.planning.report.pdf import to_pdf
 
@@ -67,12 +57,9 @@ FORMS: dict[str, Callable[[Report], bytes]] = {
     ".md": _markdown,
     ".csv": _csv,
     ".json": _json,
-    ".html": _html,
     ".pdf": _pdf,
     ".xlsx": _xlsx,
 }
-PICTURED = (".html", ".pdf", ".md")
-"""The forms that hold pictures, or have them beside them."""
 
 
 def annex_of(path: Path) -> Path:
@@ -193,7 +180,7 @@ def write_planned(
 
     assert planned.plan is not None and planned.explanation is not None
     paths = check_targets(names, force=force)
-    pictured = any(path.suffix.lower() in PICTURED for path in paths)
+    pictured = any(path.suffix.lower() in IN_PARTS for path in paths)
     try:
         report = build_report(planned.loaded, planned.plan, planned.explanation, pictures=pictured)
     except ModuleNotFoundError as error:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 SECONDS = 120.0
 KEPT_WIDTHS = (56, 76, 116)
 """A plan is kept as it is laid out for terminals of 60, 80 and 120 columns."""
-ENDINGS = ".html .md .xlsx .csv .json"
+ENDINGS = ".md .xlsx .csv .json"
 EMPTY = (
     "No grant is planned yet.\n\n"
     "Press n to write a grant here, or x to plan the worked example. Or type the "

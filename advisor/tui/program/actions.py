@@ -313,7 +313,7 @@ ACTIONS: tuple[Action, ...] = (
         ("x", "example", "plan the worked example", "example", "A grant that ships, to look at."),
         ("o", "next_objective", "change the objective", "objective", "Cheapest, most, soonest."),
         ("t", "quick", "try what would change it, or not", "", "As --quick on the command line."),
-        ("e", "report", "write the report", "report", "As PDF, HTML, XLSX, Markdown, CSV, JSON."),
+        ("e", "report", "write the report", "report", "As PDF, XLSX, Markdown, CSV, JSON."),
         (
             "v",
             "view_report",
