@@ -18,7 +18,7 @@ from bench_runner.results import Setup
 
 def counted_parameters(recipe: Recipe) -> int:
     """The parameters of a recipe's model; 0 where nobody can count them."""
-    from bench_runner.flops import UncountedArchitectureError, count_flops
+    from bench_runner.recipe_flops import UncountedArchitectureError, count_flops
 
     try:
         return count_flops(recipe).parameters

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from bench_runner.architecture import Dinov2
-from bench_runner.architecture_encoders import EuroBert
-from bench_runner.architecture_images import ResNet
-from bench_runner.architecture_llama_kin import Glm, GraniteDense
-from bench_runner.architecture_text import ModernBert
-from bench_runner.architecture_two_sides import EncoderDecoder
+from bench_runner.models.architecture import Dinov2
+from bench_runner.models.architecture_encoders import EuroBert
+from bench_runner.models.architecture_images import ResNet
+from bench_runner.models.architecture_llama_kin import Glm, GraniteDense
+from bench_runner.models.architecture_text import ModernBert
+from bench_runner.models.architecture_two_sides import EncoderDecoder
 from bench_runner.recipes import IMAGE_FAMILIES, Recipe
 from bench_runner.records import Compilation, Settings
 from bench_runner.space import STAGES

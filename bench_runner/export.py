@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from bench_runner import configure, space
-from bench_runner.architecture import Mamba, TextTransformer
-from bench_runner.architecture_encoders import Albert
-from bench_runner.architecture_two_sides import EncoderDecoder
+from bench_runner.models.architecture import Mamba, TextTransformer
+from bench_runner.models.architecture_encoders import Albert
+from bench_runner.models.architecture_two_sides import EncoderDecoder
 from bench_runner.recipes import IMAGE_FAMILIES, MASKED_SHARE, Recipe
 from bench_runner.records import Measurement, Settings
 

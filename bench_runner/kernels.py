@@ -12,10 +12,10 @@ from functools import lru_cache
 from itertools import product
 
 from bench_runner import space
-from bench_runner.architecture import Vit
-from bench_runner.architecture_encoders import Esm
-from bench_runner.architecture_images import Swin, Swinv2
-from bench_runner.architecture_two_sides import EncoderDecoder
+from bench_runner.models.architecture import Vit
+from bench_runner.models.architecture_encoders import Esm
+from bench_runner.models.architecture_images import Swin, Swinv2
+from bench_runner.models.architecture_two_sides import EncoderDecoder
 from bench_runner.recipes import Recipe
 from bench_runner.records import Attention, Compilation, Inputs, Loss, Settings, Weights
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from bench_runner.architecture_encoders import Esm
-from bench_runner.architecture_two_sides import EncoderDecoder
 from bench_runner.kernels import attentions_of, balances_experts, inputs_of, losses_of
+from bench_runner.models.architecture_encoders import Esm
+from bench_runner.models.architecture_two_sides import EncoderDecoder
 from bench_runner.recipes import Recipe
 from bench_runner.records import Settings
 

@@ -46,11 +46,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from bench_runner.architecture import Architecture, kind_of, read_architecture
+from bench_runner.models.architecture import Architecture, kind_of, read_architecture
+from bench_runner.models.recipe_model import ModelSource, read_model
+from bench_runner.models.timm_models import CLASSES, timm_architecture
 from bench_runner.outside import MIB, OutsideError, check_toml, text_outside
-from bench_runner.recipe_model import ModelSource, read_model
 from bench_runner.recipe_table import RecipeTable, shown
-from bench_runner.timm_models import CLASSES, timm_architecture
 
 LARGEST_RECIPE = MIB
 RECIPES_FOLDER = Path(__file__).parent / "recipes"

@@ -11,10 +11,10 @@ from datetime import date
 from typing import Any
 
 from bench_runner import space, timing
-from bench_runner.flops import UncountedArchitectureError, count_flops
 from bench_runner.hardware import Machine, gpu_mark
 from bench_runner.journal import said_settings, with_id
 from bench_runner.outside import printable
+from bench_runner.recipe_flops import UncountedArchitectureError, count_flops
 from bench_runner.recipes import Recipe, recipe_hash
 from bench_runner.records import Measurement, Settings, Status
 from bench_runner.trial import Outcome

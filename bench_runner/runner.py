@@ -350,7 +350,7 @@ def next_size(outcome: Outcome) -> int | None:
 def _counted_parameters(setup: Setup) -> int | None:
     if flops_per_sample(setup.recipe) is None:
         return None
-    from bench_runner.flops import count_flops
+    from bench_runner.recipe_flops import count_flops
 
     return count_flops(setup.recipe).parameters
 

@@ -302,7 +302,7 @@ def _gpu_count(recipe: Recipe, device: str, here: MachineState, wanted: int | No
 
 def _own_model(recipe: Recipe) -> OwnModel | None:
     from advisor.prediction.model.own_model import OwnModel, to_text
-    from bench_runner.flops import UncountedArchitectureError
+    from bench_runner.recipe_flops import UncountedArchitectureError
 
     own = OwnModel(recipe=recipe)
     try:

@@ -35,7 +35,7 @@ def kept_model(store: Store, model: Model) -> OwnModel:
 
 def _lack(own: OwnModel | None, recipe_hash: str) -> str | None:
     """What a measurement needs and a kept model does not say, after the model's name."""
-    from bench_runner.architecture import TextTransformer
+    from bench_runner.models.architecture import TextTransformer
     from bench_runner.recipes import recipe_hash as hash_of
 
     if own is None:

@@ -15,7 +15,7 @@ from advisor.prediction.model.targets import Target
 from advisor.prediction.model.workload import Workload
 from advisor.prediction.physics.chip import Chip
 from advisor.prediction.physics.memory import ANY, Wanted, micro_batch
-from bench_runner.flops import count_flops
+from bench_runner.recipe_flops import count_flops
 from bench_runner.records import Settings
 from bench_runner.space import accumulation_steps, even_batch, fast_search
 from bench_runner.typed_numbers import percent, plain

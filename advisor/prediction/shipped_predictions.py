@@ -21,8 +21,8 @@ from advisor.prediction.rests_on import rests_on
 from advisor.prediction.written_out import FUSED_ATTENTION, WrittenOut, settings_of, written_out
 from advisor.ranking.audit import audit_time
 from advisor.ranking.times import SAME_CLOCK
-from bench_runner.flops import count_flops
 from bench_runner.kernels import most_promising
+from bench_runner.recipe_flops import count_flops
 from bench_runner.recipes import TEXT_FAMILIES, Recipe
 from bench_runner.records import Measurement, Settings
 from bench_runner.space import accumulation_steps, even_batch

@@ -50,7 +50,7 @@ class Model:
     """``fp16``, ``bf16`` or ``fp32`` (which free-lunch settings run as TF32)."""
     optimizer: str
     flops_lowest: float
-    """FLOPs of the whole training run, the lowest defensible count (bench_runner.flops)."""
+    """FLOPs of the whole training run, the lowest defensible count (bench_runner.recipe_flops)."""
     flops_full: float
     """FLOPs of the whole run as torch's counter would count them."""
     recipe_hash: str

@@ -75,7 +75,7 @@ def _parse() -> Shipped:
 def model_of(recipe: Recipe) -> Model:
     """A recipe as the store holds it. Raises UncountedArchitectureError."""
     from advisor.ranking.times import Model
-    from bench_runner.flops import count_flops
+    from bench_runner.recipe_flops import count_flops
     from bench_runner.recipes import recipe_hash
 
     count = count_flops(recipe)

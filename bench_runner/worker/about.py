@@ -8,7 +8,7 @@ import torch
 import torch.distributed as dist
 
 from bench_runner import configure
-from bench_runner.architecture import Transformer
+from bench_runner.models.architecture import Transformer
 from bench_runner.worker import models
 from bench_runner.worker.session import Session
 

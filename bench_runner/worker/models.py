@@ -10,8 +10,8 @@ import torch
 from torch import nn
 
 from bench_runner import configure
-from bench_runner.architecture_two_sides import EncoderDecoder
 from bench_runner.configure import model_arguments
+from bench_runner.models.architecture_two_sides import EncoderDecoder
 from bench_runner.recipes import IMAGE_FAMILIES, MASKED_SHARE, Recipe
 from bench_runner.records import Settings, States
 from bench_runner.worker.changed_training import HalfStateAdam

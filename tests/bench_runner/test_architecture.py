@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from bench_runner.architecture import (
+from bench_runner.models.architecture import (
     KINDS,
     Architecture,
     ConvNext,

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench_runner.architecture_decoders import Opt
-from bench_runner.architecture_experts import Experts
-from bench_runner.architecture_text import Deberta, ModernBert
-from bench_runner.architecture_two_sides import EncoderDecoder
-from bench_runner.flops import FlopCount, UncountedArchitectureError, count_flops
-from bench_runner.recipe_model import ModelSource
+from bench_runner.models.architecture_decoders import Opt
+from bench_runner.models.architecture_experts import Experts
+from bench_runner.models.architecture_text import Deberta, ModernBert
+from bench_runner.models.architecture_two_sides import EncoderDecoder
+from bench_runner.models.recipe_model import ModelSource
+from bench_runner.recipe_flops import FlopCount, UncountedArchitectureError, count_flops
 from bench_runner.recipes import Recipe, Support, Training, load_recipes
 
 RECIPES = {recipe.recipe_id: recipe for recipe in load_recipes()}
@@ -170,8 +170,8 @@ def test_every_term_grows_with_the_model_and_its_sample(
 
 def test_needs_no_torch() -> None:
     code = (
-        "import sys\nfrom bench_runner import flops, recipes\n"
-        "[flops.count_flops(r) for r in recipes.load_recipes()]\n"
+        "import sys\nfrom bench_runner import recipe_flops, recipes\n"
+        "[recipe_flops.count_flops(r) for r in recipes.load_recipes()]\n"
         "assert not {'torch', 'transformers', 'numpy'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

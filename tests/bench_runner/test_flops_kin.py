@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from bench_runner.architecture import kind_of
-from bench_runner.architecture_base import TextTransformer, read_architecture
-from bench_runner.flops import TRAIN_OVER_FORWARD, count_flops
+from bench_runner.models.architecture import kind_of
+from bench_runner.models.architecture_base import TextTransformer, read_architecture
+from bench_runner.recipe_flops import TRAIN_OVER_FORWARD, count_flops
 from tests.bench_runner.test_flops import own_recipe
 
 SMALL = {

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from bench_runner.architecture_two_sides import Bart, EncoderDecoder, target_length
-from bench_runner.flops import count_flops
-from bench_runner.timm_models import timm_model, timm_names
+from bench_runner.models.architecture_two_sides import Bart, EncoderDecoder, target_length
+from bench_runner.models.timm_models import timm_model, timm_names
+from bench_runner.recipe_flops import count_flops
 from tests.bench_runner.test_flops import own_recipe
 
 SMALL = {
@@ -177,7 +177,7 @@ def test_whole_patches_alone_count() -> None:
 @pytest.mark.parametrize("name", ["resnet18", "test_vit", "test_convnext"])
 def test_the_script_counts_what_the_table_says(name: str) -> None:
     pytest.importorskip("timm")
-    from bench_runner.worker.count_timm import count
+    from tools.count_models.count_timm import count
 
     model = timm_model(name)
     assert model is not None

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from bench_runner import configure, journal, kernels, obstacles, search, space, whole_search
 from bench_runner.arguments import find_recipe, parse_settings, settings_words
 from bench_runner.kernels import Kernels
-from bench_runner.recipe_model import ModelSource
+from bench_runner.models.recipe_model import ModelSource
 from bench_runner.recipes import load_recipes
 from bench_runner.records import Measurement, Settings
 from tests.bench_runner.records_of_searches import tried

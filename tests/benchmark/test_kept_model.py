@@ -23,7 +23,7 @@ from advisor.cli.main import main
 from advisor.prediction.model.own_model import OwnModel
 from advisor.store import Store
 from bench_runner import export, journal, kernels, space
-from bench_runner.architecture import GptNeoX
+from bench_runner.models.architecture import GptNeoX
 from bench_runner.recipes import Recipe, load_recipe, load_recipes, recipe_from
 from bench_runner.records import Settings
 from tests.bench_runner.test_export import WINNER

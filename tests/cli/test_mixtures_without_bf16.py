@@ -10,7 +10,7 @@ import pytest
 from advisor.cli.main import main
 from advisor.ranking.times import Model
 from advisor.store import Store
-from bench_runner.architecture_experts import Experts
+from bench_runner.models.architecture_experts import Experts
 from bench_runner.recipes import Recipe, load_recipes
 
 Capture = pytest.CaptureFixture[str]

@@ -22,8 +22,8 @@ from advisor.prediction.physics.step_parts import (
 from advisor.prediction.physics.step_time import step_terms
 from advisor.prediction.predict_many import _fastest
 from advisor.prediction.shipped_predictions import shipped_fit
+from bench_runner.models.timm_models import timm_model, timm_names
 from bench_runner.recipes import load_recipes
-from bench_runner.timm_models import timm_model, timm_names
 
 CHIPS = chips_by_name()
 RECIPES = {recipe.recipe_id: recipe for recipe in load_recipes()}

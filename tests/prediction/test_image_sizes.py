@@ -11,8 +11,8 @@ import pytest
 
 from advisor.prediction.model.resolve import Ask, resolve
 from advisor.prediction.model.targets import Run, target_of_recipe, target_of_size
+from bench_runner.models.timm_models import timm_model
 from bench_runner.recipes import load_recipes
-from bench_runner.timm_models import timm_model
 
 RECIPES = load_recipes()
 VIT = {"model_type": "vit", "image_size": 224, "patch_size": 16, "num_labels": 1000}

@@ -13,8 +13,8 @@ from advisor.prediction.model.masks import WINDOWED, masked_share
 from advisor.prediction.model.targets import Run
 from advisor.prediction.model.workload import workload_of
 from advisor.prediction.physics.step_parts import attention_squares
-from bench_runner.architecture import KINDS
-from bench_runner.architecture_text import ModernBert, ModernBertDecoder
+from bench_runner.models.architecture import KINDS
+from bench_runner.models.architecture_text import ModernBert, ModernBertDecoder
 from tests.prediction.small_models_for_tests import (
     GEMMA_3,
     LLAMA,

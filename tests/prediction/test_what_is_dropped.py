@@ -10,7 +10,7 @@ import pytest
 from advisor.prediction.model.dropout import drops
 from advisor.prediction.model.targets import Run
 from advisor.prediction.model.workload import workload_of
-from bench_runner.architecture import KINDS, Architecture
+from bench_runner.models.architecture import KINDS, Architecture
 from tests.prediction.published_for_tests import ALBERT, ELECTRA, ESM_2
 from tests.prediction.small_models_for_tests import (
     BERT,

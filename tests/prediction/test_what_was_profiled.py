@@ -19,8 +19,8 @@ from advisor.prediction.physics.step_parts import TERMS, opened
 from advisor.prediction.physics.step_time import step_terms, work_terms
 from advisor.prediction.predict_many import predict_many
 from advisor.prediction.shipped_predictions import shipped_fit
-from bench_runner.flops import counted_architecture
 from bench_runner.kernels import most_promising
+from bench_runner.recipe_flops import counted_architecture
 from bench_runner.recipes import load_recipes
 
 CHIPS = chips_by_name()

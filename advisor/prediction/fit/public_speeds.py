@@ -12,7 +12,7 @@ from advisor.prediction.model.targets import Run, target_of_timm
 from advisor.prediction.model.workload import Workload, labelled_alone, workload_of
 from advisor.prediction.physics.chip import Chip
 from advisor.prediction.physics.memory import NAIVE, Option
-from bench_runner.recipe_model import ModelSource
+from bench_runner.models.recipe_model import ModelSource
 from bench_runner.recipes import PRECISIONS, Recipe, Support, Training
 from bench_runner.records import SHARDINGS, Settings, one_of
 

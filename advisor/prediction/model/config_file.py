@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from advisor.wrong_file import what_it_is
-from bench_runner.architecture import whole
+from bench_runner.models.architecture import whole
 from bench_runner.outside import OutsideError, TooLargeError, json_outside, text_outside
 
 LARGEST_FILE = 8 * 2**20

@@ -9,8 +9,8 @@ from advisor.prediction.model.decoder_kinds import DECODERS
 from advisor.prediction.model.encoder_kinds import ENCODERS, PAIRS
 from advisor.prediction.model.expert_kinds import MIXTURES
 from advisor.prediction.model.kin import Kin
-from bench_runner.architecture import ConvNext, ConvNextV2, Dinov2, Vit
-from bench_runner.architecture_images import ResNet, Swin, Swinv2
+from bench_runner.models.architecture import ConvNext, ConvNextV2, Dinov2, Vit
+from bench_runner.models.architecture_images import ResNet, Swin, Swinv2
 
 _VIT = Kin(
     kind=Vit,

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from advisor.prediction.model.kin import HEADS, INNER, LAYERS, POSITIONS, SIZES, WIDTH, Kin, Refusal
-from bench_runner.architecture import Gpt2, GptBigCode, GptNeoX, Mamba
-from bench_runner.architecture_decoders import Bloom, CodeGen, Falcon, GptJ, Mpt, Opt, Phi
-from bench_runner.architecture_llama_kin import (
+from bench_runner.models.architecture import Gpt2, GptBigCode, GptNeoX, Mamba
+from bench_runner.models.architecture_decoders import Bloom, CodeGen, Falcon, GptJ, Mpt, Opt, Phi
+from bench_runner.models.architecture_llama_kin import (
     Apertus,
     Arcee,
     Cohere,
@@ -29,7 +29,7 @@ from bench_runner.architecture_llama_kin import (
     SeedOss,
     StableLm,
 )
-from bench_runner.architecture_text import Llama, ModernBertDecoder, Qwen2, Qwen3, Starcoder2
+from bench_runner.models.architecture_text import Llama, ModernBertDecoder, Qwen2, Qwen3, Starcoder2
 
 LLAMA = Kin(
     kind=Llama,

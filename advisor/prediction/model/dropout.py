@@ -11,13 +11,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from bench_runner.architecture import Architecture, Dinov2, Vit
-from bench_runner.architecture_base import Transformer
-from bench_runner.architecture_decoders import Opt
-from bench_runner.architecture_encoders import DistilBert
-from bench_runner.architecture_images import Swin
-from bench_runner.architecture_text import ModernBert, ModernBertDecoder
-from bench_runner.architecture_two_sides import T5, EncoderDecoder
+from bench_runner.models.architecture import Architecture, Dinov2, Vit
+from bench_runner.models.architecture_base import Transformer
+from bench_runner.models.architecture_decoders import Opt
+from bench_runner.models.architecture_encoders import DistilBert
+from bench_runner.models.architecture_images import Swin
+from bench_runner.models.architecture_text import ModernBert, ModernBertDecoder
+from bench_runner.models.architecture_two_sides import T5, EncoderDecoder
 from bench_runner.recipe_table import shown
 
 

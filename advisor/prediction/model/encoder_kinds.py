@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from advisor.prediction.model.kin import HEADS, INNER, LAYERS, POSITIONS, SIZES, WIDTH, Kin, Refusal
-from bench_runner.architecture_encoders import (
+from bench_runner.models.architecture_encoders import (
     Albert,
     Bert,
     DistilBert,
@@ -16,8 +16,8 @@ from bench_runner.architecture_encoders import (
     NomicBert,
     Roberta,
 )
-from bench_runner.architecture_text import Deberta, DebertaV2, ModernBert
-from bench_runner.architecture_two_sides import (
+from bench_runner.models.architecture_text import Deberta, DebertaV2, ModernBert
+from bench_runner.models.architecture_two_sides import (
     M2M100,
     MT5,
     T5,

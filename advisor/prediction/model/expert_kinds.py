@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from advisor.prediction.model.decoder_kinds import LLAMA
 from advisor.prediction.model.kin import SIZES, Kin
-from bench_runner.architecture_experts import (
+from bench_runner.models.architecture_experts import (
     DeepseekV2,
     DeepseekV3,
     Glm4Moe,

@@ -25,14 +25,20 @@ from advisor.prediction.model.uncounted import (
     uncounted,
     uncounted_kind,
 )
-from bench_runner.architecture import Architecture, Mamba, TextTransformer, Vit, read_architecture
-from bench_runner.architecture_encoders import Bert
-from bench_runner.architecture_experts import Experts
-from bench_runner.architecture_text import Starcoder2
-from bench_runner.architecture_two_sides import T5, Bart, target_length
-from bench_runner.flops import count_flops
+from bench_runner.models.architecture import (
+    Architecture,
+    Mamba,
+    TextTransformer,
+    Vit,
+    read_architecture,
+)
+from bench_runner.models.architecture_encoders import Bert
+from bench_runner.models.architecture_experts import Experts
+from bench_runner.models.architecture_text import Starcoder2
+from bench_runner.models.architecture_two_sides import T5, Bart, target_length
+from bench_runner.models.timm_models import plain_name, timm_model
+from bench_runner.recipe_flops import count_flops
 from bench_runner.recipes import ATTENTIONS, IMAGE_FAMILIES, Precision
-from bench_runner.timm_models import plain_name, timm_model
 from bench_runner.typed_numbers import count_words
 
 CODE_KEYS = ("auto_map", "trust_remote_code", "custom_pipelines", "custom_code")

@@ -8,9 +8,9 @@ transformers, which is counted, and is cut in timm. Convolutional networks take 
 
 from __future__ import annotations
 
-from bench_runner.architecture import Architecture, Vit
+from bench_runner.models.architecture import Architecture, Vit
+from bench_runner.models.timm_models import TimmModel
 from bench_runner.recipes import Recipe
-from bench_runner.timm_models import TimmModel
 
 
 def refuse_below_a_patch(recipe: Recipe) -> None:

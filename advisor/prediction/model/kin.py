@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from bench_runner.architecture import Architecture
+from bench_runner.models.architecture import Architecture
 
 SIZES = "hidden_size num_hidden_layers num_attention_heads intermediate_size vocab_size"
 """Keys that most model types have."""

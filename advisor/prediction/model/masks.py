@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from advisor.prediction.model.config_file import plain_number
-from bench_runner.architecture import Architecture, whole
-from bench_runner.architecture_decoders import Falcon
-from bench_runner.architecture_text import ModernBert
+from bench_runner.models.architecture import Architecture, whole
+from bench_runner.models.architecture_decoders import Falcon
+from bench_runner.models.architecture_text import ModernBert
 from bench_runner.recipe_table import shown
 
 WINDOWED: Mapping[str, tuple[int, int]] = {

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from advisor.parse import shown
-from bench_runner.architecture import Architecture
-from bench_runner.architecture_two_sides import EncoderDecoder
+from bench_runner.models.architecture import Architecture
+from bench_runner.models.architecture_two_sides import EncoderDecoder
 from bench_runner.recipes import IMAGE_FAMILIES
 
 _COUNTED = ("ForCausalLM", "LMHeadModel", "ForMaskedLM", "Model")

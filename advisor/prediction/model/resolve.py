@@ -26,9 +26,9 @@ from advisor.prediction.model.targets import (
 )
 from advisor.prediction.model.workload import sized
 from advisor.wrong_file import what_it_is
-from bench_runner.architecture import TextTransformer
+from bench_runner.models.architecture import TextTransformer
+from bench_runner.models.timm_models import timm_model
 from bench_runner.recipes import PRECISIONS, TEXT_FAMILIES, Precision, Recipe, load_recipe
-from bench_runner.timm_models import timm_model
 from bench_runner.typed_numbers import count_words
 from price_catalog.csv_table import nearest
 

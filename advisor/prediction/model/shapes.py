@@ -1,13 +1,13 @@
 """What the layers of each kind of model keep, move and look at, a sample: `Workload`'s elements.
 
-FLOPs and parameters are `bench_runner.flops`'s.
+FLOPs and parameters are `bench_runner.recipe_flops`'s.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from bench_runner.architecture import (
+from bench_runner.models.architecture import (
     Architecture,
     ConvNext,
     Mamba,
@@ -15,12 +15,12 @@ from bench_runner.architecture import (
     Transformer,
     Vit,
 )
-from bench_runner.architecture_experts import DeepseekV2, Experts
-from bench_runner.architecture_images import ResNet, Swin
-from bench_runner.architecture_text import Deberta
-from bench_runner.architecture_two_sides import EncoderDecoder
-from bench_runner.flops_images import resnet_convolutions, swin_stages
-from bench_runner.timm_models import TimmModel
+from bench_runner.models.architecture_experts import DeepseekV2, Experts
+from bench_runner.models.architecture_images import ResNet, Swin
+from bench_runner.models.architecture_text import Deberta
+from bench_runner.models.architecture_two_sides import EncoderDecoder
+from bench_runner.models.flops_images import resnet_convolutions, swin_stages
+from bench_runner.models.timm_models import TimmModel
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,12 +14,10 @@ from advisor.prediction.model.image_sizes import (
     said_of_parts,
 )
 from advisor.prediction.model.workload import Workload, sized, workload_of
-from bench_runner.architecture import Architecture, GptNeoX, Vit
-from bench_runner.architecture_encoders import Bert
-from bench_runner.recipe_model import ModelSource
-from bench_runner.recipes import TEXT_FAMILIES, Precision, Recipe, Support, Training
-from bench_runner.space import even_batch
-from bench_runner.timm_models import (
+from bench_runner.models.architecture import Architecture, GptNeoX, Vit
+from bench_runner.models.architecture_encoders import Bert
+from bench_runner.models.recipe_model import ModelSource
+from bench_runner.models.timm_models import (
     CLASSES,
     TimmModel,
     likely_family,
@@ -28,6 +26,8 @@ from bench_runner.timm_models import (
     timm_model,
     timm_names,
 )
+from bench_runner.recipes import TEXT_FAMILIES, Precision, Recipe, Support, Training
+from bench_runner.space import even_batch
 from bench_runner.typed_numbers import count_words
 from price_catalog.csv_table import nearest
 

@@ -16,7 +16,7 @@ from advisor.prediction.model.other_work import (
     PAIRS_ALONE,
     PLAIN,
 )
-from bench_runner.timm_models import timm_names
+from bench_runner.models.timm_models import timm_names
 
 _LONGEST_KIND = 60
 _TELLING = (

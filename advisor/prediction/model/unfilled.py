@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 
-from bench_runner.architecture import Architecture, ConvNext, TextTransformer, Vit
+from bench_runner.models.architecture import Architecture, ConvNext, TextTransformer, Vit
 
 MULTIPROCESSORS = 132
 """Of an H100 and an H200 (SXM)."""

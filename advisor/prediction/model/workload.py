@@ -1,7 +1,7 @@
 """What one training step of a model asks of a GPU, as numbers: the only view prediction has of it.
 
-FLOPs and parameters come from `bench_runner.flops`, the rest from `shapes`: how many elements the
-layers keep for the backward pass, how wide the logits and the attention scores are.
+FLOPs and parameters come from `bench_runner.recipe_flops`, the rest from `shapes`: how many
+elements the layers keep for the backward pass, how wide the logits and the attention scores are.
 Prediction works on columns of these numbers, so that a hundred thousand cost what one costs.
 """
 
@@ -14,21 +14,21 @@ from advisor.prediction.model.dropout import dropped_elements, drops
 from advisor.prediction.model.masks import masked_share
 from advisor.prediction.model.shapes import shape_of
 from advisor.prediction.model.unfilled import unfilled_flops
-from bench_runner.architecture import (
+from bench_runner.kernels import fuses_loss, most_promising
+from bench_runner.models.architecture import (
     Architecture,
     TextTransformer,
     Vit,
 )
-from bench_runner.architecture_decoders import GptJ
-from bench_runner.architecture_encoders import Bert
-from bench_runner.architecture_experts import Experts
-from bench_runner.architecture_images import Swin
-from bench_runner.architecture_text import Deberta
-from bench_runner.architecture_two_sides import T5, EncoderDecoder
-from bench_runner.flops import count_flops, counted_architecture
-from bench_runner.kernels import fuses_loss, most_promising
+from bench_runner.models.architecture_decoders import GptJ
+from bench_runner.models.architecture_encoders import Bert
+from bench_runner.models.architecture_experts import Experts
+from bench_runner.models.architecture_images import Swin
+from bench_runner.models.architecture_text import Deberta
+from bench_runner.models.architecture_two_sides import T5, EncoderDecoder
+from bench_runner.models.timm_models import TimmModel
+from bench_runner.recipe_flops import count_flops, counted_architecture
 from bench_runner.recipes import IMAGE_FAMILIES, Precision, Recipe
-from bench_runner.timm_models import TimmModel
 
 MASKED_SHARE = 0.15
 """Of a masked language model's tokens, those with a label (bench_runner/worker/models.py)."""

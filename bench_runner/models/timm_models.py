@@ -1,6 +1,6 @@
 """timm's models by name: what a training sample of each asks, from a table that ships.
 
-`worker/count_timm.py` wrote the table by building every model; nothing is built here.
+`tools/count_models/count_timm.py` wrote the table by building every model; nothing is built here.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields, replace
 from functools import cache
 from pathlib import Path
 
-from bench_runner.architecture import Architecture, ConvNext, Vit
+from bench_runner.models.architecture import Architecture, ConvNext, Vit
 
 TABLE = Path(__file__).parent / "timm_models.csv"
 CLASSES = 1000

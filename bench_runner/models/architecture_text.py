@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bench_runner.architecture_base import (
+from bench_runner.models.architecture_base import (
     TextTransformer,
     at_least,
     one_of,

@@ -1,10 +1,7 @@
-"""Parameters and floating-point operations of a recipe, from its architecture alone (no torch).
+"""Parameters and floating-point operations of a model, from its architecture alone (no torch).
 
 A multiply-add is two operations. Only matrix products, convolutions, attention and the state-space
-scan count: no element-wise work, no normalisation, no look-up of embeddings, no optimiser. A
-training pass is three forward passes (Kaplan et al. 2020, section 2.1: the backward pass forms two
-products for each one of the forward pass), and what activation checkpointing computes again never
-counts, as in the model FLOPs utilisation of Chowdhery et al. 2022, appendix B.
+scan count: no element-wise work, no normalisation, no look-up of embeddings, no optimiser.
 
 Two counts. `full` is what torch's FlopCounterMode counts in a forward pass, the whole square of
 attention scores among it. `lowest` is the lowest count that can be defended, for an audit that must
@@ -18,10 +15,7 @@ one. Mamba is a sixth of `full`, for a reason that the paper does not give.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from bench_runner.architecture import (
-    KINDS,
+from bench_runner.models.architecture import (
     Architecture,
     ConvNext,
     ConvNextV2,
@@ -31,15 +25,15 @@ from bench_runner.architecture import (
     Mamba,
     Vit,
 )
-from bench_runner.architecture_decoders import PlainDecoder
-from bench_runner.architecture_encoders import Bert, Esm, NomicBert
-from bench_runner.architecture_experts import Experts
-from bench_runner.architecture_images import ResNet, Swin
-from bench_runner.architecture_text import Deberta, Llama, ModernBert, Starcoder2
-from bench_runner.architecture_two_sides import T5, Bart
-from bench_runner.flops_encoders import count_bert, count_esm, count_nomic_bert
-from bench_runner.flops_images import count_resnet, count_swin
-from bench_runner.flops_text import (
+from bench_runner.models.architecture_decoders import PlainDecoder
+from bench_runner.models.architecture_encoders import Bert, Esm, NomicBert
+from bench_runner.models.architecture_experts import Experts
+from bench_runner.models.architecture_images import ResNet, Swin
+from bench_runner.models.architecture_text import Deberta, Llama, ModernBert, Starcoder2
+from bench_runner.models.architecture_two_sides import T5, Bart
+from bench_runner.models.flops_encoders import count_bert, count_esm, count_nomic_bert
+from bench_runner.models.flops_images import count_resnet, count_swin
+from bench_runner.models.flops_text import (
     count_bart,
     count_deberta,
     count_experts,
@@ -49,81 +43,11 @@ from bench_runner.flops_text import (
     count_starcoder2,
     count_t5,
 )
-from bench_runner.model_count import ForwardFlops, ModelCount, causal_half, linear
-from bench_runner.recipes import Recipe
-from bench_runner.timm_models import TimmModel
-
-TRAIN_OVER_FORWARD = 3
+from bench_runner.models.model_count import ModelCount, causal_half, linear
+from bench_runner.models.timm_models import TimmModel
 
 
-class UncountedArchitectureError(ValueError):
-    """The model may be fine, but its operations cannot be counted without building it."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FlopCount:
-    """What one recipe's model holds and costs."""
-
-    parameters: int
-    """Trained parameters; tied weights once."""
-    active_parameters: int
-    """Those that one token passes through: of a mixture of experts the experts chosen for it."""
-    forward_full: ForwardFlops
-    forward_lowest: ForwardFlops
-    samples: int
-    """Samples of the whole run: batch size times steps."""
-
-    @property
-    def train_sample_full(self) -> int:
-        """Operations to train on one sample, as torch's counter would have it."""
-        return TRAIN_OVER_FORWARD * self.forward_full.total
-
-    @property
-    def train_sample_lowest(self) -> int:
-        """Operations to train on one sample, the lowest defensible count."""
-        return TRAIN_OVER_FORWARD * self.forward_lowest.total
-
-    @property
-    def flops_full(self) -> int:
-        """Operations of the whole training run, as torch's counter would have it."""
-        return self.samples * self.train_sample_full
-
-    @property
-    def flops_lowest(self) -> int:
-        """Operations of the whole training run, the lowest defensible count."""
-        return self.samples * self.train_sample_lowest
-
-
-def counted_architecture(recipe: Recipe) -> Architecture:
-    """What is counted of a recipe's model; UncountedArchitectureError where nothing is."""
-    if recipe.architecture is None:
-        model = recipe.model
-        name = model.timm or model.config_class or model.arguments.get("model_type")
-        raise UncountedArchitectureError(
-            f"recipe '{recipe.recipe_id}': the operations of {name} are not counted without "
-            "torch; measure it, or give a Hugging Face configuration of one of "
-            + ", ".join(kind.config_class for kind in KINDS)
-        )
-    return recipe.architecture
-
-
-def count_flops(recipe: Recipe) -> FlopCount:
-    """Count one recipe; UncountedArchitectureError where the architecture is not known here."""
-    architecture, training = counted_architecture(recipe), recipe.training
-    length = training.sequence_length or training.image_size
-    if length is None:
-        raise ValueError(f"recipe '{recipe.recipe_id}': has no sequence_length or image_size")
-    model = _count(architecture, length)
-    return FlopCount(
-        parameters=model.parameters,
-        active_parameters=model.parameters - model.unused,
-        forward_full=model.forward(model.attention_full),
-        forward_lowest=model.forward(model.attention_lowest),
-        samples=training.batch_size * training.training_steps,
-    )
-
-
-def _count(architecture: Architecture, length: int) -> ModelCount:
+def count_model(architecture: Architecture, length: int) -> ModelCount:
     """``length``: tokens of a sample, or pixels a side."""
     match architecture:
         case GptNeoX():

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bench_runner.architecture_base import TextTransformer, called, counted_from_0, one_of
-from bench_runner.architecture_text import Llama
+from bench_runner.models.architecture_base import TextTransformer, called, counted_from_0, one_of
+from bench_runner.models.architecture_text import Llama
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bench_runner.architecture_base import TextTransformer, at_least, called
+from bench_runner.models.architecture_base import TextTransformer, at_least, called
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from bench_runner.architecture_decoders import PlainDecoder
-from bench_runner.architecture_experts import DeepseekV2, Experts
-from bench_runner.architecture_text import (
+from bench_runner.models.architecture_decoders import PlainDecoder
+from bench_runner.models.architecture_experts import DeepseekV2, Experts
+from bench_runner.models.architecture_text import (
     Deberta,
     DebertaV2,
     Llama,
     ModernBert,
     Starcoder2,
 )
-from bench_runner.architecture_two_sides import T5, Bart, EncoderDecoder
-from bench_runner.model_count import ModelCount, causal_half, linear
+from bench_runner.models.architecture_two_sides import T5, Bart, EncoderDecoder
+from bench_runner.models.model_count import ModelCount, causal_half, linear
 
 
 def _llama_attention(config: Llama) -> tuple[int, int]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from bench_runner.architecture_base import (
+from bench_runner.models.architecture_base import (
     Architecture,
     TextTransformer,
     Transformer,
@@ -18,8 +18,8 @@ from bench_runner.architecture_base import (
     read_architecture,
     whole,
 )
-from bench_runner.architecture_decoders import Bloom, CodeGen, Falcon, GptJ, Mpt, Opt, Phi
-from bench_runner.architecture_encoders import (
+from bench_runner.models.architecture_decoders import Bloom, CodeGen, Falcon, GptJ, Mpt, Opt, Phi
+from bench_runner.models.architecture_encoders import (
     Albert,
     Bert,
     DistilBert,
@@ -29,7 +29,7 @@ from bench_runner.architecture_encoders import (
     NomicBert,
     Roberta,
 )
-from bench_runner.architecture_experts import (
+from bench_runner.models.architecture_experts import (
     DeepseekV2,
     DeepseekV3,
     Glm4Moe,
@@ -39,8 +39,8 @@ from bench_runner.architecture_experts import (
     Qwen2Moe,
     Qwen3Moe,
 )
-from bench_runner.architecture_images import ResNet, Swin, Swinv2
-from bench_runner.architecture_llama_kin import (
+from bench_runner.models.architecture_images import ResNet, Swin, Swinv2
+from bench_runner.models.architecture_llama_kin import (
     Apertus,
     Arcee,
     Cohere,
@@ -60,7 +60,7 @@ from bench_runner.architecture_llama_kin import (
     SeedOss,
     StableLm,
 )
-from bench_runner.architecture_text import (
+from bench_runner.models.architecture_text import (
     Deberta,
     DebertaV2,
     Llama,
@@ -70,7 +70,7 @@ from bench_runner.architecture_text import (
     Qwen3,
     Starcoder2,
 )
-from bench_runner.architecture_two_sides import (
+from bench_runner.models.architecture_two_sides import (
     M2M100,
     MT5,
     T5,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bench_runner.architecture_base import at_least, called, listed_words
-from bench_runner.architecture_text import Llama
+from bench_runner.models.architecture_base import at_least, called, listed_words
+from bench_runner.models.architecture_text import Llama
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

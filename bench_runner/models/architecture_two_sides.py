@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bench_runner.architecture_base import TextTransformer, called, one_of
+from bench_runner.models.architecture_base import TextTransformer, called, one_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

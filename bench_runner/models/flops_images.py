@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from bench_runner.architecture_images import ResNet, Swin, Swinv2
-from bench_runner.model_count import ModelCount, linear
+from bench_runner.models.architecture_images import ResNet, Swin, Swinv2
+from bench_runner.models.model_count import ModelCount, linear
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

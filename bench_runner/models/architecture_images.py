@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bench_runner.architecture_base import Architecture, one_of
+from bench_runner.models.architecture_base import Architecture, one_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

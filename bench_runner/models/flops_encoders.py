@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bench_runner.architecture_encoders import Bert, Esm, NomicBert
-from bench_runner.model_count import ModelCount, linear
+from bench_runner.models.architecture_encoders import Bert, Esm, NomicBert
+from bench_runner.models.model_count import ModelCount, linear
 
 
 def count_bert(config: Bert, tokens: int) -> ModelCount:

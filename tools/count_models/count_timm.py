@@ -1,6 +1,6 @@
 """Writes the table of timm's models: what a step of each one asks, counted by building it.
 
-    python -m bench_runner.worker.count_timm --out bench_runner/timm_models.csv
+    python tools/count_models/count_timm.py --out bench_runner/models/timm_models.csv
 
 Every architecture that `timm.list_models()` names is built with 1,000 classes on the meta device,
 which holds no numbers, and two samples of its own default size are passed through. Products,
@@ -26,7 +26,7 @@ from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import flop_registry
 
-from bench_runner.timm_models import CLASSES, COLUMNS
+from bench_runner.models.timm_models import CLASSES, COLUMNS
 
 _SAMPLES = 2
 _aten = torch.ops.aten

@@ -1,0 +1,85 @@
+"""Parameters and floating-point operations of a recipe, from its architecture alone (no torch).
+
+A training pass is three forward passes (Kaplan et al. 2020, section 2.1: the backward pass forms
+two products for each one of the forward pass). What activation checkpointing computes again never
+counts, as in the model FLOPs utilisation of Chowdhery et al. 2022, appendix B. `models.flops` says
+what a forward pass counts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bench_runner.models.architecture import KINDS, Architecture
+from bench_runner.models.flops import count_model
+from bench_runner.models.model_count import ForwardFlops
+from bench_runner.recipes import Recipe
+
+TRAIN_OVER_FORWARD = 3
+
+
+class UncountedArchitectureError(ValueError):
+    """The model may be fine, but its operations cannot be counted without building it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FlopCount:
+    """What one recipe's model holds and costs."""
+
+    parameters: int
+    """Trained parameters; tied weights once."""
+    active_parameters: int
+    """Those that one token passes through: of a mixture of experts the experts chosen for it."""
+    forward_full: ForwardFlops
+    forward_lowest: ForwardFlops
+    samples: int
+    """Samples of the whole run: batch size times steps."""
+
+    @property
+    def train_sample_full(self) -> int:
+        """Operations to train on one sample, as torch's counter would have it."""
+        return TRAIN_OVER_FORWARD * self.forward_full.total
+
+    @property
+    def train_sample_lowest(self) -> int:
+        """Operations to train on one sample, the lowest defensible count."""
+        return TRAIN_OVER_FORWARD * self.forward_lowest.total
+
+    @property
+    def flops_full(self) -> int:
+        """Operations of the whole training run, as torch's counter would have it."""
+        return self.samples * self.train_sample_full
+
+    @property
+    def flops_lowest(self) -> int:
+        """Operations of the whole training run, the lowest defensible count."""
+        return self.samples * self.train_sample_lowest
+
+
+def counted_architecture(recipe: Recipe) -> Architecture:
+    """What is counted of a recipe's model; UncountedArchitectureError where nothing is."""
+    if recipe.architecture is None:
+        model = recipe.model
+        name = model.timm or model.config_class or model.arguments.get("model_type")
+        raise UncountedArchitectureError(
+            f"recipe '{recipe.recipe_id}': the operations of {name} are not counted without "
+            "torch; measure it, or give a Hugging Face configuration of one of "
+            + ", ".join(kind.config_class for kind in KINDS)
+        )
+    return recipe.architecture
+
+
+def count_flops(recipe: Recipe) -> FlopCount:
+    """Count one recipe; UncountedArchitectureError where the architecture is not known here."""
+    architecture, training = counted_architecture(recipe), recipe.training
+    length = training.sequence_length or training.image_size
+    if length is None:
+        raise ValueError(f"recipe '{recipe.recipe_id}': has no sequence_length or image_size")
+    model = count_model(architecture, length)
+    return FlopCount(
+        parameters=model.parameters,
+        active_parameters=model.parameters - model.unused,
+        forward_full=model.forward(model.attention_full),
+        forward_lowest=model.forward(model.attention_lowest),
+        samples=training.batch_size * training.training_steps,
+    )
