@@ -55,7 +55,7 @@ def test_no_module_of_the_advisor_or_the_catalogue_loads_torch(package: str) -> 
         "advisor.costs.cost",
         "advisor.ranking.rank",
         "advisor.store",
-        "advisor.answers.ranking",
+        "advisor.answers.ranking.rank_exports",
         "advisor.ranking.snapshot",
     ],
 )

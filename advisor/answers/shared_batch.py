@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from advisor.answers.before import quoted
 from advisor.answers.build_words import bench_flags
+from advisor.answers.checklist import quoted
 from advisor.ranking.uneven import is_uneven, uneven_words
 from bench_runner.space import even_batch
 

@@ -16,7 +16,7 @@ from contextlib import closing
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from advisor.answers.before import Doubt, doubt_block, doubt_objects, quoted
+from advisor.answers.checklist import Doubt, doubt_block, doubt_objects, quoted
 from advisor.cli import bench_elsewhere
 from advisor.cli.command import (
     ANSWERED,

@@ -108,7 +108,7 @@ class _Parser(argparse.ArgumentParser):
             if flag == "model" and options.model and unknown[0].lstrip("$")[:1].isdigit():
                 flag = "budget"
             if not getattr(options, flag, getattr(options, f"cell_{flag}", "-")):
-                from advisor.answers.before import quoted  # late: hardly anybody needs it
+                from advisor.answers.checklist import quoted  # late: hardly anybody needs it
 
                 words = takewhile(lambda word: not word.startswith("-"), unknown)
                 return f": write it as --{flag} {quoted(' '.join(words))}"
@@ -150,7 +150,7 @@ def _of_predict(prog: str) -> set[str]:
 
 def _unquoted(unknown: Sequence[str], args: Sequence[str]) -> str | None:
     """``--gpu 'RTX 6000 Ada'`` where such a value was typed without its quotes; else None."""
-    from advisor.answers.before import quoted  # late: hardly anybody needs it
+    from advisor.answers.checklist import quoted  # late: hardly anybody needs it
 
     at = next((n for n, word in enumerate(args) if word == unknown[0]), 0)
     if at < 2 or args[at - 2] not in _OFTEN_WITH_BLANKS:

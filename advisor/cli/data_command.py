@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from advisor.answers.before import with_command
+from advisor.answers.checklist import with_command
 from advisor.answers.wording import KIND_WORDS, STATUS_WORDS, source_name, source_title
 from advisor.cli.command import ANSWERED, NO_ANSWER, add_format, open_store, terminal_width
 from bench_runner.typed_numbers import count_words
@@ -106,7 +106,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print one table of the store. Raises InputError and StoreError."""
-    from advisor.answers.evidence import data_rows
+    from advisor.answers.prediction.recorded_times import data_rows
     from advisor.tables.table_formats import render_rows
 
     store = open_store(options)

@@ -7,7 +7,7 @@ import sys
 from datetime import date
 from pathlib import Path
 
-from advisor.answers.before import of_typed_store, quoted
+from advisor.answers.checklist import of_typed_store, quoted
 from advisor.cli.command import ANSWERED, NO_ANSWER, open_store
 from advisor.costs.price_book import add_command
 from advisor.parse import InputError

@@ -86,7 +86,7 @@ def _answer(argv: Sequence[str] | None) -> int:
         if not getattr(options, "store", "-").strip():
             # An unset variable in a script must not end up in the user's own store.
             raise InputError("--store is empty: name a file, such as --store results.duckdb")
-        from advisor.answers.before import TYPED_STORE
+        from advisor.answers.checklist import TYPED_STORE
 
         before = TYPED_STORE.set(getattr(options, "store", None))
         try:

@@ -11,8 +11,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from advisor.answers.before import of_typed_store
-from advisor.answers.merge_words import held_words, merged_words
+from advisor.answers.checklist import of_typed_store
+from advisor.answers.prediction.merge_words import held_words, merged_words
 from advisor.cli.command import ANSWERED, NO_ANSWER, add_format, open_store, terminal_width
 from advisor.costs.amounts import counted
 from advisor.parse import InputError

@@ -15,7 +15,7 @@ from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING
 
-from advisor.answers.before import quoted
+from advisor.answers.checklist import quoted
 from advisor.cli.command import ANSWERED, NO_ANSWER, add_format, open_store, terminal_width
 from advisor.parse import InputError, parse_positive, shown
 
@@ -114,7 +114,7 @@ def _answered(options: argparse.Namespace, planned: Planned, printed: bool) -> i
     for path in written:
         print(f"wrote {path}", file=sys.stderr)
     if options.format == "json":
-        from advisor.answers.plan_verdict import plan_verdict
+        from advisor.answers.plan.plan_verdict import plan_verdict
 
         verdict = plan_verdict(planned, _again(options), quick=options.quick)
         print(to_json_text(replace(report, objects={"verdict": verdict, **report.objects})), end="")
@@ -125,11 +125,11 @@ def _answered(options: argparse.Namespace, planned: Planned, printed: bool) -> i
 
 def _no_plan(planned: Planned, form: str) -> str:
     if form == "json":
-        from advisor.answers.plan_verdict import no_plan_verdict
+        from advisor.answers.plan.plan_verdict import no_plan_verdict
         from advisor.tables.json_text import to_json
 
         return to_json({"verdict": no_plan_verdict(planned)})
-    from advisor.answers.plan_lines import no_plan_text
+    from advisor.answers.plan.plan_lines import no_plan_text
 
     return no_plan_text(planned, terminal_width())
 
@@ -163,10 +163,10 @@ def _again(options: argparse.Namespace) -> str:
 def _decided(options: argparse.Namespace, loaded: Loaded, plan: Plan) -> str:
     """What to do and when, short or in full."""
     if options.details:
-        from advisor.answers.plan_lines import decided_text
+        from advisor.answers.plan.plan_lines import decided_text
 
         return decided_text(loaded, plan, terminal_width())
-    from advisor.answers.plan_answer import short_decided
+    from advisor.answers.plan.plan_answer import short_decided
 
     return short_decided(loaded, plan, terminal_width())
 
@@ -174,10 +174,10 @@ def _decided(options: argparse.Namespace, loaded: Loaded, plan: Plan) -> str:
 def _explained(options: argparse.Namespace, planned: Planned) -> str:
     """What to settle, short or in full."""
     if options.details:
-        from advisor.answers.plan_lines import explained_text
+        from advisor.answers.plan.plan_lines import explained_text
 
         return explained_text(planned, terminal_width())
-    from advisor.answers.plan_answer import short_explained
+    from advisor.answers.plan.plan_answer import short_explained
 
     return short_explained(planned, _again(options), quick=options.quick, width=terminal_width())
 
@@ -187,7 +187,7 @@ def _planned(options: argparse.Namespace, seconds: float) -> tuple[Planned, bool
 
     Ctrl-C keeps the best plan that was found until then.
     """
-    from advisor.answers.plan_progress import progress_text
+    from advisor.answers.plan.plan_progress import progress_text
     from advisor.cli.progress_line import progress_line
     from advisor.planning.grant.grant import read_grant
     from advisor.planning.plan_grant import explained_so_far, grant_at, search_for, stopped
@@ -287,7 +287,7 @@ def _price_of_hours(row: Mapping[str, str]) -> str:
 
 
 def _reach(options: argparse.Namespace, seconds: float) -> int:
-    from advisor.answers.plan_reach import reach_rows, reach_text, reach_verdict, reached
+    from advisor.answers.plan.plan_reach import reach_rows, reach_text, reach_verdict, reached
     from advisor.planning.grant.grant import read_grant
     from advisor.tables.json_text import to_json
     from advisor.tables.table_formats import render_rows

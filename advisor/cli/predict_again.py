@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from advisor.answers.before import quoted
+from advisor.answers.checklist import quoted
 from advisor.cli.predict_settings import GPUS_A_MACHINE
 from bench_runner.space import even_batch
 from bench_runner.typed_numbers import plain

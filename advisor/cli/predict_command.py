@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from advisor.answers.before import of_typed_store
-from advisor.answers.prediction import as_object, as_text
+from advisor.answers.checklist import of_typed_store
+from advisor.answers.prediction.predicted_time import as_object, as_text
 from advisor.cli.command import (
     ANSWERED,
     MOST_MACHINES,

@@ -7,7 +7,7 @@ import sys
 from datetime import date
 from pathlib import Path
 
-from advisor.answers.price_check import (
+from advisor.answers.prices.price_check import (
     MODELS,
     budget_checks,
     budget_rows,
@@ -33,7 +33,7 @@ def check_prices(options: argparse.Namespace, store: Store) -> int:
     with store.reading() as reader:
         snapshot = take_snapshot(reader)
         if options.out is not None:
-            from advisor.answers.price_page import checked_prices
+            from advisor.answers.prices.price_page import checked_prices
             from advisor.files import write_whole
 
             path = Path(options.out)

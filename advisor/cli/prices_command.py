@@ -9,8 +9,8 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from advisor.answers.before import of_typed_store, quoted, with_command
-from advisor.answers.quotes import ledger_columns, ledger_items
+from advisor.answers.checklist import of_typed_store, quoted, with_command
+from advisor.answers.prices.quotes import ledger_columns, ledger_items
 from advisor.answers.wording import KIND_WORDS, item_names
 from advisor.cli.command import (
     ANSWERED,
@@ -266,7 +266,7 @@ def _refresh(options: argparse.Namespace, store: Store) -> int:
 
 
 def _builds(options: argparse.Namespace, store: Store) -> int:
-    from advisor.answers.build_rows import build_rows
+    from advisor.answers.prices.build_rows import build_rows
     from advisor.ranking.typed_question import match_gpus, parse_circuit
 
     snapshot = _snapshot(store)
@@ -274,7 +274,7 @@ def _builds(options: argparse.Namespace, store: Store) -> int:
     supply = None if options.circuit is None else parse_circuit(options.circuit)
     rows = build_rows(snapshot, gpu_ids, supply)
     if options.format == "table" and rows:
-        from advisor.answers.price_tables import builds_text
+        from advisor.answers.prices.price_tables import builds_text
 
         flags = {"--gpus": options.gpus, "--circuit": options.circuit}
         asked = "".join(f" {flag} {quoted(text)}" for flag, text in flags.items() if text)
@@ -286,14 +286,14 @@ def _builds(options: argparse.Namespace, store: Store) -> int:
 
 
 def _parts(options: argparse.Namespace, store: Store) -> int:
-    from advisor.answers.quotes import part_rows
+    from advisor.answers.prices.quotes import part_rows
 
     snapshot = _snapshot(store)
     rule = parse_price_rule(options.prices)
     book = snapshot.prices(rule)
     rows = part_rows(book, snapshot.hosts, rule, today=date.today())
     if options.format == "table" and rows:
-        from advisor.answers.price_tables import parts_text
+        from advisor.answers.prices.price_tables import parts_text
 
         print(parts_text(rows, terminal_width()))
     else:
@@ -357,7 +357,7 @@ def _check(options: argparse.Namespace, store: Store) -> int:
 
 
 def _table(options: argparse.Namespace, store: Store) -> int:
-    from advisor.answers.price_page import between_marks, shipped_prices, short_prices
+    from advisor.answers.prices.price_page import between_marks, shipped_prices, short_prices
     from advisor.files import write_whole
     from bench_runner.outside import MIB, OutsideError, text_outside
 

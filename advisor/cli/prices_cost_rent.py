@@ -8,18 +8,18 @@ from decimal import Decimal
 from functools import partial
 from pathlib import Path
 
-from advisor.answers.before import doubt_objects
-from advisor.answers.ownership import (
+from advisor.answers.checklist import doubt_objects
+from advisor.answers.prices.ownership import (
     NothingToOwn,
     OwnershipRequest,
     break_evens,
     cheapest_ownership,
     rented_alone,
 )
-from advisor.answers.ownership_rows import cost_rows, rent_row
-from advisor.answers.ownership_tables import cost_doubts, cost_text, rent_doubts, rent_text
-from advisor.answers.ownership_words import cost_sentence, rent_sentence
-from advisor.answers.rented_alone import (
+from advisor.answers.prices.ownership_rows import cost_rows, rent_row
+from advisor.answers.prices.ownership_tables import cost_doubts, cost_text, rent_doubts, rent_text
+from advisor.answers.prices.ownership_words import cost_sentence, rent_sentence
+from advisor.answers.prices.rented_alone import (
     RentedAlone,
     rented_doubts,
     rented_rows,
@@ -149,7 +149,7 @@ def answer_rent(store: Store, options: argparse.Namespace) -> list[str]:
         number = Decimal(parse_whole(options.experiments, "--experiments"))
     rows = [rent_row(owned, even, days, number) for even in evens]
     if options.svg is not None:
-        from advisor.answers.break_even_svg import break_even_svg
+        from advisor.answers.prices.break_even_svg import break_even_svg
         from advisor.files import write_whole
 
         try:

@@ -9,15 +9,15 @@ from collections.abc import Iterable, Mapping
 from datetime import date
 from types import MappingProxyType
 
-from advisor.answers.before import of_typed_store
-from advisor.answers.own_prices import (
+from advisor.answers.checklist import of_typed_store
+from advisor.answers.prices.own_prices import (
     MachineChange,
     cells_of,
     change_machine,
     kept_words,
     quote_to_correct,
 )
-from advisor.answers.quotes import ledger_items
+from advisor.answers.prices.quotes import ledger_items
 from advisor.answers.wording import item_names
 from advisor.cli.command import ANSWERED
 from advisor.costs.amounts import usd_as_quoted

@@ -86,13 +86,13 @@ def run(options: argparse.Namespace) -> int:
             rentals = reader.rentals(_gpus_to_rent(answer))
         sources = reader.sources() if options.format == "table" and options.details else ()
     if options.format == "table" and not options.details:
-        from advisor.answers.rank_answer import rank_answer
+        from advisor.answers.ranking.rank_answer import rank_answer
 
         print(rank_answer(answer, rentals, key, width=terminal_width()))
         return ANSWERED if len(answer) else NO_ANSWER
-    from advisor.answers.rank_answer import titled_doubts
-    from advisor.answers.rank_details import ranking_text
-    from advisor.answers.ranking import ranking_csv, ranking_object
+    from advisor.answers.ranking.rank_answer import titled_doubts
+    from advisor.answers.ranking.rank_details import ranking_text
+    from advisor.answers.ranking.rank_exports import ranking_csv, ranking_object
     from advisor.tables.json_text import to_json
 
     at_face_value = answer
@@ -121,10 +121,10 @@ def run(options: argparse.Namespace) -> int:
 def _gpus_to_rent(answer: Ranking) -> list[str]:
     """The GPUs whose hourly prices the answer speaks of."""
     if len(answer):
-        from advisor.answers.rented_trials import first_gpus
+        from advisor.answers.ranking.rented_trials import first_gpus
 
         return first_gpus(answer)
-    from advisor.answers.ways_out import enough_fast
+    from advisor.answers.ranking.suggestions import enough_fast
 
     fast = enough_fast(answer)
     return [] if fast is None else [answer.candidates.builds[fast].gpu.gpu_id]

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from advisor.answers.doubts import MOST_DOUBTS
-from advisor.answers.rank_answer import MOST_ROWS
+from advisor.answers.ranking.doubts import MOST_DOUBTS
+from advisor.answers.ranking.rank_answer import MOST_ROWS
 from advisor.cli.main import main
 from advisor.ranking.snapshot import Snapshot
 from advisor.ranking.typed_question import RankRequest, TypedQuestion, read_question

@@ -8,9 +8,9 @@ from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
-from advisor.answers.plan_answer import plan_doubts
-from advisor.answers.plan_lines import decided_text, what_to_do
-from advisor.answers.plan_sentence import plan_sentence
+from advisor.answers.plan.plan_answer import plan_doubts
+from advisor.answers.plan.plan_lines import decided_text, what_to_do
+from advisor.answers.plan.plan_sentence import plan_sentence
 from advisor.answers.two_lines import sentence_lines
 from advisor.answers.wording import days_and_ends
 from advisor.cli.command_parser import build_parser

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from advisor.answers.plan_sentence import plan_sentence
-from advisor.answers.plan_verdict import no_plan_verdict, plan_verdict
+from advisor.answers.plan.plan_sentence import plan_sentence
+from advisor.answers.plan.plan_verdict import no_plan_verdict, plan_verdict
 from advisor.cli.main import main
 from advisor.costs.amounts import day_words
 from advisor.planning.report.markdown_csv_json import to_json_text

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from advisor.answers.price_check import (
+from advisor.answers.prices.price_check import (
     PROBLEMS,
     Problem,
     budget_checks,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from advisor.answers.price_page import BEGIN, END
+from advisor.answers.prices.price_page import BEGIN, END
 from advisor.cli.main import main
 from advisor.store import Store
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from advisor.answers.price_told import (
+from advisor.answers.price_facts import (
     buyer_lines,
     machine_object,
     newer_words,
@@ -18,7 +18,7 @@ from advisor.answers.price_told import (
     prices_told,
     told_words,
 )
-from advisor.answers.ranking import ranking_csv, ranking_object
+from advisor.answers.ranking.rank_exports import ranking_csv, ranking_object
 from advisor.costs.amounts import day_words
 from advisor.ranking.question import CandidatesKey, Question
 from advisor.ranking.rank import Ranking, rank

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from advisor.answers.interval_bar import axis_for, bars_heading, interval_bar
-from advisor.answers.rank_answer import MOST_ROWS, rank_answer, shown_places
+from advisor.answers.ranking.interval_bar import axis_for, bars_heading, interval_bar
+from advisor.answers.ranking.rank_answer import MOST_ROWS, rank_answer, shown_places
 from advisor.answers.wording import count_words
 from advisor.costs.price_book import PriceBook
 from advisor.ranking.candidates import Candidates

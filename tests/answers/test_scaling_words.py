@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from advisor.answers.scaling_words import faster_words
+from advisor.answers.ranking.scaling_words import faster_words
 from advisor.cli.main import main
 
 

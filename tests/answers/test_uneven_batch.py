@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from advisor.answers.build_sections import measure_commands, section_lines
-from advisor.answers.one_build import OneBuild, one_build
+from advisor.answers.build.build_sections import measure_commands, section_lines
+from advisor.answers.build.one_build import OneBuild, one_build
 from advisor.answers.shared_batch import uneven_notes
 from advisor.cli.main import main
 from advisor.costs.tco import CostTerms

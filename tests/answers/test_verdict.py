@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 from advisor.answers.build_words import in_machine, short_gpus_words
 from advisor.answers.chance_words import chance_words, makes_words
-from advisor.answers.doubts import doubts_of
-from advisor.answers.rank_answer import rank_answer
-from advisor.answers.ranking import headline
-from advisor.answers.rivals import kinds_words
+from advisor.answers.ranking.doubts import doubts_of
+from advisor.answers.ranking.rank_answer import rank_answer
+from advisor.answers.ranking.rank_exports import headline
+from advisor.answers.ranking.rivals import kinds_words
+from advisor.answers.ranking.verdict import first_lines, verdict
 from advisor.answers.two_lines import LINE, SMALL_LINE, sentence_lines
-from advisor.answers.verdict import first_lines, verdict
 from advisor.answers.wording import counted_days
 from advisor.costs.amounts import days_rounded, usd_rounded
 from advisor.ranking.candidates import Candidates

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from advisor.answers.build_words import short_gpus_words
-from advisor.answers.doubts import doubts_of
-from advisor.answers.offered import EVEN, HARDLY
-from advisor.answers.rank_answer import rank_answer
+from advisor.answers.ranking.doubts import doubts_of
+from advisor.answers.ranking.on_sale import EVEN, HARDLY
+from advisor.answers.ranking.rank_answer import rank_answer
+from advisor.answers.ranking.verdict import verdict
 from advisor.answers.two_lines import LINE, SMALL_LINE, sentence_lines
-from advisor.answers.verdict import verdict
 from advisor.answers.wording import counted_days
 from advisor.costs.amounts import usd_rounded
 from advisor.ranking.candidates import Candidates

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from advisor.answers.doubts import MOST_DOUBTS
-from advisor.answers.rank_answer import MOST_LINES
+from advisor.answers.ranking.doubts import MOST_DOUBTS
+from advisor.answers.ranking.rank_answer import MOST_LINES
 from advisor.cli.command_parser import build_parser
 from advisor.cli.main import main
 from tests.answers.rank_answers_for_tests import said_by

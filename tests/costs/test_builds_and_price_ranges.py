@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from advisor.answers.uncertainty_lines import doubt_lines
+from advisor.answers.ranking.uncertainty_lines import doubt_lines
 from advisor.cli.main import main
 from advisor.costs.price_book import PriceBook, PriceRange, choose_quotes
 from advisor.ranking.candidates import Candidates

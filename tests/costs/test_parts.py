@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from advisor.answers.quotes import part_rows
+from advisor.answers.prices.quotes import part_rows
 from advisor.cli.main import main
 from advisor.costs.parts import parts_in_use, with_parts
 from advisor.costs.price_book import PriceBook, choose_quotes

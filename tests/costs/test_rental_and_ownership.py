@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.answers.ownership_words import offer_words
+from advisor.answers.prices.ownership_words import offer_words
 from advisor.cli.main import main
 from advisor.costs.rental import RentOffer, break_even, rent_offers, rented_usd, reserved_usd
 from advisor.costs.tco import TERM_WORDS, CostTerms, total_cost_of_ownership

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from advisor.answers.plan_sentence import plan_sentence
+from advisor.answers.plan.plan_sentence import plan_sentence
 from advisor.planning.grant.cautions import cautions
 from advisor.planning.grant.cost_lines import not_asked_for
 from advisor.planning.grant.grant import read_grant

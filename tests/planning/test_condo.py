@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from advisor.answers.plan_sentence import from_one_place, plan_sentence
+from advisor.answers.plan.plan_sentence import from_one_place, plan_sentence
 from advisor.parse import InputError
 from advisor.planning.grant.grant import read_grant
 from advisor.planning.plan_grant import load_grant, plan_loaded

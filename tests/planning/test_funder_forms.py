@@ -16,7 +16,7 @@ pytest.importorskip("matplotlib")
 pytest.importorskip("typst")
 pytest.importorskip("xlsxwriter")
 
-from advisor.answers.plan_sentence import plan_sentence
+from advisor.answers.plan.plan_sentence import plan_sentence
 from advisor.parse import InputError
 from advisor.planning.grant.funder import FOLDER, FUNDERS, funder_form, paper_of
 from advisor.planning.grant.grant import read_grant

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from advisor.answers.plan_sentence import overhead_words, plan_sentence
+from advisor.answers.plan.plan_sentence import overhead_words, plan_sentence
 from advisor.parse import InputError
 from advisor.planning.grant.checked_toml import AmountOrZero
 from advisor.planning.grant.cost_lines import fixed_costs

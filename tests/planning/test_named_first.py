@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from advisor.answers.plan_answer import plan_doubts
-from advisor.answers.plan_sentence import plan_sentence
+from advisor.answers.plan.plan_answer import plan_doubts
+from advisor.answers.plan.plan_sentence import plan_sentence
 from advisor.planning.capacity import problems_of, reach
 from advisor.planning.grant.grant import read_grant
 from advisor.planning.plan_grant import grant_at, plan_loaded

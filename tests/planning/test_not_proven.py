@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
-from advisor.answers.plan_lines import explained_text
-from advisor.answers.plan_sentence import plan_sentence
+from advisor.answers.plan.plan_lines import explained_text
+from advisor.answers.plan.plan_sentence import plan_sentence
 from advisor.planning.grant.grant import read_grant
 from advisor.planning.plan_grant import EXAMPLE, load_grant, plan_loaded
 from advisor.planning.planned import Planned

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from msgspec import inspect
 
-from advisor.answers.plan_lines import what_to_do
+from advisor.answers.plan.plan_lines import what_to_do
 from advisor.parse import InputError
 from advisor.planning.grant.cautions import cautions
 from advisor.planning.grant.cost_lines import fixed_costs

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 
-from advisor.answers.plan_calendar import calendar_lines
+from advisor.answers.plan.plan_calendar import calendar_lines
 from advisor.parse import InputError
 from advisor.planning.grant.currency import find_currency
 from advisor.planning.grant.grant import read_grant

@@ -17,7 +17,7 @@ pytest.importorskip("matplotlib")
 pytest.importorskip("typst")
 pytest.importorskip("xlsxwriter")
 
-from advisor.answers.plan_sentence import plan_sentence
+from advisor.answers.plan.plan_sentence import plan_sentence
 from advisor.planning.grant.currency import Currency
 from advisor.planning.grant.institution import FOLDER, NO_RULES, read_institution
 from advisor.planning.plan_grant import load_grant, plan_loaded

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
-from advisor.answers.plan_answer import short_decided
-from advisor.answers.plan_lines import decided_text
+from advisor.answers.plan.plan_answer import short_decided
+from advisor.answers.plan.plan_lines import decided_text
 from advisor.costs.amounts import seconds_words
 from advisor.planning.grant.grant import read_grant
 from advisor.planning.grant.grant_file import Owned

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.answers.verdict import verdict
+from advisor.answers.ranking.verdict import verdict
 from advisor.cli.main import main
 from advisor.parse import InputError
 from advisor.planning.grant.split_machines import over_two

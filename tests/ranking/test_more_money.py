@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.answers.verdict import verdict
+from advisor.answers.ranking.verdict import verdict
 from advisor.ranking.candidates import Candidates
 from advisor.ranking.named_prices import ABOUT
 from advisor.ranking.question import RANK_RULES, CandidatesKey, Question, RankRule

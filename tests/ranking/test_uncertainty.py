@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.answers.uncertainty_lines import limit_lines, uncertainty_line, wanted_line
+from advisor.answers.ranking.uncertainty_lines import limit_lines, uncertainty_line, wanted_line
 from advisor.cli.main import main
 from advisor.ranking.candidates import Candidates
 from advisor.ranking.question import RANK_RULES, Question

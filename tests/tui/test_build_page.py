@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from textual.widgets import Input, Static
 
-from advisor.answers.build_sections import SECTION_WORDS
+from advisor.answers.build.build_sections import SECTION_WORDS
 from advisor.costs.tco import CostTerms
 from advisor.tui.pages.bars import Tabs
 from advisor.tui.pages.evidence_lines import settings_lines, source_lines

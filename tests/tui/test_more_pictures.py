@@ -22,7 +22,7 @@ from syrupy.assertion import SnapshotAssertion
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
-from advisor.answers import ownership
+from advisor.answers.prices import ownership
 from advisor.costs.owned import own_machine
 from advisor.ranking import snapshot
 from advisor.store import Store

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from textual.pilot import Pilot
 from textual.widgets import Input, Static, TextArea
 
-from advisor.answers.plan_lines import decided_text
+from advisor.answers.plan.plan_lines import decided_text
 from advisor.planning.grant.check_grant import check_grant
 from advisor.tui.app import AdvisorApp
 from advisor.tui.pages.record import RecordScreen
@@ -134,7 +134,7 @@ async def test_the_optimum_stands_there_before_what_would_change_it(
         first.append(decided_text(*args))
         return first[-1]
 
-    monkeypatch.setattr("advisor.answers.plan_lines.decided_text", decided)
+    monkeypatch.setattr("advisor.answers.plan.plan_lines.decided_text", decided)
     async with app.run_test(size=(120, 40)) as pilot:
         await plan(pilot, path)
         whole = text_of(app, "#answer")

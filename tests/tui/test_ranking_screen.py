@@ -10,7 +10,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Static
 
-from advisor.answers.verdict import verdict
+from advisor.answers.ranking.verdict import verdict
 from advisor.tui.pages.record import RecordScreen
 from advisor.tui.program.settings import State
 from advisor.tui.ranking.left_out import ExcludedScreen

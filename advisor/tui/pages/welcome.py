@@ -12,7 +12,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.message import Message
 
-from advisor.answers.verdict import verdict
+from advisor.answers.ranking.verdict import verdict
 from advisor.answers.wording import experiment_line
 from advisor.costs.amounts import usd_whole
 from advisor.ranking.question import Question

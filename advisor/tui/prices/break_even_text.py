@@ -10,7 +10,7 @@ from advisor.costs.break_even import chart_of, round_steps
 from advisor.costs.rental import BreakEven
 
 if TYPE_CHECKING:
-    from advisor.answers.ownership import Ownership
+    from advisor.answers.prices.ownership import Ownership
 
 GLYPHS = {"own": "●", "on-demand": "◆", "spot": "▲", "reserved": "■"}
 

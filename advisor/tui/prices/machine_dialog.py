@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from textual.containers import Grid, Vertical
 from textual.widgets import Input, Static
 
-from advisor.answers.own_prices import MachineChange, change_machine, kept_words
+from advisor.answers.prices.own_prices import MachineChange, change_machine, kept_words
 from advisor.costs.amounts import usd_exact
 from advisor.costs.own_quotes import OWN
 from advisor.costs.owned import own_machine

@@ -29,7 +29,7 @@ from advisor.tui.widgets.lines import FAINT, PLAIN, STRONG, Line, wrapped
 from advisor.tui.widgets.lines_view import LinesView
 
 if TYPE_CHECKING:
-    from advisor.answers.ownership import Ownership
+    from advisor.answers.prices.ownership import Ownership
     from advisor.costs.rental import BreakEven
     from advisor.ranking.snapshot import Snapshot
     from price_catalog.builds import Build
@@ -108,8 +108,8 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
     @work(thread=True, exclusive=True, group="read", exit_on_error=False)
     def read_store(self) -> None:
         """Read the quotes, then work out the renting, and post both."""
-        from advisor.answers.ownership import own_or_rent
-        from advisor.answers.quotes import ledger_rows
+        from advisor.answers.prices.ownership import own_or_rent
+        from advisor.answers.prices.quotes import ledger_rows
         from advisor.ranking.snapshot import take_snapshot
 
         inputs, today = self.app.inputs, self.app.today
@@ -160,7 +160,7 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
 
     def _rent_page(self, width: int) -> list[Line]:
         """The picture of one build and what it says, for a width."""
-        from advisor.answers.ownership_words import even_words, offer_words
+        from advisor.answers.prices.ownership_words import even_words, offer_words
         from advisor.tui.prices.break_even_text import break_even_text
 
         if self._problem is not None:
@@ -261,7 +261,7 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
         self._fill_in_machine(None)
 
     def _fill_in_machine(self, host: Host | None) -> None:
-        from advisor.answers.own_prices import cells_of
+        from advisor.answers.prices.own_prices import cells_of
         from advisor.tui.prices.machine_dialog import MachineForm
 
         if self._snapshot is not None:
@@ -347,8 +347,8 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
 
     def action_export(self) -> None:
         """Ask where to save the quotes that the filter shows, or the break-even."""
-        from advisor.answers.break_even_svg import break_even_svg
-        from advisor.answers.ownership_rows import rent_row
+        from advisor.answers.prices.break_even_svg import break_even_svg
+        from advisor.answers.prices.ownership_rows import rent_row
         from advisor.tui.pages.export_page import Exportable, ExportScreen
 
         picture = None

@@ -15,7 +15,7 @@ from textual.events import DescendantFocus
 from textual.message import Message
 from textual.widgets import Input, Static
 
-from advisor.answers.quotes import ledger_items
+from advisor.answers.prices.quotes import ledger_items
 from advisor.answers.wording import item_names
 from advisor.costs.amounts import usd_exact
 from advisor.costs.own_quotes import OWN, make_quote

@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
-from advisor.answers.verdict import verdict
+from advisor.answers.ranking.verdict import verdict
 from advisor.answers.wording import count_words
 from advisor.costs.amounts import usd_whole
 from advisor.ranking.question import CandidatesKey
@@ -30,8 +30,8 @@ from advisor.tui.program.shown_lines import lines_of, why_empty
 if TYPE_CHECKING:
     from datetime import date
 
-    from advisor.answers.before import Doubt
-    from advisor.answers.one_build import OneBuild
+    from advisor.answers.build.one_build import OneBuild
+    from advisor.answers.checklist import Doubt
     from advisor.costs.tco import CostTerms
     from advisor.ranking.candidates import Candidates
     from advisor.ranking.snapshot import Snapshot
@@ -301,7 +301,7 @@ class RankingSession:
     def _about(
         self, i: int, terms: CostTerms, measured_w: Mapping[str, float], today: date
     ) -> OneBuild:
-        from advisor.answers.one_build import one_build  # late: not for the first screen
+        from advisor.answers.build.one_build import one_build  # late: not for the first screen
 
         assert self.answer is not None and self.asked is not None and self.snapshot is not None
         gpu_id = self.answer.view.candidates.builds[i].gpu.gpu_id
@@ -365,7 +365,7 @@ class RankingSession:
             return []
         if self._doubts is not None and self._doubts[0] == self.asked:
             return self._doubts[1]
-        from advisor.answers.doubts import doubts_of  # late: not for the first screen
+        from advisor.answers.ranking.doubts import doubts_of  # late: not for the first screen
 
         return doubts_of(self.answer.ranking, self.rentals, self.asked.key)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from advisor.answers.build_words import gpus_words, short_gpus_words
 
 if TYPE_CHECKING:
-    from advisor.answers.verdict import Verdict
+    from advisor.answers.ranking.verdict import Verdict
     from advisor.ranking.question import CandidatesKey
     from advisor.ranking.rank import Ranking
     from price_catalog.model import Rental
@@ -33,7 +33,10 @@ def why_empty(ranking: Ranking, key: CandidatesKey, rentals: Sequence[Rental]) -
     candidates = ranking.candidates
     if not candidates.builds:
         return "No machine has these GPUs: press g and change the filter."
-    from advisor.answers.ways_out import TITLE, ways_out  # late: most questions have an answer
+    from advisor.answers.ranking.suggestions import (  # late: most questions have an answer
+        TITLE,
+        ways_out,
+    )
 
     helps = ways_out(ranking, rentals, key)
     if helps:

@@ -17,7 +17,7 @@ from advisor.tui.widgets.fetch_error import FetchError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.answers.before import Doubt
+    from advisor.answers.checklist import Doubt
     from advisor.ranking.candidates import Candidates
     from advisor.ranking.question import CandidatesKey
     from advisor.ranking.snapshot import Snapshot
@@ -174,7 +174,7 @@ class StoreReader:
     def _answer(
         self, reader: Reader | None, state: State, snapshot: Snapshot, token: tuple[int, ...]
     ) -> Reading:
-        from advisor.answers.doubts import doubts_of
+        from advisor.answers.ranking.doubts import doubts_of
         from advisor.ranking.rank import rank
         from advisor.ranking.snapshot import candidates_of, why_uncounted
         from advisor.ranking.times import at_face_value

@@ -12,10 +12,10 @@ from advisor.answers.build_words import (
     named_gpus_words,
     short_gpus_words,
 )
-from advisor.answers.price_told import buyer_lines, newer_words, prices_told
+from advisor.answers.price_facts import buyer_lines, newer_words, prices_told
+from advisor.answers.ranking.uncertainty_lines import uncertainty_line, wanted_line
+from advisor.answers.ranking.verdict import days_words
 from advisor.answers.shared_batch import uneven_notes
-from advisor.answers.uncertainty_lines import uncertainty_line, wanted_line
-from advisor.answers.verdict import days_words
 from advisor.answers.wording import (
     KIND_WORDS,
     PREDICTED_MARK,

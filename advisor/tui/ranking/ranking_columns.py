@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from advisor.answers.interval_bar import Axis
+from advisor.answers.ranking.interval_bar import Axis
 from advisor.costs.amounts import days_rounded
 from advisor.tui.widgets.table_rows import Column
 

@@ -9,7 +9,7 @@ from datetime import date
 from typing import Any
 
 from advisor.answers.build_words import machine_words, short_gpus_words
-from advisor.answers.ranking import CSV_COLUMNS, excluded_object, flat_object
+from advisor.answers.ranking.rank_exports import CSV_COLUMNS, excluded_object, flat_object
 from advisor.answers.wording import ends_words, estimate_mark, price_day, rank_words, rests_on_words
 from advisor.costs.amounts import days_rounded, usd_rounded
 from advisor.ranking.rank import RankedRow
@@ -72,7 +72,7 @@ def ranking_name(answer: Answer) -> str:
 
 def ranking_picture(answer: Answer, selected: int | None, sentence: str) -> str:
     """The picture as an SVG that says what was asked, when, and by which prices."""
-    from advisor.answers.ranking import headline
+    from advisor.answers.ranking.rank_exports import headline
     from advisor.tui.widgets.plot.svg import plot_svg
 
     ranking = answer.ranking

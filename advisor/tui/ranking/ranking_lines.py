@@ -11,7 +11,7 @@ from advisor.tui.ranking.ranking_rows import NO_SELLER
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from advisor.answers.before import Doubt
+    from advisor.answers.checklist import Doubt
     from advisor.tui.program.ranking_session import RankingSession
 
 RETRY = "(tried again every 2 s)"

@@ -14,9 +14,14 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.widgets import Input, Static
 
-from advisor.answers.build_sections import SECTION_WORDS, Section, measure_commands, section_lines
-from advisor.answers.merge_words import merged_words
-from advisor.answers.one_build import OneBuild, place_words
+from advisor.answers.build.build_sections import (
+    SECTION_WORDS,
+    Section,
+    measure_commands,
+    section_lines,
+)
+from advisor.answers.build.one_build import OneBuild, place_words
+from advisor.answers.prediction.merge_words import merged_words
 from advisor.files import is_file, typed_path
 from advisor.tui.pages.bars import KeyBar, TitleBar
 from advisor.tui.pages.evidence_lines import settings_lines, source_lines, verdict_line

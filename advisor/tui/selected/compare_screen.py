@@ -8,8 +8,8 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.widgets import Static
 
-from advisor.answers.build_sections import SECTION_WORDS, section_lines
-from advisor.answers.one_build import OneBuild, place_words
+from advisor.answers.build.build_sections import SECTION_WORDS, section_lines
+from advisor.answers.build.one_build import OneBuild, place_words
 from advisor.tui.pages.bars import KeyBar, TitleBar
 from advisor.tui.pages.sized_screen import SizedScreen
 from advisor.tui.program.actions import bindings_of

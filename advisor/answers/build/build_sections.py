@@ -1,0 +1,375 @@
+"""What each section about one build says: why here, time, price, running it, rent, power, how to
+measure it and how to order it (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+from decimal import Decimal
+from typing import Literal, NamedTuple
+
+from advisor.answers.checklist import of_typed_store, quoted
+from advisor.answers.build_words import (
+    hourly_words,
+    machine_words,
+    named_gpus_words,
+    over_words,
+    rented_words,
+    set_limit,
+)
+from advisor.answers.chance_words import makes_words
+from advisor.answers.circuit import OUTLET
+from advisor.answers.ranking.confidence import how_sure
+from advisor.answers.ranking.on_sale import parts_sellers
+from advisor.answers.build.one_build import OneBuild
+from advisor.answers.prices.ownership_rows import cost_rows
+from advisor.answers.prices.ownership_words import even_words, offer_words
+from advisor.answers.price_facts import place_lines
+from advisor.answers.ranking.scaling_words import LOOKED_AT, faster_notes
+from advisor.answers.shared_batch import bench_command, gpus_of, keep_command, uneven_notes
+from advisor.answers.ranking.verdict import chance_of, days_words
+from advisor.answers.wording import (
+    KIND_WORDS,
+    QUOTED_FIRST,
+    RULE_WORDS,
+    counted_days,
+    estimate_mark,
+    is_unquoted,
+    price_day_words,
+    reason_words,
+    summed_words,
+    trust_words,
+)
+from advisor.costs.amounts import age_words, minutes_words, usd_and_cents, usd_exact, usd_rounded
+from bench_runner.typed_numbers import percent
+from price_catalog.model import Quote
+from price_catalog.power import (
+    circuits,
+    heat_btu_per_h,
+    is_estimated,
+    needs_machine_room,
+    supply_obstacle,
+    wall_w,
+)
+
+Section = Literal["why", "time", "price", "running", "rent", "power", "measure", "order"]
+
+
+SECTION_WORDS: dict[Section, str] = {
+    "why": "Why",
+    "time": "Time",
+    "price": "Price",
+    "running": "Run it",
+    "rent": "Rent",
+    "power": "Power",
+    "measure": "Measure",
+    "order": "Order",
+}
+
+
+class Said(NamedTuple):
+    """One line of a section: what it says, and whether it is a caution."""
+
+    text: str
+    warns: bool = False
+
+
+def section_lines(one: OneBuild, section: Section) -> list[Said]:
+    """What a section says in full; its first line stands on the page of all sections."""
+    return _SECTIONS[section](one)
+
+
+def _why(one: OneBuild) -> list[Said]:
+    if one.left_out is not None:
+        return [Said(f"left out: {reason_words(one.left_out.reason)}; {one.left_out.detail}", True)]
+    row, ranking = one.row, one.ranking
+    assert row is not None
+    words = [f"place {row.rank}, {RULE_WORDS[ranking.question.rule]}"]
+    if row.rank == 1 and ranking.quoted_first:
+        words = [f"place 1: {QUOTED_FIRST}"]
+    unsold = not ranking.candidates.offered[one.index]
+    sure = how_sure(ranking) if row.rank == 1 and not unsold else ""
+    if one.index in ranking.front and not sure.startswith("nothing"):  # which says as much
+        words.append("no other is both cheaper and faster")
+    if sure:
+        words.append(sure)
+    elif row.tied_with_first:
+        words.append("too close to call beside first place")
+    if unsold:
+        below = "" if ranking.all_alike else "below what is on sale: "
+        words.append(f"{below}nobody is known to sell it at this price")
+    said = [Said("; ".join(words), unsold)]
+    chance = chance_of(ranking, row)
+    limit = ranking.question.max_days
+    if chance is not None and limit is not None:
+        said.append(Said(makes_words(chance, limit), chance < 0.5))
+    first = ranking.order[0]
+    if first != one.index:
+        best = ranking.row(0)
+        more = row.overall_cost_usd - best.overall_cost_usd
+        beside = f"{usd_rounded(abs(more))} {'more' if more > 0 else 'less'} than first place"
+        said.append(Said(f"{beside}, {named_gpus_words(best.build)}: {days_words(best)}"))
+    return said
+
+
+def _time(one: OneBuild) -> list[Said]:
+    row = one.row
+    time = row.time if row is not None else one.left_out.time if one.left_out else None
+    if time is None or time.training_days is None:
+        return [Said("no time is known: nobody measured it and no estimate is possible", True)]
+    if row is not None:
+        first = f"{days_words(row)}; {trust_words(time)}"
+    else:
+        first = f"{estimate_mark(time)}{counted_days(time.training_days)}; {trust_words(time)}"
+    over = over_words(one.build, one.ranking.candidates.network)
+    said = [Said(first)]
+    if over:
+        said.append(Said(f"{over.strip()}; the doubt of that is in the interval"))
+    notes = uneven_notes(one.ranking.candidates.model, [one.build])
+    said += map(Said, notes)
+    if row is not None:
+        said += map(Said, faster_notes(one.ranking.rows(LOOKED_AT), [row]))
+    best = one.ranking.candidates.times[one.index]
+    if time.comparison_factor is not None:
+        within = f"{percent(time.comparison_factor - 1)}"
+        said.append(Said(f"compared with another estimate: within {within} either way"))
+    if best is not None and best.naive is not None and best.naive.training_days:
+        slow = counted_days(best.naive.training_days)
+        said.append(Said(f"with the software as it comes: {slow}"))
+    published = None if best is None else best.published
+    if published is not None and published.training_days is not None and published is not time:
+        wrong = published.verdict == "implausible"
+        others = published.training_days == time.measured_otherwise_days
+        whose = "measured with other settings" if others else "published"
+        words = f"{whose}: {counted_days(published.training_days)} ({published.source_id})"
+        if wrong:
+            words += f", physically impossible: it {published.verdict_reason}; we use our estimate"
+        said.append(Said(words, wrong))
+    return said
+
+
+def _price(one: OneBuild) -> list[Said]:
+    row, candidates = one.row, one.ranking.candidates
+    cost = candidates.cost_usd(one.index)
+    if cost is None:
+        return [Said("no price: a adds the one that a vendor asked of you", True)]
+    build = one.build
+    gpu, host = candidates.gpu_quotes[one.index], candidates.host_quotes[one.index]
+    assert gpu is not None and host is not None  # it has a price
+    if build.host_owned:
+        return [Said("yours already: nothing to buy")]
+    if build.host.gpu_id is not None:
+        asked = _asked(host, one.today)
+        if build.machines == 1:  # its price is the whole, which stands before it
+            asked = asked.partition(" ")[2]
+        summed = f", {summed_words(host)}" if is_unquoted(build, host) else ""
+        parts = [f"{machine_words(build)} with its GPUs{summed} {asked}"]
+    else:
+        bought = build.gpu_count - build.gpus_owned
+        parts = [f"{machine_words(build)} {_asked(host, one.today)}"]
+        parts.append(f"{bought} × {_asked(gpu, one.today)} a GPU")
+    if build.machines > 1:
+        parts = [f"{build.machines} times {', '.join(parts)}; what joins them is not counted"]
+    said = [Said(f"{usd_rounded(cost)}: {', '.join(parts)}")]
+    low, high = candidates.cents_range(one.index)
+    if low != high:
+        ends = f"{usd_rounded(low / 100)} to {usd_rounded(high / 100)}"
+        said.append(Said(f"what others ask for the same: {ends}"))
+    if is_unquoted(build, host):
+        words = f"nobody quoted that sum: ask {host.vendor} for a quote"
+        said.append(Said(words, True))
+    if candidates.overtaken[one.index]:
+        said.append(Said("its GPUs alone cost as much since: ask the vendor anew", True))
+    elif row is not None and not candidates.offered[one.index]:
+        said.append(Said("nobody is known to sell all of it at this price", True))
+    whole = build.host.gpu_id is not None
+    for quote in sorted(one.quotes, key=lambda quote: (quote.item_kind == "gpu") == whole):
+        item = "a GPU" if quote.item_kind == "gpu" else "the machine"
+        said.append(Said(quote_words(quote, item, one.today)))
+    return said
+
+
+def _asked(quote: Quote, today: date) -> str:
+    return f"{usd_rounded(quote.price_usd)} ({price_day_words(quote.quoted_on, today)})"
+
+
+def quote_words(quote: Quote, item: str, today: date) -> str:
+    """One quote in a line: price and of what, who asked it, when."""
+    kind = KIND_WORDS.get(quote.kind, quote.kind)
+    day = f"{quote.quoted_on} ({age_words(quote.quoted_on, today)} old)"
+    if quote.quoted_on >= today:
+        day = "today"
+    return f"{usd_exact(quote.price_usd)} {item}: {quote.label}, {kind}, {day}"
+
+
+def _running(one: OneBuild) -> list[Said]:
+    owned = one.owned
+    if owned is None:
+        return [Said(f"not known: {one.problem}", True)]
+    own, days = owned.own, owned.training_days
+    terms = own.terms
+    words = []
+    if days is not None and (whole := own.experiment_usd(days)) is not None:
+        free = terms.electricity_usd_per_kwh == 0
+        less = ", without electricity, whose price w sets" if free else ""
+        words.append(f"{owned.mark if whole else ''}{usd_rounded(whole)} a run{less}")
+    power = own.electricity_usd_per_day
+    if terms.electricity_usd_per_kwh == 0:
+        if not words:
+            words.append("electricity is not counted yet: w sets its price")
+    elif power is not None and days is not None:
+        price = usd_and_cents(terms.electricity_usd_per_kwh)
+        run = power * Decimal(str(days))
+        words.append(f"{owned.mark}{usd_rounded(run)} of it electricity at {price} a kWh")
+    elif power is None:
+        words.append("what it draws is not known, so electricity cannot be counted")
+    said = [Said("; ".join(words))]
+    said += [] if one.problem is None else [Said(one.problem, True)]
+    nothing: list[str] = []
+    for term in cost_rows(owned):
+        life, each = term["life_usd"], term["experiment_usd"]
+        if life == 0 and term["term"] not in ("hardware", "whole"):
+            nothing.append(str(term["term"]))
+            continue
+        amount = "no data" if life is None else usd_rounded(life)
+        run_words = "" if each is None else f", {owned.mark}{usd_rounded(each)} a run"
+        said.append(Said(f"{term['term']:<12} {amount:>10}{run_words}  {term['how']}"))
+    if nothing:
+        said.append(Said(f"not counted: {', '.join(nothing)}"))
+    return said
+
+
+def _rent(one: OneBuild) -> list[Said]:
+    owned = one.owned
+    if one.build.machines > 1:
+        return [Said("nothing to compare: offers are of one machine")]
+    if owned is None or owned.training_days is None:
+        return [Said(f"nothing to compare: {one.problem or 'no time is known'}", True)]
+    evens = list(one.evens)
+    if not evens:
+        return [Said("nobody is known to rent these GPUs out: advisor prices refresh")]
+    # As the ranking's doubts do: what is rented for certain comes before what may be taken away.
+    first, *others = sorted(evens, key=lambda even: even.offer.kind != "on-demand")
+    run = first.rent_per_experiment_usd
+    named = f"{rented_words(one.build)} at {hourly_words(first.offer)}"
+    sure, *perhaps = even_words([first, *others], is_owned=one.build.host_owned)
+    said = [Said(f"≈{usd_rounded(run)} a run on {named}, {sure}")]
+    for even, words in zip(others, perhaps, strict=True):
+        said.append(Said(f"≈{usd_rounded(even.rent_per_experiment_usd)} a run, {words}"))
+    said += [Said(offer_words(even.offer)) for even in evens]
+    return said
+
+
+def _power(one: OneBuild) -> list[Said]:
+    build = one.build._replace(machines=1)
+    watts = wall_w(build)
+    if watts is None:
+        return [Said("nobody states what it draws: ask the vendor", True)]
+    mark = "≈" if is_estimated(build) else ""
+    heat = float(f"{heat_btu_per_h(watts):.3g}")  # no closer than the watts are known
+    each = "" if one.build.machines == 1 else ", each machine"
+    said = [Said(f"{mark}{watts:,.0f} W at the wall, {mark}{heat:,.0f} BTU/h of heat{each}")]
+    supply = one.supply or OUTLET
+    whose = "your circuit" if one.supply is not None else "an ordinary outlet"
+    named = f"{whose} ({supply.volts} V {supply.breaker_a} A, {supply.watts:,.0f} W for hours)"
+    if one.supply is None and needs_machine_room(watts):
+        said.append(Said("needs a machine room: no outlet carries it", True))
+    elif supply_obstacle(build, supply) is None:
+        said.append(Said(f"{named} carries {int(supply.watts // watts)} of them"))
+    else:
+        said.append(Said(f"{named} does not carry it", True))
+    for circuit in circuits(watts):
+        breaker = "several circuits" if circuit.breaker_a is None else f"{circuit.breaker_a} A"
+        said.append(Said(f"{circuit.volts} V: {circuit.amps:.1f} A, needs {breaker}"))
+    return [*said, *(Said(line) for line in place_lines(build))]
+
+
+def measure_commands(one: OneBuild) -> dict[str, str]:
+    """Where it can be measured, and the command that does it there."""
+    model, gpus = one.ranking.candidates.model, gpus_of(one.build)
+    bench = bench_command(model, gpus, one.build.machines)
+    gpu = f"--gpu {quoted(one.build.gpu.gpu_id)}"
+    merge = "advisor merge FILE"
+    if one.build.machines > 1:
+        found = {"on a cluster": f"{bench} {gpu}", "records from elsewhere": merge}
+    else:
+        found = {
+            "here": bench,
+            "on a cluster": f"{bench} --on slurm {gpu}",
+            "on a rented machine": f"{bench} --on sky {gpu}",
+            "records from elsewhere": merge,
+        }
+    first = keep_command(model, one.build.gpu.gpu_id, gpus)
+    if first is not None:
+        found = {"first, with a batch that they share": first, **found}
+    asked = {where: of_typed_store(command) for where, command in found.items()}
+    limit = None if one.build.machines > 1 else set_limit(one.build)
+    return asked if limit is None else {"before, its power limit": limit, **asked}
+
+
+def _measure(one: OneBuild) -> list[Said]:
+    wanted = one.ranking.uncertainty.wanted
+    first = "here, on a cluster (SLURM), or on a rented machine"
+    if one.build.machines > 1:
+        first = "on a cluster (SLURM)"
+    if wanted is not None and wanted.build == one.index:
+        minutes = minutes_words(wanted.search.minutes)
+        first += f"; about {minutes}, which would settle most of the doubt"
+    said = [Said(first)]
+    said += [Said(f"{where}: {command}") for where, command in measure_commands(one).items()]
+    return said
+
+
+def _order(one: OneBuild) -> list[Said]:
+    candidates = one.ranking.candidates
+    quotes = (candidates.host_quotes[one.index], candidates.gpu_quotes[one.index])
+    bought = list(dict.fromkeys(quote for quote in quotes if quote is not None))
+    if one.build.host_owned:
+        return [Said("yours already: nothing to order")]
+    if not bought:
+        return [Said("no vendor is known: a adds what somebody asks of you", True)]
+    said = []
+    if one.left_out is None and not candidates.offered[one.index]:
+        # Who told of a price, or sells a part of it, is nobody to order the machine from.
+        said.append(Said("nobody is known to sell all of it: ask a vendor for a quote", True))
+    elif (sellers := _parts_sellers(one, bought)) is not None:
+        cards, rest = sellers
+        what = "the GPU" if one.build.gpu_count == 1 else "the GPUs"
+        said.append(Said(f"{cards} sells {what}, {rest} the rest: you put it together"))
+    for quote in bought:
+        delivery = f"delivery: {quote.delivery}" if quote.delivery else "delivery not stated"
+        warranty = f"warranty: {quote.warranty}" if quote.warranty else "warranty not stated"
+        said.append(Said(f"{quote.label}: {delivery}; {warranty}"))
+        if quote.url:
+            said.append(Said(quote.url))
+        if quote.includes:
+            said.append(Said(f"the price includes {quote.includes}"))
+        if quote.valid_until is not None:
+            past = quote.valid_until < one.today
+            said.append(Said(f"valid until {quote.valid_until}", past))
+        if quote.note:
+            said.append(Said(quote.note))
+    if one.build.host.note:
+        said.append(Said(f"the machine: {one.build.host.note}"))
+    return said
+
+
+def _parts_sellers(one: OneBuild, bought: Sequence[Quote]) -> tuple[str, str] | None:
+    """Who sells the GPUs and who the parts, where these are two."""
+    if one.build.host.gpu_id is not None or len(bought) < 2:
+        return None
+    host, gpus = bought
+    sellers = parts_sellers(gpus, host)
+    return None if sellers is None or sellers[0] == sellers[1] else sellers
+
+
+_SECTIONS = {
+    "why": _why,
+    "time": _time,
+    "price": _price,
+    "running": _running,
+    "rent": _rent,
+    "power": _power,
+    "measure": _measure,
+    "order": _order,
+}

@@ -1,0 +1,164 @@
+"""The answer of `advisor plan` for a person: one sentence, what to do and when, what to doubt.
+
+`advisor.answers.plan.plan_lines` has everything there is to say, for ``--details`` and the screen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from advisor.answers.checklist import Doubt, doubt_block, quoted
+from advisor.answers.plan.plan_calendar import calendar_lines
+from advisor.answers.plan.plan_lines import note_of, unused_blocks, ways_out_text, what_to_do
+from advisor.answers.plan.plan_sentence import plan_sentence, written_cost
+from advisor.answers.plan.plan_times import time_doubt
+from advisor.answers.price_facts import as_quoted
+from advisor.costs.amounts import usd_and_cents, usd_whole
+from advisor.planning.grant.cautions import cautions
+from advisor.planning.grant.problem_of_grant import Loaded
+from advisor.planning.report.funder_limits import limits_told
+from advisor.planning.solver.named_first import less_as_sums, quoted_whole
+from advisor.planning.solver.plan import Plan
+from advisor.planning.solver.problem import BUY_IN, Machine
+from advisor.tables.filled import fill
+
+if TYPE_CHECKING:
+    from advisor.planning.planned import Planned
+
+NOT_QUOTED = "nobody quoted"
+"""How a price is told that its seller never named."""
+SHARES = "advisor plan --allocations condo"
+"""Lists what is known of shares of condos."""
+MOST_CALENDAR = 14
+"""Lines of a calendar that the short answer prints; a longer one waits for ``--details``."""
+
+
+def short_decided(loaded: Loaded, plan: Plan, width: int) -> str:
+    """The sentence, what to do, and when: known before anything else is tried."""
+    if not plan.runs:
+        return fill(plan_sentence(loaded, plan, width), width)
+    blocks = [fill(plan_sentence(loaded, plan, width), width), what_to_do(loaded, plan, width)]
+    calendar = calendar_lines(loaded.problem, plan, width)
+    if len(calendar) <= MOST_CALENDAR:
+        blocks.append("\n".join(calendar))
+    if plan.left_out:
+        names = {each.experiment_id: each.name for each in loaded.problem.experiments}
+        left = ", ".join(f"{runs} of {names[name]}" for name, runs in plan.left_out.items())
+        blocks.append(fill(f"Left out: {left}", width))
+    blocks += unused_blocks(loaded, plan, width)
+    return "\n\n".join(blocks)
+
+
+def short_explained(planned: Planned, command: str, *, quick: bool, width: int) -> str:
+    """At most five doubts with their commands, and where the rest stands."""
+    if planned.plan is not None and not planned.plan.runs:
+        return ways_out_text(planned, width)
+    doubts = plan_doubts(planned, command, quick=quick)
+    foot = "What else there is, what binds and what would change it: add --details."
+    return "\n\n".join([*doubt_block("Before you ask for it", doubts, width), fill(foot, width)])
+
+
+def plan_doubts(planned: Planned, command: str, *, quick: bool) -> list[Doubt]:
+    """What to settle first; ``command`` is the one that was typed, with its file."""
+    loaded, plan, found = planned.loaded, planned.plan, planned.explanation
+    assert plan is not None and found is not None
+    doubts, money = [], loaded.grant.currency.exactly
+    bought = _bought(loaded, plan)
+    if bought is not None:
+        doubts.append(_price(loaded, plan, bought, [each.text(money) for each in found.ask]))
+    if bought is None:
+        doubts += _rent(loaded, plan)
+    time = time_doubt(loaded, plan)
+    doubts += [] if time is None else [time]
+    # What does no run at all is no other way.
+    ways = (each for each in found.alternatives if each.plan is not None and each.plan.runs)
+    instead = next(ways, None)
+    if instead is not None and instead.plan is not None:
+        note = note_of(loaded, plan, instead)
+        words = f"{instead.label}: {written_cost(loaded, instead.plan.cost_cents)}"
+        if instead.plan.runs < plan.runs:
+            words += f", {instead.plan.runs} of {plan.runs} runs"
+        words += f", {note}" if note else ""
+        doubts.append(Doubt(about="instead", words=words, command=f"{command} --details"))
+    if quick:
+        words = "not tried yet: which price, time or rule would change the decision"
+        doubts.append(Doubt(about="change", words=words, command=command))
+    elif found.thresholds:
+        flips = [each.text(money) for each in found.thresholds if len(each.words) > 1]
+        others = [text for text in flips if not text.startswith("price of ")]
+        words = found.thresholds[0].text(money)  # why there is none, where nothing flips
+        if flips:
+            words = f"the decision changes with {(others or flips)[0]}"
+        doubts.append(Doubt(about="change", words=words, command=f"{command} --details"))
+    unquoted = any(NOT_QUOTED in doubt.words for doubt in doubts)  # said once is enough
+    told = [*limits_told(loaded, plan), *cautions(loaded.grant, loaded.problem, plan)]
+    told = [text for text in told if not (unquoted and NOT_QUOTED in text)]
+    if told:
+        more = f" ({len(told) - 1} more)" if len(told) > 1 else ""
+        words = f"{told[0]}{more}"
+        doubts.append(Doubt(about="office", words=words, command=f"{command} --details"))
+    return doubts
+
+
+def _bought(loaded: Loaded, plan: Plan) -> Machine | None:
+    """The dearest machine that is bought."""
+    names = {each.machine_id for each in plan.purchases}
+    bought = [each for each in loaded.problem.machines if each.machine_id in names and each.lines]
+    return max(bought, key=lambda each: each.price_usd, default=None)
+
+
+def _price(loaded: Loaded, plan: Plan, machine: Machine, asks: Iterable[str]) -> Doubt:
+    told = [each for each in machine.lines if each.quote_kind in ("secondary", "used")]
+    line = max(told or machine.lines, key=lambda each: each.unit_usd * each.quantity)
+    quote = loaded.quotes.get(line.quote_id)
+    own = None if quote is None else as_quoted(quote)
+    priced = f"{machine.label} is priced by {line.vendor} of {line.quoted_on:%B %Y}"
+    age = f"{priced}: ask again" if own is None else f"{priced} ({own}): ask again"
+    if told and not machine.on_sale:
+        age = f"only others tell of the price of {machine.label}, of {line.quoted_on:%B %Y}: "
+        age += "ask for a quote"
+    if line.quote_kind == "parts-list" and len(machine.lines) == 1:
+        age = f"{NOT_QUOTED} {machine.label}: a sum of {line.vendor}'s options of "
+        age += f"{line.quoted_on:%B %Y}; ask for a quote"
+    if line.quote_kind == BUY_IN:
+        age = f"{line.vendor} named the price of a share in {line.quoted_on:%B %Y}: ask again"
+    age += _otherwise(loaded, plan, machine)
+    flip = next((text for text in asks if text.startswith(f"a quote for {machine.label}:")), "")
+    words = f"{age}; {flip.partition('it costs nothing, and ')[2]}" if flip else age
+    command = f"advisor prices list --item {quoted(line.item_id)}"
+    if line.quote_kind == BUY_IN:
+        command = SHARES
+    return Doubt(about="price", words=words.rstrip("; "), command=command)
+
+
+def _rent(loaded: Loaded, plan: Plan) -> list[Doubt]:
+    """How old the rate is of what is rented most, where nothing is bought."""
+    rentals = {r.rental_id: r for r in loaded.problem.rentals if r.allocation is None}
+    models = {each.experiment_id: each.model for each in loaded.problem.experiments}
+    days: dict[tuple[str, str], float] = {}
+    for each in plan.placed:
+        if each.machine_id in rentals:
+            key = each.machine_id, models[each.experiment_id]
+            days[key] = days.get(key, 0.0) + each.pieces[-1][1] - each.pieces[0][0]
+    if not days:
+        return []
+    rental_id, model = max(days, key=days.__getitem__)
+    rental = rentals[rental_id]
+    words = f"{rental.who}'s rate of {rental.priced_on:%B %Y} for {rental.gpus} is "
+    words += f"{usd_and_cents(rental.usd_per_hour)} an hour: ask again"
+    command = f"advisor prices rent --model {quoted(model)} --gpu {quoted(rental.gpu_id)}"
+    return [Doubt(about="rent", words=words, command=f"{command} --count {rental.gpu_count}")]
+
+
+def _otherwise(loaded: Loaded, plan: Plan, machine: Machine) -> str:
+    """What the same cards cost as a sum, where a quote of hardly more is bought; or quoted whole,
+    where the sum is bought, which rankings by days put behind that."""
+    for bought, less in less_as_sums(loaded.problem, plan):
+        if bought is machine:
+            return f"; {less.label} is {usd_whole(less.price_usd)}, a sum that nobody quoted"
+    whole = quoted_whole(loaded.problem, machine)
+    if whole is None:
+        return ""
+    price = usd_whole(whole.price_usd)
+    return f"; {whole.label} is quoted whole for {price}: rankings by days put it before this sum"

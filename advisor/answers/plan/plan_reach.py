@@ -1,0 +1,258 @@
+"""The answer of `advisor plan --how-many` and `--largest`: what the money trains, what to doubt."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from advisor.answers.checklist import Doubt, doubt_block, doubt_objects, quoted
+from advisor.answers.plan.plan_answer import SHARES
+from advisor.answers.plan.plan_calendar import short_day
+from advisor.answers.plan.plan_sentence import hired, overhead_words
+from advisor.answers.plan.plan_times import doubt_of
+from advisor.answers.two_lines import SMALL_LINE, of_two_lines
+from advisor.answers.wording import PREDICTED_MARK
+from advisor.costs.amounts import day_words
+from advisor.parse import InputError
+from advisor.planning.capacity import MOST_RUNS, Reach, ReachTask, problems_of, timed_models
+from advisor.planning.grant.grant import read_grant
+from advisor.planning.grant.grant_record import Grant
+from advisor.planning.solver.plan import Plan, last_day
+from advisor.planning.solver.problem import BUY_IN, Machine, PlanningProblem, Rental
+from advisor.planning.solver_process import Search
+from advisor.ranking.snapshot import take_snapshot
+from advisor.store import Store
+from advisor.tables.filled import fill
+from advisor.tables.text_table import to_table
+from price_catalog.providers import written_provider
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reached:
+    """How many runs a grant pays for: of one model, or of each from the largest."""
+
+    grant: Grant
+    found: tuple[Reach, ...]
+    of_all: bool
+
+    @property
+    def first(self) -> Reach | None:
+        """The one asked for, or the largest of which a run is possible; None where none is."""
+        return next((each for each in self.found if each.runs), None)
+
+
+def reached(
+    store: Store, path: Path, *, model: str | None, by: date | None, today: date, seconds: float
+) -> Reached:
+    """How many runs of a model, or of each model from the largest, the budget allows. Raises
+    InputError and StoreError."""
+    grant = read_grant(path)
+    if by is not None and not grant.start < by <= grant.year_dates[-1]:
+        raise InputError(
+            f"{by} is outside the grant, which runs from {grant.start} to {grant.year_dates[-1]}"
+        )
+    if grant.budget_usd is None and grant.year_budget_usd is None:
+        raise InputError(f"{grant.file} has no budget: write [budget] with a total")
+    with store.reading() as reader:
+        snapshot = take_snapshot(reader)
+        models = [snapshot.model(model)] if model else timed_models(reader, snapshot, grant)
+        problems = tuple(
+            (each, problems_of(reader, snapshot, grant, each, by=by, today=today))
+            for each in models
+        )
+    found = Search(ReachTask(problems=problems, each_s=seconds)).run()
+    return Reached(grant=grant, found=tuple(found), of_all=model is None)
+
+
+def reach_rows(answer: Reached) -> list[dict[str, Any]]:
+    """One row a model, the names stable."""
+    grant, rows = answer.grant, []
+    for found in answer.found:
+        plan = found.plan
+        cost = None if plan is None else Decimal(plan.cost_cents) / 100
+        rows.append(
+            {
+                "model": found.model.recipe_id,
+                "name": found.model.name,
+                "parameters": found.model.parameters,
+                "runs": found.runs,
+                "more_may_be_possible": found.runs == MOST_RUNS,
+                "cost_usd": cost,
+                "cost": None if cost is None else grant.currency.exactly(cost),
+                "over_by": None if plan is None else _over_by(grant, plan),
+                "proven": plan is None or plan.proven,
+                "times": None if plan is None else _bases(found, plan),
+                "takes": None if plan is None else _takes(found.problem, plan),
+            }
+        )
+    return rows
+
+
+def reach_verdict(answer: Reached, command: str) -> Mapping[str, Any]:
+    """The first line of the answer and its doubts, for a script."""
+    first = answer.first
+    return {
+        "sentence": reach_sentence(answer),
+        "model": None if first is None else first.model.recipe_id,
+        "runs": 0 if first is None else first.runs,
+        "doubts": doubt_objects(reach_doubts(answer, command)),
+    }
+
+
+def reach_text(answer: Reached, command: str, width: int) -> str:
+    """The answer in a sentence, of several models all of them, and what to doubt; ``command`` is
+    what was typed."""
+    blocks = [fill(reach_sentence(answer), width)]
+    if len(answer.found) > 1:
+        rows = [_short_row(answer.grant, each) for each in answer.found]
+        right = frozenset({"runs", "cost"})
+        table = to_table(rows, list(rows[0]), right, width=width)
+        foot = fill("Each row is of that model alone.", width)
+        blocks.append(f"{table}\n{foot}")
+    doubts = reach_doubts(answer, command)
+    return "\n\n".join([*blocks, *doubt_block("Before you rely on it", doubts, width)])
+
+
+def reach_sentence(answer: Reached) -> str:
+    """How many runs, for how much, done by when and with what; for an e-mail, and of two lines of
+    80 columns where that is possible."""
+    return of_two_lines((_reach_sentence(answer, short) for short in range(4)), SMALL_LINE)
+
+
+def _reach_sentence(answer: Reached, short: int) -> str:
+    """In full at 0; with the month cut at 1, estimates by their mark alone at 2, without from whom
+    at 3."""
+    first = answer.first
+    if first is None or first.plan is None:
+        named = "any model" if answer.of_all else answer.found[0].model.name
+        return f"This money pays for no run of {named}: try a larger budget or a smaller model."
+    plan, grant, name = first.plan, answer.grant, first.model.name
+    least = "at least " if first.runs == MOST_RUNS else ""
+    over = _over_by(grant, plan)
+    is_estimated = _is_estimated(first, plan)
+    estimated = ", by estimated times" if is_estimated and short < 2 else ""
+    mark = PREDICTED_MARK if is_estimated and short > 1 else ""
+    runs = f"{least}{mark}{first.runs} run{'' if first.runs == 1 else 's'}"
+    what = (
+        f"for {grant.currency.written(Decimal(plan.cost_cents) / 100)} {overhead_words(grant)}, "
+        f"done by {short_day(over) if short else day_words(over)}{estimated}: "
+        f"{_takes(first.problem, plan, short=short > 2)}."
+    )
+    if answer.of_all:
+        return f"The largest model that this money trains is {name}: {runs} {what}"
+    return f"This money pays for {runs} of {name} {what}"
+
+
+def reach_doubts(answer: Reached, command: str) -> list[Doubt]:
+    """What to settle first; ``command`` is the one that was typed, with its file."""
+    first = answer.first
+    if first is None or first.plan is None:
+        return []
+    plan, model, doubts = first.plan, first.model, []
+    way = _most_used(first, plan)
+    time = None if way is None else doubt_of(model, way)
+    doubts += [] if time is None else [time]
+    bought = {each.machine_id for each in plan.purchases}
+    dear = [m for m in first.problem.machines if m.machine_id in bought and m.lines]
+    if dear:
+        machine = max(dear, key=lambda each: each.price_usd)
+        line = max(machine.lines, key=lambda each: each.unit_usd * each.quantity)
+        whom = f"ask {line.vendor} again" if machine.on_sale else "nobody is known to sell it new"
+        words = f"{machine.label} has a price of {line.quoted_on:%B %Y}: {whom}"
+        listed = f"advisor prices list --item {quoted(line.item_id)}"
+        if line.quote_kind == BUY_IN:
+            listed = SHARES
+        doubts.append(Doubt(about="price", words=words, command=listed))
+    if isinstance(way, Rental) and way.allocation is None:
+        at_once = plan.at_once(way.rental_id)
+        words = f"{written_provider(way.provider)}'s rate of {way.priced_on:%B %Y}"
+        if at_once > 1:
+            what = "GPUs" if way.gpu_count == 1 else f"machines of {way.gpu_count} GPUs"
+            words += f"; the plan rents {at_once} {what} at once: ask it for that many"
+        rent = f"advisor prices rent --model {quoted(model.recipe_id)} --gpu {quoted(way.gpu_id)}"
+        rent += f" --count {way.gpu_count}"
+        doubts.append(Doubt(about="rent", words=words, command=rent))
+    if not plan.proven:
+        words = "not proven that no more runs are possible: give it more time"
+        doubts.append(Doubt(about="proof", words=words, command=f"{command} --seconds 600"))
+    if answer.grant.experiments:
+        words = "the grant's own experiments are left aside here; the plan that does them"
+        whole = command.partition(" --")[0]
+        doubts.append(Doubt(about="plan", words=words, command=whole))
+    return doubts
+
+
+def _short_row(grant: Grant, found: Reach) -> dict[str, str]:
+    plan = found.plan
+    if plan is None:
+        return {"model": found.model.name, "runs": "0", "cost": "-", "done by": "-", "with": "-"}
+    mark = PREDICTED_MARK if _is_estimated(found, plan) else ""
+    return {
+        "model": found.model.name,
+        "runs": f"{mark}{found.runs}{' or more' if found.runs == MOST_RUNS else ''}",
+        "cost": grant.currency.written(Decimal(plan.cost_cents) / 100),
+        "done by": short_day(_over_by(grant, plan)),
+        "with": _takes(found.problem, plan, short=True),
+    }
+
+
+def _over_by(grant: Grant, plan: Plan) -> date:
+    return grant.start + timedelta(days=last_day(plan.finish_day))
+
+
+def _used(found: Reach, plan: Plan) -> list[Machine | Rental]:
+    """What the runs are done on."""
+    names = {work.machine_id for work in plan.work}
+    names |= {rented.rental_id for rented in plan.rented}
+    machines = [each for each in found.problem.machines if each.machine_id in names]
+    rentals = [each for each in found.problem.rentals if each.rental_id in names]
+    return [*machines, *rentals]
+
+
+def _most_used(found: Reach, plan: Plan) -> Machine | Rental | None:
+    """What does most of the runs."""
+    runs: dict[str, int] = {}
+    for each in plan.work:
+        runs[each.machine_id] = runs.get(each.machine_id, 0) + each.runs
+    for rented in plan.rented:
+        runs[rented.rental_id] = runs.get(rented.rental_id, 0) + rented.runs
+    return max(_used(found, plan), key=lambda way: runs[_way_id(way)], default=None)
+
+
+def _way_id(way: Machine | Rental) -> str:
+    return way.machine_id if isinstance(way, Machine) else way.rental_id
+
+
+def _bases(found: Reach, plan: Plan) -> str:
+    """How the times of what is used were obtained."""
+    times = (way.times[found.model.recipe_id] for way in _used(found, plan))
+    return " and ".join(sorted({time.basis for time in times}))
+
+
+def _is_estimated(found: Reach, plan: Plan) -> bool:
+    return "predicted" in _bases(found, plan)
+
+
+def _takes(problem: PlanningProblem, plan: Plan, *, short: bool = False) -> str:
+    """What is bought and rented, in a line; ``short`` without from whom and how many runs."""
+    labels = {
+        m.machine_id: m.label if m.on_sale else f"{m.label}, which nobody is known to sell new"
+        for m in problem.machines
+    }
+    does = [f"buy {p.count} × ({labels[p.machine_id]})" for p in plan.purchases]
+    rentals = {each.rental_id: each for each in problem.rentals}
+    for rental_id in dict.fromkeys(r.rental_id for r in plan.rented):
+        rental = rentals[rental_id]
+        runs = sum(r.runs for r in plan.rented if r.rental_id == rental_id)
+        verb, whole = hired(rental, plan.at_once(rental_id))
+        if short:
+            does.append(f"{verb} {whole.partition(' from ')[0].partition(' at ')[0]}")
+        elif runs == plan.runs:  # all of them, as was told
+            does.append(f"{verb} {whole}")
+        else:
+            does.append(f"{verb} {whole}, for {runs} {'run' if runs == 1 else 'runs'}")
+    return "; ".join(does) or "what is owned"

@@ -1,0 +1,220 @@
+"""The sentence that answers a grant: what to do, for how much, done by when, how sure (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from decimal import Decimal
+from itertools import groupby
+from operator import itemgetter
+
+from advisor.answers.plan.plan_calendar import short_day
+from advisor.answers.two_lines import sentence_lines
+from advisor.costs.amounts import day_words
+from advisor.planning.grant.grant_record import Grant
+from advisor.planning.grant.orderable import unquoted
+from advisor.planning.grant.problem_of_grant import Loaded
+from advisor.planning.report.asked_amounts import asked_amounts
+from advisor.planning.solver.by_year import whole_budget_cents
+from advisor.planning.solver.named_first import less_as_sums
+from advisor.planning.solver.plan import Plan, last_day
+from advisor.planning.solver.problem import Machine, Objective, Rental
+from bench_runner.typed_numbers import percent
+
+MOST_DONE = 3
+"""Things to buy and rent that the sentence names."""
+_BEST: Mapping[Objective, str] = {
+    "cheapest": "the cheapest",
+    "most-runs": "the most runs",
+    "soonest": "the soonest",
+}
+
+
+def plan_sentence(loaded: Loaded, plan: Plan, width: int | None = None) -> str:
+    """What to do, what it costs, when it is over and how sure that is; for an e-mail. With
+    ``width`` for two lines of a terminal of so many columns, or for as few as it needs."""
+    if not plan.placed and not plan.purchases:
+        return f"No run can be done in time with this money: {_sure(loaded, plan)}."
+    if width is None:
+        return _told(loaded, plan, *_ROOMS[0])
+    told = [_told(loaded, plan, *each) for each in _ROOMS]
+    return min(told, key=lambda each: max(len(sentence_lines(each, width)), 2))
+
+
+_ROOMS = (
+    *((MOST_DONE, True, False), (MOST_DONE, False, False), (2, False, False)),
+    *((2, False, True), (1, False, False), (1, False, True), (0, False, True)),
+)
+"""Things that are named, whether the budget and the month's whole name are told, and whether what
+stands beside the runs, the money and the proof is told in fewer words."""
+
+
+def _told(loaded: Loaded, plan: Plan, most: int, whole: bool, brief: bool) -> str:
+    """The sentence, with so many things to buy and rent."""
+    problem = loaded.problem
+    asked = sum(each.runs for each in problem.experiments)
+    budget = whole_budget_cents(problem) if whole else None
+    of = "" if budget is None else f" of {written_cost(loaded, budget)}"
+    runs = f"{plan.runs} of {asked} runs"
+    if plan.runs == asked:
+        runs = {1: "the one run", 2: "both runs"}.get(asked, f"all {asked} runs")
+    over = problem.start + timedelta(days=last_day(plan.finish_day))
+    return (
+        f"{_does(loaded, plan, most, brief)}: {runs}{_of_them(loaded, plan, brief)} for "
+        f"{loaded.grant.currency.whole(asked_amounts(loaded, plan).total)}{of} "
+        f"{overhead_words(loaded.grant)}{_shares(loaded, plan, brief)}, done by "
+        f"{day_words(over) if whole else short_day(over)}; {_sure(loaded, plan, brief)}."
+    )
+
+
+def _of_them(loaded: Loaded, plan: Plan, brief: bool) -> str:
+    """`` (8 on the lab's own machines, 2 only if awarded, odds 70 %)``: runs for which nothing is
+    bought or rented, and runs on hours that may not be granted."""
+    told, mine = [], runs_on_own(loaded, plan)
+    if 0 < mine < plan.runs:
+        whose = "own" if brief else "the lab's own"
+        told.append(f"{mine} on {whose} machines")
+    runs, odds = runs_if_awarded(loaded, plan)
+    if runs:
+        known = f", odds {percent(odds[0])}" if len(odds) == 1 and not brief else ""
+        of_them = "" if runs == plan.runs else f"{runs} "
+        told.append(f"{of_them}{'' if brief else 'only '}if awarded{known}")
+    return f" ({', '.join(told)})" if told else ""
+
+
+def runs_on_own(loaded: Loaded, plan: Plan) -> int:
+    """How many runs the machines do that the lab has, as they are."""
+    return sum(each.runs for each in plan.work if each.order < 0)
+
+
+def runs_if_awarded(loaded: Loaded, plan: Plan) -> tuple[int, list[Decimal]]:
+    """How many runs are on hours that may not be granted, and the odds that these are."""
+    problem = loaded.problem
+    unsure = {a.allocation_id: a.odds for a in problem.allocations if a.odds < 1}
+    odds = {r.rental_id: unsure[r.allocation] for r in problem.rentals if r.allocation in unsure}
+    rented = [each for each in plan.rented if each.rental_id in odds]
+    return sum(each.runs for each in rented), sorted({odds[each.rental_id] for each in rented})
+
+
+def _shares(loaded: Loaded, plan: Plan, brief: bool) -> str:
+    """`` (up to $15,000 of it from the faculty)``: what of the money somebody else pays."""
+    problem, amounts = loaded.problem, asked_amounts(loaded, plan)
+    shares = []
+    if amounts.of_funder != amounts.total:
+        asked = loaded.grant.currency.whole(amounts.of_funder) if amounts.of_funder else "nothing"
+        shares.append(f"{asked} of it asked of the funder")
+    if loaded.grant.shared_by is not None:
+        theirs = loaded.grant.currency.written(loaded.grant.shared_usd)
+        of_it = "" if shares else " of it"
+        shares.append(f"up to {theirs}{of_it} from {loaded.grant.shared_by}")
+    rest = amounts.beside
+    if rest:  # of machines that are written off, or that others share
+        money, rules = loaded.grant.currency.whole(rest), problem.rules
+        who = loaded.grant.cost_share_by if rules.life_months is None else "others"
+        pay = "pays" if rules.life_months is None else "must pay"
+        shares.append(f"{who} {pay} {money} more{'' if brief else ' for its machines'}")
+    return f" ({', '.join(shares)})" if shares else ""
+
+
+def _sure(loaded: Loaded, plan: Plan, brief: bool = False) -> str:
+    best, which = _BEST[loaded.grant.objective], ""
+    if loaded.grant.objective == "cheapest" and not brief:
+        if less_as_sums(loaded.problem, plan):
+            which += " that is quoted"
+        if any(each.odds < 1 for each in loaded.problem.allocations):
+            which += ", by the odds of award"
+        if loaded.grant.lifetime_years is not None:
+            which += ", less what its machines are still worth after it"
+    if plan.proven:
+        return f"proven {best}{which}"
+    if plan.gap is not None and plan.gap < 1:  # else no plan is known to cost anything at all
+        return f"{best} found{which}, at most {percent(plan.gap, 1)} from the best there is"
+    return f"{best} found{which}, not proven"
+
+
+def _called(label: str, count: int) -> str:
+    """``the Puget workstation, 1 x RTX 5090``, ``2 × A6000 in Desktop``, ``3 × (…)``."""
+    if label.startswith("share of ") and count == 1:
+        return f"a {label}"
+    if count > 1:
+        return f"{count} × ({label})"
+    return label if label[:1].isdigit() else f"the {label}"
+
+
+def _does(loaded: Loaded, plan: Plan, most: int, brief: bool) -> str:
+    machines = {each.machine_id: each for each in loaded.problem.machines}
+    counts: dict[str, int] = {}
+    for each in plan.purchases:
+        counts[each.machine_id] = counts.get(each.machine_id, 0) + each.count
+    does = [_got(machines[name], count) for name, count in counts.items()]
+    rentals = {each.rental_id: each for each in loaded.problem.rentals}
+    names = dict.fromkeys(r.rental_id for r in plan.rented)
+    does += [hired(rentals[name], plan.at_once(name)) for name in names]
+    if not does:
+        return "Use what the lab has" if plan.work else "Nothing can be done"
+    more = len(does) - most
+    # One verb for all that it holds for: "rent 4 × H100 from Lambda and 1 × MI300X from Vultr".
+    done = [
+        f"{verb} {' and '.join(from_one_place([thing for _, thing in things]))}"
+        for verb, things in groupby(does[:most], key=itemgetter(0))
+    ]
+    if more > 0:
+        verbs = list(dict.fromkeys(verb for verb, _ in does[most:]))
+        simple = {*verbs} <= {"buy", "add", "rent", "use"}
+        if not most:  # what is to be done with each says more than that it is listed
+            listed = f"{' and '.join(verbs).capitalize()} as listed below"
+            return listed if simple else _does(loaded, plan, 1, brief)
+        other = simple and does[most - 1][0] not in verbs
+        left = f"{' and '.join(verbs)}{' more' * brief}" if other else f"{more} more"
+        done.append(left if brief else f"{left} as listed below")
+    said = " and ".join(filter(None, (", ".join(done[:-1]), done[-1])))
+    return said[:1].upper() + said[1:]
+
+
+def _got(machine: Machine, count: int) -> tuple[str, str]:
+    """``("buy", "the Puget workstation, 1 x RTX 5090")``: as a ranking's first line names it where
+    its price is nobody's quote, or nobody is known to sell it."""
+    if not machine.on_sale and machine.upgrade_of is not None:
+        return "find a seller of", machine.label.replace(" in the lab's ", " for the lab's ", 1)
+    if machine.upgrade_of is not None:
+        return "add", machine.label
+    if not machine.on_sale:
+        return "find a seller of", _called(machine.label, count)
+    line = unquoted(machine)
+    if line is None:
+        return "buy", _called(machine.label, count)
+    label = machine.label.removeprefix(f"{line.vendor} ")
+    return f"ask {line.vendor} to quote", _called(label, count)
+
+
+def from_one_place(things: Sequence[str]) -> list[str]:
+    """``4 × A6000 and 1 × A6000 at Campus`` for two things that end alike."""
+    found: list[str] = []
+    for mark in (" at ", " from "):
+        if all(mark in thing for thing in things):
+            places: dict[str, list[str]] = {}
+            for thing in things:
+                gpus, _, place = thing.partition(mark)
+                places.setdefault(place, []).append(gpus)
+            found = [f"{' and '.join(gpus)}{mark}{place}" for place, gpus in places.items()]
+    return found or list(things)
+
+
+def hired(rental: Rental, at_once: int) -> tuple[str, str]:
+    """``("rent", "4 × H100 from Lambda")``, ``("rent", "3 × (4 × H100) at once from Lambda")``; of
+    an allocation ``("use", "1 × A100 at Campus")``."""
+    if rental.allocation is not None:
+        return "use", f"{rental.gpus} at {rental.who}"
+    gpus = rental.gpus if at_once == 1 else f"{at_once} × ({rental.gpus}) at once"
+    kind = "" if rental.kind == "on-demand" else f" ({rental.kind})"
+    return "rent", f"{gpus} from {rental.who}{kind}"
+
+
+def overhead_words(grant: Grant) -> str:
+    """Whether a sum has overhead in it: without a rate none is counted."""
+    return f"with{'' if grant.charges_overhead else 'out'} overhead"
+
+
+def written_cost(loaded: Loaded, cents: int) -> str:
+    """In the grant's own currency."""
+    return loaded.grant.currency.written(Decimal(cents) / 100)

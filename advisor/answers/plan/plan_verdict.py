@@ -1,0 +1,79 @@
+"""What a script reads of a plan: its first line with every number that is said there (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from advisor.answers.checklist import doubt_objects
+from advisor.answers.plan.plan_answer import plan_doubts
+from advisor.answers.plan.plan_lines import NO_PLAN
+from advisor.answers.plan.plan_sentence import plan_sentence, runs_if_awarded, runs_on_own
+from advisor.planning.report.asked_amounts import asked_amounts
+from advisor.planning.sensitivity.solved_amounts import Finding, Solved
+from advisor.planning.solver.by_year import whole_budget_cents
+from advisor.planning.solver.plan import last_day
+
+if TYPE_CHECKING:
+    from advisor.planning.grant.problem_of_grant import Loaded
+    from advisor.planning.planned import Planned
+
+
+def plan_verdict(planned: Planned, command: str, *, quick: bool) -> Mapping[str, Any]:
+    """The first line of the answer with its numbers, and its doubts; amounts are in the grant's
+    own currency."""
+    plan, loaded = planned.plan, planned.loaded
+    assert plan is not None
+    problem, amounts = loaded.problem, asked_amounts(loaded, plan)
+    names = {each.experiment_id: each.name for each in problem.experiments}
+    if_awarded, odds = runs_if_awarded(loaded, plan)
+    over = problem.start + timedelta(days=last_day(plan.finish_day))
+    shared, to_own = loaded.grant.shared_by, loaded.grant.currency.of_usd
+    budget = whole_budget_cents(problem)
+    return {
+        "sentence": plan_sentence(loaded, plan),
+        "objective": loaded.grant.objective,
+        "proven": plan.proven,
+        "gap": plan.gap,
+        "runs": plan.runs,
+        "runs_asked": sum(each.runs for each in problem.experiments),
+        "runs_on_own_machines": runs_on_own(loaded, plan),
+        "runs_only_if_awarded": if_awarded,
+        "odds_of_award": odds,
+        "left_out": {names[each]: runs for each, runs in plan.left_out.items()},
+        "done_by": str(over) if plan.runs else None,
+        "currency": loaded.grant.currency.code,
+        "total": amounts.total,
+        "budget": None if budget is None else to_own(Decimal(budget) / 100),
+        "asked_of_funder": amounts.of_funder,
+        "at_most_from_others": None if shared is None else to_own(loaded.grant.shared_usd),
+        "paid_beside_it": amounts.beside or None,
+        "doubts": doubt_objects(plan_doubts(planned, command, quick=quick)),
+        "ways_out": _ways(loaded, planned.ways_out),
+    }
+
+
+def no_plan_verdict(planned: Planned) -> Mapping[str, Any]:
+    """Where no plan is possible: what would make one so, each with its numbers."""
+    return {
+        "sentence": NO_PLAN,
+        "runs": 0,
+        "out_of_time": planned.out_of_time,
+        "ways_out": _ways(planned.loaded, planned.ways_out),
+    }
+
+
+def _ways(loaded: Loaded, found: Sequence[Finding]) -> list[dict[str, Any]]:
+    return [
+        {
+            "words": each.text(loaded.grant.currency.exactly),
+            "numbers": [
+                {"value": word.value, "unit": word.unit}
+                for word in each.words
+                if isinstance(word, Solved)
+            ],
+        }
+        for each in found
+    ]

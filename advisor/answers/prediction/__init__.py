@@ -1,0 +1,1 @@
+"""Predicted and recorded training times."""

@@ -1,0 +1,272 @@
+"""What the answer to one prediction says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date
+from typing import TYPE_CHECKING, Any
+
+from advisor.answers.checklist import Doubt, doubt_block, doubt_objects
+from advisor.answers.wording import PREDICTED_MARK, days_and_ends, settings_words
+from advisor.costs.amounts import day_words, days_rounded, minutes_words
+from advisor.tables.filled import fill
+from advisor.tables.text_table import to_table
+from bench_runner.typed_numbers import count_words
+
+if TYPE_CHECKING:
+    from advisor.prediction.predict_one import Prediction
+
+
+def first_sentence(answer: Prediction, name: str) -> str:
+    """The answer in one sentence that could stand alone; what was measured is quoted first.
+    ``name`` is what a person calls the model."""
+    if not answer.measured:
+        return _predicted(answer, name)
+    best = answer.measured[0]
+    days = days_and_ends(best.training_days, *best.ends)
+    return (
+        f"{name} trains on {answer.gpu_count} × {answer.gpu} in {days}, measured {_where(answer)}."
+    )
+
+
+NO_FIT = "does not fit: "
+"""How the reason begins where the memory is too small."""
+NO_DAYS = "no prediction: "
+"""How it begins where no time can be told."""
+
+
+def _predicted(answer: Prediction, name: str) -> str:
+    machine = _machine_words(answer)
+    days, low, high = answer.training_days, answer.training_days_low, answer.training_days_high
+    if days is None or low is None or high is None:
+        if answer.reason.startswith(NO_FIT):
+            return f"{name} does not fit on {machine}: {answer.reason.removeprefix(NO_FIT)}."
+        if answer.reason.startswith(NO_DAYS):
+            why = answer.reason.removeprefix(NO_DAYS)
+            return f"{name} is not predicted on {machine}: {why}."
+        return f"{name} on {machine}: {answer.reason}."
+    one = answer.one_machine_days
+    slower = "" if one is None or days < one else " That is no faster than one of the machines."
+    return (
+        f"{name} trains on {machine} in {PREDICTED_MARK}{days_and_ends(days, low, high)}, "
+        f"predicted, not measured.{slower}"
+    )
+
+
+def _machine_words(answer: Prediction) -> str:
+    if answer.network is None:
+        return f"{answer.gpu_count} × {answer.gpu}{_host_words(answer)}"
+    from advisor.ranking.fabric import fabric_words  # late: most ask for one machine
+
+    each = answer.gpu_count // answer.machines
+    return (
+        f"{answer.machines} machines of {each} × {answer.gpu} with "
+        f"{fabric_words(answer.network)} between them"
+    )
+
+
+def _host_words(answer: Prediction) -> str:
+    """`` with 107 GiB of host memory``, where it needs more than is assumed of any machine."""
+    if answer.host_gib_needed is None or not answer.fits:
+        return ""
+    from advisor.prediction.physics.columns import GPUS_A_NODE  # late: most need none
+    from advisor.prediction.physics.memory import HOST_GIB_A_GPU
+
+    if answer.host_gib_needed <= HOST_GIB_A_GPU:
+        return ""
+    of_machine = answer.host_gib_needed * min(answer.gpu_count, GPUS_A_NODE)
+    each = " for every eight" if answer.gpu_count > GPUS_A_NODE else ""
+    return f" with {of_machine:,.0f} GiB of host memory{each}"
+
+
+def _paper_differs(answer: Prediction) -> bool:
+    """Whether what the paper's settings take is worth a line beside what ours take."""
+    paper, days = answer.paper_settings_days, answer.training_days
+    if answer.method != "optimal" or days is None or answer.network is not None:
+        return False
+    return paper is None or days <= 0.99 * paper
+
+
+def prediction_doubts(
+    answer: Prediction, bench: str, rank: str | None, said: str | None
+) -> list[Doubt]:
+    """What would make it surer; ``bench`` is the command that measures it, ``rank`` the one that
+    looks for a machine with these GPUs, where the model has a name to rank it by, ``said`` the one
+    that writes out what is assumed, None where no flag does."""
+    if not answer.fits:
+        if rank is None:
+            return []
+        command = rank.partition(" --gpus ")[0]
+        return [Doubt(about="machine", words="machines that it fits", command=command)]
+    doubts = []
+    if not answer.measured and answer.measure is not None:
+        how = f"about {minutes_words(answer.bench_minutes)} there settle it"
+        if " --keep " in bench:
+            how = "keep the model first, so that it can be measured and ranked"
+        words = f"nobody measured it on {_machine_words(answer)}; {how}"
+        doubts.append(Doubt(about="time", words=words, command=bench))
+    elif answer.measured and not answer.measured[0].here:
+        minutes = minutes_words(answer.bench_minutes)
+        words = f"measured elsewhere; about {minutes} tell what your own machine takes"
+        doubts.append(Doubt(about="time", words=words, command=bench))
+    if answer.training_days is None:
+        return doubts
+    if answer.assumptions:
+        change = "" if said is None else "; change what differs"
+        words = f"{'; '.join(answer.assumptions)}{change}"
+        doubts.append(Doubt(about="assumed", words=words, command=said or ""))
+    if rank is not None:
+        words = "which machine with this GPU to order, at what price"
+        doubts.append(Doubt(about="machine", words=words, command=rank))
+    return doubts
+
+
+def as_object(
+    answer: Prediction, bench: str, name: str, rank: str | None, said: str | None
+) -> Mapping[str, Any]:
+    """The JSON of the command: stable names, numbers as they are."""
+    from dataclasses import asdict
+
+    content = asdict(answer)
+    content["model"] = content.pop("target")
+    # What is read first is what the sentence says: the measured time where there is one, as in a
+    # ranking. What is predicted beside it keeps its place.
+    names = ("training_days", "training_days_low", "training_days_high", "settings")
+    content["predicted"] = {name: content[name] for name in names}
+    if answer.measured:
+        best = content["measured"][0]
+        content |= {"basis": "measured", "settings": best["settings"]}
+        content |= dict(zip(names, (best["training_days"], *answer.measured[0].ends), strict=False))
+    content["verdict"] = {
+        "sentence": first_sentence(answer, name),
+        "days": {
+            "training_days": content["training_days"],
+            "low": content["training_days_low"],
+            "high": content["training_days_high"],
+            "basis": content["basis"],
+        },
+        "doubts": doubt_objects(prediction_doubts(answer, bench, rank, said)),
+    }
+    return content
+
+
+def as_text(
+    answer: Prediction,
+    bench: str,
+    name: str,
+    rank: str | None,
+    said: str | None,
+    *,
+    details: bool,
+    width: int,
+) -> str:
+    """The answer in words: the sentence, the times in a table, what would make it surer; with
+    ``details`` what it rests on and the settings."""
+    blocks = [fill(first_sentence(answer, name), width)]
+    if answer.measured and answer.training_days is None:
+        blocks[0] += f"\n{fill(f'It is not predicted: {answer.reason}.', width)}"
+    rows = _rows(answer)
+    if rows:
+        foot = "" if details else "\nSettings, and what it rests on: add --details."
+        table = to_table(rows, list(rows[0]), frozenset({"days", "hours"}), width=width)
+        blocks.append(table + foot)
+    if details:
+        lines = [
+            fill(words, width, initial_indent=f"  {label:<10}", subsequent_indent=" " * 12)
+            for label, words in _facts(answer)
+        ]
+        blocks += ["\n".join(lines)] if lines else []
+    blocks += doubt_block("To be sure", prediction_doubts(answer, bench, rank, said), width)
+    return "\n\n".join(blocks)
+
+
+def _rows(answer: Prediction) -> list[dict[str, str]]:
+    """The times of a prediction side by side, in hours where the sentence has them so."""
+    rows: list[dict[str, str]] = []
+    first = answer.measured[0].training_days if answer.measured else answer.training_days
+    in_hours = first is not None and 0 < first < 1
+    unit = "hours" if in_hours else "days"
+
+    def rounded(days: float) -> str:
+        return days_rounded(days * 24 if in_hours else days)
+
+    def add(
+        how: str,
+        days: float | None,
+        low: float | None,
+        high: float | None,
+        mark: str = PREDICTED_MARK,
+    ) -> None:
+        ends = "-"
+        if low is not None and high is not None and rounded(low) != rounded(high):
+            ends = f"{rounded(low)}–{rounded(high)}"
+        figure = "-" if days is None else f"{mark}{rounded(days)}"
+        rows.append({"how": how, unit: figure, "9 in 10 such runs": ends})
+
+    if answer.measured:
+        best = answer.measured[0]
+        add("measured " + _where(answer), best.training_days, *best.ends, mark="")
+    days = answer.training_days
+    if days is not None:
+        ours = "the settings that we write out"
+        if answer.method != "optimal":
+            ours = f"{answer.method} settings"
+        ours = f"predicted, with {ours}"
+        add(ours, days, answer.training_days_low, answer.training_days_high)
+        paper = answer.paper_settings_days
+        if _paper_differs(answer) and paper is not None:
+            low, high = answer.paper_settings_days_low, answer.paper_settings_days_high
+            if low == high:  # a search with them was run on these GPUs
+                add("measured, with the paper's settings", paper, None, None, mark="")
+            else:
+                add("predicted, with the paper's settings", paper, low, high)
+        elif _paper_differs(answer):
+            rows.append(
+                {
+                    "how": "predicted, with the paper's settings",
+                    unit: "-",
+                    "9 in 10 such runs": "do not fit",
+                }
+            )
+        ends = answer.other_software_days_low, answer.other_software_days_high
+        if ends[0] is not None:
+            add("predicted, with other software", None, *ends)
+    if answer.one_machine_days is not None:
+        ends = answer.one_machine_days_low, answer.one_machine_days_high
+        add("predicted, on one of the machines", answer.one_machine_days, *ends)
+    if answer.analytic_days is not None and answer.fits:
+        add(
+            "the paper's estimate: all FLOPs at the peak", answer.analytic_days, None, None, mark=""
+        )
+    return rows
+
+
+def _where(answer: Prediction) -> str:
+    best = answer.measured[0]
+    where = "here" if best.here else "elsewhere"
+    if not best.measured_on:
+        return where
+    return f"{where} on {day_words(date.fromisoformat(best.measured_on))}"
+
+
+def _model_words(answer: Prediction) -> str:
+    """What was counted, so that a reader can hold it against what he knows of the model."""
+    words = f"{count_words(answer.parameters)} parameters"
+    if answer.active_parameters < answer.parameters:
+        words += f", {count_words(answer.active_parameters)} of them for a token"
+    return words
+
+
+def _facts(answer: Prediction) -> list[tuple[str, str]]:
+    """The rest of it, by name."""
+    facts = [("model", _model_words(answer))]
+    if answer.measured and answer.measured[0].settings is not None:
+        facts.append(("measured", f"with {settings_words(answer.measured[0].settings)}"))
+    if answer.training_days is not None:
+        facts.append(("rests on", answer.reason.removeprefix("not measured: ")))
+    if answer.settings is not None:
+        best = settings_words(answer.settings)
+        if answer.fitting:
+            best += f"; the fastest of {len(answer.fitting)} that fit"
+        facts.append(("settings", best))
+    return facts

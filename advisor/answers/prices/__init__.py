@@ -1,0 +1,1 @@
+"""Answers about prices: the ledger, its check, owning against renting."""

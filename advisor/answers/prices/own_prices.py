@@ -1,0 +1,112 @@
+"""What is said of machines and quotes that the user entered (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import date
+from typing import NamedTuple
+
+from advisor.answers.build_words import gpus_words
+from advisor.answers.checklist import of_typed_store
+from advisor.costs.amounts import usd_as_quoted
+from advisor.costs.own_machines import (
+    QUOTE_COLUMNS,
+    OwnMachine,
+    machine_cells,
+    quoted,
+    read_machine,
+)
+from advisor.costs.own_quotes_csv import quote_cells
+from advisor.costs.typed_row import RowError
+from advisor.parse import InputError, shown
+from advisor.ranking.snapshot import Snapshot
+from price_catalog.builds import GPU_COUNTS, enumerate_builds
+from price_catalog.model import Gpu, Host, Quote
+
+
+class MachineChange(NamedTuple):
+    """A machine as it is to be kept."""
+
+    machine: OwnMachine
+    price_changed: bool
+    """Whether its price is new, or says something else than the one that it corrects."""
+
+
+def change_machine(
+    cells: Mapping[str, str], snapshot: Snapshot, corrected: Host | None, *, today: date
+) -> MachineChange | list[RowError]:
+    """A new machine, or the ``corrected`` one, from all its cells; or all that is wrong."""
+    held = None if corrected is None else own_quote_of(corrected, snapshot)
+    before = {} if held is None else quote_cells(held, {})
+    changed = any(
+        cells.get(name, "").strip() != before.get(name, "")
+        for name in QUOTE_COLUMNS
+        if held is None or cells.get(name) is not None
+    )
+    made = read_machine(
+        cells,
+        snapshot.gpus,
+        snapshot.hosts,
+        (quote.quote_id for quote in snapshot.quotes),
+        today=today,
+        replaces=corrected,
+        corrects=held.quote_id if held is not None and changed else "",
+    )
+    if isinstance(made, list):
+        return made
+    if corrected is not None and (made.host.gpu_id is None) != (corrected.gpu_id is None):
+        message = (
+            "a machine stays with its GPUs or without: delete it with "
+            + of_typed_store(f"advisor prices delete --machine {quoted(corrected.name)}")
+            + ", and add it anew"
+        )
+        return [RowError(row=None, column="gpu", message=message)]
+    return MachineChange(made, changed)
+
+
+def cells_of(host: Host, snapshot: Snapshot) -> dict[str, str]:
+    """A machine of the user's with its price, as somebody would type both."""
+    held = own_quote_of(host, snapshot)
+    prices = {} if held is None else quote_cells(held, {})
+    return {name: prices.get(name, "") for name in QUOTE_COLUMNS} | machine_cells(
+        host, snapshot.gpus
+    )
+
+
+def own_quote_of(host: Host, snapshot: Snapshot) -> Quote | None:
+    """The newest quote that the user entered for a machine; None where there is none."""
+    corrected = {quote.corrects for quote in snapshot.quotes}
+    own = [
+        quote
+        for quote in snapshot.quotes
+        if quote.item_id == host.host_id
+        and quote.item_kind in ("host", "server")
+        and quote.origin == "local"
+        and quote.quote_id not in corrected
+    ]
+    return max(own, key=lambda quote: (quote.quoted_on, quote.quote_id), default=None)
+
+
+def quote_to_correct(quote_id: str, snapshot: Snapshot) -> Quote:
+    """The quote of this id. Raises InputError."""
+    wanted = quote_id.strip()
+    for quote in snapshot.quotes:
+        if quote.quote_id == wanted:
+            return quote
+    listed = of_typed_store("advisor prices list")
+    raise InputError(f"no quote is called {shown(wanted)}: see {listed}")
+
+
+def kept_words(made: OwnMachine, gpus: Iterable[Gpu], what: str) -> list[str]:
+    """What was kept of a machine, and what becomes of it in a ranking."""
+    host, quote = made
+    lines = [
+        f"{what}: {host.name}, {usd_as_quoted(quote.price_usd)}, {quote.vendor}, {quote.quoted_on}"
+    ]
+    counts = {*GPU_COUNTS, host.max_gpus}
+    builds = enumerate_builds(gpus, [host], sorted(counts))
+    builds = tuple(build for build in builds if build.gpu.gpu_id in (host.gpu_id, *host.supported))
+    for build in builds:
+        if build.obstacle is not None:
+            lines.append(f"{gpus_words(build)} in it is not ranked: {build.obstacle}")
+    return lines

@@ -1,0 +1,268 @@
+"""What owning and renting cost, as tables for a person: three digits, what is not counted last."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from advisor.answers.checklist import Doubt, doubt_block, quoted
+from advisor.answers.prices.ownership import Ownership, chosen_build
+from advisor.answers.prices.ownership_rows import cost_rows, rent_row
+from advisor.answers.prices.ownership_words import cost_sentence, finishes, rent_sentence
+from advisor.answers.wording import price_day_words, rests_on_words, runs_words
+from advisor.costs.amounts import age_words, usd_and_cents, usd_rounded
+from advisor.costs.tco import PAPER_TERMS, CostTerms
+from advisor.tables.filled import fill
+from advisor.tables.text_table import to_table
+from bench_runner.typed_numbers import percent
+from price_catalog.providers import written_provider
+
+if TYPE_CHECKING:
+    from advisor.costs.rental import BreakEven
+
+OLD_RENT_DAYS = 120
+"""From which age on a rental price is worth asking for anew: rents fall within months."""
+_FLAGS = {
+    "resale": "--resale 20%",
+    "financing": "--financing 5%",
+    "hosting": "--hosting 30",
+    "staff": "--staff 2000",
+    "electricity": "--electricity 0.15",
+}
+"""How each term is counted."""
+_TERM_FLAGS = {
+    "lifetime_years": "lifetime-years",
+    "utilisation": "utilisation",
+    "electricity_usd_per_kwh": "electricity",
+    "pue": "pue",
+    "hosting_usd_per_u_month": "hosting",
+    "staff_usd_per_year": "staff",
+    "resale_share": "resale",
+    "financing_rate": "financing",
+}
+
+
+def cost_text(owned: Ownership, width: int, *, details: bool) -> str:
+    """What owning costs: the answer, the terms that are counted, then what is not; with
+    ``details`` every term, and what the figures rest on."""
+    mark = owned.mark
+    terms = cost_rows(owned)
+    # Of a machine that is there all of it may be nothing: then that is said.
+    counted = [row for row in terms if details or row["life_usd"] != 0 or row["term"] == "whole"]
+    years = f"{owned.own.terms.lifetime_years:f} years"
+    table = to_table(
+        [
+            {
+                "": row["term"],
+                years: _usd(row["life_usd"]),
+                "a year": _usd(row["year_usd"]),
+                "a run": _usd(row["experiment_usd"], mark if row["experiment_usd"] else ""),
+            }
+            for row in counted
+        ],
+        ("", years, "a year", "a run"),
+        frozenset({years, "a year", "a run"}),
+    )
+    how = [
+        fill(f"{row['term']}: {row['how']}", width, initial_indent="  ", subsequent_indent="    ")
+        for row in counted
+        if row["term"] not in ("whole", "hardware")
+    ]
+    facts = [fill(f"  {_price_line(owned)}", width, subsequent_indent="    "), *how]
+    blocks = [fill(cost_sentence(owned), width), table, "\n".join(facts)]
+    blocks += doubt_block("Not counted", cost_doubts(owned), width)
+    return "\n\n".join([*blocks, *(_rests_on(owned, (), width) if details else ())])
+
+
+def _rests_on(owned: Ownership, evens: Sequence[BreakEven], width: int) -> list[str]:
+    """The quotes, the time, the power and the rents behind the figures, with their sources."""
+    candidates, i, build = owned.candidates, owned.position, owned.build
+    quotes = [("machine", candidates.host_quotes[i])]
+    if build.host.gpu_id is None:  # else the machine's price has its GPUs in it
+        quotes.append(("one GPU", candidates.gpu_quotes[i]))
+    facts = []
+    for name, quote in quotes:
+        assert quote is not None  # only builds with a price are asked about
+        where = quote.url or quote.file or quote.source_id
+        said = f"{usd_and_cents(quote.price_usd)}, {quote.label}, {quote.quoted_on}"
+        facts.append((name, f"{said}, {where}"))
+    best = candidates.times[i]
+    if best is not None and best.chosen is not None:
+        facts.append(("time", rests_on_words(best.chosen)))
+    facts.append(("power", owned.power))
+    for even in evens:
+        rental = even.offer.middle
+        whose, where = written_provider(rental.provider), rental.url or rental.source_id
+        said = f"{whose}, {rental.priced_on}, {where}"
+        one = "" if even.offer.times == 1 else " for one GPU"
+        facts.append((even.offer.kind, f"the middle of {even.offer.providers}{one}: {said}"))
+    label = max(len(name) for name, _ in facts) + 4
+    lines = [
+        fill(
+            words,
+            width,
+            initial_indent=f"  {name}".ljust(label),
+            subsequent_indent=" " * label,
+            break_long_words=False,
+        )
+        for name, words in facts
+    ]
+    return ["\n".join(["Rests on", *lines])]
+
+
+def _price_line(owned: Ownership) -> str:
+    candidates, i = owned.candidates, owned.position
+    gpu, host = candidates.gpu_quotes[i], candidates.host_quotes[i]
+    assert gpu is not None and host is not None  # only builds with a price are asked about
+    age = price_day_words(min(gpu.quoted_on, host.quoted_on), owned.as_of)
+    age = "yours already" if owned.build.host_owned else age
+    use = owned.own.terms.utilisation
+    trains = "it trains all the time" if use == 1 else f"it trains {percent(use)} of its life"
+    return f"hardware: {age}; {trains}"
+
+
+def cost_doubts(owned: Ownership) -> list[Doubt]:
+    """What the sum leaves out, with the flag that counts it."""
+    own, terms = owned.own, owned.own.terms
+    command = _command("cost", owned)
+    if not terms.electricity_usd_per_kwh:
+        watts = f" of {owned.watts_words}" if owned.watts_words else ""
+        words = f"electricity{watts}: state what a kWh costs you"
+        doubts = [Doubt(about="power", words=words, command=f"{command} --electricity 0.15")]
+    else:
+        doubts = []
+    left = [
+        flag
+        for term, flag in _FLAGS.items()
+        if term != "electricity" and not getattr(own, f"{term}_usd")
+    ]
+    if terms.hosting_usd_per_u_month and not own.hosting_usd:
+        words = "hosting: this machine stands on the floor; in a rack it takes some units"
+        doubts.append(Doubt(about="room", words=words, command=f"{command} --rack-units 4"))
+        left.remove(_FLAGS["hosting"])
+    if left:
+        names = [flag.partition(" ")[0].removeprefix("--") for flag in left]
+        words = f"{', '.join(names)}: 0 until you say"
+        doubts.append(Doubt(about="other", words=words, command=f"{command} {' '.join(left)}"))
+    return doubts
+
+
+def rent_text(
+    owned: Ownership,
+    evens: list[BreakEven],
+    number: Decimal | None,
+    width: int,
+    *,
+    details: bool,
+) -> str:
+    """What renting costs beside owning: the answer, a row for each way to rent, the doubts; with
+    ``details`` what the figures rest on."""
+    days = owned.training_days
+    assert days is not None  # else there is nothing to compare
+    mark, runs = owned.mark, "" if number is None else f"{number:,f} runs"
+    life = f"{owned.own.terms.lifetime_years:f} years"
+    rows = []
+    for even in evens:
+        offer, exact = even.offer, rent_row(owned, even, days, number)
+        row = {
+            "": offer.kind,
+            "an hour": usd_and_cents(offer.price_per_hour_usd),
+            "others ask": f"{usd_and_cents(offer.low_usd)} to {usd_and_cents(offer.high_usd)}",
+            "a run": _usd(even.rent_per_experiment_usd, mark),
+            "buying pays": _pays(even) if finishes(owned) else "not in its life",
+            life: _usd(exact["whole_life_usd"]),
+            "price": age_words(offer.middle.priced_on, owned.as_of),
+        }
+        if number is not None:
+            row[runs] = _usd(exact[f"{number:f}_experiments_usd"], mark)
+        rows.append(row)
+    own = {name: "" for name in rows[0]} | {
+        "": "own",
+        "a run": _usd(owned.own.experiment_usd(days), mark),
+        life: _usd(owned.own.life_usd),
+    }
+    # A cell that is not asked for is left blank, not said to be missing.
+    rows = [{name: text or "–" for name, text in row.items()} for row in (*rows, own)]
+    columns = [name for name in rows[0] if name != "price"] + ["price"]
+    right = frozenset({"an hour", "a run", life, runs})
+    table = to_table(rows, columns, right)
+    for spared in ("others ask", "price"):  # CSV and JSON have them; the doubts tell an old price
+        if max(map(len, table.splitlines())) > width:
+            columns.remove(spared)
+            table = to_table(rows, columns, right)
+    blocks = [fill(rent_sentence(owned, evens), width), table]
+    doubts = rent_doubts(owned, evens, number)
+    blocks += doubt_block("Before you decide", doubts, width)
+    return "\n\n".join([*blocks, *(_rests_on(owned, evens, width) if details else ())])
+
+
+def _pays(even: BreakEven) -> str:
+    if even.experiments is None:
+        return "never"
+    if even.offer.kind == "reserved" or even.experiments <= 1:
+        return "from the first run"
+    assert even.utilisation is not None  # it comes with the experiments
+    if even.utilisation > 1:
+        return "not in its life"
+    return f"from {runs_words(even.experiments)} ({percent(even.utilisation)} use)"
+
+
+def rent_doubts(
+    owned: Ownership, evens: Sequence[BreakEven], number: Decimal | None
+) -> list[Doubt]:
+    """How old the rents are, what is billed on top, and what owning leaves out; ``number`` are the
+    training runs that were asked about."""
+    doubts = []
+    rental = evens[0].offer.middle
+    words = []
+    if (owned.as_of - rental.priced_on).days >= OLD_RENT_DAYS:
+        words.append(f"the price is {age_words(rental.priced_on, owned.as_of)} old")
+    if rental.leaves_out:
+        words.append(f"{rental.leaves_out} are billed on top")
+    told = [f"{', '.join(words)} ({written_provider(rental.provider)})"] if words else []
+    if (count := evens[0].offer.times) > 1:
+        told.append(
+            f"nobody is known to rent out {count} in one machine: {count} times the price of one"
+        )
+    if told:
+        text = "; ".join(told)
+        doubts.append(Doubt(about="rent", words=text, command="advisor prices refresh"))
+    if not owned.own.terms.electricity_usd_per_kwh:
+        runs = "" if number is None else f" --experiments {number:f}"
+        doubts.append(
+            Doubt(
+                about="power",
+                words="owning does not count electricity here: state what a kWh costs you",
+                command=f"{_command('rent', owned)}{runs} --electricity 0.15",
+            )
+        )
+    return doubts
+
+
+def _command(name: str, owned: Ownership) -> str:
+    build = owned.build
+    usual = chosen_build(owned.candidates, build.gpu_count, None) == owned.position
+    machine = "" if usual else f" --machine {quoted(build.host.host_id)}"
+    return (
+        f"advisor prices {name} --model {quoted(owned.candidates.model.recipe_id)} "
+        f"--gpu {quoted(build.gpu.gpu_id)} --count {build.gpu_count}{machine}"
+        f"{_stated(owned.own.terms)}{owned.asked}"
+    )
+
+
+def _stated(terms: CostTerms) -> str:
+    """The flags that say again what was said of the terms."""
+    shares = ("utilisation", "resale_share", "financing_rate")
+    words = ""
+    for name, flag in _TERM_FLAGS.items():
+        value = getattr(terms, name)
+        if value != getattr(PAPER_TERMS, name):
+            percent = name in shares
+            number = f"{(value * 100 if percent else value).normalize():f}"
+            words += f" --{flag} {number}{'%' if percent else ''}"
+    return words
+
+
+def _usd(amount: Decimal | None, mark: str = "") -> str:
+    return "not known" if amount is None else f"{mark}{usd_rounded(amount)}"

@@ -1,0 +1,111 @@
+"""What can be built and what its parts cost, as text for a person; CSV and JSON have all of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+from advisor.answers.checklist import with_command
+from advisor.costs.amounts import counted as counted_of
+from advisor.costs.amounts import usd_and_cents, usd_rounded
+from advisor.tables.filled import fill
+from advisor.tables.text_table import cut_words, to_table
+
+MOST_OBSTACLES = 6
+"""How many obstacles are told before the rest is counted."""
+_BASIS = {"estimated": "≈"}
+
+
+def builds_text(rows: Sequence[Mapping[str, Any]], command: str, width: int) -> str:
+    """What can be built with its power first; of the rest why not, by reason."""
+    by_answer = {
+        answer: [row for row in rows if row["can_be_built"] == answer]
+        for answer in ("yes", "not known", "no")
+    }
+    can, unknown, cannot = by_answer.values()
+    counts = [f"{f'{len(can):,}' if can else 'None'} of {len(rows):,} builds can be put together"]
+    counts += [f"{len(cannot):,} cannot"] if cannot else []
+    are = "is" if len(unknown) == 1 else "are"
+    counts += [f"{len(unknown):,} {are} not known to fit"] if unknown else []
+    blocks = [fill(f"{', '.join(counts)}.", width)]
+    if can:
+        names = cut_words([row["build"] for row in can], max(width - 48, 30))
+        table = [
+            {
+                "build": name,
+                "at the wall": _watts(row),
+                "120 V": _amps(row["amps_120v"]),
+                "208 V": _amps(row["amps_208v"]),
+                "heat, BTU/h": f"{row['btu_per_h']:,}" if row["btu_per_h"] else "not known",
+            }
+            for name, row in zip(names, can, strict=True)
+        ]
+        columns = tuple(table[0])
+        spare = ("heat, BTU/h", "208 V")
+        blocks.append(to_table(table, columns, frozenset(columns[1:]), width=width, spare=spare))
+    lines = []
+    for title, which, key in (
+        ("Not known to fit, because nobody states", unknown, "not_known"),
+        ("Cannot be built", cannot, "obstacle"),
+    ):
+        counted = Counter(str(row[key]) for row in which).most_common()
+        if counted:
+            lines.append(f"{title}:")
+        for words, number in counted[:MOST_OBSTACLES]:
+            lines.append(fill(f"  {number:,}  {words}", width, subsequent_indent="     "))
+        if len(counted) > MOST_OBSTACLES:
+            rest = sum(number for _, number in counted[MOST_OBSTACLES:])
+            others = counted_of(len(counted) - MOST_OBSTACLES, "other reason")
+            lines.append(f"  {rest:,}  for {others}")
+    if lines:
+        blocks.append("\n".join(lines))
+    words = "Every build with slots, lanes, memory, weight and noise:"
+    blocks.append(with_command(words, command, width))
+    return "\n\n".join(blocks)
+
+
+def _watts(row: Mapping[str, Any]) -> str:
+    if row["wall_w"] is None:
+        return "not known"
+    return f"{_BASIS.get(row['wall_w_is'], '')}{row['wall_w']:,} W"
+
+
+def _amps(text: str | None) -> str:
+    """``20 A`` for ``15.3 (20 A breaker)``: the breaker that carries it for hours."""
+    if text is None:
+        return "not known"
+    return text.partition("(")[2].removesuffix(")").removesuffix(" breaker")
+
+
+def parts_text(rows: Iterable[Mapping[str, Any]], width: int) -> str:
+    """Each machine with its sum, then its parts with the price that counts and its age."""
+    blocks = []
+    for machine, group in groupby(rows, key=lambda row: row["machine"]):
+        parts = list(group)
+        total = sum(_counting(part)[0] for part in parts)
+        oldest = min(_counting(part)[1] for part in parts)
+        head = f"{machine}: {usd_rounded(total)}, the oldest price of {oldest:%B %Y}"
+        details = cut_words([part["part"] for part in parts], max(width - 60, 20))
+        lines = []
+        for part, detail in zip(parts, details, strict=True):
+            usd, day = _counting(part)
+            vendor = part["vendor"] if part["counts"] == "quote" else "as listed"
+            price = f"{usd_and_cents(usd):>10}"
+            role = cut_words([part["role"]], 20)[0]
+            lines.append(f"  {role:20} {detail:{max(width - 60, 20)}} {price}  {day} {vendor}")
+        blocks.append("\n".join([fill(head, width), *(line[:width].rstrip() for line in lines)]))
+    head = (
+        f"{len(blocks)} machines are sums of parts. A part costs what its list says, or what a "
+        "better quote asks. Each price with its vendor: advisor prices parts --format csv"
+    )
+    return "\n\n".join([fill(head, width), *blocks])
+
+
+def _counting(part: Mapping[str, Any]) -> tuple[Any, Any]:
+    """The price that counts of a part, and its day."""
+    quoted = part["counts"] == "quote"
+    return (
+        (part["quote_usd"], part["quote_date"]) if quoted else (part["list_usd"], part["list_date"])
+    )

@@ -1,0 +1,1 @@
+"""The answer to `advisor rank`: its sentence, table, doubts and exports."""

@@ -1,0 +1,146 @@
+"""How old the price of first place is, whom to ask again, and what else is asked (pure)."""
+
+from __future__ import annotations
+
+from datetime import date
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from advisor.answers.build_words import in_machine, short_gpus_words
+from advisor.answers.checklist import Doubt, quoted
+from advisor.answers.price_facts import as_quoted, newer_words, prices_told
+from advisor.answers.ranking.on_sale import (
+    ASKED_OF,
+    days_at,
+    offer_words,
+    orderable,
+    parts_sellers,
+    quoted_whole,
+)
+from advisor.answers.wording import is_unquoted, price_day
+from advisor.costs.amounts import age_words, usd_rounded
+from advisor.costs.price_book import STALE_DAYS
+from advisor.ranking.rank import RankedRow, Ranking
+
+if TYPE_CHECKING:
+    from price_catalog.model import Quote
+
+MOST_WORDS = 2
+"""How much is said of a price, what matters most first; ``--details`` has the rest."""
+YOUNG_DAYS = 60
+"""A price of fewer days needs no word."""
+
+
+def price_doubt(ranking: Ranking, row: RankedRow) -> Doubt | None:
+    """How old the price is, whether anybody sells at it, and what it may be instead."""
+    if row.build.host_owned:
+        return None
+    day, today = price_day(row), date.today()
+    candidates = ranking.candidates
+    words = []
+    i = ranking.order[row.rank - 1]
+    if candidates.overtaken[i]:
+        card = candidates.prices["gpu", row.build.gpu.gpu_id]
+        alone = card.price_usd * row.build.gpu_count * row.build.machines
+        words.append(
+            f"its GPUs alone cost {usd_rounded(alone)} since ({card.label}, {card.quoted_on:%B %Y})"
+        )
+    elif not candidates.offered[i]:
+        what = f"{short_gpus_words(row.build)} {in_machine(row.build)}"
+        price = usd_rounded(row.overall_cost_usd)
+        words.append(f"nobody is known to sell {what} at {price}")
+    elif is_unquoted(row.build, row.host_quote):
+        vendor, age = row.host_quote.vendor, age_words(day, today)
+        words.append(f"nobody quoted this total, {age} old: ask {vendor} for a quote")
+    elif (today - day).days >= YOUNG_DAYS:
+        words.append(f"{age_words(day, today)} old: {_whom_to_ask(row)}")
+    if any(_has_tax(quote) for quote in (row.host_quote, row.gpu_quote)):
+        words.append("its price includes tax, those of others do not")
+    unseen = [quote.label for quote in (row.host_quote, row.gpu_quote) if _is_unseen(quote, today)]
+    if unseen:
+        words.append(f"told by others: no page of {unseen[0]} shows it")
+    dearer = [offer for offer in orderable(ranking)[1:] if offer.misses == "budget"]
+    words += [f"to order today {offer_words(ranking, offer)}" for offer in dearer]
+    budget = ranking.question.budget_usd
+    if budget is not None and row.overall_cost_high_usd > budget:
+        words.append(f"others ask up to {usd_rounded(row.overall_cost_high_usd)}, over the budget")
+    newer = (newer_words(told, today) for told in prices_told(row, today))
+    others = (_whole_machine(ranking, row), _cheaper_box(ranking, row), *newer)
+    words += [text for text in others if text is not None]
+    if not words:
+        return None
+    quote = row.host_quote
+    item = row.build.gpu.gpu_id if row.build.host.gpu_id is None else quote.item_id
+    return Doubt(
+        about="price",
+        words="; ".join(words[:MOST_WORDS]),
+        command=f"advisor prices list --item {quoted(item)}",
+    )
+
+
+def _whom_to_ask(row: RankedRow) -> str:
+    """``ask Kiebel again``; of what one puts together, who sells what of it."""
+    gpus, host = row.gpu_quote, row.host_quote
+    if row.build.host.gpu_id is not None:
+        if host.kind not in ASKED_OF:
+            return "ask for new quotes"
+        own = as_quoted(host)
+        asks = "" if own is None else f", who asks {own}"
+        return f"ask {host.vendor} again{asks}"
+    sellers = parts_sellers(gpus, host)
+    if sellers is None:
+        return "ask for new quotes"
+    cards, rest = sellers
+    if cards == rest:
+        return f"ask {rest} again"
+    what = "the GPU" if row.build.gpu_count == 1 else "the GPUs"
+    return f"ask {cards} for {what}, {rest} for the rest"
+
+
+def _has_tax(quote: Quote) -> bool:
+    return "tax" in (quote.includes or "").replace(",", ";").lower().replace(" ", "").split(";")
+
+
+def _is_unseen(quote: Quote, today: date) -> bool:
+    """Whether a seller's price of the last year ships with neither its page nor a file."""
+    shown = quote.url or quote.file or quote.origin == "local" or quote.kind not in ASKED_OF
+    return not shown and (today - quote.quoted_on).days < STALE_DAYS
+
+
+def _whole_machine(ranking: Ranking, row: RankedRow) -> str | None:
+    """Where first place is a sum of parts or options: the best machine that somebody sells whole
+    at a price of his own."""
+    candidates = ranking.candidates
+    first = ranking.order[row.rank - 1]
+    if not candidates.is_summed(first) or row.build.gpus_owned or not candidates.offered[first]:
+        return None
+    assembled = row.build.host.gpu_id is not None
+    words = "" if assembled else "you put it together; "
+    i = quoted_whole(ranking)
+    if i is not None:
+        other, cost = candidates.builds[i], candidates.cost_usd(i)
+        assert cost is not None  # it is on sale
+        best = "quoted whole" if assembled else "the best that is sold whole"
+        return (
+            f"{words}{best}: {short_gpus_words(other)} "
+            f"{in_machine(other)}, {usd_rounded(cost)}, {days_at(ranking, i)}"
+        )
+    return words.removesuffix("; ") or None
+
+
+def _cheaper_box(ranking: Ranking, row: RankedRow) -> str | None:
+    """The cheapest machine with the same GPUs, where that saves something."""
+    candidates, build = ranking.candidates, row.build
+    cents, limit = candidates.cents, ranking.question.max_days
+    own = cents[ranking.order[row.rank - 1]]
+    cheaper = [
+        (cents[i], i)
+        for i in candidates.alike[build.cards]
+        if cents[i] < own
+        and (limit is None or candidates.days[i] <= limit)
+        and (ranking.all_alike or candidates.offered[i])
+    ]
+    if not cheaper:
+        return None
+    usd, i = min(cheaper)
+    return f"the same GPUs {in_machine(candidates.builds[i])}: {usd_rounded(Decimal(usd) / 100)}"

@@ -1,0 +1,367 @@
+"""The answer of a ranking in words, as JSON and as CSV."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+from typing import Any
+
+from advisor.answers.build_words import build_words, gpus_words, supply_words
+from advisor.answers.checklist import Doubt, doubt_objects
+from advisor.answers.price_facts import machine_object, price_objects
+from advisor.answers.ranking.budgets import budget_words, typed_object
+from advisor.answers.ranking.confidence import how_sure
+from advisor.answers.ranking.on_sale import Offer
+from advisor.answers.ranking.scaling_words import faster_than_linear, key_of
+from advisor.answers.ranking.uncertainty_lines import doubt_lines, settle_object
+from advisor.answers.ranking.verdict import verdict
+from advisor.answers.wording import (
+    RULE_WORDS,
+    is_own_price,
+    price_day,
+    price_marks,
+    rests_on_words,
+    settings_words,
+)
+from advisor.costs.amounts import days_exact, usd_whole
+from advisor.costs.price_book import RULE_WORDS as PRICE_RULE_WORDS
+from advisor.ranking.candidates import Candidates
+from advisor.ranking.question import Question
+from advisor.ranking.rank import ExcludedRow, RankedRow, Ranking
+from advisor.ranking.times import TrainingTime
+from advisor.tables.table_formats import to_csv
+from bench_runner.records import Settings
+from price_catalog.builds import Build
+
+
+def ranked_object(row: RankedRow) -> dict[str, Any]:
+    """One ranked build as the JSON of `advisor rank` has it."""
+    time, today = row.time, date.today()
+    return {
+        "rank": row.rank,
+        "gpu": row.build.gpu.name,
+        "gpu_count": row.build.gpu_count,
+        "machines": row.build.machines,
+        "host": row.build.host.name,
+        "overall_cost_usd": row.overall_cost_usd,
+        "overall_cost_low_usd": row.overall_cost_low_usd,
+        "overall_cost_high_usd": row.overall_cost_high_usd,
+        "training_days": row.training_days,
+        "training_days_low": row.training_days_low,
+        "training_days_high": row.training_days_high,
+        "comparison_factor": time.comparison_factor,
+        "experiment_cost_usd": row.experiment_cost_usd,
+        "basis": time.basis,
+        "rests_on": time.rests_on,
+        "rests_on_words": rests_on_words(time),
+        "evidence_pieces": time.evidence_pieces,
+        "evidence_nearest": time.evidence_nearest,
+        "measured_days_other_settings": time.measured_otherwise_days,
+        "training_days_paper_settings": time.paper_settings_days,
+        "training_days_paper_settings_low": time.paper_settings_days_low,
+        "training_days_paper_settings_high": time.paper_settings_days_high,
+        "training_days_other_software_low": time.other_software_days_low,
+        "training_days_other_software_high": time.other_software_days_high,
+        "timing": time.timing,
+        "source": time.source_id,
+        "measured_on": time.measured_on,
+        "method": time.method,
+        "settings": settings_object(time.settings),
+        "batch_size": batch_of(time),
+        "implied_mfu": time.implied_mfu,
+        "verdict": time.verdict,
+        "verdict_reason": time.verdict_reason,
+        "price_dates": {"gpu": row.gpu_quote.quoted_on, "host": row.host_quote.quoted_on},
+        "price_marks": {
+            "gpu": price_marks(row, row.gpu_quote, today),
+            "host": price_marks(row, row.host_quote, today),
+        },
+        "gpus_owned": row.build.gpus_owned,
+        "whole_server": row.build.host.gpu_id is not None,
+        "power_limit_w": None if row.build.limit is None else row.build.limit.watts,
+        "own_machine": row.build.host.is_own_quote,
+        "own_price": is_own_price(row.gpu_quote) or is_own_price(row.host_quote),
+        "prices": {
+            "gpu_usd": row.gpu_quote.price_usd,
+            "gpu_vendor": row.gpu_quote.vendor,
+            "gpu_kind": row.gpu_quote.kind,
+            "host_usd": row.host_quote.price_usd,
+            "host_vendor": row.host_quote.vendor,
+            "host_kind": row.host_quote.kind,
+        },
+        "prices_told": price_objects(row, today),
+        "machine": machine_object(row.build),
+        "on_pareto_front": row.on_pareto_front,
+        "tied_with_first": row.tied_with_first,
+    }
+
+
+def batch_of(time: TrainingTime) -> int | None:
+    """The samples of an optimiser step that its settings make up, where they are known."""
+    settings = time.settings
+    if settings is None or settings.micro_batch_size is None:
+        return None
+    passes = settings.gradient_accumulation_steps
+    return None if passes is None else settings.micro_batch_size * passes * time.gpu_count
+
+
+def settings_object(settings: Settings | None) -> dict[str, Any] | None:
+    """Settings as a JSON object."""
+    if settings is None:
+        return None
+    return {name: getattr(settings, name) for name in Settings.__dataclass_fields__}
+
+
+def excluded_object(row: ExcludedRow, *, replaced_time: bool = False) -> dict[str, Any]:
+    """One left-out build as the JSON of `advisor rank` has it; or, with ``replaced_time``, a
+    published time that an estimate stands in for: its build is counted elsewhere."""
+    return {
+        "gpu": row.build.gpu.name,
+        "gpu_count": row.build.gpu_count,
+        "machines": row.build.machines,
+        "host": row.build.host.name,
+        "own_machine": row.build.host.is_own_quote,
+        "reason": row.reason,
+        "detail": row.detail,
+        "overall_cost_usd": row.overall_cost_usd,
+        "training_days": row.training_days,
+        "replaced_time": replaced_time,
+    }
+
+
+def left_out_objects(ranking: Ranking) -> list[dict[str, Any]]:
+    """Every left-out build, then the published times that were replaced."""
+    rows = [excluded_object(row) for row in ranking.excluded()]
+    return rows + [excluded_object(row, replaced_time=True) for row in ranking.refused]
+
+
+CSV_COLUMNS = (
+    "rank",
+    "gpu",
+    "gpu_count",
+    "host",
+    "overall_cost_usd",
+    "overall_cost_low_usd",
+    "overall_cost_high_usd",
+    "training_days",
+    "training_days_low",
+    "training_days_high",
+    "comparison_factor",
+    "experiment_cost_usd",
+    "on_pareto_front",
+    "tied_with_first",
+    "basis",
+    "timing",
+    "source",
+    "measured_on",
+    "method",
+    "settings",
+    "implied_mfu",
+    "verdict",
+    "gpu_price_date",
+    "host_price_date",
+    "delivery",
+    "warranty",
+    "wall_w",
+    "wall_w_is",
+    "heat_btu_per_h",
+    "rack_units",
+    "noise_dba",
+    "weight_kg",
+    "gpu_link",
+    "power_limit_w",
+    "own_machine",
+    "own_price",
+    "reason",
+    "detail",
+    "machines",
+    "replaced_time",
+)
+
+
+def _ranked_objects(rows: Sequence[RankedRow]) -> list[dict[str, Any]]:
+    """The ranked builds, each with the fewer GPUs that it is faster than by more than their
+    number."""
+    faster = faster_than_linear(rows)
+    return [
+        {**ranked_object(row), "faster_than_linear_of": faster.get(key_of(row))} for row in rows
+    ]
+
+
+def flat_object(row: RankedRow) -> dict[str, Any]:
+    """One ranked build as a row of CSV."""
+    flat = ranked_object(row)
+    flat["gpu_price_date"] = row.gpu_quote.quoted_on
+    flat["host_price_date"] = row.host_quote.quoted_on
+    flat["delivery"], flat["warranty"] = row.host_quote.delivery, row.host_quote.warranty
+    flat |= flat.pop("machine")
+    flat["settings"] = settings_words(row.time.settings)
+    return flat
+
+
+def ranking_csv(answer: Ranking) -> str:
+    """Ranked builds first, then those left out, with their reason, in the same columns."""
+    rows = [flat_object(row) for row in answer.rows()]
+    rows.extend(left_out_objects(answer))
+    return to_csv(rows, CSV_COLUMNS)
+
+
+def verdict_object(ranking: Ranking, doubts: Sequence[Doubt]) -> dict[str, Any]:
+    """The first line of the answer and what it rests on, for a script; exact figures."""
+    said, today = verdict(ranking), date.today()
+    left_out = ranking.excluded_counts
+    found: dict[str, Any] = {
+        "sentence": said.sentence,
+        "build": None,
+        "price": None,
+        "days": None,
+        "chance_within_limit": None if said.chance is None else round(said.chance, 3),
+        "sure": how_sure(ranking) if len(ranking) else None,
+        "ties": [
+            _build_object(ranking.candidates.builds[i])
+            for i in ranking.order
+            if i in ranking.uncertainty.tied
+        ],
+        "doubts": doubt_objects(doubts),
+        "totals": {
+            "builds": len(ranking.candidates.builds),
+            "ranked": len(ranking),
+            "left_out": sum(left_out.values()),
+            "reasons": left_out,
+            "published_times_replaced": len(ranking.refused),
+        },
+    }
+    row = said.row
+    if row is not None:
+        day = price_day(row)
+        found["build"] = _build_object(row.build)
+        found["price"] = {
+            "usd": row.overall_cost_usd,
+            "low_usd": row.overall_cost_low_usd,
+            "high_usd": row.overall_cost_high_usd,
+            "date": day,
+            "age_days": (today - day).days,
+            "vendor": row.host_quote.vendor,
+            "kind": row.host_quote.kind,
+            "offered": ranking.candidates.offered[ranking.order[0]],
+            "less_than_its_gpus_since": ranking.candidates.overtaken[ranking.order[0]],
+        }
+        found["days"] = {
+            "training_days": row.training_days,
+            "low": row.training_days_low,
+            "high": row.training_days_high,
+            "basis": row.time.basis,
+        }
+    found["orderable"] = [_offer_object(ranking.candidates, offer) for offer in said.orderable]
+    return found
+
+
+def _offer_object(candidates: Candidates, offer: Offer) -> dict[str, Any]:
+    """A machine on sale that misses one limit, where nobody sells any of the answer."""
+    i, quote = offer.position, candidates.host_quotes[offer.position]
+    low, high = candidates.interval(i)
+    return {
+        **_build_object(candidates.builds[i]),
+        "usd": candidates.cost_usd(i),
+        "vendor": None if quote is None else quote.vendor,
+        "training_days": candidates.days[i],
+        "low": low,
+        "high": high,
+        "misses": offer.misses,
+        "chance_within_limit": None if offer.chance is None else round(offer.chance, 3),
+    }
+
+
+def _build_object(build: Build) -> dict[str, Any]:
+    return {
+        "gpu": build.gpu.name,
+        "gpu_count": build.gpu_count,
+        "machines": build.machines,
+        "host": build.host.name,
+    }
+
+
+def ranking_object(
+    answer: Ranking, at_face_value: Ranking, prices: str, doubts: Sequence[Doubt]
+) -> dict[str, Any]:
+    """The whole answer as the JSON of `advisor rank` has it.
+
+    ``excluded`` ends with the published times that are impossible, also of builds that are ranked
+    by an estimate instead: ``replaced_time`` tells them apart. The other rows are the builds that
+    the totals of the verdict count, each once.
+    """
+    question = answer.question
+    found: dict[str, Any] = {
+        "verdict": verdict_object(answer, doubts),
+        "model": answer.candidates.model.recipe_id,
+        "budget_usd": question.budget_usd,
+        "budget_typed": typed_object(question),
+        "max_days": question.max_days,
+        "rule": question.rule,
+        "lifetime_years": question.lifetime_years,
+        "prices": prices,
+        "evidence": answer.candidates.evidence,
+        "network": answer.candidates.network,
+        "ranked": _ranked_objects(answer.rows()),
+        "excluded": left_out_objects(answer),
+        "price_rule": PRICE_RULE_WORDS,
+        "price_doubts": doubt_lines(answer),
+        "settle": settle_object(answer),
+    }
+    if answer.candidates.evidence == "sound":
+        found["published_ranking"] = [
+            {
+                "rank": row.rank,
+                "gpu": row.build.gpu.name,
+                "gpu_count": row.build.gpu_count,
+                "overall_cost_usd": row.overall_cost_usd,
+                "training_days": row.training_days,
+                "verdict": row.time.verdict,
+            }
+            for row in at_face_value.rows()
+        ]
+    return found
+
+
+def published_note(answer: Ranking, at_face_value: Ranking) -> str | None:
+    """What taking the published times at face value would have put first, where it differs."""
+    first = _published_first(answer, at_face_value)
+    if first is None:
+        return None
+    ours = answer.row(0) if len(answer) else None
+    if ours and ours.time.basis == "predicted" and first.time.verdict == "plausible":
+        reason = f"they have no time for {build_words(ours.build)}"
+    else:
+        reason = f"that time {first.time.verdict_reason or 'was not checked'}"
+    return (
+        f"Published times at face value would put {gpus_words(first.build)} first "
+        f"({days_exact(first.training_days)} days, {usd_whole(first.overall_cost_usd)}); {reason}."
+    )
+
+
+def _published_first(answer: Ranking, at_face_value: Ranking) -> RankedRow | None:
+    """What the published times put first, where sound evidence does not."""
+    if answer.candidates.evidence != "sound" or not len(at_face_value):
+        return None
+    # The two sets of candidates have the same builds in the same places.
+    if len(answer) and answer.order[0] == at_face_value.order[0]:
+        return None
+    return at_face_value.row(0)
+
+
+def headline(candidates: Candidates, question: Question, prices: str) -> str:
+    """The question in one line."""
+    words = [candidates.model.name]
+    words.append(f"budget {budget_words(question)}" if question.budget_usd else "any budget")
+    if question.max_days is not None:
+        words.append(f"at most {days_exact(question.max_days)} days")
+    words.append(RULE_WORDS[question.rule])
+    words.append(f"prices {prices}")
+    words.append(f"{candidates.evidence} evidence")
+    if candidates.supply is not None:
+        words.append(f"{supply_words(candidates.supply)} circuit")
+    if candidates.network is not None:
+        from advisor.ranking.fabric import fabric_words  # late: most ask for one machine
+
+        words.append(f"also two machines, {fabric_words(candidates.network)} between them")
+    return " · ".join(words)
