@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from advisor.benchmark.packages import BENCH_PACKAGES, KERNEL_PACKAGES
 from advisor.cli.command import ANSWERED, NO_ANSWER, store_path, terminal_width
 from advisor.parse import install_words
-from advisor.planning.report.write import REPORT_PACKAGES
+from advisor.planning.report.formats.write_report import REPORT_PACKAGES
 from advisor.store import Store, StoreError
 from advisor.tables.filled import fill
 

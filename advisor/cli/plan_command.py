@@ -82,7 +82,7 @@ def run(options: argparse.Namespace) -> int:
         return _reach(options, seconds)
     if options.by is not None:
         raise InputError("--by goes with --how-many or --largest; dates of a plan are in its file")
-    from advisor.planning.report.write import check_targets
+    from advisor.planning.report.formats.write_report import check_targets
 
     check_targets(options.out, force=options.force)  # before any work
     planned, printed = _planned(options, seconds)
@@ -107,8 +107,8 @@ def _answered(options: argparse.Namespace, planned: Planned, printed: bool) -> i
         _tell(options, f"\n{_explained(options, planned)}")
         if not options.out:
             return done
-    from advisor.planning.report.markdown_csv_json import to_csv_text, to_json_text
-    from advisor.planning.report.write import write_planned
+    from advisor.planning.report.formats.markdown_csv_json import to_csv_text, to_json_text
+    from advisor.planning.report.formats.write_report import write_planned
 
     report, written = write_planned(planned, options.out, force=options.force)
     for path in written:

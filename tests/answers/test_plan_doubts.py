@@ -18,7 +18,7 @@ from advisor.planning.grant.cautions import cautions
 from advisor.planning.plan_grant import load_grant, plan_loaded
 from advisor.planning.planned import Planned
 from advisor.planning.report.asked_amounts import asked_amounts
-from advisor.planning.report.markdown_csv_json import to_markdown
+from advisor.planning.report.formats.markdown_csv_json import to_markdown
 from advisor.planning.sensitivity.explain import Alternative
 from advisor.planning.solver.plan import Placed, Purchase, Rented, Work
 from advisor.planning.solver.problem import Allocation, Rules

@@ -14,8 +14,8 @@ from advisor.answers.plan.plan_sentence import plan_sentence
 from advisor.answers.plan.plan_verdict import no_plan_verdict, plan_verdict
 from advisor.cli.main import main
 from advisor.costs.amounts import day_words
-from advisor.planning.report.markdown_csv_json import to_json_text
-from advisor.planning.report.write import write_planned
+from advisor.planning.report.formats.markdown_csv_json import to_json_text
+from advisor.planning.report.formats.write_report import write_planned
 from advisor.planning.sensitivity.solved_amounts import Finding, usd
 from tests.answers.test_plan_doubts import NO_RENT, ONE_RUN, planned_of
 from tests.planning.forms_for_tests import SMALL

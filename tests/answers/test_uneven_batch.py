@@ -17,7 +17,7 @@ from advisor.answers.build.one_build import OneBuild, one_build
 from advisor.answers.shared_batch import uneven_notes
 from advisor.cli.main import main
 from advisor.costs.tco import CostTerms
-from advisor.planning.report.sentences import _uneven
+from advisor.planning.report.phrases import _uneven
 from advisor.ranking.question import CandidatesKey, Question
 from advisor.ranking.rank import rank
 from advisor.ranking.snapshot import make_candidates, take_snapshot

@@ -10,8 +10,8 @@ from typing import Any
 from advisor.planning.grant.grant import read_grant
 from advisor.planning.plan_grant import EXAMPLE, load_grant, plan_loaded
 from advisor.planning.planned import Planned
+from advisor.planning.report.build_report import build_report
 from advisor.planning.report.report import Report
-from advisor.planning.report.sections import build_report
 from advisor.store import Store
 
 TODAY = date(2026, 11, 21)

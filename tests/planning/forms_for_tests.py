@@ -11,8 +11,8 @@ from advisor.planning.grant.grant import read_grant
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.problem_of_grant import rules_of
 from advisor.planning.planned import Planned
+from advisor.planning.report.build_report import build_report
 from advisor.planning.report.report import Report
-from advisor.planning.report.sections import build_report
 from advisor.planning.solver.plan import Plan
 from tests.plans_for_tests import make_problem
 

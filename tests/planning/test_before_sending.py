@@ -19,8 +19,8 @@ from advisor.planning.grant.grant import read_grant
 from advisor.planning.grant.grant_file import CostLine
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.planned import Planned
-from advisor.planning.report.award_years import LINES
-from advisor.planning.report.funder_limits import limits_told
+from advisor.planning.report.asked_amounts import limits_told
+from advisor.planning.report.budget_entries import LINES
 from advisor.planning.report.report import Bullets, joined
 from advisor.planning.sensitivity.explain import Alternative
 from advisor.planning.solver.problem import MachineExtra

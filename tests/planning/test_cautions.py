@@ -14,7 +14,7 @@ from advisor.planning.grant.cost_lines import not_asked_for
 from advisor.planning.grant.grant import read_grant
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.plan_grant import EXAMPLE, load_grant, plan_loaded
-from advisor.planning.report.markdown_csv_json import to_markdown
+from advisor.planning.report.formats.markdown_csv_json import to_markdown
 from advisor.planning.sensitivity.explain import explain
 from advisor.planning.solver.problem import Allocation, Machine, PriceLine
 from advisor.planning.solver.solve import solve

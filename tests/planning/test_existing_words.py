@@ -6,7 +6,7 @@ from pathlib import Path
 
 from advisor.planning.grant.grant import read_grant
 from advisor.planning.plan_grant import load_grant, plan_loaded
-from advisor.planning.report.markdown_csv_json import to_markdown
+from advisor.planning.report.formats.markdown_csv_json import to_markdown
 from advisor.planning.unused_gpus import unused_gpus
 from advisor.store import Store
 from tests.planning.forms_for_tests import GRANT, TODAY, report_for

@@ -22,14 +22,14 @@ from advisor.planning.grant.funder import FOLDER, FUNDERS, funder_form, paper_of
 from advisor.planning.grant.grant import read_grant
 from advisor.planning.plan_grant import EXAMPLE, load_grant, plan_loaded
 from advisor.planning.planned import Planned
-from advisor.planning.report import pdf
-from advisor.planning.report.award_years import LINES, entries
-from advisor.planning.report.markdown_csv_json import to_json_text, to_markdown
-from advisor.planning.report.material import material_of
-from advisor.planning.report.pdf import to_pdf
+from advisor.planning.report.budget_entries import LINES, entries
+from advisor.planning.report.build_report import build_report
+from advisor.planning.report.formats import pdf
+from advisor.planning.report.formats.markdown_csv_json import to_json_text, to_markdown
+from advisor.planning.report.formats.pdf import to_pdf
+from advisor.planning.report.formats.write_report import check_targets, write_report
+from advisor.planning.report.plan_costs import material_of
 from advisor.planning.report.report import Paragraph, Section, joined
-from advisor.planning.report.sections import build_report
-from advisor.planning.report.write import check_targets, write_report
 from advisor.planning.solver.by_year import cents_by_year
 from advisor.store import Store
 from tests.planning.forms_for_tests import TODAY, report_for

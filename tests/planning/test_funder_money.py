@@ -22,11 +22,11 @@ from advisor.planning.grant.cost_lines import fixed_costs
 from advisor.planning.grant.grant import read_grant
 from advisor.planning.grant.grant_file import CostLine
 from advisor.planning.planned import Planned
-from advisor.planning.report.markdown_csv_json import to_csv_text, to_json_text, to_markdown
-from advisor.planning.report.material import material_of
-from advisor.planning.report.modular import modules_of
+from advisor.planning.report.formats.markdown_csv_json import to_csv_text, to_json_text, to_markdown
+from advisor.planning.report.formats.pdf import to_typst
+from advisor.planning.report.funder.request import modules_of
 from advisor.planning.report.number_ledger import Num
-from advisor.planning.report.pdf import to_typst
+from advisor.planning.report.plan_costs import material_of
 from advisor.planning.report.report import ReportTable
 from advisor.planning.solver.arithmetic import PLAIN
 from advisor.planning.solver.charges import purchase_charge

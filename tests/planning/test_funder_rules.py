@@ -20,10 +20,10 @@ from advisor.planning.grant.institution import find_institution, read_institutio
 from advisor.planning.grant.problem_of_grant import rules_of
 from advisor.planning.plan_grant import EXAMPLE, load_grant, plan_loaded
 from advisor.planning.planned import Planned
+from advisor.planning.report.annex.evidence_sections import NO_SOURCE, rules_section
 from advisor.planning.report.asked_amounts import UNEXPLAINED
-from advisor.planning.report.evidence_sections import NO_SOURCE, rules_section
-from advisor.planning.report.markdown_csv_json import to_markdown
-from advisor.planning.report.material import material_of
+from advisor.planning.report.formats.markdown_csv_json import to_markdown
+from advisor.planning.report.plan_costs import material_of
 from advisor.planning.report.report import ReportTable
 from advisor.planning.solver.arithmetic import PLAIN
 from advisor.planning.solver.charges import fixed_amount

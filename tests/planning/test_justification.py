@@ -18,11 +18,11 @@ from advisor.planning.grant.grant import read_grant
 from advisor.planning.plan_grant import EXAMPLE, load_grant, plan_loaded
 from advisor.planning.planned import Planned
 from advisor.planning.report.asked_amounts import UNEXPLAINED
-from advisor.planning.report.asked_prices import quotes_sections
+from advisor.planning.report.formats.markdown_csv_json import to_markdown
+from advisor.planning.report.funder.quotes_section import quotes_sections
 from advisor.planning.report.in_currency import InCurrency
-from advisor.planning.report.markdown_csv_json import to_markdown
-from advisor.planning.report.material import material_of
 from advisor.planning.report.number_ledger import Num
+from advisor.planning.report.plan_costs import material_of
 from advisor.planning.report.report import Paragraph, joined
 from advisor.planning.sensitivity.explain import Alternative
 from advisor.planning.sensitivity.solved_amounts import Finding

@@ -9,9 +9,8 @@ from functools import partial
 import pytest
 import typst
 
-from advisor.planning.report.drawing import svg_of
-from advisor.planning.report.letters import missing_letters, missing_words
-from advisor.planning.report.pdf import to_typst
+from advisor.planning.report.formats.pdf import missing_letters, missing_words, to_typst
+from advisor.planning.report.pictures import svg_of
 from advisor.planning.report.report import Paragraph, Report, Section
 
 
@@ -36,7 +35,7 @@ def test_letters_of_europe_are_never_asked_for(monkeypatch: pytest.MonkeyPatch) 
 
 def test_what_no_font_has_is_told_with_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     own = partial(missing_letters, of_system=False)
-    monkeypatch.setattr("advisor.planning.report.pdf.missing_letters", own)
+    monkeypatch.setattr("advisor.planning.report.formats.pdf.missing_letters", own)
     assert own("王小 and 王") == ["王", "小"]
     source = to_typst(report_of("for 王小"))
     assert "no font for 2 of the letters below (U+738B, U+5C0F)" in source

@@ -19,12 +19,11 @@ from advisor.planning.grant.funder import FUNDERS, funder_form
 from advisor.planning.grant.grant import read_grant
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.plan_grant import EXAMPLE, load_grant
-from advisor.planning.report.award_years import entries
-from advisor.planning.report.cost_book import CostBook
-from advisor.planning.report.funder_part import budget_table
+from advisor.planning.report.budget import budget_table
+from advisor.planning.report.budget_entries import entries
 from advisor.planning.report.in_currency import InCurrency
-from advisor.planning.report.material import Material
 from advisor.planning.report.number_ledger import Num, NumberLedger
+from advisor.planning.report.plan_costs import CostBook, Material
 from advisor.planning.solver.assemble import cost_of
 from advisor.planning.solver.by_year import cents_by_year
 from advisor.planning.solver.plan import Plan

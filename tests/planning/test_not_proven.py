@@ -13,7 +13,7 @@ from advisor.answers.plan.plan_sentence import plan_sentence
 from advisor.planning.grant.grant import read_grant
 from advisor.planning.plan_grant import EXAMPLE, load_grant, plan_loaded
 from advisor.planning.planned import Planned
-from advisor.planning.report.markdown_csv_json import to_markdown
+from advisor.planning.report.formats.markdown_csv_json import to_markdown
 from advisor.planning.sensitivity.explain import Alternative
 from advisor.store import Store
 from tests.planning.forms_for_tests import TODAY, report_for

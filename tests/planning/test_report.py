@@ -18,10 +18,10 @@ pytest.importorskip("xlsxwriter")
 from advisor.planning.grant.grant import read_grant
 from advisor.planning.plan_grant import EXAMPLE
 from advisor.planning.planned import Planned
-from advisor.planning.report.markdown_csv_json import to_csv_text, to_json_text, to_markdown
-from advisor.planning.report.pdf import to_pdf
+from advisor.planning.report.formats.markdown_csv_json import to_csv_text, to_json_text, to_markdown
+from advisor.planning.report.formats.pdf import to_pdf
+from advisor.planning.report.formats.xlsx import to_xlsx
 from advisor.planning.report.report import Picture, Report
-from advisor.planning.report.xlsx import to_xlsx
 from tests.planning.example_reports import planned_from, report_of
 
 

@@ -23,12 +23,12 @@ from advisor.planning.grant.institution import FOLDER, NO_RULES, read_institutio
 from advisor.planning.plan_grant import load_grant, plan_loaded
 from advisor.planning.planned import Planned
 from advisor.planning.report.asked_amounts import asked_amounts
-from advisor.planning.report.markdown_csv_json import to_csv_text, to_json_text, to_markdown
+from advisor.planning.report.build_report import build_report
+from advisor.planning.report.formats.markdown_csv_json import to_csv_text, to_json_text, to_markdown
+from advisor.planning.report.formats.xlsx import to_xlsx
 from advisor.planning.report.number_ledger import Num, NumberLedger
+from advisor.planning.report.phrases import times_words
 from advisor.planning.report.report import Picture, ReportTable, joined
-from advisor.planning.report.sections import build_report
-from advisor.planning.report.sentences import times_words
-from advisor.planning.report.xlsx import to_xlsx
 from advisor.planning.sensitivity.changes import vary
 from advisor.planning.sensitivity.explain import Alternative
 from advisor.planning.sensitivity.solved_amounts import Finding, Solved

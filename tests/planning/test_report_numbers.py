@@ -19,7 +19,7 @@ pytest.importorskip("xlsxwriter")
 from advisor.planning.grant.grant import read_grant
 from advisor.planning.plan_grant import EXAMPLE, load_grant, plan_loaded
 from advisor.planning.planned import Planned
-from advisor.planning.report.markdown_csv_json import to_json_text
+from advisor.planning.report.formats.markdown_csv_json import to_json_text
 from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.report import Report
 from advisor.planning.solver.arithmetic import OPERATIONS

@@ -22,15 +22,15 @@ from advisor.planning.grant.cost_lines import fixed_costs
 from advisor.planning.grant.currency import Currency
 from advisor.planning.grant.grant_file import CostLine
 from advisor.planning.planned import Planned
+from advisor.planning.report.annex.plan_sections import schedule_section
 from advisor.planning.report.calendar_picture import lanes_of, told_apart, told_once
-from advisor.planning.report.drawing import columns_that_fit, styled
-from advisor.planning.report.material import material_of
+from advisor.planning.report.formats.pdf import to_typst
+from advisor.planning.report.formats.write_report import write_report
+from advisor.planning.report.formats.xlsx import to_xlsx
 from advisor.planning.report.number_ledger import Num
-from advisor.planning.report.pdf import to_typst
+from advisor.planning.report.pictures import columns_that_fit, styled
+from advisor.planning.report.plan_costs import material_of
 from advisor.planning.report.report import Paragraph, Report, ReportTable, Section
-from advisor.planning.report.sections import schedule_section
-from advisor.planning.report.write import write_report
-from advisor.planning.report.xlsx import to_xlsx
 from advisor.planning.sensitivity.solved_amounts import number_words
 from advisor.planning.solver.plan import Placed
 from tests.planning.forms_for_tests import TODAY, report_for

@@ -19,8 +19,8 @@ pytest.importorskip("typst")
 pytest.importorskip("xlsxwriter")
 
 from advisor.planning.planned import Planned
+from advisor.planning.report.formats.xlsx import to_xlsx
 from advisor.planning.report.report import Report
-from advisor.planning.report.xlsx import to_xlsx
 from advisor.planning.solver.whole_cents import purchase_cents
 from tests.planning.example_reports import report_of
 

@@ -12,9 +12,9 @@ import pytest
 
 from advisor import files
 from advisor.parse import InputError
-from advisor.planning.report.pdf import to_pdf
+from advisor.planning.report.formats.pdf import to_pdf
+from advisor.planning.report.formats.write_report import check_targets
 from advisor.planning.report.report import Report
-from advisor.planning.report.write import check_targets
 
 
 @pytest.mark.parametrize(("name", "package"), [("r.pdf", "typst"), ("r.xlsx", "xlsxwriter")])

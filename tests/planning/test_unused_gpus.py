@@ -17,7 +17,7 @@ from advisor.planning.grant.grant import read_grant
 from advisor.planning.grant.grant_file import Owned
 from advisor.planning.plan_grant import EXAMPLE, load_grant, plan_loaded
 from advisor.planning.planned import Planned
-from advisor.planning.report.markdown_csv_json import to_markdown
+from advisor.planning.report.formats.markdown_csv_json import to_markdown
 from advisor.planning.solver.problem import Machine, PlanningProblem, Rules
 from advisor.planning.solver.solve import solve
 from advisor.planning.unused_gpus import unused_gpus, unused_line

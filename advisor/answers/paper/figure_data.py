@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from advisor.answers.paper.findings import PAPER_SOURCES
-from advisor.planning.report.drawing import MARKERS, OKABE_ITO
+from advisor.planning.report.pictures import MARKERS, OKABE_ITO
 from advisor.ranking.build_prices import build_cents, price_keys
 from advisor.ranking.snapshot import Snapshot, take_snapshot
 from advisor.ranking.times import TrainingTime

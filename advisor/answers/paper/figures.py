@@ -18,7 +18,7 @@ from typing import Any
 from advisor.answers.paper.figure_data import Evidence, gather
 from advisor.costs.cost import experiment_cost_usd
 from advisor.parse import InputError, shown
-from advisor.planning.report.drawing import OKABE_ITO, few_ticks, money, styled
+from advisor.planning.report.pictures import OKABE_ITO, few_ticks, money, styled
 from advisor.ranking.audit import SECONDS_PER_DAY, dense_peak
 from advisor.ranking.times import TrainingTime
 from advisor.store import Store
@@ -55,7 +55,7 @@ def write_figures(store: Store, folder: Path, force: bool) -> tuple[list[Path], 
             for form in FORMS:
                 made.append((targets[name, form], _render(evidence, draw, width, height, form)))
     except ModuleNotFoundError as error:
-        from advisor.planning.report.write import lacking
+        from advisor.planning.report.formats.write_report import lacking
 
         raise lacking([str(error.name)]) from None
     folder.mkdir(parents=True, exist_ok=True)

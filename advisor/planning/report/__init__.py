@@ -1,7 +1,9 @@
-"""The report that a PI hands in: one model, many forms.
+"""The report that a PI hands in.
 
-    sections.py -> Report (sections of text, tables and pictures; a ledger of numbered rows)
-    markdown_csv_json.py, pdf.py, xlsx.py -> the same, as text or bytes
+    build_report.py -> Report: sections of text, tables and pictures, and a ledger of numbered rows
+    funder/         what the funder reads: request, justification, quotes
+    annex/          everything that somebody may want to check
+    formats/        the report as PDF, Markdown, XLSX, CSV and JSON
 
 Every number in a report is a `Num`: a value with the ledger row that it comes from. A row is a row
 of the store, a setting of the grant, a choice of the solver, or computed from other rows.

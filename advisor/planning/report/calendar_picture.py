@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 from advisor.planning.grant.problem_of_grant import Loaded
-from advisor.planning.report.drawing import (
+from advisor.planning.report.pictures import (
     BEHIND_WORDS,
     LEGEND_POINTS,
     LETTER,

@@ -6,8 +6,8 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
-from advisor.planning.report.material import Material
 from advisor.planning.report.number_ledger import LedgerRow, Num
+from advisor.planning.report.plan_costs import Material
 from advisor.planning.report.report import (
     Block,
     Bullets,

@@ -79,7 +79,7 @@ class PlanReport(SizedScreen):
 
     @on(Input.Changed, "#report")
     def _report_named(self, event: Input.Changed) -> None:
-        from advisor.planning.report.write import check_targets
+        from advisor.planning.report.formats.write_report import check_targets
 
         name = event.value.strip()
         if not name:
@@ -108,7 +108,7 @@ class PlanReport(SizedScreen):
     @work(thread=True, exclusive=True, group="write", exit_on_error=False)
     def write(self, planned: Planned, name: str) -> None:
         """Write the report, and post how that went; nothing is overwritten."""
-        from advisor.planning.report.write import write_planned
+        from advisor.planning.report.formats.write_report import write_planned
 
         try:
             path = str(typed_path(name))
@@ -147,8 +147,8 @@ class PlanReport(SizedScreen):
     @work(thread=True, exclusive=True, group="write", exit_on_error=False)
     def read_report(self, planned: Planned) -> None:
         """Make the report as text, and post it."""
-        from advisor.planning.report.markdown_csv_json import to_markdown
-        from advisor.planning.report.sections import build_report
+        from advisor.planning.report.build_report import build_report
+        from advisor.planning.report.formats.markdown_csv_json import to_markdown
 
         assert planned.plan is not None and planned.explanation is not None
         try:

@@ -1,16 +1,113 @@
-"""What of a budget the funder is asked for, and what others pay of it."""
+"""The budget of a request in the lines of its form, and who pays what of it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from advisor.planning.grant.funder import FunderForm
+from advisor.planning.report.budget_entries import LINES, Entry, entries, year_spans
 from advisor.planning.report.in_currency import InCurrency
-from advisor.planning.report.material import Material
 from advisor.planning.report.number_ledger import Num
-from advisor.planning.report.report import Cell, ReportTable, Words
-from advisor.planning.report.sentences import shared_by_year, shared_num
+from advisor.planning.report.phrases import shared_by_year, shared_num
+from advisor.planning.report.plan_costs import Material
+from advisor.planning.report.report import (
+    Cell,
+    ReportTable,
+    Words,
+)
+from price_catalog.model import OWN_QUOTE
+
+ITEMISED = ("equipment", "supplies", "other")
+"""Lines that have a row an item; what is other says nothing without its name."""
+BY_PARTS = ", by parts"
+"""In the name of a machine that is put together: how it is priced is said beside its price."""
+
+
+def for_funder(word: Any) -> Any:
+    """Text without those marks; a number as it is."""
+    if not isinstance(word, str):
+        return word
+    return word.replace(f" ({OWN_QUOTE})", "").replace(BY_PARTS, "")
+
+
+def line_names(given: Material, form: FunderForm) -> dict[str, str]:
+    """What each kind of line is called; where a funder pays depreciation the line of equipment
+    says whether that is what it holds."""
+    names = {kind: str(getattr(form.lines, kind) or "") for kind in LINES}
+    if form.depreciates:
+        part = given.loaded.problem.rules.life_months is not None
+        names["equipment"] += " (depreciation)" if part else " (whole price)"
+    return names
+
+
+def budget_table(given: Material, form: FunderForm, to: InCurrency) -> ReportTable:
+    """A row a line, equipment a row an item; a column an award year."""
+    found: list[Entry] = entries(given)
+    names = line_names(given, form)
+    years = range(len(year_spans(given)))
+    rows: list[tuple[Cell, ...]] = []
+    direct: dict[int, list[Num]] = {year: [] for year in years}
+
+    def row(name: str, by_year: list[Num]) -> tuple[Cell, ...]:
+        return (name, *by_year, given.ledger.total(by_year, f"{name}, in all", by_year[0].unit))
+
+    def summed(name: str, nums: Callable[[int], list[Num]]) -> list[Num]:
+        return [
+            to.num(given.ledger.total(nums(year), f"{name}, award year {year + 1}"))
+            for year in years
+        ]
+
+    for kind in LINES:
+        here = [entry for entry in found if entry.line == kind]
+        items = dict.fromkeys(e.item for e in here) if kind in ITEMISED else [""]
+        for item in items:
+            mine = [e for e in here if item in ("", e.item)]
+            if not mine:
+                continue
+            name = f"{names[kind]}: {item}" if item else names[kind]
+
+            def directs(year: int, mine: list[Entry] = mine) -> list[Num]:
+                return [e.direct for e in mine if e.year == year]
+
+            by_year = summed(name, directs)
+            if not any(num.value for num in by_year):
+                continue  # hours that are granted free of charge
+            for year, num in zip(years, by_year, strict=True):
+                direct[year].append(num)
+            rows.append(row(name, by_year))
+    unit = given.loaded.grant.currency.code
+    unit = "usd" if unit == "USD" else unit
+    directs_all = [
+        given.ledger.total(direct[year], f"direct costs, award year {year + 1}", unit)
+        for year in years
+    ]
+    indirect = summed(
+        str(form.lines.indirect), lambda year: [e.indirect for e in found if e.year == year]
+    )
+    totals = [
+        given.ledger.total([a, b], f"requested, award year {year + 1}", unit)
+        for year, a, b in zip(years, directs_all, indirect, strict=True)
+    ]
+    rows += [
+        row(str(form.lines.direct), directs_all),
+        row(str(form.lines.indirect), indirect),
+        row(_called_total(given, form), totals),
+    ]
+    return ReportTable(
+        name="Budget",
+        columns=(form.name, *(f"year {year + 1}" for year in years), "all years"),
+        rows=tuple(tuple(map(for_funder, row)) for row in rows),
+        total=True,
+    )
+
+
+def _called_total(given: Material, form: FunderForm) -> str:
+    """What others pay a part of is not requested as a whole."""
+    name = str(form.lines.total)
+    shared = given.loaded.grant.shared_by is not None
+    return "Total cost" if shared and "request" in name.lower() else name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,14 +7,13 @@ from datetime import date
 from advisor.costs.amounts import age_words, day_words
 from advisor.planning.grant.problem_of_grant import STALE_DAYS
 from advisor.planning.grant.programmes import ASSUMED, OWN_WORD
-from advisor.planning.report.cost_book import RunningCost
-from advisor.planning.report.cost_sections import KINDS_OF_PRICE
-from advisor.planning.report.hours_words import rented_name
+from advisor.planning.report.annex.cost_sections import KINDS_OF_PRICE
+from advisor.planning.report.funder.computing_hours import rented_name
 from advisor.planning.report.in_currency import InCurrency
-from advisor.planning.report.material import Material
 from advisor.planning.report.number_ledger import Num
+from advisor.planning.report.phrases import listed
+from advisor.planning.report.plan_costs import Material, RunningCost
 from advisor.planning.report.report import Block, Cell, Paragraph, ReportTable, Section
-from advisor.planning.report.sentences import listed
 from advisor.planning.solver.prices import PricedLine
 from advisor.planning.solver.problem import BUY_IN
 

@@ -1,55 +1,50 @@
-"""What the funder reads: the budget in the lines of its form, and a justification to paste."""
+"""What the funder reads: the budget in the lines of its form, and the paragraphs around it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
 from decimal import Decimal
-from typing import Any
+from itertools import accumulate
 
 from advisor.costs.amounts import day_words
+from advisor.planning.grant.checked_toml import exact
 from advisor.planning.grant.cost_lines import line_words
 from advisor.planning.grant.funder import FunderForm
 from advisor.planning.grant.institution import NO_RULES
-from advisor.planning.report.asked_prices import quotes_sections
-from advisor.planning.report.award_years import LINES, Entry, entries, year_spans
-from advisor.planning.report.hours_words import called_hours, rented_name
-from advisor.planning.report.in_currency import InCurrency
-from advisor.planning.report.justification import (
+from advisor.planning.report.budget import (
+    WhoPays,
+    added_words,
+    asked_words,
+    for_funder,
+    line_names,
+    note_words,
+    with_payers,
+)
+from advisor.planning.report.budget_entries import entries, year_spans
+from advisor.planning.report.funder.computing_hours import called_hours, rented_name
+from advisor.planning.report.funder.justification import (
     asked_for,
     justification,
     runs_done,
 )
-from advisor.planning.report.material import Material
-from advisor.planning.report.modular import modular_section
+from advisor.planning.report.funder.quotes_section import quotes_sections
+from advisor.planning.report.in_currency import InCurrency
 from advisor.planning.report.number_ledger import Num
+from advisor.planning.report.phrases import listed
+from advisor.planning.report.plan_costs import Material
 from advisor.planning.report.report import (
     Block,
-    Cell,
     Paragraph,
     ReportTable,
     Section,
     Words,
     joined,
 )
-from advisor.planning.report.sentences import listed
-from advisor.planning.report.who_pays import (
-    WhoPays,
-    added_words,
-    asked_words,
-    note_words,
-    with_payers,
-)
 from advisor.planning.solver.charges import BY_YEAR, Charge
 from advisor.planning.solver.problem import Allocation
-from price_catalog.model import OWN_QUOTE
 
 CENT = Decimal("0.01")
-ITEMISED = ("equipment", "supplies", "other")
-"""Lines that have a row an item; what is other says nothing without its name."""
-BY_PARTS = ", by parts"
-"""In the name of a machine that is put together: how it is priced is said beside its price."""
 
 
 def funder_sections(
@@ -61,7 +56,7 @@ def funder_sections(
         """In the currency of the grant, as the table is."""
         return Paragraph(words=to.words(words))
 
-    names = {line: kind for kind, line in _lines(given, form).items()}
+    names = {line: kind for kind, line in line_names(given, form).items()}
     by_line = {
         names[row[0]]: row[-1]
         for row in budget.rows
@@ -87,107 +82,22 @@ def funder_sections(
         ),
         *quotes_sections(given, to),
     )
-    return tuple(map(_as_theirs, sections))
+    return tuple(map(_section_for_funder, sections))
 
 
-def _theirs(word: Any) -> Any:
-    """Text without those marks; a number as it is."""
-    if not isinstance(word, str):
-        return word
-    return word.replace(f" ({OWN_QUOTE})", "").replace(BY_PARTS, "")
-
-
-def _as_theirs(section: Section) -> Section:
+def _section_for_funder(section: Section) -> Section:
     """Without what marks an item for its user alone: a funder asks whose quote yours is."""
 
     blocks: list[Block] = []
     for block in section.blocks:
         if isinstance(block, Paragraph):
-            blocks.append(Paragraph(words=tuple(map(_theirs, block.words))))
+            blocks.append(Paragraph(words=tuple(map(for_funder, block.words))))
         elif isinstance(block, ReportTable):
-            rows = tuple(tuple(map(_theirs, row)) for row in block.rows)
+            rows = tuple(tuple(map(for_funder, row)) for row in block.rows)
             blocks.append(replace(block, rows=rows))
         else:
             blocks.append(block)
     return replace(section, blocks=tuple(blocks))
-
-
-def _lines(given: Material, form: FunderForm) -> dict[str, str]:
-    """What each kind of line is called; where a funder pays depreciation the line of equipment
-    says whether that is what it holds."""
-    names = {kind: str(getattr(form.lines, kind) or "") for kind in LINES}
-    if form.depreciates:
-        part = given.loaded.problem.rules.life_months is not None
-        names["equipment"] += " (depreciation)" if part else " (whole price)"
-    return names
-
-
-def budget_table(given: Material, form: FunderForm, to: InCurrency) -> ReportTable:
-    """A row a line, equipment a row an item; a column an award year."""
-    found: list[Entry] = entries(given)
-    names = _lines(given, form)
-    years = range(len(year_spans(given)))
-    rows: list[tuple[Cell, ...]] = []
-    direct: dict[int, list[Num]] = {year: [] for year in years}
-
-    def row(name: str, by_year: list[Num]) -> tuple[Cell, ...]:
-        return (name, *by_year, given.ledger.total(by_year, f"{name}, in all", by_year[0].unit))
-
-    def summed(name: str, nums: Callable[[int], list[Num]]) -> list[Num]:
-        return [
-            to.num(given.ledger.total(nums(year), f"{name}, award year {year + 1}"))
-            for year in years
-        ]
-
-    for kind in LINES:
-        here = [entry for entry in found if entry.line == kind]
-        items = dict.fromkeys(e.item for e in here) if kind in ITEMISED else [""]
-        for item in items:
-            mine = [e for e in here if item in ("", e.item)]
-            if not mine:
-                continue
-            name = f"{names[kind]}: {item}" if item else names[kind]
-
-            def directs(year: int, mine: list[Entry] = mine) -> list[Num]:
-                return [e.direct for e in mine if e.year == year]
-
-            by_year = summed(name, directs)
-            if not any(num.value for num in by_year):
-                continue  # hours that are granted free of charge
-            for year, num in zip(years, by_year, strict=True):
-                direct[year].append(num)
-            rows.append(row(name, by_year))
-    unit = given.loaded.grant.currency.code
-    unit = "usd" if unit == "USD" else unit
-    directs_all = [
-        given.ledger.total(direct[year], f"direct costs, award year {year + 1}", unit)
-        for year in years
-    ]
-    indirect = summed(
-        str(form.lines.indirect), lambda year: [e.indirect for e in found if e.year == year]
-    )
-    totals = [
-        given.ledger.total([a, b], f"requested, award year {year + 1}", unit)
-        for year, a, b in zip(years, directs_all, indirect, strict=True)
-    ]
-    rows += [
-        row(str(form.lines.direct), directs_all),
-        row(str(form.lines.indirect), indirect),
-        row(_called_total(given, form), totals),
-    ]
-    return ReportTable(
-        name="Budget",
-        columns=(form.name, *(f"year {year + 1}" for year in years), "all years"),
-        rows=tuple(tuple(map(_theirs, row)) for row in rows),
-        total=True,
-    )
-
-
-def _called_total(given: Material, form: FunderForm) -> str:
-    """What others pay a part of is not requested as a whole."""
-    name = str(form.lines.total)
-    shared = given.loaded.grant.shared_by is not None
-    return "Total cost" if shared and "request" in name.lower() else name
 
 
 def _budget_notes(given: Material, form: FunderForm, paid: WhoPays, to: InCurrency) -> list[Words]:
@@ -362,3 +272,106 @@ def _besides(given: Material) -> list[str]:
         *["the machines that we have"] * bool(mine),
         *called_hours(given, _used(given, free=True)),
     ]
+
+
+def modular_section(
+    given: Material, form: FunderForm, budget: ReportTable, paid: WhoPays
+) -> tuple[Section, ...]:
+    """Modules by year, where the form has them and no year's direct costs are above its most;
+    not where others pay a part, for nobody says of which costs and in which year."""
+    rule, ledger = form.modular, given.ledger
+    row = [cell for cell in budget.rows[-3][1:] if isinstance(cell, Num)]
+    *directs, whole = row
+    if rule is None or given.loaded.grant.currency.code != "USD" or not whole.value:
+        return ()
+    if paid.theirs is not None or max(num.value for num in directs) > rule.most_direct_usd:
+        return ()
+    size = ledger.leaf("setting", exact(rule.usd), "usd", "a module", key="form.modular.usd")
+    by_year = modules_of(given, directs, whole, size)
+
+    def amount(modules: Num, when: str) -> Num:
+        return ledger.compute("product", [modules, size], "usd", f"in modules, {when}")
+
+    names = budget.columns[1:]
+    in_all = ledger.total(by_year, "modules, all years", "modules")
+    counted = [*by_year, in_all]
+    table = ReportTable(
+        name="Modules",
+        columns=("modular budget", *names),
+        rows=(
+            ("Direct costs of the budget above", *row),
+            ("Modules", *counted),
+            (
+                "Direct costs in modules",
+                *(amount(num, name) for num, name in zip(counted, names, strict=True)),
+            ),
+        ),
+        total=True,
+    )
+    over = "year by year" if len({num.value for num in by_year}) > 1 else "over all years"
+    if whole.value and max(num.value for num in directs) < size.value:
+        return (Section(title="Modular budget", blocks=(Paragraph(words=_part_of_one(size)),)),)
+    begins = (
+        "NIH's modular form takes the direct costs of the whole application in modules of ",
+        size,
+        f". Those of this budget alone, rounded up {over}, come to the modules below. The "
+        "modular form has no detailed budget, and its justification names no amounts: the budget "
+        "above, the justification and the quotes below stay in our office.",
+    )
+    paragraphs = (begins, _narrative(given, by_year))
+    first, last = (Paragraph(words=words) for words in paragraphs)
+    return (Section(title="Modular budget", blocks=(first, table, last)),)
+
+
+def modules_of(given: Material, directs: list[Num], whole: Num, size: Num) -> list[Num]:
+    """The same number each year, unless an early year's costs come before the modules that would
+    pay for them."""
+    ledger = given.ledger
+    years = ledger.compute("count", directs, "years", "award years with modules")
+    mean = ledger.compute("ratio", [whole, years], "usd", "direct costs a year, mean")
+    same = ledger.compute("rounded-up ratio", [mean, size], "modules", "modules a year")
+    spent = accumulate(num.value for num in directs)
+    if all(cost <= n * same.value * size.value for n, cost in enumerate(spent, start=1)):
+        return [same] * len(directs)
+    return [
+        ledger.compute("rounded-up ratio", [num, size], "modules", f"modules, year {n}")
+        for n, num in enumerate(directs, start=1)
+    ]
+
+
+def _narrative(given: Material, by_year: list[Num]) -> Words:
+    """What NIH asks to be explained of the number of modules."""
+    least = min(num.value for num in by_year)
+    more = [(year, num) for year, num in enumerate(by_year) if num.value > least]
+    words: list[str | Num] = ["Additional narrative justification. "]
+    if not more:
+        words.append("None is needed: every year has the same number of modules.")
+        return tuple(words)
+    found = entries(given)
+    for year, num in more:
+        bought = [
+            f"{'' if e.item[:1].isdigit() else 'the '}{e.item}"
+            for e in found
+            if e.year == year and e.line in ("equipment", "supplies") and e.direct.value
+        ]
+        why = f"we buy {listed(bought)}" if bought else "most of the training is done then"
+        words += [f"Year {year + 1} has ", num, f" {_called(num)}, because {why}. "]
+    base = next(num for num in by_year if num.value == least)
+    others = "Each other year has " if len(by_year) - len(more) > 1 else "The other year has "
+    return (*words, others, base, f" {_called(base)}.")
+
+
+def _part_of_one(size: Num) -> Words:
+    """Where a budget alone fills no module."""
+    return (
+        "NIH's modular form takes the direct costs of the whole application in modules of ",
+        size,
+        ". This budget is less than one of them in every year: add it to the other direct costs "
+        "before you count modules. The modular form has no detailed budget, and its justification "
+        "names no amounts: the budget above, the justification and the quotes below stay in our "
+        "office.",
+    )
+
+
+def _called(num: Num) -> str:
+    return "module" if num.value == Decimal(1) else "modules"

@@ -7,9 +7,9 @@ from decimal import Decimal
 
 import advisor
 from advisor.costs.amounts import day_words
-from advisor.planning.report.material import Material
+from advisor.planning.report.phrases import finding_words, limits, used_times
+from advisor.planning.report.plan_costs import Material
 from advisor.planning.report.report import Block, Bullets, Cell, Paragraph, ReportTable, Section
-from advisor.planning.report.sentences import finding_words, limits, used_times
 
 
 def sensitivity_section(given: Material) -> Section:

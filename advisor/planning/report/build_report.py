@@ -1,15 +1,76 @@
-"""The plan as data for programs: purchases, rentals, schedule, budget; numbers are ``Num``."""
+"""From a plan and its explanation to the report: its sections, and the plan as data."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from advisor.planning.report.award_years import paid_beside, year_spans
-from advisor.planning.report.cost_sections import asked_of
-from advisor.planning.report.material import Material
-from advisor.planning.report.report import ReportTable
-from advisor.planning.report.who_pays import WhoPays
-from advisor.planning.solver.plan import last_day
+from advisor.planning.grant.funder import funder_form, paper_of
+from advisor.planning.grant.problem_of_grant import Loaded
+from advisor.planning.report.annex.before_sending import to_check_section
+from advisor.planning.report.annex.cost_sections import asked_of, money_section
+from advisor.planning.report.annex.evidence_sections import (
+    limits_section,
+    rules_section,
+    sensitivity_section,
+    sources_section,
+    times_section,
+)
+from advisor.planning.report.annex.plan_sections import (
+    alternatives_section,
+    question_section,
+    recommendation_section,
+    schedule_section,
+)
+from advisor.planning.report.budget import WhoPays, budget_table, who_pays
+from advisor.planning.report.budget_entries import paid_beside, year_spans
+from advisor.planning.report.funder.request import funder_sections
+from advisor.planning.report.in_currency import InCurrency
+from advisor.planning.report.plan_costs import Material, material_of
+from advisor.planning.report.report import (
+    Report,
+    ReportTable,
+)
+from advisor.planning.sensitivity.explain import Explanation
+from advisor.planning.solver.plan import Plan, last_day
+
+
+def build_report(
+    loaded: Loaded, plan: Plan, explanation: Explanation, *, pictures: bool = True
+) -> Report:
+    """The whole report. Pictures need matplotlib."""
+    given = material_of(loaded, plan, explanation)
+    funder = funder_form(loaded.grant.funder)
+    to = InCurrency(given)
+    budget = budget_table(given, funder, to)
+    paid = who_pays(given, funder, budget, to)
+    form = funder_sections(given, funder, to, budget, paid)
+    sections = [
+        to_check_section(given, funder, paid, to),
+        question_section(given),
+        recommendation_section(given),
+        money_section(given),
+        schedule_section(given, pictures),
+        alternatives_section(given, pictures, to.num(given.costs.total).value),
+        sensitivity_section(given),
+        times_section(given, pictures),
+        rules_section(given),
+        limits_section(given),
+        sources_section(given),
+    ]
+    in_it = tuple(map(to.section, sections))
+    data = to.objects(objects(given, budget, paid))
+    return Report(
+        title=loaded.grant.title,
+        made_on=loaded.today,
+        sections=in_it,
+        rows=tuple(given.ledger.rows),
+        form=form,
+        paper=paper_of(funder, loaded.grant.currency.code),
+        decimal_comma=funder.decimal_comma,
+        objects=data,
+        currency=loaded.grant.currency.code,
+        converted=loaded.grant.currency.note,
+    )
 
 
 def objects(given: Material, budget: ReportTable, paid: WhoPays) -> dict[str, Any]:

@@ -9,8 +9,8 @@ from typing import Any
 from advisor.costs.amounts import day_words
 from advisor.planning.grant.cost_lines import not_asked_for
 from advisor.planning.grant.problem_of_grant import Loaded
-from advisor.planning.report.cost_book import CostBook, Costs
 from advisor.planning.report.number_ledger import Num, NumberLedger
+from advisor.planning.report.plan_costs import CostBook, Costs
 from advisor.planning.report.report import Words
 from advisor.planning.sensitivity.changes import Change
 from advisor.planning.sensitivity.explain import Alternative, worse_by

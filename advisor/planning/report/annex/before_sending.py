@@ -6,14 +6,14 @@ from advisor.costs.amounts import age_words, day_words
 from advisor.planning.grant.cautions import told
 from advisor.planning.grant.funder import FunderForm
 from advisor.planning.grant.problem_of_grant import STALE_DAYS
-from advisor.planning.report.award_years import entries
-from advisor.planning.report.funder_limits import beyond_limits
-from advisor.planning.report.hours_words import not_bought, not_rented
+from advisor.planning.report.asked_amounts import beyond_limits
+from advisor.planning.report.budget import WhoPays
+from advisor.planning.report.budget_entries import entries
+from advisor.planning.report.funder.computing_hours import not_bought, not_rented
 from advisor.planning.report.in_currency import InCurrency
-from advisor.planning.report.material import Material
+from advisor.planning.report.phrases import cost_of_other, listed
+from advisor.planning.report.plan_costs import Material
 from advisor.planning.report.report import Bullets, Section, Words
-from advisor.planning.report.sentences import cost_of_other, listed
-from advisor.planning.report.who_pays import WhoPays
 from advisor.planning.solver.charges import purchase_charge
 from advisor.planning.solver.problem import Machine
 from advisor.ranking.named_prices import ABOUT

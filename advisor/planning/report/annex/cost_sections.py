@@ -6,8 +6,8 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from advisor.costs.amounts import age_words, day_words
-from advisor.planning.report.material import Material
 from advisor.planning.report.number_ledger import Num
+from advisor.planning.report.plan_costs import Material
 from advisor.planning.report.report import Block, Cell, Paragraph, ReportTable, Section
 from advisor.planning.solver.problem import BUY_IN
 from price_catalog.builds import rack_units_of

@@ -22,7 +22,7 @@ beside them."""
 
 
 def _csv(report: Report) -> bytes:
-    from advisor.planning.report.markdown_csv_json import to_csv_text
+    from advisor.planning.report.formats.markdown_csv_json import to_csv_text
 
     # Excel takes a file for one of its own old alphabets unless a mark says that it is UTF-8.
     text = to_csv_text(report)
@@ -30,25 +30,25 @@ def _csv(report: Report) -> bytes:
 
 
 def _json(report: Report) -> bytes:
-    from advisor.planning.report.markdown_csv_json import to_json_text
+    from advisor.planning.report.formats.markdown_csv_json import to_json_text
 
     return to_json_text(report).encode()
 
 
 def _markdown(report: Report) -> bytes:
-    from advisor.planning.report.markdown_csv_json import to_markdown
+    from advisor.planning.report.formats.markdown_csv_json import to_markdown
 
     return to_markdown(report).encode()
 
 
 def _pdf(report: Report) -> bytes:
-    from advisor.planning.report.pdf import to_pdf
+    from advisor.planning.report.formats.pdf import to_pdf
 
     return to_pdf(report)
 
 
 def _xlsx(report: Report) -> bytes:
-    from advisor.planning.report.xlsx import to_xlsx
+    from advisor.planning.report.formats.xlsx import to_xlsx
 
     return to_xlsx(report)
 
@@ -163,7 +163,7 @@ def write_report(report: Report, paths: Sequence[Path], *, force: bool) -> list[
 
 def _with_figures(report: Report, path: Path) -> list[tuple[Path, bytes]]:
     """A Markdown report and its pictures, which it links."""
-    from advisor.planning.report.markdown_csv_json import to_markdown
+    from advisor.planning.report.formats.markdown_csv_json import to_markdown
 
     folder = figures_of(path)
     pictures = [b for s in report.sections for b in s.blocks if isinstance(b, Picture)]
@@ -176,7 +176,7 @@ def write_planned(
     planned: Planned, names: Sequence[str], *, force: bool
 ) -> tuple[Report, list[Path]]:
     """The report of a plan, and the files that were written. Raises InputError and OSError."""
-    from advisor.planning.report.sections import build_report
+    from advisor.planning.report.build_report import build_report
 
     assert planned.plan is not None and planned.explanation is not None
     paths = check_targets(names, force=force)

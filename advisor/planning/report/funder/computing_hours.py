@@ -8,11 +8,10 @@ from decimal import Decimal
 from advisor.planning.grant.funder import funder_form
 from advisor.planning.grant.hours_cautions import competed_for, price_not_said
 from advisor.planning.grant.programmes import ASSUMED
-from advisor.planning.report.cost_book import RunningCost
-from advisor.planning.report.material import Material
 from advisor.planning.report.number_ledger import Num
+from advisor.planning.report.phrases import listed, solve_num
+from advisor.planning.report.plan_costs import Material, RunningCost
 from advisor.planning.report.report import Words
-from advisor.planning.report.sentences import listed, solve_num
 from advisor.planning.sensitivity.explain import Alternative, worse_by
 from advisor.planning.solver.problem import Allocation, Rental
 from advisor.planning.solver.rented import rented_ways

@@ -1,4 +1,4 @@
-"""The money of a plan as ledger rows, each amount from its quotes, times and settings."""
+"""The costs of a plan as ledger rows, each amount from its quotes, times and settings."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from itertools import pairwise
 
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.report.number_ledger import Num, NumberLedger
+from advisor.planning.sensitivity.explain import Explanation
 from advisor.planning.solver.charges import Charge, fixed_charge, overhead_rate, purchase_charge
 from advisor.planning.solver.plan import Placed, Plan
 from advisor.planning.solver.prices import PricedLine, machine_price, price_lines
@@ -342,3 +343,41 @@ class CostBook:
             label = f"efficiency of the power supplies of {build.host.name}"
             of.append(host(power.psu_efficiency, "psu_efficiency", label, "share"))
         return ledger.compute("at-the-wall", of, "W", f"power of {machine.label}, in W")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Material:
+    """A plan, what explains it and what it costs; sections enter their numbers in its ledger."""
+
+    loaded: Loaded
+    plan: Plan
+    explanation: Explanation
+    ledger: NumberLedger
+    book: CostBook
+    costs: Costs
+
+    @property
+    def cheapest(self) -> bool:
+        """Whether nothing that was compared costs less: not where plans are compared by anything
+        but what is paid, as the value that machines keep or the odds of an award."""
+        problem = self.loaded.problem
+        return (
+            self.plan.proven
+            and problem.objective == "cheapest"
+            and problem.rules.lifetime_years is None
+            and all(each.odds == 1 for each in problem.allocations)
+        )
+
+
+def material_of(loaded: Loaded, plan: Plan, explanation: Explanation) -> Material:
+    """With an empty ledger, in which the costs come first."""
+    ledger = NumberLedger()
+    book = CostBook(loaded, ledger)
+    return Material(
+        loaded=loaded,
+        plan=plan,
+        explanation=explanation,
+        ledger=ledger,
+        book=book,
+        costs=book.costs(plan),
+    )

@@ -12,7 +12,7 @@ from textwrap import wrap
 from typing import Any
 
 from advisor.costs.amounts import WHOLE, day_words, usd_and_cents
-from advisor.planning.report.markdown_csv_json import origin_words, record_of, unit_words
+from advisor.planning.report.formats.markdown_csv_json import origin_words, record_of, unit_words
 from advisor.planning.report.number_ledger import LedgerRow, Num
 from advisor.planning.report.report import (
     Bullets,

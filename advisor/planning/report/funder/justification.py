@@ -1,4 +1,4 @@
-"""The justification of a request: short paragraphs to paste without cleaning."""
+"""The justification of a request: short paragraphs to paste into a form."""
 
 from __future__ import annotations
 
@@ -10,15 +10,12 @@ from advisor.planning.grant.checked_toml import exact
 from advisor.planning.grant.cost_lines import line_words
 from advisor.planning.grant.funder import funder_form
 from advisor.planning.grant.grant_file import GrantExperiment
-from advisor.planning.report.award_years import is_equipment, machine_alone
-from advisor.planning.report.cost_book import EquipmentCost
-from advisor.planning.report.existing_words import existing_words
-from advisor.planning.report.hours_words import hours_words, renting_words
-from advisor.planning.report.material import Material
+from advisor.planning.report.budget_entries import is_equipment, machine_alone
+from advisor.planning.report.funder.computing_hours import hours_words, renting_words
 from advisor.planning.report.number_ledger import Num
-from advisor.planning.report.other_costs import data_words, other_words, staff_words, upkeep_words
+from advisor.planning.report.phrases import listed
+from advisor.planning.report.plan_costs import EquipmentCost, Material
 from advisor.planning.report.report import Words
-from advisor.planning.report.sentences import listed
 from advisor.planning.solver.charges import rules_on
 from advisor.planning.solver.prices import (
     extras_of,
@@ -28,6 +25,7 @@ from advisor.planning.solver.prices import (
     share_of_use,
 )
 from advisor.planning.solver.problem import RunTime
+from advisor.planning.unused_gpus import unused_gpus
 from advisor.ranking.times import Model
 
 
@@ -295,3 +293,169 @@ def _compared(given: Material) -> Words:
 def runs_done(given: Material) -> Num:
     """Of the plan."""
     return given.ledger.leaf("plan", given.plan.runs, "runs", "runs done", what="runs")
+
+
+def existing_words(given: Material) -> Words:
+    """Each kind of machine that is there and what it does; of one that does nothing, why."""
+    owned = given.loaded.grant.owned
+    if not owned:
+        return ("What exists. We have no machine for this work.",)
+    done = {n: _runs_on(given, n) for n in range(1, len(owned) + 1)}
+    upgrades = {e.machine.machine_id for e in given.costs.equipment if e.machine.upgrade_of}
+    idle = {} if upgrades else {n: _why_unused(given, n) for n, runs in done.items() if not runs}
+    # What holds of all of them is said once, behind the last.
+    apart = len({idle.get(n) for n in done}) > 1
+    have: list[str | Num] = []
+    for n, own in enumerate(owned, start=1):
+        label = next(
+            m.label for m in given.loaded.problem.machines if m.machine_id.startswith(f"owned:{n}:")
+        )
+        number = given.book.setting(f"owned[{n}].machines", own.machines, "machines", label)
+        mark = "" if n == 1 else "; and " if n == len(owned) else "; "
+        each = " each" if own.machines > 1 else ""
+        have += [mark, number, f" ({label.removesuffix(' (owned)')}{each})"]
+        if apart:
+            have += [", used for ", _runs_num(given, done[n], n)] if done[n] else [idle[n]]
+    all_done = sum(done.values())
+    count = _runs_num(given, all_done)
+    if upgrades:
+        grown = sum(given.book.problem.whole(p.machine_id) in upgrades for p in given.plan.placed)
+        more = given.ledger.leaf(
+            "plan", grown, "runs", "runs on upgraded machines", what="runs on upgraded machines"
+        )
+        alone: list[str | Num] = [", used for ", count, " as they are"] if all_done else []
+        words = ("What exists. We have ", *have, *alone, ". With the GPUs that we ask for, ", more)
+        return (*words, " can be done there.")
+    if not all_done:
+        return ("What exists. We have ", *have, "." if apart else f"{idle[1]}.")
+    used: list[str | Num] = [] if apart else [", used for ", count]
+    if all_done < given.plan.runs and given.cheapest:
+        many = sum(own.machines for own in owned) > 1
+        they = "What is used" if apart else "They" if many else "It"
+        used.append(f". {they} cannot take the others in time, or only at a higher cost")
+    return ("What exists. We have ", *have, *used, ".", *_unused_part(given))
+
+
+def _why_unused(given: Material, number: int) -> str:
+    """Of machines of one table of the grant that do no run."""
+    unused = unused_gpus(given.loaded.problem, given.plan)
+    table = f"owned:{number}:"
+    return next(
+        (f", unused since {e.why}" for e in unused if e.machine.machine_id.startswith(table)), ""
+    )
+
+
+def _unused_part(given: Material) -> list[str | Num]:
+    """GPUs that stay unused of machines on which others do runs, and why."""
+    words: list[str | Num] = []
+    for each in unused_gpus(given.loaded.problem, given.plan):
+        if each.unused == each.gpus:
+            continue
+
+        def leaf(value: int, label: str) -> Num:
+            return given.ledger.leaf("plan", value, "GPUs", label, what=label)
+
+        of = leaf(each.gpus, f"GPUs of {each.name}")
+        verb = "stays" if each.unused == 1 else "stay"
+        words += [" ", leaf(each.unused, f"unused GPUs of {each.name}"), " of the ", of]
+        words.append(f" GPUs of {each.name} {verb} unused, since {each.why}.")
+    return words
+
+
+def _runs_on(given: Material, number: int) -> int:
+    """How many runs are done on the machines of one table of the grant, as they are."""
+    whole, table = given.loaded.problem.whole, f"owned:{number}:"
+    known = {m.machine_id for m in given.loaded.problem.machines}
+    return sum(
+        p.machine_id in known and whole(p.machine_id).startswith(table) for p in given.plan.placed
+    )
+
+
+def _runs_num(given: Material, runs: int, number: int | None = None) -> Num:
+    if number is None:
+        what, label = "runs on owned machines", "runs on machines of the lab"
+        return given.ledger.leaf("plan", runs, "runs", label, what=what)
+    label = f"runs on machines of the lab, kind {number}"
+    return given.ledger.leaf("plan", runs, "runs", label, what="runs on owned", owned=number)
+
+
+def upkeep_words(given: Material, by_line: Mapping[str, Num]) -> Words:
+    kept = [*_lines_of(given, "warranty"), *_lines_of(given, "racks")]
+    words: list[str | Num] = ["Upkeep. "]
+    power = [r for r in given.costs.running if not r.rented]
+    if power:
+        total = by_line["electricity"]
+        words += ["Electricity costs ", total, ", at ", power[0].charge.price, ". "]
+    for name, total in kept:
+        words += [f"{name}: ", total, ". "]
+    stated = _warranties(given)
+    if stated:
+        words.append(f"Warranty as the vendor states it: {'; '.join(stated)}. ")
+    extras = given.loaded.problem.rules.machine_extras
+    paid = [r for r in given.costs.running if r.rented and r.charge.direct.value]
+    rentals = [given.book.rentals[r.placed[0].machine_id] for r in paid]
+    if any(each.allocation is None for each in rentals):
+        words.append("The providers maintain the rented computers. ")
+    elif rentals:
+        who = list(dict.fromkeys(each.provider for each in rentals))
+        words.append(f"{listed(who)} maintain{'s' if len(who) == 1 else ''} the computers. ")
+    if extras and any(e.machine.share_of is None for e in given.costs.equipment):
+        inside = [line_words(each.kind, each.name) for each in extras if not each.apart]
+        beside = [line_words(each.kind, each.name) for each in extras if each.apart]
+        if inside:
+            words.append(f"In the price of each machine: {listed(inside)}. ")
+        if beside:
+            words.append(f"Beside each machine: {listed(beside)}.")
+    elif not kept:
+        more = "further warranty" if stated else "warranty"
+        what = ", rack space or staff" if not _lines_of(given, "staff") else " or rack space"
+        words.append(f"No {more}{what} is asked for.")
+    return tuple(words)
+
+
+def staff_words(given: Material) -> Words:
+    """People whom the grant pays, each line with its amount."""
+    kept = _lines_of(given, "staff")
+    if not kept:
+        return ()
+    return ("Staff.", *(word for name, total in kept for word in (f" {name}: ", total, ".")))
+
+
+def _warranties(given: Material) -> list[str]:
+    """What comes with each machine that is bought, in its vendor's words."""
+    found: dict[str, list[str]] = {}
+    for e in given.costs.equipment:
+        quotes = [
+            given.loaded.quotes[p.line.quote_id] for p in e.lines if p.line.item_kind != "gpu"
+        ]
+        for warranty in {q.warranty: None for q in quotes if q.warranty}:
+            found.setdefault(warranty, []).append(e.machine.label)
+    if len(found) == 1 and len(next(iter(found.values()))) == len(given.costs.equipment):
+        return list(found)
+    return [f"{warranty} ({listed(labels)})" for warranty, labels in found.items()]
+
+
+def data_words(given: Material) -> Words:
+    kept = _lines_of(given, "storage")
+    if not kept:
+        return ("Data. No storage is asked for.",)
+    return ("Data.", *(word for name, total in kept for word in (f" {name}: ", total, ".")))
+
+
+def other_words(given: Material) -> Words:
+    """What is neither computers nor their upkeep or data, each with its amount."""
+    kept = [*_lines_of(given, "network"), *_lines_of(given, "other")]
+    if not kept:
+        return ()
+    return ("Other costs.", *(word for name, total in kept for word in (f" {name}: ", total, ".")))
+
+
+def _lines_of(given: Material, kind: str) -> list[tuple[str, Num]]:
+    """The lines of a kind that cost anything, each with what is asked for it in all."""
+    found: dict[str, list[Num]] = {}
+    for f in given.costs.fixed:
+        if f.fixed.kind == kind and f.fixed.usd:
+            found.setdefault(f.fixed.name, []).append(f.charge.direct)
+    return [
+        (name, given.ledger.total(nums, f"{name}, in all years")) for name, nums in found.items()
+    ]

@@ -1,4 +1,4 @@
-"""From a plan and its explanation to the report: sections of text, tables and pictures."""
+"""The sections about the plan itself: the question, what to do, its calendar, the runners-up."""
 
 from __future__ import annotations
 
@@ -9,42 +9,27 @@ from typing import Any
 
 from advisor.costs.amounts import day_words
 from advisor.planning.grant.cost_lines import line_words
-from advisor.planning.grant.funder import funder_form, paper_of
 from advisor.planning.grant.orderable import unquoted
-from advisor.planning.grant.problem_of_grant import Loaded, called_by
-from advisor.planning.report.award_years import machine_alone
-from advisor.planning.report.before_sending import to_check_section
-from advisor.planning.report.cost_sections import money_section
-from advisor.planning.report.evidence_sections import (
-    limits_section,
-    rules_section,
-    sensitivity_section,
-    sources_section,
-    times_section,
-)
-from advisor.planning.report.funder_part import budget_table, funder_sections
-from advisor.planning.report.in_currency import InCurrency
-from advisor.planning.report.material import Material, material_of
+from advisor.planning.grant.problem_of_grant import called_by
+from advisor.planning.report.budget_entries import machine_alone
 from advisor.planning.report.number_ledger import Num
-from advisor.planning.report.objects import objects
-from advisor.planning.report.report import (
-    Block,
-    Bullets,
-    Cell,
-    Paragraph,
-    Report,
-    ReportTable,
-    Section,
-    Words,
-)
-from advisor.planning.report.sentences import (
+from advisor.planning.report.phrases import (
     alternative_words,
     budget_num,
     cost_of_other,
     solve_num,
 )
-from advisor.planning.report.who_pays import who_pays
-from advisor.planning.sensitivity.explain import Alternative, Explanation
+from advisor.planning.report.plan_costs import Material
+from advisor.planning.report.report import (
+    Block,
+    Bullets,
+    Cell,
+    Paragraph,
+    ReportTable,
+    Section,
+    Words,
+)
+from advisor.planning.sensitivity.explain import Alternative
 from advisor.planning.solver.plan import Plan, last_day
 from advisor.planning.solver.problem import Machine
 
@@ -53,45 +38,6 @@ OBJECTIVE_WORDS = {
     "most-runs": "the most runs within the budget",
     "soonest": "the soonest finish within the budget",
 }
-
-
-def build_report(
-    loaded: Loaded, plan: Plan, explanation: Explanation, *, pictures: bool = True
-) -> Report:
-    """The whole report. Pictures need matplotlib."""
-    given = material_of(loaded, plan, explanation)
-    funder = funder_form(loaded.grant.funder)
-    to = InCurrency(given)
-    budget = budget_table(given, funder, to)
-    paid = who_pays(given, funder, budget, to)
-    form = funder_sections(given, funder, to, budget, paid)
-    sections = [
-        to_check_section(given, funder, paid, to),
-        question_section(given),
-        recommendation_section(given),
-        money_section(given),
-        schedule_section(given, pictures),
-        alternatives_section(given, pictures, to.num(given.costs.total).value),
-        sensitivity_section(given),
-        times_section(given, pictures),
-        rules_section(given),
-        limits_section(given),
-        sources_section(given),
-    ]
-    in_it = tuple(map(to.section, sections))
-    data = to.objects(objects(given, budget, paid))
-    return Report(
-        title=loaded.grant.title,
-        made_on=loaded.today,
-        sections=in_it,
-        rows=tuple(given.ledger.rows),
-        form=form,
-        paper=paper_of(funder, loaded.grant.currency.code),
-        decimal_comma=funder.decimal_comma,
-        objects=data,
-        currency=loaded.grant.currency.code,
-        converted=loaded.grant.currency.note,
-    )
 
 
 def _budget(given: Material) -> Num | None:

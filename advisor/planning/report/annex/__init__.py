@@ -1,0 +1,1 @@
+"""The annex: everything that somebody may want to check."""

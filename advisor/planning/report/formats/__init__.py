@@ -1,0 +1,1 @@
+"""A report as PDF, Markdown, XLSX, CSV and JSON."""
