@@ -16,8 +16,22 @@ from advisor.planning.sensitivity.changes import Change
 from advisor.planning.sensitivity.explain import Alternative, worse_by
 from advisor.planning.sensitivity.solved_amounts import Finding, Value
 from advisor.planning.solver.plan import Plan
-from advisor.planning.solver.problem import RunTime
+from advisor.planning.solver.problem import BUY_IN, RunTime
 from advisor.ranking.uneven import uneven_words
+
+KINDS_OF_PRICE = {
+    "list": "list price",
+    "street": "street price",
+    "secondary": "told by others",
+    "parts-list": "added up, not quoted",
+    BUY_IN: "price of a share",
+}
+"""Where the name of the kind does not say it."""
+
+
+def kind_of_price(kind: str) -> str:
+    """What a reader calls it."""
+    return KINDS_OF_PRICE.get(kind, kind.replace("-", " "))
 
 
 def listed(names: Iterable[str]) -> str:

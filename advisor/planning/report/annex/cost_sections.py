@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from advisor.costs.amounts import age_words, day_words
 from advisor.planning.report.number_ledger import Num
+from advisor.planning.report.phrases import kind_of_price
 from advisor.planning.report.plan_costs import Material
 from advisor.planning.report.report import Block, Cell, Paragraph, ReportTable, Section
-from advisor.planning.solver.problem import BUY_IN
 from price_catalog.builds import rack_units_of
 
 
@@ -32,7 +32,7 @@ def money_section(given: Material) -> Section:
                     pieces,
                     price,
                     amount,
-                    KINDS_OF_PRICE.get(line.quote_kind, line.quote_kind.replace("-", " ")),
+                    kind_of_price(line.quote_kind),
                     line.vendor,
                     day_words(line.quoted_on),
                 )
@@ -212,14 +212,6 @@ def asked_of(given: Material) -> dict[str, Asked]:
     return found
 
 
-KINDS_OF_PRICE = {
-    "list": "list price",
-    "street": "street price",
-    "secondary": "told by others",
-    "parts-list": "added up, not quoted",
-    BUY_IN: "price of a share",
-}
-"""Where the kind's own name does not say it."""
 NOT_STATED = "not stated"
 
 

@@ -7,11 +7,10 @@ from datetime import date
 from advisor.costs.amounts import age_words, day_words
 from advisor.planning.grant.problem_of_grant import STALE_DAYS
 from advisor.planning.grant.programmes import ASSUMED, OWN_WORD
-from advisor.planning.report.annex.cost_sections import KINDS_OF_PRICE
 from advisor.planning.report.funder.computing_hours import rented_name
 from advisor.planning.report.in_currency import InCurrency
 from advisor.planning.report.number_ledger import Num
-from advisor.planning.report.phrases import listed
+from advisor.planning.report.phrases import kind_of_price, listed
 from advisor.planning.report.plan_costs import Material, RunningCost
 from advisor.planning.report.report import Block, Cell, Paragraph, ReportTable, Section
 from advisor.planning.solver.prices import PricedLine
@@ -45,7 +44,7 @@ def quotes_sections(given: Material, to: InCurrency) -> list[Section]:
                 to.num(p.price) if _is_own(p) else p.price,
                 *([to.num(p.price)] if foreign else []),
                 p.line.vendor,
-                KINDS_OF_PRICE.get(p.line.quote_kind, p.line.quote_kind.replace("-", " ")),
+                kind_of_price(p.line.quote_kind),
                 day_words(p.line.quoted_on),
                 age_words(p.line.quoted_on, today),
             )
