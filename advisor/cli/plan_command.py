@@ -189,7 +189,7 @@ def _planned(options: argparse.Namespace, seconds: float) -> tuple[Planned, bool
     """
     from advisor.answers.plan.plan_progress import progress_text
     from advisor.cli.progress_line import progress_line
-    from advisor.planning.grant.grant import read_grant
+    from advisor.planning.grant.read_grant import read_grant
     from advisor.planning.plan_grant import explained_so_far, grant_at, search_for, stopped
 
     path = Path(options.grant)
@@ -233,7 +233,7 @@ def _planned(options: argparse.Namespace, seconds: float) -> tuple[Planned, bool
 
 def _allocations(options: argparse.Namespace) -> int:
     """What a grant's [[allocations]] can be copied from."""
-    from advisor.planning.grant.known_allocations import COLUMNS, known_allocations
+    from advisor.planning.grant.programmes import COLUMNS, known_allocations
     from advisor.tables.filled import fill
     from advisor.tables.table_formats import render_rows
 
@@ -288,7 +288,7 @@ def _price_of_hours(row: Mapping[str, str]) -> str:
 
 def _reach(options: argparse.Namespace, seconds: float) -> int:
     from advisor.answers.plan.plan_reach import reach_rows, reach_text, reach_verdict, reached
-    from advisor.planning.grant.grant import read_grant
+    from advisor.planning.grant.read_grant import read_grant
     from advisor.tables.json_text import to_json
     from advisor.tables.table_formats import render_rows
 

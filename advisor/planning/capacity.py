@@ -9,10 +9,10 @@ from typing import Any
 
 from advisor.costs.amounts import seconds_words
 from advisor.parse import InputError
-from advisor.planning.grant.checked_toml import Line
 from advisor.planning.grant.grant_file import GrantExperiment
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.problem_of_grant import Loaded, load
+from advisor.planning.grant.toml_reader import Line
 from advisor.planning.solver.named_plan import at_named_prices
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import PlanningProblem

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from advisor.costs.amounts import seconds_words
 from advisor.parse import InputError, parse_choice
-from advisor.planning.grant.grant import read_grant
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.problem_of_grant import Loaded, load
+from advisor.planning.grant.read_grant import read_grant
 from advisor.planning.planned import Planned
 from advisor.planning.sensitivity.changes import vary
 from advisor.planning.sensitivity.explain import Explanation, explain

@@ -7,9 +7,9 @@ from datetime import date
 from pathlib import Path
 
 from advisor.planning.grant.cautions import cautions
-from advisor.planning.grant.grant import read_grant
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.problem_of_grant import rules_of
+from advisor.planning.grant.read_grant import read_grant
 from advisor.planning.planned import Planned
 from advisor.planning.report.build_report import build_report
 from advisor.planning.report.report import Report

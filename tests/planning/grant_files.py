@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from advisor.parse import InputError
-from advisor.planning.grant.grant import read_grant
+from advisor.planning.grant.read_grant import read_grant
 
 SMALL = """
 [grant]

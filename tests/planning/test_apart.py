@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from advisor.planning.grant.grant import read_grant
+from advisor.planning.grant.read_grant import read_grant
 from advisor.planning.plan_grant import load_grant, plan_loaded
 from advisor.planning.report.formats.markdown_csv_json import to_markdown
 from advisor.planning.solver.problem import MachineExtra, Rules

@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
+from advisor.planning.grant.candidates.cost_lines import fixed_costs
 from advisor.planning.grant.cautions import cautions
-from advisor.planning.grant.checked_toml import AmountOrZero, OverheadOn
-from advisor.planning.grant.cost_lines import fixed_costs
 from advisor.planning.grant.currency import Currency
 from advisor.planning.grant.funder import FUNDERS, funder_form
-from advisor.planning.grant.grant import read_grant
 from advisor.planning.grant.grant_file import CostLine
 from advisor.planning.grant.problem_of_grant import Loaded
+from advisor.planning.grant.read_grant import read_grant
+from advisor.planning.grant.toml_reader import AmountOrZero, OverheadOn
 from advisor.planning.planned import Planned
 from advisor.planning.report.asked_amounts import limits_told
 from advisor.planning.report.budget_entries import LINES

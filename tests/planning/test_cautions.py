@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from advisor.answers.plan.plan_sentence import plan_sentence
+from advisor.planning.grant.candidates.cost_lines import not_asked_for
 from advisor.planning.grant.cautions import cautions
-from advisor.planning.grant.cost_lines import not_asked_for
-from advisor.planning.grant.grant import read_grant
 from advisor.planning.grant.problem_of_grant import Loaded
+from advisor.planning.grant.read_grant import read_grant
 from advisor.planning.plan_grant import EXAMPLE, load_grant, plan_loaded
 from advisor.planning.report.formats.markdown_csv_json import to_markdown
 from advisor.planning.sensitivity.explain import explain

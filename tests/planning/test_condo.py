@@ -10,7 +10,7 @@ import pytest
 
 from advisor.answers.plan.plan_sentence import from_one_place, plan_sentence
 from advisor.parse import InputError
-from advisor.planning.grant.grant import read_grant
+from advisor.planning.grant.read_grant import read_grant
 from advisor.planning.plan_grant import load_grant, plan_loaded
 from advisor.planning.report.formats.markdown_csv_json import to_markdown
 from advisor.planning.solver.problem import BUY_IN, MachineExtra, Rules

@@ -19,7 +19,7 @@ pytest.importorskip("xlsxwriter")
 from advisor.answers.plan.plan_sentence import plan_sentence
 from advisor.parse import InputError
 from advisor.planning.grant.funder import FOLDER, FUNDERS, funder_form, paper_of
-from advisor.planning.grant.grant import read_grant
+from advisor.planning.grant.read_grant import read_grant
 from advisor.planning.plan_grant import EXAMPLE, load_grant, plan_loaded
 from advisor.planning.planned import Planned
 from advisor.planning.report.budget_entries import LINES, entries

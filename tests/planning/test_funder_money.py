@@ -17,10 +17,10 @@ pytest.importorskip("typst")
 pytest.importorskip("xlsxwriter")
 
 from advisor.parse import InputError
-from advisor.planning.grant.checked_toml import AmountOrZero, Line
-from advisor.planning.grant.cost_lines import fixed_costs
-from advisor.planning.grant.grant import read_grant
+from advisor.planning.grant.candidates.cost_lines import fixed_costs
 from advisor.planning.grant.grant_file import CostLine
+from advisor.planning.grant.read_grant import read_grant
+from advisor.planning.grant.toml_reader import AmountOrZero, Line
 from advisor.planning.planned import Planned
 from advisor.planning.report.formats.markdown_csv_json import to_csv_text, to_json_text, to_markdown
 from advisor.planning.report.formats.pdf import to_typst

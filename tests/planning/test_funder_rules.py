@@ -12,12 +12,12 @@ import pytest
 
 from advisor.answers.plan.plan_sentence import overhead_words, plan_sentence
 from advisor.parse import InputError
-from advisor.planning.grant.checked_toml import AmountOrZero
-from advisor.planning.grant.cost_lines import fixed_costs
-from advisor.planning.grant.grant import read_grant
+from advisor.planning.grant.candidates.cost_lines import fixed_costs
 from advisor.planning.grant.grant_file import CostLine
 from advisor.planning.grant.institution import find_institution, read_institution, shipped
 from advisor.planning.grant.problem_of_grant import rules_of
+from advisor.planning.grant.read_grant import read_grant
+from advisor.planning.grant.toml_reader import AmountOrZero
 from advisor.planning.plan_grant import EXAMPLE, load_grant, plan_loaded
 from advisor.planning.planned import Planned
 from advisor.planning.report.annex.evidence_sections import NO_SOURCE, rules_section

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from advisor.planning.grant.currency import Currency
 from advisor.planning.grant.funder import FUNDERS, funder_form
-from advisor.planning.grant.grant import read_grant
 from advisor.planning.grant.problem_of_grant import Loaded
+from advisor.planning.grant.read_grant import read_grant
 from advisor.planning.plan_grant import EXAMPLE, load_grant
 from advisor.planning.report.budget import budget_table
 from advisor.planning.report.budget_entries import entries

@@ -13,7 +13,7 @@ import pytest
 from advisor.answers.plan.plan_answer import plan_doubts
 from advisor.answers.plan.plan_sentence import plan_sentence
 from advisor.planning.capacity import problems_of, reach
-from advisor.planning.grant.grant import read_grant
+from advisor.planning.grant.read_grant import read_grant
 from advisor.planning.plan_grant import grant_at, plan_loaded
 from advisor.planning.planned import Planned
 from advisor.planning.solver.groups import undominated

@@ -10,7 +10,7 @@ from msgspec import structs
 
 from advisor.answers.plan.plan_lines import explained_text
 from advisor.answers.plan.plan_sentence import plan_sentence
-from advisor.planning.grant.grant import read_grant
+from advisor.planning.grant.read_grant import read_grant
 from advisor.planning.plan_grant import EXAMPLE, load_grant, plan_loaded
 from advisor.planning.planned import Planned
 from advisor.planning.report.formats.markdown_csv_json import to_markdown

@@ -14,11 +14,11 @@ from msgspec import structs
 
 from advisor.answers.plan.plan_answer import plan_doubts
 from advisor.costs.price_book import PriceBook
+from advisor.planning.grant.candidates.on_sale import ONLY_TOLD, gone, orderable, sold
 from advisor.planning.grant.cautions import cautions
-from advisor.planning.grant.checked_toml import Line
-from advisor.planning.grant.grant import read_grant
 from advisor.planning.grant.grant_record import Grant
-from advisor.planning.grant.orderable import ONLY_TOLD, gone, orderable, sold
+from advisor.planning.grant.read_grant import read_grant
+from advisor.planning.grant.toml_reader import Line
 from advisor.planning.plan_grant import EXAMPLE, load_grant, plan_loaded
 from advisor.planning.planned import Planned
 from advisor.planning.solver.search_clock import Progress

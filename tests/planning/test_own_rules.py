@@ -12,12 +12,12 @@ from msgspec import inspect
 
 from advisor.answers.plan.plan_lines import what_to_do
 from advisor.parse import InputError
+from advisor.planning.grant.candidates.cost_lines import fixed_costs
 from advisor.planning.grant.cautions import cautions
-from advisor.planning.grant.cost_lines import fixed_costs
-from advisor.planning.grant.grant import read_grant
 from advisor.planning.grant.grant_file import GrantFile
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.problem_of_grant import rules_of
+from advisor.planning.grant.read_grant import read_grant
 from advisor.planning.plan_grant import EXAMPLE, load_grant
 from advisor.planning.report.number_ledger import NumberLedger
 from advisor.planning.solver.arithmetic import PLAIN

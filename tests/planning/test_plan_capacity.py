@@ -11,7 +11,7 @@ import pytest
 
 from advisor.answers.two_lines import sentence_lines
 from advisor.planning.capacity import problems_of, reach, timed_models
-from advisor.planning.grant.grant import read_grant
+from advisor.planning.grant.read_grant import read_grant
 from advisor.planning.solver.plan import last_day
 from advisor.planning.solver.problem import PlanningProblem
 from advisor.planning.solver.whole_cents import purchase_cents, run_cents

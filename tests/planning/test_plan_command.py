@@ -18,7 +18,7 @@ import pytest
 from advisor.cli.main import main
 from advisor.parse import InputError
 from advisor.planning import solver_process
-from advisor.planning.grant.grant import read_grant
+from advisor.planning.grant.read_grant import read_grant
 from advisor.planning.plan_grant import PlanTask, load_grant
 from advisor.planning.solver_process import Cancelled, Search
 from advisor.store import Store

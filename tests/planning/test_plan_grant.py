@@ -17,9 +17,9 @@ from msgspec import structs
 from advisor.answers.plan.plan_calendar import calendar_lines
 from advisor.parse import InputError
 from advisor.planning.grant.currency import find_currency
-from advisor.planning.grant.grant import read_grant
 from advisor.planning.grant.institution import MEANINGS, shipped
 from advisor.planning.grant.problem_of_grant import load
+from advisor.planning.grant.read_grant import read_grant
 from advisor.planning.plan_grant import EXAMPLE, load_grant
 from advisor.planning.sensitivity.changes import vary
 from advisor.planning.sensitivity.explain import explain

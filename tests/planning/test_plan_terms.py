@@ -14,9 +14,14 @@ import pytest
 
 from advisor.parse import InputError
 from advisor.planning.grant.cautions import cautions
-from advisor.planning.grant.grant import read_grant
-from advisor.planning.grant.known_allocations import COLUMNS, known_allocations
-from advisor.planning.grant.programmes import ASSUMED, programme_names, programmes
+from advisor.planning.grant.programmes import (
+    ASSUMED,
+    COLUMNS,
+    known_allocations,
+    programme_names,
+    programmes,
+)
+from advisor.planning.grant.read_grant import read_grant
 from advisor.planning.plan_grant import load_grant
 from advisor.planning.sensitivity.changes import vary
 from advisor.planning.sensitivity.explain import explain

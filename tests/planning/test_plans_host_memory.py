@@ -8,10 +8,10 @@ from pathlib import Path
 
 from msgspec import structs
 
-from advisor.planning.grant.grant import read_grant
+from advisor.planning.grant.candidates.machines import times_of
+from advisor.planning.grant.candidates.split_machines import parts_of
 from advisor.planning.grant.grant_file import Owned
-from advisor.planning.grant.machines import times_of
-from advisor.planning.grant.split_machines import parts_of
+from advisor.planning.grant.read_grant import read_grant
 from advisor.planning.plan_grant import EXAMPLE, load_grant
 from advisor.ranking.times import on_host
 from advisor.store import Store

@@ -15,7 +15,7 @@ pytest.importorskip("matplotlib")
 pytest.importorskip("typst")
 pytest.importorskip("xlsxwriter")
 
-from advisor.planning.grant.grant import read_grant
+from advisor.planning.grant.read_grant import read_grant
 from advisor.planning.plan_grant import EXAMPLE
 from advisor.planning.planned import Planned
 from advisor.planning.report.formats.markdown_csv_json import to_csv_text, to_json_text, to_markdown

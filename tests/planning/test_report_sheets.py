@@ -17,10 +17,10 @@ pytest.importorskip("matplotlib")
 pytest.importorskip("typst")
 pytest.importorskip("xlsxwriter")
 
-from advisor.planning.grant.checked_toml import AmountOrZero
-from advisor.planning.grant.cost_lines import fixed_costs
+from advisor.planning.grant.candidates.cost_lines import fixed_costs
 from advisor.planning.grant.currency import Currency
 from advisor.planning.grant.grant_file import CostLine
+from advisor.planning.grant.toml_reader import AmountOrZero
 from advisor.planning.planned import Planned
 from advisor.planning.report.annex.plan_sections import schedule_section
 from advisor.planning.report.calendar_picture import lanes_of, told_apart, told_once

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from advisor.parse import InputError
-from advisor.planning.grant.checked_toml import read_toml
 from advisor.planning.grant.grant_file import GrantFile
+from advisor.planning.grant.toml_reader import read_toml
 from advisor.planning.plan_grant import grant_at
 from advisor.store import Store
 from tests.planning.grant_files import refused

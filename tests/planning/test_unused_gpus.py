@@ -13,8 +13,8 @@ from msgspec import structs
 from advisor.answers.plan.plan_answer import short_decided
 from advisor.answers.plan.plan_lines import decided_text
 from advisor.costs.amounts import seconds_words
-from advisor.planning.grant.grant import read_grant
 from advisor.planning.grant.grant_file import Owned
+from advisor.planning.grant.read_grant import read_grant
 from advisor.planning.plan_grant import EXAMPLE, load_grant, plan_loaded
 from advisor.planning.planned import Planned
 from advisor.planning.report.formats.markdown_csv_json import to_markdown

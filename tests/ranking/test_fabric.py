@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from advisor.answers.ranking.verdict import verdict
 from advisor.cli.main import main
 from advisor.parse import InputError
-from advisor.planning.grant.split_machines import over_two
+from advisor.planning.grant.candidates.split_machines import over_two
 from advisor.prediction.fit.public_speeds import EVIDENCE_FOLDER
 from advisor.prediction.fit.scaling import fit_scaling, load_pairs
 from advisor.prediction.physics.columns import WorkloadTable

@@ -16,7 +16,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input, Static, TextArea
 
 from advisor.answers.plan.plan_lines import decided_text
-from advisor.planning.grant.check_grant import check_grant
+from advisor.planning.grant.text_errors import check_grant
 from advisor.tui.app import AdvisorApp
 from advisor.tui.pages.record import RecordScreen
 from advisor.tui.plan.grant_fields import FIELDS, SEVERAL, GrantField, with_field

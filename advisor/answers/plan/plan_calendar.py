@@ -6,7 +6,7 @@ from datetime import date, timedelta
 from itertools import groupby
 from string import ascii_lowercase, ascii_uppercase
 
-from advisor.planning.grant.split_machines import PREDICTED
+from advisor.planning.grant.candidates.split_machines import PREDICTED
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import Machine, PlanningProblem, Rental
 

@@ -19,8 +19,8 @@ from advisor.answers.wording import PREDICTED_MARK
 from advisor.costs.amounts import day_words
 from advisor.parse import InputError
 from advisor.planning.capacity import MOST_RUNS, Reach, ReachTask, problems_of, timed_models
-from advisor.planning.grant.grant import read_grant
 from advisor.planning.grant.grant_record import Grant
+from advisor.planning.grant.read_grant import read_grant
 from advisor.planning.solver.plan import Plan, last_day
 from advisor.planning.solver.problem import BUY_IN, Machine, PlanningProblem, Rental
 from advisor.planning.solver_process import Search

@@ -11,8 +11,8 @@ from operator import itemgetter
 from advisor.answers.plan.plan_calendar import short_day
 from advisor.answers.two_lines import sentence_lines
 from advisor.costs.amounts import day_words
+from advisor.planning.grant.candidates.on_sale import unquoted
 from advisor.planning.grant.grant_record import Grant
-from advisor.planning.grant.orderable import unquoted
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.report.asked_amounts import asked_amounts
 from advisor.planning.solver.by_year import whole_budget_cents

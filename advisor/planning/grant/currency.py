@@ -8,7 +8,7 @@ from decimal import ROUND_HALF_UP, Decimal
 
 from advisor.costs.amounts import WHOLE, day_words, usd_exact
 from advisor.parse import shown
-from advisor.planning.grant.checked_toml import exact, wrong
+from advisor.planning.grant.toml_reader import exact, wrong
 from price_catalog.exchange_rates import exchange_rates
 
 CENT = Decimal("0.01")

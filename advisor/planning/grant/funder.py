@@ -7,8 +7,8 @@ from typing import Annotated, Literal, get_args
 
 from msgspec import Meta, Struct
 
-from advisor.planning.grant.checked_toml import Line, read_toml
 from advisor.planning.grant.grant_file import CostKind, Funder
+from advisor.planning.grant.toml_reader import Line, read_toml
 
 FOLDER = Path(__file__).with_name("funders")
 FUNDERS: tuple[Funder, ...] = get_args(Funder)

@@ -9,7 +9,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import force_setattr
 
 from advisor.parse import parse_price_rule
-from advisor.planning.grant.checked_toml import (
+from advisor.planning.grant.toml_reader import (
     Amount,
     AmountOrZero,
     LeadDays,

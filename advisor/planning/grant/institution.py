@@ -14,10 +14,10 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct
 
 from advisor.parse import shown
-from advisor.planning.grant.checked_toml import Line, UsdPerUnit, exact, read_toml, wrong
 from advisor.planning.grant.currency import shipped_rates
 from advisor.planning.grant.funder import FunderForm
 from advisor.planning.grant.grant_file import CloudAs, Rate
+from advisor.planning.grant.toml_reader import Line, UsdPerUnit, exact, read_toml, wrong
 from price_catalog.csv_table import nearest
 
 EquipmentAs = Literal["bought", "depreciated"]

@@ -9,13 +9,9 @@ from decimal import Decimal
 from itertools import chain
 
 from advisor.parse import InputError
-from advisor.planning.grant.allocations import allocations_of
-from advisor.planning.grant.checked_toml import wrong
-from advisor.planning.grant.condo import shares
-from advisor.planning.grant.cost_lines import fixed_costs, machine_extras, order_days
-from advisor.planning.grant.grant_file import GrantExperiment
-from advisor.planning.grant.grant_record import Grant
-from advisor.planning.grant.machines import (
+from advisor.planning.grant.candidates.allocations import allocations_of, shares
+from advisor.planning.grant.candidates.cost_lines import fixed_costs, machine_extras, order_days
+from advisor.planning.grant.candidates.machines import (
     Best,
     LeftOut,
     buyable,
@@ -25,9 +21,12 @@ from advisor.planning.grant.machines import (
     times_of,
     upgrades,
 )
-from advisor.planning.grant.orderable import ONLY_TOLD, orderable, told_first
-from advisor.planning.grant.split_machines import parts_of
-from advisor.planning.grant.together import check_days
+from advisor.planning.grant.candidates.on_sale import ONLY_TOLD, orderable, told_first
+from advisor.planning.grant.candidates.split_machines import parts_of
+from advisor.planning.grant.cross_field_checks import check_days
+from advisor.planning.grant.grant_file import GrantExperiment
+from advisor.planning.grant.grant_record import Grant
+from advisor.planning.grant.toml_reader import wrong
 from advisor.planning.solver.problem import Experiment, Machine, PlanningProblem, Rental, Rules
 from advisor.planning.solver.search_clock import Progress
 from advisor.ranking.snapshot import Snapshot

@@ -1,5 +1,4 @@
-"""Programmes that a grant may name: what is known of their hours, GPUs and limits, each value with
-its source, from ``programmes.csv``. What the grant's own keys say goes before."""
+"""What is known of allocations: programmes that a grant may name, and facts to copy into it."""
 
 from __future__ import annotations
 
@@ -15,12 +14,79 @@ from typing import Any
 
 from advisor.costs.amounts import day_words
 from advisor.parse import shown
-from advisor.planning.grant.buy_in import KEYS as BUY_IN_KEYS
-from advisor.planning.grant.buy_in import check_buy_in
-from advisor.planning.grant.checked_toml import convert, missing, wrong
 from advisor.planning.grant.grant_file import AllocationTable, GrantAllocation
+from advisor.planning.grant.toml_reader import convert, missing, wrong
 from bench_runner.typed_numbers import plain
 from price_catalog.csv_table import nearest
+
+_NEEDED = {
+    "buy_in_on": "must be the day of that price: write buy_in_on = 2026-11-02",
+    "lasts_years": "must be the years that the share is served: write lasts_years = 5",
+    "max_gpus": "must be the GPUs in one share: write max_gpus = 8",
+}
+_OF_HOURS = (
+    *("gpu_hours_a_year", "usd_per_gpu_hour", "price_per_gpu_hour", "credit", "odds"),
+    *("queue_days", "max_job_days", "starts", "ends"),
+)
+_SHARE_KEYS = ("gpu", "kind", "max_gpus", "buy_in", "buy_in_on", "lasts_years", "overhead")
+"""What a share is planned with."""
+
+
+def check_buy_in(file: str, place: str, own: Mapping[str, Any]) -> dict[str, Any]:
+    """What a share has that its table does not say; nothing where none is bought. Raises
+    InputError."""
+    if "buy_in" not in own:
+        for key in ("buy_in_on", "lasts_years"):
+            if key in own:
+                raise wrong(
+                    file, f"{place}.{key}", "belongs to a share that is bought: write buy_in"
+                )
+        return {}
+    for key in _OF_HOURS:
+        if key in own:
+            problem = (
+                "stands beside buy_in, which buys machines and not hours: remove one of the two"
+            )
+            raise wrong(file, f"{place}.{key}", problem)
+    if own.get("kind", "condo") != "condo":
+        raise wrong(file, f"{place}.kind", 'must be "condo", of which a share can be bought')
+    for key, problem in _NEEDED.items():
+        if key not in own:
+            raise wrong(file, f"{place}.{key}", problem)
+    # As text, which is read as an amount again.
+    return {
+        "kind": "condo",
+        "overhead": own.get("overhead", "equipment"),
+        "buy_in": f"{own['buy_in']:f}",
+    }
+
+
+COLUMNS = (
+    "provider",
+    "kind",
+    "gpu",
+    "usd_per_gpu_hour",
+    "free",
+    "units",
+    "max_walltime_h",
+    "max_gpus_per_job",
+    "who",
+    "award",
+    "wait",
+    "overhead",
+    "date",
+    "source",
+    "note",
+)
+
+
+def known_allocations(word: str = "") -> list[dict[str, str]]:
+    """Every fact in which a word is found, whatever its case; all of them without one."""
+    path = Path(__file__).with_name("known_allocations.csv")
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    return [row for row in rows if word.lower() in " ".join(row.values()).lower()]
+
 
 ASSUMED = "not known: assumed"
 FACTS = Path(__file__).with_name("programmes.csv")
@@ -137,7 +203,7 @@ def _said(
         value = getattr(allocation, key)
         if key == "name" or value is None:
             continue
-        if allocation.buy_in is not None and key not in BUY_IN_KEYS:
+        if allocation.buy_in is not None and key not in _SHARE_KEYS:
             continue
         if key == PRICE and allocation.price_per_gpu_hour is not None:
             continue

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from advisor.planning.grant.checked_toml import exact
 from advisor.planning.grant.funder import FunderForm, Limit, LimitOf, funder_form
 from advisor.planning.grant.problem_of_grant import Loaded
+from advisor.planning.grant.toml_reader import exact
 from advisor.planning.report.budget import WhoPays, budget_table, who_pays
 from advisor.planning.report.budget_entries import paid_beside
 from advisor.planning.report.in_currency import InCurrency

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from advisor.costs.amounts import day_words
-from advisor.planning.grant.cost_lines import not_asked_for
+from advisor.planning.grant.candidates.cost_lines import not_asked_for
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.report.number_ledger import Num, NumberLedger
 from advisor.planning.report.plan_costs import CostBook, Costs

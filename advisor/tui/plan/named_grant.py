@@ -59,7 +59,7 @@ class NamedGrant(Field):
     @work(thread=True, exclusive=True, group="look", exit_on_error=False)
     def look_at(self, number: int, path: Path) -> None:
         """Read the grant that is being named, and post what is wrong with it."""
-        from advisor.planning.grant.grant import read_grant
+        from advisor.planning.grant.read_grant import read_grant
 
         if not is_file(path):
             self.post_message(self.Looked("There is no such file yet.", number=number))

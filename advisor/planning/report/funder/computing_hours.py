@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 
+from advisor.planning.grant.cautions import competed_for, price_not_said
 from advisor.planning.grant.funder import funder_form
-from advisor.planning.grant.hours_cautions import competed_for, price_not_said
 from advisor.planning.grant.programmes import ASSUMED
 from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.phrases import listed, solve_num

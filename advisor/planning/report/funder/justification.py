@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from advisor.costs.amounts import day_words
-from advisor.planning.grant.checked_toml import exact
-from advisor.planning.grant.cost_lines import line_words
+from advisor.planning.grant.candidates.cost_lines import line_words
 from advisor.planning.grant.funder import funder_form
 from advisor.planning.grant.grant_file import GrantExperiment
+from advisor.planning.grant.toml_reader import exact
 from advisor.planning.report.budget_entries import is_equipment, machine_alone
 from advisor.planning.report.funder.computing_hours import hours_words, renting_words
 from advisor.planning.report.number_ledger import Num

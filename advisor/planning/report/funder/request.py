@@ -8,10 +8,10 @@ from decimal import Decimal
 from itertools import accumulate
 
 from advisor.costs.amounts import day_words
-from advisor.planning.grant.checked_toml import exact
-from advisor.planning.grant.cost_lines import line_words
+from advisor.planning.grant.candidates.cost_lines import line_words
 from advisor.planning.grant.funder import FunderForm
 from advisor.planning.grant.institution import NO_RULES
+from advisor.planning.grant.toml_reader import exact
 from advisor.planning.report.budget import (
     WhoPays,
     added_words,

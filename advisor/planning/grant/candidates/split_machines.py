@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 
+from advisor.planning.grant.candidates.machines import Best, memory_share, times_of
 from advisor.planning.grant.grant_file import Owned
 from advisor.planning.grant.grant_record import Grant
-from advisor.planning.grant.machines import Best, memory_share, times_of
 from advisor.planning.solver.problem import Machine, RunTime
 from advisor.ranking.fabric import link_of_speed, scaled_days, shared_settings
 from advisor.ranking.times import Model

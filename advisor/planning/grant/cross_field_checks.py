@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import date
 
 from advisor.parse import InputError
-from advisor.planning.grant.checked_toml import wrong
 from advisor.planning.grant.funder import funder_form
 from advisor.planning.grant.grant_file import AwardYears, GrantExperiment
 from advisor.planning.grant.grant_record import Grant
+from advisor.planning.grant.toml_reader import wrong
 
 
 def check_days(grant: Grant, today: date) -> None:

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from advisor.parse import InputError
-from advisor.planning.grant.checked_toml import MAX_BYTES, convert, toml_problem
-from advisor.planning.grant.grant import grant_of
+from advisor.planning.grant.cross_field_checks import check_days
 from advisor.planning.grant.grant_file import GrantFile
 from advisor.planning.grant.grant_record import Grant
-from advisor.planning.grant.together import check_days
+from advisor.planning.grant.read_grant import grant_of
+from advisor.planning.grant.toml_reader import MAX_BYTES, convert, toml_problem
 from advisor.ranking.snapshot import Snapshot
 from bench_runner.outside import OutsideError, check_toml
 

@@ -8,10 +8,10 @@ from datetime import date
 from decimal import Decimal
 
 from advisor.parse import InputError
-from advisor.planning.grant.checked_toml import wrong
+from advisor.planning.grant.candidates.on_sale import OVERTAKEN, gone, sold
 from advisor.planning.grant.grant_file import Owned
 from advisor.planning.grant.grant_record import Grant
-from advisor.planning.grant.orderable import OVERTAKEN, gone, sold
+from advisor.planning.grant.toml_reader import wrong
 from advisor.planning.solver.problem import AskedPrice, Machine, PriceLine, RunTime
 from advisor.ranking.candidates import Candidates
 from advisor.ranking.snapshot import Snapshot

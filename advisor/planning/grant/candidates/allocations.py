@@ -1,0 +1,160 @@
+"""Allocations as rentals, and shares of a condo as machines: times, prices, hours."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from advisor.parse import InputError
+from advisor.planning.grant.candidates.machines import Best, LeftOut, day_of, times_of
+from advisor.planning.grant.grant_file import GrantAllocation
+from advisor.planning.grant.grant_record import Grant
+from advisor.planning.grant.programmes import OWN_WORD, year_shares
+from advisor.planning.grant.toml_reader import exact, wrong
+from advisor.planning.solver.problem import BUY_IN, Allocation, Machine, PriceLine, Rental
+from advisor.ranking.snapshot import Snapshot
+from price_catalog.model import Quote
+from price_catalog.power import PowerFigures
+
+COUNTS = (1, 2, 4, 8, 16, 32, 64)
+
+
+def allocations_of(
+    snapshot: Snapshot, grant: Grant, best: Best, left_out: list[LeftOut]
+) -> tuple[tuple[Allocation, ...], list[Rental]]:
+    """Every allocation of the grant, and a rental for each number of GPUs that a job may take."""
+    allocations: list[Allocation] = []
+    rentals: list[Rental] = []
+    for n, asked in enumerate(grant.allocations, start=1):
+        if asked.buy_in is not None:
+            continue  # a machine
+        gpu_id, gpu_name = _gpu(snapshot, grant, n, asked)
+        key = f"allocation:{n}"
+        usable = [
+            (count, times)
+            for count in COUNTS
+            if count <= asked.max_gpus and (times := times_of(best, gpu_id, count, grant))
+        ]
+        if not usable:
+            reason = f"no time of {gpu_name} for any model asked for"
+            left_out.append(LeftOut(label=asked.name, reason=reason))
+            continue
+        hours = asked.gpu_hours_a_year
+        allocations.append(
+            Allocation(
+                allocation_id=key,
+                name=asked.name,
+                gpu_hours_a_year=None if hours is None else exact(hours),
+                odds=exact(asked.odds),
+                first_day=day_of(grant, asked.starts, 0),
+                year_shares=tuple(year_shares(grant.year_dates)),
+                last_day=None if asked.ends is None else (asked.ends - grant.start).days,
+            )
+        )
+        price = exact(asked.usd_per_gpu_hour)
+        if asked.price_per_gpu_hour is not None:
+            price = grant.currency.rate_usd(asked.price_per_gpu_hour)
+        for count, times in usable:
+            rentals.append(
+                Rental(
+                    rental_id=f"{key}:{count}",
+                    label=f"{count} × {gpu_name}, {asked.name}",
+                    provider=asked.name,
+                    kind=asked.kind,
+                    gpu_id=gpu_id,
+                    gpu_count=count,
+                    usd_per_hour=price * count,
+                    priced_on=asked.starts or grant.start,
+                    source_id=asked.source or OWN_WORD,
+                    times=times,
+                    allocation=key,
+                    in_base=asked.overhead == "service",
+                    queue_days=exact(asked.queue_days),
+                    max_job_days=None if asked.max_job_days is None else exact(asked.max_job_days),
+                )
+            )
+    return tuple(allocations), rentals
+
+
+def _gpu(snapshot: Snapshot, grant: Grant, number: int, asked: GrantAllocation) -> tuple[str, str]:
+    try:
+        (gpu_id,) = snapshot.gpu_ids([asked.gpu])
+    except InputError as error:
+        raise wrong(grant.file, f"allocations[{number}].gpu", str(error)) from None
+    return gpu_id, next(gpu.short_name for gpu in snapshot.gpus if gpu.gpu_id == gpu_id)
+
+
+NOT_IN_BASE = ("none", "rental")
+
+
+def shares(
+    snapshot: Snapshot, grant: Grant, best: Best, left_out: list[LeftOut]
+) -> tuple[list[Machine], dict[str, Quote]]:
+    """What each ``buy_in`` of the grant buys, and its price. Raises InputError."""
+    machines: list[Machine] = []
+    quotes: dict[str, Quote] = {}
+    for n, asked in enumerate(grant.allocations, start=1):
+        if asked.buy_in is None:
+            continue
+        priced_on = asked.buy_in_on
+        assert priced_on is not None
+        gpu_id, gpu_name = _gpu(snapshot, grant, n, asked)
+        label = f"share of {asked.name}, {asked.max_gpus} × {gpu_name}"
+        counts = range(1 if grant.share_gpus else asked.max_gpus, asked.max_gpus + 1)
+        if not any(times_of(best, gpu_id, count, grant) for count in counts):
+            reason = f"no time of {gpu_name} for any model asked for"
+            left_out.append(LeftOut(label=asked.name, reason=reason))
+            continue
+        quote = Quote(
+            quote_id=f"allocations[{n}].buy_in",
+            item_kind="server",
+            item_id=f"condo:{n}",
+            price_usd=grant.currency.to_usd(Decimal(asked.buy_in)),
+            kind="reseller-quote",
+            vendor=asked.name,
+            quoted_on=priced_on,
+            source_id=asked.source or OWN_WORD,
+            url=None,
+            note=None,
+            price_set=None,
+        )
+        quotes[quote.quote_id] = quote
+        machines.append(
+            Machine(
+                machine_id=f"condo:{n}:{gpu_id}:{asked.max_gpus}",
+                label=label,
+                gpu_id=gpu_id,
+                gpu_name=gpu_name,
+                gpu_count=asked.max_gpus,
+                times=times_of(best, gpu_id, asked.max_gpus, grant),
+                lines=(_line(quote, label),),
+                # Its power is the campus's.
+                power=PowerFigures(
+                    gpu_w=None, gpu_count=asked.max_gpus, base_w=None, stated_w=Decimal(0)
+                ),
+                share_of=asked.name,
+                in_base=_in_base(asked),
+            )
+        )
+    return machines, quotes
+
+
+def _in_base(asked: GrantAllocation) -> bool | None:
+    """Whether overhead is charged; None: as on equipment, by its price."""
+    if asked.overhead == "equipment":
+        return None
+    return asked.overhead not in NOT_IN_BASE
+
+
+def _line(quote: Quote, label: str) -> PriceLine:
+    return PriceLine(
+        item_kind=quote.item_kind,
+        item_id=quote.item_id,
+        label=label,
+        quantity=1,
+        unit_usd=quote.price_usd,
+        quote_id=quote.quote_id,
+        quote_kind=BUY_IN,
+        vendor=quote.vendor,
+        quoted_on=quote.quoted_on,
+        source_id=quote.source_id,
+    )
