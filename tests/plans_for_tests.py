@@ -11,6 +11,12 @@ from math import inf
 from random import Random
 from typing import Any
 
+from advisor.planning.solver.money.cents import (
+    kept_value_usd,
+    purchase_cents,
+    rental_cents,
+    run_cents,
+)
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import (
     Experiment,
@@ -23,12 +29,6 @@ from advisor.planning.solver.problem import (
 )
 from advisor.planning.solver.search_clock import NoPlan
 from advisor.planning.solver.solve import solve
-from advisor.planning.solver.whole_cents import (
-    kept_value_usd,
-    purchase_cents,
-    rental_cents,
-    run_cents,
-)
 from price_catalog.power import PowerFigures
 
 START = date(2027, 1, 1)

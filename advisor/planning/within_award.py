@@ -13,7 +13,7 @@ from decimal import ROUND_UP, Decimal
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.report.asked_amounts import AskedAmounts, asked_amounts
 from advisor.planning.sensitivity.infeasible import There
-from advisor.planning.solver.by_year import cents_by_year
+from advisor.planning.solver.money.cents import cents_by_year
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import PlanningProblem
 

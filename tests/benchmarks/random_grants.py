@@ -27,7 +27,7 @@ from advisor.parse import InputError
 from advisor.planning.plan_grant import grant_at
 from advisor.planning.solver import problem as records
 from advisor.planning.solver import search_clock
-from advisor.planning.solver.by_year import cents_by_year, within_budgets
+from advisor.planning.solver.money.cents import cents_by_year, within_budgets
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import PlanningProblem
 from advisor.planning.solver.search_clock import NoPlan, OutOfTime, Progress, clock_of

@@ -13,8 +13,8 @@ import pytest
 from advisor.planning.grant.read_grant import read_grant
 from advisor.planning.plan_grant import load_grant, plan_loaded
 from advisor.planning.report.formats.markdown_csv_json import to_markdown
+from advisor.planning.solver.money.cents import paid_and_charged, purchase_cents
 from advisor.planning.solver.problem import MachineExtra, Rules
-from advisor.planning.solver.whole_cents import paid_and_charged, purchase_cents
 from advisor.store import Store
 from tests.planning.forms_for_tests import report_for
 from tests.plans_for_tests import make_machine

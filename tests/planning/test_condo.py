@@ -13,8 +13,8 @@ from advisor.parse import InputError
 from advisor.planning.grant.read_grant import read_grant
 from advisor.planning.plan_grant import load_grant, plan_loaded
 from advisor.planning.report.formats.markdown_csv_json import to_markdown
+from advisor.planning.solver.money.cents import kept_value_usd, purchase_cents, run_cents
 from advisor.planning.solver.problem import BUY_IN, MachineExtra, Rules
-from advisor.planning.solver.whole_cents import kept_value_usd, purchase_cents, run_cents
 from advisor.store import Store
 from price_catalog.power import PowerFigures
 from tests.planning.forms_for_tests import GRANT, TODAY, report_for

@@ -14,12 +14,11 @@ from hypothesis import strategies as st
 
 from advisor.planning.solver import solve as solver
 from advisor.planning.solver import year_money
-from advisor.planning.solver.by_year import cents_by_year, within_year_budgets
+from advisor.planning.solver.money.cents import cents_by_year, purchase_cents, within_year_budgets
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import Allocation, Machine, PlanningProblem, Rules
 from advisor.planning.solver.search_clock import NoPlan, OutOfTime, Progress, clock_of
 from advisor.planning.solver.solve import solve
-from advisor.planning.solver.whole_cents import purchase_cents
 from price_catalog.power import PowerFigures
 from tests.planning.test_plan_solve import check_placement
 from tests.plans_for_tests import (

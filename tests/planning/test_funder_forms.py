@@ -30,7 +30,7 @@ from advisor.planning.report.formats.pdf import to_pdf
 from advisor.planning.report.formats.write_report import check_targets, write_report
 from advisor.planning.report.plan_costs import material_of
 from advisor.planning.report.report import Paragraph, Section, joined
-from advisor.planning.solver.by_year import cents_by_year
+from advisor.planning.solver.money.cents import cents_by_year
 from advisor.store import Store
 from tests.planning.forms_for_tests import TODAY, report_for
 

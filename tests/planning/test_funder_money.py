@@ -28,8 +28,8 @@ from advisor.planning.report.funder.request import modules_of
 from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.plan_costs import material_of
 from advisor.planning.report.report import ReportTable
-from advisor.planning.solver.arithmetic import PLAIN
-from advisor.planning.solver.charges import purchase_charge
+from advisor.planning.solver.money.arithmetic import PLAIN
+from advisor.planning.solver.money.charges import purchase_charge
 from tests.planning.forms_for_tests import GRANT, report_for
 
 

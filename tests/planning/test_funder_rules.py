@@ -25,8 +25,8 @@ from advisor.planning.report.asked_amounts import UNEXPLAINED
 from advisor.planning.report.formats.markdown_csv_json import to_markdown
 from advisor.planning.report.plan_costs import material_of
 from advisor.planning.report.report import ReportTable
-from advisor.planning.solver.arithmetic import PLAIN
-from advisor.planning.solver.charges import fixed_amount
+from advisor.planning.solver.money.arithmetic import PLAIN
+from advisor.planning.solver.money.charges import fixed_amount
 from advisor.store import Store
 from tests.planning.forms_for_tests import GRANT, TODAY, cautions_of, report_for
 

@@ -25,7 +25,7 @@ from advisor.planning.report.in_currency import InCurrency
 from advisor.planning.report.number_ledger import Num, NumberLedger
 from advisor.planning.report.plan_costs import CostBook, Material
 from advisor.planning.solver.assemble import cost_of
-from advisor.planning.solver.by_year import cents_by_year
+from advisor.planning.solver.money.cents import cents_by_year
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import FixedCost, MachineExtra
 from advisor.planning.solver.solve import solve

@@ -7,7 +7,7 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from advisor.planning.solver.by_year import cents_by_year, within_budgets
+from advisor.planning.solver.money.cents import cents_by_year, within_budgets
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import PlanningProblem
 from tests.planning.test_plan_solve import check_placement, reached

@@ -20,10 +20,10 @@ from advisor.planning.grant.problem_of_grant import rules_of
 from advisor.planning.grant.read_grant import read_grant
 from advisor.planning.plan_grant import EXAMPLE, load_grant
 from advisor.planning.report.number_ledger import NumberLedger
-from advisor.planning.solver.arithmetic import PLAIN
-from advisor.planning.solver.charges import fixed_amount
+from advisor.planning.solver.money.arithmetic import PLAIN
+from advisor.planning.solver.money.cents import purchase_cents, rental_cents
+from advisor.planning.solver.money.charges import fixed_amount
 from advisor.planning.solver.solve import solve
-from advisor.planning.solver.whole_cents import purchase_cents, rental_cents
 from advisor.store import Store
 from tests.planning.forms_for_tests import SMALL
 from tests.planning.forms_for_tests import read as read_text

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from advisor.planning.solver.by_year import cents_by_year, within_year_budgets
 from advisor.planning.solver.dividing import Divided
 from advisor.planning.solver.large import Learnt, large_plan, with_parts
 from advisor.planning.solver.milp import Program
+from advisor.planning.solver.money.cents import cents_by_year, within_year_budgets
 from advisor.planning.solver.problem import Allocation, PlanningProblem, Rules
 from advisor.planning.solver.refilling import NOWHERE, Key, Refilling
 from advisor.planning.solver.repacking import Repacking

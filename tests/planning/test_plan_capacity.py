@@ -12,9 +12,9 @@ import pytest
 from advisor.answers.two_lines import sentence_lines
 from advisor.planning.capacity import problems_of, reach, timed_models
 from advisor.planning.grant.read_grant import read_grant
+from advisor.planning.solver.money.cents import purchase_cents, run_cents
 from advisor.planning.solver.plan import last_day
 from advisor.planning.solver.problem import PlanningProblem
-from advisor.planning.solver.whole_cents import purchase_cents, run_cents
 from advisor.ranking.snapshot import take_snapshot
 from advisor.store import Store
 from tests.planning.forms_for_tests import grant_head

@@ -24,12 +24,12 @@ from advisor.planning.plan_grant import EXAMPLE, load_grant
 from advisor.planning.sensitivity.changes import vary
 from advisor.planning.sensitivity.explain import explain
 from advisor.planning.sensitivity.infeasible import relax
-from advisor.planning.solver.arithmetic import PLAIN
-from advisor.planning.solver.prices import equipment_base, price_lines
+from advisor.planning.solver.money.arithmetic import PLAIN
+from advisor.planning.solver.money.cents import kept_value_usd, purchase_cents
+from advisor.planning.solver.money.prices import equipment_base, price_lines
 from advisor.planning.solver.problem import Allocation, Rules
 from advisor.planning.solver.search_clock import NoPlan
 from advisor.planning.solver.solve import is_feasible, solve
-from advisor.planning.solver.whole_cents import kept_value_usd, purchase_cents
 from advisor.ranking.snapshot import take_snapshot
 from advisor.store import Store
 from price_catalog.power import LEAST_EFFICIENCY, wall_w

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from advisor.planning.solver.by_year import cents_by_year, within_year_budgets
+from advisor.planning.solver.money.cents import cents_by_year, within_year_budgets
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import PlanningProblem, Rules
 from advisor.planning.solver.search_clock import NoPlan

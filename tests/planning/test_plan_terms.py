@@ -25,8 +25,13 @@ from advisor.planning.grant.read_grant import read_grant
 from advisor.planning.plan_grant import load_grant
 from advisor.planning.sensitivity.changes import vary
 from advisor.planning.sensitivity.explain import explain
-from advisor.planning.solver.by_year import cents_by_year
-from advisor.planning.solver.prices import months_in_grant
+from advisor.planning.solver.money.cents import (
+    cents_by_year,
+    purchase_cents,
+    rental_cents,
+    run_cents,
+)
+from advisor.planning.solver.money.prices import months_in_grant
 from advisor.planning.solver.problem import (
     Allocation,
     FixedCost,
@@ -37,7 +42,6 @@ from advisor.planning.solver.problem import (
 )
 from advisor.planning.solver.search_clock import NoPlan, Progress, clock_of
 from advisor.planning.solver.solve import solve
-from advisor.planning.solver.whole_cents import purchase_cents, rental_cents, run_cents
 from advisor.ranking.snapshot import take_snapshot
 from advisor.store import Store
 from tests.planning.forms_for_tests import SMALL, read

@@ -32,8 +32,8 @@ from advisor.planning.report.report import Picture, ReportTable, joined
 from advisor.planning.sensitivity.changes import vary
 from advisor.planning.sensitivity.explain import Alternative
 from advisor.planning.sensitivity.solved_amounts import Finding, Solved
+from advisor.planning.solver.money.cents import purchase_cents
 from advisor.planning.solver.problem import FixedCost
-from advisor.planning.solver.whole_cents import purchase_cents
 from advisor.store import Store
 from tests.planning.forms_for_tests import TODAY, grant_head, read, report_for
 

@@ -22,8 +22,8 @@ from advisor.planning.planned import Planned
 from advisor.planning.report.formats.markdown_csv_json import to_json_text
 from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.report import Report
-from advisor.planning.solver.arithmetic import OPERATIONS
-from advisor.planning.solver.whole_cents import purchase_cents
+from advisor.planning.solver.money.arithmetic import OPERATIONS
+from advisor.planning.solver.money.cents import purchase_cents
 from advisor.store import Store
 from tests.planning.example_reports import TODAY, planned_from, report_of
 from tests.planning.number_walk import Walk

@@ -21,7 +21,7 @@ pytest.importorskip("xlsxwriter")
 from advisor.planning.planned import Planned
 from advisor.planning.report.formats.xlsx import to_xlsx
 from advisor.planning.report.report import Report
-from advisor.planning.solver.whole_cents import purchase_cents
+from advisor.planning.solver.money.cents import purchase_cents
 from tests.planning.example_reports import report_of
 
 

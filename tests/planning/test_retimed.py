@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from advisor.planning.solver.by_year import cents_by_year, within_budgets, within_year_budgets
+from advisor.planning.solver.money.cents import cents_by_year, within_budgets, within_year_budgets
 from advisor.planning.solver.problem import PlanningProblem, Rules
 from advisor.planning.solver.retimed import retimed
 from advisor.planning.solver.search_clock import clock_of

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from advisor.planning.solver.by_year import cents_by_year, within_budgets
+from advisor.planning.solver.money.cents import cents_by_year, within_budgets
 from advisor.planning.solver.problem import PlanningProblem
 from advisor.planning.solver.search_clock import NoPlan, clock_of
 from advisor.planning.solver.solve import solve

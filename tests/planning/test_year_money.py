@@ -19,13 +19,12 @@ from advisor.planning import plan_grant
 from advisor.planning.plan_grant import EXAMPLE, grant_at, plan_loaded
 from advisor.planning.solver import year_money
 from advisor.planning.solver.assemble import days_of_each
-from advisor.planning.solver.by_year import cents_by_year, within_year_budgets
+from advisor.planning.solver.money.cents import cents_by_year, purchase_by_year, within_year_budgets
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import MachineExtra, PlanningProblem, Rules
 from advisor.planning.solver.schedule import Job, pack
 from advisor.planning.solver.search_clock import Clock, NoPlan, OutOfTime, Progress, clock_of
 from advisor.planning.solver.solve import solve
-from advisor.planning.solver.written_off import purchase_by_year
 from advisor.store import Store
 from tests.planning.test_plan_solve import check_against_search
 from tests.plans_for_tests import (

@@ -15,7 +15,7 @@ from advisor.planning.grant.candidates.on_sale import unquoted
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.report.asked_amounts import asked_amounts
-from advisor.planning.solver.by_year import whole_budget_cents
+from advisor.planning.solver.money.cents import whole_budget_cents
 from advisor.planning.solver.named_first import less_as_sums
 from advisor.planning.solver.plan import Plan, last_day
 from advisor.planning.solver.problem import Machine, Objective, Rental

@@ -13,7 +13,7 @@ from advisor.answers.plan.plan_lines import NO_PLAN
 from advisor.answers.plan.plan_sentence import plan_sentence, runs_if_awarded, runs_on_own
 from advisor.planning.report.asked_amounts import asked_amounts
 from advisor.planning.sensitivity.solved_amounts import Finding, Solved
-from advisor.planning.solver.by_year import whole_budget_cents
+from advisor.planning.solver.money.cents import whole_budget_cents
 from advisor.planning.solver.plan import last_day
 
 if TYPE_CHECKING:

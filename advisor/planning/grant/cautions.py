@@ -14,11 +14,11 @@ from advisor.planning.grant.funder import funder_form
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.institution import NO_RULES, find_institution, rules_in, shipped
 from advisor.planning.grant.programmes import ASSUMED, OWN_WORD
-from advisor.planning.solver.arithmetic import PLAIN
+from advisor.planning.solver.money.arithmetic import PLAIN
+from advisor.planning.solver.money.cents import paid_and_charged
+from advisor.planning.solver.money.prices import machine_price, paid_price, price_lines
 from advisor.planning.solver.plan import Plan
-from advisor.planning.solver.prices import machine_price, paid_price, price_lines
 from advisor.planning.solver.problem import Machine, PlanningProblem, Rules
-from advisor.planning.solver.whole_cents import paid_and_charged
 
 
 @dataclass(frozen=True, slots=True)

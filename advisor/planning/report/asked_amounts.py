@@ -18,9 +18,9 @@ from advisor.planning.report.phrases import budget_num, shared_by_year
 from advisor.planning.report.plan_costs import Material, material_of
 from advisor.planning.report.report import Words, joined
 from advisor.planning.sensitivity.explain import Explanation
-from advisor.planning.solver.charges import Charge
+from advisor.planning.solver.money.charges import Charge
+from advisor.planning.solver.money.prices import machine_price, paid_price
 from advisor.planning.solver.plan import Plan
-from advisor.planning.solver.prices import machine_price, paid_price
 
 UNEXPLAINED = Explanation(alternatives=(), binds=(), thresholds=(), ask=())
 

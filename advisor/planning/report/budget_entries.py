@@ -14,9 +14,8 @@ from advisor.planning.grant.funder import funder_form
 from advisor.planning.grant.grant_file import CostKind
 from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.plan_costs import EquipmentCost, Material, RunningCost
-from advisor.planning.solver.by_year import shares_by_year
-from advisor.planning.solver.prices import machine_price, months_charged, paid_price
-from advisor.planning.solver.written_off import is_written_off, months_by_year
+from advisor.planning.solver.money.cents import is_written_off, months_by_year, shares_by_year
+from advisor.planning.solver.money.prices import machine_price, months_charged, paid_price
 
 _FIRST = (
     *("staff", "equipment", "supplies", "computer_services"),

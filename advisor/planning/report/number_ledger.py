@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
-from advisor.planning.solver.arithmetic import computed
+from advisor.planning.solver.money.arithmetic import computed
 
 LEAVES = (
     *("quote", "asked", "part", "rental", "time", "gpu", "host", "model"),

@@ -10,18 +10,21 @@ from itertools import pairwise
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.report.number_ledger import Num, NumberLedger
 from advisor.planning.sensitivity.explain import Explanation
-from advisor.planning.solver.charges import Charge, fixed_charge, overhead_rate, purchase_charge
-from advisor.planning.solver.plan import Placed, Plan
-from advisor.planning.solver.prices import PricedLine, machine_price, price_lines
-from advisor.planning.solver.problem import FixedCost, Machine, RunTime
-from advisor.planning.solver.run_charges import (
+from advisor.planning.solver.money.charges import (
+    Charge,
     RunCharge,
+    fixed_charge,
     hours_in_a_day,
+    overhead_rate,
+    purchase_charge,
     rental_charge,
     run_charge,
     run_days,
     watts_in_a_kilowatt,
 )
+from advisor.planning.solver.money.prices import PricedLine, machine_price, price_lines
+from advisor.planning.solver.plan import Placed, Plan
+from advisor.planning.solver.problem import FixedCost, Machine, RunTime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,9 +13,9 @@ from advisor.planning.sensitivity.changes import Change, vary
 from advisor.planning.sensitivity.solved_amounts import Finding, Solved, usd
 from advisor.planning.sensitivity.thresholds import find_thresholds
 from advisor.planning.sensitivity.trials import Trials
-from advisor.planning.solver.by_year import within_budgets
 from advisor.planning.solver.groups import undominated
 from advisor.planning.solver.milp import Program
+from advisor.planning.solver.money.cents import within_budgets
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import PlanningProblem, Rental
 from advisor.planning.solver.relaxation import Relaxation

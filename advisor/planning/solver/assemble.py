@@ -6,20 +6,21 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from advisor.planning.solver.by_year import cents_by_year, within_year_budgets
 from advisor.planning.solver.groups import Group
 from advisor.planning.solver.milp import Cut, Program
-from advisor.planning.solver.plan import Placed, Plan, Purchase, Rented, Work
-from advisor.planning.solver.problem import EPSILON, PlanningProblem
-from advisor.planning.solver.rented import instances_at_once, rented_ways
-from advisor.planning.solver.schedule import Bundle, Job, Pieces, Undecided, pack, schedule
-from advisor.planning.solver.whole_cents import (
+from advisor.planning.solver.money.cents import (
+    cents_by_year,
     fixed_cents,
     kept_value_usd,
     purchase_cents,
     rental_cents,
     run_cents,
+    within_year_budgets,
 )
+from advisor.planning.solver.plan import Placed, Plan, Purchase, Rented, Work
+from advisor.planning.solver.problem import EPSILON, PlanningProblem
+from advisor.planning.solver.rented import instances_at_once, rented_ways
+from advisor.planning.solver.schedule import Bundle, Job, Pieces, Undecided, pack, schedule
 
 Values = Sequence[float]
 """Of the program's columns: whole ones where they count things."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from math import floor, inf
 
+from advisor.planning.solver.money.cents import purchase_cents, run_cents
 from advisor.planning.solver.named_first import behind_named
 from advisor.planning.solver.problem import EPSILON, Experiment, Machine, PlanningProblem
-from advisor.planning.solver.whole_cents import purchase_cents, run_cents
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

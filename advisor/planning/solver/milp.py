@@ -21,16 +21,16 @@ from math import floor, inf
 from advisor.planning.solver.counted_spans import Load, within_moments
 from advisor.planning.solver.groups import Group, groups, runs_that_fit
 from advisor.planning.solver.integer_program import IntegerProgram
-from advisor.planning.solver.packing_rows import PackingRow, Room
-from advisor.planning.solver.problem import EPSILON, Experiment, PlanningProblem
-from advisor.planning.solver.rented import Way, rented_ways
-from advisor.planning.solver.whole_cents import (
+from advisor.planning.solver.money.cents import (
     fixed_cents,
     kept_value_usd,
+    purchase_by_year,
     purchase_cents,
     run_cents,
 )
-from advisor.planning.solver.written_off import purchase_by_year
+from advisor.planning.solver.packing_rows import PackingRow, Room
+from advisor.planning.solver.problem import EPSILON, Experiment, PlanningProblem
+from advisor.planning.solver.rented import Way, rented_ways
 
 FIRST_DAYS = 1.0
 """A rented run takes so many days at least of the year whose rate it is charged at."""

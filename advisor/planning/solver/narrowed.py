@@ -16,12 +16,12 @@ from math import ceil, inf
 from advisor.planning.solver.first_plans import INFEASIBLE, known_plan, packed_plan
 from advisor.planning.solver.groups import groups
 from advisor.planning.solver.milp import Program
+from advisor.planning.solver.money.cents import fixed_cents
 from advisor.planning.solver.packing_rows import broken_rows
 from advisor.planning.solver.plan import Plan, against_bound, least_cents
 from advisor.planning.solver.problem import PlanningProblem
 from advisor.planning.solver.relaxation import Relaxation
 from advisor.planning.solver.search_clock import Clock, NoPlan, OutOfTime, Progress
-from advisor.planning.solver.whole_cents import fixed_cents
 from advisor.planning.solver.widened import widened
 
 Find = Callable[[PlanningProblem, Clock, Sequence[Plan]], Plan]

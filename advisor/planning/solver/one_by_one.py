@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from itertools import chain, combinations
 
 from advisor.planning.solver.assemble import place, plan_of, purchases_of
-from advisor.planning.solver.by_year import bought_cents_by_year
 from advisor.planning.solver.first_plans import Found, dot, values_of
 from advisor.planning.solver.groups import Group
 from advisor.planning.solver.milp import Program
+from advisor.planning.solver.money.cents import bought_cents_by_year
 from advisor.planning.solver.plan import Placed
 from advisor.planning.solver.problem import Machine, PlanningProblem
 from advisor.planning.solver.search_clock import Clock

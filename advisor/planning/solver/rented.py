@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from advisor.planning.solver.money.cents import purchase_cents, rental_cents, run_cents
+from advisor.planning.solver.money.charges import HOURS_PER_DAY
 from advisor.planning.solver.plan import Placed
 from advisor.planning.solver.problem import EPSILON, Allocation, Experiment, PlanningProblem, Rental
-from advisor.planning.solver.run_charges import HOURS_PER_DAY
-from advisor.planning.solver.whole_cents import purchase_cents, rental_cents, run_cents
 
 Cents = Mapping[tuple[str, str, int], int]
 """What one run costs, by rental, model and year in which it starts."""

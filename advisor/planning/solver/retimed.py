@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from advisor.planning.solver.assemble import place, plan_of
-from advisor.planning.solver.by_year import within_budgets
 from advisor.planning.solver.first_plans import bought_from, same_columns, values_of
 from advisor.planning.solver.known_counts import counts_of
 from advisor.planning.solver.milp import Program
+from advisor.planning.solver.money.cents import within_budgets
 from advisor.planning.solver.one_by_one import Unit, on_each
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import PlanningProblem

@@ -18,7 +18,6 @@ from typing import Literal
 
 from advisor.planning.solver.alike import alike
 from advisor.planning.solver.assemble import place, plan_of
-from advisor.planning.solver.by_year import whole_budget_cents
 from advisor.planning.solver.first_plans import (
     FAILED,
     INFEASIBLE,
@@ -35,6 +34,7 @@ from advisor.planning.solver.first_plans import (
 )
 from advisor.planning.solver.large import HUGE, Learnt, large_plan
 from advisor.planning.solver.milp import Cut, Program
+from advisor.planning.solver.money.cents import whole_budget_cents
 from advisor.planning.solver.narrowed import narrowed
 from advisor.planning.solver.one_by_one import dealt_one_by_one
 from advisor.planning.solver.plan import Plan, gap_between

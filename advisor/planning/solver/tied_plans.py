@@ -12,10 +12,10 @@ from advisor.planning.solver.assemble import place, plan_of
 from advisor.planning.solver.groups import groups
 from advisor.planning.solver.integer_program import Row
 from advisor.planning.solver.milp import Program
+from advisor.planning.solver.money.cents import fixed_cents
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import EPSILON, PlanningProblem
 from advisor.planning.solver.search_clock import Clock
-from advisor.planning.solver.whole_cents import fixed_cents
 
 SECONDS = 2.0
 STEPS = 7

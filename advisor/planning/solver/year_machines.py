@@ -14,12 +14,12 @@ from itertools import accumulate
 from math import inf
 from typing import Any
 
-from advisor.planning.solver.by_year import whole_budget_cents
 from advisor.planning.solver.dividing import Divided, NamedNumbers, named_numbers, number_columns
 from advisor.planning.solver.filling import dealing
 from advisor.planning.solver.first_plans import INFEASIBLE
 from advisor.planning.solver.large import HALF, MACHINES_GAP, Learnt, bought_groups, dealt
 from advisor.planning.solver.milp import Program
+from advisor.planning.solver.money.cents import whole_budget_cents
 from advisor.planning.solver.narrowed import wide_program
 from advisor.planning.solver.plan import Plan, gap_between
 from advisor.planning.solver.problem import PlanningProblem

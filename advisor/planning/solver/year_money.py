@@ -13,19 +13,19 @@ from itertools import accumulate, pairwise
 from math import inf
 from threading import Event
 
-from advisor.planning.solver.by_year import (
-    cents_by_year,
-    whole_budget_cents,
-    within_year_budgets,
-)
 from advisor.planning.solver.first_plans import LARGE
 from advisor.planning.solver.large import Learnt, strengthened
 from advisor.planning.solver.milp import Program
+from advisor.planning.solver.money.cents import (
+    cents_by_year,
+    fixed_cents,
+    whole_budget_cents,
+    within_year_budgets,
+)
 from advisor.planning.solver.plan import Plan, against_bound, least_cents
 from advisor.planning.solver.problem import PlanningProblem
 from advisor.planning.solver.retimed import retimed
 from advisor.planning.solver.search_clock import Clock, NoPlan, OutOfTime, Progress
-from advisor.planning.solver.whole_cents import fixed_cents
 from advisor.planning.solver.year_machines import plan_of_years
 
 Find = Callable[[PlanningProblem, Clock, Sequence[Plan]], Plan]

@@ -9,7 +9,7 @@ from itertools import pairwise
 from advisor.planning.grant.funder import funder_form
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.toml_reader import exact
-from advisor.planning.solver.charges import DAYS_PER_YEAR
+from advisor.planning.solver.money.charges import DAYS_PER_YEAR
 from advisor.planning.solver.problem import FixedCost, MachineExtra
 
 KINDS = {

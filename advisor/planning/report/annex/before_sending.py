@@ -14,7 +14,7 @@ from advisor.planning.report.in_currency import InCurrency
 from advisor.planning.report.phrases import cost_of_other, listed
 from advisor.planning.report.plan_costs import Material
 from advisor.planning.report.report import Bullets, Section, Words
-from advisor.planning.solver.charges import purchase_charge
+from advisor.planning.solver.money.charges import purchase_charge
 from advisor.planning.solver.problem import Machine
 from advisor.ranking.named_prices import ABOUT
 

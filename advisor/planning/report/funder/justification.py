@@ -16,8 +16,8 @@ from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.phrases import listed
 from advisor.planning.report.plan_costs import EquipmentCost, Material
 from advisor.planning.report.report import Words
-from advisor.planning.solver.charges import rules_on
-from advisor.planning.solver.prices import (
+from advisor.planning.solver.money.charges import rules_on
+from advisor.planning.solver.money.prices import (
     extras_of,
     machine_price,
     months_charged,

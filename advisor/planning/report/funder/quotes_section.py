@@ -13,7 +13,7 @@ from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.phrases import kind_of_price, listed
 from advisor.planning.report.plan_costs import Material, RunningCost
 from advisor.planning.report.report import Block, Cell, Paragraph, ReportTable, Section
-from advisor.planning.solver.prices import PricedLine
+from advisor.planning.solver.money.prices import PricedLine
 from advisor.planning.solver.problem import BUY_IN
 
 _NOBODY_ASKS = ("secondary", "used", "rounded")

@@ -41,7 +41,7 @@ from advisor.planning.report.report import (
     Words,
     joined,
 )
-from advisor.planning.solver.charges import BY_YEAR, Charge
+from advisor.planning.solver.money.charges import BY_YEAR, Charge
 from advisor.planning.solver.problem import Allocation
 
 CENT = Decimal("0.01")

@@ -8,7 +8,7 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Generic
 
-from advisor.planning.solver.arithmetic import Arithmetic, N
+from advisor.planning.solver.money.arithmetic import Arithmetic, N
 from advisor.planning.solver.problem import BUY_IN, Machine, MachineExtra, PriceLine, Rules
 
 

@@ -1,0 +1,228 @@
+"""What purchases, runs and rentals cost in whole cents, and in which year of the grant they are
+paid: a purchase with its order or, where it is written off, as its months go by; a run by its
+days in each year."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import date, timedelta
+from decimal import ROUND_HALF_UP, Decimal
+from fractions import Fraction
+
+from advisor.planning.solver.money.arithmetic import PLAIN
+from advisor.planning.solver.money.charges import (
+    DAYS_PER_YEAR,
+    Charge,
+    fixed_charge,
+    purchase_charge,
+    rental_charge,
+    run_charge,
+)
+from advisor.planning.solver.money.prices import (
+    machine_price,
+    months_in_grant,
+    paid_price,
+    price_lines,
+)
+from advisor.planning.solver.plan import Placed, Plan, Purchase
+from advisor.planning.solver.problem import Machine, PlanningProblem, Rental, Rules
+
+CENT = Decimal("0.01")
+_ONE = Decimal(1)
+
+
+def purchase_cents(machine: Machine, rules: Rules, day: int = 0) -> int:
+    """One machine ordered on a day of the grant, overhead included, in whole cents."""
+    return _cents(purchase_charge(PLAIN, machine, rules, _ONE, day))
+
+
+def paid_and_charged(machine: Machine, rules: Rules, day: int) -> tuple[Decimal, Decimal]:
+    """What one machine ordered on a day costs its buyers, and what of that the grant is charged."""
+    price = machine_price(PLAIN, machine, price_lines(PLAIN, machine))
+    paid, _ = paid_price(PLAIN, machine, price, rules, day)
+    charge = purchase_charge(PLAIN, machine, rules, _ONE, day)
+    return paid, charge.each - sum((each.each for each in charge.apart), Decimal(0))
+
+
+def run_cents(machine: Machine, model: str, rules: Rules) -> int:
+    """Electricity of one run on a machine of the lab, in whole cents; 0 where it is not charged."""
+    if rules.usd_per_kwh is None:
+        return 0
+    watts = machine.running_w
+    assert watts is not None  # no machine without one is planned with where electricity is charged
+    return _cents(run_charge(PLAIN, machine, model, rules, _ONE, watts=watts))
+
+
+def rental_cents(rental: Rental, model: str, rules: Rules, day: int = 0) -> int:
+    """One run on a rented instance that starts in a year of the grant, in whole cents."""
+    return _cents(rental_charge(PLAIN, rental, model, rules, _ONE, day=day))
+
+
+def fixed_cents(problem: PlanningProblem) -> list[int]:
+    """What is paid in each year whatever is bought, in whole cents, overhead included."""
+    found = [0] * problem.years
+    for fixed in problem.fixed:
+        found[fixed.year] += _cents(fixed_charge(PLAIN, fixed, problem.rules))
+    return found
+
+
+def _cents(charge: Charge[Decimal]) -> int:
+    return int((charge.direct + charge.indirect) * 100)
+
+
+def kept_value_usd(machine: Machine, order: int, problem: PlanningProblem) -> Decimal:
+    """Of what the grant is charged for a machine ordered so, without overhead and what has a line
+    of its own, the part that is still there after the grant, straight over its life."""
+    rules = problem.rules
+    if rules.lifetime_years is None or rules.life_months is not None:
+        return Decimal(0)  # charged as it is written off, it keeps nothing of what was charged
+    if machine.share_of is not None:
+        return Decimal(0)  # it stays the campus's
+    day = problem.orders[order]
+    charge = purchase_charge(PLAIN, machine, rules, _ONE, day)
+    paid = charge.each - sum((each.each for each in charge.apart), Decimal(0))
+    used = max(problem.year_days[-1] - day - rules.lead_days, 0)
+    left = 1 - Decimal(used) / (rules.lifetime_years * DAYS_PER_YEAR)
+    return (paid * max(left, Decimal(0))).quantize(CENT, rounding=ROUND_HALF_UP)
+
+
+def is_written_off(problem: PlanningProblem, machine: Machine) -> bool:
+    """Whether a machine is charged by the month; a share of a condo that is a service is not."""
+    return problem.rules.life_months is not None and machine.in_base is None
+
+
+def months_by_year(problem: PlanningProblem, day: int) -> dict[int, int]:
+    """Of a machine ordered on ``day``: how many months it is charged for in each year of the grant.
+    The month of the day from which it can be used is whole."""
+    rules, found = problem.rules, dict[int, int]()
+    assert rules.life_months is not None
+    ready = day + rules.lead_days
+    within = min(months_in_grant(rules, ready), rules.life_months)
+    first = problem.start + timedelta(days=ready)
+    for month in range(first.month - 1, first.month - 1 + within):
+        begins = date(first.year + month // 12, month % 12 + 1, min(first.day, 28))
+        year = problem.year_of((begins - problem.start).days)
+        found[year] = found.get(year, 0) + 1
+    return found
+
+
+def purchase_by_year(problem: PlanningProblem, machine: Machine, day: int) -> dict[int, Fraction]:
+    """What one machine ordered on ``day`` is charged in each year, in cents; together what it
+    costs. What stands on a line of its own, as a warranty, is paid with the order."""
+    ordered_in = problem.year_of(day)
+    cents = purchase_cents(machine, problem.rules, day)
+    if not cents or not is_written_off(problem, machine):
+        return {ordered_in: Fraction(cents)}
+    apart = purchase_charge(PLAIN, machine, problem.rules, Decimal(1), day).apart
+    at_once = int(sum((each.direct + each.indirect for each in apart), Decimal(0)) * 100)
+    months = months_by_year(problem, day)
+    if not months:  # it is delivered after the grant
+        return {ordered_in: Fraction(cents)}
+    each_month = Fraction(cents - at_once, sum(months.values()))
+    found = {year: each_month * number for year, number in months.items()}
+    if at_once:
+        found[ordered_in] = found.get(ordered_in, Fraction(0)) + at_once
+    return found
+
+
+def whole_budget_cents(problem: PlanningProblem) -> int | None:
+    """The budget, or what its years have together where that is less; None: there is no limit."""
+    years = problem.year_budget_cents
+    limits = (problem.budget_cents, None if years is None else sum(years))
+    return min((cents for cents in limits if cents is not None), default=None)
+
+
+def shares_by_year(problem: PlanningProblem, placed: Placed) -> dict[int, Fraction]:
+    """The part of a run that is in each year of the grant; together 1."""
+    days: dict[int, Fraction] = {}
+    for start, end in placed.pieces:
+        for year in range(problem.year_of(start), problem.years):
+            last = year + 1 == problem.years
+            low = max(start, problem.year_days[year])
+            high = end if last else min(end, problem.year_days[year + 1])
+            if high > low:
+                days[year] = days.get(year, Fraction(0)) + Fraction(high) - Fraction(low)
+    total = sum(days.values(), Fraction(0))
+    if not total:
+        return {problem.year_of(placed.pieces[0][0]): Fraction(1)}
+    return {year: part / total for year, part in sorted(days.items())}
+
+
+def run_cost_cents(problem: PlanningProblem, placed: Placed) -> int:
+    """What one run costs: electricity or rent, with overhead."""
+    model = next(e.model for e in problem.experiments if e.experiment_id == placed.experiment_id)
+    for rental in problem.rentals:
+        if rental.rental_id == placed.machine_id:
+            return rental_cents(rental, model, problem.rules, problem.year_days[placed.order])
+    machine = next(m for m in problem.machines if m.machine_id == placed.machine_id)
+    return run_cents(machine, model, problem.rules)
+
+
+def cents_by_year(
+    problem: PlanningProblem, purchases: Iterable[Purchase], placed: Sequence[Placed]
+) -> list[int]:
+    """What is paid in each year of the grant, in whole cents; together what the plan costs.
+
+    A run that goes on into another year is paid in both, by its days in each.
+    """
+    exact = [Fraction(cents) for cents in fixed_cents(problem)]
+    for year, cents in enumerate(_bought_by_year(problem, purchases)):
+        exact[year] += cents
+    cost: dict[tuple[str, str, int], int] = {}
+    for each in placed:
+        key = (each.experiment_id, each.machine_id, each.order)
+        if key not in cost:
+            cost[key] = run_cost_cents(problem, each)
+        if cost[key]:
+            for year, share in shares_by_year(problem, each).items():
+                exact[year] += share * cost[key]
+    return _in_whole_cents(exact)
+
+
+def bought_cents_by_year(problem: PlanningProblem, purchases: Iterable[Purchase]) -> list[int]:
+    """What machines are charged in each year of the grant, in whole cents."""
+    return _in_whole_cents(_bought_by_year(problem, purchases))
+
+
+def _bought_by_year(problem: PlanningProblem, purchases: Iterable[Purchase]) -> list[Fraction]:
+    machines = {m.machine_id: m for m in problem.machines}
+    found = [Fraction(0)] * problem.years
+    for p in purchases:
+        charged = purchase_by_year(problem, machines[p.machine_id], problem.orders[p.order])
+        for year, cents in charged.items():
+            found[year] += p.count * cents
+    return found
+
+
+def _in_whole_cents(exact: Iterable[Fraction]) -> list[int]:
+    """Amounts of years, of which as many as have passed are rounded together."""
+    found: list[int] = []
+    total, before = Fraction(0), 0
+    for amount in exact:
+        total += amount
+        until = round(total)
+        found.append(until - before)
+        before = until
+    return found
+
+
+def within_year_budgets(problem: PlanningProblem, cents: Sequence[int]) -> bool:
+    """Whether what is paid in each year may be."""
+    limits = problem.year_budget_cents
+    if limits is None:
+        return True
+    if not problem.carry_over:
+        return all(a <= b for a, b in zip(cents, limits, strict=True))
+    ahead = 0
+    for paid, limit in zip(cents, limits, strict=True):
+        ahead += limit - paid
+        if ahead < 0:
+            return False
+    return True
+
+
+def within_budgets(problem: PlanningProblem, plan: Plan) -> bool:
+    """Whether a plan keeps the budget, and that of each year."""
+    if problem.budget_cents is not None and plan.cost_cents > problem.budget_cents:
+        return False
+    return within_year_budgets(problem, cents_by_year(problem, plan.purchases, plan.placed))
