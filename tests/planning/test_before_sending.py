@@ -8,24 +8,15 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from msgspec import structs
 
-from advisor.planning.grant.candidates.cost_lines import fixed_costs
-from advisor.planning.grant.cautions import cautions
 from advisor.planning.grant.currency import Currency
 from advisor.planning.grant.funder import FUNDERS, funder_form
-from advisor.planning.grant.grant_file import CostLine
-from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.grant.read_grant import read_grant
-from advisor.planning.grant.toml_reader import AmountOrZero, OverheadOn
 from advisor.planning.planned import Planned
 from advisor.planning.report.asked_amounts import limits_told
 from advisor.planning.report.budget_entries import LINES
 from advisor.planning.report.report import Bullets, joined
-from advisor.planning.sensitivity.explain import Alternative
-from advisor.planning.solver.problem import MachineExtra
 from tests.planning.forms_for_tests import GRANT, TODAY, cautions_of, report_for
-from tests.plans_for_tests import make_rental
 
 
 def told(planned: Planned, **changes: object) -> list[str]:
@@ -123,107 +114,3 @@ def test_without_rules_the_threshold_is_that_of_the_regulation(tmp_path: Path, f
     own = '[institution]\nrules = "us-equipment-5000"\n'
     path.write_text(GRANT.format(funder=funder) + own, encoding="utf-8")
     assert read_grant(path).institution.equipment_threshold_usd == 5000
-
-
-def test_what_is_equipment_by_its_warranty_alone_is_told(planned: Planned) -> None:
-    loaded, plan = planned.loaded, planned.plan
-    assert plan is not None
-    machine = loaded.problem.options()[plan.purchases[0].machine_id]
-    price = machine.price_usd  # type: ignore[union-attr]
-    warranty = MachineExtra(key="costs[1]", name="Warranty", share_of_price=Decimal("0.08"))
-    for share, is_told in (("1.04", True), ("0.99", False), ("1.2", False)):
-        rules = replace(
-            loaded.problem.rules,
-            equipment_threshold_usd=price * Decimal(share),
-            machine_extras=(warranty,),
-        )
-        said = cautions(loaded.grant, replace(loaded.problem, rules=rules), plan)
-        found = [text for text in said if "counts as equipment only with" in text]
-        assert bool(found) is is_told
-        if is_told:
-            assert "(Warranty): it costs " in found[0] and "a supply and bears overhead" in found[0]
-        parts = replace(rules, fabrication_is_equipment=False)
-        said = cautions(loaded.grant, replace(loaded.problem, rules=parts), plan)
-        assert not any("counts as equipment only with" in text for text in said)
-
-
-def test_racks_are_overhead_as_power_is(planned: Planned) -> None:
-    grant = planned.loaded.grant
-    racks = CostLine(name="Rack space", kind="racks", amount=Decimal(100))  # type: ignore[arg-type]
-    with_racks = replace(grant, costs=(racks,))
-    assert fixed_costs(with_racks)
-    assert not any("Rack space" in text for text in cautions_of(grant))
-    assert any(text.startswith("Rack space and cooling are") for text in cautions_of(with_racks))
-
-
-def test_a_plan_at_asked_prices_is_named_where_it_costs_little_more(planned: Planned) -> None:
-    loaded, plan, found = planned.loaded, planned.plan, planned.explanation
-    assert plan is not None and found is not None
-    bought = plan.purchases[0].machine_id
-    other_id = next(
-        m.machine_id
-        for m in loaded.problem.machines
-        if m.machine_id != bought and m.lines and m.part_of is None
-    )
-    label = next(m.label for m in loaded.problem.machines if m.machine_id == other_id)
-
-    def priced(kind: str) -> Loaded:
-        kinds = {bought: kind, other_id: "list"}
-        machines = tuple(
-            replace(
-                m,
-                lines=tuple(
-                    replace(x, quote_kind=kinds.get(m.machine_id, x.quote_kind)) for x in m.lines
-                ),
-            )
-            for m in loaded.problem.machines
-        )
-        return replace(loaded, problem=replace(loaded.problem, machines=machines))
-
-    purchase = replace(plan.purchases[0], machine_id=other_id)
-    for of, more, is_told in (
-        (priced("parts-list"), 50_00, True),
-        (priced("parts-list"), plan.cost_cents // 10, False),
-        (priced("list"), 50_00, False),
-    ):
-        dearer = replace(plan, purchases=(purchase,), cost_cents=plan.cost_cents + more)
-        other = Alternative(label="another", change={}, plan=dearer, over_budget=False)
-        explained = replace(found, alternatives=(other,))
-        said = told(replace(planned, loaded=of, explanation=explained))
-        words = f"For $50 more the whole plan is at prices that sellers ask: it buys {label}."
-        assert (words in said) is is_told, said
-        assert any("more the whole plan" in text for text in said) is is_told
-
-
-def test_power_and_racks_that_nothing_uses_are_not_told_of(planned: Planned) -> None:
-    loaded, plan = planned.loaded, planned.plan
-    assert plan is not None
-    racks = CostLine(name="Rack", kind="racks", amount=Decimal(100), per="machine")  # type: ignore[arg-type]
-    grant = replace(loaded.grant, costs=(racks,))
-    rental = make_rental("lent", "1", {"pythia-410m": 10.0})
-    problem = replace(loaded.problem, rentals=(rental,))
-    placed = tuple(replace(p, machine_id="lent") for p in plan.placed)
-    for each, told in ((plan, True), (replace(plan, purchases=(), placed=placed), False)):
-        said = cautions(grant, problem, each)
-        assert any(text.startswith("Electricity is usually") for text in said) is told
-        assert any(text.startswith("Rack space and cooling") for text in said) is told
-
-
-def test_what_is_dear_enough_to_be_equipment_is_told(planned: Planned) -> None:
-    grant = replace(planned.loaded.grant, funder="nih")
-    least = planned.loaded.problem.rules.equipment_threshold_usd
-    assert least == 10_000
-
-    def told(**changes: object) -> list[str]:
-        cost = CostLine(name="Switch", kind="network", amount=AmountOrZero("22000"))
-        costs = (structs.replace(cost, **changes),)
-        return [text for text in cautions_of(replace(grant, costs=costs)) if "Switch costs" in text]
-
-    (text,) = told()
-    assert text.startswith("Switch costs $22,000, and one item is equipment from $10,000 on.")
-    assert '"C. Equipment", which bears no overhead. overhead = false' in text
-    (text,) = told(overhead=OverheadOn(charged=False))
-    assert text.endswith('move it to the line "C. Equipment".')
-    assert not told(amount=AmountOrZero("9999.99"))
-    assert not told(per="year")
-    assert not told(kind="staff")

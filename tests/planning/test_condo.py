@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from advisor.answers.plan.plan_sentence import from_one_place, plan_sentence
+from advisor.answers.plan.plan_sentence import plan_sentence
 from advisor.parse import InputError
 from advisor.planning.grant.read_grant import read_grant
 from advisor.planning.plan_grant import load_grant, plan_loaded
@@ -103,9 +103,3 @@ def test_what_is_wrong_with_a_share_is_one_line(
     with pytest.raises(InputError) as caught:
         read_grant(path)
     assert "\n" not in str(caught.value) and f"allocations[1].{words}" in str(caught.value)
-
-
-def test_hours_of_one_place_are_said_together() -> None:
-    hours = ["4 × A6000 at Campus", "1 × A6000 at Campus", "1 × H100 at ACCESS"]
-    assert from_one_place(hours) == ["4 × A6000 and 1 × A6000 at Campus", "1 × H100 at ACCESS"]
-    assert from_one_place(["the Puget", "4 × H100"]) == ["the Puget", "4 × H100"]

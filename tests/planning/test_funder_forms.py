@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
-from datetime import date
 from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 
@@ -24,12 +23,10 @@ from advisor.planning.plan_grant import EXAMPLE, load_grant, plan_loaded
 from advisor.planning.planned import Planned
 from advisor.planning.report.budget_entries import LINES, entries
 from advisor.planning.report.build_report import build_report
-from advisor.planning.report.formats import pdf
 from advisor.planning.report.formats.markdown_csv_json import to_json_text, to_markdown
 from advisor.planning.report.formats.pdf import to_pdf
 from advisor.planning.report.formats.write_report import check_targets, write_report
 from advisor.planning.report.plan_costs import material_of
-from advisor.planning.report.report import Paragraph, Section, joined
 from advisor.planning.solver.money.cents import cents_by_year
 from advisor.store import Store
 from tests.planning.forms_for_tests import TODAY, report_for
@@ -95,27 +92,6 @@ def test_the_years_of_the_form_are_those_that_the_solver_kept_to(planned: Planne
     assert whole * 100 == plan.cost_cents
 
 
-def test_a_cheap_computer_is_supplies_in_table_and_text(planned: Planned) -> None:
-    plan, problem = planned.plan, planned.loaded.problem
-    assert plan is not None
-    rules = replace(problem.rules, equipment_threshold_usd=Decimal(1_000_000))
-    loaded = replace(planned.loaded, problem=replace(problem, rules=rules))
-    report = report_for(replace(planned, loaded=loaded), funder="nsf")
-    text = to_markdown(report.parts()[0])
-    assert "D. Equipment" not in text and "G1. Materials and supplies: " in text
-    assert "It counts as supplies, below the threshold" in text
-
-
-def test_what_the_institution_pays_is_not_in_a_budget_of_the_nsf(store_path: Path) -> None:
-    grant = read_grant(EXAMPLE)
-    grant = replace(
-        grant, experiments=grant.experiments[:1], pays_electricity=False, usd_per_kwh=None
-    )
-    planned = plan_loaded(load_grant(Store(store_path), grant, TODAY), 60, quick=True)
-    text = to_markdown(report_for(planned, funder="nsf").parts()[0])
-    assert "lectricity" not in text
-
-
 @pytest.mark.parametrize("only", ["rented", "owned", "no money"])
 def test_a_grant_that_buys_nothing_has_its_report_in_every_form(
     store_path: Path, tmp_path: Path, only: str
@@ -170,46 +146,11 @@ def test_the_annex_lies_beside_the_report_and_is_not_overwritten(
         check_targets(names[:1], force=False)
 
 
-def test_the_dfg_is_not_asked_for_the_allowance_that_it_adds(planned: Planned) -> None:
-    rules = replace(planned.loaded.problem.rules, equipment_in_base=True)
-    loaded = replace(planned.loaded, problem=replace(planned.loaded.problem, rules=rules))
-    report = report_for(replace(planned, loaded=loaded), funder="dfg")
-    table = report.tables()[0]
-    direct, _, total = (table.shown(row[-1]).removesuffix(".00") for row in table.rows[-4:-1])
-    text = to_markdown(report.parts()[0])
-    assert f"We ask for {direct}: 1 machine (" in text
-    assert f"With the programme allowance, which the funder adds, it is {total}." in text
-    assert re.search(r"\. The programme allowance is [\d.]+ % of ", text)
-    other = to_markdown(report_for(replace(planned, loaded=loaded), funder="nsf").parts()[0])
-    assert re.search(r"\. Indirect costs are [\d.]+ % of ", other)
-
-
 def test_every_rule_of_a_form_has_its_source() -> None:
     assert {path.stem for path in FOLDER.glob("*.toml")} == set(FUNDERS)
     for funder in FUNDERS:
         form = funder_form(funder)
         assert set(form.before_you_send) <= set(form.sources), funder
-
-
-def test_what_the_funder_reads_is_plain(planned: Planned) -> None:
-    """No day as a file has it, nothing of how the program calls things, no joint that trips."""
-    for funder in FUNDERS:
-        report = report_for(planned, funder=funder)
-        part, annex = report.parts()
-        told = [b for s in part.sections for b in s.blocks if isinstance(b, Paragraph)]
-        text = "\n".join(joined(paragraph.words) for paragraph in told)
-        assert not re.search(r"\d{4}-\d\d-\d\d", text), funder
-        assert "by parts" not in to_markdown(part)
-        assert not re.search(r"that was compared|to train \d|\(actual|evidence|sound", text)
-        assert re.search(r"takes [\d.,]+ days \(an estimate: [\d.,]+ days to [\d.,]+ days\)", text)
-        assert "Year 1 is 1 January 2027 to 31 December 2027, and each later year beg" in text
-        assert re.search(r"Before the order we ask each vendor for a written quote", text)
-        before = to_markdown(annex).partition("## Ledger")[0]
-        rules = before.partition("## Rules and settings")[2].partition("## Limits")[0]
-        assert not re.search(r"\w\\_\w", rules), "keys of files are for files"
-        everything = to_markdown(annex)
-        assert not re.search(r"\w\\_\w|\w:\w|\[\d+\]\.\w|usd-per| = ", everything), funder
-        assert "| not said |" not in rules
 
 
 def test_depreciation_stands_in_the_years_of_its_months(planned: Planned) -> None:
@@ -254,42 +195,3 @@ def test_the_first_sentence_has_what_the_report_asks_for(planned: Planned, funde
     said = plan_sentence(replace(planned.loaded, grant=rich), planned.plan)
     part = f"${asked:,f}" if funder == "ukri" else "nothing"
     assert f"({part} of it asked of the funder, up to $10,000,000 from the faculty), done" in said
-
-
-@pytest.mark.parametrize(
-    ("start", "cut", "said"),
-    [
-        (date(2027, 3, 1), "start", "Year 1 is 1 March 2027 to 29 February 2028, and each later"),
-        (
-            date(2027, 7, 1),
-            "calendar",
-            "Year 1 is 1 July 2027 to 31 December 2027, each later year begins on 1 January, and "
-            "the last ends on 30 June 2030.",
-        ),
-    ],
-)
-def test_award_years_are_told_in_a_sentence(
-    planned: Planned, start: date, cut: str, said: str
-) -> None:
-    """However many there are, and though the first and the last may be cut short."""
-    grant = replace(planned.loaded.grant, start=start, award_years=cut)  # type: ignore[arg-type]
-    days = tuple((day - start).days for day in grant.year_dates)
-    problem = replace(planned.loaded.problem, start=start, year_days=days)
-    loaded = replace(planned.loaded, grant=grant, problem=problem)
-    assert said in to_markdown(report_for(replace(planned, loaded=loaded)).parts()[0])
-
-
-def test_what_a_funder_reads_does_not_end_in_a_page_of_a_few_lines(
-    planned: Planned, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    part = report_for(planned, funder="nih").parts()[0]
-
-    def pages(lines: int) -> int:
-        more = tuple(Paragraph(words=(f"Line {n}.",)) for n in range(lines))
-        made = to_pdf(replace(part, sections=(Section(title="Lines", blocks=more),)))
-        return len(re.findall(rb"/Type\s*/Page\b", made))
-
-    most = next(n for n in range(20, 80) if pages(n) > 1)
-    # Lines are drawn together only where that spares a page.
-    monkeypatch.setattr(pdf, "TIGHT", pdf.LOOSE)
-    assert pages(most - 1) == 2 and pages(most - 15) == 1

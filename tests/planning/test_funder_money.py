@@ -17,10 +17,7 @@ pytest.importorskip("typst")
 pytest.importorskip("xlsxwriter")
 
 from advisor.parse import InputError
-from advisor.planning.grant.candidates.cost_lines import fixed_costs
-from advisor.planning.grant.grant_file import CostLine
 from advisor.planning.grant.read_grant import read_grant
-from advisor.planning.grant.toml_reader import AmountOrZero, Line
 from advisor.planning.planned import Planned
 from advisor.planning.report.formats.markdown_csv_json import to_csv_text, to_json_text, to_markdown
 from advisor.planning.report.formats.pdf import to_typst
@@ -31,43 +28,6 @@ from advisor.planning.report.report import ReportTable
 from advisor.planning.solver.money.arithmetic import PLAIN
 from advisor.planning.solver.money.charges import purchase_charge
 from tests.planning.forms_for_tests import GRANT, report_for
-
-
-def test_a_line_of_other_costs_has_their_names(planned: Planned) -> None:
-    grant = planned.loaded.grant
-    amounts = {"Fee of the condo": 1750, "Audit": 3000}
-    costs = tuple(
-        CostLine(name=Line(name), kind="other", amount=AmountOrZero(usd), per="year")
-        for name, usd in amounts.items()
-    )
-    grant = replace(grant, costs=costs)
-    problem = replace(planned.loaded.problem, fixed=fixed_costs(grant))
-    loaded = replace(planned.loaded, problem=problem, grant=grant)
-    report = report_for(replace(planned, loaded=loaded), funder="nsf")
-    rows = {str(row[0]): row[-1] for row in report.tables()[0].rows}
-    for name, usd in amounts.items():
-        total = rows[f"G6. Other: {name}"]
-        assert isinstance(total, Num) and total.value == usd * grant.years
-    assert "G6. Other" not in rows
-
-
-def test_each_rate_of_overhead_has_its_base(planned: Planned) -> None:
-    plan, problem = planned.plan, planned.loaded.problem
-    assert plan is not None and planned.explanation is not None
-    rules = replace(problem.rules, overhead_rate_electricity=Decimal("0.26"))
-    rules = replace(rules, equipment_in_base=True, overhead_rate=Decimal("0.5"))
-    loaded = replace(planned.loaded, problem=replace(problem, rules=rules))
-    given = material_of(loaded, plan, planned.explanation)
-    power = sum(r.charge.direct.value for r in given.costs.running)
-    rest = sum(e.charge.direct.value for e in given.costs.equipment)
-    text = to_markdown(report_for(replace(planned, loaded=loaded), funder="nsf").parts()[0])
-    found = re.search(
-        r"26 % of \$([\d,.]+) \(electricity\) and 50 % of \$([\d,.]+) \(the rest\)", text
-    )
-    assert found is not None
-    assert [Decimal(each.replace(",", "")) for each in found.groups()] == [power, rest]
-    off = power * Decimal("0.26") + rest / 2 - given.costs.indirect.value
-    assert abs(off) <= Decimal("0.01") * plan.runs
 
 
 def test_the_nsf_is_not_told_what_others_pay(planned: Planned) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from datetime import date
 from decimal import Decimal
@@ -10,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from advisor.answers.plan.plan_sentence import overhead_words, plan_sentence
 from advisor.parse import InputError
 from advisor.planning.grant.candidates.cost_lines import fixed_costs
 from advisor.planning.grant.grant_file import CostLine
@@ -18,17 +16,16 @@ from advisor.planning.grant.institution import find_institution, read_institutio
 from advisor.planning.grant.problem_of_grant import rules_of
 from advisor.planning.grant.read_grant import read_grant
 from advisor.planning.grant.toml_reader import AmountOrZero
-from advisor.planning.plan_grant import EXAMPLE, load_grant, plan_loaded
+from advisor.planning.plan_grant import EXAMPLE, load_grant
 from advisor.planning.planned import Planned
 from advisor.planning.report.annex.evidence_sections import NO_SOURCE, rules_section
 from advisor.planning.report.asked_amounts import UNEXPLAINED
-from advisor.planning.report.formats.markdown_csv_json import to_markdown
 from advisor.planning.report.plan_costs import material_of
 from advisor.planning.report.report import ReportTable
 from advisor.planning.solver.money.arithmetic import PLAIN
 from advisor.planning.solver.money.charges import fixed_amount
 from advisor.store import Store
-from tests.planning.forms_for_tests import GRANT, TODAY, cautions_of, report_for
+from tests.planning.forms_for_tests import GRANT, TODAY, cautions_of
 
 
 @pytest.mark.parametrize(
@@ -87,33 +84,6 @@ def test_rules_state_one_threshold(tmp_path: Path) -> None:
         path.write_text(f'name = "H"\noverhead_rate = 0.1\n{text}', encoding="utf-8")
         with pytest.raises(InputError, match=r"equipment_threshold_usd: .*one of the two"):
             read_institution(path)
-
-
-def test_a_grant_without_rules_is_told_that_no_overhead_is_counted(
-    store_path: Path, tmp_path: Path
-) -> None:
-    path = tmp_path / "grant.toml"
-    free = "[purchases]\nallowed = false\n"
-    path.write_text(GRANT.format(funder="nsf") + free, encoding="utf-8")
-    (told,) = [text for text in cautions_of(read_grant(path)) if "overhead" in text]
-    assert told.startswith("No overhead is counted") and "overhead_rate" in told
-    planned = plan_loaded(load_grant(Store(store_path), read_grant(path), TODAY), 60, quick=True)
-    assert planned.plan is not None
-    first = plan_sentence(planned.loaded, planned.plan)
-    assert re.match(
-        r"Rent \d × \S+( \S+)* from \w+: the one run for \$\d+ without overhead, ", first
-    )
-    annex = to_markdown(report_for(planned).parts()[1])
-    assert "Buying was not compared" in annex and "No overhead is counted" in annex
-    # In euros the rules are those of Europe; a name alone is no rate.
-    euros = '[budget]\ncurrency = "EUR"\n[institution]\nname = "ETH"\n'
-    path.write_text(GRANT.format(funder="plain") + euros, encoding="utf-8")
-    (told,) = [text for text in cautions_of(read_grant(path)) if "overhead" in text]
-    assert "the DFG, 25 %; Horizon Europe, 25 %" in told and "us-" not in told
-    assert overhead_words(read_grant(path)) == "without overhead"
-    rules = '[institution]\nrules = "us-equipment-10000"\n'
-    path.write_text(GRANT.format(funder="nsf") + rules, encoding="utf-8")
-    assert not any("No overhead" in text for text in cautions_of(read_grant(path)))
 
 
 def test_a_yearly_line_is_paid_once_for_two_halves_of_a_year() -> None:

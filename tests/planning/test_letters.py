@@ -7,10 +7,8 @@ from datetime import date
 from functools import partial
 
 import pytest
-import typst
 
-from advisor.planning.report.formats.pdf import missing_letters, missing_words, to_typst
-from advisor.planning.report.pictures import svg_of
+from advisor.planning.report.formats.pdf import missing_letters, to_typst
 from advisor.planning.report.report import Paragraph, Report, Section
 
 
@@ -24,15 +22,6 @@ def report_of(text: str) -> Report:
     )
 
 
-def test_letters_of_europe_are_never_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    def none(*_: object, **__: object) -> str:
-        raise AssertionError("the typesetter is not asked")
-
-    monkeypatch.setattr(typst, "query", none)
-    assert missing_letters("Łukasz Müller, Ελένη, Дарья: 100 % × 4 – “x”") == []
-    assert missing_words([]) == ""
-
-
 def test_what_no_font_has_is_told_with_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     own = partial(missing_letters, of_system=False)
     monkeypatch.setattr("advisor.planning.report.formats.pdf.missing_letters", own)
@@ -42,25 +31,3 @@ def test_what_no_font_has_is_told_with_what_to_do(monkeypatch: pytest.MonkeyPatc
     assert "Noto Sans CJK" in source
     assert source.index("no font for 2") < source.index("for 王小")
     assert "no font" not in to_typst(replace(report_of("for Xiaoming Wang")))
-
-
-def test_what_comes_with_the_typesetter_is_not_missing() -> None:
-    """Its fonts have more than Europe's letters: nobody is told to install what is there."""
-    assert missing_letters("लंबे मॉडल, עברית → “x” ≥ 2", of_system=False) == []
-    assert missing_letters("科😀न", of_system=False) == ["科", "😀"]
-    for odd in ("\\王", '"王', "#王", "$王$"):
-        assert missing_letters(odd, of_system=False) == ["王"]
-
-
-def test_a_picture_has_letters_that_its_font_has_not_as_text(
-    recwarn: pytest.WarningsRecorder,
-) -> None:
-    """And no library says so on the screen."""
-
-    def drawn(name: str) -> str:
-        return svg_of(lambda figure: figure.add_subplot().set_title(name), 3)
-
-    assert "<text" not in drawn("Pythia Größe")
-    foreign = drawn("परम 富岳 a<b")
-    assert "परम 富岳 a&lt;b</text>" in foreign
-    assert not recwarn.list

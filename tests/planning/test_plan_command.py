@@ -291,20 +291,3 @@ def test_planning_loads_no_screen_and_reports_no_matplotlib_unless_drawn(
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True
     )
     assert done.stderr.strip().splitlines()[-1] == "[]"
-
-
-def test_known_hours_say_which_programme_a_grant_may_name(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Of what was asked for; what has no programme is written by hand."""
-    monkeypatch.setenv("COLUMNS", "80")
-    for word, has, lacks in (
-        ("access", "access-explore", "caltech-hpc"),
-        ("caltech", "caltech-hpc", "access-explore"),
-        ("eurohpc", "write name, kind, gpu and", "caltech-hpc"),
-        ("NAIRR", "write name, kind, gpu and", "caltech-hpc"),
-    ):
-        assert main(["plan", "--allocations", word]) == 0
-        said = capsys.readouterr().out
-        assert max(map(len, said.splitlines())) <= 80
-        assert has in said.replace("\n", " ") and lacks not in said

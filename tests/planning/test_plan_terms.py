@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from advisor.parse import InputError
 from advisor.planning.grant.cautions import cautions
 from advisor.planning.grant.programmes import (
     ASSUMED,
@@ -23,7 +22,6 @@ from advisor.planning.grant.programmes import (
 )
 from advisor.planning.grant.read_grant import read_grant
 from advisor.planning.plan_grant import load_grant
-from advisor.planning.sensitivity.changes import vary
 from advisor.planning.sensitivity.explain import explain
 from advisor.planning.solver.money.cents import (
     cents_by_year,
@@ -40,7 +38,7 @@ from advisor.planning.solver.problem import (
     PlanningProblem,
     Rules,
 )
-from advisor.planning.solver.search_clock import NoPlan, Progress, clock_of
+from advisor.planning.solver.search_clock import NoPlan
 from advisor.planning.solver.solve import solve
 from advisor.ranking.snapshot import take_snapshot
 from advisor.store import Store
@@ -273,25 +271,6 @@ def test_every_programme_can_be_planned_with(store_path: Path, tmp_path: Path) -
         assert read(tmp_path, SMALL + text).allocations[0].gpu_hours_a_year == 100
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ('programme = "access"\n', "did you mean 'access-"),
-        ('programme = "access-explore"\n', "several machines: write one of"),
-        ('programme = "access-explore"\nresource = "delta"\n', "'delta-"),
-        ('programme = "access-maximize"\nresource = "delta-h200"\n', "what you ask for"),
-        ('programme = "caltech-hpc"\n', "allocations[1].gpu: "),
-        ('programme = "caltech-hpc"\nresource = "x"\n', "remove this key"),
-        ('resource = "delta-h200"\n', "write programme as well"),
-    ],
-)
-def test_a_programme_that_is_not_whole_is_told(tmp_path: Path, text: str, words: str) -> None:
-    with pytest.raises(InputError) as caught:
-        read(tmp_path, SMALL + "[[allocations]]\n" + text)
-    assert words in str(caught.value)
-    assert "\n" not in str(caught.value)
-
-
 # Slack, long runs, failures, utilisation
 
 
@@ -350,27 +329,6 @@ def test_a_machine_that_is_half_free_in_its_first_year_takes_longer() -> None:
     many = replace(problem, experiments=(make_experiment("e", "a", 4, 0, 200),))
     with pytest.raises(NoPlan):
         solve(many)
-
-
-def test_another_utilisation_is_another_in_every_year(tmp_path: Path) -> None:
-    text = SMALL + "[running]\nutilisation_by_year = [0.4, 0.8]\n"
-    grant = read(tmp_path, text)
-    assert grant.utilisation == Decimal("0.599726")  # by 366 and 365 days
-    problem = make_problem(
-        year_days=(0, 100, 200),
-        experiments=(make_experiment("e", "a", 1, 0, 200),),
-        machines=(make_machine("own", None, {"a": 40.0}),),
-        rules=Rules(utilisation=Decimal("0.6"), year_utilisation=(Decimal("0.4"), Decimal("0.8"))),
-    )
-
-    def end(utilisation: float) -> float:
-        changed = vary(problem, {"utilisation": utilisation})
-        return solve(changed).placed[0].pieces[-1][1]
-
-    assert solve(problem).placed[0].pieces[-1][1] == pytest.approx(100)
-    assert end(0.6) == pytest.approx(100)
-    assert end(0.75) == pytest.approx(80)
-    assert end(1) == pytest.approx(40)
 
 
 # Terms of purchase
@@ -486,18 +444,3 @@ def test_electricity_may_become_dearer() -> None:
 
 
 # While it computes
-
-
-def test_progress_tells_the_plan_and_the_bound() -> None:
-    problem = make_problem(
-        experiments=(make_experiment("e", "a", 3, 0, 100),),
-        machines=tuple(
-            make_machine(f"m{n}", str(1000 + 90 * n), {"a": 60.0 - 5 * n}) for n in range(5)
-        ),
-    )
-    heard: list[Progress] = []
-    plan = solve(problem, clock=clock_of(30, hear=heard.append))
-    assert heard[0].plan is None
-    assert [p for p in heard if p.plan is not None]
-    assert all(p.plan.cost_cents >= plan.cost_cents for p in heard if p.plan is not None)
-    assert all(p.trying for p in heard)

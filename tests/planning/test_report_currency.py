@@ -17,9 +17,7 @@ pytest.importorskip("matplotlib")
 pytest.importorskip("typst")
 pytest.importorskip("xlsxwriter")
 
-from advisor.answers.plan.plan_sentence import plan_sentence
 from advisor.planning.grant.currency import Currency
-from advisor.planning.grant.institution import FOLDER, NO_RULES, read_institution
 from advisor.planning.plan_grant import load_grant, plan_loaded
 from advisor.planning.planned import Planned
 from advisor.planning.report.asked_amounts import asked_amounts
@@ -27,13 +25,9 @@ from advisor.planning.report.build_report import build_report
 from advisor.planning.report.formats.markdown_csv_json import to_csv_text, to_json_text, to_markdown
 from advisor.planning.report.formats.xlsx import to_xlsx
 from advisor.planning.report.number_ledger import Num, NumberLedger
-from advisor.planning.report.phrases import times_words
-from advisor.planning.report.report import Picture, ReportTable, joined
+from advisor.planning.report.report import ReportTable
 from advisor.planning.sensitivity.changes import vary
-from advisor.planning.sensitivity.explain import Alternative
-from advisor.planning.sensitivity.solved_amounts import Finding, Solved
 from advisor.planning.solver.money.cents import purchase_cents
-from advisor.planning.solver.problem import FixedCost
 from advisor.store import Store
 from tests.planning.forms_for_tests import TODAY, grant_head, read, report_for
 
@@ -46,87 +40,6 @@ def amounts(table: ReportTable) -> list[list[Decimal]]:
     ]
     assert all(len(row) == len(found[-1]) for row in found)
     return found
-
-
-def test_another_currency_stands_in_table_and_note(planned: Planned) -> None:
-    euro = Currency(code="EUR", usd_per_unit=Decimal("1.25"), on=date(2026, 11, 1), source="a bank")
-    report = report_for(planned, currency=euro, funder="horizon")
-    table = report.tables()[0]
-    dollars = report_for(planned, funder="horizon").tables()[0]
-    total, in_dollars = table.rows[-1][-1], dollars.rows[-1][-1]
-    assert not isinstance(total, str | None) and not isinstance(in_dollars, str | None)
-    assert total.unit == "EUR"
-    assert abs(total.value * Decimal("1.25") - in_dollars.value) < Decimal("0.2")
-    assert "EUR 1 = $1.25, the rate of 1 November 2026 (a bank)" in to_markdown(report.parts()[0])
-    funder, annex = report_for(planned, currency=replace(euro, source=None)).parts()
-    assert "EUR 1 = $1.25, the rate of 1 November 2026." in to_markdown(funder)
-    assert "does not say whose rate that is" in to_markdown(annex)
-
-
-def test_the_settings_name_the_rate_that_the_amounts_are_converted_at(planned: Planned) -> None:
-    """The grant's own, which need not be the one that its funder's rules ship with."""
-    euro = Currency(code="EUR", usd_per_unit=Decimal("1.25"), on=date(2026, 11, 1), source="a bank")
-    house = read_institution(FOLDER / "horizon-europe.toml")
-    assert house.usd_per_unit != euro.usd_per_unit
-    for institution, written_off in ((house, True), (planned.loaded.grant.institution, False)):
-        report = report_for(planned, currency=euro, institution=institution)
-        (settings,) = [table for table in report.tables() if table.name == "Settings"]
-        told = {str(row[0]): row for row in settings.rows}
-        rate = told["US dollars for one unit of the currency."]
-        assert isinstance(rate[1], Num) and rate[1].value == Decimal("1.25")
-        assert rate[2] == "a bank"
-        assert told["The day of that exchange rate."][1] == "1 November 2026"
-        assert told["The currency of the grant's amounts."][1] == "EUR"
-        # What is charged of a machine's life is no setting of who charges its price.
-        assert ("Share of its use that is for the project." in told) is written_off
-    (settings,) = [table for table in report_for(planned).tables() if table.name == "Settings"]
-    assert not any("unit of the currency" in str(row[0]) for row in settings.rows)
-
-
-def test_the_picture_has_the_total_of_the_tables(planned: Planned) -> None:
-    """In a currency whose lines are rounded to whole units their sum is what is asked for."""
-    yen = Currency(code="JPY", usd_per_unit=Decimal("0.0067"), on=TODAY, source="a bank")
-    grant = replace(planned.loaded.grant, currency=yen, funder="plain")
-    grant = replace(grant, institution=replace(grant.institution, name=NO_RULES.name))
-    assert planned.plan is not None and planned.explanation is not None
-    dearer = replace(planned.plan, cost_cents=planned.plan.cost_cents * 2)
-    other = Alternative(label="another", change={}, plan=dearer, over_budget=False)
-    told = replace(planned.explanation, alternatives=(other,))
-    # What the grant states in yen is asked for in these yen, and not in those of whole cents.
-    usd = yen.to_usd(Decimal(123_457))
-    tapes = {"key": "costs[1].amount", "name": "Tapes", "kind": "storage", "in_base": False}
-    line = FixedCost(**tapes, year=0, usd=usd, stated=Decimal(123_457))
-    problem = replace(planned.loaded.problem, fixed=(line,))
-    loaded = replace(planned.loaded, grant=grant, problem=problem)
-    report = build_report(loaded, planned.plan, told)
-    (picture,) = [
-        b
-        for s in report.sections
-        for b in s.blocks
-        if isinstance(b, Picture) and b.name == "alternatives"
-    ]
-    table = report.tables()[0]
-    total = table.shown(table.rows[-1][-1])
-    assert f"{total}, " in picture.svg
-    assert "JPY 123,457" in [table.shown(row[-1]) for row in table.rows]
-    assert f" runs for {total} of JPY " in plan_sentence(loaded, planned.plan)
-    # A difference is of the two amounts that stand in the table.
-    (others,) = [t for t in report.tables() if t.name == "Alternatives"]
-    mine, theirs = (row[1].value for row in others.rows if isinstance(row[1], Num))
-    away = f"JPY {abs(theirs - mine):,f}"
-    assert f"- another: {away}" in re.sub(r" \[\d+\]", "", to_markdown(report.parts()[1]))
-    for part in report.parts():
-        assert "rules of no rules" not in to_markdown(part)
-
-
-def test_what_is_read_is_in_the_currency_of_the_grant(planned: Planned) -> None:
-    euro = Currency(code="EUR", usd_per_unit=Decimal("1.25"), on=date(2026, 11, 1), source="a bank")
-    text = to_markdown(report_for(planned, currency=euro, funder="dfg").parts()[0])
-    asked = re.search(r"We ask for (EUR [\d,.]+)", text)
-    assert asked is not None and text.count(asked[1].rstrip(",.:")) >= 2  # in the table, too
-    before, _, quotes = text.partition("## Quotes")
-    assert "$" not in re.sub(r"EUR 1 = \$1\.25|from \$10,000", "", before)
-    assert "$" in quotes and "each, EUR" in quotes  # as the vendor quotes it, and converted
 
 
 @pytest.mark.parametrize("code", ["USD", "EUR", "JPY"])
@@ -181,36 +94,6 @@ def test_every_table_adds_up_in_the_currency_of_the_grant(planned: Planned, code
 def test_nothing_is_zero_of_each_currency_apart() -> None:
     ledger = NumberLedger()
     assert [ledger.total([], "nothing", unit).unit for unit in ("usd", "EUR")] == ["usd", "EUR"]
-
-
-def test_a_rate_that_the_grant_states_is_told_in_its_currency() -> None:
-    def told(row: str) -> str:
-        change = {"rent_price": (row, "2.28")}
-        rate = Solved(value=Decimal("2.28"), unit="usd-per-hour", change=change, reads="threshold")
-        return Finding(words=("at ", rate)).text(lambda usd: f"€{usd / 2}")
-
-    assert told("allocation:1:2") == "at €1.14 an hour"
-    assert told("shelf-2026:9") == "at $2.28 an hour"
-    price = Solved(
-        value=Decimal(20),
-        unit="usd",
-        change={"price": ("allocations[1].buy_in", "20")},
-        reads="threshold",
-    )
-    assert Finding(words=("at ", price)).text(lambda usd: f"€{usd / 2}") == "at €10"
-
-
-def test_of_two_times_both_are_told_and_one_alone_is() -> None:
-    ledger = NumberLedger()
-    one, two, three = (ledger.leaf("plan", n, "times", "", what=f"{n} times") for n in (1, 2, 3))
-    for number, whole, told in (
-        (one, one, "The training time is short."),
-        (two, two, "Both training times are long."),
-        (three, three, "All 3 training times are long."),
-        (one, three, "1 of 3 training times is short."),
-        (two, three, "2 of 3 training times are long."),
-    ):
-        assert joined(times_words(number, whole, " short.", " long.")) == told
 
 
 def test_what_is_asked_in_the_grants_currency_stays_what_it_is(

@@ -22,18 +22,14 @@ from advisor.planning.grant.currency import Currency
 from advisor.planning.grant.grant_file import CostLine
 from advisor.planning.grant.toml_reader import AmountOrZero
 from advisor.planning.planned import Planned
-from advisor.planning.report.annex.plan_sections import schedule_section
-from advisor.planning.report.calendar_picture import lanes_of, told_apart, told_once
-from advisor.planning.report.formats.pdf import to_typst
+from advisor.planning.report.calendar_picture import lanes_of, told_once
 from advisor.planning.report.formats.write_report import write_report
 from advisor.planning.report.formats.xlsx import to_xlsx
 from advisor.planning.report.number_ledger import Num
-from advisor.planning.report.pictures import columns_that_fit, styled
-from advisor.planning.report.plan_costs import material_of
-from advisor.planning.report.report import Paragraph, Report, ReportTable, Section
+from advisor.planning.report.report import ReportTable
 from advisor.planning.sensitivity.solved_amounts import number_words
 from advisor.planning.solver.plan import Placed
-from tests.planning.forms_for_tests import TODAY, report_for
+from tests.planning.forms_for_tests import report_for
 
 
 def planned_quote(planned: Planned) -> str:
@@ -42,38 +38,6 @@ def planned_quote(planned: Planned) -> str:
     bought = planned.plan.purchases[0].machine_id
     machine = next(m for m in planned.loaded.problem.machines if m.machine_id == bought)
     return machine.lines[0].quote_id
-
-
-@pytest.mark.parametrize("longest", [8, 33, 61, 90])
-def test_a_legend_stays_inside_its_picture(longest: int) -> None:
-    """As wide as it is drawn, not as wide as it was reckoned."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.lines import Line2D
-
-    labels = ["RTX PRO 6000 Blackwell workstation, "[: longest % 36] or "R", "m" * 3, "R 6 " * 40]
-    labels[2] = labels[2][:longest]
-    with styled() as figure_class:
-        figure = figure_class(figsize=(7.2, 3.2))
-        FigureCanvasAgg(figure)
-        fit = columns_that_fit(labels, 2)
-        handles = [Line2D([], [], marker="o", linestyle="", label=label) for label in labels]
-        legend = figure.legend(handles=handles, loc="outside lower center", ncols=fit, fontsize=7)
-        figure.canvas.draw()
-        drawn = legend.get_window_extent()
-    assert drawn.x0 >= 0 and drawn.x1 <= figure.bbox.x1
-    assert (fit == 2) is (longest < 50)
-
-
-def test_runs_that_do_the_same_on_the_same_days_are_one_line(planned: Planned) -> None:
-    assert planned.plan is not None
-    first, *others = planned.plan.placed
-    beside = [replace(first, run=run, unit=run) for run in (70, 71)]
-    plan = replace(planned.plan, placed=(first, *beside, *others))
-    assert planned.explanation is not None
-    given = material_of(planned.loaded, plan, planned.explanation)
-    (table,) = (b for b in schedule_section(given, False).blocks if isinstance(b, ReportTable))
-    numbers = [n for _, _, n, *_ in table.rows]
-    assert sorted(table.shown(n) for n in numbers) == ["3 runs", *["one"] * len(others)]
 
 
 def test_runs_rented_year_after_year_share_a_line_of_the_calendar() -> None:
@@ -98,14 +62,6 @@ def test_runs_rented_year_after_year_share_a_line_of_the_calendar() -> None:
     assert once[0][2] == alike[:1] and once[1][2] == alike[30:]
 
 
-def test_dates_under_the_calendar_are_written_where_there_is_room() -> None:
-    assert told_apart((0, 365, 730)) == [0, 365, 730]
-    assert told_apart((0, 261, 627, 731)) == [0, 261, 731]  # a cut last year
-    fifteen = told_apart([365 * year for year in range(16)])
-    assert (fifteen[0], fifteen[-1]) == (0, 365 * 15) and len(fifteen) <= 7
-    assert min(b - a for a, b in pairwise(fifteen)) * 6 >= 365 * 15
-
-
 def test_every_sheet_prints_on_the_paper_of_the_funder(planned: Planned) -> None:
     openpyxl = pytest.importorskip("openpyxl")
     for funder, paper in (("nsf", 1), ("dfg", 9)):
@@ -124,30 +80,6 @@ def test_every_sheet_prints_on_the_paper_of_the_funder(planned: Planned) -> None
         (width,) = [d.width for d in prices.column_dimensions.values() if d.min <= at <= d.max]
         price = planned.loaded.quotes[planned_quote(planned)].price_usd
         assert width > len(f"${price:,.2f}")
-
-
-def test_a_sheet_shows_every_line_of_a_text_and_every_unit(planned: Planned) -> None:
-    """Programs that do not fit rows themselves cut a text after its first line."""
-    openpyxl = pytest.importorskip("openpyxl")
-    book = openpyxl.load_workbook(io.BytesIO(to_xlsx(report_for(planned, funder="ukri"))))
-    sheet = book["Report"]
-    long = [c for (c,) in sheet.iter_rows(max_col=1) if len(str(c.value)) > 72 and c.row > 2]
-    # Programs do not scale a single column that is wider than the paper: they cut it. A digit of
-    # the widest usual letters is 7 points wide, and A4 has 523 between these margins.
-    assert long and sheet.column_dimensions["A"].width * 7 <= 523
-    for cell in long:
-        height = sheet.row_dimensions[cell.row].height
-        assert height is not None and height >= 15 * len(str(cell.value)) / 72
-    for name, column, unit in (
-        ("Times", "training", " days"),
-        ("Schedule", "training", " days"),
-        ("Running", "use of a run", " kWh"),
-    ):
-        (head,) = [c for c in book[name][1] if c.value == column]
-        assert head.alignment.horizontal == "right"
-        # Without an alignment of its own a text has no indent, and touches the number before it.
-        assert book[name].cell(2, 2).alignment.horizontal == "left"
-        assert book[name].cell(2, head.column).number_format.endswith(f'"{unit}"')
 
 
 def test_a_yellow_cell_moves_a_number(planned: Planned) -> None:
@@ -213,14 +145,6 @@ def test_the_mean_of_yearly_rates_follows_from_them_in_the_sheet(planned: Planne
     assert not any(row.origin == leaf and row.value == found.value for row in rows)
 
 
-def test_an_amount_is_not_broken_between_two_lines() -> None:
-    asked = Num(value=Decimal(10000), unit="EUR", row=1)
-    words = ("We ask for ", asked, ".")
-    section = Section(title="Request", blocks=(Paragraph(words=words),))
-    form = Report(title="T", made_on=date(2026, 11, 22), sections=(section,), rows=())
-    assert f'#box("{number_words(asked.value, "EUR")}")' in to_typst(form)
-
-
 def test_a_table_with_cents_has_them_everywhere_and_a_rate_is_short() -> None:
     amounts = [Num(value=Decimal(text), unit="usd", row=1) for text in ("3432", "2565.3")]
     table = ReportTable(name="B", columns=("a", "b"), rows=(tuple(amounts),))
@@ -245,17 +169,3 @@ def test_a_spreadsheet_reads_the_csv_as_utf_8(planned: Planned, tmp_path: Path) 
     assert first["form"] == "DFG, by funding year"
     assert re.fullmatch(r"\d+,\d\d", first["all years"])
     assert all(len(row) == len(lines[0].split(";")) for row in csv.reader(lines, delimiter=";"))
-
-
-def test_a_table_of_many_lines_may_go_on_over_the_page() -> None:
-    """Else it waits for the next one as a whole, and leaves a quarter of a page empty."""
-
-    def kept_whole(rows: int, letters: int) -> bool:
-        row = ("x" * letters, "y" * letters)
-        table = ReportTable(name="Times", columns=("what", "of"), rows=(row,) * rows)
-        section = Section(title="Training times", blocks=(table,))
-        report = Report(title="t", made_on=TODAY, sections=(section,), rows=())
-        return "breakable: false" in to_typst(report)
-
-    assert kept_whole(8, 10) and kept_whole(4, 80)
-    assert not kept_whole(9, 10) and not kept_whole(6, 80)
