@@ -149,11 +149,12 @@ def answer_rent(store: Store, options: argparse.Namespace) -> list[str]:
         number = Decimal(parse_whole(options.experiments, "--experiments"))
     rows = [rent_row(owned, even, days, number) for even in evens]
     if options.svg is not None:
-        from advisor.answers.prices.break_even_svg import break_even_svg
+        from advisor.answers.prices.break_even_figure import break_even_figure
         from advisor.files import write_whole
 
+        picture = break_even_figure(owned, evens, "svg")
         try:
-            write_whole(Path(options.svg), break_even_svg(owned, evens), overwrite=False)
+            write_whole(Path(options.svg), picture, overwrite=False)
         except FileExistsError:
             raise InputError(f"{options.svg} is already there: name a new file") from None
     if options.format == "json":

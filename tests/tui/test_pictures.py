@@ -1,23 +1,51 @@
-"""What every screen looks like: at both sizes; in each kind of theme, and without colour.
+"""What the screens look like: chosen ones at 80x24 and 120x40, in each kind of theme.
 
-After a change that is meant: pytest tests/tui/test_pictures.py --snapshot-update, then look.
+After an intended change: pytest tests/tui/test_pictures.py --snapshot-update, then look at them.
 """
 
 from __future__ import annotations
 
+import sys
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
+from types import SimpleNamespace
 
+import duckdb
 import pytest
 from syrupy.assertion import SnapshotAssertion
 from textual.pilot import Pilot
 from textual.widget import Widget
+from textual.widgets import Input, Static
 
+from advisor.store import Store
+from advisor.tui.app import AdvisorApp
+from advisor.tui.benchmark import benchmark_screen
+from advisor.tui.benchmark.benchmark_screen import BenchmarkScreen
 from advisor.tui.pages.bars import TitleBar
 from advisor.tui.program.settings import State
-from tests.tui.program import ASKED, NARROW, WIDE, rows, running, settled
+from advisor.tui.widgets.lines_view import LinesView
+from tests.facts_for_tests import make_quote
+from tests.tui.program import (
+    ASKED,
+    NARROW,
+    TODAY,
+    WIDE,
+    page,
+    paste,
+    rows,
+    running,
+    settled,
+    until,
+)
+from tests.tui.test_plan_screen import SMALL
 
-SIZES = {"120x40": WIDE, "80x24": NARROW}
+SIZES = {"120x40": WIDE, "80x24": NARROW, "200x50": (200, 50), "20x5": (20, 5)}
+STORE = Path("results.duckdb")
+"""Relative, since screens name it."""
 
 
 @pytest.mark.parametrize(
@@ -25,6 +53,8 @@ SIZES = {"120x40": WIDE, "80x24": NARROW}
     [
         ("textual-dark", "120x40"),
         ("textual-dark", "80x24"),
+        ("textual-dark", "200x50"),
+        ("textual-dark", "20x5"),
         ("textual-light", "120x40"),
         ("ansi-dark", "80x24"),
     ],
@@ -44,32 +74,34 @@ async def test_ranking_without_colour(
         assert pilot.app == svg_snapshot
 
 
-@pytest.mark.parametrize("size", SIZES)
+async def test_first_run(paper_store: Path, svg_snapshot: SnapshotAssertion) -> None:
+    async with running(paper_store, size=NARROW, state=State()) as pilot:
+        assert pilot.app == svg_snapshot
+
+
 @pytest.mark.parametrize(
-    ("name", "keys"),
+    ("name", "size", "keys"),
     [
-        ("experiment", ("c", "down")),
-        ("picture", ("2", "end")),
-        ("detail", ("3",)),
-        ("broken", ("b", "end", "x")),
-        ("models", ("m", "end", "ctrl+u", "b")),
-        ("nothing", ("b", "end", "ctrl+u", "9")),
-        ("left-out", ("x", "end")),
-        ("record", ("space",)),
-        ("help", ("?",)),
-        ("export", ("e",)),
-        ("times", ("f3",)),
-        ("sources", ("f3", "2")),
-        ("welcome", ("f4",)),
+        ("picture", "120x40", ("2", "end")),
+        ("picture", "80x24", ("2", "end")),
+        ("detail", "80x24", ("3",)),
+        ("build", "120x40", ("enter",)),
+        ("build", "80x24", ("enter",)),
+        ("models", "120x40", ("m", "end", "ctrl+u", "b")),
+        ("nothing", "80x24", ("b", "end", "ctrl+u", "9")),
+        ("left-out", "80x24", ("x", "end")),
+        ("help", "80x24", ("?",)),
+        ("export", "80x24", ("e",)),
+        ("times", "120x40", ("f3",)),
+        ("times", "80x24", ("f3",)),
     ],
 )
 async def test_screens(
     paper_store: Path,
     svg_snapshot: SnapshotAssertion,
     monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-    size: str,
     name: str,
+    size: str,
     keys: tuple[str, ...],
 ) -> None:
     monkeypatch.chdir("/")  # the export names the folder
@@ -79,10 +111,161 @@ async def test_screens(
         assert pilot.app == svg_snapshot
 
 
-@pytest.mark.parametrize("size", SIZES)
-async def test_first_run(paper_store: Path, svg_snapshot: SnapshotAssertion, size: str) -> None:
-    async with running(paper_store, size=SIZES[size], state=State()) as pilot:
+# The screens that change the store, or run something
+
+
+@pytest.fixture
+def own_store(own_paper_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    assert own_paper_store.samefile(STORE)
+    return STORE
+
+
+def text_of(pilot: Pilot[None], name: str) -> str:
+    return str(pilot.app.screen.query_one(name, Static).content)
+
+
+class Clock:
+    """Stands still until it is set."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now_s = 0.0
+        clock = SimpleNamespace(monotonic=lambda: self.now_s, time=time.time)
+        monkeypatch.setattr(benchmark_screen, "time", clock)
+
+
+@pytest.fixture
+def clock(own_store: Path, monkeypatch: pytest.MonkeyPatch) -> Clock:
+    monkeypatch.setenv("FAKE_GPUS", "4:NVIDIA RTX A6000")
+    monkeypatch.delenv("FAKE_TRIAL_S", raising=False)
+    monkeypatch.setenv("ADVISOR_STORE_WAIT", "30")
+    return Clock(monkeypatch)
+
+
+@asynccontextmanager
+async def benchmarking(
+    scenario: str, size: tuple[int, int]
+) -> AsyncIterator[tuple[Pilot[None], BenchmarkScreen]]:
+    """The screen, once it knows what would run."""
+    app = AdvisorApp(STORE, state=State(welcomed=True, model="pythia-160m"), today=TODAY)
+    async with app.run_test(size=size) as pilot:
+        fake = Path(__file__).parents[1] / "fake_runner.py"
+        screen = BenchmarkScreen(
+            app.size,
+            runner=(sys.executable, str(fake), scenario),
+            folders=(Path("records.jsonl"), Path("work")),
+        )
+        app.install_screen(screen, "benchmark")
+        await pilot.press("f6")
+        await settled(pilot)
+        await until(pilot, lambda: screen.plan is not None, "no plan")
+        await settled(pilot)
+        yield pilot, screen
+
+
+async def test_benchmark_in_progress(clock: Clock, svg_snapshot: SnapshotAssertion) -> None:
+    async with benchmarking("hang", NARROW) as (pilot, screen):
+        await pilot.press("s", "enter")
+        await until(pilot, lambda: "1 of 22" in text_of(pilot, "#status"), "no time yet")
+        # The second trial writes its log after everything else that it says.
+        label = list(screen.progress.rows)[1]
+        last = f"{label}: micro-batch 2 fits, 12.5 GiB log: {label} is at step 7".replace(" ", "")
+        clock.now_s = 95.0
+        said = screen.query_one("#said", LinesView)
+        await until(pilot, lambda: page(said).replace(" ", "") == last, "no log")
+        await until(pilot, lambda: "1:35 elapsed" in text_of(pilot, "#status"), "no tick")
+        await pilot.pause()
         assert pilot.app == svg_snapshot
+        await pilot.press("c")
+        await until(pilot, lambda: screen.ending is not None, "not ended")
+
+
+@pytest.mark.usefixtures("predictions_stay")
+async def test_benchmark_finished(clock: Clock, svg_snapshot: SnapshotAssertion) -> None:
+    async with benchmarking("good", WIDE) as (pilot, screen):
+        await pilot.press("s", "enter")
+        await until(pilot, lambda: screen.ending is not None, "not ended")
+        await settled(pilot)
+        pilot.app.clear_notifications()  # they go by themselves, some time
+        await settled(pilot)
+        assert pilot.app == svg_snapshot
+
+
+@pytest.fixture
+def ledger(own_store: Path) -> None:
+    """A quote of every kind of doubt, and who rents out two of the paper's GPUs."""
+    old = {"quoted_on": date(2024, 1, 1), "valid_until": date(2024, 2, 1)}
+    new = {"quoted_on": date(2026, 8, 1), "source_id": "own-quotes"}
+    quotes = [
+        make_quote("gpu", "rtx-3090", "9000", quote_id="q-1", vendor="a shop", **old),
+        make_quote("gpu", "rtx-3090", "900", quote_id="q-2", vendor="a friend", **new),
+        make_quote("gpu", "rtx-3090", "850", quote_id="q-3", vendor="a friend", **new),
+        make_quote("gpu", "rtx-a6000", "4280.99", quote_id="q-4", vendor="a reseller", **new),
+        make_quote("host", "server-4gpu", "9100", quote_id="q-5", vendor="a reseller", **new),
+    ]
+    quotes = [quote._replace(origin="local") for quote in quotes]
+    quotes[2] = quotes[2]._replace(corrects="q-2")
+    Store(STORE).add_quotes(quotes)
+    with duckdb.connect(str(STORE)) as connection:
+        connection.execute("DELETE FROM rental")
+        connection.executemany(
+            "INSERT INTO rental BY NAME SELECT ? AS rental_id, ? AS provider, 'rtx-a6000' AS"
+            " gpu_id, 4 AS gpu_count, ? AS price_per_hour_usd, ? AS kind, DATE '2026-08-01' AS"
+            " priced_on, 'paper-table5' AS source_id, 'shipped' AS origin, false AS outlier",
+            [
+                ("r-1", "a cloud", "3.20", "on-demand"),
+                ("r-2", "another", "2.40", "on-demand"),
+                ("r-4", "a cloud", "1.90", "reserved"),
+            ],
+        )
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "keys"),
+    [
+        ("list", "80x24", ()),
+        ("machine", "80x24", ("m", *"Lab quote", "tab", *"cheap")),
+        ("correct", "80x24", ("slash", *"a6000", "enter", "c", "home")),
+        ("own-or-rent", "120x40", ("2",)),
+    ],
+)
+async def test_prices(
+    ledger: None, svg_snapshot: SnapshotAssertion, name: str, size: str, keys: tuple[str, ...]
+) -> None:
+    # Not ``latest``, which would ask what day it is.
+    state = replace(ASKED, prices="2026-11-21")
+    async with running(STORE, size=SIZES[size], state=state) as pilot:
+        await pilot.press("f7")
+        await settled(pilot)
+        await pilot.press(*keys)
+        await settled(pilot)
+        assert pilot.app == svg_snapshot
+
+
+async def test_grant_written(own_store: Path, svg_snapshot: SnapshotAssertion) -> None:
+    async with running(STORE, size=NARROW) as pilot:
+        await pilot.press("f8", "n")
+        await settled(pilot)
+        pilot.app.screen.query_one("#of_institution_overhead_rate", Input).focus()
+        await paste(pilot, "55")
+        assert pilot.app == svg_snapshot
+
+
+@pytest.mark.parametrize("size", ["80x24", "120x40"])
+async def test_plan(own_store: Path, svg_snapshot: SnapshotAssertion, size: str) -> None:
+    grant = SMALL.replace("predictions = false\n", 'predictions = false\nprices = "paper"\n')
+    Path("grant.toml").write_text(grant, encoding="utf-8")
+    async with running(STORE, size=SIZES[size]) as pilot:
+        await pilot.press("f8", "g")
+        pilot.app.screen.query_one("#grant", Input).value = "grant.toml"
+        await pilot.press("enter")
+        await settled(pilot)
+        await until(pilot, lambda: "Esc stops" not in text_of(pilot, "#status"), "no answer")
+        await settled(pilot)
+        assert pilot.app == svg_snapshot
+
+
+# What is never cut
 
 
 async def test_sixty_columns_cut_nothing(store_path: Path) -> None:
@@ -109,8 +292,3 @@ def shown(pilot: Pilot[None], what: str | type[Widget]) -> str:
     assert widget.region.height == widget.virtual_size.height
     lines = [widget.render_line(y).text for y in range(widget.size.height)]
     return " ".join(" ".join(lines).split())
-
-
-async def test_too_small(paper_store: Path, svg_snapshot: SnapshotAssertion) -> None:
-    async with running(paper_store, size=(20, 5)) as pilot:
-        assert pilot.app == svg_snapshot

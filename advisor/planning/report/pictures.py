@@ -14,6 +14,7 @@ from typing import Any
 
 from advisor.costs.amounts import usd_tick
 from advisor.costs.break_even import Line, crossings
+from advisor.parse import InputError, install_words
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.report.report import Picture
 from advisor.planning.sensitivity.explain import Explanation
@@ -43,6 +44,7 @@ _STYLE: Any = {
     "legend.frameon": False,
     "figure.constrained_layout.use": True,
 }
+PNG_DPI = 200
 WIDE, LEGEND_POINTS = 7.2, 7.0
 """Inches of a picture, and the size of what stands under it."""
 BEHIND_WORDS = {"boxstyle": "square,pad=0.1", "facecolor": "white", "edgecolor": "none"}
@@ -76,6 +78,26 @@ def svg_of(draw: Callable[[Any], None], height: float) -> str:
                 out, _ = _saved(figure)
     # matplotlib ends lines with spaces; the same text without them.
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
+
+
+def exported(draw: Callable[[Any], None], height: float, form: str) -> bytes:
+    """What ``draw`` puts on a figure of so many inches in height, as an ``svg`` (its words stay
+    text) or a ``png``. Raises InputError where matplotlib is not installed."""
+    try:
+        import matplotlib
+    except ImportError:
+        raise InputError(
+            f"a picture is drawn with matplotlib, which is not installed; {install_words('report')}"
+        ) from None
+    out = io.BytesIO()
+    with styled() as figure_class, matplotlib.rc_context({"svg.fonttype": "none"}):
+        figure = figure_class(figsize=(WIDE, height))
+        draw(figure)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a letter that the font lacks is drawn as a box
+            form_of = {"svg": {"Date": None, "Creator": None}}.get(form)
+            figure.savefig(out, format=form, dpi=PNG_DPI, metadata=form_of)
+    return out.getvalue()
 
 
 def _saved(figure: Any) -> tuple[io.StringIO, bool]:

@@ -44,8 +44,8 @@ class Exportable:
     columns: Sequence[str]
     rows: Callable[[], Sequence[dict[str, Any]]]
     """Makes the rows; runs in a thread and may raise FetchError."""
-    picture: Callable[[], str] | None
-    """Makes the SVG, where the screen has a picture."""
+    picture: Callable[[str], bytes] | None
+    """Draws the picture as ``svg`` or ``png``, where the screen has one; may raise InputError."""
 
 
 class ExportScreen(Dialog[None]):
@@ -151,20 +151,14 @@ A file is there in full or not at all.
                     raise IsADirectoryError(f"{path} is a folder")
                 if path.exists() and not overwrite:
                     raise FileExistsError(path)
-            text: str | bytes
             if suffix in PICTURES and what.picture is not None:
-                text = what.picture()
-                if suffix == ".png":
-                    from advisor.tui.widgets.plot.png import png_bytes
-
-                    text = png_bytes(text)
+                content = what.picture(suffix[1:])
             else:
-                text = table_text(what.rows(), what.columns, TABLE_FORMATS[suffix])
+                content = table_text(what.rows(), what.columns, TABLE_FORMATS[suffix]).encode()
             if self.app.is_web:
-                content = text.encode() if isinstance(text, str) else text
                 self.post_message(self.Ready(path.name, content))
                 return
-            write_whole(path, text, overwrite=overwrite)
+            write_whole(path, content, overwrite=overwrite)
         except FileExistsError:
             self.post_message(
                 self.Failed(f"{path} is already there: Enter again replaces it", exists=path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import on, work
@@ -169,7 +170,9 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
             nobody = "No ranked build is rented out by anybody known: advisor prices refresh."
             return wrapped([(nobody, PLAIN)], width)
         asked, evens = self._evens[self._at]
-        place = f"{self._at + 1} of {len(self._evens)} builds · n next, N before · e saves the SVG"
+        place = (
+            f"{self._at + 1} of {len(self._evens)} builds · n next, N before · e saves the picture"
+        )
         height = max(self.size.height - 14, 8)
         key = self.app.session.selected_key
         said = place
@@ -347,7 +350,7 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
 
     def action_export(self) -> None:
         """Ask where to save the quotes that the filter shows, or the break-even."""
-        from advisor.answers.prices.break_even_svg import break_even_svg
+        from advisor.answers.prices.break_even_figure import break_even_figure
         from advisor.answers.prices.ownership_rows import rent_row
         from advisor.tui.pages.export_page import Exportable, ExportScreen
 
@@ -357,10 +360,7 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
             asked, evens = self._evens[self._at]
             records = [rent_row(asked, even, asked.training_days or 0.0, None) for even in evens]
 
-            def draw() -> str:
-                return break_even_svg(asked, evens)
-
-            picture = draw
+            picture = partial(break_even_figure, asked, evens)
         elif isinstance(source := self.list.table.source, MemorySource):
             records = [source.record(index)[1] for index in range(len(source))]
         if not records:

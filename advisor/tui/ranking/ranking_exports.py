@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import date
 from typing import Any
 
@@ -49,7 +48,7 @@ def exportable(answer: Answer, selected: int | None, sentence: str) -> Exportabl
         name=ranking_name(answer),
         columns=CSV_COLUMNS,
         rows=lambda: ranking_rows(answer),
-        picture=lambda: ranking_picture(answer, selected, sentence),
+        picture=lambda form: ranking_picture(answer, selected, sentence, form),
     )
 
 
@@ -70,22 +69,20 @@ def ranking_name(answer: Answer) -> str:
     return re.sub(r"[^A-Za-z0-9._-]+", "-", f"{answer.ranking.candidates.model.recipe_id}-{amount}")
 
 
-def ranking_picture(answer: Answer, selected: int | None, sentence: str) -> str:
-    """The picture as an SVG that says what was asked, when, and by which prices."""
+def ranking_picture(answer: Answer, selected: int | None, sentence: str, form: str) -> bytes:
+    """The picture as a file that says what was asked, when, and by which prices."""
     from advisor.answers.ranking.rank_exports import headline
-    from advisor.tui.widgets.plot.svg import plot_svg
+    from advisor.tui.ranking.cost_time_figure import cost_time_figure
 
     ranking = answer.ranking
     question, candidates = ranking.question, ranking.candidates
     budget = question.budget_usd if answer.basis == "overall" else None
     rule = answer.prices if isinstance(answer.prices, str) else answer.prices.isoformat()
-    drawn = plot_data(answer)
-    return plot_svg(
-        replace(
-            drawn,
-            heading=sentence,
-            remark=f"{headline(candidates, question, rule)} · {date.today():%d %B %Y}",
-        ),
+    return cost_time_figure(
+        plot_data(answer),
+        sentence,
+        f"{headline(candidates, question, rule)} · {date.today():%d %B %Y}",
+        form,
         budget_usd=None if budget is None else float(budget),
         max_days=question.max_days,
         selected=None if selected is None else answer.points.at.get(selected),

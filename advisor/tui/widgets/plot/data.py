@@ -65,10 +65,6 @@ class PlotData:
     y_high_days: Sequence[float | None] | None = None
     x_title: str = "overall cost, USD (log)"
     y_title: str = "training time, days (log)"
-    heading: str = ""
-    """What a picture that leaves the program says above it: the question."""
-    remark: str = ""
-    """And below it: the day, the price rule."""
 
     def __post_init__(self) -> None:
         count = len(self.x_usd)
