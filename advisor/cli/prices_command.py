@@ -54,7 +54,7 @@ _SPARE = ("kind", "age", "vendor")
 def _list(options: argparse.Namespace, store: Store) -> int:
     rule = parse_price_rule(options.prices)
     with store.reading() as reader:
-        snapshot = take_snapshot(reader, rule, ledger=True)
+        snapshot = take_snapshot(reader)
     wanted = None
     if options.item is not None:
         try:
@@ -196,7 +196,7 @@ def _import(options: argparse.Namespace, store: Store) -> int:
 
     path = Path(options.file)
     with store.reading() as reader:
-        snapshot = take_snapshot(reader, "latest")
+        snapshot = take_snapshot(reader)
     with store.quote_draft() as draft:
         preview = read_quotes(path, ledger_items(snapshot), draft, today=date.today())
         if len(preview.problems) == 1:

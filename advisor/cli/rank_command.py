@@ -13,7 +13,7 @@ from advisor.cli.command import (
     open_store,
     terminal_width,
 )
-from advisor.parse import InputError, parse_price_rule
+from advisor.parse import InputError
 
 if TYPE_CHECKING:
     from advisor.ranking.rank import Ranking
@@ -73,9 +73,8 @@ def run(options: argparse.Namespace) -> int:
         circuit=options.circuit,
         network=network_of(options.nodes, options.fabric, most=2)[1],
     )
-    prices = parse_price_rule(options.prices)  # of all quotes, the store hands out what it chooses
     with open_store(options).reading() as reader:
-        snapshot = take_snapshot(reader, prices)
+        snapshot = take_snapshot(reader)
         asked, errors = read_question(typed, snapshot)
         if asked is None:
             raise InputError(next(iter(errors.values())))

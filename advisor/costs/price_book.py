@@ -1,16 +1,11 @@
-"""Which of the quotes for an item counts, and how far to trust it: a rule that is shown (pure).
-
-This is the rule. Where a store has very many quotes `advisor.store.price_book_sql` carries it out
-with what stands here: a change of the rule is made here first, and the tests hold it to that.
-"""
+"""Which of the quotes for an item counts, and how far to trust it (pure)."""
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left, insort
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import date, timedelta
 from decimal import Decimal
-from itertools import accumulate
 from typing import NamedTuple
 
 from advisor.parse import PriceRule
@@ -19,9 +14,9 @@ from price_catalog.model import Host, Quote, QuoteKind
 STALE_DAYS = 365
 """A quote of this age or older is stale."""
 OUTLYING = Decimal(2)
-"""A price this many times the middle one, or so many times less, is outlying."""
+"""How many times the median, or its inverse, makes a price outlying."""
 OUTLYING_FROM = 3
-"""Of so many prices and more; of two nobody can say which is far from the other."""
+"""The fewest prices that can have an outlier."""
 OWN_SOURCE = "own-quotes"
 """The source of what a user typed in; without a page or a file nobody else can check it."""
 
@@ -138,15 +133,10 @@ def is_fresh(quoted_on: date, valid_until: date | None, as_of: date) -> bool:
     return (as_of - quoted_on).days < STALE_DAYS and not expired
 
 
-def quality_of(fresh: bool, origin: str, kind: QuoteKind) -> Quality:
-    """How good quotes are that share these three."""
-    return fresh, origin == "local", kind_class(kind)
-
-
 def quote_quality(quote: Quote, as_of: date) -> Quality:
     """How good a quote is on a day, before its own day counts."""
     fresh = is_fresh(quote.quoted_on, quote.valid_until, as_of)
-    return quality_of(fresh, quote.origin, quote.kind)
+    return fresh, quote.origin == "local", kind_class(quote.kind)
 
 
 def choose_quotes(
@@ -177,9 +167,7 @@ def choose_quotes(
             continue
         quality = quote_quality(quote, as_of)
         key = (quote.item_kind, quote.item_id)
-        latest = newest.get(key)
-        if latest is None or newness(quote) > newness(latest):
-            newest[key] = quote
+        newest[key] = max(newest.get(key, quote), quote, key=lambda q: (q.quoted_on, q.quote_id))
         held = best.get(key)
         if held is None or quality > held[0]:
             best[key] = (quality, [quote])
@@ -189,23 +177,8 @@ def choose_quotes(
     for key, (_, equals) in best.items():
         chosen[key] = quote = _newest(equals)
         ranges[key] = _range(quote, equals)
-    return PriceBook(chosen, ranges, as_of, passed_over(chosen, newest))
-
-
-def newness(quote: Quote) -> tuple[date, str]:
-    """How new a quote is, and which comes first of one day."""
-    return quote.quoted_on, quote.quote_id
-
-
-def passed_over(
-    chosen: Mapping[tuple[str, str], Quote], newest: Mapping[tuple[str, str], Quote]
-) -> dict[tuple[str, str], Quote]:
-    """The newest quote of each item where it is of a later day than the chosen one."""
-    return {
-        key: newest[key]
-        for key, quote in chosen.items()
-        if key in newest and newest[key].quoted_on > quote.quoted_on
-    }
+    newer = {key: newest[key] for key, q in chosen.items() if newest[key].quoted_on > q.quoted_on}
+    return PriceBook(chosen, ranges, as_of, newer)
 
 
 def _newest(equals: list[Quote]) -> Quote:
@@ -229,77 +202,40 @@ def _range(chosen: Quote, equals: list[Quote]) -> PriceRange:
     return PriceRange(min(kept), max(kept), len(kept) - 1, outlying)
 
 
-def usual_prices(middle: Decimal) -> tuple[Decimal, Decimal]:
-    """Between which two a price is not far from the middle one, both in USD."""
-    return middle / OUTLYING, middle * OUTLYING
-
-
-def is_outlying(price: Decimal, middle: Decimal, count: int) -> bool:
-    """Whether a price is far from the middle one of so many."""
-    low, high = usual_prices(middle)
-    return count >= OUTLYING_FROM and not low <= price <= high
+def is_outlying(price: Decimal, median: Decimal, count: int) -> bool:
+    """Whether a price is far from the median of ``count`` prices."""
+    return count >= OUTLYING_FROM and not median / OUTLYING <= price <= median * OUTLYING
 
 
 def outlying_quotes(quotes: Iterable[Quote]) -> frozenset[str]:
-    """The ids of quotes far from the middle of those of their item within a year of them; one that
-    another stands in for is no rival, nor far itself."""
+    """The ids of quotes far from the median of those of their item within a year of them.
+
+    A corrected quote neither counts in a median nor is outlying.
+    """
     standing = [quote for quote in quotes if quote.kind not in NEVER]
     corrected = {quote.corrects for quote in standing}
     items: dict[tuple[str, str], list[Quote]] = {}
     for quote in standing:
         if quote.quote_id not in corrected:
             items.setdefault((quote.item_kind, quote.item_id), []).append(quote)
-    found: set[str] = set()
-    for rivals in items.values():
-        if len(rivals) < OUTLYING_FROM:
-            continue
-        prices = [quote.price_usd for quote in rivals]
-        if max(prices) > min(prices) * OUTLYING:  # else none is far from any middle
-            found.update(_outlying_of(rivals))
-    return frozenset(found)
+    return frozenset(found for rivals in items.values() for found in _outlying_of(rivals))
 
 
 def _outlying_of(rivals: list[Quote]) -> Iterator[str]:
-    """Those of one item, in time that grows as their number: the window moves day by day."""
+    """Those of one item; a window of the prices near each day moves over the quotes by day."""
     rivals.sort(key=lambda quote: quote.quoted_on)
-    days = [quote.quoted_on.toordinal() for quote in rivals]
-    asked = [quote.price_usd for quote in rivals]
-    prices = sorted(set(asked))
-    place_of = {price: place for place, price in enumerate(prices)}
-    places = [place_of[price] for price in asked]
-    # How many of each price are in the window, and how many of so many prices in a row.
-    counts = [0] * len(prices)
-    sums = [0] * (len(prices) // _IN_A_ROW + 1)
-    first = last = at = 0
-    while at < len(rivals):
-        day = days[at]
-        since, until = first, last
-        first, last = bisect_left(days, day - STALE_DAYS), bisect_right(days, day + STALE_DAYS)
-        for place in places[until:last]:
-            counts[place] += 1
-            sums[place // _IN_A_ROW] += 1
-        for place in places[since:first]:
-            counts[place] -= 1
-            sums[place // _IN_A_ROW] -= 1
-        end = bisect_right(days, day)
-        if last - first >= OUTLYING_FROM:
-            low, high = usual_prices(prices[_place_of_middle(counts, sums, (last - first) // 2)])
-            for quote in rivals[at:end]:
-                if not low <= quote.price_usd <= high:
-                    yield quote.quote_id
-        at = end
-
-
-_IN_A_ROW = 256
-
-
-def _place_of_middle(counts: list[int], sums: list[int], nth: int) -> int:
-    """Where the n-th is, counted from 0, of what stands so often at each place."""
-    until = list(accumulate(sums))
-    row = bisect_right(until, nth)
-    nth -= until[row] - sums[row]
-    start = row * _IN_A_ROW
-    return start + bisect_right(list(accumulate(counts[start : start + _IN_A_ROW])), nth)
+    year = timedelta(days=STALE_DAYS)
+    window: list[Decimal] = []
+    first = last = 0
+    for quote in rivals:
+        while last < len(rivals) and rivals[last].quoted_on <= quote.quoted_on + year:
+            insort(window, rivals[last].price_usd)
+            last += 1
+        while rivals[first].quoted_on < quote.quoted_on - year:
+            del window[bisect_left(window, rivals[first].price_usd)]
+            first += 1
+        if is_outlying(quote.price_usd, window[len(window) // 2], len(window)):
+            yield quote.quote_id
 
 
 def quote_marks(

@@ -35,7 +35,6 @@ class Evidence(Protocol):
     def hosts(self) -> tuple[Host, ...]: ...
     def quotes(self) -> tuple[Quote, ...]: ...
     def sources(self) -> tuple[Source, ...]: ...
-    def price_book(self, rule: PriceRule, today: date) -> PriceBook: ...
     def best_times(self, recipe_id: str, evidence: EvidenceRule) -> tuple[BestTime, ...]: ...
     def uncounted_models(self) -> dict[str, str]: ...
 
@@ -49,11 +48,7 @@ class Snapshot:
     hosts: tuple[Host, ...]
     builds: tuple[Build, ...]
     quotes: tuple[Quote, ...]
-    """() where the snapshot was taken for one price rule alone, and something counts by that."""
     sources: tuple[Source, ...]
-    """() too: one question about prices is answered without."""
-    book: tuple[PriceRule, PriceBook] | None = None
-    """The price rule that it was taken for, and what that chose."""
 
     def model(self, name: str) -> Model:
         """The model with this id or name, in any case. Raises InputError with the nearest ones."""
@@ -90,10 +85,7 @@ class Snapshot:
     def prices(self, rule: PriceRule, *, today: date | None = None) -> PriceBook:
         """The quote that counts for each item under a price rule; what is owned costs nothing."""
         today = today or date.today()
-        if self.book is not None and self.book[0] == rule:
-            book = self.book[1]
-        else:
-            book = choose_quotes(self.quotes, rule, today=today)
+        book = choose_quotes(self.quotes, rule, today=today)
         book = with_parts(book, self.hosts, rule, today=today)
         owned = {
             ("server", host.host_id): owned_quote(host, today)
@@ -108,8 +100,6 @@ class Snapshot:
     def check_day(self, rule: PriceRule) -> None:
         """Raises InputError for a day on which no price was known yet."""
         if not isinstance(rule, date):
-            return
-        if self.book is not None and self.book[0] == rule and self.book[1]:
             return
         first = min((q.quoted_on for q in self.quotes if q.kind not in NEVER), default=rule)
         if first > rule:
@@ -130,29 +120,16 @@ class Snapshot:
         return enumerate_builds(self.gpus, priced, checked=False)
 
 
-def take_snapshot(
-    reader: Evidence,
-    prices: PriceRule | None = None,
-    *,
-    ledger: bool = False,
-    today: date | None = None,
-) -> Snapshot:
-    """Read everything that does not depend on the model.
-
-    For one price rule alone, where given: then the store chooses among the quotes, and however
-    many there are, only those that count are read. With ``ledger`` the others are read too.
-    """
-    book = None if prices is None else (prices, reader.price_book(prices, today or date.today()))
-    ledger = ledger or book is None or not book[1]
+def take_snapshot(reader: Evidence) -> Snapshot:
+    """Read everything that does not depend on the model."""
     gpus, hosts = reader.gpus(), reader.hosts()
     return Snapshot(
         models=reader.models(),
         gpus=gpus,
         hosts=hosts,
         builds=enumerate_builds(gpus, hosts),
-        quotes=reader.quotes() if ledger else (),
-        sources=reader.sources() if ledger else (),
-        book=book,
+        quotes=reader.quotes(),
+        sources=reader.sources(),
     )
 
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from datetime import date
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
 
-from advisor.parse import PriceRule
 from advisor.ranking.times import (
     BestTime,
     EvidenceRule,
@@ -24,13 +22,8 @@ from advisor.store.stored_times import StoredTime
 from price_catalog.model import Gpu, Host, Part, Quote, Rental, Source
 from price_catalog.providers import provider_name, rental_kind
 
-if TYPE_CHECKING:
-    from advisor.costs.price_book import PriceBook
-
 _FILLS_A_HOST = 1_700_000_000
 """Parameters whose optimiser states take the 32 GiB that every machine for training has."""
-MANY_QUOTES = 1_000
-"""From so many on, choosing in the store is faster than reading them all."""
 _BATCH_ROWS = 2_048
 
 
@@ -95,20 +88,6 @@ class Reader:
         while rows := answer.fetchmany(_BATCH_ROWS):
             found += map(Quote._make, rows)
         return tuple(found)
-
-    def price_book(self, rule: PriceRule, today: date) -> PriceBook:
-        """The quote that counts for each item, chosen as `costs.price_book.choose_quotes` does.
-
-        By that itself where there are few quotes, in SQL where reading them all would take long.
-        """
-        count = self.connection.execute("SELECT count(*) FROM quote").fetchone()
-        if count is not None and count[0] > MANY_QUOTES:
-            from advisor.store.price_book_sql import choose_in_store
-
-            return choose_in_store(self.connection, rule, today=today)
-        from advisor.costs.price_book import choose_quotes
-
-        return choose_quotes(self.quotes(), rule, today=today)
 
     def rentals(self, gpu_ids: Sequence[str] | None = None) -> tuple[Rental, ...]:
         """Every hourly price, or those of some GPUs, by GPU, count and date; each provider under

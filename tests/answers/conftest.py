@@ -16,5 +16,5 @@ from advisor.store import Store
 def pythia(store_path: Path) -> Candidates:
     """Every build for Pythia 1B at the latest prices."""
     with Store(store_path).reading() as reader:
-        snapshot = take_snapshot(reader, "latest")
+        snapshot = take_snapshot(reader)
         return make_candidates(reader, snapshot, CandidatesKey("pythia-1b", "latest", "sound"))

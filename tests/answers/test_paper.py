@@ -207,7 +207,7 @@ def test_the_ranking_at_face_value_beside_a_sound_one_is_the_published_one(
     store_path: Path, model: str
 ) -> None:
     with Store(store_path).reading() as reader:
-        snapshot = take_snapshot(reader, "latest")
+        snapshot = take_snapshot(reader)
         chosen = snapshot.model(model)
         sound, published = (
             make_candidates(reader, snapshot, CandidatesKey(chosen.recipe_id, "latest", evidence))

@@ -34,7 +34,7 @@ def snapshot(store_path: Path) -> Snapshot:
 
 
 def found(snapshot: Snapshot, *quotes: Quote) -> dict[str, list[Problem]]:
-    only = replace(snapshot, quotes=quotes, book=None)
+    only = replace(snapshot, quotes=quotes)
     problems = price_problems(only, only.prices("latest", today=TODAY), today=TODAY)
     return {name: [problem for problem in problems if problem.problem == name] for name in PROBLEMS}
 

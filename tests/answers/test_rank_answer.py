@@ -179,7 +179,7 @@ def test_the_rows_left_out_add_up_to_the_totals(
 
 def test_names_too_long_for_their_column_stay_apart(store_path: Path) -> None:
     with Store(store_path).reading() as reader:
-        snapshot = take_snapshot(reader, "latest")
+        snapshot = take_snapshot(reader)
         request = ask(snapshot, model="pythia-1b")
         found = make_candidates(reader, snapshot, CandidatesKey("pythia-1b", "latest", "sound"))
     first = rank(found, request.question).order[0]
@@ -211,7 +211,7 @@ def test_names_too_long_for_their_column_stay_apart(store_path: Path) -> None:
 
 def test_dearer_boxes_of_the_same_gpus_wait_for_the_details(store_path: Path) -> None:
     with Store(store_path).reading() as reader:
-        snapshot = take_snapshot(reader, "latest")
+        snapshot = take_snapshot(reader)
         request = ask(snapshot, model="pythia-1b", budget="40k")
         found = make_candidates(reader, snapshot, CandidatesKey("pythia-1b", "latest", "sound"))
     ranking = rank(found, request.question)

@@ -164,7 +164,7 @@ def test_the_same_gpus_for_less_stand_in_the_first_line(pythia: Candidates) -> N
 def test_the_same_gpus_in_another_machine_are_no_rival(store_path: Path) -> None:
     """Pythia 6.9B is offloaded to the machine's memory, so that each machine has its own time."""
     with Store(store_path).reading() as reader:
-        snapshot = take_snapshot(reader, "latest")
+        snapshot = take_snapshot(reader)
         found = make_candidates(reader, snapshot, CandidatesKey("pythia-6.9b", "latest", "sound"))
     seen = set()
     for budget in (30_000, 40_000, 60_000, 250_000):
@@ -202,7 +202,7 @@ def test_what_fits_nothing_takes_two_lines_of_any_terminal(
     store_path: Path, evidence: Any, gpus: tuple[str, str] | None, recipe: str
 ) -> None:
     with Store(store_path).reading() as reader:
-        snapshot = take_snapshot(reader, "latest")
+        snapshot = take_snapshot(reader)
         ids = None if gpus is None else snapshot.gpu_ids(gpus)
         key = CandidatesKey(recipe, "latest", evidence)._replace(gpu_ids=ids)
         candidates = make_candidates(reader, snapshot, key)
@@ -221,7 +221,7 @@ def test_what_fits_nothing_takes_two_lines_of_any_terminal(
 def test_a_long_name_and_a_sum_of_options_take_two_lines(store_path: Path) -> None:
     """Whom to ask, the sum and its month, the chance and what a run costs."""
     with Store(store_path).reading() as reader:
-        snapshot = take_snapshot(reader, "latest")
+        snapshot = take_snapshot(reader)
         found = make_candidates(
             reader, snapshot, CandidatesKey("convnext-large-22k", "latest", "sound")
         )

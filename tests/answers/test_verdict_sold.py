@@ -231,7 +231,7 @@ def test_gpus_that_nobody_sells_any_more_are_told_of_in_two_lines_too(
     store_path: Path, budget: int | None, days: float
 ) -> None:
     with Store(store_path).reading() as reader:
-        snapshot = take_snapshot(reader, "latest")
+        snapshot = take_snapshot(reader)
         gpus = snapshot.gpu_ids(["V100 32GB SXM"])
         key = CandidatesKey("vit-base-16", "latest", "sound")._replace(gpu_ids=gpus)
         candidates = make_candidates(reader, snapshot, key)

@@ -1,24 +1,19 @@
 from __future__ import annotations
 
-import random
-from collections.abc import Iterator
 from datetime import date, timedelta
 from decimal import Decimal
-from pathlib import Path
-from typing import Any
 
-import duckdb
-import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.costs.price_book import choose_quotes, outlying_quotes, quote_marks
+from advisor.costs.price_book import (
+    STALE_DAYS,
+    choose_quotes,
+    is_outlying,
+    outlying_quotes,
+    quote_marks,
+)
 from advisor.parse import PriceRule
-from advisor.store import Store
-from advisor.store.connection import created
-from advisor.store.migrate import migrate, migrations
-from advisor.store.price_book_sql import choose_in_store
-from advisor.store.rows import insert_missing, plain_values
 from price_catalog.model import Quote
 from tests.facts_for_tests import make_quote
 
@@ -161,103 +156,29 @@ def test_the_chosen_price_is_a_quote_and_lies_in_its_range(rows: list[tuple[int,
     assert choose_quotes(quotes[::-1], "latest", today=TODAY)[key] == book[key]
 
 
-KINDS = ["reseller-quote", "parts-list", "street", "list", "used", "secondary", "rounded"]
-
-
-@pytest.fixture(scope="module")
-def quote_table(tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBPyConnection]:
-    """An open store without any row."""
-    with created(tmp_path_factory.mktemp("quotes") / "empty.duckdb") as connection:
-        migrate(connection, 0, migrations())
-        yield connection
-
-
-@settings(deadline=None, max_examples=150)
 @given(
-    rows=st.lists(
-        st.tuples(
-            st.sampled_from(["a", "b"]),
-            st.sampled_from(["500", "700", "999.99", "1000", "2000", "2000.01", "5000"]),
-            st.sampled_from(KINDS),
-            st.sampled_from(["local", "shipped"]),
-            st.sampled_from([0, 1, 30, 364, 365, 366, 729, 730]),
-            st.sampled_from([None, None, 0, 1, 40, 364]),
-            st.none() | st.integers(0, 11),
-            st.sampled_from([None, None, "paper"]),
-        ),
-        max_size=12,
-    ),
-    rule=st.sampled_from(["paper", "latest", TODAY, TODAY - timedelta(days=365)]),
+    st.lists(
+        st.tuples(st.integers(0, 1500), st.sampled_from([1, 90, 100, 101, 150, 350, 400, 5000])),
+        max_size=40,
+    )
 )
-def test_the_store_chooses_as_the_rule_does_among_any_quotes(
-    quote_table: duckdb.DuckDBPyConnection, rows: list[tuple[Any, ...]], rule: PriceRule
+def test_outlying_quotes_are_those_far_from_the_median_of_two_years(
+    found: list[tuple[int, int]],
 ) -> None:
-    quotes, papers = [], set()
-    for n, (item, usd, kind, origin, age, valid_days, corrects, price_set) in enumerate(rows):
-        day = TODAY - timedelta(days=age)
-        quotes.append(
-            make_quote(
-                "gpu",
-                item,
-                usd,
-                quote_id=f"q-{n}",
-                kind=kind,
-                origin=origin,
-                quoted_on=day,
-                valid_until=None if valid_days is None else day + timedelta(days=valid_days),
-                corrects=None if corrects is None else f"q-{corrects}",
-                price_set=None if item in papers else price_set,  # one an item, as in the text
-            )
+    quotes = [
+        gpu(str(usd), quote_id=str(n), quoted_on=TODAY - timedelta(days=age))
+        for n, (age, usd) in enumerate(found)
+    ]
+    expected = set()
+    for each in quotes:
+        near = sorted(
+            other.price_usd
+            for other in quotes
+            if abs((other.quoted_on - each.quoted_on).days) <= STALE_DAYS
         )
-        if price_set:
-            papers.add(item)
-    quote_table.begin()
-    try:
-        insert_missing(quote_table, "quote", [plain_values(quote) for quote in quotes])
-        found = choose_in_store(quote_table, rule, today=TODAY)
-    finally:
-        quote_table.rollback()
-    expected = choose_quotes(quotes, rule, today=TODAY)
-    assert dict(found) == dict(expected)
-    assert dict(found.ranges) == dict(expected.ranges)
-    assert dict(found.newer) == dict(expected.newer)
-    for item, quote in found.newer.items():
-        assert quote.quoted_on > found[item].quoted_on
-
-
-def test_the_store_chooses_as_the_rule_does(
-    own_store: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("advisor.store.reader.MANY_QUOTES", 0)
-    rng = random.Random(7)
-    quotes = []
-    for n in range(1500):
-        day = date(2024, 1, 1) + timedelta(days=rng.randrange(1055))
-        until = day + timedelta(days=rng.randrange(400)) if rng.random() < 0.3 else None
-        quotes.append(
-            make_quote(
-                rng.choice(["gpu", "host", "server"]),
-                f"item-{rng.randrange(60)}",
-                str(rng.choice([500, 700, 900, 1000, 1500, 5000])),
-                quote_id=f"q-{n}",
-                kind=rng.choice(KINDS),
-                quoted_on=day,
-                valid_until=until,
-                origin="local",
-                corrects=f"q-{rng.randrange(n)}" if n and rng.random() < 0.2 else None,
-            )
-        )
-    store = Store(own_store)
-    store.add_quotes(quotes)
-    with store.reading() as reader:
-        everything = reader.quotes()
-        for rule in ("paper", "latest", date(2024, 6, 1), date(2025, 6, 30), date(2026, 11, 1)):
-            expected = choose_quotes(everything, rule, today=TODAY)
-            found = reader.price_book(rule, TODAY)
-            assert dict(found) == dict(expected), rule
-            assert dict(found.ranges) == dict(expected.ranges), rule
-            assert dict(found.newer) == dict(expected.newer), rule
-            assert len(found) == (8 if rule == "paper" else len(expected))
+        if is_outlying(each.price_usd, near[len(near) // 2], len(near)):
+            expected.add(each.quote_id)
+    assert outlying_quotes(quotes) == expected
 
 
 def test_a_newer_quote_that_does_not_count_is_known() -> None:

@@ -65,7 +65,7 @@ def test_a_plan_and_a_ranking_by_cost_buy_of_one_seller(
     found = planned(tmp_path, store_path, total)
     assert bought(found) == [machine]
     with Store(store_path).reading() as reader:
-        snapshot = take_snapshot(reader, "latest", today=TODAY)
+        snapshot = take_snapshot(reader)
         candidates = make_candidates(
             reader, snapshot, CandidatesKey("pythia-1b", "latest", "sound")
         )

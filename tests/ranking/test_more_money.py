@@ -59,7 +59,7 @@ def check(candidates: Candidates, rule: RankRule, limit: float | None) -> None:
 @pytest.fixture(scope="module")
 def shipped(store_path: Path) -> list[Candidates]:
     with Store(store_path).reading() as reader:
-        snapshot = take_snapshot(reader, "latest")
+        snapshot = take_snapshot(reader)
         return [
             candidates_of(
                 reader.best_times(model.recipe_id, "sound"),

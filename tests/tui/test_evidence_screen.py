@@ -219,7 +219,7 @@ async def test_predictions_are_filtered_and_sorted_like_the_rest(store_path: Pat
 
 def test_no_source_is_called_by_the_number_that_it_is_kept_by(store_path: Path) -> None:
     with Store(store_path).reading() as reader:
-        rows = source_rows(take_snapshot(reader, ledger=True)).find(Query((), None, False))
+        rows = source_rows(take_snapshot(reader)).find(Query((), None, False))
     titles = [str(rows.cells(index)[0]) for index in range(len(rows))]
     assert "A buyer's table of prices" in titles
     assert not [title for title in titles if title.endswith(":") or "Document " in title]

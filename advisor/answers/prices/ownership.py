@@ -222,7 +222,7 @@ def rented_alone(store: Store, request: OwnershipRequest) -> RentedAlone | None:
 
 def _asked_about(reader: Reader, request: OwnershipRequest) -> Candidates:
     """Every build with the GPUs. Raises InputError."""
-    snapshot = take_snapshot(reader, request.prices)
+    snapshot = take_snapshot(reader)
     snapshot.check_day(request.prices)
     key = CandidatesKey(
         recipe_id=snapshot.model(request.model).recipe_id,
@@ -243,7 +243,7 @@ def own_or_rent(
 ) -> list[tuple[Ownership, list[BreakEven]]]:
     """The `MOST_RENTED` fastest builds that somebody rents out, fastest first; ``also`` one more,
     by its GPU, count and host."""
-    snapshot = take_snapshot(reader, rule)
+    snapshot = take_snapshot(reader)
     key = CandidatesKey(snapshot.model(recipe).recipe_id, rule, evidence)
     candidates = make_candidates(reader, snapshot, key)
     rentals = reader.rentals()

@@ -77,7 +77,7 @@ def checked_prices(snapshot: Snapshot) -> str:
     """The page of the prices that ship, with what is wrong with them on the day of the newest."""
     quotes = tuple(quote for quote in snapshot.quotes if quote.origin == "shipped")
     hosts = tuple(host for host in snapshot.hosts if host.origin == "shipped")
-    shipped = replace(snapshot, quotes=quotes, hosts=hosts, builds=(), book=None)
+    shipped = replace(snapshot, quotes=quotes, hosts=hosts, builds=())
     today = max(quote.quoted_on for quote in quotes)
     book = shipped.prices(today, today=today)
     problems = price_problems(shipped, book, today=today)

@@ -118,7 +118,7 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
         terms, _ = read_terms(inputs)
         try:
             with self.app.store_reader.visit() as reader:
-                snapshot = take_snapshot(reader, rule, ledger=True, today=today)
+                snapshot = take_snapshot(reader)
                 self.post_message(
                     self.LedgerRead(snapshot, ledger_rows(snapshot, rule, today=today))
                 )
