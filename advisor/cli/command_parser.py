@@ -24,7 +24,7 @@ COMMANDS = {
     "bench": "measure how long a model trains on this machine, and with which settings",
     "jobs": "measurements on a cluster or a rented GPU: list, follow, cancel, merge",
     "merge": "bring records or another store in; twice is the same as once",
-    "export": "write your own times as a file that merge reads, or the paper's figures",
+    "export": "write your own times as a file that merge reads",
     "predict": "how long a model takes on GPUs that you do not have",
     "plan": "plan a grant: what to buy, rent and run, when, and its report",
     "prices": "quotes of your own and others; what can be built; owning against renting",

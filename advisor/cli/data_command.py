@@ -21,7 +21,7 @@ _SHOWN: dict[str, tuple[str, str]] = {
     ),
     "times": (
         "times on record, or why there are none",
-        "model gpu gpu_count method training_days verdict source lab standing",
+        "model gpu gpu_count method training_days verdict source lab",
     ),
     "predictions": (
         "predicted times, with 90 % intervals",
@@ -70,7 +70,7 @@ _HEADINGS = {
 
 
 _SPARE = (
-    *("name", "precision", "family", "standing", "lab", "form", "architecture", "launched"),
+    *("name", "precision", "family", "lab", "form", "architecture", "launched"),
     *("feasible", "micro-batch", "kind", "source", "checkpointing", "accumulated", "verdict"),
     "high",
 )

@@ -8,7 +8,7 @@ from typing import Any
 
 from advisor.answers.wording import SHARDING_AS_PRINTED, item_names
 from advisor.parse import InputError, shown
-from advisor.ranking.times import Standing, TrainingTime
+from advisor.ranking.times import TrainingTime
 from advisor.store import Reader, Store
 from bench_runner.space import label
 from price_catalog.csv_table import nearest
@@ -22,13 +22,6 @@ def data_rows(store: Store, table: str) -> list[dict[str, Any]]:
         raise InputError(f"the table {shown(table)} is not known: {nearest(table, list(TABLES))}")
     with store.reading() as reader:
         return _ROWS[table](reader)
-
-
-def standing_of(time: TrainingTime) -> Standing | None:
-    """How far a time counts among those that labs share; None for what is published."""
-    if time.origin == "local" and time.lab is None:
-        return "ours"
-    return time.standing
 
 
 def _gpu_names(reader: Reader) -> dict[str, str]:
@@ -87,7 +80,6 @@ def _times(reader: Reader) -> list[dict[str, Any]]:
             "origin": time.origin,
             "nodes": time.node_count,
             "lab": time.lab,
-            "standing": standing_of(time),
         }
         for time in reader.times()
     ]
