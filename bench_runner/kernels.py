@@ -126,8 +126,7 @@ def combinations(recipe: Recipe, gpu_count: int) -> tuple[Settings, ...]:
     the paper's rule passes over. As everywhere with ZeRO, DeepSpeed makes the masters from weights
     that it has rounded, so that a training begins half a last place off, and adds up the gradients
     of a step's passes in half precision: its loss curves lie within the scatter of eight seeds, and
-    stray further from the plain ones than those of half-weights (tests/benchmarks/loss_curves.py,
-    docs/measurements.md).
+    stray further from the plain ones than those of half-weights (docs/measurements.md).
     """
     found = space.space(gpu_count)
     if gpu_count == 1 and recipe.training.precision in ("fp16", "bf16"):

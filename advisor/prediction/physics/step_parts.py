@@ -50,16 +50,16 @@ gradient, whether of 16 channels or of 256: a block of threads walks through eac
 and `bn_bw_1C11` of an H100, profiled: docs/measurements.md)."""
 MASK_COST = 1.8
 """What cuDNN's attention takes under a mask that is written out, beside the same square without:
-1.55 to 2.3, beyond what handing over its inputs takes (tests/benchmarks/attention_shapes.py)."""
+1.55 to 2.3, beyond what handing over its inputs takes (docs/measurements.md)."""
 DROPPED_OPS = 600.0
 """Operations in which a compiler's kernel draws a number for an element to drop, forward and again
 backward, beside the norm that follows the sum: 17.7 picoseconds on an H100 of widths that are a
-power of two, to which it fills up narrower ones (tests/benchmarks/dropout_cost.py)."""
+power of two, to which it fills up narrower ones (docs/measurements.md)."""
 FILLED_UP = 1024.0
 """The widest that is."""
 DROPPED_SCORE_OPS = 46.0
 """Operations in which cuDNN's attention draws one for a score, forward and backward: 1.4
-picoseconds on an H100 (tests/benchmarks/attention_shapes.py)."""
+picoseconds on an H100 (docs/measurements.md)."""
 LOOP_S = 140e-6
 """Seconds in which a host launches one product of a loop over experts: each has as many rows as the
 router sent, for which cuBLAS looks for a kernel anew. On an H100's host 128 to 145, in FP16, and in
