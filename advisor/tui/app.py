@@ -17,14 +17,12 @@ from textual.dom import NoScreen
 from textual.screen import Screen
 
 from advisor.tui.program.actions import EVERYWHERE, bindings_of
-from advisor.tui.program.ended import end_from_outside, no_more
-from advisor.tui.program.kept_things import KeptThings
+from advisor.tui.program.exit_signals import end_from_outside, no_more
 from advisor.tui.program.messages import StoreChanged, StoreNote
-from advisor.tui.program.program import Program
-from advisor.tui.program.settings import State, save_state
+from advisor.tui.program.program import THEMES, Program, light_theme, theme_after
+from advisor.tui.program.state import KeptThings, State, save_state
 from advisor.tui.program.store_reader import StoreReader
-from advisor.tui.program.themes import THEMES, light_theme, theme_after
-from advisor.tui.program.typed_bytes import taking_any_bytes
+from advisor.tui.program.terminal_input import taking_any_bytes
 from advisor.tui.ranking.ranking_screen import RankingScreen
 
 if TYPE_CHECKING:
@@ -32,8 +30,8 @@ if TYPE_CHECKING:
     from textual.driver import Driver
     from textual.widget import Widget
 
-    from advisor.tui.program.kept import KeptQuestion
-    from advisor.tui.program.ranking_session import RankingSession
+    from advisor.tui.program.session import RankingSession
+    from advisor.tui.program.state import KeptQuestion
 
 KEPT_NAME = "kept.json"
 """Questions, plans and results, beside the settings."""
@@ -43,7 +41,7 @@ LOOK_EVERY_S = 2.0
 
 def _whole_program() -> type[Provider]:
     """What the palette finds beside actions; loaded when somebody opens it."""
-    from advisor.tui.program.palette import WholeProgram
+    from advisor.tui.pages.palette import WholeProgram
 
     return WholeProgram
 
@@ -100,7 +98,7 @@ class AdvisorApp(Program):
 
     def action_command_palette(self) -> None:
         """Everything that can be done, to be searched."""
-        from advisor.tui.program.palette import Palette
+        from advisor.tui.pages.palette import Palette
 
         if not isinstance(self.screen, Palette):
             self.push_screen(Palette())
@@ -287,7 +285,7 @@ class AdvisorApp(Program):
 
             self.push_screen(EvidenceScreen(self.size))
         elif name == "welcome":
-            from advisor.tui.pages.welcome import WelcomeScreen
+            from advisor.tui.welcome.welcome_screen import WelcomeScreen
 
             self.push_screen(WelcomeScreen(self.size))
         elif name == "benchmark":
@@ -338,7 +336,7 @@ class AdvisorApp(Program):
 
     def action_jump(self) -> None:
         """Show a letter on each field and list; the next key goes there."""
-        from advisor.tui.pages.jump import JumpScreen, places_on
+        from advisor.tui.pages.help import JumpScreen, places_on
 
         def go(widget: Widget | None) -> None:
             if widget is not None:
@@ -358,7 +356,7 @@ class AdvisorApp(Program):
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """What the palette offers to be done, from this screen."""
-        from advisor.tui.program.program_commands import commands_on
+        from advisor.tui.pages.palette import commands_on
 
         return commands_on(self, screen)
 

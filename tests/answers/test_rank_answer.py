@@ -269,7 +269,7 @@ def test_a_plain_terminal_gets_plain_signs(store_path: Path) -> None:
 
 
 def test_every_doubt_has_its_keys_on_the_screen() -> None:
-    from advisor.tui.ranking.ranking_lines import DOUBT_KEYS
+    from advisor.tui.ranking.answer_lines import DOUBT_KEYS
 
     kinds = {"rate", "yours", "ties", "unsold", "time", "power", "price", "rent", "try"}
     assert DOUBT_KEYS.keys() == kinds

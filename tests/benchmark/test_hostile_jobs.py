@@ -23,7 +23,7 @@ from advisor.benchmark.request import Request
 from advisor.cli.main import main
 from advisor.parse import InputError
 from advisor.store import Store
-from advisor.tui.program.settings import load_state
+from advisor.tui.program.state import load_state
 from bench_runner import outside
 
 FAKE = Path(__file__).parent.parent / "fake_runner.py"

@@ -287,8 +287,8 @@ async def test_a_job_submitted_on_the_screen_is_found_again_after_closing(
     from advisor.tui.app import AdvisorApp
     from advisor.tui.benchmark.benchmark_screen import BenchmarkScreen
     from advisor.tui.benchmark.elsewhere_screen import ElsewhereScreen
-    from advisor.tui.program.settings import State
-    from advisor.tui.widgets.lines_view import LinesView
+    from advisor.tui.program.state import State
+    from advisor.tui.widgets.lines import LinesView
 
     (tmp_path / "settings.toml").write_text(
         '[slurm]\npartition = "gpu"\ncpus_per_gpu = 1\ngpu_type = "h100"\n'

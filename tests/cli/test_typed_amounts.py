@@ -13,7 +13,7 @@ from advisor.cli.main import main
 from advisor.cli.prices_cost_rent import read_request
 from advisor.parse import InputError, parse_money
 from advisor.tui.program.running_costs import read_terms
-from advisor.tui.program.settings import State
+from advisor.tui.program.state import State
 
 COST = ["prices", "cost", "--model", "pythia-1b", "--gpu", "A6000"]
 TERMS = {

@@ -14,9 +14,9 @@ from textual.widgets import Input, Static
 from textual.worker import WorkerCancelled
 
 from advisor.tui.app import AdvisorApp
-from advisor.tui.program.settings import State
+from advisor.tui.program.state import State
 from advisor.tui.ranking.ranking_screen import RankingScreen
-from advisor.tui.widgets.lines_view import LinesView
+from advisor.tui.widgets.lines import LinesView
 
 TODAY = date(2026, 11, 21)
 ASKED = State(welcomed=True, prices="paper")

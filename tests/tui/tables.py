@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from rich.text import Text
 
 from advisor.tui.widgets.rank_table import RankTable
-from advisor.tui.widgets.table_rows import (
+from advisor.tui.widgets.table_layout import (
     Column,
     RowSource,
     RowStyle,

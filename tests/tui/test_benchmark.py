@@ -19,12 +19,11 @@ from advisor.tui.app import AdvisorApp
 from advisor.tui.benchmark.benchmark_rows import BoardRows, columns, longest_label
 from advisor.tui.benchmark.benchmark_screen import BenchmarkScreen
 from advisor.tui.benchmark.elsewhere_screen import ElsewhereScreen
-from advisor.tui.pages.confirm import ConfirmScreen
 from advisor.tui.pages.model_picker import ModelPicker
-from advisor.tui.pages.record import RecordScreen
-from advisor.tui.program.settings import State
+from advisor.tui.pages.text_pages import ConfirmScreen, RecordScreen
+from advisor.tui.program.state import State
 from advisor.tui.widgets.choice import Choice
-from advisor.tui.widgets.lines_view import LinesView
+from advisor.tui.widgets.lines import LinesView
 from tests.store_for_tests import look
 
 pytestmark = pytest.mark.usefixtures("predictions_stay")

@@ -16,12 +16,20 @@ from advisor.answers.build.build_sections import SECTION_WORDS
 from advisor.costs.tco import CostTerms
 from advisor.tui.pages.bars import Tabs
 from advisor.tui.pages.evidence_lines import settings_lines, source_lines
-from advisor.tui.program.kept import MAX_NAMED, MAX_RECENT, Kept, KeptNote, load_kept, save_kept
 from advisor.tui.program.running_costs import read_terms
-from advisor.tui.program.settings import State, load_state
+from advisor.tui.program.state import (
+    MAX_NAMED,
+    MAX_RECENT,
+    Kept,
+    KeptNote,
+    State,
+    load_kept,
+    load_state,
+    save_kept,
+)
 from advisor.tui.selected.build_screen import BuildScreen
 from advisor.tui.selected.compare_screen import CompareScreen
-from advisor.tui.widgets.lines_view import LinesView
+from advisor.tui.widgets.lines import LinesView
 from bench_runner import journal
 from bench_runner.space import settings_for
 from price_catalog.builds import rack_units_of

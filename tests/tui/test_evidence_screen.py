@@ -14,9 +14,9 @@ from advisor.ranking.snapshot import take_snapshot
 from advisor.store import Store
 from advisor.tui.evidence.evidence_rows import PAGE_ROWS, TimesSource, peer_rows, source_rows
 from advisor.tui.pages.list_page import ListScreen
-from advisor.tui.pages.record import RecordScreen
+from advisor.tui.pages.text_pages import RecordScreen
 from advisor.tui.widgets.filter_table import FilterTable, Query
-from advisor.tui.widgets.lines_view import LinesView
+from advisor.tui.widgets.lines import LinesView
 from tests.tui.program import page, paste, running, settled
 
 

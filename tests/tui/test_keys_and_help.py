@@ -23,12 +23,22 @@ from advisor.tui.app import AdvisorApp
 from advisor.tui.evidence.evidence_screen import EvidenceScreen
 from advisor.tui.pages.bars import fitting, footer_actions
 from advisor.tui.pages.help import FIELD_HELP, HelpScreen, KeysTable
-from advisor.tui.pages.welcome import WelcomeScreen
-from advisor.tui.program.actions import ACTIONS, EVERYWHERE, KEY_NAMES, actions_of
-from advisor.tui.program.dialog_actions import DIALOG_ACTIONS
-from advisor.tui.program.palette import doings, likeness
-from advisor.tui.program.settings import State
+from advisor.tui.pages.palette import doings, likeness
+from advisor.tui.program.actions import (
+    ACTIONS,
+    BENCHMARK,
+    BUILD,
+    EVERYWHERE,
+    EVIDENCE,
+    KEY_NAMES,
+    PLAN,
+    PRICES,
+    RANKING,
+    actions_of,
+)
+from advisor.tui.program.state import State
 from advisor.tui.ranking.ranking_screen import RankingScreen
+from advisor.tui.welcome.welcome_screen import WelcomeScreen
 from tests.tui.conftest import screenshot
 from tests.tui.program import NARROW, field, ranking, running, settled, until
 
@@ -39,7 +49,7 @@ class TestKeys:
     ) -> None:
         """As over a slow line: digits after `b` are the budget's, those after `a` the price."""
         # A busy machine takes longer to open a page than a key waits for the one before it.
-        monkeypatch.setattr("advisor.tui.program.typed_ahead.LONGEST_S", 60.0)
+        monkeypatch.setattr("advisor.tui.program.terminal_input.LONGEST_S", 60.0)
 
         def type_at_once(*keys: str) -> None:
             for key in keys:
@@ -56,9 +66,9 @@ class TestKeys:
             assert pilot.app.screen.query_one("#price", Input).value == "990"
 
     def test_no_two_actions_of_a_screen_share_a_key(self) -> None:
-        over = {action.where for action in DIALOG_ACTIONS}  # the keys everywhere rest below these
+        screens = {RANKING, BUILD, EVIDENCE, BENCHMARK, PRICES, PLAN}
         for where in {action.where for action in ACTIONS} - {EVERYWHERE}:
-            everywhere = [] if where in over else actions_of(EVERYWHERE)
+            everywhere = actions_of(EVERYWHERE) if where in screens else []
             keys = Counter(
                 key
                 for action in (*actions_of(where), *everywhere)
@@ -72,7 +82,7 @@ class TestKeys:
         screens = [p for p in root.rglob("*.py") if p.parent.name not in ("widgets", "plot")]
         own = [p.name for p in screens if re.search(r"(?<!\w)Binding\($", p.read_text(), re.M)]
         own += [p.name for p in screens if re.search(r"(?<!\w)Binding\(\"", p.read_text())]
-        assert sorted(set(own)) == ["action.py", "model_picker.py"]
+        assert sorted(set(own)) == ["actions.py", "model_picker.py"]
 
     async def test_each_page_over_a_screen_shows_its_keys_and_no_others(
         self, paper_store: Path
@@ -275,13 +285,13 @@ def test_what_is_under_way_elsewhere_is_not_offered(paper_store: Path) -> None:
 @pytest.mark.parametrize(
     ("typed", "best"),
     [
-        ("own machine", "question: a machine that you own"),
+        ("own machine", "question: your own machine"),
         ("running costs", "build: running costs"),
         ("electricity", "build: running costs"),
         ("circuit", "build: power and circuit"),
         ("slurm", "build: measure it"),
         ("config.json", "question: a model of your own"),
-        ("history", "question: history of questions"),
+        ("history", "question: history"),
         ("pdf", "screen: plan"),
         ("delete", "build: price and quotes"),
     ],

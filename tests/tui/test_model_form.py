@@ -7,7 +7,7 @@ import pytest
 from advisor.parse import InputError, no_such_model
 from advisor.prediction.model.own_model import own_model
 from advisor.tui.pages.model_form import in_fields, read_target
-from advisor.tui.ranking.ranking_lines import with_key
+from advisor.tui.ranking.answer_lines import with_key
 
 TYPED = dict.fromkeys(
     ("source", "tokens", "images", "parameters", "batch", "sequence_length", "precision"), ""

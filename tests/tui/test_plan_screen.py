@@ -18,13 +18,12 @@ from textual.widgets import Input, Static, TextArea
 from advisor.answers.plan.plan_lines import decided_text
 from advisor.planning.grant.text_errors import check_grant
 from advisor.tui.app import AdvisorApp
-from advisor.tui.pages.record import RecordScreen
-from advisor.tui.plan.grant_fields import FIELDS, SEVERAL, GrantField, with_field
-from advisor.tui.plan.grant_form import START
+from advisor.tui.pages.text_pages import RecordScreen
+from advisor.tui.plan.grant_form import FIELDS, SEVERAL, START, GrantField, with_field
+from advisor.tui.plan.plan_report import open_file, opener
 from advisor.tui.plan.plan_screen import EMPTY, KEPT_WIDTHS, PlanScreen
-from advisor.tui.plan.viewer import open_file, opener
-from advisor.tui.program.settings import State
-from advisor.tui.widgets.lines_view import LinesView
+from advisor.tui.program.state import State
+from advisor.tui.widgets.lines import LinesView
 from tests.planning import grant_files
 from tests.tui.program import WAIT_S, page, paste, settled, until
 

@@ -14,15 +14,14 @@ from advisor.answers.build_words import short_gpus_words
 from advisor.costs.amounts import usd_exact, usd_rounded
 from advisor.costs.owned import own_machine
 from advisor.store import Store
-from advisor.tui.pages.confirm import ConfirmScreen
 from advisor.tui.pages.export_page import ExportScreen
-from advisor.tui.pages.record import RecordScreen
+from advisor.tui.pages.text_pages import ConfirmScreen, RecordScreen
 from advisor.tui.prices.machine_dialog import MachineForm
 from advisor.tui.prices.prices_screen import PricesScreen
 from advisor.tui.prices.quote_dialogs import ImportScreen, QuoteForm
 from advisor.tui.ranking.build_page import _price_lines
 from advisor.tui.widgets.filter_table import FilterTable
-from advisor.tui.widgets.lines_view import LinesView
+from advisor.tui.widgets.lines import LinesView
 from advisor.tui.widgets.rank_table import RankTable
 from tests.facts_for_tests import make_quote
 from tests.store_for_tests import look

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from advisor.tui.widgets.rank_table import RankTable
 from advisor.tui.widgets.safe_text import ascii_text, safe_text, shorten
-from advisor.tui.widgets.table_rows import (
+from advisor.tui.widgets.table_layout import (
     Column,
     column_widths,
     fitted,

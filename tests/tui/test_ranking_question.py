@@ -11,7 +11,7 @@ from advisor.prediction.model.own_model import own_model
 from advisor.prediction.model.targets import Run, target_of_size
 from advisor.store import Store
 from advisor.tui.pages.model_picker import ModelPicker
-from advisor.tui.program.settings import State
+from advisor.tui.program.state import State
 from tests.tui.program import (
     ASKED,
     NARROW,

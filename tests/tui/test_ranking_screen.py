@@ -11,8 +11,8 @@ from textual.pilot import Pilot
 from textual.widgets import Static
 
 from advisor.answers.ranking.verdict import verdict
-from advisor.tui.pages.record import RecordScreen
-from advisor.tui.program.settings import State
+from advisor.tui.pages.text_pages import RecordScreen
+from advisor.tui.program.state import State
 from advisor.tui.ranking.left_out import ExcludedScreen
 from advisor.tui.selected.build_screen import BuildScreen
 from advisor.tui.widgets.filter_table import FilterTable
@@ -267,7 +267,7 @@ class TestLeftOut:
             assert "physically impossible" in str(table.query_one(".remark").content)  # type: ignore[attr-defined]
             await pilot.press("enter", "enter")
             assert isinstance(pilot.app.screen, RecordScreen)
-            from advisor.tui.widgets.lines_view import LinesView
+            from advisor.tui.widgets.lines import LinesView
 
             assert "left out: implausible time" in page(pilot.app.screen.query_one(LinesView))
             await pilot.press("escape", "slash", "escape")

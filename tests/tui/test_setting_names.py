@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from advisor.tui.benchmark.setting_names import full_name, row_names, shared_words, spelled
+from advisor.tui.benchmark.benchmark_rows import full_name, row_names, shared_words, spelled
 from bench_runner import kernels, space, whole_search
 from bench_runner.recipes import load_recipes
 

@@ -7,7 +7,7 @@ from textual import events
 from textual.pilot import Pilot
 
 from advisor.tui.widgets.rank_table import RankTable
-from advisor.tui.widgets.table_rows import (
+from advisor.tui.widgets.table_layout import (
     Column,
     find_row,
 )

@@ -18,8 +18,8 @@ from textual.widgets import Input, Static
 from advisor.store import Store
 from advisor.tui.pages.bars import footer_actions
 from advisor.tui.program.actions import ACTIONS
-from advisor.tui.program.settings import State
-from advisor.tui.widgets.lines_view import LinesView
+from advisor.tui.program.state import State
+from advisor.tui.widgets.lines import LinesView
 from price_catalog.model import Quote
 from tests.tui.program import ASKED, NARROW, message, note, page, ranking, rows, running, settled
 from tests.tui.test_plan_screen import SMALL

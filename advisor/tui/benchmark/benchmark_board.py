@@ -13,13 +13,17 @@ from textual.widgets import Input, Static
 from advisor.benchmark.outcome import shown_first
 from advisor.benchmark.progress import Progress
 from advisor.tui.benchmark.benchmark_lines import status_words, tried_lines
-from advisor.tui.benchmark.benchmark_rows import BoardRows, columns, longest_label
-from advisor.tui.benchmark.setting_names import full_name, shared_words
-from advisor.tui.pages.record import RecordScreen
+from advisor.tui.benchmark.benchmark_rows import (
+    BoardRows,
+    columns,
+    full_name,
+    longest_label,
+    shared_words,
+)
+from advisor.tui.pages.text_pages import RecordScreen
 from advisor.tui.program.actions import BENCHMARK
-from advisor.tui.widgets.filter_line import FilterLine
-from advisor.tui.widgets.lines import Line, wrapped
-from advisor.tui.widgets.lines_view import LinesView
+from advisor.tui.widgets.filter_table import FilterLine
+from advisor.tui.widgets.lines import Line, LinesView, wrapped
 from advisor.tui.widgets.rank_table import RankTable
 from advisor.tui.widgets.text_input import FilterInput
 

@@ -17,15 +17,15 @@ from advisor.benchmark.progress import (
     time_words,
 )
 from advisor.costs.amounts import days_of_four_digits
-from advisor.tui.benchmark.setting_names import full_name
+from advisor.tui.benchmark.benchmark_rows import full_name
 from advisor.tui.widgets.lines import FAINT, HEADING, PLAIN, STRONG, WARNING, Line
 from bench_runner.typed_numbers import plain
 
 if TYPE_CHECKING:
     from advisor.benchmark.benchmark_plan import Plan
     from advisor.benchmark.request import Ending, MachineState
-    from advisor.tui.benchmark.benchmark_messages import Ended
-    from advisor.tui.program.kept import KeptNote
+    from advisor.tui.benchmark.measuring import Ended
+    from advisor.tui.program.state import KeptNote
 
 
 NO_GPU = (

@@ -33,20 +33,20 @@ from advisor.tui.benchmark.benchmark_lines import (
     plan_lines,
     waiting_lines,
 )
-from advisor.tui.benchmark.benchmark_messages import (
+from advisor.tui.benchmark.benchmark_rows import full_name
+from advisor.tui.benchmark.benchmark_setup import BenchmarkSetup
+from advisor.tui.benchmark.measuring import (
     Ended,
     Happened,
     Logged,
     Looked,
     Planned,
     Started,
+    measuring,
 )
-from advisor.tui.benchmark.benchmark_setup import BenchmarkSetup
-from advisor.tui.benchmark.measuring import measuring
-from advisor.tui.benchmark.setting_names import full_name
 from advisor.tui.pages.bars import KeyBar, TitleBar
-from advisor.tui.pages.confirm import ConfirmScreen
-from advisor.tui.pages.sized_screen import SizedScreen
+from advisor.tui.pages.screens import SizedScreen
+from advisor.tui.pages.text_pages import ConfirmScreen
 from advisor.tui.program.actions import BENCHMARK, bindings_of
 from advisor.tui.program.messages import StoreRead
 from advisor.tui.widgets.fetch_error import FetchError

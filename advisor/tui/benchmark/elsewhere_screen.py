@@ -25,14 +25,20 @@ from advisor.costs.amounts import counted
 from advisor.costs.rented_trial import MINUTES
 from advisor.parse import InputError, parse_positive, shown
 from advisor.tui.pages.bars import DialogKeys
-from advisor.tui.pages.confirm import ConfirmScreen
-from advisor.tui.pages.dialog import Dialog
-from advisor.tui.pages.sized_screen import SLIM
-from advisor.tui.program.actions import bindings_of
-from advisor.tui.program.dialog_actions import ELSEWHERE
+from advisor.tui.pages.screens import SLIM, Dialog
+from advisor.tui.pages.text_pages import ConfirmScreen
+from advisor.tui.program.actions import ELSEWHERE, bindings_of
 from advisor.tui.widgets.choice import Choice
-from advisor.tui.widgets.lines import FAINT, HEADING, PLAIN, STRONG, WARNING, Line, wrapped
-from advisor.tui.widgets.lines_view import LinesView
+from advisor.tui.widgets.lines import (
+    FAINT,
+    HEADING,
+    PLAIN,
+    STRONG,
+    WARNING,
+    Line,
+    LinesView,
+    wrapped,
+)
 from advisor.tui.widgets.text_input import Field
 
 if TYPE_CHECKING:

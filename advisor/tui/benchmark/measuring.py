@@ -1,18 +1,21 @@
-"""What the screen hears while the runner measures, from its start to its end (in a thread)."""
+"""What the benchmark's threads post, from the start of the runner to its end."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from textual.message import Message
 
 from advisor.benchmark.recorder import Recorder, follow
 from advisor.benchmark.runner_process import Run
 from advisor.parse import InputError
-from advisor.tui.benchmark.benchmark_messages import Ended, Happened, Started
 
 if TYPE_CHECKING:
     from advisor.benchmark.benchmark_plan import Plan
+    from advisor.benchmark.request import Ending, MachineState
     from advisor.store import Store
 
 
@@ -41,3 +44,53 @@ def measuring(
         yield Ended(run.ending() if run else None, words, kept)
     else:
         yield Ended(run.ending(), None, kept)
+
+
+@dataclass
+class Looked(Message):
+    """The machine was looked at."""
+
+    here: MachineState | None
+    problem: str | None
+
+
+@dataclass
+class Planned(Message):
+    """What would run, or why nothing can."""
+
+    number: int
+    plan: Plan | None
+    problem: str | None
+
+
+@dataclass
+class Started(Message):
+    """The runner runs."""
+
+    run: Run
+
+
+@dataclass
+class Happened(Message):
+    """The runner told something."""
+
+    event: Mapping[str, Any]
+    at_s: float
+
+
+@dataclass
+class Ended(Message):
+    """The runner is gone."""
+
+    ending: Ending | None
+    problem: str | None
+    """Why it never started."""
+    kept: str
+    """What became of the records, in words."""
+
+
+@dataclass
+class Logged(Message):
+    """The newest trial's last line."""
+
+    line: str

@@ -1,4 +1,4 @@
-"""The evidence as rows for a table: times page by page from the store, prices, sources (pure)."""
+"""The evidence as rows for a table and for a file: times page by page, sources, peers."""
 
 from __future__ import annotations
 
@@ -12,21 +12,24 @@ from advisor.answers.wording import (
     PREDICTED_MARK,
     STATUS_WORDS,
     VERDICT_MARKS,
+    settings_words,
     source_name,
     source_title,
 )
 from advisor.costs.amounts import days_exact, days_of_four_digits, days_short
 from advisor.tui.pages.evidence_lines import settings_lines, source_lines, verdict_line
+from advisor.tui.program.store_reader import StoreReader
+from advisor.tui.widgets.fetch_error import FetchError
 from advisor.tui.widgets.filter_table import Cells, MemoryRows, Query
 from advisor.tui.widgets.lines import FAINT, HEADING, PLAIN, STRONG, Line, wrapped
-from advisor.tui.widgets.table_rows import Column, RowSource
+from advisor.tui.widgets.table_layout import Column, RowSource
 from bench_runner.typed_numbers import percent
 
 if TYPE_CHECKING:
     from advisor.ranking.snapshot import Snapshot
     from advisor.ranking.times import TrainingTime
-    from advisor.tui.program.store_reader import StoreReader
     from price_catalog.model import Source
+
 
 PAGE_ROWS = 200
 GPUS, LEAST_GPUS = 22, 16
@@ -332,3 +335,68 @@ def _source_page(source: Source) -> list[Line]:
         lines.append((source.url, FAINT))
     lines.append((f"{source.source_id} in files", FAINT))
     return lines
+
+
+MAX_EXPORTED_TIMES = 100_000
+_PAGE = 10_000
+TIMES_COLUMNS = (
+    "model",
+    "gpu",
+    "gpu_count",
+    "method",
+    "basis",
+    "training_days",
+    "training_days_low",
+    "training_days_high",
+    "status",
+    "reason",
+    "implied_mfu",
+    "verdict",
+    "verdict_reason",
+    "timing",
+    "measured_on",
+    "source",
+    "origin",
+    "settings",
+)
+
+
+def times_rows(store_reader: StoreReader, times: Times, source: RowSource) -> list[dict[str, Any]]:
+    """Every time that the filter shows, not only the pages in view. Raises FetchError."""
+    assert isinstance(source, TimesSource)
+    if len(source) > MAX_EXPORTED_TIMES:
+        raise FetchError(
+            f"{len(source):,} rows are too many for one file from here: filter them first, or use "
+            "advisor data times --format csv"
+        )
+    query = source.query
+    rows = []
+    with store_reader.visit() as reader:
+        for offset in range(0, len(source), _PAGE):
+            for time in reader.search_times(
+                query.words,
+                sort=query.sort or "model",
+                descending=query.descending,
+                predictions=times.predictions,
+                limit=_PAGE,
+                offset=offset,
+            ):
+                rows.append(
+                    {
+                        "model": time.recipe_id,
+                        "gpu": times.gpu_name(time.gpu_id),
+                        "source": time.source_id,
+                        "settings": settings_words(time.settings),
+                        **{
+                            name: getattr(time, name)
+                            for name in TIMES_COLUMNS
+                            if name not in ("model", "gpu", "source", "settings")
+                        },
+                    }
+                )
+    return rows
+
+
+def record_rows(records: Sequence[Any], columns: Sequence[str]) -> list[dict[str, Any]]:
+    """Frozen records as rows."""
+    return [{name: getattr(record, name) for name in columns} for record in records]

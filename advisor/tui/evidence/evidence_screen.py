@@ -145,7 +145,7 @@ words, with its source.
 
     def action_export(self) -> None:
         """Ask where to save the rows that the filter shows."""
-        from advisor.tui.evidence import evidence_exports
+        from advisor.tui.evidence import evidence_rows as evidence_exports
         from advisor.tui.pages.export_page import Exportable, ExportScreen
 
         rows, source = self.list.rows, self.list.table.source

@@ -150,7 +150,7 @@ class KeyBar(Static):
         )
 
 
-_LAST = ("help for what has the focus", "quit")
+_LAST = ("help", "quit")
 """What the footer always has room for."""
 
 

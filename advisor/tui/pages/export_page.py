@@ -19,9 +19,8 @@ from textual.widgets.input import Selection
 from advisor.files import typed_path, write_whole
 from advisor.tables.table_formats import TABLE_FORMATS, table_text
 from advisor.tui.pages.bars import DialogKeys
-from advisor.tui.pages.dialog import Dialog
-from advisor.tui.program.actions import bindings_of
-from advisor.tui.program.dialog_actions import EXPORT
+from advisor.tui.pages.screens import Dialog
+from advisor.tui.program.actions import EXPORT, bindings_of
 from advisor.tui.widgets.choice import Choice
 from advisor.tui.widgets.fetch_error import FetchError
 

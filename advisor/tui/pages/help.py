@@ -1,4 +1,4 @@
-"""Help about what has the focus, and every key of the screen."""
+"""Help about what has the focus with every key; and a letter on every field to jump to."""
 
 from __future__ import annotations
 
@@ -11,22 +11,24 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
-from textual.geometry import Size
+from textual.events import Key
+from textual.geometry import Offset, Size
 from textual.screen import ModalScreen, Screen
 from textual.widget import Widget
-from textual.widgets import Input, Markdown
+from textual.widgets import Input, Markdown, Static
 
 from advisor.tui.pages.bars import DialogKeys
-from advisor.tui.pages.dialog import Dialog
+from advisor.tui.pages.screens import ClosedOnce, Dialog
 from advisor.tui.program.actions import (
     ACTIONS,
     EVERYWHERE,
+    HELP,
+    JUMP,
     KEY_NAMES,
     Action,
     actions_of,
     bindings_of,
 )
-from advisor.tui.program.dialog_actions import HELP
 
 FIELD_HELP = {
     "budget": "## The budget\n\nWhat you can spend on one machine, in US dollars: `40000`, `40k` "
@@ -173,3 +175,45 @@ def _key_lines(keys: str, text: str, width: int) -> Iterable[Content]:
     yield Content.assemble((f"{keys:<{indent}}", "bold"), first)
     for other in others:
         yield Content(" " * indent + other)
+
+
+LETTERS = "asdfghjklqwertyuiopzxcvbnm"
+
+
+class JumpScreen(ClosedOnce, ModalScreen[Widget | None]):
+    """Shows the letters; closes with the widget whose letter was pressed."""
+
+    WHERE = JUMP
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(JUMP)]
+    DEFAULT_CSS = """
+    JumpScreen { background: transparent; layers: marks; }
+    JumpScreen Static { layer: marks; position: absolute; width: 3; height: 1;
+        background: $accent; color: $background; text-style: bold; }
+    """
+
+    def __init__(self, places: dict[str, tuple[Widget, Offset]]) -> None:
+        super().__init__()
+        self._places = places
+
+    def compose(self) -> ComposeResult:
+        for letter, (_, offset) in self._places.items():
+            mark = Static(f" {letter} ", markup=False)
+            mark.styles.offset = (offset.x, offset.y)
+            yield mark
+
+    def on_key(self, event: Key) -> None:
+        event.stop()
+        if event.key in self._places:
+            self.dismiss(self._places[event.key][0])
+        elif event.key != "escape":
+            self.dismiss(None)
+
+
+def places_on(screen: Screen[object]) -> dict[str, tuple[Widget, Offset]]:
+    """A letter for everything that can have the focus and is in view."""
+    focusable: Iterable[Widget] = screen.focus_chain
+    shown = [w for w in focusable if w.region.area and w.is_on_screen]
+    return {
+        letter: (widget, widget.region.offset)
+        for letter, widget in zip(LETTERS, shown, strict=False)
+    }

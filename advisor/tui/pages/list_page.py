@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from textual import on
 
 from advisor.tui.pages.bars import Tabs
-from advisor.tui.pages.record import RecordScreen
-from advisor.tui.pages.sized_screen import SizedScreen
+from advisor.tui.pages.screens import SizedScreen
+from advisor.tui.pages.text_pages import RecordScreen
 from advisor.tui.program.messages import StoreChanged, StoreTrouble
 from advisor.tui.widgets.filter_table import FilterTable, Rows
 from advisor.tui.widgets.text_input import FilterInput

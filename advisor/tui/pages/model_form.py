@@ -17,9 +17,8 @@ from textual.widgets import Input, Static
 from advisor.files import typed_path
 from advisor.parse import InputError, parse_count, parse_samples, parse_whole
 from advisor.tui.pages.bars import DialogKeys
-from advisor.tui.pages.dialog import Dialog
-from advisor.tui.program.actions import bindings_of
-from advisor.tui.program.dialog_actions import MODEL
+from advisor.tui.pages.screens import Dialog
+from advisor.tui.program.actions import MODEL, bindings_of
 from advisor.tui.widgets.text_input import Field
 
 if TYPE_CHECKING:

@@ -13,19 +13,18 @@ from textual.widgets import Input, Static
 
 from advisor.answers.wording import RULE_WORDS
 from advisor.tui.pages.bars import DialogKeys
-from advisor.tui.pages.dialog import Dialog
-from advisor.tui.program.actions import bindings_of
-from advisor.tui.program.dialog_actions import NAME, QUESTIONS
-from advisor.tui.program.kept import MAX_NAME
+from advisor.tui.pages.screens import Dialog
+from advisor.tui.program.actions import NAME, QUESTIONS, bindings_of
+from advisor.tui.program.state import MAX_NAME
 from advisor.tui.widgets.filter_table import FilterTable, MemoryRows, MemorySource
 from advisor.tui.widgets.lines import PLAIN, STRONG, Line, wrapped
 from advisor.tui.widgets.rank_table import RankTable
-from advisor.tui.widgets.table_rows import Column
+from advisor.tui.widgets.table_layout import Column
 from advisor.tui.widgets.text_input import Field
 
 if TYPE_CHECKING:
-    from advisor.tui.program.kept import KeptQuestion
     from advisor.tui.program.program import Program
+    from advisor.tui.program.state import KeptQuestion
 
 
 class QuestionsScreen(Dialog["KeptQuestion | None"]):

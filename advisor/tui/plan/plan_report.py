@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
+import subprocess
+import sys
 from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,14 +20,14 @@ from textual.widgets import Input, Static
 
 from advisor.files import typed_path
 from advisor.parse import InputError
-from advisor.tui.pages.record import RecordScreen
-from advisor.tui.pages.sized_screen import SizedScreen
-from advisor.tui.plan.viewer import open_file, opener
+from advisor.tui.pages.screens import SizedScreen
+from advisor.tui.pages.text_pages import RecordScreen
 from advisor.tui.widgets.lines import HEADING, PLAIN, Line, wrapped
 
 if TYPE_CHECKING:
     from advisor.planning.planned import Planned
     from advisor.tui.program.program import Program
+
 
 REPORT = "report.pdf"
 """What Enter takes where nothing is typed: it stands there in grey."""
@@ -185,3 +190,23 @@ def report_lines(markdown: str) -> list[Line]:
         (line.lstrip("# "), HEADING) if line.startswith("#") else (line, PLAIN)
         for line in plain.splitlines()
     ]
+
+
+def opener(environ: Mapping[str, str] = os.environ, platform: str = sys.platform) -> str | None:
+    """The desktop's own opener; None on a terminal without a desktop, such as over ssh."""
+    if platform == "darwin":
+        return shutil.which("open")
+    if environ.get("DISPLAY") or environ.get("WAYLAND_DISPLAY"):
+        return shutil.which("xdg-open")
+    return None
+
+
+def open_file(path: Path, command: str) -> None:
+    """Start it and do not wait; it outlives the program, as a viewer does. Raises OSError."""
+    subprocess.Popen(
+        [command, str(path.absolute())],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )

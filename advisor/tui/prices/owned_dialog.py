@@ -13,7 +13,7 @@ from advisor.costs.owned import own_machine
 from advisor.parse import InputError
 from advisor.tui.pages.bars import DialogKeys
 from advisor.tui.prices.quote_dialogs import Keeping
-from advisor.tui.program.dialog_actions import QUOTE
+from advisor.tui.program.actions import QUOTE
 from advisor.tui.widgets.text_input import Field
 
 if TYPE_CHECKING:

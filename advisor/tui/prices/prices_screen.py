@@ -20,14 +20,13 @@ from advisor.tui.pages.bars import KeyBar, Tabs, TitleBar
 from advisor.tui.pages.list_page import ListScreen
 from advisor.tui.prices.prices_rows import Entry, quote_table
 from advisor.tui.program.actions import PRICES, bindings_of
-from advisor.tui.program.candidates_view import build_key
+from advisor.tui.program.answer import build_key
 from advisor.tui.program.messages import StoreTrouble
 from advisor.tui.program.running_costs import read_terms
-from advisor.tui.program.settings import TERM_NAMES
+from advisor.tui.program.state import TERM_NAMES
 from advisor.tui.widgets.fetch_error import FetchError
 from advisor.tui.widgets.filter_table import FilterTable, MemorySource
-from advisor.tui.widgets.lines import FAINT, PLAIN, STRONG, Line, wrapped
-from advisor.tui.widgets.lines_view import LinesView
+from advisor.tui.widgets.lines import FAINT, PLAIN, STRONG, Line, LinesView, wrapped
 
 if TYPE_CHECKING:
     from advisor.answers.prices.ownership import Ownership
@@ -162,7 +161,7 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
     def _rent_page(self, width: int) -> list[Line]:
         """The picture of one build and what it says, for a width."""
         from advisor.answers.prices.ownership_words import even_words, offer_words
-        from advisor.tui.prices.break_even_text import break_even_text
+        from advisor.tui.prices.prices_rows import break_even_text
 
         if self._problem is not None:
             return wrapped([(self._problem, PLAIN)], width)
@@ -280,7 +279,7 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
 
     def action_delete(self) -> None:
         """Ask, then delete the highlighted quote, or the machine that it is for."""
-        from advisor.tui.pages.confirm import ConfirmScreen
+        from advisor.tui.pages.text_pages import ConfirmScreen
 
         entry = self._highlighted()
         if entry is None:

@@ -22,11 +22,9 @@ from advisor.costs.own_quotes import OWN, make_quote
 from advisor.costs.own_quotes_csv import Preview, read_quotes
 from advisor.files import is_file, typed_path
 from advisor.tui.pages.bars import DialogKeys
-from advisor.tui.pages.dialog import Dialog
-from advisor.tui.program.actions import bindings_of
-from advisor.tui.program.dialog_actions import IMPORT, QUOTE
-from advisor.tui.widgets.lines import FAINT, PLAIN, STRONG, WARNING, Line, wrapped
-from advisor.tui.widgets.lines_view import LinesView
+from advisor.tui.pages.screens import Dialog
+from advisor.tui.program.actions import IMPORT, QUOTE, bindings_of
+from advisor.tui.widgets.lines import FAINT, PLAIN, STRONG, WARNING, Line, LinesView, wrapped
 from advisor.tui.widgets.text_input import Field
 from price_catalog.model import Quote
 

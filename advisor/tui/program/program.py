@@ -1,21 +1,22 @@
-"""What a screen may ask of the program; the program itself, `app.py`, knows the screens."""
+"""What a screen may ask of the program, and the program's themes."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date
 from typing import TYPE_CHECKING
 
 from textual.filter import LineFilter
+from textual.theme import BUILTIN_THEMES, Theme
 
-from advisor.tui.program.typed_ahead import TypedAhead
-from advisor.tui.widgets.safe_filter import SafeFilter
+from advisor.tui.program.terminal_input import TypedAhead
+from advisor.tui.widgets.safe_text import SafeFilter
 
 if TYPE_CHECKING:
-    from advisor.tui.program.kept_things import KeptThings
-    from advisor.tui.program.ranking_session import RankingSession
-    from advisor.tui.program.settings import State
+    from advisor.tui.program.session import RankingSession
+    from advisor.tui.program.state import KeptThings, State
     from advisor.tui.program.store_reader import StoreReader
 
 
@@ -92,3 +93,26 @@ class Program(TypedAhead):
             return
         self.copy_to_clipboard(text)
         self.notify(f"Copied {what}.", markup=False)
+
+
+THEMES = {
+    "textual-dark": "dark",
+    "textual-light": "light",
+    "ansi-dark": "the terminal's own colours, dark",
+    "ansi-light": "the terminal's own colours, light",
+}
+DARKER = {"text-warning": "#7a4a08", "text-success": "#24603a", "text-accent": "#7a4a08"}
+"""Textual's own of the light theme have a contrast of 3 to its backgrounds: text needs 4.5."""
+
+
+def light_theme() -> Theme:
+    """Textual's light theme with text that can be read."""
+    light = BUILTIN_THEMES["textual-light"]
+    return replace(light, variables=light.variables | DARKER)
+
+
+def theme_after(name: str) -> str:
+    """The next of the themes, in turn."""
+    names = list(THEMES)
+    at = names.index(name) if name in names else -1
+    return names[(at + 1) % len(names)]

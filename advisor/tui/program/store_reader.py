@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from advisor.ranking.times import BestTime
     from advisor.ranking.typed_question import RankRequest
     from advisor.store import Reader, Store
-    from advisor.tui.program.candidates_view import CandidatesView
+    from advisor.tui.program.answer import CandidatesView
     from advisor.tui.program.preload import Preload
-    from advisor.tui.program.settings import State
+    from advisor.tui.program.state import State
     from price_catalog.model import Rental
 
 STORE_WAIT_S = 2.0
@@ -197,7 +197,7 @@ class StoreReader:
         doubts = doubts_of(rank(candidates, asked.question), self._rentals, key)
         view = None
         if len(candidates.builds) > MANY_BUILDS:
-            from advisor.tui.program.candidates_view import CandidatesView
+            from advisor.tui.program.answer import CandidatesView
 
             view = CandidatesView(candidates, snapshot.gpus)
             view.points(state.cost_basis, asked.question.lifetime_years)

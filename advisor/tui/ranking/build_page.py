@@ -1,17 +1,14 @@
-"""What the screens say of one build: the detail panel and the full record (pure)."""
+"""What the screens say of one build: the detail panel, the full record, one line (pure)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import date
 from decimal import Decimal
+from functools import partial
 from typing import TYPE_CHECKING
 
-from advisor.answers.build_words import (
-    machine_words,
-    named_gpus_words,
-    short_gpus_words,
-)
+from advisor.answers.build_words import machine_words, named_gpus_words, short_gpus_words
 from advisor.answers.price_facts import buyer_lines, newer_words, prices_told
 from advisor.answers.ranking.uncertainty_lines import uncertainty_line, wanted_line
 from advisor.answers.ranking.verdict import days_words
@@ -37,6 +34,7 @@ if TYPE_CHECKING:
     from advisor.ranking.rank import ExcludedRow, RankedRow, Ranking
     from advisor.ranking.snapshot import Snapshot
     from advisor.ranking.times import BestTime, TrainingTime
+    from advisor.tui.program.session import RankingSession
     from price_catalog.builds import Build
     from price_catalog.model import Quote, Source
 
@@ -244,3 +242,38 @@ def excluded_line(row: ExcludedRow) -> str:
     return (
         f"{short_gpus_words(row.build)}, {machine_words(row.build)}{cost} · left out: {row.detail}"
     )
+
+
+def selected_page(session: RankingSession) -> Callable[[int], Sequence[Line]]:
+    """The selected build in full, for a width."""
+    shown, snapshot, i = session.answer, session.snapshot, session.selected
+    if shown is None or snapshot is None or i is None:
+        return lambda width: []
+    try:
+        position = shown.ranking.order.index(i)
+    except ValueError:
+        order = shown.ranking.excluded_order
+        place = next(n for n, (index, _) in enumerate(order) if index == i)
+        return partial(excluded_lines, shown.ranking, shown.ranking.excluded_row(place), snapshot)
+    row, best = shown.ranking.row(position), shown.view.candidates.times[i]
+    starred = row._replace(on_pareto_front=i in shown.front)
+    lifetime = shown.ranking.question.lifetime_years
+    return partial(ranked_lines, shown.ranking, starred, best, lifetime, snapshot)
+
+
+def point_line(session: RankingSession, i: int, *, short: bool = False) -> str:
+    """One build in a line below the picture, ranked or left out."""
+    assert session.answer is not None
+    ranking = session.answer.ranking
+    try:
+        return one_line(ranking.row(ranking.order.index(i)), short=short)
+    except ValueError:
+        place = next(n for n, (at, _) in enumerate(ranking.excluded_order) if at == i)
+        return excluded_line(ranking.excluded_row(place))
+
+
+def selected_line(session: RankingSession) -> str | None:
+    """The selected build in one line; None where none is selected."""
+    if session.answer is None or session.selected is None:
+        return None
+    return point_line(session, session.selected)

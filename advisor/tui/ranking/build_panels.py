@@ -11,25 +11,26 @@ from textual.app import ComposeResult
 from textual.containers import Container
 from textual.widgets import Static
 
-from advisor.tui.program.candidates_view import plot_data
-from advisor.tui.program.ranking_session import RankingSession
-from advisor.tui.ranking.ranking_columns import (
+from advisor.tui.program.answer import plot_data
+from advisor.tui.program.session import RankingSession
+from advisor.tui.ranking.build_page import point_line, selected_page
+from advisor.tui.ranking.ranking_rows import (
     LOOKED_BY,
+    Colours,
     Order,
+    RankedRows,
     gap_at,
     ranking_columns,
     sorted_column,
     with_limit,
 )
-from advisor.tui.ranking.ranking_rows import Colours, RankedRows
-from advisor.tui.ranking.selected_build import point_line, selected_page
-from advisor.tui.widgets.lines_view import LinesView
+from advisor.tui.widgets.lines import LinesView
 from advisor.tui.widgets.plot.plot import CostTimePlot
 from advisor.tui.widgets.plot.style import ANSI_COLOURS, palette, series_marks
 from advisor.tui.widgets.rank_table import RankTable
 
 if TYPE_CHECKING:
-    from advisor.tui.program.candidates_view import Answer
+    from advisor.tui.program.answer import Answer
     from advisor.tui.program.program import Program
 
 PANELS = {"table": "Builds", "picture": "Picture", "detail": "Selected build"}

@@ -16,15 +16,14 @@ from advisor.costs.amounts import days_short, usd_whole
 from advisor.ranking.rank import ExcludedRow, Ranking
 from advisor.ranking.snapshot import Snapshot
 from advisor.tui.pages.bars import DialogKeys
-from advisor.tui.pages.dialog import Dialog
-from advisor.tui.pages.record import RecordScreen
-from advisor.tui.program.actions import bindings_of
-from advisor.tui.program.dialog_actions import LEFT_OUT
+from advisor.tui.pages.screens import Dialog
+from advisor.tui.pages.text_pages import RecordScreen
+from advisor.tui.program.actions import LEFT_OUT, bindings_of
 from advisor.tui.ranking.build_page import excluded_lines
 from advisor.tui.ranking.ranking_rows import names_apart
 from advisor.tui.widgets.filter_table import FilterTable, MemoryRows
 from advisor.tui.widgets.lines import Line
-from advisor.tui.widgets.table_rows import Column
+from advisor.tui.widgets.table_layout import Column
 from price_catalog.builds import Build
 
 MIDDLE = 76

@@ -12,7 +12,7 @@ from textual.geometry import Size
 from textual.widgets import Input
 
 from advisor.tui.pages.bars import KeyBar, Tabs, TitleBar
-from advisor.tui.pages.sized_screen import SizedScreen, TooSmall
+from advisor.tui.pages.screens import SizedScreen, TooSmall
 from advisor.tui.program.actions import RANKING, bindings_of
 from advisor.tui.program.messages import (
     AnswerChanged,
@@ -21,21 +21,20 @@ from advisor.tui.program.messages import (
     StoreRead,
     StoreTrouble,
 )
-from advisor.tui.program.ranking_session import RankingSession
-from advisor.tui.program.settings import State
-from advisor.tui.ranking.answer_lines import AnswerLines
+from advisor.tui.program.session import RankingSession
+from advisor.tui.program.state import State
+from advisor.tui.ranking.answer_lines import RETRY, AnswerLines
+from advisor.tui.ranking.build_page import selected_line
 from advisor.tui.ranking.build_panels import PANELS, BuildPanels
 from advisor.tui.ranking.question_fields import QuestionFields
-from advisor.tui.ranking.ranking_columns import Order
-from advisor.tui.ranking.ranking_lines import RETRY
-from advisor.tui.ranking.selected_build import selected_line
+from advisor.tui.ranking.ranking_rows import Order
 from advisor.tui.widgets.choice import Choice
 from advisor.tui.widgets.fetch_error import FetchError
-from advisor.tui.widgets.filter_line import FilterLine
-from advisor.tui.widgets.lines_view import LinesView
+from advisor.tui.widgets.filter_table import FilterLine
+from advisor.tui.widgets.lines import LinesView
 from advisor.tui.widgets.plot.plot import CostTimePlot
 from advisor.tui.widgets.rank_table import RankTable
-from advisor.tui.widgets.table_rows import rows_words
+from advisor.tui.widgets.table_layout import rows_words
 from advisor.tui.widgets.text_input import FilterInput
 
 if TYPE_CHECKING:

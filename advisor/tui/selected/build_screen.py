@@ -25,13 +25,21 @@ from advisor.answers.prediction.merge_words import merged_words
 from advisor.files import is_file, typed_path
 from advisor.tui.pages.bars import KeyBar, TitleBar
 from advisor.tui.pages.evidence_lines import settings_lines, source_lines, verdict_line
-from advisor.tui.pages.sized_screen import SizedScreen
+from advisor.tui.pages.screens import SizedScreen
 from advisor.tui.program.actions import BUILD, actions_of, bindings_of
 from advisor.tui.program.messages import AnswerChanged
 from advisor.tui.program.running_costs import TERM_FIELDS, read_terms
 from advisor.tui.widgets.fetch_error import FetchError
-from advisor.tui.widgets.lines import FAINT, HEADING, PLAIN, STRONG, WARNING, Line, wrapped
-from advisor.tui.widgets.lines_view import LinesView
+from advisor.tui.widgets.lines import (
+    FAINT,
+    HEADING,
+    PLAIN,
+    STRONG,
+    WARNING,
+    Line,
+    LinesView,
+    wrapped,
+)
 from advisor.tui.widgets.text_input import Field
 
 if TYPE_CHECKING:

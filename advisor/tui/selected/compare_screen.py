@@ -11,12 +11,10 @@ from textual.widgets import Static
 from advisor.answers.build.build_sections import SECTION_WORDS, section_lines
 from advisor.answers.build.one_build import OneBuild, place_words
 from advisor.tui.pages.bars import KeyBar, TitleBar
-from advisor.tui.pages.sized_screen import SizedScreen
-from advisor.tui.program.actions import bindings_of
-from advisor.tui.program.dialog_actions import COMPARE
+from advisor.tui.pages.screens import SizedScreen
+from advisor.tui.program.actions import COMPARE, bindings_of
 from advisor.tui.program.running_costs import read_terms
-from advisor.tui.widgets.lines import HEADING, PLAIN, STRONG, Line, wrapped
-from advisor.tui.widgets.lines_view import LinesView
+from advisor.tui.widgets.lines import HEADING, PLAIN, STRONG, Line, LinesView, wrapped
 
 if TYPE_CHECKING:
     from advisor.tui.program.program import Program

@@ -1,4 +1,4 @@
-"""A table with a filter above it that works while one types, in memory or page by page."""
+"""A table with a filter above it, and the line that filters another table."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.message import Message
+from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from advisor.tui.widgets.fetch_error import FetchError
 from advisor.tui.widgets.lines import Line
 from advisor.tui.widgets.rank_table import RankTable
-from advisor.tui.widgets.table_rows import Column, NoRows, RowSource, rows_words
+from advisor.tui.widgets.table_layout import Column, NoRows, RowSource, rows_words
 from advisor.tui.widgets.text_input import FilterInput
 
 Cells = Sequence["str | Text"]
@@ -357,3 +358,52 @@ class FilterTable(Vertical):
         source, index, rows = self.table.source, self.table.cursor, self.rows
         if rows is not None and index < len(source):
             self.post_message(self.RecordWanted(lambda width: rows.lines(source, index, width)))
+
+
+class FilterLine(Horizontal):
+    """Tells the words while they are typed."""
+
+    DEFAULT_CSS = """
+    FilterLine {
+        height: 1;
+        padding: 0 1;
+        display: none;
+        .label { width: 9; color: $foreground 75%; }
+        Input { width: 30; }
+        &.-on { display: block; }
+    }
+    """
+
+    @dataclass
+    class Typed(Message):
+        """Rows must have each of these words, in lower case."""
+
+        words: tuple[str, ...]
+
+    def __init__(self) -> None:
+        super().__init__(
+            Static("/ filter", classes="label"),
+            FilterInput(placeholder="all", max_length=100, id="filter"),
+            id="filtering",
+        )
+
+    @classmethod
+    async def shown_on(cls, parent: Widget, before: str) -> FilterLine:
+        """The line of this widget, in sight and with the focus; most are never made."""
+        line = parent.query_one_optional(cls)
+        if line is None:
+            line = cls()
+            await parent.mount(line, before=before)
+        line.add_class("-on")
+        line.query_one(FilterInput).focus()
+        return line
+
+    @on(Input.Changed)
+    def _typed(self, event: Input.Changed) -> None:
+        event.stop()
+        self.post_message(self.Typed(tuple(event.value.lower().split())))
+
+    @on(FilterInput.Left)
+    def fold(self) -> None:
+        """Out of sight, where nothing is typed."""
+        self.set_class(bool(self.query_one(FilterInput).value), "-on")

@@ -19,13 +19,14 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from advisor.tui.widgets.safe_text import fit
-from advisor.tui.widgets.table_layout import MARGIN, TableLayout
-from advisor.tui.widgets.table_rows import (
+from advisor.tui.widgets.table_layout import (
+    MARGIN,
     Column,
     IdentifiedRows,
     NoRows,
     RowSource,
     StyledRows,
+    TableLayout,
     find_row,
 )
 

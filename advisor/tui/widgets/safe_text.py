@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from rich.cells import cell_len, set_cell_size
+from rich.segment import Segment
+from textual.color import Color
+from textual.filter import LineFilter
 
 _SHOWN_AS_SPACE = "\t\n\r\v\f\u0085\u2028\u2029"
 _CONTROLS = dict.fromkeys((*range(0x00, 0x20), *range(0x7F, 0xA0)), "\ufffd")
@@ -96,3 +99,25 @@ def fit(text: str, width: int, *, ascii_only: bool) -> str:
     if ascii_only:
         return shorten(ascii_text(text), width, "~")
     return shorten(safe_text(text), width)
+
+
+class SafeFilter(LineFilter):
+    """The last look at what the program draws, whichever screen wrote it."""
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
+        """The same segments without characters that would steer the terminal."""
+        if all(text.isprintable() or control for text, _, control in segments):
+            return segments
+        return [
+            segment
+            if segment.control or segment.text.isprintable()
+            else Segment(_same_width(segment.text), segment.style)
+            for segment in segments
+        ]
+
+
+def _same_width(text: str) -> str:
+    """The text with what steers left out, as wide as what it was laid out for."""
+    clean = safe_text(text)
+    width = cell_len(text)
+    return clean if cell_len(clean) == width else set_cell_size(clean, width)

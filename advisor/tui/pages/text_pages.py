@@ -1,4 +1,4 @@
-"""A question before something that takes long: what would happen, and yes or no."""
+"""Pages of text over a screen: a record in full, and a question before something starts."""
 
 from __future__ import annotations
 
@@ -10,11 +10,32 @@ from textual.binding import BindingType
 from textual.containers import Vertical
 
 from advisor.tui.pages.bars import DialogKeys
-from advisor.tui.pages.dialog import Dialog
-from advisor.tui.program.actions import bindings_of
-from advisor.tui.program.dialog_actions import CONFIRM
-from advisor.tui.widgets.lines import Line, wrapped
-from advisor.tui.widgets.lines_view import LinesView
+from advisor.tui.pages.screens import Dialog
+from advisor.tui.program.actions import CONFIRM, RECORD, bindings_of
+from advisor.tui.widgets.lines import Line, LinesView, Page, wrapped
+
+
+class RecordScreen(Dialog[None]):
+    """A page of text over the screen that it came from."""
+
+    CSS_PATH = "dialogs.tcss"
+    WHERE = RECORD
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(RECORD)]
+
+    def __init__(self, title: str, page: Page) -> None:
+        super().__init__()
+        self._title = title
+        self._page = page
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="page") as box:
+            box.border_title = self._title
+            yield LinesView(self._page)
+            yield DialogKeys(RECORD)
+
+    def action_copy(self) -> None:
+        """Copy the whole page, unwrapped."""
+        self.app.copy_text("\n".join(text for text, _ in self._page(10_000)), "the page")
 
 
 class ConfirmScreen(Dialog[bool]):

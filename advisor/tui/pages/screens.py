@@ -1,26 +1,45 @@
-"""Screens that show what fits: the classes that the style sheets name, set by the terminal's size.
-
-Textual's own breakpoints come after the first layout, so that every widget is styled twice before
-anything is seen, and are not looked at when a screen comes back after the terminal was resized.
-"""
+"""What all screens and all pages over them have in common."""
 
 from __future__ import annotations
 
 from textwrap import wrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from textual import on
+from textual.await_complete import AwaitComplete
 from textual.content import Content
-from textual.events import Resize, ScreenResume
+from textual.events import Click, Resize, ScreenResume
 from textual.geometry import Size
-from textual.screen import Screen
+from textual.screen import ModalScreen, Screen, ScreenResultType
 from textual.widgets import Static
+
+from advisor.tui.widgets.text_input import Field
 
 if TYPE_CHECKING:
     from advisor.tui.program.program import Program
 
-from advisor.tui.widgets.closed_once import ClosedOnce
-from advisor.tui.widgets.text_input import Field
+
+class ClosedOnce:
+    """Put before a screen's class. Keys may come faster than a page closes: the second closing one
+    would find it gone, and Textual would close whatever lies on top, or the last screen of all."""
+
+    def dismiss(self, result: Any = None) -> AwaitComplete:
+        """Close with a result, where this page is still the one on top."""
+        if self.app.screen_stack[-1:] != [self]:  # type: ignore[attr-defined]
+            return AwaitComplete()
+        closed: AwaitComplete = super().dismiss(result)  # type: ignore[misc]
+        return closed
+
+
+class Dialog(ClosedOnce, ModalScreen[ScreenResultType]):
+    """A page over the screen that it came from; a click beside it closes it without a result."""
+
+    app: Program
+
+    def on_click(self, event: Click) -> None:
+        if event.widget is self:
+            self.dismiss()
+
 
 MIN_WIDTH, MIN_HEIGHT = 60, 16
 ENLARGE = f"q quits. From {MIN_WIDTH} x {MIN_HEIGHT} on there is a table."

@@ -1,18 +1,17 @@
-"""Keys that come faster than they are handled, as over a slow line, go where they are meant.
-
-Textual sends every key to what has the focus when it arrives. Of ``b40k``, typed at once, the
-digits would arrive where the ``b`` was pressed, and be commands there. Here a key waits until the
-one before it is handled to its end: until the focus has moved and a page that it opened is there.
-"""
+"""What a terminal sends: keys that come faster than they are handled, bytes that are not UTF-8."""
 
 from __future__ import annotations
 
+import codecs
+import sys
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from time import monotonic
 
 from textual import events
 from textual.app import App
+from textual.driver import Driver
 from textual.message_pump import MessagePump
 
 LONGEST_S = 1.0
@@ -66,3 +65,15 @@ class TypedAhead(App[None]):
         top = self.screen_stack[-1] if self.screen_stack else self
         if not top.call_later(self.call_later, self._next):
             self.call_later(self._next)
+
+
+def taking_any_bytes(driver: type[Driver]) -> type[Driver]:
+    """The driver, whose decoder shows a byte that is no UTF-8 as a replacement character."""
+    module = sys.modules[driver.__module__]
+    if hasattr(module, "getincrementaldecoder"):
+        vars(module)["getincrementaldecoder"] = _lenient
+    return driver
+
+
+def _lenient(encoding: str) -> Callable[[], codecs.IncrementalDecoder]:
+    return partial(codecs.getincrementaldecoder(encoding), errors="replace")

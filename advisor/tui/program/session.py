@@ -1,21 +1,20 @@
-"""One person's question as it changes: inputs, undo, the answer on the screen, the selection.
-
-Pure: the screen calls it at every key press and draws what it says.
-"""
+"""The question as it changes: inputs, undo, its answer, the selected build (pure)."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
+from advisor.answers.build_words import gpus_words, short_gpus_words
 from advisor.answers.ranking.verdict import verdict
 from advisor.answers.wording import count_words
 from advisor.costs.amounts import usd_whole
 from advisor.ranking.question import CandidatesKey
 from advisor.ranking.typed_question import RankRequest, matching_models, read_question
-from advisor.tui.program.candidates_view import (
+from advisor.tui.program.answer import (
     Answer,
     BuildKey,
     CandidatesView,
@@ -24,21 +23,69 @@ from advisor.tui.program.candidates_view import (
     key_text,
     read_key,
 )
-from advisor.tui.program.settings import TERM_NAMES, State
-from advisor.tui.program.shown_lines import lines_of, why_empty
+from advisor.tui.program.state import TERM_NAMES, State
 
 if TYPE_CHECKING:
     from datetime import date
 
     from advisor.answers.build.one_build import OneBuild
     from advisor.answers.checklist import Doubt
+    from advisor.answers.ranking.verdict import Verdict
     from advisor.costs.tco import CostTerms
     from advisor.ranking.candidates import Candidates
+    from advisor.ranking.rank import Ranking
     from advisor.ranking.snapshot import Snapshot
     from advisor.ranking.times import Model
     from advisor.tui.program.store_reader import Reading
     from price_catalog.builds import Build
     from price_catalog.model import Rental
+
+
+INTERVAL = re.compile(r" \([\d.,]+–[\d.,]+\)")
+"""Of a sentence that is too long for its line."""
+WAY_KEYS = {
+    "budget": "Press b",
+    "days": "Press t",
+    "price": "Press F7, a",
+    "evidence": "Press v",
+    "gpus": "Press g",
+    "model": "Press n",
+    "precision": "Press n",
+}
+"""Where no build answers: which key helps."""
+
+
+def why_empty(ranking: Ranking, key: CandidatesKey, rentals: Sequence[Rental]) -> str:
+    """Why the table has no rows, and which key changes that."""
+    candidates = ranking.candidates
+    if not candidates.builds:
+        return "No machine has these GPUs: press g and change the filter."
+    from advisor.answers.ranking.suggestions import (  # late: most questions have an answer
+        TITLE,
+        ways_out,
+    )
+
+    helps = ways_out(ranking, rentals, key)
+    if helps:
+        keyed = (f"{WAY_KEYS.get(each.about, 'Or')}: {each.words}" for each in helps)
+        return "\n".join((f"{TITLE}:", *keyed))
+    name = candidates.model.name
+    return f"Nobody has measured {name} on these machines. Press x for the reasons."
+
+
+def lines_of(found: Verdict, width: int) -> str:
+    """The answer in one line of so many cells, the doubt in the next; as a terminal with room
+    for nothing else shows them."""
+    said = found.short
+    if len(said) <= width:
+        return said
+    head, mark, doubt = said.partition("; " if found.row is not None else ": ")
+    head = head.rstrip(".")
+    if found.row is not None and len(head) >= width:
+        head = head.replace(gpus_words(found.row.build), short_gpus_words(found.row.build))
+    if len(head) >= width:
+        head = INTERVAL.sub("", head)
+    return f"{head}.\n{doubt[:1].upper()}{doubt[1:]}" if mark else f"{head}."
 
 
 MAX_KEPT_VIEWS = 16

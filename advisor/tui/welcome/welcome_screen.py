@@ -18,14 +18,21 @@ from advisor.costs.amounts import usd_whole
 from advisor.ranking.question import Question
 from advisor.ranking.rank import rank
 from advisor.tui.pages.bars import KeyBar, TitleBar
-from advisor.tui.pages.sized_screen import SizedScreen
-from advisor.tui.program.actions import bindings_of
-from advisor.tui.program.dialog_actions import WELCOME
+from advisor.tui.pages.screens import SizedScreen
+from advisor.tui.program.actions import WELCOME, bindings_of
 from advisor.tui.program.messages import StoreChanged, StoreTrouble
-from advisor.tui.program.settings import State
+from advisor.tui.program.state import State
 from advisor.tui.widgets.fetch_error import FetchError
-from advisor.tui.widgets.lines import FAINT, HEADING, PLAIN, STRONG, WARNING, Line, wrapped
-from advisor.tui.widgets.lines_view import LinesView
+from advisor.tui.widgets.lines import (
+    FAINT,
+    HEADING,
+    PLAIN,
+    STRONG,
+    WARNING,
+    Line,
+    LinesView,
+    wrapped,
+)
 
 if TYPE_CHECKING:
     from advisor.ranking.snapshot import Snapshot
