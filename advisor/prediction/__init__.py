@@ -6,6 +6,6 @@
     Fitted.from_json(text)                                 # what a store keeps of a fit
     fitted_from(load_evidence())                           # needs scipy; in fit/
 
-`python -m advisor.prediction.fit.accuracy_page` cross-validates all of it and prints
+`python -m tools.fit.accuracy_page` cross-validates all of it and prints
 the figures. Nothing here loads numpy or scipy before it is asked for numbers.
 """

@@ -14,13 +14,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from advisor.prediction.distance import reach_of
-from advisor.prediction.fit.fitted_from import pieces_of
-from advisor.prediction.fit.observations import REFERENCE, Observation
-from advisor.prediction.fit.random_effects import cell, effects_of, exchange_shares
-from advisor.prediction.fit.shipped_evidence import from_measurements
 from advisor.prediction.fitted import KNOWN, OF_LINKS, Fitted, known_models, lower_triangle
 from advisor.prediction.model.workload import Workload
+from advisor.prediction.observed_steps import ObservedSteps, highest_share
+from advisor.prediction.observed_times import (
+    Observation,
+    cell,
+    chips_by_name,
+    own_times,
+    pieces_of,
+)
 from advisor.prediction.physics.chip import Chip
+from advisor.prediction.residuals import own_effects
 from bench_runner.records import Measurement
 
 if TYPE_CHECKING:
@@ -28,7 +33,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from advisor.prediction.model.own_model import OwnModel
-    from advisor.prediction.model.workload import Alike
     from bench_runner.recipes import Recipe
 
     Floats = NDArray[np.float64]
@@ -41,8 +45,8 @@ def own_observations(
 ) -> list[Observation]:
     """One time a cell: the fastest that a search found, the naive one where nothing else is."""
     best: dict[object, Observation] = {}
-    for o in from_measurements(records, workloads, chips):
-        if o.harness != REFERENCE or o.method == "trial":
+    for o in own_times(records, workloads, chips):
+        if o.method == "trial":
             continue
         if cell(o) not in best or o.method == "optimal":
             best[cell(o)] = o
@@ -53,12 +57,14 @@ def conditioned(fitted: Fitted, observations: Sequence[Observation]) -> Fitted:
     """The fit after these times were seen as well; itself where there are none."""
     import numpy as np
 
-    from advisor.prediction.fit.log_step import Mean, highest_share
-
     if not observations:
         return fitted
     alike = known_models(fitted)
-    names = [effects_of(_known_as(o, alike)) for o in observations]
+    names = []
+    for o in observations:
+        w = o.workload  # a model that is known under another name counts for both
+        w = replace(w, workload_id=alike.get(w.alike, w.workload_id))
+        names.append(own_effects(w, o.chip, o.count, o.settings))
     position = {name: i for i, name in enumerate(fitted.effects)}
     known = len(position)
     for name in (name for row in names for name in row):
@@ -72,8 +78,8 @@ def conditioned(fitted: Fitted, observations: Sequence[Observation]) -> Fitted:
     for name, i in list(position.items())[known:]:
         covariance[i, i] = variance[name.partition(":")[0]]
     design = np.zeros((len(observations), size))
-    logs, jacobian = Mean(observations, fitted.costs).at(np.array(fitted.factors))
-    shares = exchange_shares(jacobian)
+    steps = ObservedSteps(observations, fitted.costs)
+    logs, shares = steps.fastest(np.array(fitted.factors))
     for row, held in enumerate(names):
         for name in held:
             of_links = name.partition(":")[0] in OF_LINKS
@@ -99,16 +105,8 @@ def conditioned(fitted: Fitted, observations: Sequence[Observation]) -> Fitted:
     )
 
 
-def _known_as(o: Observation, alike: Mapping[Alike, str]) -> Observation:
-    """The time of a model that is known under another name counts for both."""
-    w = o.workload
-    known = alike.get(w.alike, w.workload_id)
-    return replace(o, workload=replace(w, workload_id=known))
-
-
 def fit_with(records: Sequence[Measurement], own: Sequence[OwnModel] = ()) -> Fitted:
     """The shipped fit, moved by a user's own records, those of own models among them."""
-    from advisor.prediction.fit.shipped_evidence import chips_by_name
     from advisor.prediction.model.workload import workload_of
     from advisor.prediction.shipped_predictions import shipped_fit
     from bench_runner.recipes import load_recipes

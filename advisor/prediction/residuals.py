@@ -194,6 +194,34 @@ def residuals(
     )
 
 
+def own_effects(w: Workload, chip: Chip, count: int, method: str) -> tuple[str, ...]:
+    """The effects that a time of our own software has, as `Fitted.effects` names them; ``method``
+    is ``naive``, ``tuned`` or ``lean``."""
+    model, gpu = w.workload_id, gpu_type(chip)
+    keys: list[tuple[str, tuple[str, ...]]] = [
+        ("family", (w.family,)),
+        ("image model" if w.family in IMAGE_FAMILIES else "model", (model,)),
+        ("generation", (chip.generation,)),
+        ("gpu", (gpu,)),
+        ("board", (board_of(chip),)),
+    ]
+    if count > 1:
+        keys.append(("links", (OWN_STACK, gpu)))
+    keys += [
+        ("software", (OWN_SOFTWARE,)),
+        ("source", (OWN_STACK,)),
+        ("source x method", (OWN_STACK, method)),
+        ("source x gpu", (OWN_STACK, gpu)),
+    ]
+    if method == "naive":
+        keys.append((OF_NAIVE[0], (model,)))
+    for kind, families in zip(OF_LEAN, (LEAN_DECODERS, LEAN_OTHERS), strict=True):
+        if method == "lean" and w.family in families:
+            keys.append((kind, (model,)))
+    keys.append(("pair", (model, gpu)))
+    return tuple(effect_name(kind, *key) for kind, key in keys)
+
+
 def _places(
     fitted: Fitted,
     workloads: Sequence[Workload],

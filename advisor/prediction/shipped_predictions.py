@@ -1,6 +1,6 @@
 """The fit that ships with the program, and what it predicts for the shipped recipes and GPUs.
 
-`python -m advisor.prediction.fit.refit` makes the fit anew. Making a store only reads it.
+`python -m tools.fit.refit` makes the fit anew. Making a store only reads it.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@
 rate (Thakur et al., 2005): 2 (N - 1) / N of the bytes exchanged in a step. ``wait`` is what the
 machines lose to each other a doubling, ``cost`` how much of the wire's time shows: below 1 where
 some of it hides behind computing, above it where the protocol stays below line rate. Both follow
-from public measurements (`advisor.prediction.fit.scaling`), as does how far a loss may be off. No
+from public measurements (`tools.fit.scaling`), as does how far a loss may be off. No
 loss is negative: nothing is faster than linear.
 """
 
@@ -48,7 +48,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scaling:
-    """What public measurements over several machines say; see `advisor.prediction.fit.scaling`."""
+    """What public measurements over several machines say; see `tools.fit.scaling`."""
 
     wait: float
     """Share of the computing that each doubling of the machines loses."""

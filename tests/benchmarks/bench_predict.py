@@ -14,14 +14,14 @@ from time import perf_counter
 
 import numpy as np
 
-from advisor.prediction.fit.fitted_from import fitted_from
-from advisor.prediction.fit.shipped_evidence import load_evidence
 from advisor.prediction.model.workload import workload_of
 from advisor.prediction.physics.chip import chip_of
 from advisor.prediction.physics.columns import WorkloadTable
 from advisor.prediction.predict_many import predict_many
 from bench_runner.recipes import load_recipes
 from price_catalog.load import load_catalog
+from tools.fit.fitted_from import fitted_from
+from tools.fit.shipped_evidence import load_evidence
 
 PAIRS = 100_000
 MUST_S = 0.2

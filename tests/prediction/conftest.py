@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from advisor.prediction.fit.observations import Observation
-from advisor.prediction.fit.shipped_evidence import load_evidence
 from advisor.prediction.fitted import Fitted
+from advisor.prediction.observed_times import Observation
 from advisor.prediction.shipped_predictions import shipped_fit
 from advisor.store import Store
 from tests.prediction.predict_for_tests import STORES
+from tools.fit.shipped_evidence import load_evidence
 
 
 @pytest.fixture(scope="session")

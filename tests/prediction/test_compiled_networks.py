@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from advisor.prediction.fit.shipped_evidence import chips_by_name
 from advisor.prediction.fitted import known_models
 from advisor.prediction.model.workload import Workload, workload_of
+from advisor.prediction.observed_times import chips_by_name
 from advisor.prediction.physics.columns import Columns, WorkloadTable
 from advisor.prediction.physics.factors import Rows, row_factors
 from advisor.prediction.physics.memory import ANY, Option, sample_bytes

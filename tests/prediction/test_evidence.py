@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from advisor.prediction.fit.card_ratios import fastest_of
-from advisor.prediction.fit.cross_validate import project
-from advisor.prediction.fit.observations import REFERENCE, Observation
-from advisor.prediction.fit.public_speeds import (
+from advisor.prediction.observed_times import REFERENCE, Observation
+from tools.fit.card_ratios import fastest_of
+from tools.fit.cross_validate import project
+from tools.fit.public_speeds import (
     BEYOND_LINEAR,
     EVIDENCE_FOLDER,
     MOST_ROUNDING,

@@ -9,8 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from advisor.prediction.fit.compare_machines import compare_without
-from advisor.prediction.fit.cross_validate import (
+from advisor.prediction.observed_times import PAPER, Observation
+from advisor.prediction.physics.chip import gpu_type
+from advisor.prediction.physics.memory import NAIVE
+from tests.once_for_tests import value_once
+from tools.fit.compare_machines import compare_without
+from tools.fit.cross_validate import (
     CUTS,
     Fold,
     Guess,
@@ -20,12 +24,10 @@ from advisor.prediction.fit.cross_validate import (
     guesses_of,
     is_paper_optimal,
     is_truth,
+    training_days,
 )
-from advisor.prediction.fit.fit import Posterior, fit_posterior
-from advisor.prediction.fit.observations import NATIVE, PAPER, Observation
-from advisor.prediction.physics.chip import gpu_type
-from advisor.prediction.physics.memory import NAIVE
-from tests.once_for_tests import value_once
+from tools.fit.fit import Posterior, fit_posterior
+from tools.fit.log_step import NATIVE
 
 HANDS = 3
 """Into how many hands models and GPU types are dealt here: fewer than in docs/prediction.md. More
@@ -138,7 +140,9 @@ def test_ratios_of_machines_lie_within_their_intervals(
 
 
 def test_an_error_inside_the_rounding_is_none(evidence: tuple[Observation, ...]) -> None:
-    four = next(o for o in evidence if o.harness == PAPER and o.training_days == pytest.approx(4.0))
+    four = next(
+        o for o in evidence if o.harness == PAPER and training_days(o) == pytest.approx(4.0)
+    )
     assert Guess(observation=four, days=4.4, low_days=4.4, high_days=5).error == 0.0
     assert Guess(observation=four, days=4.6, low_days=4.6, high_days=5).error == pytest.approx(0.15)
     assert Guess(observation=four, days=4.6, low_days=4.45, high_days=5).covered

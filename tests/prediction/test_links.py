@@ -10,11 +10,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from advisor.prediction.fit.log_step import Mean
-from advisor.prediction.fit.observations import REFERENCE, Observation
-from advisor.prediction.fit.random_effects import exchange_shares
-from advisor.prediction.fit.shipped_evidence import load_evidence
 from advisor.prediction.fitted import KNOWN, OF_LINKS, Fitted, lower_triangle
+from advisor.prediction.observed_times import REFERENCE, Observation
 from advisor.prediction.own_records import conditioned
 from advisor.prediction.physics.factors import FACTORS, NAMES
 from advisor.prediction.physics.memory import START
@@ -22,6 +19,9 @@ from advisor.prediction.predict_many import Predictions, predict_many
 from advisor.prediction.residuals import LEAST_LINKS
 from price_catalog.load import load_catalog
 from tests.prediction.what_ships import CHIPS, WORKLOADS
+from tools.fit.log_step import Mean
+from tools.fit.random_effects import exchange_shares
+from tools.fit.shipped_evidence import load_evidence
 
 
 def several(

@@ -7,14 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from advisor.prediction.fit.shipped_evidence import chips_by_name
 from advisor.prediction.model.workload import workload_of
+from advisor.prediction.observed_times import chips_by_name
 from advisor.prediction.physics.columns import Columns, WorkloadTable
-from advisor.prediction.physics.memory import ANY, Option, Wanted, sample_bytes
-from advisor.prediction.physics.step_model import StepModel
+from advisor.prediction.physics.memory import Option, Wanted
 from advisor.prediction.physics.step_parts import LOOP_S, TERMS, loop_seconds
-from advisor.prediction.physics.step_time import STEP_S, options_for, step_terms
-from advisor.prediction.predict_many import _fastest, predict_many
+from advisor.prediction.physics.step_time import STEP_S, step_terms
+from advisor.prediction.predict_many import predict_many
 from advisor.prediction.predict_one import predict
 from advisor.prediction.shipped_predictions import shipped_fit
 from bench_runner.recipes import load_recipes
@@ -157,36 +156,6 @@ def test_nothing_is_offloaded_that_fits_as_well_without(count: int) -> None:
         )  # fmt: skip
         assert (kept.micro_batch_size < told.micro_batch_size[of_kind]).all()
     assert offloaded > 20  # or nothing was looked at
-
-
-@pytest.mark.parametrize("method", ["naive", "paper", "optimal"])
-def test_what_is_told_fast_is_what_was_fitted(method: str) -> None:
-    """`predict_many` adds the terms up once for all settings, a fit for each: to the same sum."""
-    fitted = shipped_fit()
-    names = list(WORKLOADS)
-    chips = [CHIPS[name] for name in ("H100", "RTX 4090", "A100", "V100 32GB SXM")]
-    workloads = list(WORKLOADS.values())
-    models, gpus = np.indices((len(names), len(chips))).reshape(2, -1)
-    table = WorkloadTable(workloads, chips)
-    columns = table.columns(models, gpus, np.ones(len(models), int))
-    options = options_for(method)
-    samples = [sample_bytes(option, columns, fitted.costs) for option in options]
-    best, chosen, micro, *_ = _fastest(
-        columns, options, samples, fitted, ANY, naive=method == "naive"
-    )
-    asked = np.flatnonzero((chosen >= 0) & np.isfinite(best))
-    assert len(asked) > 100
-    few = table.columns(models[asked], gpus[asked], np.ones(len(asked), int))
-    model = StepModel(
-        few,
-        [method == "naive"] * len(asked),
-        [(options[chosen[i]], int(micro[i])) for i in asked],
-        fitted.costs,
-        transformers=[True] * len(asked),
-        own=[True] * len(asked),
-    )
-    fitted_s = np.exp(model.log_step(np.array(fitted.factors))[0])
-    assert fitted_s == pytest.approx(best[asked], rel=1e-9)
 
 
 def test_nobody_is_sent_in_a_circle_from_bf16_to_fp16_and_back() -> None:

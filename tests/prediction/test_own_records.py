@@ -15,8 +15,8 @@ import duckdb
 import pytest
 
 from advisor.benchmark.recorder import MEASURED_HERE
-from advisor.prediction.fit.shipped_evidence import chips_by_name
 from advisor.prediction.model.workload import workload_of
+from advisor.prediction.observed_times import chips_by_name
 from advisor.prediction.own_records import conditioned, fit_with, own_observations
 from advisor.prediction.shipped_predictions import own_cells, predicted_rows, shipped_fit
 from advisor.store import Store, build_store, check_store

@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from advisor.prediction.fit.fit_memory import columns_of
-from advisor.prediction.fit.log_step import Mean, step_model
-from advisor.prediction.fit.observations import PAPER, REFERENCE, Observation
 from advisor.prediction.fitted import Fitted
+from advisor.prediction.observed_steps import columns_of
+from advisor.prediction.observed_times import PAPER, REFERENCE, Observation
 from advisor.prediction.physics.factors import FACTORS
 from advisor.prediction.physics.memory import OPTIONS
-from advisor.prediction.physics.paper_clock import hidden_share
 from bench_runner.recipes import Precision
+from tools.fit.log_step import Mean, hidden_share
 
 
 def found_optimal(
@@ -107,6 +106,6 @@ def test_the_papers_search_took_what_its_clock_saw_as_fastest(
     """Of Pythia 2.8B on one A100 it found plain settings, though offloading was as fast."""
     o = found_optimal(evidence, "pythia-2.8b", "A100", 1)
     assert o.searched is not None and not o.searched[0].offloading
-    model = step_model([o], fitted.costs)
+    model = Mean([o], fitted.costs)
     best = model.log_step(np.array(fitted.factors))[2]
     assert not model.options[int(best[0])].offloading

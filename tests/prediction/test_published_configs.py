@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from advisor.prediction.fit.shipped_evidence import chips_by_name
 from advisor.prediction.model.hf_config import target_of_config
 from advisor.prediction.model.targets import Run, Target
+from advisor.prediction.observed_times import chips_by_name
 from advisor.prediction.physics.columns import WorkloadTable
 from advisor.prediction.physics.memory import LEAN_OPTIONS, sample_bytes
 from advisor.prediction.physics.step_time import work_terms

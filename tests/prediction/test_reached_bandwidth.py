@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.prediction.fit.shipped_evidence import load_evidence
 from advisor.prediction.physics.chip import Chip
 from advisor.prediction.physics.columns import (
     CLOCK_BYTES,
@@ -18,6 +17,7 @@ from advisor.prediction.physics.columns import (
     reached_bandwidth,
 )
 from tests.prediction.what_ships import CHIPS, WORKLOADS
+from tools.fit.shipped_evidence import load_evidence
 
 RATES = st.floats(1e9, 1e14)
 

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from advisor.prediction.fit.shipped_evidence import chips_by_name
 from advisor.prediction.fitted import Fitted
 from advisor.prediction.model.workload import workload_of
+from advisor.prediction.observed_times import chips_by_name
 from advisor.prediction.physics.memory import Wanted
 from advisor.prediction.predict_one import Prediction, predict
 from advisor.prediction.shipped_predictions import predicted_rows, shipped_fit

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +12,6 @@ import pytest
 
 from advisor.cli.main import main
 from advisor.prediction import shipped_predictions
-from advisor.prediction.fit.fitted_from import fingerprint
-from advisor.prediction.fit.later_times import report, taken_from
-from advisor.prediction.fit.shipped_evidence import load_evidence
-from advisor.prediction.fit.told_widths import GOALS, UNMEASURED, told_widths
 from advisor.prediction.fitted import VERSION
 from advisor.prediction.model.workload import workload_of
 from advisor.prediction.physics.chip import chip_of
@@ -32,33 +27,24 @@ from bench_runner.published import load_published
 from bench_runner.recipes import load_recipes
 from price_catalog.load import load_catalog
 from tests.store_for_tests import look
+from tools.fit.fitted_from import fingerprint
+from tools.fit.shipped_evidence import load_evidence
+from tools.fit.told_widths import GOALS, UNMEASURED, told_widths
 
 
 def test_the_shipped_fit_is_that_of_the_shipped_evidence() -> None:
     fitted = shipped_fit()
     assert fitted.version == VERSION
     assert fitted.fingerprint == fingerprint(load_evidence()), (
-        "the evidence has changed: python -m advisor.prediction.fit.refit"
+        "the evidence has changed: python -m tools.fit.refit"
     )
 
 
 def test_the_report_is_of_the_shipped_evidence() -> None:
     text = Path(__file__).parents[2].joinpath("docs", "prediction.md").read_text(encoding="utf-8")
     assert f"fit {shipped_fit().fingerprint}." in text, (
-        "the evidence has changed: "
-        "python -m advisor.prediction.fit.accuracy_page --out docs/prediction.md"
+        "the evidence has changed: python -m tools.fit.accuracy_page --out docs/prediction.md"
     )
-
-
-def test_no_time_from_a_day_on_is_fitted_when_it_is_left_out() -> None:
-    day = date(2026, 11, 23)
-    later = {r.measurement_id for r in load_published() if r.measured_on and r.measured_on >= day}
-    fold = taken_from(day)
-    assert fold.asked and {o.observation_id for o in fold.asked} <= later
-    assert not {o.observation_id for o in fold.seen} & later
-    nobody = date(2100, 1, 1)
-    assert not taken_from(nobody).asked
-    assert report(nobody, []) == "None of our own times is of 2100-01-01 or later."
 
 
 def test_every_prediction_has_an_interval_and_stays_below_the_peak() -> None:

@@ -7,7 +7,6 @@ from statistics import fmean
 
 import pytest
 
-from advisor.prediction.fit.training_limits import as_table, cards_out, fitted_draw, load_limited
 from advisor.prediction.fitted import Fitted
 from advisor.prediction.model.workload import workload_of
 from advisor.prediction.physics.chip import TRAINING_DRAW, chip_of, power_share
@@ -15,6 +14,7 @@ from advisor.prediction.predict_one import predict
 from bench_runner.recipes import load_recipes
 from price_catalog.load import load_catalog
 from tests.prediction.what_ships import CHIPS
+from tools.fit.training_limits import as_table, cards_out, fitted_draw, load_limited
 
 GPUS = {gpu.gpu_id: gpu for gpu in load_catalog().gpus}
 PYTHIA = workload_of(next(r for r in load_recipes() if r.recipe_id == "pythia-1b"))

@@ -10,10 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from advisor.prediction.fit.cross_validate import CUTS
-from advisor.prediction.fit.fit_memory import columns_of, fit_costs, says_fits
-from advisor.prediction.fit.observations import PAPER, Observation
 from advisor.prediction.model.workload import Workload
+from advisor.prediction.observed_times import PAPER, Observation
 from advisor.prediction.physics.chip import Chip
 from advisor.prediction.physics.columns import WorkloadTable
 from advisor.prediction.physics.memory import (
@@ -29,6 +27,8 @@ from advisor.prediction.physics.memory import (
 )
 from advisor.prediction.shipped_predictions import shipped_fit
 from tests.prediction.what_ships import CHIPS, WORKLOADS
+from tools.fit.cross_validate import CUTS
+from tools.fit.fit_memory import columns_of, fit_costs, says_fits
 
 
 @pytest.fixture(scope="module")

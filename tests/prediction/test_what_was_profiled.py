@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from advisor.prediction.distance import LOOPED
-from advisor.prediction.fit.shipped_evidence import chips_by_name
 from advisor.prediction.fitted import lower_triangle
 from advisor.prediction.model.unfilled import unfilled_flops
 from advisor.prediction.model.workload import Workload, workload_of
+from advisor.prediction.observed_times import chips_by_name
 from advisor.prediction.physics.columns import Columns, WorkloadTable
 from advisor.prediction.physics.factors import INDEX, Rows, row_factors, starts
 from advisor.prediction.physics.memory import Option, sample_bytes

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from advisor.prediction.fit.shipped_evidence import chips_by_name
 from advisor.prediction.model.workload import workload_of
+from advisor.prediction.observed_times import chips_by_name
 from bench_runner.recipes import load_recipes
 
 CHIPS = chips_by_name()

@@ -17,8 +17,6 @@ from advisor.answers.ranking.verdict import verdict
 from advisor.cli.main import main
 from advisor.parse import InputError
 from advisor.planning.grant.candidates.split_machines import over_two
-from advisor.prediction.fit.public_speeds import EVIDENCE_FOLDER
-from advisor.prediction.fit.scaling import fit_scaling, load_pairs
 from advisor.prediction.physics.columns import WorkloadTable
 from advisor.prediction.physics.memory import Option
 from advisor.prediction.physics.step_time import traffic_terms
@@ -43,6 +41,8 @@ from advisor.store import Store
 from bench_runner.records import SHARDINGS
 from tests.facts_for_tests import PLAIN, make_time
 from tests.plans_for_tests import make_time as make_run_time
+from tools.fit.public_speeds import EVIDENCE_FOLDER
+from tools.fit.scaling import fit_scaling, load_pairs
 
 
 @given(st.floats(1e-3, 1e4), st.floats(1.0, 1e12), st.integers(2, 16), st.sampled_from(FABRICS))

@@ -2,7 +2,7 @@
 
 `evidence/power_limits.csv` holds how fast BERT and ResNet-50 trained on one card under a limit of
 half of its watts or more, beside its highest limit. The fit, with each card left out, is printed by
-`python -m advisor.prediction.fit.training_limits`.
+`python -m tools.fit.training_limits`.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from advisor.prediction.fit.public_speeds import EVIDENCE_FOLDER
 from advisor.prediction.physics.chip import TRAINING_DRAW, power_share
 from bench_runner.typed_numbers import percent
 from price_catalog.load import load_catalog
 from price_catalog.model import Gpu
+from tools.fit.public_speeds import EVIDENCE_FOLDER
 
 TABLE = EVIDENCE_FOLDER / "power_limits.csv"
 ALL_PRODUCTS = 1.0

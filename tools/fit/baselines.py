@@ -6,9 +6,9 @@ import math
 import statistics
 from collections.abc import Callable, Mapping
 
-from advisor.prediction.fit.cross_validate import Fold
-from advisor.prediction.fit.observations import PAPER, SECONDS_PER_DAY, Observation
+from advisor.prediction.observed_times import PAPER, SECONDS_PER_DAY, Observation
 from advisor.prediction.physics.chip import gpu_type
+from tools.fit.cross_validate import Fold, half_width_days, training_days
 
 SHARE_OF_PEAK = 0.4
 
@@ -29,7 +29,10 @@ def _mfu(o: Observation) -> float:
 
 def _alike(o: Observation, asked: Observation) -> bool:
     """Of the same clock and half of the methods: else no guess could be right."""
-    return (o.harness == PAPER, o.plain) == (asked.harness == PAPER, asked.plain)
+    return (o.harness == PAPER, o.method == "naive") == (
+        asked.harness == PAPER,
+        asked.method == "naive",
+    )
 
 
 def median_mfu(fold: Fold, asked: Observation) -> float:
@@ -75,12 +78,12 @@ def baseline_errors(fold: Fold) -> list[dict[str, float]]:
     """Of each asked row the absolute relative error of each baseline; rounding counts as none."""
     errors = []
     for o in fold.asked:
-        truth = o.training_days or 0.0
+        truth = training_days(o) or 0.0
         run = o.workload.training_steps / SECONDS_PER_DAY
         row = {}
         for name, baseline in BASELINES.items():
             days = baseline(fold, o) * run if _peak(o) else math.nan
             off = abs(days - truth)
-            row[name] = 0.0 if off <= o.half_width_days else off / truth
+            row[name] = 0.0 if off <= half_width_days(o) else off / truth
         errors.append(row)
     return errors

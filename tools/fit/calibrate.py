@@ -24,12 +24,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from advisor.prediction.distance import FARTHEST, WIDENING, chip_distance, model_distances, reach_of
-from advisor.prediction.fit.observations import PAPER, REFERENCE, Observation
-from advisor.prediction.fit.random_effects import KINDS, Key, cell, exchange_shares
 from advisor.prediction.fitted import Reach
-from advisor.prediction.intervals import MOST, Tail, fit_tail, half_width
+from advisor.prediction.intervals import MOST, Tail
+from advisor.prediction.observed_times import PAPER, REFERENCE, Key, Observation, cell
 from advisor.prediction.physics.chip import gpu_type
 from advisor.prediction.physics.factors import FACTORS
+from tools.fit.random_effects import KINDS, exchange_shares
+from tools.fit.tails import fit_tail, half_width
 
 if TYPE_CHECKING:
     import numpy as np

@@ -7,11 +7,11 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from advisor.prediction.fit.cross_validate import CUTS, is_truth
-from advisor.prediction.fit.fit_memory import fit_costs, says_fits
-from advisor.prediction.fit.observations import PAPER, Observation
+from advisor.prediction.observed_times import PAPER, Observation
 from advisor.prediction.predict_one import analytic_days
 from bench_runner.typed_numbers import percent
+from tools.fit.cross_validate import CUTS, is_truth, training_days
+from tools.fit.fit_memory import fit_costs, says_fits
 
 WRONG_MUST = 0.03
 
@@ -80,7 +80,7 @@ def analytic_table(observations: Sequence[Observation]) -> str:
     ):
         ratios = []
         for o in chosen:
-            days = o.training_days
+            days = training_days(o)
             # Against the tensor cores' peak, as the paper does, whatever the settings.
             least = analytic_days(o.workload, o.chip, o.count, naive=False)
             if days is not None and least is not None:

@@ -11,14 +11,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from advisor.prediction.fit.fit import Posterior, fit_posterior
-from advisor.prediction.fit.fitted_from import kept_of
-from advisor.prediction.fit.observations import PAPER, Observation
-from advisor.prediction.fit.random_effects import KINDS, NOISES, noise_groups
 from advisor.prediction.fitted import Fitted
 from advisor.prediction.intervals import NORMAL_90
+from advisor.prediction.observed_times import PAPER, Observation
 from advisor.prediction.physics.chip import gpu_type
 from advisor.prediction.predict_many import predict_many
+from tools.fit.cross_validate import half_width_days, training_days
+from tools.fit.fit import Posterior, fit_posterior
+from tools.fit.fitted_from import kept_of
+from tools.fit.random_effects import KINDS, NOISES, noise_groups
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,9 +100,9 @@ def compared(
         (days, factor), (other_days, other_factor) = guesses[a], guesses[b]
         if math.isnan(days) or math.isnan(other_days):
             continue
-        truth, other_truth = a.training_days, b.training_days
+        truth, other_truth = training_days(a), training_days(b)
         assert truth is not None and other_truth is not None  # only timed ones are asked for
-        rounding = a.half_width_days / truth + b.half_width_days / other_truth
+        rounding = half_width_days(a) / truth + half_width_days(b) / other_truth
         yield Comparison(
             same_gpu=gpu_type(a.chip) == gpu_type(b.chip),
             error=max(0.0, abs(math.log(truth / other_truth * other_days / days)) - rounding),

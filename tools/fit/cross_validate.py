@@ -13,14 +13,13 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from advisor.prediction.fit.accuracy_chance import drawn_of
-from advisor.prediction.fit.fit import Posterior, condition, fit_posterior
-from advisor.prediction.fit.observations import PAPER, REFERENCE, SECONDS_PER_DAY, Observation
-from advisor.prediction.fit.random_effects import cell
+from advisor.prediction.observed_times import PAPER, REFERENCE, SECONDS_PER_DAY, Observation, cell
 from advisor.prediction.physics.chip import gpu_type
+from tools.fit.accuracy_chance import drawn_of
+from tools.fit.fit import Posterior, condition, fit_posterior
 
 if TYPE_CHECKING:
-    from advisor.prediction.fit.accuracy_chance import Drawn
+    from tools.fit.accuracy_chance import Drawn
 
 FEWEST_OF_PAIR = 6
 """Rows of a source and a GPU from which on the two are left out together."""
@@ -46,7 +45,7 @@ class Guess:
     def error(self) -> float:
         """Absolute relative error; 0 inside the rounding of the printed figure."""
         truth = self._truth
-        if abs(self.days - truth) <= self.observation.half_width_days:
+        if abs(self.days - truth) <= half_width_days(self.observation):
             return 0.0
         return abs(self.days / truth - 1.0)
 
@@ -58,14 +57,24 @@ class Guess:
     @property
     def covered(self) -> bool:
         """Whether the 90 % interval holds a value that the printed figure may stand for."""
-        half = self.observation.half_width_days
+        half = half_width_days(self.observation)
         return self.low_days <= self._truth + half and self._truth - half <= self.high_days
 
     @property
     def _truth(self) -> float:
-        days = self.observation.training_days
+        days = training_days(self.observation)
         assert days is not None  # only timed observations are held out
         return days
+
+
+def training_days(o: Observation) -> float | None:
+    """The whole run's days."""
+    return None if o.step_s is None else o.step_s * o.workload.training_steps / SECONDS_PER_DAY
+
+
+def half_width_days(o: Observation) -> float:
+    """Half the width of the interval that the printed figure stands for."""
+    return 0.5 if o.harness == PAPER else 0.0
 
 
 def model(o: Observation) -> Hashable:

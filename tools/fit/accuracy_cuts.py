@@ -9,11 +9,13 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 
-from advisor.prediction.fit.accuracy_tables import Held
-from advisor.prediction.fit.baselines import baseline_errors
-from advisor.prediction.fit.card_ratios import Ratio, card_ratio
-from advisor.prediction.fit.compare_machines import Comparison, compare_without
-from advisor.prediction.fit.cross_validate import (
+from advisor.prediction.observed_times import Observation, cell
+from advisor.prediction.physics.chip import gpu_type
+from tools.fit.accuracy_tables import Held
+from tools.fit.baselines import baseline_errors
+from tools.fit.card_ratios import Ratio, card_ratio
+from tools.fit.compare_machines import Comparison, compare_without
+from tools.fit.cross_validate import (
     BLOCKS,
     CUTS,
     WIDER_CUTS,
@@ -29,10 +31,7 @@ from advisor.prediction.fit.cross_validate import (
     is_truth,
     special_folds,
 )
-from advisor.prediction.fit.fit import Posterior, fit_posterior
-from advisor.prediction.fit.observations import Observation
-from advisor.prediction.fit.random_effects import cell
-from advisor.prediction.physics.chip import gpu_type
+from tools.fit.fit import Posterior, fit_posterior
 
 HANDS = 9
 """Into how many hands models, GPUs and sources are dealt; a hand is left out whole."""

@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from advisor.prediction.fit.accuracy_chance import LEAST_HELD, MOST_HELD
-from advisor.prediction.fit.accuracy_cuts import Cuts, own_of
-from advisor.prediction.fit.accuracy_groups import Group, left_out
-from advisor.prediction.fit.accuracy_memory import WRONG_MUST, Verdicts
-from advisor.prediction.fit.accuracy_tables import (
+from bench_runner.typed_numbers import percent
+from tools.fit.accuracy_chance import LEAST_HELD, MOST_HELD
+from tools.fit.accuracy_cuts import Cuts, own_of
+from tools.fit.accuracy_groups import Group, left_out
+from tools.fit.accuracy_memory import WRONG_MUST, Verdicts
+from tools.fit.accuracy_tables import (
     Held,
     half_width,
     median_error,
     ninth_error,
     share_held,
 )
-from advisor.prediction.fit.accuracy_words import FORETOLD, LATER_TIMES
-from advisor.prediction.fit.card_ratios import Ratio
-from advisor.prediction.fit.cross_validate import project
-from advisor.prediction.fit.told_widths import EVERY, GOALS, WRITTEN_OUT, Told
-from bench_runner.typed_numbers import percent
+from tools.fit.accuracy_words import FORETOLD, LATER_TIMES
+from tools.fit.card_ratios import Ratio
+from tools.fit.cross_validate import project
+from tools.fit.told_widths import EVERY, GOALS, WRITTEN_OUT, Told
 
 PAPER_MUST = {"one cell": 0.07, "a whole model": 0.11, "a whole GPU type": 0.10}
 TRUTH_MUST = {"one cell": 0.07, "a whole source": 0.15, "our own stack, a GPU left out": 0.10}

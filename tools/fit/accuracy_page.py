@@ -1,4 +1,4 @@
-"""`python -m advisor.prediction.fit.accuracy_page [--out FILE]` writes how good predictions are.
+"""`python -m tools.fit.accuracy_page [--out FILE]` writes how good predictions are.
 
 Cross-validates everything, so it takes some minutes. docs/prediction.md is what it wrote
 last; a test says when the evidence has moved on.
@@ -18,16 +18,19 @@ from pathlib import Path
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 
-from advisor.prediction.fit.accuracy_chance import DRAWS  # noqa: E402
-from advisor.prediction.fit.accuracy_cuts import Cuts, cuts_of, own_of  # noqa: E402
-from advisor.prediction.fit.accuracy_goals import (  # noqa: E402
+from advisor.prediction.observed_times import Observation  # noqa: E402
+from advisor.prediction.physics.chip import gpu_type  # noqa: E402
+from bench_runner.typed_numbers import percent  # noqa: E402
+from tools.fit.accuracy_chance import DRAWS  # noqa: E402
+from tools.fit.accuracy_cuts import Cuts, cuts_of, own_of  # noqa: E402
+from tools.fit.accuracy_goals import (  # noqa: E402
     PAPER_MUST,
     RATIO_MUST,
     TRUTH_MUST,
     goal_table,
     summary,
 )
-from advisor.prediction.fit.accuracy_groups import (  # noqa: E402
+from tools.fit.accuracy_groups import (  # noqa: E402
     Group,
     beaten_list,
     cut_table,
@@ -35,13 +38,13 @@ from advisor.prediction.fit.accuracy_groups import (  # noqa: E402
     held_words,
     rare_list,
 )
-from advisor.prediction.fit.accuracy_lists import CHOSEN, NOT_TAKEN, TRIED, listed  # noqa: E402
-from advisor.prediction.fit.accuracy_memory import (  # noqa: E402
+from tools.fit.accuracy_lists import CHOSEN, NOT_TAKEN, TRIED, listed  # noqa: E402
+from tools.fit.accuracy_memory import (  # noqa: E402
     analytic_table,
     verdict_table,
     verdicts_of,
 )
-from advisor.prediction.fit.accuracy_tables import (  # noqa: E402
+from tools.fit.accuracy_tables import (  # noqa: E402
     bert_table,
     compared_table,
     grouped,
@@ -52,7 +55,7 @@ from advisor.prediction.fit.accuracy_tables import (  # noqa: E402
     ratio_table,
     width_table,
 )
-from advisor.prediction.fit.accuracy_words import (  # noqa: E402
+from tools.fit.accuracy_words import (  # noqa: E402
     BETTER_GUESSES,
     BEYOND_GOAL,
     BOUND,
@@ -67,22 +70,17 @@ from advisor.prediction.fit.accuracy_words import (  # noqa: E402
     READING,
     SIMULATED,
 )
-from advisor.prediction.fit.cross_validate import project  # noqa: E402
-from advisor.prediction.fit.fit import Posterior, fit_posterior  # noqa: E402
-from advisor.prediction.fit.fitted_from import fingerprint, kept_of  # noqa: E402
-from advisor.prediction.fit.observations import Observation  # noqa: E402
-from advisor.prediction.fit.shipped_evidence import load_evidence  # noqa: E402
-from advisor.prediction.fit.told_widths import told_table, told_widths  # noqa: E402
-from advisor.prediction.fit.training_limits import as_table  # noqa: E402
-from advisor.prediction.physics.chip import gpu_type  # noqa: E402
-from bench_runner.typed_numbers import percent  # noqa: E402
+from tools.fit.cross_validate import project  # noqa: E402
+from tools.fit.fit import Posterior, fit_posterior  # noqa: E402
+from tools.fit.fitted_from import fingerprint, kept_of  # noqa: E402
+from tools.fit.shipped_evidence import load_evidence  # noqa: E402
+from tools.fit.told_widths import told_table, told_widths  # noqa: E402
+from tools.fit.training_limits import as_table  # noqa: E402
 
 
 def main() -> int:
     """Print the report, or write it to a file."""
-    parser = argparse.ArgumentParser(
-        prog="python -m advisor.prediction.fit.accuracy_page", description=__doc__
-    )
+    parser = argparse.ArgumentParser(prog="python -m tools.fit.accuracy_page", description=__doc__)
     parser.add_argument("--out", type=Path, metavar="FILE", help="write it there instead")
     parser.add_argument("--jobs", type=int, default=2, metavar="N", help="processes (default: 2)")
     options = parser.parse_args()
@@ -108,7 +106,7 @@ def page(observations: Sequence[Observation], whole: Posterior, cuts: Cuts, plai
     shares = (percent(whole.highest_share), percent(whole.highest_native_share))
     parts = [
         "# How good the predictions are",
-        "Written by `python -m advisor.prediction.fit.accuracy_page --out docs/prediction.md`; "
+        "Written by `python -m tools.fit.accuracy_page --out docs/prediction.md`; "
         "it takes some minutes. "
         f"Evidence: {timed} measured times, fit {fingerprint(observations)}.",
         "## What to make of a prediction",

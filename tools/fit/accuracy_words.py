@@ -173,7 +173,7 @@ FORETOLD = {
 
 LATER = """The hardest test: times that were taken after a fit was made. *As it was* is that fit
 with the program of its day. *Without them* is a fit with today's rules and physics from which they
-are left out together (`python -m advisor.prediction.fit.later_times DAY`)."""
+are left out together (`python -m tools.fit.later_times DAY`)."""
 
 LATER_TABLE = """
 | times | fit | typical error | intervals that hold | |

@@ -7,14 +7,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from advisor.prediction.fit.observations import NATIVE, Observation, option_of
 from advisor.prediction.model.targets import Run, target_of_timm
 from advisor.prediction.model.workload import Workload, labelled_alone, workload_of
+from advisor.prediction.observed_times import Observation, option_of
 from advisor.prediction.physics.chip import Chip
 from advisor.prediction.physics.memory import NAIVE, Option
 from bench_runner.models.recipe_model import ModelSource
 from bench_runner.recipes import PRECISIONS, Recipe, Support, Training
 from bench_runner.records import SHARDINGS, Settings, one_of
+from tools.fit.log_step import NATIVE
 
 EVIDENCE_FOLDER = Path(__file__).parent / "evidence"
 MOST_ROUNDING = 0.03

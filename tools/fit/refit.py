@@ -1,4 +1,4 @@
-"""`python -m advisor.prediction.fit.refit` fits the evidence anew and writes fitted.json.
+"""`python -m tools.fit.refit` fits the evidence anew and writes fitted.json.
 
 It takes half a minute; a test says when it is due.
 """
@@ -16,8 +16,8 @@ from advisor.prediction.shipped_predictions import FITTED  # noqa: E402
 
 def refit() -> Fitted:
     """Fit the shipped evidence anew and write fitted.json."""
-    from advisor.prediction.fit.fitted_from import fitted_from
-    from advisor.prediction.fit.shipped_evidence import load_evidence
+    from tools.fit.fitted_from import fitted_from
+    from tools.fit.shipped_evidence import load_evidence
 
     fitted = fitted_from(load_evidence())
     FITTED.write_text(fitted.to_json() + "\n", encoding="utf-8")

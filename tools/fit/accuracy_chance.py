@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from advisor.prediction.distance import FARTHEST, chip_distance, model_distances, reach_of
-from advisor.prediction.fit.calibrate import widening
-from advisor.prediction.fit.fit import Posterior
-from advisor.prediction.fit.observations import REFERENCE, Observation
 from advisor.prediction.intervals import NORMAL_90
+from advisor.prediction.observed_times import REFERENCE, Observation
 from advisor.prediction.physics.chip import gpu_type
+from tools.fit.calibrate import widening
+from tools.fit.fit import Posterior
 
 if TYPE_CHECKING:
     import numpy as np

@@ -11,11 +11,11 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from advisor.prediction.fit.compare_machines import half_widths
-from advisor.prediction.fit.cross_validate import is_truth
-from advisor.prediction.fit.fit import Posterior
-from advisor.prediction.fit.observations import Observation
+from advisor.prediction.observed_times import Observation
 from advisor.prediction.physics.chip import gpu_type
+from tools.fit.compare_machines import half_widths
+from tools.fit.cross_validate import is_truth
+from tools.fit.fit import Posterior
 
 REFERENCES = ("A100", "H100")
 """What cards are held against: the first of them that the same source measured."""

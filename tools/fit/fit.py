@@ -12,20 +12,21 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from advisor.prediction.distance import reach_of
-from advisor.prediction.fit.calibrate import Calibration, calibrate, widening
-from advisor.prediction.fit.fit_memory import fit_costs
-from advisor.prediction.fit.log_step import Mean, highest_share
-from advisor.prediction.fit.observations import NATIVE, PAPER, Observation
-from advisor.prediction.fit.random_effects import (
+from advisor.prediction.intervals import MOST, Tail
+from advisor.prediction.observed_times import PAPER, Observation
+from advisor.prediction.physics.factors import FACTORS, starts
+from advisor.prediction.physics.memory import MemoryCosts
+from tools.fit.calibrate import Calibration, calibrate, widening
+from tools.fit.fit_memory import fit_costs
+from tools.fit.log_step import NATIVE, Mean, highest_measured_share
+from tools.fit.random_effects import (
     KINDS,
     NOISES,
     exchange_shares,
     noise_groups,
     shared_matrices,
 )
-from advisor.prediction.intervals import MOST, Tail, dofs_of, half_width
-from advisor.prediction.physics.factors import FACTORS, starts
-from advisor.prediction.physics.memory import MemoryCosts
+from tools.fit.tails import dofs_of, half_width
 
 if TYPE_CHECKING:
     import numpy as np
@@ -235,8 +236,8 @@ def _posterior(
         jacobian,
         spread,
         calibration,
-        highest_share(timed) or 1.0,
-        highest_share(timed, native=True) or 1.0,
+        highest_measured_share(timed) or 1.0,
+        highest_measured_share(timed, native=True) or 1.0,
     )
 
 

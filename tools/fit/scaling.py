@@ -1,7 +1,7 @@
 """How training slows down over several machines: the fit of `advisor.ranking.fabric`, and its page.
 
-    python -m advisor.prediction.fit.scaling                           writes ranking/scaling.json
-    python -m advisor.prediction.fit.scaling --out docs/scaling.md     the same, and the page
+    python -m tools.fit.scaling                           writes ranking/scaling.json
+    python -m tools.fit.scaling --out docs/scaling.md     the same, and the page
 
 A row of `evidence/nodes.csv` is one published pair: a speed on several machines and that on fewer
 GPUs, for the same software and the same work a GPU. Their ratio is the loss of scaling. Every
@@ -21,7 +21,6 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from advisor.files import write_whole
-from advisor.prediction.fit.public_speeds import EVIDENCE_FOLDER
 from advisor.ranking.fabric import (
     FABRICS,
     KEPT,
@@ -35,6 +34,7 @@ from advisor.ranking.fabric import (
     wire_s,
 )
 from bench_runner.typed_numbers import percent
+from tools.fit.public_speeds import EVIDENCE_FOLDER
 
 LEAST_LOSS = 0.005
 """A loss that is smaller is printed as nothing: below it rows say no more than "hardly any"."""
@@ -223,9 +223,9 @@ def page(pairs: Sequence[Pair], scaling: Scaling) -> str:
     lines = [
         "# Over several machines",
         "",
-        "Written by `python -m advisor.prediction.fit.scaling --out docs/scaling.md` from "
+        "Written by `python -m tools.fit.scaling --out docs/scaling.md` from "
         f"{scaling.rows} published pairs of {scaling.sources} sources "
-        "(`advisor/prediction/fit/evidence/nodes.csv`).",
+        "(`tools/fit/evidence/nodes.csv`).",
         "",
         "N machines take 1/N of one machine's time, and then:",
         f"- {percent(scaling.wait, 1)} more for each doubling: machines wait for each other,",

@@ -6,14 +6,14 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from advisor.prediction.fit.observations import REFERENCE
-from advisor.prediction.fit.shipped_evidence import chips_by_name, load_evidence
 from advisor.prediction.fitted import Fitted, effect_name, known_models, model_effect
 from advisor.prediction.model.workload import Workload, workload_of
+from advisor.prediction.observed_times import REFERENCE, chips_by_name
 from advisor.prediction.physics.chip import Chip, board_of
 from advisor.prediction.predict_many import predict_many
 from bench_runner.recipes import load_recipes
 from bench_runner.typed_numbers import percent
+from tools.fit.shipped_evidence import load_evidence
 
 if TYPE_CHECKING:
     import numpy as np

@@ -12,8 +12,8 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from advisor.prediction.fit.observations import PAPER, REFERENCE, Observation
-from advisor.prediction.fitted import KNOWN, LEAN_DECODERS, LEAN_OTHERS, effect_name
+from advisor.prediction.fitted import LEAN_DECODERS, LEAN_OTHERS
+from advisor.prediction.observed_times import PAPER, REFERENCE, Key, Observation
 from advisor.prediction.physics.chip import board_of, gpu_type
 from advisor.prediction.physics.factors import EXCHANGES, NAMES
 from bench_runner.recipes import IMAGE_FAMILIES
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
     Whole = NDArray[np.int64]
-
-Key = tuple[object, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,18 +144,6 @@ NOISES = (
     ("several on a switch", 0.05, 0.7),
 )
 """Scatter of single measurements by who measured what: start and spread of the logarithm."""
-
-
-def effects_of(o: Observation) -> tuple[str, ...]:
-    """The effects that a time of our own stack has, as `Fitted` names them."""
-    kinds = {kind.name: kind for kind in KINDS}
-    keys = [(name, kinds[name].key(o)) for name in KNOWN]
-    return tuple(effect_name(name, *map(str, key)) for name, key in keys if key is not None)
-
-
-def cell(o: Observation) -> Key:
-    """One model on a number of one GPU, all its settings."""
-    return (o.workload.workload_id, o.chip.gpu_id, o.count)
 
 
 def noise_groups(observations: Sequence[Observation]) -> Whole:

@@ -16,15 +16,14 @@ from advisor.prediction.fitted import (
     OWN_STACK,
     VERSION,
     Fitted,
-    Piece,
     Width,
     effect_name,
     lower_triangle,
 )
 
 if TYPE_CHECKING:
-    from advisor.prediction.fit.fit import Posterior
-    from advisor.prediction.fit.observations import Observation
+    from advisor.prediction.observed_times import Observation
+    from tools.fit.fit import Posterior
 
 
 def fingerprint(observations: Sequence[Observation]) -> str:
@@ -36,31 +35,9 @@ def fingerprint(observations: Sequence[Observation]) -> str:
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
 
 
-def pieces_of(observations: Sequence[Observation]) -> set[Piece]:
-    """The cells that were timed."""
-    from advisor.prediction.fit.observations import PAPER, REFERENCE
-    from advisor.prediction.physics.chip import gpu_type
-
-    names = {PAPER: "paper", REFERENCE: "own"}
-    return {
-        Piece(
-            model=o.workload.workload_id,
-            family=o.workload.family,
-            parameters=o.workload.parameters,
-            timm=o.workload.always_fused,
-            half=o.workload.precision != "fp32",
-            gpu=gpu_type(o.chip),
-            count=o.count,
-            by=names.get(o.harness, "others"),
-        )
-        for o in observations
-        if o.step_s is not None
-    }
-
-
 def fitted_from(observations: Sequence[Observation]) -> Fitted:
     """Fit the evidence and keep what predictions need. Loads numpy and scipy."""
-    from advisor.prediction.fit.fit import fit_posterior
+    from tools.fit.fit import fit_posterior
 
     return kept_of(fit_posterior(observations), observations)
 
@@ -73,8 +50,8 @@ def kept_of(posterior: Posterior, observations: Sequence[Observation]) -> Fitted
     """
     import numpy as np
 
-    from advisor.prediction.fit.observations import PAPER, REFERENCE
-    from advisor.prediction.fit.random_effects import KINDS, NOISES, exchange_shares
+    from advisor.prediction.observed_times import PAPER, REFERENCE, pieces_of
+    from tools.fit.random_effects import KINDS, NOISES, exchange_shares
 
     kinds = {kind.name: i for i, kind in enumerate(KINDS)}
     rows = posterior.observations

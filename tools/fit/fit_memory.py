@@ -13,8 +13,9 @@ from dataclasses import fields, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from advisor.prediction.fit.observations import PAPER, Observation
-from advisor.prediction.physics.columns import Columns, WorkloadTable
+from advisor.prediction.observed_steps import columns_of
+from advisor.prediction.observed_times import PAPER, Observation
+from advisor.prediction.physics.columns import Columns
 from advisor.prediction.physics.memory import (
     NAIVE,
     OPTIONS,
@@ -39,15 +40,6 @@ WRONG_VERDICT = 4.0
 LEASH = 0.5
 """Standard deviation of the logarithm of a constant around where it starts."""
 BOUNDS = {"usable": (0.9, 0.985), "fixed_gib": (0.6, 2.0), "buckets": (0.0, 4.0)}
-
-
-def columns_of(observations: Sequence[Observation]) -> Columns:
-    """One row an observation."""
-    import numpy as np
-
-    index = np.arange(len(observations))
-    table = WorkloadTable([o.workload for o in observations], [o.chip for o in observations])
-    return table.columns(index, index, np.array([o.count for o in observations]))
 
 
 def fit_costs(observations: Sequence[Observation]) -> MemoryCosts:

@@ -7,12 +7,12 @@ import statistics
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
-from advisor.prediction.fit.baselines import BASELINES
-from advisor.prediction.fit.card_ratios import Ratio
-from advisor.prediction.fit.compare_machines import Comparison
-from advisor.prediction.fit.cross_validate import Guess
-from advisor.prediction.fit.observations import REFERENCE, Observation
+from advisor.prediction.observed_times import REFERENCE, Observation
 from bench_runner.typed_numbers import percent
+from tools.fit.baselines import BASELINES
+from tools.fit.card_ratios import Ratio
+from tools.fit.compare_machines import Comparison
+from tools.fit.cross_validate import Guess
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from advisor.prediction.fit.accuracy_chance import (
+from advisor.prediction.observed_times import Observation
+from advisor.prediction.physics.chip import gpu_type
+from bench_runner.typed_numbers import percent
+from tools.fit.accuracy_chance import (
     LEAST_HELD,
     MOST_HELD,
     RARE,
@@ -14,11 +17,8 @@ from advisor.prediction.fit.accuracy_chance import (
     chance_of,
     outside_by_chance,
 )
-from advisor.prediction.fit.accuracy_tables import Held, baseline_error, machine_of, median_error
-from advisor.prediction.fit.baselines import BASELINES
-from advisor.prediction.fit.observations import Observation
-from advisor.prediction.physics.chip import gpu_type
-from bench_runner.typed_numbers import percent
+from tools.fit.accuracy_tables import Held, baseline_error, machine_of, median_error
+from tools.fit.baselines import BASELINES
 
 FEWEST = 20
 """Rows of a group from which on it says whether predictions are better than a baseline."""

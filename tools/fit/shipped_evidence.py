@@ -1,0 +1,76 @@
+"""All that ships as observations: the paper, published throughput, this project's own records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from advisor.prediction.fitted import OWN_SOFTWARE
+from advisor.prediction.model.workload import Workload, workload_of
+from advisor.prediction.observed_times import (
+    PAPER,
+    SECONDS_PER_DAY,
+    Observation,
+    chips_by_name,
+    option_of,
+    own_times,
+)
+from advisor.prediction.physics.chip import Chip
+from bench_runner.published import load_published
+from bench_runner.recipes import load_recipes
+from bench_runner.records import Measurement
+from tools.fit.public_speeds import EVIDENCE_FOLDER, from_images, from_throughput
+
+PAPER_SOURCES = ("paper-table1", "paper-table4")
+ROUNDING_SD = 0.29
+"""Standard deviation of a figure rounded to whole days, in days."""
+
+
+def load_evidence() -> tuple[Observation, ...]:
+    """Everything that ships."""
+    recipes = {recipe.recipe_id: recipe for recipe in load_recipes()}
+    workloads = {name: workload_of(recipe) for name, recipe in recipes.items()}
+    chips = chips_by_name()
+    return (
+        *paper_times(load_published(), workloads, chips),
+        *own_times(load_published(), workloads, chips),
+        *from_throughput(EVIDENCE_FOLDER / "throughput.csv", chips),
+        *from_images(EVIDENCE_FOLDER / "images.csv", chips),
+    )
+
+
+def paper_times(
+    records: Iterable[Measurement],
+    workloads: Mapping[str, Workload],
+    chips: Mapping[str, Chip],
+) -> list[Observation]:
+    """The paper's tables: times by its own clock, and what did not fit."""
+    observations = []
+    for record in records:
+        workload, chip = workloads.get(record.recipe_id), chips.get(record.gpu)
+        if workload is None or chip is None or record.status not in ("ok", "infeasible"):
+            continue
+        if record.source_id not in PAPER_SOURCES or record.method == "changes-training":
+            continue
+        days, settings = record.training_days, record.settings
+        searched = None
+        if settings is not None and settings.micro_batch_size is not None:
+            searched = option_of(settings), settings.micro_batch_size
+        observations.append(
+            Observation(
+                observation_id=record.measurement_id,
+                source_id=record.source_id,
+                kind=OWN_SOFTWARE,
+                harness=PAPER,
+                workload=replace(workload, opens=False),  # its transformers wrote no such masks
+                chip=chip,
+                count=record.gpu_count,
+                method="naive" if record.method == "naive" else "optimal",
+                option=None,
+                micro_batch_size=None,
+                step_s=None if days is None else days * SECONDS_PER_DAY / workload.training_steps,
+                rounding=ROUNDING_SD / days if days else 0.0,
+                searched=searched,
+            )
+        )
+    return observations
