@@ -74,7 +74,7 @@ def test_no_form_of_a_report_holds_what_its_names_would_do() -> None:
     from advisor.planning.report.formats import markdown_csv_json
     from advisor.planning.report.formats.pdf import to_typst
     from advisor.planning.report.formats.xlsx import to_xlsx
-    from advisor.planning.report.report import Bullets, Paragraph, Report, ReportTable, Section
+    from advisor.planning.report.report import Report, ReportTable, Section
 
     evil = (
         *EVIL,
@@ -85,8 +85,8 @@ def test_no_form_of_a_report_holds_what_its_names_would_do() -> None:
     )
     names = tuple(" ".join(text.split()) for text in evil)
     blocks = (
-        Paragraph(words=names),
-        Bullets(items=tuple((name,) for name in names)),
+        " ".join(names),
+        names,
         ReportTable(name="Budget", columns=names, rows=(names,)),
     )
     section = Section(title="Request", blocks=blocks)

@@ -15,7 +15,7 @@ from advisor.planning.grant.read_grant import read_grant
 from advisor.planning.planned import Planned
 from advisor.planning.report.asked_amounts import limits_told
 from advisor.planning.report.budget_entries import LINES
-from advisor.planning.report.report import Bullets, joined
+from advisor.planning.report.report import plain_text
 from tests.planning.forms_for_tests import GRANT, TODAY, cautions_of, report_for
 
 
@@ -26,8 +26,8 @@ def told(planned: Planned, **changes: object) -> list[str]:
         if each.title == "Before you send it"
     ]
     (bullets,) = section.blocks
-    assert isinstance(bullets, Bullets)
-    return [joined(words) for words in bullets.items]
+    assert isinstance(bullets, tuple)
+    return list(map(plain_text, bullets))
 
 
 def test_a_form_says_of_known_lines_alone_where_it_is_told() -> None:

@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import date
 from functools import partial
 
 import pytest
+import typst
 
 from advisor.planning.report.formats.pdf import missing_letters, to_typst
-from advisor.planning.report.report import Paragraph, Report, Section
+from advisor.planning.report.report import Report, Section
 
 
 def report_of(text: str) -> Report:
     return Report(
         title="A plan",
         made_on=date(2026, 11, 24),
-        sections=(Section(title="Who", blocks=(Paragraph(words=(text,)),)),),
+        sections=(Section(title="Who", blocks=(text,)),),
         rows=(),
         paper="a4",
     )
 
 
 def test_what_no_font_has_is_told_with_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    own = partial(missing_letters, of_system=False)
-    monkeypatch.setattr("advisor.planning.report.formats.pdf.missing_letters", own)
-    assert own("王小 and 王") == ["王", "小"]
+    own_fonts = partial(typst.query, ignore_system_fonts=True)
+    monkeypatch.setattr(typst, "query", own_fonts)
+    assert missing_letters("王小 and 王") == ["王", "小"]
     source = to_typst(report_of("for 王小"))
     assert "no font for 2 of the letters below (U+738B, U+5C0F)" in source
     assert "Noto Sans CJK" in source
     assert source.index("no font for 2") < source.index("for 王小")
-    assert "no font" not in to_typst(replace(report_of("for Xiaoming Wang")))
+    assert "no font" not in to_typst(report_of("for Xiaoming Wang"))

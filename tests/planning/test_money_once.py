@@ -159,6 +159,7 @@ def test_solver_report_lines_and_years_are_one_sum(
         loaded=changed,
         plan=plan,
         explanation=None,  # type: ignore[arg-type]
+        form=funder_form(funder),
         ledger=ledger,
         book=book,
         costs=costs,
@@ -171,7 +172,7 @@ def test_solver_report_lines_and_years_are_one_sum(
         mine = [e.direct.value + e.indirect.value for e in found if e.year == year]
         assert abs(sum(mine) * 100 - by_solver) <= 2 * len(found), year
     to = InCurrency(material)
-    table = budget_table(material, funder_form(funder), to)
+    table = budget_table(material, to)
     rows = [[c.value for c in row if isinstance(c, Num)] for row in table.rows]
     *each, direct, indirect, total = rows
     if each:

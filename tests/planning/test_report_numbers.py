@@ -189,7 +189,7 @@ def test_sentences_hold_no_number_that_has_no_row(report: Report, planned: Plann
                 left = re.sub(UNEVEN, "", left)  # what was asked, and what is asked instead
                 assert not re.search(r"\d", left), text
                 checked += 1
-    assert checked > 40
+    assert checked > 30
 
 
 def test_cells_of_tables_hold_no_number_that_has_no_row(report: Report, planned: Planned) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from advisor.planning.grant.funder import FunderForm, Limit, LimitOf, funder_form
+from advisor.planning.grant.funder import Limit, LimitOf
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.grant.toml_reader import exact
 from advisor.planning.report.budget import WhoPays, budget_table, who_pays
@@ -16,7 +16,7 @@ from advisor.planning.report.in_currency import InCurrency
 from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.phrases import budget_num, shared_by_year
 from advisor.planning.report.plan_costs import Material, material_of
-from advisor.planning.report.report import Words, joined
+from advisor.planning.report.report import plain_text
 from advisor.planning.sensitivity.explain import Explanation
 from advisor.planning.solver.money.charges import Charge
 from advisor.planning.solver.money.prices import machine_price, paid_price
@@ -65,9 +65,8 @@ def asked_amounts(loaded: Loaded, plan: Plan) -> AskedAmounts:
             rented[r.placed[0].machine_id] += paid(r.charge)
         else:
             electricity += paid(r.charge)
-    form = funder_form(loaded.grant.funder)
-    budget = budget_table(given, form, to)
-    asked = who_pays(given, form, budget, to).asked
+    budget = budget_table(given, to)
+    asked = who_pays(given, budget, to).asked
     *by_year, _ = (cell.value for cell in budget.rows[-1] if isinstance(cell, Num))
     beside = paid_beside(given)
     there = None if loaded.grant.budget_usd is None else budget_num(loaded, given.ledger)
@@ -98,31 +97,31 @@ def _there_by_year(given: Material, to: InCurrency) -> tuple[Decimal, ...] | Non
     return tuple(a.value + b * grant.shared_reach for a, b in zip(own, beside, strict=True))
 
 
-def beyond_limits(given: Material, form: FunderForm, paid: WhoPays, to: InCurrency) -> list[Words]:
+def beyond_limits(given: Material, paid: WhoPays, to: InCurrency) -> list[str]:
     """Each limit of the form that the request is beyond, with the amount that is."""
-    amounts: Mapping[LimitOf, tuple[str, Callable[[], Num | None], str]] = {
-        "asked": ("This request asks for ", lambda: paid.asked, ""),
-        "system": ("The machines cost ", lambda: _system(given, to), " before tax"),
-        "item": ("The dearest machine costs ", lambda: _dearest(given, to), ""),
-        "years": ("This grant is for ", lambda: _years(given), " years"),
+    amounts: Mapping[LimitOf, tuple[str, Callable[[], Num | None]]] = {
+        "asked": ("This request asks for {}", lambda: paid.asked),
+        "system": ("The machines cost {} before tax", lambda: _system(given, to)),
+        "item": ("The dearest machine costs {}", lambda: _dearest(given, to)),
+        "years": ("This grant is for {} years", lambda: _years(given)),
     }
-    found: list[Words] = []
-    for limit in form.limits:
+    found = []
+    for limit in given.form.limits:
         if limit.currency not in (None, given.loaded.grant.currency.code):
             continue
-        begins, amount, ends = amounts[limit.of]
+        words, amount = amounts[limit.of]
         num = amount()
         if num is not None and _is_beyond(limit, num.value):
-            found.append((begins, num, f"{ends}: {limit.says}"))
+            found.append(f"{words.format(num)}: {limit.says}")
     return found
 
 
 def limits_told(loaded: Loaded, plan: Plan) -> list[str]:
     """The same as sentences, for who plans."""
-    given, form = material_of(loaded, plan, UNEXPLAINED), funder_form(loaded.grant.funder)
+    given = material_of(loaded, plan, UNEXPLAINED)
     to = InCurrency(given)
-    paid = who_pays(given, form, budget_table(given, form, to), to)
-    return [joined(words) for words in beyond_limits(given, form, paid, to)]
+    paid = who_pays(given, budget_table(given, to), to)
+    return list(map(plain_text, beyond_limits(given, paid, to)))
 
 
 def _is_beyond(limit: Limit, value: Decimal) -> bool:

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
-from advisor.planning.grant.funder import FunderForm
 from advisor.planning.report.budget_entries import LINES, Entry, entries, year_spans
 from advisor.planning.report.in_currency import InCurrency
 from advisor.planning.report.number_ledger import Num
-from advisor.planning.report.phrases import shared_by_year, shared_num
+from advisor.planning.report.phrases import capital, shared_by_year, shared_num
 from advisor.planning.report.plan_costs import Material
 from advisor.planning.report.report import (
     Cell,
     ReportTable,
-    Words,
 )
 from price_catalog.model import OWN_QUOTE
 
@@ -25,27 +22,34 @@ BY_PARTS = ", by parts"
 """In the name of a machine that is put together: how it is priced is said beside its price."""
 
 
-def for_funder(word: Any) -> Any:
-    """Text without those marks; a number as it is."""
-    if not isinstance(word, str):
-        return word
-    return word.replace(f" ({OWN_QUOTE})", "").replace(BY_PARTS, "")
+def for_funder(text: str) -> str:
+    """Text without those marks."""
+    return text.replace(f" ({OWN_QUOTE})", "").replace(BY_PARTS, "")
 
 
-def line_names(given: Material, form: FunderForm) -> dict[str, str]:
+def table_for_funder(table: ReportTable) -> ReportTable:
+    """Each text of a table without them."""
+    rows = (
+        tuple(for_funder(cell) if isinstance(cell, str) else cell for cell in row)
+        for row in table.rows
+    )
+    return replace(table, rows=tuple(rows))
+
+
+def line_names(given: Material) -> dict[str, str]:
     """What each kind of line is called; where a funder pays depreciation the line of equipment
     says whether that is what it holds."""
-    names = {kind: str(getattr(form.lines, kind) or "") for kind in LINES}
-    if form.depreciates:
+    names = {kind: str(getattr(given.form.lines, kind) or "") for kind in LINES}
+    if given.form.depreciates:
         part = given.loaded.problem.rules.life_months is not None
         names["equipment"] += " (depreciation)" if part else " (whole price)"
     return names
 
 
-def budget_table(given: Material, form: FunderForm, to: InCurrency) -> ReportTable:
+def budget_table(given: Material, to: InCurrency) -> ReportTable:
     """A row a line, equipment a row an item; a column an award year."""
-    found: list[Entry] = entries(given)
-    names = line_names(given, form)
+    form, found = given.form, entries(given)
+    names = line_names(given)
     years = range(len(year_spans(given)))
     rows: list[tuple[Cell, ...]] = []
     direct: dict[int, list[Num]] = {year: [] for year in years}
@@ -93,19 +97,17 @@ def budget_table(given: Material, form: FunderForm, to: InCurrency) -> ReportTab
     rows += [
         row(str(form.lines.direct), directs_all),
         row(str(form.lines.indirect), indirect),
-        row(_called_total(given, form), totals),
+        row(_called_total(given), totals),
     ]
-    return ReportTable(
-        name="Budget",
-        columns=(form.name, *(f"year {year + 1}" for year in years), "all years"),
-        rows=tuple(tuple(map(for_funder, row)) for row in rows),
-        total=True,
+    columns = (str(form.name), *(f"year {year + 1}" for year in years), "all years")
+    return table_for_funder(
+        ReportTable(name="Budget", columns=columns, rows=tuple(rows), total=True)
     )
 
 
-def _called_total(given: Material, form: FunderForm) -> str:
+def _called_total(given: Material) -> str:
     """What others pay a part of is not requested as a whole."""
-    name = str(form.lines.total)
+    name = str(given.form.lines.total)
     shared = given.loaded.grant.shared_by is not None
     return "Total cost" if shared and "request" in name.lower() else name
 
@@ -130,9 +132,9 @@ class WhoPays:
     """With what the funder adds by itself to what is asked for."""
 
 
-def who_pays(given: Material, form: FunderForm, budget: ReportTable, to: InCurrency) -> WhoPays:
+def who_pays(given: Material, budget: ReportTable, to: InCurrency) -> WhoPays:
     """Of a budget whose last rows are direct costs, indirect costs and their total."""
-    ledger = given.ledger
+    ledger, form = given.ledger, given.form
     *directs, direct = _nums(budget.rows[-3])
     *_, indirect = _nums(budget.rows[-2])
     *totals, total = _nums(budget.rows[-1])
@@ -249,62 +251,44 @@ def with_payers(budget: ReportTable, paid: WhoPays, by: str | None) -> ReportTab
     return replace(budget, rows=(*budget.rows, *rows), after=len(rows))
 
 
-def note_words(given: Material, paid: WhoPays) -> Words:
+def note_words(given: Material, paid: WhoPays) -> str:
     """Who pays what, for the notes below a budget."""
     by = given.loaded.grant.shared_by
     if not paid.total.value:
-        return ()
+        return ""
     if paid.share is not None and paid.rest is not None:
-        words: list[str | Num] = [" The funder pays ", paid.share, " of the total: ", paid.asked]
-        words.append(". ")
-        if paid.theirs is not None and not paid.rest.value:
-            return (
-                *words,
-                f"{str(by)[:1].upper()}{str(by)[1:]} pays the remainder, ",
-                paid.theirs,
-                ".",
-            )
-        if paid.theirs is not None:
-            words += [f"Of the remainder {by} pays ", paid.theirs, " and the institution "]
-        else:
-            words.append("The institution pays the remainder, ")
-        return (*words, paid.rest, ".")
+        start = f" The funder pays {paid.share} of the total: {paid.asked}. "
+        if paid.theirs is None:
+            return f"{start}The institution pays the remainder, {paid.rest}."
+        if not paid.rest.value:
+            return f"{start}{capital(str(by))} pays the remainder, {paid.theirs}."
+        both = f"{by} pays {paid.theirs} and the institution {paid.rest}"
+        return f"{start}Of the remainder {both}."
     if paid.theirs is None or by is None:
-        return ()
+        return ""
     of = "direct costs" if paid.added is not None else "the total"
-    words = [f" {by[:1].upper()}{by[1:]} pays ", paid.theirs, f" of {of}"]
-    if not paid.asked.value:
-        return (*words, ", and nothing is asked for.")
-    return (*words, ", and ", paid.asked, " is asked for.")
+    asked = f"{paid.asked} is" if paid.asked.value else "nothing is"
+    return f" {capital(by)} pays {paid.theirs} of {of}, and {asked} asked for."
 
 
-def asked_words(given: Material, paid: WhoPays) -> Words:
+def asked_words(given: Material, paid: WhoPays) -> str:
     """How a request begins: what is asked for, and what that is of."""
     by = given.loaded.grant.shared_by
     if paid.share is not None:
-        return (
-            "We ask for ",
-            paid.asked,
-            ", which is ",
-            paid.share,
-            " of the full cost of ",
-            paid.total,
-        )
+        return f"We ask for {paid.asked}, which is {paid.share} of the full cost of {paid.total}"
     if paid.theirs is None or by is None:
-        return ("We ask for ", paid.asked)
-    full, what = paid.total, "full cost"
+        return f"We ask for {paid.asked}"
+    full = f"full cost of {paid.total}"
     if paid.added is not None:
-        full, what = paid.direct, "direct cost"
+        full = f"direct cost of {paid.direct}"
     if not paid.asked.value:
-        return (f"We ask for no money: {by} pays the {what} of ", full)
-    start: Words = ("We ask for ", paid.asked, f", which is the {what} of ", full, " less ")
-    return (*start, paid.theirs, f" that {by} pays")
+        return f"We ask for no money: {by} pays the {full}"
+    return f"We ask for {paid.asked}, which is the {full} less {paid.theirs} that {by} pays"
 
 
-def added_words(form: FunderForm, paid: WhoPays) -> Words:
+def added_words(given: Material, paid: WhoPays) -> str:
     """What the request comes to with what the funder adds by itself."""
     if paid.added is None or paid.added.value == paid.asked.value:
-        return ()
-    name = str(form.lines.indirect)
-    start = f" With the {name[0].lower()}{name[1:]}, which the funder adds, it is "
-    return (start, paid.added, ".")
+        return ""
+    name = str(given.form.lines.indirect)
+    return f" With the {name[0].lower()}{name[1:]}, which the funder adds, it is {paid.added}."

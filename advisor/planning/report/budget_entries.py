@@ -10,7 +10,6 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import get_args
 
-from advisor.planning.grant.funder import funder_form
 from advisor.planning.grant.grant_file import CostKind
 from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.plan_costs import EquipmentCost, Material, RunningCost
@@ -89,7 +88,7 @@ def _bought(given: Material, e: EquipmentCost) -> Iterator[Entry]:
     label = e.machine.label
     none = given.ledger.total([], "nothing")
     if e.machine.in_base is not None:
-        lines = funder_form(given.loaded.grant.funder).lines
+        lines = given.form.lines
         yield Entry(
             line="computer_services" if lines.facility is None else "facility",
             item=label,

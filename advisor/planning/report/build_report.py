@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from advisor.planning.grant.funder import funder_form, paper_of
+from advisor.planning.grant.funder import paper_of
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.report.annex.before_sending import to_check_section
 from advisor.planning.report.annex.cost_sections import asked_of, money_section
 from advisor.planning.report.annex.evidence_sections import (
-    limits_section,
     rules_section,
     sensitivity_section,
     sources_section,
@@ -25,11 +24,9 @@ from advisor.planning.report.budget import WhoPays, budget_table, who_pays
 from advisor.planning.report.budget_entries import paid_beside, year_spans
 from advisor.planning.report.funder.request import funder_sections
 from advisor.planning.report.in_currency import InCurrency
+from advisor.planning.report.phrases import limits
 from advisor.planning.report.plan_costs import Material, material_of
-from advisor.planning.report.report import (
-    Report,
-    ReportTable,
-)
+from advisor.planning.report.report import Report, ReportTable, Section
 from advisor.planning.sensitivity.explain import Explanation
 from advisor.planning.solver.plan import Plan, last_day
 
@@ -39,13 +36,12 @@ def build_report(
 ) -> Report:
     """The whole report. Pictures need matplotlib."""
     given = material_of(loaded, plan, explanation)
-    funder = funder_form(loaded.grant.funder)
     to = InCurrency(given)
-    budget = budget_table(given, funder, to)
-    paid = who_pays(given, funder, budget, to)
-    form = funder_sections(given, funder, to, budget, paid)
+    budget = budget_table(given, to)
+    paid = who_pays(given, budget, to)
+    form = funder_sections(given, to, budget, paid)
     sections = [
-        to_check_section(given, funder, paid, to),
+        to_check_section(given, paid, to),
         question_section(given),
         recommendation_section(given),
         money_section(given),
@@ -54,7 +50,7 @@ def build_report(
         sensitivity_section(given),
         times_section(given, pictures),
         rules_section(given),
-        limits_section(given),
+        Section(title="Limits of the evidence", blocks=(tuple(limits(given)),)),
         sources_section(given),
     ]
     in_it = tuple(map(to.section, sections))
@@ -65,8 +61,8 @@ def build_report(
         sections=in_it,
         rows=tuple(given.ledger.rows),
         form=form,
-        paper=paper_of(funder, loaded.grant.currency.code),
-        decimal_comma=funder.decimal_comma,
+        paper=paper_of(given.form, loaded.grant.currency.code),
+        decimal_comma=given.form.decimal_comma,
         objects=data,
         currency=loaded.grant.currency.code,
         converted=loaded.grant.currency.note,

@@ -8,16 +8,7 @@ from typing import Any
 
 from advisor.planning.report.number_ledger import LedgerRow, Num
 from advisor.planning.report.plan_costs import Material
-from advisor.planning.report.report import (
-    Block,
-    Bullets,
-    Cell,
-    Paragraph,
-    Picture,
-    ReportTable,
-    Section,
-    Words,
-)
+from advisor.planning.report.report import Block, Cell, Picture, Section, words_of
 
 RATES = {"usd-per-hour": 6, "usd-per-kwh": 6}
 """Rates so fine that thousands of hours of them are right to the hundredth."""
@@ -93,9 +84,9 @@ class InCurrency:
         """A number, converted; anything else as it is."""
         return self.num(cell) if isinstance(cell, Num) else cell
 
-    def words(self, words: Words) -> Words:
-        """Each number of a sentence, converted."""
-        return tuple(self.num(word) if isinstance(word, Num) else word for word in words)
+    def text(self, text: str) -> str:
+        """Each number of a text, converted."""
+        return "".join(str(self.cell(word)) for word in words_of(text))
 
     def section(self, section: Section) -> Section:
         """Each number of it."""
@@ -104,23 +95,15 @@ class InCurrency:
     def _block(self, block: Block) -> Block:
         if isinstance(block, Picture):
             return block
-        if isinstance(block, Paragraph):
-            return Paragraph(words=self.words(block.words))
-        if isinstance(block, Bullets):
-            return Bullets(items=tuple(map(self.words, block.items)))
-        if block.as_written:
-            rows = tuple(tuple(map(self._if_stated, row)) for row in block.rows)
-            return replace(block, rows=rows)
-        return replace(block, rows=tuple(tuple(map(self.cell, row)) for row in block.rows))
+        if isinstance(block, str):
+            return self.text(block)
+        if isinstance(block, tuple):
+            return tuple(map(self.text, block))
+        convert = self._if_stated if block.as_written else self.cell
+        return replace(block, rows=tuple(tuple(map(convert, row)) for row in block.rows))
 
     def _if_stated(self, cell: Cell) -> Cell:
         return self.num(cell) if isinstance(cell, Num) and self.is_stated(cell) else cell
-
-    def table(self, table: ReportTable) -> ReportTable:
-        """Each number of it."""
-        found = self._block(table)
-        assert isinstance(found, ReportTable)
-        return found
 
     def objects(self, value: Any) -> Any:
         """Each number of objects and lists."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -27,6 +28,16 @@ class Num:
     """The row that it comes from, from 1."""
     estimate: bool = False
     """Whether it is shown with as many digits as an estimate is worth; its row has them all."""
+
+    def __str__(self) -> str:
+        """A mark that stands for the number in a sentence; forms of a report show it as they do."""
+        return (
+            f"\ue000{self.value}\ue001{self.unit}\ue001{self.row}\ue001{'~' * self.estimate}\ue002"
+        )
+
+
+MARKED = re.compile("\ue000([^\ue000-\ue002]*)\ue001(.*?)\ue001(\\d+)\ue001(~?)\ue002")
+"""What `Num.__str__` writes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""The sentences of a report: the justification, what binds, and what the evidence cannot say."""
+"""Phrases and numbers that several sections of a report share, and the limits of its evidence."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from advisor.costs.amounts import day_words
 from advisor.planning.grant.candidates.cost_lines import not_asked_for
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.report.number_ledger import Num, NumberLedger
-from advisor.planning.report.plan_costs import CostBook, Costs
-from advisor.planning.report.report import Words
+from advisor.planning.report.plan_costs import Material
 from advisor.planning.sensitivity.changes import Change
 from advisor.planning.sensitivity.explain import Alternative, worse_by
 from advisor.planning.sensitivity.solved_amounts import Finding, Value
@@ -34,6 +33,11 @@ def kind_of_price(kind: str) -> str:
     return KINDS_OF_PRICE.get(kind, kind.replace("-", " "))
 
 
+def capital(text: str) -> str:
+    """The text with a capital at its beginning."""
+    return f"{text[:1].upper()}{text[1:]}"
+
+
 def listed(names: Iterable[str]) -> str:
     """``A, B and C``; with semicolons where the names have commas."""
     every = list(dict.fromkeys(names))
@@ -41,6 +45,11 @@ def listed(names: Iterable[str]) -> str:
     if len(every) < 2:
         return "".join(every)
     return f"{mark.join(every[:-1])}{end}{every[-1]}"
+
+
+def runs_done(given: Material) -> Num:
+    """Of the plan."""
+    return given.ledger.leaf("plan", given.plan.runs, "runs", "runs done", what="runs")
 
 
 def solve_num(
@@ -58,31 +67,31 @@ def solve_num(
     return ledger.leaf("solve", value, unit, label, change=plain, reads=reads, **origin)
 
 
-def finding_words(ledger: NumberLedger, finding: Finding) -> Words:
+def finding_text(ledger: NumberLedger, finding: Finding) -> str:
     """A finding with its numbers as rows."""
     label = finding.text(lambda _: "an amount")  # in whichever currency
-    return tuple(
+    return "".join(
         word
         if isinstance(word, str)
-        else solve_num(ledger, word.change, word.value, word.unit, label, word.reads)
+        else str(solve_num(ledger, word.change, word.value, word.unit, label, word.reads))
         for word in finding.words
     )
 
 
-def alternative_words(
+def why_not(
     loaded: Loaded, ledger: NumberLedger, plan: Plan, total: Num, other: Alternative
-) -> Words:
-    """Why not, against a plan and its ``total``: a difference is of the two amounts that are shown,
-    in whichever currency they are."""
+) -> str:
+    """What is worse about another plan, against a plan and its ``total``: a difference is of the
+    two amounts that are shown, in whichever currency they are."""
     if other.plan is None:
-        return ("no plan of this kind meets every date",)
+        return "no plan of this kind meets every date"
     change, label = other.change, other.label
     budget = loaded.problem.budget_cents
     if other.over_budget and budget is not None and other.plan.cost_cents > budget:
         of = [cost_of_other(ledger, other), budget_num(loaded, ledger)]
         over = ledger.compute("difference", of, "usd", f"{label}: over the budget")
-        return (over, " over the budget")
-    words: list[str | Num] = []
+        return f"{over} over the budget"
+    found = []
     more = other.plan.cost_cents - plan.cost_cents
     if more:
         two = [cost_of_other(ledger, other), total]
@@ -90,16 +99,16 @@ def alternative_words(
         cost = ledger.compute("difference", of, "usd", f"{label}: difference in cost")
         by = worse_by(loaded.problem, plan, other.plan)
         yet = f", yet dearer {' and '.join(by)}" if by else ""
-        words += [cost, " more" if more > 0 else f" less{yet}"]
+        found.append(f"{cost} more" if more > 0 else f"{cost} less{yet}")
     left = other.plan.runs - plan.runs
     if left < 0:
         fewer = solve_num(ledger, change, -left, "runs", f"{label}: fewer runs", "fewer-runs")
-        words += [", " if words else "", fewer, " fewer"]
+        found.append(f"{fewer} fewer")
     later = round(other.plan.finish_day - plan.finish_day)
     if later > 0:
         days = solve_num(ledger, change, later, "days", f"{label}: later", "later")
-        words += [", " if words else "", "done ", days, " later"]
-    return tuple(words) or ("as good by this measure",)
+        found.append(f"done {days} later")
+    return ", ".join(found) or "as good by this measure"
 
 
 def cost_of_other(ledger: NumberLedger, other: Alternative) -> Num:
@@ -161,109 +170,88 @@ def used_times(loaded: Loaded, plan: Plan) -> list[tuple[str, str, RunTime]]:
     return sorted(found.values(), key=lambda each: (each[0], each[1]))
 
 
-def _how_runs_lie(book: CostBook) -> list[str]:
-    """What a run may take, and when machines are ordered."""
-    grant = book.loaded.grant
-    runs = "A run takes one whole machine"
-    if grant.share_gpus:
-        runs = "A run takes a whole machine or some of its GPUs; those beside it do not slow it"
-    if grant.network_gbit is not None:
-        runs += ", or two machines, by a predicted scaling"
-    days = "on the first day of a year of the grant"
-    if grant.order_on is not None:
-        days = "on the days that the grant names"
-    elif grant.order_every_months != 12:
-        every = {1: "month", 3: "quarter", 6: "half-year"}[grant.order_every_months]
-        days = f"on the first day of a {every}"
-    return [
-        f"{runs}. Runs pause at a checkpoint when a later one is due sooner.",
-        f"Machines are ordered {days}.",
-    ]
-
-
-def times_words(number: Num, whole: Num, one: str, more: str) -> Words:
+def count_of_times(number: Num, whole: Num, one: str, more: str) -> str:
     """How many of the training times are something, as a person counts."""
     if number.value == whole.value == 1:
-        return (f"The training time is{one}",)
+        return f"The training time is {one}"
     if number.value == whole.value == 2:
-        return (f"Both training times are{more}",)
+        return f"Both training times are {more}"
     if number.value == whole.value:
-        return ("All ", number, f" training times are{more}")
-    told = f"is{one}" if number.value == 1 else f"are{more}"
-    return (number, " of ", whole, f" training times {told}")
-
-
-def _uneven(loaded: Loaded, plan: Plan) -> list[str]:
-    """Which of the plan's runs are timed with another batch, as their GPUs share it."""
-    options = loaded.problem.options()
-    models = {e.experiment_id: e.model for e in loaded.problem.experiments}
-    pairs = {(models[p.experiment_id], options[p.machine_id].gpu_count) for p in plan.placed}
-    told = (
-        (loaded.models[model].name, uneven_words(loaded.models[model], count))
-        for model, count in sorted(pairs)
+        return f"All {number} training times are {more}"
+    return (
+        f"{number} of {whole} training times {f'is {one}' if number.value == 1 else f'are {more}'}"
     )
-    return [f"{name}: {words}" for name, words in told if words is not None]
 
 
-def limits(book: CostBook, plan: Plan, costs: Costs) -> list[Words]:
+def limits(given: Material) -> list[str]:
     """What the evidence cannot say, counted from the rows that are used."""
-    loaded, ledger = book.loaded, book.ledger
-    found: list[Words] = []
-    times = used_times(loaded, plan)
+    loaded, book, grant = given.loaded, given.book, given.loaded.grant
+    times = used_times(loaded, given.plan)
     unsure = [t for t in times if t[2].timing != "synchronised" and t[2].basis == "measured"]
     doubtful = [t for t in times if t[2].verdict == "doubtful"]
     predicted = [t for t in times if t[2].basis == "predicted"]
 
     def counted(rows: Sequence[tuple[str, str, RunTime]], label: str) -> Num:
-        nums = [book.time(t, f"{m} on {o}") for m, o, t in rows]
-        unique = list({num.row: num for num in nums}.values())
-        return ledger.compute("count", unique, "times", label)
+        nums = {book.time(t, f"{m} on {o}").row: book.time(t, f"{m} on {o}") for m, o, t in rows}
+        return given.ledger.compute("count", list(nums.values()), "times", label)
 
     whole = counted(times, "training times used")
+    found = []
     if unsure:
+        number = counted(unsure, "times measured without synchronising")
         found.append(
-            (
-                counted(unsure, "times measured without synchronising"),
-                " of ",
-                whole,
-                " training times used were measured without waiting for the GPU, so that they "
-                "can be too short. Measure with advisor bench before the order.",
-            )
+            f"{number} of {whole} training times used were measured without waiting for the GPU, "
+            "so that they can be too short. Measure with advisor bench before the order."
         )
     if doubtful:
-        number = counted(doubtful, "doubtful times")
         one, more = (
-            f" doubtful: {they} a share of the GPU's peak that hardly any training reaches."
+            f"doubtful: {they} a share of the GPU's peak that hardly any training reaches."
             for they in ("it implies", "they imply")
         )
-        found.append(times_words(number, whole, one, more))
+        found.append(count_of_times(counted(doubtful, "doubtful times"), whole, one, more))
     if predicted:
-        number = counted(predicted, "predicted times")
-        one = " a prediction, not a measurement; its interval is in the table."
-        more = " predictions, not measurements; their intervals are in the table."
-        found.append(times_words(number, whole, one, more))
-    found += [(f"{words}.",) for words in _uneven(loaded, plan)]
-    days = [each.line.quoted_on for e in costs.equipment for each in e.lines]
+        one = "a prediction, not a measurement; its interval is in the table."
+        more = "predictions, not measurements; their intervals are in the table."
+        found.append(count_of_times(counted(predicted, "predicted times"), whole, one, more))
+    options = loaded.problem.options()
+    pairs = {
+        (book.experiments[p.experiment_id].model, options[p.machine_id].gpu_count)
+        for p in given.plan.placed
+    }
+    for model, count in sorted(pairs):
+        # Timed with another batch, as the GPUs share it.
+        if (uneven := uneven_words(loaded.models[model], count)) is not None:
+            found.append(f"{loaded.models[model].name}: {uneven}.")
+    days = [each.line.quoted_on for e in given.costs.equipment for each in e.lines]
     if days:
+        oldest = day_words(min(days))
+        found.append(f"The oldest quote is of {oldest}; ask for a new one before the order.")
+    runs = "A run takes one whole machine"
+    if grant.share_gpus:
+        runs = "A run takes a whole machine or some of its GPUs; those beside it do not slow it"
+    if grant.network_gbit is not None:
+        runs += ", or two machines, by a predicted scaling"
+    found.append(f"{runs}. Runs pause at a checkpoint when a later one is due sooner.")
+    ordered = "on the first day of a year of the grant"
+    if grant.order_on is not None:
+        ordered = "on the days that the grant names"
+    elif grant.order_every_months != 12:
+        every = {1: "month", 3: "quarter", 6: "half-year"}[grant.order_every_months]
+        ordered = f"on the first day of a {every}"
+    found.append(f"Machines are ordered {ordered}.")
+    if any(e.machine.upgrade_of is not None for e in given.costs.equipment):
         found.append(
-            (f"The oldest quote is of {day_words(min(days))}; ask for a new one before the order.",)
+            "That the added GPUs fit (slots, power, cooling) is the grant's own word; the machine "
+            "trains until they are there."
         )
-    found += [(words,) for words in _how_runs_lie(book)]
-    if any(e.machine.upgrade_of is not None for e in costs.equipment):
+    if any(r.rented for r in given.costs.running):
         found.append(
-            (
-                "That the added GPUs fit (slots, power, cooling) is the grant's own word; the "
-                "machine trains until they are there.",
-            )
+            "Rented instances are taken to be there when they are wanted, at the listed price."
         )
-    if any(r.rented for r in costs.running):
-        found.append(
-            ("Rented instances are taken to be there when they are wanted, at the listed price.",)
-        )
-    missing = not_asked_for(book.loaded.grant)
-    left = [*missing, *([] if book.problem.rules.vat else ["tax"])]
-    left.append("what the machines bring when they are sold")
-    if not book.problem.rules.failures:
-        left.insert(0, "failures")
-    found.append((f"Not counted: {', '.join(left)}.",))
-    return found
+    left = [
+        *["failures"] * (not book.problem.rules.failures),
+        *not_asked_for(grant),
+        *["tax"] * (not book.problem.rules.vat),
+        "what the machines bring when they are sold",
+    ]
+    return [*found, f"Not counted: {', '.join(left)}."]

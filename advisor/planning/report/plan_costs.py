@@ -7,6 +7,7 @@ from datetime import date, timedelta
 from decimal import Decimal
 from itertools import pairwise
 
+from advisor.planning.grant.funder import FunderForm, funder_form
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.report.number_ledger import Num, NumberLedger
 from advisor.planning.sensitivity.explain import Explanation
@@ -117,6 +118,24 @@ class CostBook:
     def time(self, time: RunTime, label: str) -> Num:
         """Days of one run, from its measurement."""
         return run_days(self.ledger, time, label)
+
+    def time_ends(self, time: RunTime, label: str) -> tuple[Num | None, Num | None]:
+        """The least and the most days that a run should take; None where they are not known."""
+
+        def end(value: float | None, least: str, column: str) -> Num | None:
+            if value is None:
+                return None
+            origin = {"measurement_id": time.measurement_id, "column": column}
+            return self.ledger.leaf("time", value, "days", f"{least} days, {label}", **origin)
+
+        return (
+            end(time.days_low, "least", "training_days_low"),
+            end(time.days_high, "most", "training_days_high"),
+        )
+
+    def model_of(self, placed: Placed) -> str:
+        """The recipe that a run trains."""
+        return self.experiments[placed.experiment_id].model
 
     def day(self, days: float) -> date:
         """A day of the plan on the calendar."""
@@ -355,6 +374,7 @@ class Material:
     loaded: Loaded
     plan: Plan
     explanation: Explanation
+    form: FunderForm
     ledger: NumberLedger
     book: CostBook
     costs: Costs
@@ -380,6 +400,7 @@ def material_of(loaded: Loaded, plan: Plan, explanation: Explanation) -> Materia
         loaded=loaded,
         plan=plan,
         explanation=explanation,
+        form=funder_form(loaded.grant.funder),
         ledger=ledger,
         book=book,
         costs=book.costs(plan),

@@ -10,26 +10,11 @@ from typing import Any
 
 from advisor.costs.amounts import usd_and_cents
 from advisor.planning.grant.funder import Paper
-from advisor.planning.report.number_ledger import LedgerRow, Num
+from advisor.planning.report.number_ledger import MARKED, LedgerRow, Num
 from advisor.planning.sensitivity.solved_amounts import number_words
 
 Cell = str | Num | None
 """None is shown as "no data"."""
-Words = tuple[str | Num, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Paragraph:
-    """Running text."""
-
-    words: Words
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bullets:
-    """A list."""
-
-    items: tuple[Words, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +85,8 @@ class Picture:
     svg: str
 
 
-Block = Paragraph | Bullets | ReportTable | Picture
+Block = str | tuple[str, ...] | ReportTable | Picture
+"""A paragraph, a list, a table or a picture. Numbers stand in text as `Num.__str__` marks them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,6 +124,10 @@ class Report:
         sections = (*self.form, *self.sections)
         return [b for s in sections for b in s.blocks if isinstance(b, ReportTable)]
 
+    def pictures(self) -> list[Picture]:
+        """Every picture, in order."""
+        return [b for s in self.sections for b in s.blocks if isinstance(b, Picture)]
+
     def parts(self) -> tuple[Report, Report]:
         """What the funder reads, without marks, and the annex."""
         funder = replace(self, sections=self.form, rows=(), form=())
@@ -155,6 +145,18 @@ def shown(cell: Cell) -> str:
     return number_words(value, cell.unit)
 
 
-def joined(words: Words) -> str:
-    """Words as plain text, without their rows."""
-    return "".join(shown(word) for word in words)
+def words_of(text: str) -> list[str | Num]:
+    """A text, parted into plain words and the numbers that are marked in it."""
+    *parts, last = MARKED.split(text)
+    found: list[str | Num] = []
+    for at in range(0, len(parts), 5):
+        before, value, unit, row, estimate = parts[at : at + 5]
+        found += [before] if before else []
+        number = Num(value=Decimal(value), unit=unit, row=int(row), estimate=bool(estimate))
+        found.append(number)
+    return [*found, last] if last else found
+
+
+def plain_text(text: str) -> str:
+    """A text as a person reads it, without the rows of its numbers."""
+    return "".join(map(shown, words_of(text)))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from advisor.costs.amounts import age_words, day_words
 from advisor.planning.grant.cautions import told
-from advisor.planning.grant.funder import FunderForm
 from advisor.planning.grant.problem_of_grant import STALE_DAYS
 from advisor.planning.report.asked_amounts import beyond_limits
 from advisor.planning.report.budget import WhoPays
@@ -13,7 +12,7 @@ from advisor.planning.report.funder.computing_hours import not_bought, not_rente
 from advisor.planning.report.in_currency import InCurrency
 from advisor.planning.report.phrases import cost_of_other, listed
 from advisor.planning.report.plan_costs import Material
-from advisor.planning.report.report import Bullets, Section, Words
+from advisor.planning.report.report import Section
 from advisor.planning.solver.money.charges import purchase_charge
 from advisor.planning.solver.problem import Machine
 from advisor.ranking.named_prices import ABOUT
@@ -70,7 +69,7 @@ def _not_compared(given: Material) -> list[str]:
     return found
 
 
-def _bought_at_once(given: Material) -> list[Words]:
+def _bought_at_once(given: Material) -> list[str]:
     """What the machines would cost from the first order on: where depreciation is paid, the
     cheapest plan buys late, and has them for few months."""
     problem, ledger = given.loaded.problem, given.ledger
@@ -88,18 +87,17 @@ def _bought_at_once(given: Material) -> list[Words]:
     extra = ledger.total(more, "machines ordered at first: more")
     if extra.value <= 0:
         return []
-    begins = f"Bought on {day_words(given.book.day(first))} instead, "
+    what, it, its = "the machines that this plan buys later cost", "they are", "their"
     if len(late) == 1 and late[0].count.value == 1:
         label = late[0].machine.label
-        does = f"{'' if label[:1].isdigit() else 'the '}{label} costs "
-        why = "it is charged for more months of its life, and less is left for others to pay."
-    else:
-        does = "the machines that this plan buys later cost "
-        why = "they are charged for more months of their life, and less is left for others to pay."
-    return [(begins + does, extra, f" more, overhead included: {why}")]
+        what, it, its = f"{'' if label[:1].isdigit() else 'the '}{label} costs", "it is", "its"
+    return [
+        f"Bought on {day_words(given.book.day(first))} instead, {what} {extra} more, overhead "
+        f"included: {it} charged for more months of {its} life, and less is left for others to pay."
+    ]
 
 
-def _quoted_instead(given: Material) -> list[Words]:
+def _quoted_instead(given: Material) -> list[str]:
     """Where a machine is bought at a sum that nobody quoted, the nearest plan at prices that its
     sellers ask."""
     if not any(_nobody_quoted(e.machine) for e in given.costs.equipment):
@@ -119,21 +117,18 @@ def _quoted_instead(given: Material) -> list[Words]:
         return []
     other, plan = min(near, key=lambda each: each[1].cost_cents)
     both = [cost_of_other(given.ledger, other), given.costs.total]
-    words = f"{other.label}: difference in cost"
-    more = given.ledger.compute("difference", both, "usd", words)
+    more = given.ledger.compute("difference", both, "usd", f"{other.label}: difference in cost")
     labels = listed(given.book.machines[p.machine_id].label for p in plan.purchases)
-    return [
-        ("For ", more, f" more the whole plan is at prices that sellers ask: it buys {labels}.")
-    ]
+    return [f"For {more} more the whole plan is at prices that sellers ask: it buys {labels}."]
 
 
 def _nobody_quoted(machine: Machine) -> bool:
     return any(line.quote_kind in ("parts-list", "secondary") for line in machine.lines)
 
 
-def _of_this(given: Material, form: FunderForm) -> list[str]:
+def _of_this(given: Material) -> list[str]:
     """What the funder asks of such a request: of machines where some are bought."""
-    grant = given.loaded.grant
+    grant, form = given.loaded.grant, given.form
     has: set[str] = {entry.line for entry in entries(given) if entry.direct.value}
     has |= {"owned"} if grant.owned else set()
     has |= {"tax"} if grant.vat else set()
@@ -156,22 +151,23 @@ def _rented(given: Material) -> list[str]:
     return [r.placed[0].machine_id for r in given.costs.running if r.charge.direct.value]
 
 
-def to_check_section(given: Material, form: FunderForm, paid: WhoPays, to: InCurrency) -> Section:
+def to_check_section(given: Material, paid: WhoPays, to: InCurrency) -> Section:
     """For the lab, not for the funder: what to look at before the form is sent."""
-    items: list[Words] = [
-        *beyond_limits(given, form, paid, to),
-        *((text,) for text in _of_this(given, form)),
-        *((c.says,) for c in told(given.loaded.grant, given.loaded.problem, given.plan)),
+    form, rules = given.form, given.loaded.problem.rules
+    items = [
+        *beyond_limits(given, paid, to),
+        *_of_this(given),
+        *(each.says for each in told(given.loaded.grant, given.loaded.problem, given.plan)),
     ]
-    if form.depreciates and given.loaded.problem.rules.life_months is None:
+    if form.depreciates and rules.life_months is None:
         whole = (
             "Equipment stands here at its whole price, which this funder pays only where the call "
-            "says so: rules that write machines off count their depreciation instead.",
+            "says so: rules that write machines off count their depreciation instead."
         )
         items.insert(0, whole)
     items += [*_quoted_instead(given), *_bought_at_once(given)]
-    items += [(text,) for text in (*_old_prices(given), *_not_compared(given))]
-    if given.loaded.problem.rules.cost_share and not form.names_cost_share:
+    items += [*_old_prices(given), *_not_compared(given)]
+    if rules.cost_share and not form.names_cost_share:
         by = given.loaded.grant.cost_share_by
-        items.append((f"That {by} pays a part of the machines stands nowhere in what is sent.",))
-    return Section(title="Before you send it", blocks=(Bullets(items=tuple(items)),))
+        items.append(f"That {by} pays a part of the machines stands nowhere in what is sent.")
+    return Section(title="Before you send it", blocks=(tuple(items),))

@@ -9,7 +9,7 @@ from advisor.costs.amounts import age_words, day_words
 from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.phrases import kind_of_price
 from advisor.planning.report.plan_costs import Material
-from advisor.planning.report.report import Block, Cell, Paragraph, ReportTable, Section
+from advisor.planning.report.report import Block, Cell, ReportTable, Section
 from price_catalog.builds import rack_units_of
 
 
@@ -137,17 +137,15 @@ def money_section(given: Material) -> Section:
         )
     blocks.append(_by_year(given))
     if given.loaded.grant.institution.fiscal_year_start != (1, 1):
-        words = (
+        blocks.append(
             "A fiscal year (FY) has the number of the year in which it ends. Amounts are "
-            "counted in the year in which a machine is bought or a run starts.",
+            "counted in the year in which a machine is bought or a run starts."
         )
-        blocks.append(Paragraph(words=words))
     if given.loaded.problem.rules.life_months is not None and given.costs.equipment:
-        words = (
+        blocks.append(
             "Here the depreciation of a machine stands whole in the year of its order; the "
-            "budget has it by the months of each year.",
+            "budget has it by the months of each year."
         )
-        blocks.append(Paragraph(words=words))
     return Section(title="What it costs", blocks=tuple(blocks))
 
 

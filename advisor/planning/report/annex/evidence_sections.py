@@ -7,9 +7,9 @@ from decimal import Decimal
 
 import advisor
 from advisor.costs.amounts import day_words
-from advisor.planning.report.phrases import finding_words, limits, used_times
+from advisor.planning.report.phrases import finding_text, used_times
 from advisor.planning.report.plan_costs import Material
-from advisor.planning.report.report import Block, Bullets, Cell, Paragraph, ReportTable, Section
+from advisor.planning.report.report import Block, Cell, ReportTable, Section
 
 
 def sensitivity_section(given: Material) -> Section:
@@ -25,10 +25,9 @@ def sensitivity_section(given: Material) -> Section:
         ("Worth asking for, cheapest first:", given.explanation.ask, ""),
     ):
         if found:
-            items = tuple(finding_words(given.ledger, finding) for finding in found)
-            blocks += [Paragraph(words=(title,)), Bullets(items=items)]
+            blocks += [title, tuple(finding_text(given.ledger, finding) for finding in found)]
         elif none:
-            blocks.append(Paragraph(words=(none,)))
+            blocks.append(none)
     return Section(title="How firm this is", blocks=tuple(blocks))
 
 
@@ -38,30 +37,14 @@ def times_section(given: Material, pictures: bool) -> Section:
     sources = {each.source_id: each.title for each in given.loaded.snapshot.sources}
     sources["prediction"] = "this program's estimate"
     for model, label, time in used_times(given.loaded, given.plan):
-        low, high = (
-            None
-            if value is None
-            else given.ledger.leaf(
-                "time",
-                value,
-                "days",
-                f"{'least' if column.endswith('low') else 'most'} days, {model} on {label}",
-                measurement_id=time.measurement_id,
-                column=column,
-            )
-            for value, column in (
-                (time.days_low, "training_days_low"),
-                (time.days_high, "training_days_high"),
-            )
-        )
+        days = given.book.time(time, f"{model} on {label}")
         how = {"measured": "published" if time.timing == "unsynchronised" else "measured"}
         rows.append(
             (
                 model,
                 label,
-                given.book.time(time, f"{model} on {label}"),
-                low,
-                high,
+                days,
+                *given.book.time_ends(time, f"{model} on {label}"),
                 how.get(time.basis, time.basis)
                 + ("" if time.basis == "predicted" else f", {time.timing}"),
                 sources.get(time.source_id, time.source_id),
@@ -223,7 +206,7 @@ def rules_section(given: Material) -> Section:
     return Section(
         title="Rules and settings",
         blocks=(
-            Paragraph(words=(by,)),
+            by,
             ReportTable(
                 name="Settings",
                 columns=("setting", "value", "where it comes from"),
@@ -257,12 +240,6 @@ def _allocations(given: Material) -> tuple[ReportTable, ...]:
     )
 
 
-def limits_section(given: Material) -> Section:
-    """What the evidence cannot say."""
-    items = limits(given.book, given.plan, given.costs)
-    return Section(title="Limits of the evidence", blocks=(Bullets(items=tuple(items)),))
-
-
 def sources_section(given: Material) -> Section:
     """Every source that is used, and the versions of what computed this."""
     used = {time.source_id for _, _, time in used_times(given.loaded, given.plan)}
@@ -291,11 +268,7 @@ def sources_section(given: Material) -> Section:
                 columns=("source", "page", "licence", "how it was obtained"),
                 rows=tuple(rows),
             ),
-            Paragraph(
-                words=(
-                    f"Computed with {versions} from {given.loaded.grant.file}, prices "
-                    f"{given.loaded.grant.prices}, {given.loaded.grant.evidence} evidence.",
-                )
-            ),
+            f"Computed with {versions} from {given.loaded.grant.file}, prices "
+            f"{given.loaded.grant.prices}, {given.loaded.grant.evidence} evidence.",
         ),
     )

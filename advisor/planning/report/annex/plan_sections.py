@@ -5,30 +5,22 @@ from __future__ import annotations
 from collections import Counter
 from datetime import date
 from decimal import Decimal
-from typing import Any
 
 from advisor.costs.amounts import day_words
 from advisor.planning.grant.candidates.cost_lines import line_words
 from advisor.planning.grant.candidates.on_sale import unquoted
 from advisor.planning.grant.problem_of_grant import called_by
 from advisor.planning.report.budget_entries import machine_alone
-from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.phrases import (
-    alternative_words,
     budget_num,
+    capital,
     cost_of_other,
+    runs_done,
     solve_num,
+    why_not,
 )
-from advisor.planning.report.plan_costs import Material
-from advisor.planning.report.report import (
-    Block,
-    Bullets,
-    Cell,
-    Paragraph,
-    ReportTable,
-    Section,
-    Words,
-)
+from advisor.planning.report.plan_costs import Material, RunningCost
+from advisor.planning.report.report import Block, Cell, ReportTable, Section
 from advisor.planning.sensitivity.explain import Alternative
 from advisor.planning.solver.plan import Plan, last_day
 from advisor.planning.solver.problem import Machine
@@ -40,86 +32,57 @@ OBJECTIVE_WORDS = {
 }
 
 
-def _budget(given: Material) -> Num | None:
-    if given.loaded.grant.budget_usd is None:
-        return None
-    return budget_num(given.loaded, given.ledger)
-
-
-LIFETIME_WORDS = (
-    "; plans are compared by what their machines lose in value until the end, over a life of ",
-    ", not by what is paid",
-)
-
-
 def question_section(given: Material) -> Section:
     """What was wanted."""
-    grant, problem = given.loaded.grant, given.loaded.problem
-    words: list[str | Num] = [
-        f"Goal: {OBJECTIVE_WORDS[grant.objective]}, over ",
-        given.book.setting("grant.years", grant.years, "years", "years of the grant"),
-        f" {'year' if grant.years == 1 else 'years'} from {day_words(grant.start)} on",
-    ]
-    budget = _budget(given)
-    if budget is not None:
-        words += [", with ", budget]
+    grant, setting = given.loaded.grant, given.book.setting
+    years = setting("grant.years", grant.years, "years", "years of the grant")
+    text = (
+        f"Goal: {OBJECTIVE_WORDS[grant.objective]}, over {years} "
+        f"{'year' if grant.years == 1 else 'years'} from {day_words(grant.start)} on"
+    )
+    if grant.budget_usd is not None:
+        text += f", with {budget_num(given.loaded, given.ledger)}"
     if grant.lifetime_years is not None:
-        life = given.book.setting(
-            "purchases.lifetime_years", grant.lifetime_years, "years", "life of a machine"
+        key, label = "purchases.lifetime_years", "life of a machine"
+        life = setting(key, grant.lifetime_years, "years", label)
+        text += (
+            "; plans are compared by what their machines lose in value until the end, over a life "
+            f"of {life} {'year' if grant.lifetime_years == 1 else 'years'}, not by what is paid"
         )
-        years = " year" if grant.lifetime_years == 1 else " years"
-        words += [LIFETIME_WORDS[0], life, years + LIFETIME_WORDS[1]]
-    words.append(".")
-    rows: list[tuple[Cell, ...]] = [
-        (
-            called_by(wanted, given.loaded.snapshot.model(wanted.model)),
-            given.loaded.snapshot.model(wanted.model).name,
-            given.book.setting(
-                f"experiments[{n}].runs", wanted.runs, "runs", f"{wanted.name}: runs"
-            ),
-            "every year" if wanted.each_year else day_words(wanted.not_before or grant.start),
-            "each year's end" if wanted.each_year else day_words(wanted.by or grant.year_dates[-1]),
-            wanted.who or "not said",
+    rows: list[tuple[Cell, ...]] = []
+    for n, wanted in enumerate(grant.experiments, start=1):
+        model = given.loaded.snapshot.model(wanted.model)
+        since = "every year" if wanted.each_year else day_words(wanted.not_before or grant.start)
+        due = (
+            "each year's end" if wanted.each_year else day_words(wanted.by or grant.year_dates[-1])
         )
-        for n, wanted in enumerate(grant.experiments, start=1)
-    ]
-    blocks: list[Block] = [
-        Paragraph(words=tuple(words)),
-        ReportTable(
-            name="Experiments",
-            columns=("experiment", "model", "runs", "from", "to be done by", "for whom"),
-            rows=tuple(rows),
-        ),
-    ]
+        runs = setting(f"experiments[{n}].runs", wanted.runs, "runs", f"{wanted.name}: runs")
+        name = called_by(wanted, model)
+        rows.append((name, model.name, runs, since, due, wanted.who or "not said"))
+    columns = ("experiment", "model", "runs", "from", "to be done by", "for whom")
+    table = ReportTable(name="Experiments", columns=columns, rows=tuple(rows))
+    blocks: list[Block] = [f"{text}.", table]
     if grant.owned:
-        items: list[Words] = []
+        items = []
         for n, own in enumerate(grant.owned, start=1):
-            label = next(
-                m.label for m in problem.machines if m.machine_id.startswith(f"owned:{n}:")
-            )
-            count = given.book.setting(f"owned[{n}].machines", own.machines, "machines", label)
-            words = [count, f": {label}"]
+            machines = given.loaded.problem.machines
+            label = next(m.label for m in machines if m.machine_id.startswith(f"owned:{n}:"))
+            count = setting(f"owned[{n}].machines", own.machines, "machines", label)
+            item = f"{count}: {label}"
             if own.free_slots:
-                room = given.book.setting(
-                    f"owned[{n}].free_slots", own.free_slots, "GPUs", f"room in {label}"
-                )
-                words += [", with room for ", room, " more in each"]
-            items.append(tuple(words))
-        blocks += [Paragraph(words=("The lab has:",)), Bullets(items=tuple(items))]
+                key = f"owned[{n}].free_slots"
+                room = setting(key, own.free_slots, "GPUs", f"room in {label}")
+                item += f", with room for {room} more in each"
+            items.append(item)
+        blocks += ["The lab has:", tuple(items)]
     if grant.year_budget_usd is not None:
-        nums = [
-            (
-                given.book.setting(f"budget.per_year[{n}]", usd, "usd", f"budget of year {n}"),
-                f" in year {n}",
+        blocks.append(
+            tuple(
+                f"{setting(f'budget.per_year[{n}]', usd, 'usd', f'budget of year {n}')} in year {n}"
+                for n, usd in enumerate(grant.year_budget_usd, start=1)
             )
-            for n, usd in enumerate(grant.year_budget_usd, start=1)
-        ]
-        blocks.append(Bullets(items=tuple(nums)))
+        )
     return Section(title="The question", blocks=tuple(blocks))
-
-
-def _runs(given: Material) -> Num:
-    return given.ledger.leaf("plan", given.plan.runs, "runs", "runs done", what="runs")
 
 
 def _first(machine: Machine) -> str:
@@ -132,53 +95,48 @@ def _first(machine: Machine) -> str:
 
 def recommendation_section(given: Material) -> Section:
     """What to do, and how sure that is."""
-    plan = given.plan
-    items: list[Words] = []
+    plan, ledger = given.plan, given.ledger
+    items = []
     for e in given.costs.equipment:
-        do = "Buy " if e.machine.upgrade_of is None else "Upgrade "
-        bought: list[str | Num] = [do, e.count]
-        bought += [f" on {day_words(e.bought_on)}: {e.machine.label}, "]
-        bought += [machine_alone(given, e).charge.each, " each"]
-        for beside in e.charge.apart:
-            name = line_words(beside.extra.kind, beside.extra.name)
-            bought += [", and ", beside.each, f" for {name}"]
-        items.append((*bought, f".{_first(e.machine)}"))
-    by_label: dict[str, list[Any]] = {}
+        do = "Buy" if e.machine.upgrade_of is None else "Upgrade"
+        each = machine_alone(given, e).charge.each
+        beside = "".join(
+            f", and {b.each} for {line_words(b.extra.kind, b.extra.name)}" for b in e.charge.apart
+        )
+        what = f"{do} {e.count} on {day_words(e.bought_on)}: {e.machine.label}"
+        items.append(f"{what}, {each} each{beside}.{_first(e.machine)}")
+    by_label: dict[str, list[RunningCost]] = {}
     for r in given.costs.running:
         if r.rented:
             by_label.setdefault(r.label, []).append(r)
     granted = {r.label for r in given.loaded.problem.rentals if r.allocation is not None}
     for label, rented in by_label.items():
-        runs = given.ledger.total([r.runs for r in rented], f"runs rented on {label}", "runs")
-        usd = given.ledger.total([r.charge.direct for r in rented], f"rent of {label}")
+        runs = ledger.total([r.runs for r in rented], f"runs rented on {label}", "runs")
+        usd = ledger.total([r.charge.direct for r in rented], f"rent of {label}")
         verb = "Use" if label in granted else "Rent"
-        items.append((f"{verb} {label} for ", runs, ": ", usd, " before overhead."))
+        items.append(f"{verb} {label} for {runs}: {usd} before overhead.")
     if not items and plan.runs:
-        items.append(("Buy nothing and rent nothing: the machines of the lab do it all.",))
+        items.append("Buy nothing and rent nothing: the machines of the lab do it all.")
     for e_id, left in plan.left_out.items():
-        number = given.ledger.leaf(
-            "plan", left, "runs", f"{e_id}: runs left out", experiment_id=e_id, what="left out"
-        )
-        items.append((f"Leave out {given.book.experiments[e_id].name}: ", number, "."))
-    end = given.ledger.leaf(
-        "plan", round(plan.finish_day, 2), "days", "last day of the plan", what="finish"
+        label = f"{e_id}: runs left out"
+        number = ledger.leaf("plan", left, "runs", label, experiment_id=e_id, what="left out")
+        items.append(f"Leave out {given.book.experiments[e_id].name}: {number}.")
+    days = round(plan.finish_day, 2)
+    end = ledger.leaf("plan", days, "days", "last day of the plan", what="finish")
+    overhead = "overhead included" if given.loaded.grant.charges_overhead else "no overhead"
+    text = (
+        f"{runs_done(given)} for {given.costs.total}, {overhead}. The last run ends on "
+        f"{_when(given, plan)}, after {end}. "
     )
-    words: list[str | Num] = [_runs(given), " for ", given.costs.total]
-    words.append(", overhead included" if given.loaded.grant.charges_overhead else ", no overhead")
-    words += [f". The last run ends on {_when(given, plan)}, after ", end, ". "]
     if plan.proven:
-        words.append("No better plan exists under these settings: optimality is proven.")
+        text += "No better plan exists under these settings: optimality is proven."
     elif plan.gap is not None and plan.gap < 1:
-        gap = given.ledger.leaf(
-            "plan", round(plan.gap, 6), "share", "gap to the best bound", what="gap"
-        )
-        words += ["Optimality is not proven: a better plan by up to ", gap, " may exist."]
+        label = "gap to the best bound"
+        gap = ledger.leaf("plan", round(plan.gap, 6), "share", label, what="gap")
+        text += f"Optimality is not proven: a better plan by up to {gap} may exist."
     else:
-        words.append("Optimality is not proven: the time for the search ran out.")
-    return Section(
-        title="Recommendation",
-        blocks=(Paragraph(words=tuple(words)), Bullets(items=tuple(items))),
-    )
+        text += "Optimality is not proven: the time for the search ran out."
+    return Section(title="Recommendation", blocks=(text, tuple(items)))
 
 
 def schedule_section(given: Material, pictures: bool) -> Section:
@@ -226,22 +184,17 @@ def schedule_section(given: Material, pictures: bool) -> Section:
 def alternatives_section(given: Material, pictures: bool, total: Decimal) -> Section:
     """The runners-up with why not."""
     rows: list[tuple[Cell, ...]] = [
-        ("recommended", given.costs.total, _runs(given), _when(given, given.plan))
+        ("recommended", given.costs.total, runs_done(given), _when(given, given.plan))
     ]
-    notes: list[Words] = []
+    notes = []
     for other in given.explanation.alternatives:
         rows.append((other.label, *_figures(given, other)))
-        why = alternative_words(given.loaded, given.ledger, given.plan, given.costs.total, other)
+        why = why_not(given.loaded, given.ledger, given.plan, given.costs.total, other)
         found = "" if other.plan is None or other.proven else ", by the best that was found"
-        notes.append((f"{other.label}: ", *why, f"{found}. ", *_takes(given, other)))
-    blocks: list[Block] = [
-        ReportTable(
-            name="Alternatives",
-            columns=("plan", "cost", "runs", "done by"),
-            rows=tuple(rows),
-        ),
-        Bullets(items=tuple(notes)),
-    ]
+        notes.append(f"{other.label}: {why}{found}. {_takes(given, other)}")
+    columns = ("plan", "cost", "runs", "done by")
+    table = ReportTable(name="Alternatives", columns=columns, rows=tuple(rows))
+    blocks: list[Block] = [table, tuple(notes)]
     if pictures:
         from advisor.planning.report.pictures import draw_alternatives, draw_break_even
 
@@ -265,31 +218,26 @@ def _figures(given: Material, other: Alternative) -> tuple[Cell, Cell, Cell]:
     return cost, runs, _when(given, plan)
 
 
-def _takes(given: Material, other: Alternative) -> Words:
+def _takes(given: Material, other: Alternative) -> str:
     """What another plan buys and rents."""
     plan = other.plan
     if plan is None:
-        return ()
-    words: list[str | Num] = []
+        return ""
+    bought = []
     for p in plan.purchases:
         label = given.book.machines[p.machine_id].label
+        words, origin = f"{other.label}: {label}", {"machine_id": p.machine_id, "order": p.order}
         count = solve_num(
-            given.ledger,
-            other.change,
-            p.count,
-            "machines",
-            f"{other.label}: {label}",
-            "bought",
-            machine_id=p.machine_id,
-            order=p.order,
+            given.ledger, other.change, p.count, "machines", words, "bought", **origin
         )
         day = day_words(given.book.day(given.loaded.problem.orders[p.order]))
-        words += ["; " if words else "It buys ", count, f" ({label}) on {day}"]
+        bought.append(f"{count} ({label}) on {day}")
     hired = [given.book.rentals[name] for name in dict.fromkeys(r.rental_id for r in plan.rented)]
+    parts = [f"it buys {'; '.join(bought)}"] if bought else []
     for verb, labels in (
         ("rents", [r.label for r in hired if r.allocation is None]),
         ("uses", [r.label for r in hired if r.allocation is not None]),
     ):
         if labels:
-            words.append(f"{'; it' if words else 'It'} {verb} {'; '.join(labels)}")
-    return (*words, ".") if words else ("It takes what is owned.",)
+            parts.append(f"it {verb} {'; '.join(labels)}")
+    return f"{capital('; '.join(parts) or 'it takes what is owned')}."

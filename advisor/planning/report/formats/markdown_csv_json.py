@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any
 from urllib.parse import quote
@@ -13,14 +14,13 @@ from advisor.costs.amounts import WHOLE, day_words
 from advisor.planning.report.number_ledger import LedgerRow, Num
 from advisor.planning.report.report import (
     Block,
-    Bullets,
     Cell,
-    Paragraph,
     Picture,
     Report,
     ReportTable,
     Section,
     shown,
+    words_of,
 )
 from advisor.tables.json_text import to_json
 from advisor.tables.table_formats import markdown_text, to_csv
@@ -103,60 +103,49 @@ def ledger_value(row: LedgerRow) -> str:
 def to_markdown(report: Report, figures: str | None = None) -> str:
     """Markdown; its pictures lie beside it in the folder ``figures``, or are only named."""
     cite = bool(report.rows)
-    lines = [f"# {_safe(report.title)}", "", f"Made on {day_words(report.made_on)}."]
+    lines = [f"# {markdown_text(report.title)}", "", f"Made on {day_words(report.made_on)}."]
     if cite:
         lines[-1] += " A number in brackets is the row of the ledger at the end that the"
         lines.append("number before it comes from.")
     for section in report.sections:
-        lines += ["", f"## {_safe(section.title)}"]
+        lines += ["", f"## {markdown_text(section.title)}"]
         for block in section.blocks:
             lines += ["", *_markdown(block, figures, cite=cite)]
-    if not cite:
-        return "\n".join(lines) + "\n"
-    lines += [
-        "",
-        "## Ledger",
-        "",
-        "| row | what | value | unit | from |",
-        "| ---: | --- | ---: | --- | --- |",
-    ]
+    if cite:
+        lines += ["", "## Ledger", "", "| row | what | value | unit | from |"]
+        lines.append("| ---: | --- | ---: | --- | --- |")
     for row in report.rows:
         value = ledger_value(row)
         cells = (str(row.number), row.label, value, unit_words(row.unit), origin_words(row))
-        lines.append("| " + " | ".join(map(_safe, cells)) + " |")
+        lines.append(_line(map(markdown_text, cells)))
     return "\n".join(lines) + "\n"
 
 
-def _safe(text: str) -> str:
-    return markdown_text(text)
+def _line(cells: Iterable[str]) -> str:
+    return "| " + " | ".join(cells) + " |"
 
 
 def _cell(cell: Cell, *, cite: bool, table: ReportTable | None = None) -> str:
     if isinstance(cell, str):
-        return _safe(cell)
+        return markdown_text(cell)
     text = shown(cell) if table is None else table.shown(cell)
     return text + (f" [{cell.row}]" if cell is not None and cite else "")
 
 
 def _markdown(block: Block, figures: str | None, *, cite: bool) -> list[str]:
-    if isinstance(block, Paragraph):
-        return ["".join(_cell(word, cite=cite) for word in block.words)]
-    if isinstance(block, Bullets):
-        return [f"- {''.join(_cell(w, cite=cite) for w in words)}" for words in block.items]
+    if isinstance(block, str):
+        return ["".join(_cell(word, cite=cite) for word in words_of(block))]
+    if isinstance(block, tuple):
+        return [f"- {''.join(_cell(w, cite=cite) for w in words_of(item))}" for item in block]
     if isinstance(block, Picture):
+        caption = markdown_text(block.caption)
         if figures is None:
-            return [f"*Picture {block.name}: {_safe(block.caption)}*"]
+            return [f"*Picture {block.name}: {caption}*"]
         target = quote(f"{figures}/{block.name}.svg")
-        return [f"![{_safe(block.caption)}]({target})", "", f"*{_safe(block.caption)}*"]
-    lines = [
-        f"**{_safe(block.name)}**",
-        "",
-        "| " + " | ".join(map(_safe, block.columns)) + " |",
-        "| " + " | ".join("---:" if right else "---" for right in block.numeric()) + " |",
-    ]
-    for row in block.rows:
-        lines.append("| " + " | ".join(_cell(each, cite=cite, table=block) for each in row) + " |")
-    return lines
+        return [f"![{caption}]({target})", "", f"*{caption}*"]
+    lines = [f"**{markdown_text(block.name)}**", "", _line(map(markdown_text, block.columns))]
+    lines.append(_line("---:" if right else "---" for right in block.numeric()))
+    return lines + [_line(_cell(c, cite=cite, table=block) for c in row) for row in block.rows]
 
 
 def to_csv_text(report: Report) -> str:
@@ -200,49 +189,42 @@ def to_json_text(report: Report) -> str:
         "title": report.title,
         "made_on": report.made_on,
         **{name: _json_value(value) for name, value in report.objects.items()},
-        "form": [_json_section(section) for section in report.form],
-        "sections": [_json_section(section) for section in report.sections],
-        "rows": [_json_row(row) for row in report.rows],
+        "form": list(map(_json_section, report.form)),
+        "sections": list(map(_json_section, report.sections)),
+        "rows": list(map(_json_row, report.rows)),
     }
     return to_json(found) + "\n"
 
 
 def _json_section(section: Section) -> dict[str, Any]:
-    return {"title": section.title, "blocks": [_json_block(block) for block in section.blocks]}
+    return {"title": section.title, "blocks": list(map(_json_block, section.blocks))}
 
 
 def _json_value(value: Any) -> Any:
     """Objects and lists as they are, their numbers with unit and row."""
     if isinstance(value, dict):
         return {key: _json_value(each) for key, each in value.items()}
-    if isinstance(value, list):
-        return [_json_value(each) for each in value]
-    return _json_cell(value)
+    if isinstance(value, list | tuple):
+        return list(map(_json_value, value))
+    if isinstance(value, Num):
+        return {"value": value.value, "unit": value.unit, "row": value.row}
+    return value
 
 
 def _json_row(row: LedgerRow) -> dict[str, Any]:
     values = {key: getattr(row, key) for key in ROW_KEYS}
-    values["of"] = list(row.of)
-    values["origin"] = dict(row.origin)
-    return values
-
-
-def _json_cell(cell: Cell) -> Any:
-    if isinstance(cell, Num):
-        return {"value": cell.value, "unit": cell.unit, "row": cell.row}
-    return cell
+    return values | {"of": list(row.of), "origin": dict(row.origin)}
 
 
 def _json_block(block: Block) -> dict[str, Any]:
-    if isinstance(block, Paragraph):
-        return {"text": [_json_cell(word) for word in block.words]}
-    if isinstance(block, Bullets):
-        return {"list": [[_json_cell(word) for word in words] for words in block.items]}
+    if isinstance(block, str):
+        return {"text": _json_value(words_of(block))}
+    if isinstance(block, tuple):
+        return {"list": [_json_value(words_of(item)) for item in block]}
     if isinstance(block, Picture):
         return {"picture": block.name, "caption": block.caption}
-    assert isinstance(block, ReportTable)
     return {
         "table": block.name,
         "columns": list(block.columns),
-        "lines": [[_json_cell(cell) for cell in row] for row in block.rows],
+        "lines": _json_value(block.rows),
     }

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from advisor.files import check_folder, write_all_whole
 from advisor.parse import InputError, install_words, shown
 from advisor.planning.planned import Planned
-from advisor.planning.report.report import Picture, Report
+from advisor.planning.report.build_report import build_report
+from advisor.planning.report.formats.markdown_csv_json import to_csv_text, to_json_text, to_markdown
+from advisor.planning.report.formats.pdf import to_pdf
+from advisor.planning.report.formats.xlsx import to_xlsx
+from advisor.planning.report.report import Report
 
 PACKAGES = {
     ".pdf": ("matplotlib", "typst"),
@@ -22,43 +28,17 @@ beside them."""
 
 
 def _csv(report: Report) -> bytes:
-    from advisor.planning.report.formats.markdown_csv_json import to_csv_text
-
     # Excel takes a file for one of its own old alphabets unless a mark says that it is UTF-8.
     text = to_csv_text(report)
     return text.encode("utf-8" if text.isascii() else "utf-8-sig")
 
 
-def _json(report: Report) -> bytes:
-    from advisor.planning.report.formats.markdown_csv_json import to_json_text
-
-    return to_json_text(report).encode()
-
-
-def _markdown(report: Report) -> bytes:
-    from advisor.planning.report.formats.markdown_csv_json import to_markdown
-
-    return to_markdown(report).encode()
-
-
-def _pdf(report: Report) -> bytes:
-    from advisor.planning.report.formats.pdf import to_pdf
-
-    return to_pdf(report)
-
-
-def _xlsx(report: Report) -> bytes:
-    from advisor.planning.report.formats.xlsx import to_xlsx
-
-    return to_xlsx(report)
-
-
 FORMS: dict[str, Callable[[Report], bytes]] = {
-    ".md": _markdown,
+    ".md": lambda report: to_markdown(report).encode(),
     ".csv": _csv,
-    ".json": _json,
-    ".pdf": _pdf,
-    ".xlsx": _xlsx,
+    ".json": lambda report: to_json_text(report).encode(),
+    ".pdf": to_pdf,
+    ".xlsx": to_xlsx,
 }
 
 
@@ -85,10 +65,8 @@ def check_targets(names: Sequence[str], *, force: bool) -> list[Path]:
             ) from None
     if len(set(found)) < len(found):
         raise InputError("the same report is named twice: name each file once")
-    from importlib.util import find_spec
-
     needed = {name for path in found for name in PACKAGES.get(path.suffix.lower(), ())}
-    missing = sorted(name for name in needed if find_spec(name) is None)
+    missing = sorted(name for name in needed if importlib.util.find_spec(name) is None)
     if missing:
         raise lacking(missing)
     return found
@@ -96,36 +74,30 @@ def check_targets(names: Sequence[str], *, force: bool) -> list[Path]:
 
 def _check_target(path: Path, name: str, *, force: bool) -> Path:
     """Raises InputError, and OSError where the system takes no such file."""
-    from advisor.files import check_folder
-
-    if path.suffix.lower() not in FORMS:
-        raise InputError(
-            f"the report {shown(name, 200)} has no known ending: write one of {', '.join(FORMS)}"
-        )
+    ending, words = path.suffix.lower(), shown(name, 200)
+    if ending not in FORMS:
+        raise InputError(f"the report {words} has no known ending: write one of {', '.join(FORMS)}")
     if any(ord(letter) < ord(" ") for letter in name):
-        raise InputError(f"{shown(name, 200)} has a line break or tab in it: name another file")
+        raise InputError(f"{words} has a line break or tab in it: name another file")
     if path.is_dir():
-        raise InputError(f"{shown(name, 200)} is a folder: name a file in it")
+        raise InputError(f"{words} is a folder: name a file in it")
     if path.exists() and not force:
-        raise InputError(f"{shown(name, 200)} is there already: name another, or add --force")
+        raise InputError(f"{words} is there already: name another, or add --force")
     if not path.absolute().parent.is_dir():
         raise InputError(
-            f"the folder of {shown(name, 200)} does not exist: make it first, or name a file "
-            "in another folder"
+            f"the folder of {words} does not exist: make it first, or name a file in another folder"
         )
     check_folder(path)
     # Their names are longer, and the system may take no such name.
-    figures, annex = figures_of(path), annex_of(path)
-    if path.suffix.lower() == ".md" and figures.exists() and not force:
-        raise InputError(
-            f"{shown(str(figures), 200)}, for the report's pictures, is there already: "
-            "name another report, or add --force"
-        )
-    if path.suffix.lower() in IN_PARTS and annex.exists() and not force:
-        raise InputError(
-            f"{shown(str(annex), 200)}, for the report's annex, is there already: name another "
-            "report, or add --force"
-        )
+    for beside, what, endings in (
+        (figures_of(path), "pictures", (".md",)),
+        (annex_of(path), "annex", IN_PARTS),
+    ):
+        if ending in endings and beside.exists() and not force:
+            raise InputError(
+                f"{shown(str(beside), 200)}, for the report's {what}, is there already: name "
+                "another report, or add --force"
+            )
     return path
 
 
@@ -139,8 +111,6 @@ def lacking(packages: Sequence[str]) -> InputError:
 
 def write_report(report: Report, paths: Sequence[Path], *, force: bool) -> list[Path]:
     """All files whole or none; all are made before the first is written. What was written."""
-    from advisor.files import write_all_whole
-
     made: list[tuple[Path, bytes]] = []
     try:
         for path in paths:
@@ -163,10 +133,8 @@ def write_report(report: Report, paths: Sequence[Path], *, force: bool) -> list[
 
 def _with_figures(report: Report, path: Path) -> list[tuple[Path, bytes]]:
     """A Markdown report and its pictures, which it links."""
-    from advisor.planning.report.formats.markdown_csv_json import to_markdown
-
     folder = figures_of(path)
-    pictures = [b for s in report.sections for b in s.blocks if isinstance(b, Picture)]
+    pictures = report.pictures()
     figures = folder.name if pictures else None
     made = [(annex_of(path), to_markdown(report, figures).encode())]
     return made + [(folder / f"{p.name}.svg", p.svg.encode()) for p in pictures]
@@ -176,8 +144,6 @@ def write_planned(
     planned: Planned, names: Sequence[str], *, force: bool
 ) -> tuple[Report, list[Path]]:
     """The report of a plan, and the files that were written. Raises InputError and OSError."""
-    from advisor.planning.report.build_report import build_report
-
     assert planned.plan is not None and planned.explanation is not None
     paths = check_targets(names, force=force)
     pictured = any(path.suffix.lower() in IN_PARTS for path in paths)

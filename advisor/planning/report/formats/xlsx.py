@@ -7,22 +7,14 @@ other sheets show the report's tables, each number as a reference to its row.
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from datetime import datetime
-from textwrap import wrap
 from typing import Any
 
 from advisor.costs.amounts import WHOLE, day_words, usd_and_cents
 from advisor.planning.report.formats.markdown_csv_json import origin_words, record_of, unit_words
 from advisor.planning.report.number_ledger import LedgerRow, Num
-from advisor.planning.report.report import (
-    Bullets,
-    Cell,
-    Paragraph,
-    Report,
-    ReportTable,
-    joined,
-    shown,
-)
+from advisor.planning.report.report import Cell, Report, ReportTable, plain_text, shown
 
 LEDGER = "Ledger"
 _FIRST = 3
@@ -56,13 +48,6 @@ _SPELT = {
     "hour": '" an hour"',
 }
 """What stands behind a number of that unit, or behind a rate of that."""
-LINE_POINTS = 15
-"""The height of a line."""
-
-
-def _lines_high(text: str, width: int) -> int:
-    """Lines that a text takes in a column, whose letters may be a tenth wider than counted."""
-    return max(len(wrap(text, max(int(width * 0.9), 8))), 1)
 
 
 def to_xlsx(report: Report) -> bytes:
@@ -148,7 +133,6 @@ def _text_sheet(book: Any, formats: _Formats, report: Report) -> None:
     sheet = book.add_worksheet("Report")
     _to_print(sheet, report, head=None, wide=False)
     sheet.set_column(0, 0, TEXT_WIDE)
-    sheet.set_row(1, 2 * LINE_POINTS)
     sheet.write_string(0, 0, report.title, formats.bold)
     sheet.write_string(
         1,
@@ -161,19 +145,17 @@ def _text_sheet(book: Any, formats: _Formats, report: Report) -> None:
     for section in (*report.form, *report.sections):
         texts = []
         for block in section.blocks:
-            if isinstance(block, Paragraph):
-                texts.append(joined(block.words))
-            elif isinstance(block, Bullets):
-                texts += [f"• {joined(words)}" for words in block.items]
+            if isinstance(block, str):
+                texts.append(plain_text(block))
+            elif isinstance(block, tuple):
+                texts += [f"• {plain_text(item)}" for item in block]
         if not texts:
             continue
         # In one cell, which no end of a page parts: a heading never stands last on one.
         first, *others = texts
-        sheet.set_row(at, LINE_POINTS * (1 + _lines_high(first, TEXT_WIDE)))
         sheet.write_rich_string(at, 0, formats.bold, section.title, f"\n{first}", formats.wrap)
         for text in others:
             at += 1
-            sheet.set_row(at, LINE_POINTS * _lines_high(text, TEXT_WIDE))
             sheet.write_string(at, 0, text, formats.wrap)
         at += 2
 
@@ -194,11 +176,6 @@ def _table_sheet(book: Any, formats: _Formats, report: Report, table: ReportTabl
         sheet.set_column(at, at, min(max(longest + 3, 8), WIDEST))
     for number, row in enumerate(table.rows, start=1):
         total = table.strong(number)
-        most = max(
-            _lines_high(shown(cell), WIDEST) if _width(cell) + 3 > WIDEST else 1 for cell in row
-        )
-        if most > 1:
-            sheet.set_row(number, LINE_POINTS * most)
         for at, cell in enumerate(row):
             _write(sheet, formats, number, at, cell, total)
 
@@ -247,12 +224,8 @@ def _ledger_sheet(book: Any, formats: _Formats, report: Report) -> None:
             style = formats.number(row.unit)
             sheet.write_formula(line, 2, _formula(row), style, float(row.value))
         sheet.write_string(line, 3, unit_words(row.unit), formats.beside)
-        origin, record = origin_words(row), record_of(row)
-        most = max(_lines_high(row.label, 60), _lines_high(origin, 50), _lines_high(record, 40))
-        if most > 1:
-            sheet.set_row(line, LINE_POINTS * most)
-        sheet.write_string(line, 4, origin, formats.wrap)
-        sheet.write_string(line, 5, record, formats.wrap)
+        sheet.write_string(line, 4, origin_words(row), formats.wrap)
+        sheet.write_string(line, 5, record_of(row), formats.wrap)
 
 
 def _counted(report: Report) -> set[int]:
@@ -269,29 +242,21 @@ def _counted(report: Report) -> set[int]:
 
 
 def _formula(row: LedgerRow) -> str:
-    cells = [f"$C${number + _FIRST - 1}" for number in row.of]
-    if row.operation == "sum":
-        text = "+".join(cells) or "0"
-    elif row.operation == "product":
-        text = "*".join(cells)
-    elif row.operation == "difference":
-        text = "-".join(cells)
-    elif row.operation == "ratio":
-        text = "/".join(cells)
-    elif row.operation == "rounded-up ratio":  # a sum of cents may be a hair more than it is
-        text = f"ROUNDUP(ROUND({'/'.join(cells)},9),0)"
-    elif row.operation == "growth":
-        text = f"(1+{cells[0]})^({cells[1]}/365)"
-    elif row.operation == "rest":
-        text = "-".join(["1", *cells])
-    elif row.operation == "least":
-        text = f"MIN({','.join(cells)})"
-    elif row.operation == "count":
-        text = f"COUNT({','.join(cells)})"
-    elif row.operation == "at-the-wall":
-        gpu_w, count, base_w, *efficiency = cells
-        text = "/".join([f"({gpu_w}*{count}+{base_w})", *efficiency])
-    else:
-        assert row.operation == "below"
-        text = f"IF({cells[0]}<{cells[1]},{cells[0]},0)"
+    of = [f"$C${number + _FIRST - 1}" for number in row.of]
+    formulas: dict[str, Callable[[], str]] = {
+        "sum": lambda: "+".join(of) or "0",
+        "product": lambda: "*".join(of),
+        "difference": lambda: "-".join(of),
+        "ratio": lambda: "/".join(of),
+        # A sum of cents may be a hair more than it is.
+        "rounded-up ratio": lambda: f"ROUNDUP(ROUND({'/'.join(of)},9),0)",
+        "growth": lambda: f"(1+{of[0]})^({of[1]}/365)",
+        "rest": lambda: "-".join(["1", *of]),
+        "least": lambda: f"MIN({','.join(of)})",
+        "count": lambda: f"COUNT({','.join(of)})",
+        "at-the-wall": lambda: "/".join([f"({of[0]}*{of[1]}+{of[2]})", *of[3:]]),
+        "below": lambda: f"IF({of[0]}<{of[1]},{of[0]},0)",
+    }
+    assert row.operation is not None
+    text = formulas[row.operation]()
     return f"=ROUND({text},{row.decimals})" if row.decimals is not None else f"={text}"

@@ -12,7 +12,7 @@ from advisor.planning.report.in_currency import InCurrency
 from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.phrases import kind_of_price, listed
 from advisor.planning.report.plan_costs import Material, RunningCost
-from advisor.planning.report.report import Block, Cell, Paragraph, ReportTable, Section
+from advisor.planning.report.report import Block, Cell, ReportTable, Section
 from advisor.planning.solver.money.prices import PricedLine
 from advisor.planning.solver.problem import BUY_IN
 
@@ -53,7 +53,7 @@ def quotes_sections(given: Material, to: InCurrency) -> list[Section]:
         each = ("each, as quoted", f"each, {to.code}") if foreign else ("each",)
         columns = ("item", "pieces", *each, "vendor", "kind of price", "date", "age")
         blocks.append(ReportTable(name="Prices", columns=columns, rows=tuple(rows)))
-        blocks.append(Paragraph(words=(_renewed(given, min(days)),)))
+        blocks.append(_renewed(given, min(days)))
     rented = [r for r in given.costs.running if r.rented and r.charge.direct.value]
     if rented:
         blocks += _rates(given, to, rented)
@@ -149,19 +149,17 @@ def _rates(given: Material, to: InCurrency, rented: list[RunningCost]) -> list[B
     )
     again = f"Before the first hour we ask {listed(agreed)} for the rate of that day."
     if not listed_days:
-        return [table, Paragraph(words=(again,))]
-    words: list[str | Num] = ["Hours are shown rounded, and amounts are of the exact hours. "]
+        return [table, again]
+    text = "Hours are shown rounded, and amounts are of the exact hours. "
     if changing:
         share = given.book.setting("rentals.price_change", changing, "share", "change of rents")
-        words += ["Rates of later years are the listed ones with a change of ", share, " a year. "]
+        text += f"Rates of later years are the listed ones with a change of {share} a year. "
     which = "This rate" if len(rows) == 1 else "The oldest of these rates"
-    words.append(
-        f"{which} is of {day_words(min(listed_days))}. Before the first hour we "
-        "look up the provider's rate again and keep a copy of its page."
+    text += (
+        f"{which} is of {day_words(min(listed_days))}. Before the first hour we look up the "
+        "provider's rate again and keep a copy of its page."
     )
-    if agreed:
-        words.append(f" {again}")
-    return [table, Paragraph(words=tuple(words))]
+    return [table, f"{text} {again}" if agreed else text]
 
 
 def _source_of_rate(given: Material, allocation: str) -> str:

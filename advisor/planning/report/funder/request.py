@@ -9,7 +9,6 @@ from itertools import accumulate
 
 from advisor.costs.amounts import day_words
 from advisor.planning.grant.candidates.cost_lines import line_words
-from advisor.planning.grant.funder import FunderForm
 from advisor.planning.grant.institution import NO_RULES
 from advisor.planning.grant.toml_reader import exact
 from advisor.planning.report.budget import (
@@ -19,6 +18,7 @@ from advisor.planning.report.budget import (
     for_funder,
     line_names,
     note_words,
+    table_for_funder,
     with_payers,
 )
 from advisor.planning.report.budget_entries import entries, year_spans
@@ -26,21 +26,13 @@ from advisor.planning.report.funder.computing_hours import called_hours, rented_
 from advisor.planning.report.funder.justification import (
     asked_for,
     justification,
-    runs_done,
 )
 from advisor.planning.report.funder.quotes_section import quotes_sections
 from advisor.planning.report.in_currency import InCurrency
 from advisor.planning.report.number_ledger import Num
-from advisor.planning.report.phrases import listed
+from advisor.planning.report.phrases import listed, runs_done
 from advisor.planning.report.plan_costs import Material
-from advisor.planning.report.report import (
-    Block,
-    Paragraph,
-    ReportTable,
-    Section,
-    Words,
-    joined,
-)
+from advisor.planning.report.report import Block, ReportTable, Section
 from advisor.planning.solver.money.charges import BY_YEAR, Charge
 from advisor.planning.solver.problem import Allocation
 
@@ -48,38 +40,23 @@ CENT = Decimal("0.01")
 
 
 def funder_sections(
-    given: Material, form: FunderForm, to: InCurrency, budget: ReportTable, paid: WhoPays
+    given: Material, to: InCurrency, budget: ReportTable, paid: WhoPays
 ) -> tuple[Section, ...]:
     """Request and budget, justification, quotes."""
-
-    def local(words: Words) -> Paragraph:
-        """In the currency of the grant, as the table is."""
-        return Paragraph(words=to.words(words))
-
-    names = {line: kind for kind, line in line_names(given, form).items()}
+    names = {line: kind for kind, line in line_names(given).items()}
     by_line = {
         names[row[0]]: row[-1]
         for row in budget.rows
         if isinstance(row[0], str) and row[0] in names and isinstance(row[-1], Num)
     }
+    table = with_payers(budget, paid, given.loaded.grant.shared_by)
+    request = to.text(_request(given, paid)), table, to.text(_budget_notes(given, paid, to))
+    modular = modular_section(given, budget, paid)
+    paragraphs = justification(given, by_line, asks=bool(paid.asked.value))
     sections = (
-        Section(
-            title="Request",
-            blocks=(
-                local(_request(given, form, paid)),
-                with_payers(budget, paid, given.loaded.grant.shared_by),
-                *(local(words) for words in _budget_notes(given, form, paid, to)),
-            ),
-        ),
-        *modular_section(given, form, budget, paid),
-        Section(
-            title="Justification",
-            blocks=tuple(
-                local(words)
-                for words in justification(given, by_line, asks=bool(paid.asked.value))
-                if words
-            ),
-        ),
+        Section(title="Request", blocks=request),
+        *modular,
+        Section(title="Justification", blocks=tuple(map(to.text, paragraphs))),
         *quotes_sections(given, to),
     )
     return tuple(map(_section_for_funder, sections))
@@ -87,21 +64,18 @@ def funder_sections(
 
 def _section_for_funder(section: Section) -> Section:
     """Without what marks an item for its user alone: a funder asks whose quote yours is."""
-
-    blocks: list[Block] = []
+    blocks = []
     for block in section.blocks:
-        if isinstance(block, Paragraph):
-            blocks.append(Paragraph(words=tuple(map(for_funder, block.words))))
+        if isinstance(block, str):
+            block = for_funder(block)
         elif isinstance(block, ReportTable):
-            rows = tuple(tuple(map(for_funder, row)) for row in block.rows)
-            blocks.append(replace(block, rows=rows))
-        else:
-            blocks.append(block)
+            block = table_for_funder(block)
+        blocks.append(block)
     return replace(section, blocks=tuple(blocks))
 
 
-def _budget_notes(given: Material, form: FunderForm, paid: WhoPays, to: InCurrency) -> list[Words]:
-    words: list[str | Num] = [_award_years(year_spans(given))]
+def _budget_notes(given: Material, paid: WhoPays, to: InCurrency) -> str:
+    text = _award_years(year_spans(given))
     rules = given.loaded.problem.rules
     rentals = given.book.rentals
     bare = any(
@@ -111,18 +85,20 @@ def _budget_notes(given: Material, form: FunderForm, paid: WhoPays, to: InCurren
     taxed = ["machines"] * own + ["rented computers"] * bare
     if rules.vat and taxed:
         vat = given.book.setting("budget.vat", rules.vat, "share", "value-added tax")
-        words += [f" Prices of {listed(taxed)} include ", vat, " value-added tax."]
+        text += f" Prices of {listed(taxed)} include {vat} value-added tax."
     written_off = any(e.machine.in_base is None for e in given.costs.equipment)
     if rules.life_months is not None and written_off:
         life = given.book.setting("institution.life_months", rules.life_months, "months", "life")
-        words += [" Machines are written off over ", life, " months, and the months within the "]
-        words.append("project are charged.")
-    words += note_words(given, paid)
+        text += (
+            f" Machines are written off over {life} months, and the months within the project are "
+            "charged."
+        )
+    text += note_words(given, paid)
     if given.costs.indirect.value:
-        words += _indirect(given, form, to)
+        text += _indirect(given, to)
     if given.loaded.grant.currency.note is not None and _is_converted(given):
-        words.append(f" {given.loaded.grant.currency.note}")
-    return [tuple(words)]
+        text += f" {given.loaded.grant.currency.note}"
+    return text
 
 
 def _is_converted(given: Material) -> bool:
@@ -151,10 +127,10 @@ def _award_years(spans: list[tuple[date, date]]) -> str:
     return f"Year 1 is {whole}, {since}, and the last ends on {day_words(later[-1][1])}."
 
 
-def _indirect(given: Material, form: FunderForm, to: InCurrency) -> Words:
+def _indirect(given: Material, to: InCurrency) -> str:
     """Each rate with the base that it is charged on; what a funder adds by its own name."""
-    name = str(form.lines.indirect)
-    start = f"The {name[0].lower()}{name[1:]} is" if form.adds_indirect else "Indirect costs are"
+    adds, name = given.form.adds_indirect, str(given.form.lines.indirect)
+    start = f"The {name[0].lower()}{name[1:]} is" if adds else "Indirect costs are"
     costs, ledger = given.costs, given.ledger
     rules, power = given.loaded.problem.rules, "electricity"
     if rules.year_overhead is not None and rules.overhead_rate_electricity is None:
@@ -176,26 +152,22 @@ def _indirect(given: Material, form: FunderForm, to: InCurrency) -> Words:
             if called not in names:
                 names.append(called)
             found.append(charge.base)
-    words: list[str | Num] = [f" {start} "]
+    told = []
     off, bases_in_all = -to.num(costs.indirect).value, Decimal(0)
-    for n, (rate, names, nums) in enumerate(by_rate.values(), start=1):
+    for rate, names, nums in by_rate.values():
         base = ledger.total(nums, f"overhead base, {listed(names)}")
-        mark = "" if n == 1 else " and " if n == len(by_rate) else ", "
-        words += [mark, rate, " of ", base]
-        if len(by_rate) > 1:
-            words.append(f" ({listed(names)})")
+        told.append(f"{rate} of {base}" + (f" ({listed(names)})" if len(by_rate) > 1 else ""))
         off += to.num(base).value * rate.value
         bases_in_all += base.value
-    whole = bases_in_all == costs.direct.value
-    by = f", by {_house(given)}."
-    if whole and len(by_rate) == 1:
-        words = [f" {start} ", rate, " of all direct costs", by]
+    of = f"{', '.join(told[:-1])} and {told[-1]}" if len(told) > 1 else told[0]
+    if bases_in_all == costs.direct.value and len(by_rate) == 1:
+        text = f" {start} {rate} of all direct costs, by {_house(given)}."
     else:
-        words.append(f", the direct costs that overhead is charged on{by}")
+        text = f" {start} {of}, the direct costs that overhead is charged on, by {_house(given)}."
     if abs(off) > CENT / 2:
-        they = "It is" if form.adds_indirect else "They are"
-        words.append(f" {they} rounded item by item, so the sum can differ slightly.")
-    return tuple(words)
+        they = "It is" if adds else "They are"
+        text += f" {they} rounded item by item, so the sum can differ slightly."
+    return text
 
 
 def _house(given: Material) -> str:
@@ -206,41 +178,36 @@ def _house(given: Material) -> str:
     return f"the rules of {'our institution' if shipped_for_many else name.partition(' (')[0]}"
 
 
-def _request(given: Material, form: FunderForm, paid: WhoPays) -> Words:
+def _request(given: Material, paid: WhoPays) -> str:
     grant = given.loaded.grant
     between = f" between {day_words(grant.start)} and {day_words(year_spans(given)[-1][1])}."
-    items = [asked_for(given, e) for e in given.costs.equipment]
     running = given.costs.running
+    parts = [asked_for(given, e) for e in given.costs.equipment]
     rented = [rented_name(given, r) for r in running if r.rented and r.charge.direct.value]
-    parts: list[Words] = [*items, *([(f"time on {listed(rented)}",)] if rented else [])]
+    parts += [f"time on {listed(rented)}"] if rented else []
     own = not parts
     if any(not r.rented for r in running):
-        parts.append(("electricity",))
+        parts.append("electricity")
     others = [line_words(f.fixed.kind, f.fixed.name) for f in given.costs.fixed if f.fixed.usd]
-    parts += [(name,) for name in dict.fromkeys(others)]
+    parts += dict.fromkeys(others)
     where = _where(given)
     if not parts and not given.plan.runs:
-        return (f"No run can be done with this money{between}",)
+        return f"No run can be done with this money{between}"
     if not parts and not paid.total.value:
-        done = runs_done(given)
-        return ("We ask for no money. We do ", done, f" of training on {where}{between}")
-    words: list[str | Num] = [*asked_words(given, paid)]
-    begins = ": " if paid.asked.value else " for "
-    joined_by = [" and " in joined(part) for part in parts]
-    for n, part in enumerate(parts):
-        last = " and " if len(parts) == 2 and not any(joined_by) else "; and "
-        words += [begins if n == 0 else last if n == len(parts) - 1 else "; ", *part]
+        return f"We ask for no money. We do {runs_done(given)} of training on {where}{between}"
+    text = asked_words(given, paid)
+    if parts:
+        last = " and " if len(parts) == 2 and " and " not in "".join(parts) else "; and "
+        text += ": " if paid.asked.value else " for "
+        text += f"{'; '.join(parts[:-1])}{last}{parts[-1]}" if len(parts) > 1 else parts[0]
     besides = [] if own else _besides(given)
-    does = f". With {listed(besides)}, that is enough for " if besides else ". It pays for "
+    does = f". With {listed(besides)}, that is enough for" if besides else ". It pays for"
     if not besides and not paid.asked.value:
-        does = ". That is enough for "
+        does = ". That is enough for"
     elif own and all(r.rented for r in running):
-        does = ". Beside it we do "  # what trains costs nothing
-    words += [does, runs_done(given), " of training"]
-    if own and where:
-        words.append(f" on {where}")
-    words.append(between)
-    return (*words, *added_words(form, paid))
+        does = ". Beside it we do"  # what trains costs nothing
+    on = f" on {where}" if own and where else ""
+    return f"{text}{does} {runs_done(given)} of training{on}{between}{added_words(given, paid)}"
 
 
 def _where(given: Material) -> str:
@@ -274,12 +241,10 @@ def _besides(given: Material) -> list[str]:
     ]
 
 
-def modular_section(
-    given: Material, form: FunderForm, budget: ReportTable, paid: WhoPays
-) -> tuple[Section, ...]:
+def modular_section(given: Material, budget: ReportTable, paid: WhoPays) -> tuple[Section, ...]:
     """Modules by year, where the form has them and no year's direct costs are above its most;
     not where others pay a part, for nobody says of which costs and in which year."""
-    rule, ledger = form.modular, given.ledger
+    rule, ledger = given.form.modular, given.ledger
     row = [cell for cell in budget.rows[-3][1:] if isinstance(cell, Num)]
     *directs, whole = row
     if rule is None or given.loaded.grant.currency.code != "USD" or not whole.value:
@@ -309,18 +274,24 @@ def modular_section(
         total=True,
     )
     over = "year by year" if len({num.value for num in by_year}) > 1 else "over all years"
-    if whole.value and max(num.value for num in directs) < size.value:
-        return (Section(title="Modular budget", blocks=(Paragraph(words=_part_of_one(size)),)),)
-    begins = (
-        "NIH's modular form takes the direct costs of the whole application in modules of ",
-        size,
-        f". Those of this budget alone, rounded up {over}, come to the modules below. The "
-        "modular form has no detailed budget, and its justification names no amounts: the budget "
-        "above, the justification and the quotes below stay in our office.",
+    offices = (
+        "The modular form has no detailed budget, and its justification names no amounts: the "
+        "budget above, the justification and the quotes below stay in our office."
     )
-    paragraphs = (begins, _narrative(given, by_year))
-    first, last = (Paragraph(words=words) for words in paragraphs)
-    return (Section(title="Modular budget", blocks=(first, table, last)),)
+    text = (
+        f"NIH's modular form takes the direct costs of the whole application in modules of {size}."
+    )
+    blocks: tuple[Block, ...]
+    if max(num.value for num in directs) < size.value:
+        text += (
+            " This budget is less than one of them in every year: add it to the other direct costs "
+            "before you count modules."
+        )
+        blocks = (f"{text} {offices}",)
+    else:
+        text += f" Those of this budget alone, rounded up {over}, come to the modules below."
+        blocks = (f"{text} {offices}", table, _narrative(given, by_year))
+    return (Section(title="Modular budget", blocks=blocks),)
 
 
 def modules_of(given: Material, directs: list[Num], whole: Num, size: Num) -> list[Num]:
@@ -339,14 +310,13 @@ def modules_of(given: Material, directs: list[Num], whole: Num, size: Num) -> li
     ]
 
 
-def _narrative(given: Material, by_year: list[Num]) -> Words:
+def _narrative(given: Material, by_year: list[Num]) -> str:
     """What NIH asks to be explained of the number of modules."""
     least = min(num.value for num in by_year)
     more = [(year, num) for year, num in enumerate(by_year) if num.value > least]
-    words: list[str | Num] = ["Additional narrative justification. "]
+    text = "Additional narrative justification. "
     if not more:
-        words.append("None is needed: every year has the same number of modules.")
-        return tuple(words)
+        return text + "None is needed: every year has the same number of modules."
     found = entries(given)
     for year, num in more:
         bought = [
@@ -355,23 +325,11 @@ def _narrative(given: Material, by_year: list[Num]) -> Words:
             if e.year == year and e.line in ("equipment", "supplies") and e.direct.value
         ]
         why = f"we buy {listed(bought)}" if bought else "most of the training is done then"
-        words += [f"Year {year + 1} has ", num, f" {_called(num)}, because {why}. "]
+        text += f"Year {year + 1} has {num} {_called(num)}, because {why}. "
     base = next(num for num in by_year if num.value == least)
-    others = "Each other year has " if len(by_year) - len(more) > 1 else "The other year has "
-    return (*words, others, base, f" {_called(base)}.")
-
-
-def _part_of_one(size: Num) -> Words:
-    """Where a budget alone fills no module."""
-    return (
-        "NIH's modular form takes the direct costs of the whole application in modules of ",
-        size,
-        ". This budget is less than one of them in every year: add it to the other direct costs "
-        "before you count modules. The modular form has no detailed budget, and its justification "
-        "names no amounts: the budget above, the justification and the quotes below stay in our "
-        "office.",
-    )
+    others = "Each other year has" if len(by_year) - len(more) > 1 else "The other year has"
+    return f"{text}{others} {base} {_called(base)}."
 
 
 def _called(num: Num) -> str:
-    return "module" if num.value == Decimal(1) else "modules"
+    return "module" if num.value == 1 else "modules"
