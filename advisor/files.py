@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-from bench_runner.leftovers import in_use, sweep
+from bench_runner.launch.leftovers import in_use, sweep
 
 
 def typed_path(text: str | Path) -> Path:

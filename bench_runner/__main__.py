@@ -49,7 +49,7 @@ Events of run, trial and validate (one JSON object a line, key "event")
     trial-started    label, settings, reason
     trial-progress   label, phase (climb, probe, climbed, warm-up, timing, validate, again);
                      probe: micro_batch_size, fits, pass_s, peak_memory_gib, or reason
-    trial-finished   label, record: a measurement as bench_runner.journal writes it
+    trial-finished   label, record: a measurement as bench_runner.records.journal writes it
                      (status ok, infeasible or failed, with its reason)
     left-out         label, record (status pruned, with its reason)
     reused           label, record: measured before on this machine with these versions
@@ -71,16 +71,19 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
-from bench_runner import export, hardware, journal, kernels, search, space, whole_search
+from bench_runner import export
 from bench_runner.arguments import find_recipe, parser
 from bench_runner.asked_search import asked_settings, asked_setup, counted_parameters
-from bench_runner.locks import DeviceInUseError, only_benchmark
+from bench_runner.launch import hardware
+from bench_runner.launch.processes import ending_signals, when_parent_ends
+from bench_runner.launch.trial_record import Setup
 from bench_runner.outside import printable
-from bench_runner.processes import ending_signals, when_parent_ends
 from bench_runner.recipes import recipe_hash
-from bench_runner.records import Measurement, Settings
-from bench_runner.results import Setup
+from bench_runner.records import journal
+from bench_runner.records.locks import DeviceInUseError, only_benchmark
+from bench_runner.records.measurement import Measurement, Settings
 from bench_runner.runner import Options, Search
+from bench_runner.settings import kernels, search, space, whole_search
 from bench_runner.streams import fill_closed_streams
 
 VALIDATED_WITHIN = 0.03

@@ -9,12 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
-from bench_runner import search, space
+from bench_runner.launch.trial_record import LOCAL_SOURCE
 from bench_runner.outside import printable
 from bench_runner.recipe_table import nearest
 from bench_runner.recipes import PEAK_KINDS, Recipe, load_recipe, load_recipes
-from bench_runner.records import ATTENTIONS, SHARDINGS, Settings
-from bench_runner.results import LOCAL_SOURCE
+from bench_runner.records.measurement import ATTENTIONS, SHARDINGS, Settings
+from bench_runner.settings import search, space
 from bench_runner.typed_numbers import read_measure, read_positive, read_whole
 
 _VALIDATE_STEPS = 5

@@ -9,11 +9,12 @@ from collections.abc import Sequence
 from functools import partial
 from importlib.util import find_spec
 
-from bench_runner import hardware, kernels, node_links, obstacles, shell_variables, space
 from bench_runner.arguments import find_recipe, parse_peaks, parse_settings
+from bench_runner.launch import hardware, node_links, shell_variables
+from bench_runner.launch.trial_record import Setup
 from bench_runner.recipes import Recipe
-from bench_runner.records import Settings
-from bench_runner.results import Setup
+from bench_runner.records.measurement import Settings
+from bench_runner.settings import kernels, obstacles, space
 
 
 def counted_parameters(recipe: Recipe) -> int:

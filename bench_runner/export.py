@@ -11,14 +11,14 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from bench_runner import configure, space
 from bench_runner.models.architecture import Mamba, TextTransformer
 from bench_runner.models.architecture_encoders import Albert
 from bench_runner.models.architecture_two_sides import EncoderDecoder
 from bench_runner.recipes import IMAGE_FAMILIES, MASKED_SHARE, Recipe
-from bench_runner.records import Measurement, Settings
+from bench_runner.records.measurement import Measurement, Settings
+from bench_runner.settings import configure, space
 
-_WORKER = Path(__file__).parent / "worker"
+_COPIED = Path(__file__).parent / "worker" / "exported"
 
 _TRAIN = '''"""Trains {name} with the settings that {where} was measured with.
 
@@ -172,7 +172,7 @@ def write(recipe: Recipe, winner: Measurement, folder: Path) -> list[Path]:
         ("timm_classifier.py", recipe.model.timm is not None),
     ):
         if needed:
-            put(name, (_WORKER / name).read_text(encoding="utf-8"))
+            put(name, (_COPIED / name).read_text(encoding="utf-8"))
     put("launch.sh", _launch_script(settings, winner.gpu_count, capability))
     os.chmod(folder / "launch.sh", 0o755)
     return written

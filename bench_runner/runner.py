@@ -12,12 +12,20 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
-from bench_runner import hardware, journal, search, space, whole_search
-from bench_runner.launch import run_group
-from bench_runner.leftovers import sweep, sweep_build_locks, sweep_torchrun
-from bench_runner.records import Measurement, Settings, Status
-from bench_runner.results import Setup, configuration_key, flops_per_sample, left_out, record_of
-from bench_runner.trial import NoDeviceError, Outcome, TrialSpec, recipe_to_json
+from bench_runner.launch import hardware
+from bench_runner.launch.leftovers import sweep, sweep_build_locks, sweep_torchrun
+from bench_runner.launch.process_group import run_group
+from bench_runner.launch.trial import NoDeviceError, Outcome, TrialSpec, recipe_to_json
+from bench_runner.launch.trial_record import (
+    Setup,
+    configuration_key,
+    flops_per_sample,
+    left_out,
+    record_of,
+)
+from bench_runner.records import journal
+from bench_runner.records.measurement import Measurement, Settings, Status
+from bench_runner.settings import search, space, whole_search
 
 Emit = Callable[[dict[str, Any]], None]
 _NOT_REPEATED: tuple[Status, ...] = ("ok", "infeasible", "failed")

@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from advisor.ranking.candidates import Candidates
 from advisor.ranking.times import BestTime, Model, TrainingTime
-from bench_runner.records import Settings
+from bench_runner.records.measurement import Settings
 from price_catalog.builds import enumerate_builds
 from price_catalog.model import Gpu, Host, Quote
 

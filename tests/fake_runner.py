@@ -18,10 +18,11 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from bench_runner import journal, kernels, space, whole_search
 from bench_runner.arguments import find_recipe
 from bench_runner.recipes import load_recipe, recipe_hash
-from bench_runner.records import Measurement, Settings
+from bench_runner.records import journal
+from bench_runner.records.measurement import Measurement, Settings
+from bench_runner.settings import kernels, space, whole_search
 
 DAYS = {"free lunch": 3.0, "checkpointing": 4.0}
 

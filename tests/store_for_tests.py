@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from advisor.store import Store
-from bench_runner.records import Measurement, Settings
+from bench_runner.records.measurement import Measurement, Settings
 
 REPOSITORY = Path(__file__).parents[1]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from advisor.answers.build_words import bench_flags
 from advisor.answers.checklist import quoted
 from advisor.ranking.uneven import is_uneven, uneven_words
-from bench_runner.space import even_batch
+from bench_runner.settings.space import even_batch
 
 if TYPE_CHECKING:
     from advisor.ranking.times import Model

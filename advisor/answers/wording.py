@@ -24,7 +24,7 @@ from advisor.ranking.candidates import Candidates
 from advisor.ranking.gaps import Reason
 from advisor.ranking.rank import RankedRow
 from advisor.ranking.times import TrainingTime
-from bench_runner.records import Settings
+from bench_runner.records.measurement import Settings
 from bench_runner.typed_numbers import percent
 from price_catalog.builds import Build
 from price_catalog.model import OWN_QUOTE, Gpu, Host, Quote, Source

@@ -10,8 +10,8 @@ from advisor.benchmark.request import peak_tflops
 from advisor.costs.amounts import minutes_words
 from advisor.files import typed_path
 from advisor.parse import InputError, shown
-from bench_runner import space
 from bench_runner.recipes import recipe_hash
+from bench_runner.settings import space
 from bench_runner.typed_numbers import plain
 from price_catalog.model import Gpu, Host
 
@@ -240,9 +240,9 @@ class Tries:
 
 def tries_of(request: Request, recipe: Recipe, gpu_count: int) -> Tries:
     """What ``--methods`` and ``--search`` name on so many GPUs. Raises ValueError."""
-    from bench_runner import kernels, whole_search
-    from bench_runner.records import one_of
-    from bench_runner.search import STRATEGIES
+    from bench_runner.records.measurement import one_of
+    from bench_runner.settings import kernels, whole_search
+    from bench_runner.settings.search import STRATEGIES
 
     chosen = kernels.settings_of_methods(request.methods, recipe, gpu_count, flash=False)
     strategy = one_of(request.search, STRATEGIES, "--search")

@@ -11,8 +11,8 @@ from advisor.benchmark.runner_process import Run
 from advisor.costs.amounts import are, counted
 from advisor.parse import InputError
 from advisor.store.locate import typed_path
-from bench_runner import journal
-from bench_runner.records import Measurement
+from bench_runner.records import journal
+from bench_runner.records.measurement import Measurement
 from price_catalog.model import Source
 
 if TYPE_CHECKING:

@@ -20,8 +20,7 @@ from typing import IO, Any
 from advisor.benchmark.request import DetectedGpu, Ending, MachineState, Request
 from advisor.files import write_whole
 from advisor.parse import InputError, install_words
-from bench_runner.outside import json_outside
-from bench_runner.processes import (
+from bench_runner.launch.processes import (
     MAX_LINE,
     WATCHED_PARENT,
     child_environment,
@@ -29,6 +28,7 @@ from bench_runner.processes import (
     marked,
     module_command,
 )
+from bench_runner.outside import json_outside
 
 RUNNER = tuple(module_command("bench_runner"))
 MARK = "ADVISOR_BENCH"

@@ -30,8 +30,8 @@ from advisor.cli.command import (
 from advisor.cli.job_words import MAX_GIB, MAX_MINUTES, SEARCHES
 from advisor.files import typed_path
 from advisor.parse import InputError, parse_positive, shown
+from bench_runner.launch.processes import ending_signals
 from bench_runner.outside import printable
-from bench_runner.processes import ending_signals
 from bench_runner.typed_numbers import plain, read_whole
 
 if TYPE_CHECKING:
@@ -191,8 +191,8 @@ def _plan(options: argparse.Namespace) -> Plan:
     from advisor.benchmark.packages import check_packages
     from advisor.benchmark.request import Request
     from advisor.benchmark.runner_process import look_here
-    from bench_runner import journal
-    from bench_runner.space import METHODS
+    from bench_runner.records import journal
+    from bench_runner.settings.space import METHODS
 
     if options.search not in SEARCHES:
         raise InputError(f"search {shown(options.search)} is not known: write fast or exhaustive")

@@ -19,7 +19,7 @@ from advisor.cli.command import (
 from advisor.cli.job_words import say
 from advisor.costs.amounts import are, counted
 from advisor.parse import InputError
-from bench_runner.processes import ending_signals
+from bench_runner.launch.processes import ending_signals
 
 if TYPE_CHECKING:
     from advisor.benchmark.jobs.job_folder import Job

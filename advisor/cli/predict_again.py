@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from advisor.answers.checklist import quoted
 from advisor.cli.predict_settings import GPUS_A_MACHINE
-from bench_runner.space import even_batch
+from bench_runner.settings.space import even_batch
 from bench_runner.typed_numbers import plain
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from advisor.parse import (
     parse_whole,
     shown,
 )
-from bench_runner.space import even_batch
+from bench_runner.settings.space import even_batch
 
 if TYPE_CHECKING:
     from advisor.prediction.physics.memory import Wanted
@@ -81,7 +81,7 @@ def named_as_asked(answer: Prediction, sharding: str | None) -> Prediction:
     and written as ZeRO."""
     if sharding is None or not sharding.startswith("fsdp"):
         return answer
-    from bench_runner.records import SHARDINGS, one_of
+    from bench_runner.records.measurement import SHARDINGS, one_of
 
     fsdp = one_of(sharding, SHARDINGS, "sharding")
     settings, *fitting = (

@@ -18,7 +18,7 @@ from typing import IO, Any, Generic, Protocol, TypeVar
 
 from advisor.costs.amounts import seconds_words
 from advisor.parse import InputError
-from bench_runner.processes import (
+from bench_runner.launch.processes import (
     WATCHED_PARENT,
     child_environment,
     module_command,

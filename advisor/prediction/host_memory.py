@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from advisor.prediction.physics.memory import Option, host_gib_needed
 from advisor.ranking.times import Model, TrainingTime
-from bench_runner.space import STAGES
+from bench_runner.settings.space import STAGES
 
 
 def host_gib_of(time: TrainingTime | None, model: Model) -> float | None:

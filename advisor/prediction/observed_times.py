@@ -9,10 +9,10 @@ from advisor.prediction.fitted import OWN_SOFTWARE, OWN_STACK, Piece
 from advisor.prediction.model.workload import Workload
 from advisor.prediction.physics.chip import Chip, chip_of, gpu_type
 from advisor.prediction.physics.memory import HOST_GIB_A_GPU, Option
-from bench_runner.kernels import ROUND_LENGTH
 from bench_runner.recipes import TEXT_FAMILIES
-from bench_runner.records import Measurement, Settings
-from bench_runner.space import STAGES
+from bench_runner.records.measurement import Measurement, Settings
+from bench_runner.settings.kernels import ROUND_LENGTH
+from bench_runner.settings.space import STAGES
 from price_catalog.load import load_catalog
 
 SECONDS_PER_DAY = 86_400.0

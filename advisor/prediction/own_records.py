@@ -26,7 +26,7 @@ from advisor.prediction.observed_times import (
 )
 from advisor.prediction.physics.chip import Chip
 from advisor.prediction.residuals import own_effects
-from bench_runner.records import Measurement
+from bench_runner.records.measurement import Measurement
 
 if TYPE_CHECKING:
     import numpy as np
@@ -122,7 +122,7 @@ def fit_with(records: Sequence[Measurement], own: Sequence[OwnModel] = ()) -> Fi
 def shipped_without(own: Sequence[OwnModel]) -> list[dict[str, Any]]:
     """The predictions of the shipped fit for `shipped_recipes`."""
     from advisor.prediction.shipped_predictions import shipped_rows
-    from bench_runner.published import load_published
+    from bench_runner.records.published import load_published
     from price_catalog.load import load_catalog
 
     return shipped_rows(shipped_recipes(own), load_catalog().gpus, load_published())
@@ -146,7 +146,7 @@ def own_rows(
     ``machines`` are the GPU and the count of own machines of a size that no shipped one has.
     """
     from advisor.prediction.shipped_predictions import own_cells, predicted_rows, shipped_fit
-    from bench_runner.published import load_published
+    from bench_runner.records.published import load_published
     from price_catalog.load import load_catalog
 
     sizes = {model.recipe.recipe_id: model.parameters for model in own}

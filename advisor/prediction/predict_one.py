@@ -16,8 +16,8 @@ from advisor.prediction.model.workload import Workload
 from advisor.prediction.physics.chip import Chip
 from advisor.prediction.physics.memory import ANY, Wanted, micro_batch
 from bench_runner.recipe_flops import count_flops
-from bench_runner.records import Settings
-from bench_runner.space import accumulation_steps, even_batch, fast_search
+from bench_runner.records.measurement import Settings
+from bench_runner.settings.space import accumulation_steps, even_batch, fast_search
 from bench_runner.typed_numbers import percent, plain
 
 if TYPE_CHECKING:
@@ -179,7 +179,7 @@ def predict(
     from advisor.prediction.physics.step_time import options_for
     from advisor.prediction.predict_many import MEASURED_GPUS, predict_many
     from advisor.prediction.written_out import FUSED_ATTENTION, settings_of, written_out
-    from bench_runner.kernels import most_promising
+    from bench_runner.settings.kernels import most_promising
 
     if isinstance(target, Workload):
         target = Target(workload=target)

@@ -21,11 +21,11 @@ from advisor.prediction.rests_on import rests_on
 from advisor.prediction.written_out import FUSED_ATTENTION, WrittenOut, settings_of, written_out
 from advisor.ranking.audit import audit_time
 from advisor.ranking.times import SAME_CLOCK
-from bench_runner.kernels import most_promising
 from bench_runner.recipe_flops import count_flops
 from bench_runner.recipes import TEXT_FAMILIES, Recipe
-from bench_runner.records import Measurement, Settings
-from bench_runner.space import accumulation_steps, even_batch
+from bench_runner.records.measurement import Measurement, Settings
+from bench_runner.settings.kernels import most_promising
+from bench_runner.settings.space import accumulation_steps, even_batch
 from price_catalog.builds import GPU_COUNTS
 from price_catalog.gpu_names import index_gpus, normalise
 from price_catalog.model import Gpu, Source

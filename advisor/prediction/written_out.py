@@ -12,8 +12,8 @@ from advisor.prediction.model.workload import Workload
 from advisor.prediction.physics.chip import Chip
 from advisor.prediction.physics.memory import ANY, Option, Wanted
 from advisor.prediction.predict_many import AS_FAST, Predictions, predict_many
-from bench_runner.kernels import Kernels, with_kernels
-from bench_runner.records import Settings
+from bench_runner.records.measurement import Settings
+from bench_runner.settings.kernels import Kernels, with_kernels
 
 if TYPE_CHECKING:
     import numpy as np

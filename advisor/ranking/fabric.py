@@ -21,8 +21,8 @@ from typing import Any, Literal, get_args
 
 from advisor.parse import InputError, parse_choice, shown
 from advisor.ranking.times import Model, TrainingTime
-from bench_runner.records import Settings
-from bench_runner.space import accumulation_steps, even_batch, micro_batch_sizes
+from bench_runner.records.measurement import Settings
+from bench_runner.settings.space import accumulation_steps, even_batch, micro_batch_sizes
 from bench_runner.typed_numbers import read_whole
 
 Fabric = Literal["ethernet-10", "ethernet-25", "ethernet-100", "infiniband-hdr", "infiniband-ndr"]

@@ -11,7 +11,7 @@ from advisor.parse import parse_choice
 from advisor.ranking.audit import Verdict
 
 if TYPE_CHECKING:
-    from bench_runner.records import Settings
+    from bench_runner.records.measurement import Settings
     from price_catalog.builds import PowerLimit
 
 Origin = Literal["shipped", "local"]

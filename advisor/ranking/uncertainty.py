@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.ranking.named_prices import ABOUT
 from advisor.ranking.ties import Contender, Doubt, alike, settle
-from bench_runner.space import FastSearch, fast_search
+from bench_runner.settings.space import FastSearch, fast_search
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -16,7 +16,7 @@ from advisor.store.rows import KEYS
 from advisor.store.seed import replace_shipped, update
 from advisor.store.shipped_rows import read_shipped
 from advisor.store.store_error import StoreError
-from bench_runner.leftovers import in_use, sweep
+from bench_runner.launch.leftovers import in_use, sweep
 
 
 def build_store(path: str | Path) -> None:

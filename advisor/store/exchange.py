@@ -25,11 +25,11 @@ from advisor.store.seed import audit_local, auditor_of
 from advisor.store.store_error import StoreError
 from advisor.store.store_file import holds_magic, is_database
 from advisor.wrong_file import what_it_is
-from bench_runner.journal import MAX_FILE_BYTES, MAX_LINE_BYTES, from_json
-from bench_runner.leftovers import in_use, sweep
+from bench_runner.launch.leftovers import in_use, sweep
 from bench_runner.outside import OutsideError, is_plain_file, json_outside, lines_outside
-from bench_runner.records import Measurement
-from bench_runner.run_output import SUFFIXES, records_in_output
+from bench_runner.records.journal import MAX_FILE_BYTES, MAX_LINE_BYTES, from_json
+from bench_runner.records.measurement import Measurement
+from bench_runner.records.run_output import SUFFIXES, records_in_output
 from price_catalog.builds import GPU_COUNTS
 from price_catalog.model import Quote, Rental, Source
 
@@ -247,7 +247,7 @@ def write_lines(lines: list[str], path: Path) -> int:
 
 
 def _journal_record(row: Values) -> Values:
-    """A measurement as bench_runner.journal writes it."""
+    """A measurement as bench_runner.records.journal writes it."""
     record = dict(row)
     settings = settings_in(record)
     record["settings"] = None if settings is None else asdict(settings)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from bench_runner.records import Measurement
+from bench_runner.records.measurement import Measurement
 from price_catalog.model import Gpu
 
 RAW = ("pass_s", "sync_pass_s", "update_s", "first_pass_s", "fetch_s")

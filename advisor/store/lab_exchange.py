@@ -16,7 +16,7 @@ from advisor.store.rows import (
     plain_values,
 )
 from advisor.store.shared_records import can_be_shared, to_shared
-from bench_runner.journal import to_json
+from bench_runner.records.journal import to_json
 
 
 def with_labs_judged(connection: duckdb.DuckDBPyConnection, rows: list[Values]) -> list[Values]:

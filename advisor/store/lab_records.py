@@ -21,8 +21,8 @@ from advisor.store.lab_agreement import AGREE_WITHIN, RAW, agreeing_lab, copied_
 from advisor.store.measurement_columns import SETTINGS
 from advisor.store.possible_figures import MEMORY_SLACK, MOST_OF_TDP
 from advisor.store.store_error import StoreError
-from bench_runner import timing
-from bench_runner.records import Measurement
+from bench_runner.records import timing
+from bench_runner.records.measurement import Measurement
 from bench_runner.typed_numbers import percent
 from price_catalog.model import Gpu, Source
 
@@ -266,7 +266,7 @@ _KNOWN = f"""
 
 
 def _held(row: Sequence[Any]) -> tuple[Measurement, str | None]:
-    from bench_runner.records import Settings
+    from bench_runner.records.measurement import Settings
 
     at = 12 + len(SETTINGS)
     settings = row[12:at]

@@ -1,7 +1,7 @@
 """What the columns of a measurement are called: as the fields of the records, settings one by one.
 
-A new one is a field of `bench_runner.records`, where it is shown of `ranking.times.TrainingTime`
-too, and a migration that adds it to the table and makes the views of times anew.
+A new one is a field of `Measurement`, where it is shown of `ranking.times.TrainingTime` too, and a
+migration that adds it to the table and makes the views of times anew.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import fields
 
 from advisor.ranking.times import TrainingTime
-from bench_runner.records import Measurement, Settings
+from bench_runner.records.measurement import Measurement, Settings
 
 SETTINGS = tuple(field.name for field in fields(Settings))
 """NULL, all of them, where the settings are not known."""

@@ -17,7 +17,7 @@ from advisor.store.engine import duckdb
 from advisor.store.reader import Reader
 from advisor.store.rows import Values
 from advisor.store.store_error import StoreError
-from bench_runner.timing import MOST_OF_PEAK_FP8
+from bench_runner.records.timing import MOST_OF_PEAK_FP8
 from price_catalog.gpu_names import index_gpus, normalise
 from price_catalog.model import Gpu
 

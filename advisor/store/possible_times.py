@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from datetime import date, timedelta
 
-from bench_runner.records import STATUSES, Measurement
+from bench_runner.records.measurement import STATUSES, Measurement
 
 FIRST_DAY = date(2000, 1, 1)
 """Before any GPU that is known here."""

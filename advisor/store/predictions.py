@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from advisor.store.engine import duckdb
 from advisor.store.measurement_columns import SETTINGS, settings_in
 from advisor.store.rows import KEYS, Values, insert_missing
-from bench_runner.records import Measurement
+from bench_runner.records.measurement import Measurement
 from price_catalog.builds import GPU_COUNTS
 
 if TYPE_CHECKING:

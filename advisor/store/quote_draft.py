@@ -19,7 +19,7 @@ from advisor.store.merge_checks import check_room
 from advisor.store.rows import host_values, plain_values
 from advisor.store.store_error import StoreError
 from advisor.store.store_file import can_write
-from bench_runner.leftovers import in_use, sweep
+from bench_runner.launch.leftovers import in_use, sweep
 from price_catalog.model import Host, Quote, Source
 
 BATCH_ROWS = 2_000

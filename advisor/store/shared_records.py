@@ -13,9 +13,9 @@ from dataclasses import replace
 from typing import Any
 
 from advisor.parse import InputError, shown
-from bench_runner.journal import with_id
-from bench_runner.record_checks import is_name
-from bench_runner.records import Measurement
+from bench_runner.records.journal import with_id
+from bench_runner.records.measurement import Measurement
+from bench_runner.records.record_checks import is_name
 
 SHARED_SOURCE = "shared-by-labs"
 _FACTS = (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from advisor.ranking.times import Model
     from bench_runner.recipes import Recipe
-    from bench_runner.records import Measurement
+    from bench_runner.records.measurement import Measurement
     from price_catalog.model import Gpu, Host, Quote, Rental, Source
 
 
@@ -49,7 +49,8 @@ def _parse() -> Shipped:
     from dataclasses import asdict
 
     from advisor.prediction.shipped_predictions import prediction_source, shipped_fit, shipped_rows
-    from bench_runner import published, recipes
+    from bench_runner import recipes
+    from bench_runner.records import published
     from price_catalog.load import load_catalog
     from price_catalog.model import Source
 

@@ -17,7 +17,7 @@ from advisor.store.migrate import check_known, migrations, schema_version
 from advisor.store.reader import Reader
 from advisor.store.store_error import StoreError
 from advisor.store.store_file import can_write
-from bench_runner.records import Measurement
+from bench_runner.records.measurement import Measurement
 from price_catalog.model import Host, Quote, Rental, Source
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from advisor.ranking.times import TrainingTime
 from advisor.store.measurement_columns import SETTINGS, TIME
 
 if TYPE_CHECKING:
-    from bench_runner.records import Settings
+    from bench_runner.records.measurement import Settings
 
 Row = Sequence[Any]
 
@@ -36,7 +36,7 @@ class StoredTime(TrainingTime):
 
 
 def _settings(time: StoredTime) -> Settings | None:
-    from bench_runner.records import Settings  # late: a ranking says nothing of them
+    from bench_runner.records.measurement import Settings  # late: a ranking says nothing of them
 
     values = time._row[_SETTINGS]
     return None if values[0] is None else Settings(**dict(zip(SETTINGS, values, strict=True)))

@@ -31,7 +31,12 @@ from textual_serve.app_service import AppService
 from textual_serve.download_manager import DownloadManager
 
 from advisor.parse import InputError, shown
-from bench_runner.processes import WATCHED_PARENT, child_environment, ending_signals, module_command
+from bench_runner.launch.processes import (
+    WATCHED_PARENT,
+    child_environment,
+    ending_signals,
+    module_command,
+)
 
 MAX_VISITORS = 8
 MAX_MESSAGE_BYTES = 256 * 1024

@@ -45,7 +45,7 @@ def _usual_size_where_unknown() -> None:
 
 
 if __name__ == "__main__":
-    from bench_runner.processes import end_hard, when_parent_ends
+    from bench_runner.launch.processes import end_hard, when_parent_ends
 
     when_parent_ends(end_hard)
     # How the browser's server starts it: without a terminal, which the command line asks for.

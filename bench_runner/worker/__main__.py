@@ -17,14 +17,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bench_runner.configure import zero_stage
-from bench_runner.launch import PARENT
-from bench_runner.processes import is_alive
-from bench_runner.records import Settings
-from bench_runner.trial import TrialSpec, recipe_from_json
+from bench_runner.launch.process_group import PARENT
+from bench_runner.launch.processes import is_alive
+from bench_runner.launch.trial import TrialSpec, recipe_from_json
+from bench_runner.records.measurement import Settings
+from bench_runner.settings.configure import zero_stage
 
 if TYPE_CHECKING:
-    from bench_runner.worker.session import Report, Session
+    from bench_runner.worker.trial_session import Report, Session
 
 OUT_OF_MEMORY_EXIT = 77
 FAILED_EXIT = 78
@@ -91,8 +91,8 @@ def main(spec_file: Path) -> int:
             hide_kernels(recipe_from_json(spec.recipe))
         from bench_runner.worker.about import about
         from bench_runner.worker.node_exchange import exchange
-        from bench_runner.worker.session import Misfit, Session
         from bench_runner.worker.timed_trainer import is_out_of_memory
+        from bench_runner.worker.trial_session import Misfit, Session
     except Exception as error:  # a library, or something that it loads, does not go here
         return _failed(error, report)
 

@@ -7,10 +7,10 @@ from typing import Any
 import torch
 import torch.distributed as dist
 
-from bench_runner import configure
 from bench_runner.models.architecture import Transformer
+from bench_runner.settings import configure
 from bench_runner.worker import models
-from bench_runner.worker.session import Session
+from bench_runner.worker.trial_session import Session
 
 _CUDNN_FIRST = ((9, 0), (10, 0), (10, 3))
 """Compute capabilities on which torch prefers cuDNN's attention (since 2.10, its sdp_utils.cpp); on

@@ -9,13 +9,13 @@ from typing import Any
 import torch
 from torch import nn
 
-from bench_runner import configure
-from bench_runner.configure import model_arguments
 from bench_runner.models.architecture_two_sides import EncoderDecoder
 from bench_runner.recipes import IMAGE_FAMILIES, MASKED_SHARE, Recipe
-from bench_runner.records import Settings, States
-from bench_runner.worker.changed_training import HalfStateAdam
-from bench_runner.worker.timm_classifier import TimmClassifier
+from bench_runner.records.measurement import Settings, States
+from bench_runner.settings import configure
+from bench_runner.settings.configure import model_arguments
+from bench_runner.worker.exported.changed_training import HalfStateAdam
+from bench_runner.worker.exported.timm_classifier import TimmClassifier
 
 _IGNORED_LABEL = -100
 _KERNEL_PACKAGES = {"ssm": ("mamba_ssm", "causal_conv1d")}

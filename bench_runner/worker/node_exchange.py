@@ -9,7 +9,7 @@ from typing import Any
 import torch
 import torch.distributed as dist
 
-from bench_runner import node_links
+from bench_runner.launch import node_links
 from bench_runner.worker.ranks import Ranks
 
 LARGEST_BYTES = 256 * 1024**2

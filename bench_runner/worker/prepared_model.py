@@ -7,14 +7,14 @@ from torch import nn
 from transformers import TrainingArguments
 from transformers.integrations.deepspeed import unset_hf_deepspeed_config
 
-from bench_runner import configure
 from bench_runner.recipes import Recipe
-from bench_runner.records import Settings
+from bench_runner.records.measurement import Settings
+from bench_runner.settings import configure
 from bench_runner.worker import models
-from bench_runner.worker.changed_training import fp8_products
-from bench_runner.worker.half_weights import half_weights
-from bench_runner.worker.lean_loss import lean_model
-from bench_runner.worker.one_bias import one_bias
+from bench_runner.worker.exported.changed_training import fp8_products
+from bench_runner.worker.exported.half_weights import half_weights
+from bench_runner.worker.exported.lean_loss import lean_model
+from bench_runner.worker.exported.one_bias import one_bias
 
 
 def prepared_model(

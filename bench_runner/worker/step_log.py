@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bench_runner import timing
-from bench_runner.trial import TrialSpec
+from bench_runner.launch.trial import TrialSpec
+from bench_runner.records import timing
 from bench_runner.typed_numbers import percent
 from bench_runner.worker.clock import StepSeconds
 from bench_runner.worker.ranks import Ranks

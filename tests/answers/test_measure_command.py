@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from advisor.answers.shared_batch import measure_build
-from bench_runner.space import micro_batch_sizes
+from bench_runner.settings.space import micro_batch_sizes
 from price_catalog.builds import enumerate_builds
 from tests.facts_for_tests import make_gpu, make_host, make_model
 

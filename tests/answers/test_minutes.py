@@ -9,8 +9,8 @@ import pytest
 
 from advisor.cli.main import main
 from advisor.costs.amounts import minutes_words
-from bench_runner.kernels import expected_trials, settings_of_methods
 from bench_runner.recipes import load_recipes
+from bench_runner.settings.kernels import expected_trials, settings_of_methods
 
 
 @pytest.mark.parametrize(

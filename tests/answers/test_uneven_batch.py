@@ -22,7 +22,7 @@ from advisor.ranking.question import CandidatesKey, Question
 from advisor.ranking.rank import rank
 from advisor.ranking.snapshot import make_candidates, take_snapshot
 from advisor.store import Store
-from bench_runner.space import micro_batch_sizes
+from bench_runner.settings.space import micro_batch_sizes
 
 SAID = "3 GPUs do not share a batch of 1,024 evenly: the time is with one of 1,008"
 ASKED = ("--model", "pythia-1b", "--budget", "30k", "--gpus", "A6000")

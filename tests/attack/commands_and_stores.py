@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 from advisor.store import Store, StoreError
-from bench_runner import journal
+from bench_runner.records import journal
 from tests.attack.generated_files import asked, forked, wrong
 from tests.store_for_tests import record
 
@@ -105,7 +105,7 @@ def kills(store: Path, folder: Path, count: int, seed: int) -> list[str]:
 
 WRITE = (
     "import sys\nfrom pathlib import Path\nfrom advisor.store import Store\n"
-    "from bench_runner import journal\nfrom tests.store_for_tests import record\n"
+    "from bench_runner.records import journal\nfrom tests.store_for_tests import record\n"
     "folder, who = Path(sys.argv[1]), sys.argv[2]\n"
     "for n in range(int(sys.argv[3])):\n"
     "    one = journal.with_id(record(f'c-{who}-{n}', gpu_count=n + 1, recipe_hash=who))\n"
@@ -183,7 +183,7 @@ def damage(store: Path, folder: Path, count: int, seed: int) -> list[str]:
 
 ONCE = (
     "import sys\nfrom pathlib import Path\nfrom advisor.store import Store\n"
-    "from bench_runner import journal\nfrom tests.store_for_tests import record\n"
+    "from bench_runner.records import journal\nfrom tests.store_for_tests import record\n"
     "folder = Path(sys.argv[1])\n"
     "for n in range(2):\n"
     "    one = journal.with_id(record(f'w-{n}', gpu_count=n + 1))\n"

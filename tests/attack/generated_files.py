@@ -28,7 +28,7 @@ from typing import Any
 import pytest
 
 from advisor.cli.main import main
-from bench_runner import journal
+from bench_runner.records import journal
 from tests.store_for_tests import record
 
 TESTS = Path(__file__).parents[1]
@@ -300,7 +300,7 @@ def asked(words: list[str]) -> tuple[int, str, str]:
 
 def _tailed(path: Path) -> int:
     """A worker's events as the launcher reads them."""
-    from bench_runner.events import BadEventError, EventTail
+    from bench_runner.launch.events import BadEventError, EventTail
 
     try:
         for event in EventTail(path).new():

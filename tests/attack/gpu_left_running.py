@@ -28,7 +28,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from bench_runner.processes import marked  # noqa: E402
+from bench_runner.launch.processes import marked  # noqa: E402
 
 TAG = "ATTACK_STARTED_THIS"
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP)

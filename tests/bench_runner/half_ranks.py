@@ -14,7 +14,7 @@ import torch.distributed as dist
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
-from bench_runner.worker.half_weights import half_weights
+from bench_runner.worker.exported.half_weights import half_weights
 
 PASSES = 4
 

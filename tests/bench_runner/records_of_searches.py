@@ -6,8 +6,8 @@ from dataclasses import replace
 from datetime import date
 from typing import Any
 
-from bench_runner import space
-from bench_runner.records import Measurement, Settings
+from bench_runner.records.measurement import Measurement, Settings
+from bench_runner.settings import space
 
 
 def tried(settings: Settings, gpus: int, **changes: Any) -> Measurement:

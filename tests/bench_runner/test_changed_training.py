@@ -10,10 +10,12 @@ from typing import Any
 
 import pytest
 
-from bench_runner import export, journal, kernels, obstacles, space
+from bench_runner import export
 from bench_runner.__main__ import main
 from bench_runner.arguments import find_recipe, parse_settings
-from bench_runner.records import Measurement
+from bench_runner.records import journal
+from bench_runner.records.measurement import Measurement
+from bench_runner.settings import kernels, obstacles, space
 from tests.bench_runner.test_export import WINNER
 
 DECODER, IMAGES, CONVNET = (find_recipe(n) for n in ("pythia-160m", "vit", "convnext-large-1k"))
@@ -150,7 +152,7 @@ def test_half_precision_states_are_written_out(tmp_path: Path) -> None:
 @pytest.mark.torch
 def test_chance_keeps_the_mean_where_rounding_to_the_nearest_stands_still() -> None:
     torch = pytest.importorskip("torch")
-    from bench_runner.worker.changed_training import rounded_by_chance
+    from bench_runner.worker.exported.changed_training import rounded_by_chance
 
     torch.manual_seed(1)
     wide = torch.full((40_000,), 1.0 + 2**-10)  # an eighth of bfloat16's last place above one
@@ -165,7 +167,7 @@ def test_chance_keeps_the_mean_where_rounding_to_the_nearest_stands_still() -> N
 @pytest.mark.parametrize("decoupled", [True, False])
 def test_its_steps_are_adam_s_but_for_the_states_precision(decoupled: bool) -> None:
     torch = pytest.importorskip("torch")
-    from bench_runner.worker.changed_training import HalfStateAdam
+    from bench_runner.worker.exported.changed_training import HalfStateAdam
 
     torch.manual_seed(3)
     start, keywords = torch.randn(64, 8), {"lr": 1e-2, "weight_decay": 0.1, "betas": (0.9, 0.95)}
@@ -187,7 +189,7 @@ def test_its_steps_are_adam_s_but_for_the_states_precision(decoupled: bool) -> N
 def test_fp8_leaves_the_head_and_odd_sizes_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("torch")
     transformers = pytest.importorskip("transformers")
-    from bench_runner.worker.changed_training import fp8_products
+    from bench_runner.worker.exported.changed_training import fp8_products
 
     asked: list[str] = []
 

@@ -11,10 +11,12 @@ from typing import Literal, get_args, get_origin, get_type_hints
 
 import pytest
 
-from bench_runner import configure, export, journal, kernels, obstacles, space
+from bench_runner import export
 from bench_runner.arguments import find_recipe, parse_settings, settings_words
 from bench_runner.recipes import Recipe
-from bench_runner.records import Settings
+from bench_runner.records import journal
+from bench_runner.records.measurement import Settings
+from bench_runner.settings import configure, kernels, obstacles, space
 from tests.bench_runner.test_export import WINNER
 
 FLASH = "flash_attention_2"

@@ -12,12 +12,14 @@ from typing import Any
 
 import pytest
 
-from bench_runner import configure, export, journal, space
+from bench_runner import export
 from bench_runner.__main__ import main
 from bench_runner.arguments import find_recipe, parse_settings
 from bench_runner.models.recipe_model import ModelSource
 from bench_runner.recipes import load_recipes, recipe_hash
-from bench_runner.records import Measurement
+from bench_runner.records import journal
+from bench_runner.records.measurement import Measurement
+from bench_runner.settings import configure, space
 
 WINNER = Measurement(
     measurement_id="m",

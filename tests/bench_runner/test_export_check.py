@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from bench_runner import journal
+from bench_runner.records import journal
 from tests.bench_runner.test_export import WINNER
 
 pytestmark = pytest.mark.torch

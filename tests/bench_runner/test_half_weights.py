@@ -34,7 +34,7 @@ def passes(model: Any, batches: list[dict[str, Any]], half: Any = None, scale: f
 @pytest.mark.parametrize("half", ["bfloat16", "float16"])
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_step_is_as_near_the_truth_as_autocast_within_rounding(family: str, half: str) -> None:
-    from bench_runner.worker.half_weights import HALVES, half_weights
+    from bench_runner.worker.exported.half_weights import HALVES, half_weights
 
     truth, batch = build(family, "sdpa")
     batches = [batch, FAMILIES[family][2](), FAMILIES[family][2]()]
@@ -52,7 +52,7 @@ def test_a_step_is_as_near_the_truth_as_autocast_within_rounding(family: str, ha
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_masters_names_and_saved_weights_are_fp32(family: str) -> None:
-    from bench_runner.worker.half_weights import half_weights
+    from bench_runner.worker.exported.half_weights import half_weights
 
     model, _ = build(family, "sdpa")
     before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
@@ -69,7 +69,7 @@ def test_masters_names_and_saved_weights_are_fp32(family: str) -> None:
 
 def test_updates_too_small_for_half_precision_add_up() -> None:
     """What a model without masters would lose: a step below half of bfloat16's last place."""
-    from bench_runner.worker.half_weights import half_weights
+    from bench_runner.worker.exported.half_weights import half_weights
 
     model, batch = build("decoder", "sdpa")
     half_weights(model, "bfloat16")
@@ -114,8 +114,8 @@ def test_two_ranks_that_accumulate_sum_their_gradients_in_fp32(tmp_path: Path) -
 
 @pytest.mark.parametrize("inputs", ["full", "trimmed"])
 def test_with_the_lean_loss_and_checkpointing_it_is_the_same_step(inputs: str) -> None:
-    from bench_runner.worker.half_weights import half_weights
-    from bench_runner.worker.lean_loss import lean_model
+    from bench_runner.worker.exported.half_weights import half_weights
+    from bench_runner.worker.exported.lean_loss import lean_model
 
     plain, batch = build("decoder, grouped heads", "sdpa")
     lean = copy.deepcopy(plain)
@@ -130,7 +130,7 @@ def test_with_the_lean_loss_and_checkpointing_it_is_the_same_step(inputs: str) -
 
 
 def test_a_traced_layer_is_the_same_and_layers_share_their_graph() -> None:
-    from bench_runner.worker.half_weights import half_weights
+    from bench_runner.worker.exported.half_weights import half_weights
 
     model, batch = build("decoder", "sdpa")
     half_weights(model, "bfloat16")
@@ -152,7 +152,7 @@ def test_a_traced_layer_is_the_same_and_layers_share_their_graph() -> None:
     ],
 )
 def test_what_would_be_no_master_is_refused(change: Any, half: str, words: str) -> None:
-    from bench_runner.worker.half_weights import half_weights
+    from bench_runner.worker.exported.half_weights import half_weights
 
     with pytest.raises(ValueError, match=words):
         half_weights(change(build("decoder", "sdpa")[0]), half)

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench_runner import journal
-from bench_runner.records import Measurement, Settings
+from bench_runner.records import journal
+from bench_runner.records.measurement import Measurement, Settings
 
 
 def record(**changes: object) -> Measurement:

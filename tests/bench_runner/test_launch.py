@@ -13,10 +13,11 @@ from typing import Any
 
 import pytest
 
-from bench_runner import launch, processes, space
-from bench_runner.records import Settings
+from bench_runner.launch import process_group, processes
+from bench_runner.launch.trial import Outcome, TrialSpec
+from bench_runner.records.measurement import Settings
 from bench_runner.runner import next_size
-from bench_runner.trial import Outcome, TrialSpec
+from bench_runner.settings import space
 
 SLURM = {
     "SLURM_JOB_ID": "4711",
@@ -30,19 +31,19 @@ def trial(settings: Settings) -> TrialSpec:
 
 
 def test_one_node_starts_one_process_a_gpu_through_torchrun(tmp_path: Path) -> None:
-    words = launch.command(tmp_path / "spec.json", 4, "local", {})
+    words = process_group.command(tmp_path / "spec.json", 4, "local", {})
     assert words[1:4] == ["-P", "-m", "torch.distributed.run"]
     assert "--nproc-per-node=4" in words
 
 
 def test_one_process_starts_by_itself_with_what_torchrun_would_tell_it(tmp_path: Path) -> None:
-    words = launch.command(tmp_path / "spec.json", 1, "local", {})
+    words = process_group.command(tmp_path / "spec.json", 1, "local", {})
     assert words == [sys.executable, "-P", "-m", "bench_runner.worker", str(tmp_path / "spec.json")]
     spec = replace(trial(space.settings_for(free_lunch=True)), gpu_count=1)
     left = {"RANK": "3", "WORLD_SIZE": "8", "MASTER_PORT": "29500", "TORCHELASTIC_RUN_ID": "x"}
 
     def told(spec: TrialSpec, launcher: str) -> dict[str, str]:
-        found = launch.child_environment(
+        found = process_group.child_environment(
             left,
             work_directory=tmp_path,
             spec=spec,
@@ -60,7 +61,7 @@ def test_one_process_starts_by_itself_with_what_torchrun_would_tell_it(tmp_path:
 def test_slurm_starts_one_launcher_a_node_with_the_first_host_as_meeting_point(
     tmp_path: Path,
 ) -> None:
-    words = launch.command(tmp_path / "spec.json", 8, "slurm", SLURM)
+    words = process_group.command(tmp_path / "spec.json", 8, "slurm", SLURM)
     assert words[0] == "srun"
     assert "--nproc-per-node=4" in words
     assert "--rdzv-endpoint=gpu03:24711" in words
@@ -71,7 +72,7 @@ def test_slurm_starts_one_launcher_a_node_with_the_first_host_as_meeting_point(
     [("gpu[03-05,9]", "gpu03"), ("alpha,beta[1-2]", "alpha"), ("node7", "node7")],
 )
 def test_the_first_host_of_a_node_list(nodes: str, first: str) -> None:
-    assert launch._first_host(nodes) == first
+    assert process_group._first_host(nodes) == first
 
 
 @pytest.mark.parametrize(
@@ -86,14 +87,14 @@ def test_a_launcher_that_cannot_work_says_so(
     tmp_path: Path, launcher: str, environment: dict[str, str], gpus: int, words: str
 ) -> None:
     with pytest.raises(ValueError, match=words):
-        launch.command(tmp_path / "spec.json", gpus, launcher, environment)
+        process_group.command(tmp_path / "spec.json", gpus, launcher, environment)
 
 
 def test_the_environment_is_offline_and_keeps_what_was_set(tmp_path: Path) -> None:
     base = {"NCCL_NVLS_ENABLE": "0", "OMP_NUM_THREADS": "3", "PYTHONPATH": "/somewhere"}
     base["TORCH_CUDA_ARCH_LIST"] = "8.0 12.0+PTX"
     offloading = space.settings_for(free_lunch=True, sharding="zero-2", offloading=True)
-    environment = launch.child_environment(
+    environment = process_group.child_environment(
         base,
         work_directory=tmp_path,
         spec=trial(offloading),
@@ -112,7 +113,7 @@ def test_a_group_that_clips_gradients_in_host_memory_can_exchange_them_there(
     tmp_path: Path,
 ) -> None:
     def variables(**settings: Any) -> dict[str, str]:
-        return launch.child_environment(
+        return process_group.child_environment(
             {},
             work_directory=tmp_path,
             spec=trial(space.settings_for(free_lunch=True, sharding="fsdp-full-shard", **settings)),
@@ -140,7 +141,7 @@ def test_a_stubborn_group_is_ended_whole_even_across_sessions() -> None:
     process = subprocess.Popen(
         [sys.executable, "-c", program],
         stdout=subprocess.PIPE,
-        env={**os.environ, launch.MARK: "test-group"},
+        env={**os.environ, process_group.MARK: "test-group"},
         start_new_session=True,
     )
     assert process.stdout is not None
@@ -176,7 +177,7 @@ def test_a_node_without_psutil_is_one_line_and_merges_all_the_same(
 def test_the_log_tail_is_the_workers_own(tmp_path: Path) -> None:
     log = tmp_path / "log.txt"
     log.write_text("first\nValueError: the cause\nE1 failed (exitcode: 1) local_rank: 0\nnoise\n")
-    assert launch.log_tail(log) == "first\nValueError: the cause"
+    assert process_group.log_tail(log) == "first\nValueError: the cause"
 
 
 def probe(size: int, fits: bool) -> dict[str, object]:

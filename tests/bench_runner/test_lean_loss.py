@@ -45,7 +45,7 @@ def routed() -> Any:
 @pytest.fixture(autouse=True)
 def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Several chunks even here, the last one smaller."""
-    from bench_runner.worker import lean_loss
+    from bench_runner.worker.exported import lean_loss
 
     monkeypatch.setattr(lean_loss, "CHUNK_BYTES", 41 * 128 * 4)
     monkeypatch.setattr(lean_loss, "ROWS", 4)
@@ -87,7 +87,7 @@ def assert_same(plain: Any, lean: Any, batches: list[dict[str, Any]]) -> None:
 @pytest.mark.parametrize("loss", ["plain", "fused"])
 @pytest.mark.parametrize("name", DECODERS)
 def test_a_decoder_s_step_is_the_same(name: str, loss: str, inputs: str) -> None:
-    from bench_runner.worker.lean_loss import lean_model
+    from bench_runner.worker.exported.lean_loss import lean_model
 
     plain, lean = build(DECODERS[name]()), build(DECODERS[name]())
     lean.load_state_dict(plain.state_dict())
@@ -105,7 +105,7 @@ def test_a_decoder_s_step_is_the_same(name: str, loss: str, inputs: str) -> None
 
 @pytest.mark.parametrize("name", DECODERS)
 def test_without_a_count_the_mean_of_the_micro_batch_is_taken(name: str) -> None:
-    from bench_runner.worker.lean_loss import lean_model
+    from bench_runner.worker.exported.lean_loss import lean_model
 
     plain, lean = build(DECODERS[name]()), build(DECODERS[name]())
     lean.load_state_dict(plain.state_dict())
@@ -116,7 +116,7 @@ def test_without_a_count_the_mean_of_the_micro_batch_is_taken(name: str) -> None
 
 @pytest.mark.parametrize("name", ENCODERS)
 def test_a_masked_encoder_s_step_is_the_same(name: str) -> None:
-    from bench_runner.worker.lean_loss import lean_model
+    from bench_runner.worker.exported.lean_loss import lean_model
 
     kind = "AutoModelForMaskedLM"
     plain, lean = build(ENCODERS[name](), kind), build(ENCODERS[name](), kind)
@@ -132,7 +132,7 @@ def test_a_masked_encoder_s_step_is_the_same(name: str) -> None:
 def test_no_logits_are_computed_for_tokens_without_a_label(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from bench_runner.worker import lean_loss
+    from bench_runner.worker.exported import lean_loss
 
     shapes: list[tuple[int, ...]] = []
 
@@ -154,7 +154,7 @@ def test_no_logits_are_computed_for_tokens_without_a_label(
 
 @pytest.mark.parametrize("half", ["bfloat16", "float16"])
 def test_under_autocast_it_is_as_near_the_truth_as_the_plain_loss(half: str) -> None:
-    from bench_runner.worker.lean_loss import lean_model
+    from bench_runner.worker.exported.lean_loss import lean_model
 
     truth, plain, lean = (build(DECODERS["GPTNeoX"]()) for _ in range(3))
     plain.load_state_dict(truth.state_dict())
@@ -181,7 +181,7 @@ def test_under_autocast_it_is_as_near_the_truth_as_the_plain_loss(half: str) -> 
 def test_it_survives_regional_compilation() -> None:
     from accelerate.utils import compile_regions
 
-    from bench_runner.worker.lean_loss import lean_model
+    from bench_runner.worker.exported.lean_loss import lean_model
 
     plain, lean = build(DECODERS["GPTNeoX"]()), build(DECODERS["GPTNeoX"]())
     lean.load_state_dict(plain.state_dict())
@@ -198,7 +198,7 @@ def test_it_survives_regional_compilation() -> None:
 
 def test_whether_the_loss_is_the_library_s_is_asked_without_tf32() -> None:
     # With TF32 Mamba 2.8B was refused on an H100: 22.87 and 22.94 for the same loss.
-    from bench_runner.worker.lean_loss import lean_model
+    from bench_runner.worker.exported.lean_loss import lean_model
 
     before = torch.backends.fp32_precision
     torch.backends.fp32_precision = "tf32"
@@ -216,7 +216,7 @@ def test_whether_the_loss_is_the_library_s_is_asked_without_tf32() -> None:
 
 
 def test_logits_are_still_there_for_who_gives_no_labels() -> None:
-    from bench_runner.worker.lean_loss import lean_model
+    from bench_runner.worker.exported.lean_loss import lean_model
 
     plain, lean = build(DECODERS["Llama"]()), build(DECODERS["Llama"]())
     lean.load_state_dict(plain.state_dict())
@@ -246,7 +246,7 @@ def test_logits_are_still_there_for_who_gives_no_labels() -> None:
 def test_what_cannot_be_exact_is_refused(
     make: Callable[[], Any], asked: dict[str, str], words: str
 ) -> None:
-    from bench_runner.worker.lean_loss import lean_model
+    from bench_runner.worker.exported.lean_loss import lean_model
 
     with pytest.raises(ValueError, match=words):
         lean_model(make(), **asked)
@@ -260,7 +260,7 @@ def test_a_model_with_flash_attention_is_made_lean(
     from transformers import AttentionInterface, LlamaConfig, LlamaForCausalLM
     from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
-    from bench_runner.worker.lean_loss import lean_model
+    from bench_runner.worker.exported.lean_loss import lean_model
 
     def flash(module: Any, query: Any, key: Any, value: Any, mask: Any, **keywords: Any) -> Any:
         """As FlashAttention does with autocast: rotated in FP32, they are rounded again."""

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from bench_runner import journal, locks
-from bench_runner.locks import DeviceInUseError, only_benchmark
+from bench_runner.records import journal, locks
+from bench_runner.records.locks import DeviceInUseError, only_benchmark
 from tests.bench_runner.test_journal import record
 
 WRITER = (
-    "import sys\nfrom pathlib import Path\nfrom bench_runner import journal, locks\n"
+    "import sys\nfrom pathlib import Path\nfrom bench_runner.records import journal, locks\n"
     "from tests.bench_runner.test_journal import record\n"
     "{before}"
     "for n in range(60):\n"
@@ -29,7 +29,7 @@ NO_LOCKS = (
     "locks.fcntl.lockf = refuse\n"
 )
 HOLDER = (
-    "import sys, time\nfrom bench_runner.locks import only_benchmark\n"
+    "import sys, time\nfrom bench_runner.records.locks import only_benchmark\n"
     "with only_benchmark(sys.argv[1:]):\n    print('held', flush=True)\n    time.sleep(600)\n"
 )
 

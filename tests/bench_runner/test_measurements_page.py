@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from bench_runner import journal
 from bench_runner.recipes import load_recipes
-from bench_runner.records import Measurement
+from bench_runner.records import journal
+from bench_runner.records.measurement import Measurement
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "measurements.md").read_text(encoding="utf-8")

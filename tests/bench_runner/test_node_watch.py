@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from bench_runner import node_links
-from bench_runner.trial import Outcome
+from bench_runner.launch import node_links
+from bench_runner.launch.trial import Outcome
 
 JOB = {"SLURM_JOB_ID": "7", "SLURM_NNODES": "2", "SLURM_JOB_NODELIST": "n[1-2]"}
 ERROR = {"event": "error", "type": "RuntimeError", "message": "Connection closed by peer"}

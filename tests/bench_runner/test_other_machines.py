@@ -12,10 +12,13 @@ from typing import Any
 
 import pytest
 
-from bench_runner import allotted, hardware, journal, launch, runner, search, shell_variables, space
+from bench_runner import runner
 from bench_runner.__main__ import main
-from bench_runner.results import configuration_key
-from bench_runner.trial import TrialSpec
+from bench_runner.launch import allotted, hardware, process_group, shell_variables
+from bench_runner.launch.trial import TrialSpec
+from bench_runner.launch.trial_record import configuration_key
+from bench_runner.records import journal
+from bench_runner.settings import search, space
 from tests.bench_runner.test_results import LISTING, outcome, record, setup
 
 SETTINGS = space.settings_for(free_lunch=True)
@@ -114,7 +117,7 @@ def test_cuda_is_told_which_gpus_are_meant() -> None:
     assert hardware.pinned(by_uuid, 1, "GPU-bbb")["CUDA_VISIBLE_DEVICES"] == "1"
     # As CUDA does, none behind a word that names no GPU.
     assert [gpu.index for gpu in hardware.visible(gpus, "1,7,0")] == [1]
-    environment = launch.child_environment(
+    environment = process_group.child_environment(
         {"CUDA_VISIBLE_DEVICES": "GPU-bbb"},
         work_directory=Path("w"),
         spec=TrialSpec(recipe={}, settings=SETTINGS, gpu_count=1),
@@ -145,7 +148,7 @@ def test_a_time_of_another_gpu_than_the_record_names_is_no_time() -> None:
 def test_what_another_launcher_left_in_the_shell_shards_nothing() -> None:
     left = {"ACCELERATE_USE_FSDP": "true", "FSDP_OFFLOAD_PARAMS": "true", "RANK": "3"}
     left |= {"ACCELERATE_MIXED_PRECISION": "no", "PET_NNODES": "2", "MASTER_ADDR": "gone"}
-    environment = launch.child_environment(
+    environment = process_group.child_environment(
         {**left, "NCCL_NVLS_ENABLE": "0", "HOME": "/h"},
         work_directory=Path("w"),
         spec=TrialSpec(recipe={}, settings=SETTINGS, gpu_count=2),

@@ -11,15 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from bench_runner.published import (
+from bench_runner.recipes import load_recipes
+from bench_runner.records.measurement import Measurement, Settings
+from bench_runner.records.published import (
     PUBLISHED_FOLDER,
     load_original,
     load_paper,
     load_published,
     load_sources,
 )
-from bench_runner.recipes import load_recipes
-from bench_runner.records import Measurement, Settings
 
 PAPER = load_paper()
 BY_ID = {record.measurement_id: record for record in PAPER}
@@ -236,7 +236,7 @@ class TestSources:
 
     def test_reading_needs_no_training_library(self) -> None:
         code = (
-            "import sys, bench_runner.published as p\nassert 'csv' not in sys.modules\n"
+            "import sys, bench_runner.records.published as p\nassert 'csv' not in sys.modules\n"
             "p.load_published()\nassert not {'torch', 'transformers', 'numpy'} & set(sys.modules)"
         )
         subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

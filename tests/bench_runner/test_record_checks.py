@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench_runner import journal, search
-from bench_runner.published import PUBLISHED_FOLDER
+from bench_runner.records import journal
+from bench_runner.records.published import PUBLISHED_FOLDER
+from bench_runner.settings import search
 from tests.bench_runner.test_journal import record
 
 ROW = journal.to_json(record())

@@ -12,11 +12,13 @@ from typing import Any
 
 import pytest
 
-from bench_runner import gpu_sampler, hardware, results, space
 from bench_runner.arguments import parse_peaks, parse_settings
+from bench_runner.launch import hardware, trial_record
+from bench_runner.launch.trial import Outcome, recipe_from_json, recipe_to_json
+from bench_runner.launch.trial_record import Setup, configuration_key, record_of
 from bench_runner.recipes import load_recipe, load_recipes
-from bench_runner.results import Setup, configuration_key, record_of
-from bench_runner.trial import Outcome, recipe_from_json, recipe_to_json
+from bench_runner.settings import space
+from bench_runner.worker import gpu_sampler
 
 LISTING = """\
 0, GPU-aaa, NVIDIA H200, 143771, 0, 0, 9.0, 580.159.04, 700.00
@@ -206,9 +208,9 @@ def test_energy_is_what_the_counter_grew_by_while_steps_were_timed(
         space.settings_for(free_lunch=True, sharding="zero-1", offloading=offloading)
         for offloading in (False, True)
     )
-    assert results._energy(two, plain, {"counted_w": 500.0}, 4.0)[0] == 4000.0
+    assert trial_record._energy(two, plain, {"counted_w": 500.0}, 4.0)[0] == 4000.0
     for settings, gpu in ((offloaded, {"counted_w": 500.0}), (plain, {"power_w": 500.0})):
-        joules, why = results._energy(two, settings, gpu, 4.0)
+        joules, why = trial_record._energy(two, settings, gpu, 4.0)
         assert joules is None and why.startswith("not measured")
 
 
@@ -342,7 +344,7 @@ def test_the_planning_process_loads_no_torch() -> None:
     answer = subprocess.run(
         [
             *(sys.executable, "-c"),
-            "import sys, bench_runner.__main__, bench_runner.launch, bench_runner.runner; "
+            "import sys, bench_runner.__main__, bench_runner.runner; "
             "print(sorted({'torch', 'transformers', 'accelerate', 'deepspeed', 'numpy'}"
             " & set(sys.modules)))",
         ],

@@ -12,11 +12,12 @@ from pathlib import Path
 
 import pytest
 
+import bench_runner
 from advisor.benchmark.runner_process import look_here
 from advisor.planning.solver_process import Say, Search
-from bench_runner import processes
-from bench_runner.launch import child_environment
-from bench_runner.trial import TrialSpec
+from bench_runner.launch import processes
+from bench_runner.launch.process_group import child_environment
+from bench_runner.launch.trial import TrialSpec
 from tests.store_for_tests import NAIVE
 
 
@@ -85,7 +86,7 @@ def test_every_rank_and_all_that_it_starts_is_our_own(hostile: Path, tmp_path: P
     # torchrun starts a rank by -u -m, and a rank may start Python by -c.
     program = (
         "import json, subprocess, sys; paths = sys.path; more = subprocess.run([sys.executable,"
-        " '-c', 'import random, bench_runner.trial; print(bench_runner.__file__)'],"
+        " '-c', 'import random, bench_runner.launch.trial; print(bench_runner.__file__)'],"
         " capture_output=True, text=True).stdout; import random; print(json.dumps([paths, more]))"
     )
     done = subprocess.run(
@@ -94,7 +95,7 @@ def test_every_rank_and_all_that_it_starts_is_our_own(hostile: Path, tmp_path: P
     paths, more = json.loads(done.stdout)
     assert "" not in paths
     assert str(Path.cwd()) not in paths
-    assert Path(more.strip()) == Path(processes.__file__).with_name("__init__.py")
+    assert Path(more.strip()) == Path(bench_runner.__file__)
     assert not hostile.exists()
 
 

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bench_runner import journal, search, space
-from bench_runner.records import Measurement, Settings
+from bench_runner.records import journal
+from bench_runner.records.measurement import Measurement, Settings
+from bench_runner.settings import search, space
 from tests.bench_runner.records_of_searches import tried
 
 BATCH = 1024

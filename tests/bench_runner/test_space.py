@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench_runner import space
+from bench_runner.settings import space
 
 
 @pytest.mark.parametrize(("gpus", "count"), [(1, 12), (2, 22), (8, 22)])

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench_runner.timing import (
+from bench_runner.records.timing import (
     RawSeconds,
     fastest_size,
     model_flops_utilisation,

@@ -13,9 +13,10 @@ from typing import Any
 
 import pytest
 
-from bench_runner import export, journal
-from bench_runner.processes import MARK
+from bench_runner import export
+from bench_runner.launch.processes import MARK
 from bench_runner.recipes import load_recipe
+from bench_runner.records import journal
 from tests.torch_for_tests import loaded_later
 
 torch = loaded_later("torch")

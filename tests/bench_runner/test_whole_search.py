@@ -11,12 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bench_runner import configure, journal, kernels, obstacles, search, space, whole_search
 from bench_runner.arguments import find_recipe, parse_settings, settings_words
-from bench_runner.kernels import Kernels
 from bench_runner.models.recipe_model import ModelSource
 from bench_runner.recipes import load_recipes
-from bench_runner.records import Measurement, Settings
+from bench_runner.records import journal
+from bench_runner.records.measurement import Measurement, Settings
+from bench_runner.settings import configure, kernels, obstacles, search, space, whole_search
+from bench_runner.settings.kernels import Kernels
 from tests.bench_runner.records_of_searches import tried
 
 BATCH = 1024

@@ -13,10 +13,13 @@ from typing import Any
 
 import pytest
 
-from bench_runner import events, journal, launch, runner, space
-from bench_runner.events import BadEventError, EventTail, read_event
-from bench_runner.records import SHARDINGS
-from bench_runner.trial import Outcome, TrialSpec
+from bench_runner import runner
+from bench_runner.launch import events, process_group
+from bench_runner.launch.events import BadEventError, EventTail, read_event
+from bench_runner.launch.trial import Outcome, TrialSpec
+from bench_runner.records import journal
+from bench_runner.records.measurement import SHARDINGS
+from bench_runner.settings import space
 from bench_runner.worker.__main__ import unused
 from tests.bench_runner.test_results import outcome, record, setup
 
@@ -41,13 +44,13 @@ def worker(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         )
         return [sys.executable, "-c", before + programs.pop(0)]
 
-    monkeypatch.setattr(launch, "command", command)
+    monkeypatch.setattr(process_group, "command", command)
     return programs
 
 
 def run(folder: Path, **options: Any) -> Outcome:
     spec = TrialSpec(recipe={}, settings=SETTINGS, gpu_count=1)
-    return launch.run_group(spec, work_directory=folder, time_limit_s=20, **options)
+    return process_group.run_group(spec, work_directory=folder, time_limit_s=20, **options)
 
 
 GARBAGE: list[tuple[Any, str]] = [
@@ -137,7 +140,7 @@ def test_a_work_folder_that_cannot_be_written_is_the_reason(tmp_path: Path) -> N
 def test_a_worker_s_endless_line_and_log_are_cut(
     tmp_path: Path, worker: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(launch, "MAX_LOG_BYTES", 3 * 1024 * 1024)
+    monkeypatch.setattr(process_group, "MAX_LOG_BYTES", 3 * 1024 * 1024)
     monkeypatch.setattr(events, "MAX_LINE_BYTES", 1024 * 1024)
     worker.append("say(b'x' * 2_000_000); time.sleep(30)")
     ended = run(tmp_path)

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from bench_runner import space
+from bench_runner.launch.trial import NoDeviceError, TrialSpec
 from bench_runner.recipes import recipe_from
-from bench_runner.trial import NoDeviceError, TrialSpec
+from bench_runner.settings import space
 from tests.torch_for_tests import loaded_later
 
 TRAINING = {"batch_size": 4, "training_steps": 100, "sequence_length": 16, "precision": "bf16"}
@@ -70,7 +70,7 @@ def test_minutes_of_compilation_do_not_use_up_the_time_to_settle() -> None:
 
 
 def test_a_torch_without_this_gpu_says_so_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    from bench_runner.worker.session import use_once
+    from bench_runner.worker.trial_session import use_once
 
     use_once(torch.device("cpu"))
 

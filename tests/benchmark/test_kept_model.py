@@ -22,10 +22,12 @@ from advisor.cli import bench_command as command
 from advisor.cli.main import main
 from advisor.prediction.model.own_model import OwnModel
 from advisor.store import Store
-from bench_runner import export, journal, kernels, space
+from bench_runner import export
 from bench_runner.models.architecture import GptNeoX
 from bench_runner.recipes import Recipe, load_recipe, load_recipes, recipe_from
-from bench_runner.records import Settings
+from bench_runner.records import journal
+from bench_runner.records.measurement import Settings
+from bench_runner.settings import kernels, space
 from tests.bench_runner.test_export import WINNER
 from tests.store_for_tests import look
 
@@ -422,7 +424,7 @@ def test_every_kind_of_kept_model_trains_a_step_and_is_exported_as_that(
     torch = pytest.importorskip("torch")
     from accelerate.state import AcceleratorState
 
-    from bench_runner.configure import attention
+    from bench_runner.settings.configure import attention
     from bench_runner.worker.models import RandomBatches, build_model
 
     (recipe,) = (own.recipe for own in kept_models if own.recipe.recipe_id == f"our-{name}")

@@ -28,8 +28,9 @@ from advisor.ranking.question import CandidatesKey, Question
 from advisor.ranking.rank import rank
 from advisor.ranking.snapshot import make_candidates, take_snapshot
 from advisor.store import Store
-from bench_runner import journal, space
-from bench_runner.processes import log_tail
+from bench_runner.launch.processes import log_tail
+from bench_runner.records import journal
+from bench_runner.settings import space
 from tests.benchmark.fake_runs import LEAN, TINY, followed, measure, planned, request
 from tests.store_for_tests import look
 

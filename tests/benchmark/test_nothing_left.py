@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from bench_runner import leftovers
-from bench_runner.processes import marked
+from bench_runner.launch import leftovers
+from bench_runner.launch.processes import marked
 
 if sys.platform != "linux":
     pytest.skip("processes are found through /proc", allow_module_level=True)
@@ -306,7 +306,8 @@ def test_another_process_s_trial_is_never_swept(tmp_path: Path) -> None:
         path.mkdir()
         old(path)
     program = (
-        "import sys, time\nfrom pathlib import Path\nfrom bench_runner.leftovers import in_use\n"
+        "import sys, time\nfrom pathlib import Path\n"
+        "from bench_runner.launch.leftovers import in_use\n"
         "with in_use(Path(sys.argv[1])):\n    print('held', flush=True)\n    time.sleep(600)\n"
     )
     holder = subprocess.Popen([sys.executable, "-c", program, str(living)], stdout=subprocess.PIPE)

@@ -17,7 +17,7 @@ from advisor.benchmark.progress import (
 from advisor.benchmark.runner_process import Run, look_here
 from advisor.parse import InputError
 from advisor.store import Store
-from bench_runner.processes import marked
+from bench_runner.launch.processes import marked
 from tests.benchmark.fake_runs import LEAN, QUICK, measure, planned, request, runner
 from tests.store_for_tests import look
 

@@ -19,7 +19,7 @@ from advisor.cli.main import main
 from advisor.costs.rented_trial import price_of
 from advisor.parse import InputError
 from advisor.store import Store
-from bench_runner.run_output import events_in
+from bench_runner.records.run_output import events_in
 from tests.benchmark.test_slurm import stand_in
 
 yaml = pytest.importorskip("yaml")
@@ -109,7 +109,11 @@ def test_what_the_task_prints_is_merged_from_skypilots_log(
     run = subprocess.run(
         [stand_in(tmp_path, "good"), *shlex.split(command)],
         cwd=job.folder,
-        env={"PYTHONPATH": f"{job.folder}/node", "PATH": "/usr/bin:/bin"},
+        env={
+            "PYTHONPATH": f"{job.folder}/node",
+            "PYTHONSAFEPATH": "1",
+            "PATH": "/usr/bin:/bin",
+        },
         capture_output=True,
         text=True,
         check=True,

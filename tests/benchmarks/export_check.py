@@ -24,9 +24,11 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from bench_runner import export, journal, search, space
+from bench_runner import export
 from bench_runner.arguments import find_recipe
-from bench_runner.records import Measurement
+from bench_runner.records import journal
+from bench_runner.records.measurement import Measurement
+from bench_runner.settings import search, space
 
 WITHIN = 0.03
 WARM_UP = 3

@@ -33,7 +33,7 @@ from advisor.planning.solver.problem import PlanningProblem
 from advisor.planning.solver.search_clock import NoPlan, OutOfTime, Progress, clock_of
 from advisor.planning.solver.solve import solve
 from advisor.store import Store
-from bench_runner.records import Settings
+from bench_runner.records.measurement import Settings
 from price_catalog.power import PowerFigures
 from tests.benchmarks.grants_by_kind import made
 

@@ -10,7 +10,7 @@ import pytest
 
 from advisor.cli.main import main
 from advisor.store import Store
-from bench_runner import journal
+from bench_runner.records import journal
 from tests.store_for_tests import look, record
 
 

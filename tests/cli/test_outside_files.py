@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from bench_runner import journal, outside
+from bench_runner import outside
+from bench_runner.records import journal
 from tests.store_for_tests import record
 
 if sys.platform != "linux":

@@ -28,8 +28,8 @@ from advisor.cli.main import main
 from advisor.parse import InputError
 from advisor.store import Store, StoreError, build_store
 from advisor.tables.table_formats import markdown_text, to_markdown
-from bench_runner import journal
 from bench_runner.__main__ import _words
+from bench_runner.records import journal
 from tests.bench_runner.test_journal import record
 
 EVIL = [

@@ -10,8 +10,8 @@ import pytest
 
 from advisor.cli.main import main
 from advisor.wrong_file import Kind, what_it_is
-from bench_runner import journal
 from bench_runner.recipes import RECIPES_FOLDER
+from bench_runner.records import journal
 from tests.store_for_tests import record
 
 GRANT = Path(__file__).parents[2] / "advisor" / "planning" / "grant" / "grant.toml"

@@ -20,10 +20,10 @@ from advisor.prediction.observed_times import chips_by_name
 from advisor.prediction.own_records import conditioned, fit_with, own_observations
 from advisor.prediction.shipped_predictions import own_cells, predicted_rows, shipped_fit
 from advisor.store import Store, build_store, check_store
-from bench_runner.journal import to_json
-from bench_runner.published import load_published
 from bench_runner.recipes import load_recipes
-from bench_runner.records import Measurement
+from bench_runner.records.journal import to_json
+from bench_runner.records.measurement import Measurement
+from bench_runner.records.published import load_published
 from price_catalog.load import load_catalog
 from tests.once_for_tests import folder_once
 from tests.store_for_tests import TUNED, look, record

@@ -15,7 +15,7 @@ from advisor.cli.main import main
 from advisor.costs.amounts import days_rounded
 from advisor.parse import InputError
 from advisor.prediction.fitted import Fitted
-from bench_runner.space import even_batch, micro_batch_sizes
+from bench_runner.settings.space import even_batch, micro_batch_sizes
 from tests.prediction.predict_for_tests import call
 
 pytestmark = pytest.mark.usefixtures("asks_the_shipped_store")

@@ -19,8 +19,8 @@ from advisor.prediction.predict_one import Prediction, predict
 from advisor.prediction.shipped_predictions import predicted_rows, shipped_fit
 from advisor.ranking.fabric import shared_settings
 from bench_runner.recipes import load_recipes
-from bench_runner.records import Settings
-from bench_runner.space import accumulation_steps, even_batch, micro_batch_sizes
+from bench_runner.records.measurement import Settings
+from bench_runner.settings.space import accumulation_steps, even_batch, micro_batch_sizes
 from price_catalog.load import load_catalog
 
 RECIPES = {recipe.recipe_id: recipe for recipe in load_recipes()}

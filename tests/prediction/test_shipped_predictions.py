@@ -23,8 +23,8 @@ from advisor.prediction.shipped_predictions import (
 )
 from advisor.prediction.written_out import written_out
 from advisor.store import Store
-from bench_runner.published import load_published
 from bench_runner.recipes import load_recipes
+from bench_runner.records.published import load_published
 from price_catalog.load import load_catalog
 from tests.store_for_tests import look
 from tools.fit.fitted_from import fingerprint

@@ -19,9 +19,9 @@ from advisor.prediction.physics.step_parts import TERMS, opened
 from advisor.prediction.physics.step_time import step_terms, work_terms
 from advisor.prediction.predict_many import predict_many
 from advisor.prediction.shipped_predictions import shipped_fit
-from bench_runner.kernels import most_promising
 from bench_runner.recipe_flops import counted_architecture
 from bench_runner.recipes import load_recipes
+from bench_runner.settings.kernels import most_promising
 
 CHIPS = chips_by_name()
 RECIPES = {recipe.recipe_id: recipe for recipe in load_recipes()}

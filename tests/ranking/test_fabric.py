@@ -38,7 +38,7 @@ from advisor.ranking.rank import rank
 from advisor.ranking.snapshot import make_candidates, take_snapshot
 from advisor.ranking.times import Model
 from advisor.store import Store
-from bench_runner.records import SHARDINGS
+from bench_runner.records.measurement import SHARDINGS
 from tests.facts_for_tests import PLAIN, make_time
 from tests.plans_for_tests import make_time as make_run_time
 from tools.fit.public_speeds import EVIDENCE_FOLDER
@@ -79,7 +79,7 @@ def test_what_is_exchanged_is_what_one_machines_physics_exchanges(
     from advisor.prediction.model.workload import workload_of
     from advisor.prediction.physics.chip import chip_of
     from bench_runner.recipes import load_recipes
-    from bench_runner.space import STAGES
+    from bench_runner.settings.space import STAGES
     from price_catalog.load import load_catalog
 
     recipe = next(r for r in load_recipes() if r.recipe_id == "pythia-160m")

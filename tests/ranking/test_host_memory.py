@@ -13,7 +13,7 @@ from advisor.ranking.question import Question
 from advisor.ranking.rank import rank
 from advisor.ranking.times import BestTime, TrainingTime, at_face_value, on_host
 from advisor.store import Store
-from bench_runner.records import Settings
+from bench_runner.records.measurement import Settings
 from price_catalog.builds import enumerate_builds
 from tests.facts_for_tests import make_best, make_gpu, make_host, make_model, make_time
 

@@ -21,7 +21,7 @@ from advisor.ranking.question import RANK_RULES, Question
 from advisor.ranking.rank import Ranking, rank
 from advisor.ranking.ties import Contender, alike
 from advisor.ranking.times import TrainingTime
-from bench_runner.records import Settings
+from bench_runner.records.measurement import Settings
 from tests.facts_for_tests import make_candidates, make_time
 
 SETTINGS = Settings(

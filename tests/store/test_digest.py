@@ -78,10 +78,13 @@ def test_every_module_that_rows_follow_from_changes_the_digest_and_no_other(copi
         "advisor.prediction.predict_many",
         "advisor.prediction.model.workload",
         "advisor.ranking.audit",
-        "bench_runner.published",
+        "bench_runner.records.published",
         "price_catalog.load",
     } <= modules
-    assert not {"advisor.cli.rank_command", "advisor.store.reader", "bench_runner.search"} & modules
+    assert (
+        not {"advisor.cli.rank_command", "advisor.store.reader", "bench_runner.settings.search"}
+        & modules
+    )
 
 
 def test_all_shipped_text_changes_the_digest(copied: Path) -> None:

@@ -18,9 +18,10 @@ from hypothesis import strategies as st
 from advisor.cli.main import main
 from advisor.store import Store, StoreError
 from advisor.store.lab_agreement import agreeing_lab, is_copy
-from bench_runner import journal, space, timing
 from bench_runner.recipes import load_recipes, recipe_hash
-from bench_runner.records import Measurement
+from bench_runner.records import journal, timing
+from bench_runner.records.measurement import Measurement
+from bench_runner.settings import space
 from price_catalog.model import Source
 
 RECIPE = next(recipe for recipe in load_recipes() if recipe.recipe_id == "pythia-1b")

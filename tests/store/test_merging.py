@@ -14,7 +14,7 @@ from advisor.store import (
     StoreError,
     check_store,
 )
-from bench_runner import journal
+from bench_runner.records import journal
 from tests.store.own_rows_for_tests import add_own_rows, contents, own_rows
 from tests.store_for_tests import TUNED, look, record
 

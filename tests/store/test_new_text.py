@@ -16,7 +16,7 @@ import pytest
 from advisor.store import (
     Store,
 )
-from bench_runner import journal
+from bench_runner.records import journal
 from tests.store.own_rows_for_tests import add_own_rows, contents, own_rows
 from tests.store_for_tests import REPOSITORY, look, record
 

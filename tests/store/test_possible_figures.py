@@ -11,7 +11,7 @@ import pytest
 
 from advisor.cli.main import main
 from advisor.store import Store
-from bench_runner import journal
+from bench_runner.records import journal
 from tests.store_for_tests import NAIVE, TUNED, look, record
 
 FP8 = {"method": "changes-training", "settings": replace(TUNED, matmul="fp8")}

@@ -30,8 +30,8 @@ from advisor.tui.program.state import (
 from advisor.tui.selected.build_screen import BuildScreen
 from advisor.tui.selected.compare_screen import CompareScreen
 from advisor.tui.widgets.lines import LinesView
-from bench_runner import journal
-from bench_runner.space import settings_for
+from bench_runner.records import journal
+from bench_runner.settings.space import settings_for
 from price_catalog.builds import rack_units_of
 from tests.facts_for_tests import make_time
 from tests.store_for_tests import record

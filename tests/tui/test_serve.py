@@ -26,7 +26,7 @@ import textual_serve
 import advisor.tui.serve
 from advisor.parse import InputError
 from advisor.tui.serve import MAX_VISITORS, AdvisorServer, check_free, is_loopback
-from bench_runner.processes import marked
+from bench_runner.launch.processes import marked
 from tests.bench_runner.test_safe_path import hostile_folder
 
 TAG = "TESTS_STARTED_THIS_SERVER"

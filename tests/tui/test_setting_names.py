@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from advisor.tui.benchmark.benchmark_rows import full_name, row_names, shared_words, spelled
-from bench_runner import kernels, space, whole_search
 from bench_runner.recipes import load_recipes
+from bench_runner.settings import kernels, space, whole_search
 
 RECIPE = next(recipe for recipe in load_recipes() if recipe.recipe_id == "pythia-160m")
 

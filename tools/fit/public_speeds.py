@@ -14,7 +14,7 @@ from advisor.prediction.physics.chip import Chip
 from advisor.prediction.physics.memory import NAIVE, Option
 from bench_runner.models.recipe_model import ModelSource
 from bench_runner.recipes import PRECISIONS, Recipe, Support, Training
-from bench_runner.records import SHARDINGS, Settings, one_of
+from bench_runner.records.measurement import SHARDINGS, Settings, one_of
 from tools.fit.log_step import NATIVE
 
 EVIDENCE_FOLDER = Path(__file__).parent / "evidence"

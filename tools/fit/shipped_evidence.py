@@ -16,9 +16,9 @@ from advisor.prediction.observed_times import (
     own_times,
 )
 from advisor.prediction.physics.chip import Chip
-from bench_runner.published import load_published
 from bench_runner.recipes import load_recipes
-from bench_runner.records import Measurement
+from bench_runner.records.measurement import Measurement
+from bench_runner.records.published import load_published
 from tools.fit.public_speeds import EVIDENCE_FOLDER, from_images, from_throughput
 
 PAPER_SOURCES = ("paper-table1", "paper-table4")

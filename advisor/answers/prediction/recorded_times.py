@@ -10,7 +10,7 @@ from advisor.answers.wording import SHARDING_AS_PRINTED, item_names
 from advisor.parse import InputError, shown
 from advisor.ranking.times import TrainingTime
 from advisor.store import Reader, Store
-from bench_runner.space import label
+from bench_runner.settings.space import label
 from price_catalog.csv_table import nearest
 
 TABLES = ("models", "times", "predictions", "settings", "prices", "gpus", "sources")

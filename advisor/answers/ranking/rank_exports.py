@@ -30,7 +30,7 @@ from advisor.ranking.question import Question
 from advisor.ranking.rank import ExcludedRow, RankedRow, Ranking
 from advisor.ranking.times import TrainingTime
 from advisor.tables.table_formats import to_csv
-from bench_runner.records import Settings
+from bench_runner.records.measurement import Settings
 from price_catalog.builds import Build
 
 

@@ -19,7 +19,7 @@ from advisor.costs.amounts import are, days_exact, days_rounded, minutes_words, 
 from advisor.ranking.price_ranges import LOOKED_AT, rank_spans
 from advisor.ranking.rank import Ranking
 from advisor.ranking.uncertainty import Wanted
-from bench_runner.space import PASSES_PER_TRIAL, SECONDS_PER_TRIAL, FastSearch
+from bench_runner.settings.space import PASSES_PER_TRIAL, SECONDS_PER_TRIAL, FastSearch
 from bench_runner.typed_numbers import plain
 
 NAMED = 8

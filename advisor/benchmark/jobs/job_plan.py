@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from advisor.benchmark.benchmark_plan import CPU, pass_s_of, recipe_to_measure, tries_of
 from advisor.benchmark.request import Request, peak_tflops
 from advisor.parse import InputError
-from bench_runner import space
+from bench_runner.settings import space
 from price_catalog.model import Gpu
 
 if TYPE_CHECKING:

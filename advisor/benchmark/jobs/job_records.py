@@ -13,12 +13,12 @@ from advisor.benchmark.jobs.job_folder import Job, changed
 from advisor.benchmark.jobs.slurm import JobState
 from advisor.benchmark.recorder import MEASURED_HERE
 from advisor.parse import InputError
-from bench_runner import journal
-from bench_runner.journal import MAX_FILE_BYTES
+from bench_runner.launch.processes import log_tail
 from bench_runner.outside import is_plain_file
-from bench_runner.processes import log_tail
-from bench_runner.records import Measurement
-from bench_runner.run_output import events_in
+from bench_runner.records import journal
+from bench_runner.records.journal import MAX_FILE_BYTES
+from bench_runner.records.measurement import Measurement
+from bench_runner.records.run_output import events_in
 
 if TYPE_CHECKING:
     from advisor.prediction.model.own_model import OwnModel

@@ -14,7 +14,7 @@ from decimal import Decimal
 from math import ceil
 from typing import Literal, get_args
 
-from bench_runner.records import Settings
+from bench_runner.records.measurement import Settings
 from price_catalog.power import PowerFigures
 from price_catalog.providers import written_provider
 

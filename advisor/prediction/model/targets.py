@@ -27,7 +27,7 @@ from bench_runner.models.timm_models import (
     timm_names,
 )
 from bench_runner.recipes import TEXT_FAMILIES, Precision, Recipe, Support, Training
-from bench_runner.space import even_batch
+from bench_runner.settings.space import even_batch
 from bench_runner.typed_numbers import count_words
 from price_catalog.csv_table import nearest
 

@@ -14,7 +14,6 @@ from advisor.prediction.model.dropout import dropped_elements, drops
 from advisor.prediction.model.masks import masked_share
 from advisor.prediction.model.shapes import shape_of
 from advisor.prediction.model.unfilled import unfilled_flops
-from bench_runner.kernels import fuses_loss, most_promising
 from bench_runner.models.architecture import (
     Architecture,
     TextTransformer,
@@ -29,6 +28,7 @@ from bench_runner.models.architecture_two_sides import T5, EncoderDecoder
 from bench_runner.models.timm_models import TimmModel
 from bench_runner.recipe_flops import count_flops, counted_architecture
 from bench_runner.recipes import IMAGE_FAMILIES, Precision, Recipe
+from bench_runner.settings.kernels import fuses_loss, most_promising
 
 MASKED_SHARE = 0.15
 """Of a masked language model's tokens, those with a label (bench_runner/worker/models.py)."""

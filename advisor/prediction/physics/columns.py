@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from advisor.prediction.model.workload import Workload
 from advisor.prediction.physics.chip import Chip
 from bench_runner.recipes import PRECISIONS, TEXT_FAMILIES
-from bench_runner.space import even_batch
+from bench_runner.settings.space import even_batch
 
 if TYPE_CHECKING:
     import numpy as np

@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from bench_runner.records import Settings
-from bench_runner.space import SHARDINGS, micro_batch_sizes
+from bench_runner.records.measurement import Settings
+from bench_runner.settings.space import SHARDINGS, micro_batch_sizes
 
 if TYPE_CHECKING:
     import numpy as np
@@ -93,7 +93,7 @@ class Option:
     offloading: bool
     lean: bool = False
     """Whether layers are compiled one by one, the loss is fused with the last linear layer and the
-    last token is not fed: `bench_runner/worker/lean_loss.py`. Exact, and not among the paper's."""
+    last token is not fed: `worker/exported/lean_loss.py`. Exact, and not among the paper's."""
     half_weights: bool = False
     """Whether passes touch weights in half precision alone, as training code in C and CUDA does:
     it casts no FP32 weight."""

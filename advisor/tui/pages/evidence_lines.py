@@ -11,7 +11,7 @@ from bench_runner.typed_numbers import plain
 
 if TYPE_CHECKING:
     from advisor.ranking.times import TrainingTime
-    from bench_runner.records import Settings
+    from bench_runner.records.measurement import Settings
     from price_catalog.model import Source
 
 

@@ -22,7 +22,7 @@ from advisor.planning.report.report import (
     shown,
     words_of,
 )
-from bench_runner.leftovers import in_use, sweep
+from bench_runner.launch.leftovers import in_use, sweep
 from bench_runner.outside import printable
 
 TEXT_POINTS, NAME_POINTS, MARK_POINTS = 487, 95, 17

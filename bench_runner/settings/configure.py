@@ -14,8 +14,8 @@ from bench_runner.models.architecture_llama_kin import Glm, GraniteDense
 from bench_runner.models.architecture_text import ModernBert
 from bench_runner.models.architecture_two_sides import EncoderDecoder
 from bench_runner.recipes import IMAGE_FAMILIES, Recipe
-from bench_runner.records import Compilation, Settings
-from bench_runner.space import STAGES
+from bench_runner.records.measurement import Compilation, Settings
+from bench_runner.settings.space import STAGES
 
 _TF32_SINCE = (8, 0)
 _LEARNING_RATE = 5e-5

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from bench_runner.models.recipe_model import ModelSource
 from bench_runner.recipes import Recipe, Support, Training
-from bench_runner.records import Settings
+from bench_runner.records.measurement import Settings
 
 Ending = Literal["ok", "infeasible", "climbed", "failed", "timed-out", "cancelled"]
 """Of a process group. ``climbed``: memory ended it, and some sizes had fitted before."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from bench_runner.kernels import attentions_of, balances_experts, inputs_of, losses_of
 from bench_runner.models.architecture_encoders import Esm
 from bench_runner.models.architecture_two_sides import EncoderDecoder
 from bench_runner.recipes import Recipe
-from bench_runner.records import Settings
+from bench_runner.records.measurement import Settings
+from bench_runner.settings.kernels import attentions_of, balances_experts, inputs_of, losses_of
 
 FP8_SINCE = (8, 9)
 """The compute capability from which tensor cores multiply fp8 (NVIDIA's CUDA programming guide)."""

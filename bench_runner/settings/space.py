@@ -11,10 +11,10 @@ from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
 
-from bench_runner import records
-from bench_runner.records import Method, Settings, Sharding
+from bench_runner.records import measurement
+from bench_runner.records.measurement import Method, Settings, Sharding
 
-SHARDINGS: tuple[Sharding | None, ...] = (None, *records.SHARDINGS)
+SHARDINGS: tuple[Sharding | None, ...] = (None, *measurement.SHARDINGS)
 STAGES: Mapping[Sharding | None, int] = {
     None: 0,
     "zero-1": 1,
@@ -33,7 +33,7 @@ PASSES_PER_TRIAL = 26
 FAST_TRIES = 1 / 6
 """The share of the settings that the fast search tries."""
 METHODS = ("naive", "free-lunch", "paper", "all")
-"""``paper``: its 12 or 22 combinations; ``all``: those times what bench_runner.kernels holds."""
+"""``paper``: its 12 or 22 combinations; ``all``: those times what kernels.py holds."""
 KERNEL_TRIALS: Mapping[str, tuple[int, int]] = {
     "decoder": (8, 3),
     "encoder": (7, 2),
@@ -105,7 +105,7 @@ def space(gpu_count: int) -> tuple[Settings, ...]:
 def settings_of_method(method: str, gpu_count: int) -> tuple[Settings, ...]:
     """One setting for naive and free-lunch, the paper's space for paper; ValueError for others.
 
-    What ``all`` is depends on the model: bench_runner.kernels has it.
+    What ``all`` is depends on the model: bench_runner.settings.kernels has it.
     """
     if method == "naive":
         return (settings_for(free_lunch=False),)

@@ -19,10 +19,10 @@ from pathlib import Path
 from threading import Event
 from typing import Any, Literal
 
-from bench_runner import allotted, configure, node_links, processes, shell_variables
-from bench_runner.events import BadEventError, EventTail
-from bench_runner.leftovers import in_use
-from bench_runner.processes import (
+from bench_runner.launch import allotted, node_links, processes, shell_variables
+from bench_runner.launch.events import BadEventError, EventTail
+from bench_runner.launch.leftovers import in_use
+from bench_runner.launch.processes import (
     MARK,
     MAX_LINE,
     end_group,
@@ -30,7 +30,8 @@ from bench_runner.processes import (
     read_end,
     shorten,
 )
-from bench_runner.trial import Ending, Outcome, TrialSpec
+from bench_runner.launch.trial import Ending, Outcome, TrialSpec
+from bench_runner.settings import configure
 
 EventHandler = Callable[[dict[str, Any]], None]
 PARENT = "BENCH_RUNNER_PARENT"
@@ -142,7 +143,7 @@ def child_environment(
 ) -> dict[str, str]:
     """The environment of a group: offline, its own mark, what its settings need.
 
-    ``pinned``: the GPUs that the search is about, as bench_runner.hardware says them.
+    ``pinned``: the GPUs that the search is about, as bench_runner.launch.hardware says them.
     """
     environment = processes.child_environment(shell_variables.without_other_launchers(base))
     environment |= configure.environment(spec.settings, compute_capability)

@@ -10,7 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from bench_runner.outside import OutsideError, is_plain_file, json_outside, printable
-from bench_runner.record_checks import Check, is_count, is_flag, is_number, is_positive, is_seconds
+from bench_runner.records.record_checks import (
+    Check,
+    is_count,
+    is_flag,
+    is_number,
+    is_positive,
+    is_seconds,
+)
 
 MAX_LINE_BYTES = 8 * 1024 * 1024
 """Of one event; the largest lists the seconds of every rank's passes."""

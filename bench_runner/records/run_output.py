@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from bench_runner.journal import MAX_FILE_BYTES, MAX_LINE_BYTES, from_json
 from bench_runner.outside import OutsideError, each_once, lines_outside
-from bench_runner.records import Measurement
+from bench_runner.records.journal import MAX_FILE_BYTES, MAX_LINE_BYTES, from_json
+from bench_runner.records.measurement import Measurement
 
 SUFFIXES = (".log", ".out")
 """Of files that are read so."""

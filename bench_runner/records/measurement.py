@@ -115,7 +115,7 @@ class Measurement:
     update_s: tuple[float, ...] = ()
     """Raw seconds of each parameter update."""
     step_s: float | None = None
-    """One full optimiser step, derived from the raw seconds by bench_runner.timing."""
+    """One full optimiser step, derived from the raw seconds by bench_runner.records.timing."""
     peak_memory_gib: float | None = None
     environment: dict[str, Any] = field(default_factory=dict)
     """Device names, topology, driver, library versions, clocks, power, host: as recorded."""

@@ -10,14 +10,15 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any
 
-from bench_runner import space, timing
-from bench_runner.hardware import Machine, gpu_mark
-from bench_runner.journal import said_settings, with_id
+from bench_runner.launch.hardware import Machine, gpu_mark
+from bench_runner.launch.trial import Outcome
 from bench_runner.outside import printable
 from bench_runner.recipe_flops import UncountedArchitectureError, count_flops
 from bench_runner.recipes import Recipe, recipe_hash
-from bench_runner.records import Measurement, Settings, Status
-from bench_runner.trial import Outcome
+from bench_runner.records import timing
+from bench_runner.records.journal import said_settings, with_id
+from bench_runner.records.measurement import Measurement, Settings, Status
+from bench_runner.settings import space
 from bench_runner.typed_numbers import percent, plain
 
 LOCAL_SOURCE = "measured-here"
@@ -40,7 +41,7 @@ class Setup:
     job_number: str | None = None
     """Of the SLURM job that this is a part of."""
     variables: Mapping[str, str] = field(default_factory=dict)
-    """Of the shell's, those that change how fast it trains (bench_runner.shell_variables)."""
+    """Of the shell's, those that change how fast it trains (shell_variables.py)."""
 
     @property
     def gpu(self) -> str:

@@ -23,7 +23,7 @@ WATCHED_PARENT = "BENCH_RUNNER_WATCHED_PARENT"
 """Environment variable: the process without which a child has nothing to do."""
 _TERMINATE_S = 2.0
 _LOOK_S = 0.5
-_ROOT = str(Path(__file__).resolve().parent.parent)
+_ROOT = str(Path(__file__).resolve().parents[2])
 
 
 def module_command(module: str) -> list[str]:

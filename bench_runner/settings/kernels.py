@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
 
-from bench_runner import space
 from bench_runner.models.architecture import Vit
 from bench_runner.models.architecture_encoders import Esm
 from bench_runner.models.architecture_images import Swin, Swinv2
 from bench_runner.models.architecture_two_sides import EncoderDecoder
 from bench_runner.recipes import Recipe
-from bench_runner.records import Attention, Compilation, Inputs, Loss, Settings, Weights
+from bench_runner.records.measurement import Attention, Compilation, Inputs, Loss, Settings, Weights
+from bench_runner.settings import space
 
 ROUND_LENGTH = 8
 """Kernels of attention and of state spaces are fastest for multiples of this many tokens."""
@@ -37,7 +37,7 @@ class Kernels:
 
 def explicit(settings: Settings) -> Settings:
     """The same settings with the compilation said: None means the whole model, but nothing with
-    DeepSpeed (see bench_runner.configure)."""
+    DeepSpeed (see bench_runner.settings.configure)."""
     if settings.compilation is not None or not settings.free_lunch:
         return settings
     zero = (settings.sharding or "").startswith("zero-")

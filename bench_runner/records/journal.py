@@ -13,10 +13,9 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from bench_runner.locks import writing
 from bench_runner.outside import MIB, OutsideError, is_plain_file, json_outside, lines_outside
-from bench_runner.record_checks import check_record
-from bench_runner.records import (
+from bench_runner.records.locks import writing
+from bench_runner.records.measurement import (
     ATTENTIONS,
     COMPILATIONS,
     INPUTS,
@@ -32,6 +31,7 @@ from bench_runner.records import (
     Settings,
     one_of,
 )
+from bench_runner.records.record_checks import check_record
 
 
 def _needed(kind: type[Measurement] | type[Settings]) -> set[str]:

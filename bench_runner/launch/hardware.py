@@ -18,7 +18,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from bench_runner import allotted, shell_variables
+from bench_runner.launch import allotted, shell_variables
 from bench_runner.outside import printable
 
 GIB = 1024**3

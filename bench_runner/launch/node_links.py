@@ -16,8 +16,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from bench_runner.processes import read_end
-from bench_runner.trial import Outcome
+from bench_runner.launch.processes import read_end
+from bench_runner.launch.trial import Outcome
 
 _ASK_S = 60.0
 """Longest that a busy node may take to start a step; for one that is gone SLURM gives up before."""

@@ -12,9 +12,16 @@ from datetime import date
 from pathlib import Path
 from typing import TypeVar
 
-from bench_runner.records import TIMINGS, Measurement, Method, Settings, Sharding, Status
+from bench_runner.records.measurement import (
+    TIMINGS,
+    Measurement,
+    Method,
+    Settings,
+    Sharding,
+    Status,
+)
 
-PUBLISHED_FOLDER = Path(__file__).parent / "published"
+PUBLISHED_FOLDER = Path(__file__).parents[1] / "published"
 
 ROUNDING_DAYS = 0.5
 """The paper prints whole days, so that each may be off by half of one."""
@@ -79,7 +86,7 @@ def load_sources(folder: Path | None = None) -> tuple[PublishedSource, ...]:
 
 def load_published(folder: Path | None = None) -> tuple[Measurement, ...]:
     """Every published and measured record: the paper's first, then those of `*.jsonl`."""
-    from bench_runner.journal import merge
+    from bench_runner.records.journal import merge
 
     records = [*load_paper(folder), *load_original(folder)]
     records.extend(merge(sorted(_folder(folder).glob("*.jsonl"))))

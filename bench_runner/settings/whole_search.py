@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import fields, replace
 
-from bench_runner import kernels, search
-from bench_runner.kernels import Kernels, canonical, explicit, kernels_of, with_kernels
-from bench_runner.records import Compilation, Measurement, Settings
-from bench_runner.search import LeaveOut, Situation, Strategy, Try, without_micro_batch
-from bench_runner.space import label
+from bench_runner.records.measurement import Compilation, Measurement, Settings
+from bench_runner.settings import kernels, search
+from bench_runner.settings.kernels import Kernels, canonical, explicit, kernels_of, with_kernels
+from bench_runner.settings.search import LeaveOut, Situation, Strategy, Try, without_micro_batch
+from bench_runner.settings.space import label
 
 CLOSE = 1.1
 """Combinations within this factor of the fastest are tried again with the winning kernels."""
@@ -31,7 +31,7 @@ def next_action(
     situation: Situation,
     strategy: Strategy,
 ) -> Try | LeaveOut | None:
-    """The next thing to do, as bench_runner.search says; None at the end.
+    """The next thing to do, as bench_runner.settings.search says; None at the end.
 
     ``fast`` leaves most of a whole space aside without a word for each: what it does not name was
     not tried, because its kernels or its combination lost where they were.

@@ -1,0 +1,1 @@
+"""A trial as a group of processes: the machine, the start, the end, the record that follows."""
