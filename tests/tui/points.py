@@ -1,10 +1,11 @@
-"""Points to draw: the sixteen of the prototype, and any number of others."""
+"""Points to draw, and the picture's widget in a given state."""
 
 from __future__ import annotations
 
 import random
 
 from advisor.tui.widgets.plot.data import PlotData, PointFlag
+from advisor.tui.widgets.plot.plot import CostTimePlot
 
 NAMES = ("RTX 4090", "RTX 6000 Ada", "A100 80GB", "H100 SXM")
 COST_USD = (
@@ -42,6 +43,7 @@ def sixteen() -> PlotData:
         gpu_count=[1, 2, 4, 8] * 4,
         flags=bytes(flags),
         series_names=NAMES,
+        series_slots=range(4),
         y_low_days=[days * 0.7 for days in DAYS],
         y_high_days=[days * 1.5 for days in DAYS],
     )
@@ -57,6 +59,8 @@ def scattered(count: int, types: int) -> PlotData:
         series=[i % types for i in range(count)],
         gpu_count=[1 << i % 4 for i in range(count)],
         series_names=[f"GPU type {i}" for i in range(types)],
+        series_slots=range(types),
+        flags=bytes(count),
     )
 
 
@@ -69,4 +73,27 @@ def plain(cost_usd: list[float], days: list[float], names: tuple[str, ...] = ("A
         series=[i % len(names) for i in range(count)],
         gpu_count=[1] * count,
         series_names=names,
+        series_slots=range(len(names)),
+        flags=bytes(count),
     )
+
+
+def plot(data: PlotData, **state: object) -> CostTimePlot:
+    """A widget in a given state."""
+    widget = CostTimePlot(data)
+    for name, value in state.items():
+        setattr(widget, name, value)
+    return widget
+
+
+def lines(widget: CostTimePlot) -> list[str]:
+    return [widget.render_line(y).text for y in range(widget.size.height)]
+
+
+def place_of(widget: CostTimePlot, index: int) -> tuple[int, int]:
+    """Where a point is drawn on the widget."""
+    layout = widget.arranged
+    assert layout is not None
+    cell = layout.cells[index]
+    assert cell is not None
+    return cell

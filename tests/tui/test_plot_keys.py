@@ -8,15 +8,12 @@ import pytest
 from rich.cells import cell_len
 from textual.binding import Binding
 from textual.events import MouseMove, MouseScrollDown, MouseScrollUp
-from textual.pilot import Pilot
 from textual.widgets import HelpPanel, Markdown
 
 from advisor.tui.widgets.plot.data import PointFlag
-from advisor.tui.widgets.plot.grid import PlotGrid
 from advisor.tui.widgets.plot.plot import CostTimePlot
 from tests.tui.conftest import WidgetApp
-from tests.tui.plots import lines, place_of, plot
-from tests.tui.points import COST_USD, DAYS, plain, scattered, sixteen
+from tests.tui.points import DAYS, lines, place_of, plain, plot, sixteen
 
 
 def find(widget: object, text: str) -> tuple[int, int]:
@@ -129,9 +126,8 @@ async def test_the_wheel_zooms_around_the_mouse_and_dragging_moves_the_view() ->
     app = WidgetApp(widget)
     async with app.run_test(size=(120, 40)) as pilot:
         place = place_of(widget, 11)
-        layout = widget._arrange(widget.size)
-        assert layout is not None
-        start_span = layout.grid.x.span
+        assert widget.arranged is not None
+        start_span = widget.arranged.view.x.span
         await pilot._post_mouse_events([MouseScrollUp], CostTimePlot, offset=place)
         await pilot.pause()
         assert widget.view is not None and widget.view.x.span < start_span
@@ -185,19 +181,6 @@ async def test_new_data_drops_a_selection_that_it_does_not_have() -> None:
         assert app.seen(CostTimePlot.PointHovered) == [None]
 
 
-async def test_wrong_data_leaves_the_old_picture() -> None:
-    old = sixteen()
-    widget = plot(old)
-    app = WidgetApp(widget)
-    async with app.run_test() as pilot:
-        before = lines(widget)
-        with pytest.raises(ValueError, match=r"x_usd\[0\] is -1"):
-            widget.data = plain([-1.0], [1.0])
-        await pilot.pause()
-        assert widget.data is old
-        assert lines(widget) == before
-
-
 @pytest.mark.parametrize("wrong", [0.0, -5.0, float("nan"), float("inf")])
 async def test_limits_without_a_place_on_the_axis_draw_nothing(wrong: float) -> None:
     widget = plot(sixteen(), budget_usd=wrong, max_days=wrong)
@@ -205,52 +188,6 @@ async def test_limits_without_a_place_on_the_axis_draw_nothing(wrong: float) -> 
     async with app.run_test():
         assert widget.budget_usd is None
         assert "budget" not in "\n".join(lines(widget))
-
-
-# What is drawn anew, and what is not
-
-
-def kept_grid(widget: CostTimePlot) -> PlotGrid:
-    """The points by cell as the widget holds them: what takes long where there are many."""
-    layout = widget._arrange(widget.size)
-    assert layout is not None
-    return layout.grid
-
-
-async def press_on(pilot: Pilot[None], widget: CostTimePlot, **state: object) -> list[str]:
-    for name, value in state.items():
-        setattr(widget, name, value)
-    await pilot.pause()
-    return lines(widget)
-
-
-async def test_budget_selection_and_flags_do_not_lay_out_again() -> None:
-    data = sixteen()
-    widget = plot(data, budget_usd=40_000.0, every=True)
-    app = WidgetApp(widget)
-    async with app.run_test(size=(120, 40)) as pilot:
-        await pilot.pause()
-        first, grid = lines(widget), kept_grid(widget)
-        assert await press_on(pilot, widget, budget_usd=50_000.0) != first
-        assert await press_on(pilot, widget, selected=3) != first
-        assert await press_on(pilot, widget, hovered=4) != first
-        flags = bytes([PointFlag.EXCLUDED, *data.flags[1:]])
-        again = dataclasses.replace(data, flags=flags)
-        assert "(1 × RTX 4090)" in "\n".join(await press_on(pilot, widget, data=again))
-        assert kept_grid(widget) is grid
-        # Another size is another grid, once, of the same logarithms.
-        await pilot.resize_terminal(80, 24)
-        await pilot.pause()
-        lines(widget)
-        smaller = kept_grid(widget)
-        assert smaller is not grid
-        assert smaller.points is grid.points
-        await press_on(pilot, widget, selected=5)
-        assert kept_grid(widget) is smaller
-        # Other columns are other points, even where they say the same.
-        copies = {"x_usd": list(COST_USD), "y_days": list(DAYS)}
-        await press_on(pilot, widget, data=dataclasses.replace(data, **copies))  # type: ignore[arg-type]
-        assert kept_grid(widget).points is not grid.points
 
 
 async def test_resizing_keeps_the_selection_and_fills_the_new_size() -> None:
@@ -302,16 +239,6 @@ async def test_focus_shows_without_colours() -> None:
         app.set_focus(None)
         await pilot.pause()
         assert not title_is_underlined()
-
-
-async def test_a_hundred_thousand_points_are_drawn_and_walked() -> None:
-    widget = plot(scattered(100_000, 45), budget_usd=40_000.0)
-    app = WidgetApp(widget)
-    async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.press("home", "right", "right", "down", "end", "left")
-        await pilot.pause()
-        assert len(app.seen(CostTimePlot.PointSelected)) == 6
-        assert all(cell_len(line) == 80 for line in lines(widget))
 
 
 async def test_the_mouse_finds_points_inside_a_border() -> None:

@@ -160,17 +160,16 @@ class TestSelection:
             screen = ranking(pilot)
             await pilot.press("z")
             await settled(pilot)
-            layout = screen.picture._arrange(screen.picture.size)
+            layout = screen.picture.arranged
             answer, at = screen.session.answer, screen.session.answer.points.at
             days = answer.ranking.candidates.days
             fastest = min(answer.ranking.order, key=days.__getitem__)
-            assert layout is not None and layout.grid.shows(at[fastest])
+            assert layout is not None and layout.cells[at[fastest]] is not None
             drawn = "\n".join(screen.picture.render_line(y).text for y in range(34))
             ticks = re.findall(r"(\d+) d┤", drawn)
             assert len(ticks) >= 2 and all(tick.strip("0") in "125" for tick in ticks)
             data = screen.picture.data
-            shown = [i for i in layout.named if layout.grid.shows(i)]
-            labels = data.labels([*shown, at[answer.ranking.order[0]]], 40_000.0, 60.0)
+            labels = data.labels([*layout.named, at[answer.ranking.order[0]]], 40_000.0, 60.0)
             assert len(set(labels.values())) == len(labels) > 2
 
     async def test_the_choice_stays_while_the_question_changes(self, paper_store: Path) -> None:
@@ -221,10 +220,10 @@ class TestSelection:
     async def test_click_in_the_picture_selects(self, paper_store: Path) -> None:
         async with running(paper_store) as pilot:
             picture = ranking(pilot).picture
-            layout = picture._arrange(picture.size)
+            layout = picture.arranged
             assert layout is not None
             (column, row), point = list(layout.winners.items())[3]
-            place = (layout.frame.left + column + 2, layout.frame.top + row + 1)  # and the border
+            place = (column + 1, row + 1)  # and the border
             await pilot.click(picture, offset=place)
             answer = ranking(pilot).session.answer
             assert answer is not None

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.answers.build_words import short_gpus_words
 from advisor.costs.cost import DAYS_PER_YEAR
@@ -25,31 +25,19 @@ if TYPE_CHECKING:
 _SHOWN_GAPS = (None, "implausible-time")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Points:
-    """The columns that stay the same while somebody types a budget."""
+class Points(NamedTuple):
+    """The picture's columns, which stay the same while somebody types a budget."""
 
     builds: Sequence[int]
     """The candidates' index of each point, cheapest first."""
-    at: dict[int, int]
+    at: Mapping[int, int]
     """The point of each of the candidates' indices."""
-    x_usd: Sequence[float]
-    y_days: Sequence[float]
-    y_low_days: Sequence[float | None]
-    y_high_days: Sequence[float | None]
-    series: Sequence[int]
-    series_names: Sequence[str]
-    series_slots: Sequence[int]
-    """Each GPU's place in the catalogue, which chooses its glyph and colour."""
-    owned: Sequence[tuple[str, float]]
-    """Name and days of the machines that cost nothing, being there already."""
-    gpu_count: Sequence[int]
     cents: Sequence[int]
-    """Overall cost in US cents, ascending, whatever ``x_usd`` shows."""
-    flags: bytes
-    """What is known of each point while it is ranked."""
+    """Overall cost in US cents, ascending, whatever the picture shows."""
+    drawn: PlotData
+    """With what is known of each point while it is ranked."""
     left_out: bytes
-    """The same while it is not."""
+    """The flags of those that are not."""
 
 
 def short_gpu_name(build: Build) -> str:
@@ -102,26 +90,29 @@ def make_points(candidates: Candidates, slots: Mapping[str, int]) -> Points:
     return Points(
         builds=builds,
         at={i: point for point, i in enumerate(builds)},
-        x_usd=[cents[i] / 100 for i in builds],
-        y_days=[days[i] for i in builds],
-        y_low_days=low,
-        y_high_days=high,
-        series=series,
-        series_names=list(names),
-        series_slots=places,
-        owned=owned,
-        gpu_count=[candidates.builds[i].gpu_count for i in builds],
         cents=[cents[i] for i in builds],
-        flags=bytes(flags),
         left_out=bytes(flag | PointFlag.EXCLUDED for flag in flags),
+        drawn=PlotData(
+            x_usd=[cents[i] / 100 for i in builds],
+            y_days=[days[i] for i in builds],
+            y_low_days=low,
+            y_high_days=high,
+            series=series,
+            series_names=list(names),
+            series_slots=places,
+            gpu_count=[candidates.builds[i].gpu_count for i in builds],
+            flags=bytes(flags),
+            on_axis=owned,
+        ),
     )
 
 
 def by_experiment(points: Points, lifetime_years: float) -> Points:
     """The same points by the cost of one experiment."""
     per_day = 1 / (100 * lifetime_years * DAYS_PER_YEAR)
-    columns = zip(points.cents, points.y_days, strict=True)
-    return replace(points, x_usd=[cents * days * per_day for cents, days in columns])
+    columns = zip(points.cents, points.drawn.y_days, strict=True)
+    costs = [cents * days * per_day for cents, days in columns]
+    return points._replace(drawn=replace(points.drawn, x_usd=costs, x_title=EXPERIMENT_TITLE))
 
 
 EXPERIMENT_TITLE = "cost per experiment, USD (log)"
@@ -156,18 +147,13 @@ class CandidatesView:
         """``gpus`` is the catalogue: a GPU's place in it chooses its glyph."""
         self.candidates = candidates
         self._slots = {gpu.gpu_id: at for at, gpu in enumerate(gpus)}
-        self.published: Candidates | None = None
-        """The same builds at face value, once that has been made."""
         self._points: dict[tuple[str, float], Points] = {}
 
     def points(self, basis: str, lifetime_years: float) -> Points:
         """The picture's columns for a kind of cost."""
         key = (basis, lifetime_years if basis == "experiment" else 0.0)
         if key not in self._points:
-            if len(self._points) > 8:
-                self._points.clear()
             if basis == "experiment":
-                # Of the same columns but for the cost, so that the picture knows what stays.
                 points = by_experiment(self.points("overall", lifetime_years), lifetime_years)
             else:
                 points = make_points(self.candidates, self._slots)
@@ -180,8 +166,7 @@ class CandidatesView:
         return {build_key(build): i for i, build in enumerate(self.candidates.builds)}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Answer:
+class Answer(NamedTuple):
     """Everything that one question puts on the screen."""
 
     view: CandidatesView
@@ -227,11 +212,10 @@ def plot_data(answer: Answer) -> PlotData:
     if question.budget_usd is not None:
         inside = bisect_right(points.cents, int(question.budget_usd * 100))
     # Cheapest first: what is over the budget is the end.
-    flags = bytearray(points.flags[:inside] + points.left_out[inside:])
+    flags = bytearray(points.drawn.flags[:inside] + points.left_out[inside:])
     if question.max_days is not None:
-        limit = question.max_days
-        for point in range(inside):
-            if points.y_days[point] > limit:
+        for point, days in enumerate(points.drawn.y_days[:inside]):
+            if days > question.max_days:
                 flags[point] |= PointFlag.EXCLUDED
     uncertainty = ranking.uncertainty
     for builds, flag in (
@@ -244,16 +228,4 @@ def plot_data(answer: Answer) -> PlotData:
         for i in builds:
             if i in at:
                 flags[at[i]] |= flag
-    return PlotData(
-        x_usd=points.x_usd,
-        y_days=points.y_days,
-        series=points.series,
-        gpu_count=points.gpu_count,
-        flags=bytes(flags),
-        series_names=points.series_names,
-        series_slots=points.series_slots,
-        on_axis=points.owned,
-        y_low_days=points.y_low_days,
-        y_high_days=points.y_high_days,
-        **({"x_title": EXPERIMENT_TITLE} if answer.basis == "experiment" else {}),
-    )
+    return replace(points.drawn, flags=bytes(flags))

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 if TYPE_CHECKING:
-    from advisor.ranking.candidates import Candidates
     from advisor.tui.program.store_reader import Reading
 
 
@@ -17,15 +16,6 @@ class StoreRead(Message):
     def __init__(self, reading: Reading) -> None:
         super().__init__()
         self.reading = reading
-
-
-class PublishedRead(Message):
-    """The same candidates at face value were made."""
-
-    def __init__(self, candidates: Candidates, published: Candidates) -> None:
-        super().__init__()
-        self.candidates = candidates
-        self.published = published
 
 
 class StoreTrouble(Message):

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from advisor.answers.checklist import Doubt
     from advisor.answers.ranking.verdict import Verdict
     from advisor.costs.tco import CostTerms
-    from advisor.ranking.candidates import Candidates
     from advisor.ranking.rank import Ranking
     from advisor.ranking.snapshot import Snapshot
     from advisor.ranking.times import Model
@@ -200,15 +199,7 @@ class RankingSession:
         if reading.key is not None and reading.candidates is not None:
             while len(self._views) >= MAX_KEPT_VIEWS:
                 del self._views[next(iter(self._views))]
-            self._views[reading.key] = reading.view or CandidatesView(
-                reading.candidates, reading.snapshot.gpus
-            )
-
-    def accept_published(self, candidates: Candidates, published: Candidates) -> None:
-        """Take in the same candidates at face value."""
-        for view in self._views.values():
-            if view.candidates is candidates:
-                view.published = published
+            self._views[reading.key] = CandidatesView(reading.candidates, reading.snapshot.gpus)
 
     # The answer
 

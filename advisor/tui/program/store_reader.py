@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from advisor.ranking.times import BestTime
     from advisor.ranking.typed_question import RankRequest
     from advisor.store import Reader, Store
-    from advisor.tui.program.answer import CandidatesView
     from advisor.tui.program.preload import Preload
     from advisor.tui.program.state import State
     from price_catalog.model import Rental
@@ -33,8 +32,6 @@ STORE_WAIT_S = 2.0
 """How long one visit waits for a store that others hold; the program then says so, and retries."""
 PATIENT_WAIT_S = 10.0
 """The same where a person waits for what is kept."""
-MANY_BUILDS = 5_000
-"""From here on the picture's columns are made in the thread that reads, too."""
 
 
 class Reading(NamedTuple):
@@ -50,8 +47,6 @@ class Reading(NamedTuple):
     candidates: Candidates | None
     rentals: Sequence[Rental] = ()
     """What is rented out, by the hour."""
-    view: CandidatesView | None = None
-    """The candidates as the screen wants them, where making that takes long enough to be seen."""
     doubts: tuple[RankRequest, list[Doubt]] | None = None
     """What speaks against first place, and to which question."""
 
@@ -195,14 +190,7 @@ class StoreReader:
             # Sorts the candidates now, in this thread, and not at the first key press.
             _ = rank(candidates, replace(asked.question, rule=rule)).uncertainty.tied
         doubts = doubts_of(rank(candidates, asked.question), self._rentals, key)
-        view = None
-        if len(candidates.builds) > MANY_BUILDS:
-            from advisor.tui.program.answer import CandidatesView
-
-            view = CandidatesView(candidates, snapshot.gpus)
-            view.points(state.cost_basis, asked.question.lifetime_years)
-            _ = view.candidates.alike
-        reading = self._reading(snapshot, token, key, candidates, view)
+        reading = self._reading(snapshot, token, key, candidates)
         return reading._replace(doubts=(asked, doubts))
 
     def _reading(
@@ -211,7 +199,6 @@ class StoreReader:
         token: tuple[int, ...],
         key: CandidatesKey | None,
         candidates: Candidates | None,
-        view: CandidatesView | None = None,
     ) -> Reading:
         return Reading(
             token=token,
@@ -220,7 +207,6 @@ class StoreReader:
             key=key,
             candidates=candidates,
             rentals=self._rentals,
-            view=view,
         )
 
     @contextmanager

@@ -102,7 +102,7 @@ class BuildPanels(Container):
         session = self._session
         answer = session.answer
         assert answer is not None
-        ranking, points, question = answer.ranking, answer.points, answer.ranking.question
+        ranking, points, question = answer.ranking, answer.points.drawn, answer.ranking.question
         width, order = self._table_width(), self.order
         columns = ranking_columns(answer.basis, width, question.max_days)
         rows = RankedRows(
@@ -169,7 +169,7 @@ class BuildPanels(Container):
         look = (self.app.theme, self.app.no_color)
         if self._marked is not names or self._marked_in != look:
             self._marked, self._marked_in = names, look
-            marks = series_marks(len(names), coloured=not self.app.no_color, slots=slots)
+            marks = series_marks(slots, coloured=not self.app.no_color)
             colours: Sequence[str] = ANSI_COLOURS
             if not self.app.native_ansi_color:
                 colours = palette(self.table.background_colors[1].hex6, 3.0)

@@ -16,7 +16,6 @@ from advisor.tui.pages.screens import SizedScreen, TooSmall
 from advisor.tui.program.actions import RANKING, bindings_of
 from advisor.tui.program.messages import (
     AnswerChanged,
-    PublishedRead,
     StoreChanged,
     StoreRead,
     StoreTrouble,
@@ -39,7 +38,6 @@ from advisor.tui.widgets.text_input import FilterInput
 
 if TYPE_CHECKING:
     from advisor.tui.program.program import Program
-    from advisor.tui.program.store_reader import Reading
 
 
 class RankingScreen(SizedScreen):
@@ -93,10 +91,7 @@ key. The table has every machine that fits, best first.
         if reading is None:
             self.read_store()
         else:
-            # It came while the program was loading: the first picture shows it, and only then
-            # does a thread take turns with the one that draws.
-            self._store_read(StoreRead(reading))
-            self.call_after_refresh(self._make_published, reading)
+            self._store_read(StoreRead(reading))  # it came while the program was loading
 
     @property
     def fields(self) -> QuestionFields:
@@ -146,19 +141,6 @@ key. The table has every machine that fits, best first.
             self.post_message(StoreTrouble(str(error)))
             return
         self.post_message(StoreRead(reading))
-        self._post_published(reading)
-
-    # Described, or Textual would write out the whole reading for its own log.
-    @work(
-        thread=True, exclusive=True, group="published", exit_on_error=False, description="published"
-    )
-    def _make_published(self, reading: Reading) -> None:
-        """Take the published times at face value, and post what that makes."""
-        self._post_published(reading)
-
-    def _post_published(self, reading: Reading) -> None:
-        if reading.candidates is not None and reading.candidates.evidence == "sound":
-            self.post_message(PublishedRead(reading.candidates, reading.candidates.at_face_value()))
 
     @on(StoreRead)
     def _store_read(self, event: StoreRead) -> None:
@@ -171,10 +153,6 @@ key. The table has every machine that fits, best first.
                 screen.post_message(AnswerChanged())
         if first:
             self.call_after_refresh(self.app.first_answer_shown)
-
-    @on(PublishedRead)
-    def _published_read(self, event: PublishedRead) -> None:
-        self.session.accept_published(event.candidates, event.published)
 
     @on(StoreTrouble)
     def _store_trouble(self, event: StoreTrouble) -> None:

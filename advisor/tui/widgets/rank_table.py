@@ -114,8 +114,6 @@ it, click a row to select it, double-click to open it.
     """Cells between two columns."""
     empty_message: reactive[str] = reactive("No rows.", init=False)
     """Shown in place of rows when there are none."""
-    ascii: reactive[bool] = reactive(False, init=False)
-    """Draw with ASCII alone, for terminals without Unicode."""
 
     @dataclass(eq=False, repr=False)
     class TableMessage(Message):
@@ -196,9 +194,6 @@ it, click a row to select it, double-click to open it.
     def watch_gap(self) -> None:
         self._measure()
 
-    def watch_ascii(self) -> None:
-        self._forget_lines()
-
     def notify_style_update(self) -> None:
         super().notify_style_update()
         self._lines.clear()
@@ -245,16 +240,14 @@ it, click a row to select it, double-click to open it.
         return self._in_window(self._line(index), width, self._row_style(index))
 
     def _in_window(self, strip: Strip, width: int, style: Style) -> Strip:
-        ellipsis = "~" if self.ascii else "…"
-        return self._layout.in_window(strip, self.scroll_offset.x, width, style, ellipsis)
+        return self._layout.in_window(strip, self.scroll_offset.x, width, style)
 
     def _header(self, style: Style) -> Strip:
-        up, down = ("^", "v") if self.ascii else ("▲", "▼")
         arrows = {}
         if self.sorted_by is not None:
-            arrows[self.sorted_by] = f" {down if self.sort_descending else up}"
+            arrows[self.sorted_by] = " ▼" if self.sort_descending else " ▲"
         sorted_style = self.get_component_rich_style("rank-table--sorted")
-        return self._layout.header(arrows, style, sorted_style, ascii_only=self.ascii)
+        return self._layout.header(arrows, style, sorted_style)
 
     def _row_style(self, index: int) -> Style:
         if index == self.cursor:
@@ -274,7 +267,7 @@ it, click a row to select it, double-click to open it.
         line = self._lines.get(key)
         if line is None:
             cells, style = self.source.cells(index), self._row_style(index)
-            row = self._layout.row(cells, style, self.app.console, ascii_only=self.ascii)
+            row = self._layout.row(cells, style, self.app.console)
             line = self._lines[key] = Strip(row)
         return line
 
@@ -286,7 +279,7 @@ it, click a row to select it, double-click to open it.
         at = y - 1 if self.size.height > len(wrapped) + 1 else y
         if not 0 <= at < len(wrapped):
             return Strip.blank(width, self.rich_style)
-        line = fit(wrapped[at].plain.rstrip(), width, ascii_only=self.ascii)
+        line = fit(wrapped[at].plain.rstrip(), width)
         return Strip([Segment(" " * MARGIN + line, style)]).crop_extend(0, width, self.rich_style)
 
     # Scrolling and the cursor

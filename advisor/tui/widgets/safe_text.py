@@ -31,22 +31,6 @@ _TABLE = {
     **_INVISIBLE,
     **dict.fromkeys(map(ord, _SHOWN_AS_SPACE), " "),
 }
-_TO_ASCII = str.maketrans(
-    {
-        **{"×": "x", "·": "-", "…": "~", "–": "-", "−": "-", "∞": "inf", "≈": "~", "†": "+"},
-        **{
-            "├": "|",
-            "┤": "|",
-            "─": "-",
-            "│": "|",
-            "┼": "+",
-            "●": "o",
-            "○": "o",
-            "◂": "<",
-            "▸": ">",
-        },
-    }
-)
 
 
 def safe_text(text: str) -> str:
@@ -54,16 +38,11 @@ def safe_text(text: str) -> str:
     return text if text.isascii() and text.isprintable() else text.translate(_TABLE)
 
 
-def ascii_text(text: str) -> str:
-    """The same with nothing outside ASCII, for terminals without Unicode."""
-    return safe_text(text).translate(_TO_ASCII).encode("ascii", "replace").decode("ascii")
-
-
-def shorten(text: str, width: int, ellipsis: str = "…") -> str:
+def shorten(text: str, width: int) -> str:
     """Text of at most this many cells, with an ellipsis where something was left out."""
     if cell_len(text) <= width:
         return text
-    return set_cell_size(text, width - 1).rstrip() + ellipsis if width > 0 else ""
+    return set_cell_size(text, width - 1).rstrip() + "…" if width > 0 else ""
 
 
 def shorten_apart(texts: Iterable[str], width: int) -> dict[str, str]:
@@ -94,10 +73,8 @@ def _without_middle(text: str, width: int, tail: int) -> str:
     return set_cell_size(text, width - 1 - kept).rstrip() + "…" + end.lstrip()
 
 
-def fit(text: str, width: int, *, ascii_only: bool) -> str:
+def fit(text: str, width: int) -> str:
     """Any string as one harmless line of at most this many cells."""
-    if ascii_only:
-        return shorten(ascii_text(text), width, "~")
     return shorten(safe_text(text), width)
 
 

@@ -13,7 +13,7 @@ from rich.style import Style
 from rich.text import Text
 from textual.strip import Strip
 
-from advisor.tui.widgets.safe_text import ascii_text, fit, safe_text
+from advisor.tui.widgets.safe_text import fit, safe_text
 
 MARGIN = 1
 """Cells before the first column and after the last."""
@@ -82,16 +82,16 @@ class TableLayout(NamedTuple):
             return next((stop for stop in stops if stop > x), x)
         return next((stop for stop in reversed(stops) if stop < x), 0)
 
-    def in_window(self, strip: Strip, x: int, width: int, style: Style, ellipsis: str) -> Strip:
+    def in_window(self, strip: Strip, x: int, width: int, style: Style) -> Strip:
         """What of a whole line is in view: the fixed columns, then the scrolled ones."""
         fixed = self.fixed_width(width)
-        strip = self._without_half(strip, x + width, style, ellipsis)
+        strip = self._without_half(strip, x + width, style)
         if not fixed or not x:
             return strip.crop_extend(x, x + width, style)
         scrolled = strip.crop_extend(x + fixed, x + width, style)
         return Strip.join([strip.crop(0, fixed), scrolled])
 
-    def _without_half(self, strip: Strip, edge: int, style: Style, ellipsis: str) -> Strip:
+    def _without_half(self, strip: Strip, edge: int, style: Style) -> Strip:
         """A cell that the table's edge cuts ends in an ellipsis; half a number is not shown."""
         for column, start, width in zip(self.columns, self.starts, self.widths, strict=True):
             if not start < edge < start + width:
@@ -100,38 +100,34 @@ class TableLayout(NamedTuple):
             if column.align == "left" and cell_len(whole) <= edge - start:
                 break
             shown = edge - start if column.align == "left" and edge - start > LEAST_CUT else 0
-            end = f"{ellipsis:>{edge - start - shown + 1}}" if shown else " " * (edge - start)
+            end = f"{'…':>{edge - start - shown + 1}}" if shown else " " * (edge - start)
             return Strip([*strip.crop(0, start + max(shown - 1, 0)), Segment(end, style)])
         return strip
 
-    def header(
-        self, arrows: dict[str, str], style: Style, sorted_style: Style, *, ascii_only: bool
-    ) -> Strip:
+    def header(self, arrows: dict[str, str], style: Style, sorted_style: Style) -> Strip:
         """The titles; the column that the rows are sorted by has an arrow."""
         segments = [Segment(" " * MARGIN, style)]
         for column, width in zip(self.columns, self.widths, strict=True):
             arrow = arrows.get(column.key, "")
-            title = fit(column.title, width - len(arrow), ascii_only=ascii_only) + arrow
+            title = fit(column.title, width - len(arrow)) + arrow
             blank = Segment(" " * (width - cell_len(title)), style)
             cell = Segment(title, sorted_style if arrow else style)
             segments += [blank, cell] if column.align == "right" else [cell, blank]
             segments.append(Segment(" " * self.gap, style))
         return Strip([s for s in segments if s.text])
 
-    def row(
-        self, cells: Sequence[str | Text], style: Style, console: Console, *, ascii_only: bool
-    ) -> Iterator[Segment]:
+    def row(self, cells: Sequence[str | Text], style: Style, console: Console) -> Iterator[Segment]:
         """One segment for all that looks the same: terminals and Textual are slow with many."""
         plain = " " * MARGIN
         for at, (column, width) in enumerate(zip(self.columns, self.widths, strict=True)):
             content = cells[at] if at < len(cells) else ""
             plain += " " * self.gap if at else ""
             if isinstance(content, str):
-                text = fit(content, width, ascii_only=ascii_only)
+                text = fit(content, width)
                 blank = " " * (width - cell_len(text))
                 plain += blank + text if column.align == "right" else text + blank
                 continue
-            styled = _styled(content, width, style, console, ascii_only=ascii_only)
+            styled = _styled(content, width, style, console)
             blank = " " * (width - styled.cell_length)
             yield Segment(plain + blank if column.align == "right" else plain, style)
             yield from styled
@@ -139,13 +135,13 @@ class TableLayout(NamedTuple):
         yield Segment(plain, style)
 
 
-def _styled(content: Text, width: int, row: Style, console: Console, *, ascii_only: bool) -> Strip:
+def _styled(content: Text, width: int, row: Style, console: Console) -> Strip:
     """A text with styles of its own, with an ellipsis near its end where it is too long."""
     # Without spans, Text.render leaves out the style of the text as a whole.
     whole = console.get_style(content.style, default=Style.null())
     strip = Strip(
         Segment(
-            ascii_text(segment.text) if ascii_only else safe_text(segment.text),
+            safe_text(segment.text),
             row + _own(whole + (segment.style or Style.null()), row),
         )
         for segment in content.render(console)
@@ -156,7 +152,7 @@ def _styled(content: Text, width: int, row: Style, console: Console, *, ascii_on
         return Strip([])
     # Long names differ at their ends, as "Blackwell" and "Blackwell Max-Q" do.
     tail = TAIL if width >= 3 * TAIL else 0
-    ellipsis = Segment("~" if ascii_only else "…", row)
+    ellipsis = Segment("…", row)
     end = strip.crop(strip.cell_length - tail)
     return Strip([*strip.crop(0, width - 1 - tail), ellipsis, *end])
 

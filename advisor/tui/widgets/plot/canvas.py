@@ -8,14 +8,17 @@ from typing import NamedTuple
 
 from rich.cells import get_character_cell_size
 
-from advisor.tui.widgets.safe_text import ascii_text, safe_text
+from advisor.tui.widgets.safe_text import safe_text
+
+Cell = tuple[int, int]
+"""Column and row of the canvas."""
 
 
 class Ink(NamedTuple):
     """What a cell stands for; the widget turns it into a style, and knows the theme."""
 
     role: str
-    """``axis``, ``point``, ``label`` and so on: see ``CostTimePlot.COMPONENT_CLASSES``."""
+    """``axis``, ``point``, ``label`` and so on: one of ``style.PARTS``."""
     colour: int | None = None
     """A GPU type's colour, or None for the role's own."""
     bold: bool = False
@@ -29,19 +32,24 @@ BLANK = Ink("blank")
 class Canvas:
     """Cells with a character and an ink each; whatever is drawn outside is cut off."""
 
-    def __init__(self, width: int, height: int, *, ascii_only: bool = False) -> None:
+    def __init__(self, width: int, height: int) -> None:
         self.width = width
         self.height = height
-        self.ascii_only = ascii_only
         self._characters = [[" "] * width for _ in range(height)]
         self._inks = [[BLANK] * width for _ in range(height)]
 
     def put(self, x: int, y: int, character: str, ink: Ink) -> None:
         """Draw one character that is one cell wide."""
-        if 0 <= x < self.width and 0 <= y < self.height:
-            self._free(x, y)
-            self._characters[y][x] = character
-            self._inks[y][x] = ink
+        if not (0 <= x < self.width and 0 <= y < self.height):
+            return
+        row = self._characters[y]
+        # Blank the other half of a wide character that is about to lose one half.
+        if row[x] == "" and x:
+            row[x - 1] = " "
+        if x + 1 < self.width and row[x + 1] == "":
+            row[x + 1] = " "
+        row[x] = character
+        self._inks[y][x] = ink
 
     def horizontal(self, x_from: int, x_to: int, y: int, character: str, ink: Ink) -> None:
         """Draw a line over the cells ``x_from <= x < x_to``."""
@@ -55,34 +63,22 @@ class Canvas:
 
     def write(self, x: int, y: int, text: str, ink: Ink) -> int:
         """Write text (data, never markup) and return its width; wide characters take two cells."""
-        text = ascii_text(text) if self.ascii_only else safe_text(text)
         at = x
-        for character in text:
+        for character in safe_text(text):
             size = get_character_cell_size(character)
-            if size == 0:
-                continue  # what combines with its neighbour is measured differently everywhere
             if size == 1:
                 self.put(at, y, character, ink)
-            elif at >= 0 and at + 1 < self.width and 0 <= y < self.height:
+            elif size == 2 and at >= 0 and at + 1 < self.width and 0 <= y < self.height:
                 self.put(at, y, character, ink)
                 self.put(at + 1, y, " ", ink)
-                self._characters[y][at] = character
-                self._characters[y][at + 1] = ""
-            at += size
+                self._characters[y][at : at + 2] = character, ""
+            at += size  # what combines with its neighbour is measured differently everywhere
         return at - x
 
     def role(self, x: int, y: int) -> str | None:
         """What this cell was last drawn as; None outside."""
         inside = 0 <= x < self.width and 0 <= y < self.height
         return self._inks[y][x].role if inside else None
-
-    def _free(self, x: int, y: int) -> None:
-        """Blank the other half of a wide character that is about to lose one half."""
-        row = self._characters[y]
-        if row[x] == "" and x:
-            row[x - 1] = " "
-        if x + 1 < self.width and row[x + 1] == "":
-            row[x + 1] = " "
 
     def runs(self, y: int) -> Iterator[tuple[str, Ink]]:
         """One row as pieces of text with the same ink; together exactly ``width`` cells wide."""
@@ -91,7 +87,3 @@ class Canvas:
             stop = start + sum(1 for _ in run)
             yield "".join(characters[start:stop]), ink
             start = stop
-
-    def text(self) -> str:
-        """All rows as plain text."""
-        return "\n".join("".join(row) for row in self._characters)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import compress
 from typing import Final
 
@@ -20,7 +22,7 @@ class PointFlag:
     FRONT: Final[int] = 1
     """Nothing else is both cheaper and faster."""
     PREDICTED: Final[int] = 2
-    """Nobody measured this time: drawn hollow."""
+    """An estimate, not measured: drawn hollow."""
     DOUBTFUL: Final[int] = 4
     """The evidence is hard to believe: marked with a question mark."""
     EXCLUDED: Final[int] = 8
@@ -30,20 +32,18 @@ class PointFlag:
     TIED: Final[int] = 32
     """Too close to first place to call."""
     UNSOLD: Final[int] = 64
-    """Cheaper or faster than the front, were somebody known to sell it: marked with a dagger."""
+    """Cheaper or faster than the front, but without a known seller: marked with a dagger."""
     FIRST: Final[int] = 128
     """What the answer says to buy: always named."""
     NAMED: Final[int] = FRONT | OWNED | TIED | UNSOLD | FIRST
-    """What a picture for a meeting shows by name; the rest are dots until somebody asks."""
+    """What has a name; the rest are dots until all names are asked for."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class PlotData:
     """Parallel columns, one entry a build; the first rows win where many share one cell.
 
-    Budget, time limit and selection are not in here: they belong to the view, and change far
-    more often than the points do. Reuse the same ``x_usd`` and ``y_days`` objects when only
-    flags change, and the picture is laid out without taking logarithms again.
+    Budget, time limit and selection belong to the view, and change far more often.
     """
 
     x_usd: Sequence[float] = ()
@@ -54,50 +54,34 @@ class PlotData:
     """Which GPU type: an index into ``series_names``."""
     gpu_count: Sequence[int] = ()
     flags: bytes = b""
-    """A ``PointFlag`` combination a point; empty when there is nothing to say of any."""
+    """A ``PointFlag`` combination a point."""
     series_names: Sequence[str] = ()
     series_slots: Sequence[int] = ()
-    """Which glyph and colour each type has, whatever else is drawn; empty takes them in order."""
+    """Which glyph and colour each type has: its place in the catalogue."""
     on_axis: Sequence[tuple[str, float]] = ()
     """Names and training times of what costs nothing, and so has no place on a logarithmic axis:
     written beside the vertical one."""
-    y_low_days: Sequence[float | None] | None = None
-    y_high_days: Sequence[float | None] | None = None
+    y_low_days: Sequence[float | None] = ()
+    y_high_days: Sequence[float | None] = ()
     x_title: str = "overall cost, USD (log)"
     y_title: str = "training time, days (log)"
-
-    def __post_init__(self) -> None:
-        count = len(self.x_usd)
-        for name in ("y_days", "series", "gpu_count", "y_low_days", "y_high_days"):
-            column = getattr(self, name)
-            if column is not None and len(column) != count:
-                raise ValueError(
-                    f"PlotData.{name} has {len(column)} entries where x_usd has {count}: "
-                    "give every column one entry a point"
-                )
-        if self.flags and len(self.flags) != count:
-            raise ValueError(
-                f"PlotData.flags has {len(self.flags)} bytes where x_usd has {count} entries: "
-                "give one byte a point, or none at all"
-            )
-        if self.series_slots and len(self.series_slots) != len(self.series_names):
-            raise ValueError(
-                f"PlotData.series_slots has {len(self.series_slots)} entries where series_names "
-                f"has {len(self.series_names)}: give every type one, or none at all"
-            )
-        used = set(self.series)
-        if used and not 0 <= min(used) <= max(used) < len(self.series_names):
-            raise ValueError(
-                f"PlotData.series runs from {min(used)} to {max(used)} where series_names has "
-                f"{len(self.series_names)} entries: index the names"
-            )
 
     def __len__(self) -> int:
         return len(self.x_usd)
 
+    @cached_property
+    def x_log(self) -> list[float]:
+        """Logarithms (base 10) of the costs."""
+        return list(map(math.log10, self.x_usd))
+
+    @cached_property
+    def y_log(self) -> list[float]:
+        """Logarithms (base 10) of the times."""
+        return list(map(math.log10, self.y_days))
+
     def has(self, index: int, flags: int) -> bool:
         """Whether this point carries any of these flags."""
-        return bool(self.flags) and bool(self.flags[index] & flags)
+        return bool(self.flags[index] & flags)
 
     def flagged(self, flags: int) -> list[int]:
         """The points that carry any of these flags, in order, found without a loop in Python."""
@@ -107,16 +91,14 @@ class PlotData:
     def label(self, index: int, budget_usd: float | None, max_days: float | None) -> str:
         """The name, with what a reader without colours must know: ``8 × A40``, ``(8 × A40?)``."""
         text = f"{self.gpu_count[index]} × {self.series_names[self.series[index]]}"
-        if self.has(index, PointFlag.DOUBTFUL):
-            text += "?"
-        if self.has(index, PointFlag.UNSOLD):
-            text += " †"
-        if self.has(index, PointFlag.OWNED):
-            text += " own"
-        bracketed = self.has(index, PointFlag.EXCLUDED) and not self._is_beyond(
-            index, budget_usd, max_days
-        )
-        return f"({text})" if bracketed else text
+        for flag, mark in (
+            (PointFlag.DOUBTFUL, "?"),
+            (PointFlag.UNSOLD, " †"),
+            (PointFlag.OWNED, " own"),
+        ):
+            text += mark if self.has(index, flag) else ""
+        beyond = self._is_beyond(index, budget_usd, max_days)
+        return f"({text})" if self.has(index, PointFlag.EXCLUDED) and not beyond else text
 
     def labels(
         self, indices: Iterable[int], budget_usd: float | None, max_days: float | None
@@ -131,22 +113,20 @@ class PlotData:
 
     def slot(self, index: int) -> int:
         """Which glyph and colour a point has."""
-        series = self.series[index]
-        return self.series_slots[series] if self.series_slots else series
+        return self.series_slots[self.series[index]]
 
     def named(self) -> list[int]:
         """The points to be labelled: of several machines with the same GPUs the first of each
         kind of mark, as one name says enough."""
         seen: set[tuple[int, int]] = set()
-        found = self.flagged(PointFlag.FIRST)
+        found = dict.fromkeys(self.flagged(PointFlag.FIRST))
         for mark in (PointFlag.FRONT, PointFlag.OWNED, PointFlag.TIED, PointFlag.UNSOLD):
             for index in self.flagged(mark):
                 name = (self.series[index], self.gpu_count[index])
                 if name not in seen:
                     seen.add(name)
-                    if index not in found:
-                        found.append(index)
-        return found
+                    found[index] = None
+        return list(found)
 
     def is_out(self, index: int, budget_usd: float | None, max_days: float | None) -> bool:
         """Whether the point is left out of the ranking or lies beyond a limit: drawn dim."""
@@ -159,6 +139,6 @@ class PlotData:
 
     def interval(self, index: int) -> tuple[float | None, float | None]:
         """Between which times the true one lies, as far as that is known and can be drawn."""
-        low = self.y_low_days[index] if self.y_low_days is not None else None
-        high = self.y_high_days[index] if self.y_high_days is not None else None
-        return drawable(low), drawable(high)
+        if not self.y_low_days or not self.y_high_days:
+            return None, None
+        return drawable(self.y_low_days[index]), drawable(self.y_high_days[index])

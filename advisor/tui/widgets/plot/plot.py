@@ -6,41 +6,89 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from textual import events
-from textual.binding import BindingType
-from textual.geometry import Offset, Size
+from textual.binding import Binding, BindingType
+from textual.geometry import Offset
 from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
 from textual.widget import Widget
 
+from advisor.tui.widgets.plot.canvas import Canvas, Cell, Ink
 from advisor.tui.widgets.plot.data import PlotData, PointFlag
-from advisor.tui.widgets.plot.frame import MIN_HEIGHT, MIN_WIDTH, Frame
-from advisor.tui.widgets.plot.grid import LogPoints
-from advisor.tui.widgets.plot.key import PlotKey
-from advisor.tui.widgets.plot.layout import KeptLayout, Layout
-from advisor.tui.widgets.plot.navigate import Direction, neighbour, point_at, reachable
-from advisor.tui.widgets.plot.paint import Scene, paint
-from advisor.tui.widgets.plot.plot_css import CSS, PARTS
-from advisor.tui.widgets.plot.plot_keys import FOOTER, HELP, KEYS
+from advisor.tui.widgets.plot.layout import (
+    MIN_HEIGHT,
+    MIN_WIDTH,
+    Direction,
+    Layout,
+    Limits,
+    View,
+    lay_out,
+    start_view,
+    view_around,
+)
+from advisor.tui.widgets.plot.painter import Scene, paint
 from advisor.tui.widgets.plot.scale import drawable
-from advisor.tui.widgets.plot.strips import ThemedInks
-from advisor.tui.widgets.plot.view import Limits, View, start_view, view_around
+from advisor.tui.widgets.plot.style import CSS, PARTS, SeriesMark, ThemedInks, series_marks
 from advisor.tui.widgets.safe_text import fit
 
-MOST_LEGEND = 400
-"""How many items of the legend are looked at when its height is chosen."""
 CLOSER = 0.8
 """Of its span, what one turn of the wheel leaves in view."""
+HELP = """
+## Cost against training time
+
+Each point is a machine: glyph and colour say which GPU. Both axes are logarithmic. Further left is
+cheaper, further down is faster. Named are the front, what is too close to first place to call, the
+selected machine and your own. Every other one is a dot until `*` shows its name. The thin bars are
+the intervals of the times.
+
+- The stepped line is the **Pareto front**: no machine is both cheaper and faster than one on it.
+- Hollow glyphs are **estimates**, not measured. `?` marks **doubtful** evidence, `†` what
+  **no seller** is known for at that price, brackets what is **left out** of the ranking.
+- The heavy lines are the budget and the time limit; what lies beyond them is dim.
+
+An arrow key goes to the nearest point in that direction, `Home` and `End` to the cheapest and the
+dearest. `Enter` opens the selected one. `+` and `-` zoom around it, `Shift` with an arrow key moves
+the view, `f` shows what fits, `0` everything as it was, `z` fills the screen.
+
+With a mouse: hover to read a point, click to select it; click again where several share one place.
+The wheel zooms around the mouse, dragging moves the view.
+"""
+_KEYS = (
+    ("left", "move('left')", "Cheaper", "Select the nearest point to the left"),
+    ("right", "move('right')", "Dearer", "Select the nearest point to the right"),
+    ("up", "move('up')", "Slower", "Select the nearest point above"),
+    ("down", "move('down')", "Faster", "Select the nearest point below"),
+    ("home", "first", "Cheapest", "Select the cheapest point"),
+    ("end", "last", "Dearest", "Select the dearest point"),
+    ("plus,equals_sign", "zoom(0.6)", "Zoom in", "Look closer, around the selected point"),
+    ("minus", "zoom(1.6667)", "Zoom out", "Look from further away"),
+    ("0", "reset_view", "As it was", "The view that the picture starts with"),
+    ("f", "focus_fitting", "What fits", "Only what keeps the budget and the limit"),
+    ("asterisk", "toggle_every", "All names", "Every machine by name, or only dots"),
+    ("shift+left", "pan(-0.2, 0)", "Left", "Move the view to the left"),
+    ("shift+right", "pan(0.2, 0)", "Right", "Move the view to the right"),
+    ("shift+up", "pan(0, 0.2)", "Up", "Move the view up"),
+    ("shift+down", "pan(0, -0.2)", "Down", "Move the view down"),
+    ("enter,space", "open", "Open", "Open the full record of the selected point"),
+)
 
 
 class CostTimePlot(Widget, can_focus=True):
     """Cost against training time on logarithmic axes, one glyph and colour a GPU type."""
 
     HELP = HELP
-    FOOTER: ClassVar[tuple[tuple[str, str, str], ...]] = FOOTER
-    BINDINGS: ClassVar[list[BindingType]] = [*KEYS]
-
-    COMPONENT_CLASSES: ClassVar[set[str]] = {*PARTS}
+    FOOTER: ClassVar[tuple[tuple[str, str, str], ...]] = (
+        ("+", "closer", "focused.zoom(0.6)"),
+        ("-", "further", "focused.zoom(1.6667)"),
+        ("f", "what fits", "focused.focus_fitting"),
+        ("*", "all names", "focused.toggle_every"),
+        ("0", "as it was", "focused.reset_view"),
+    )
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(keys, action, label, show=False, id=f"plot-{action}", tooltip=tip)
+        for keys, action, label, tip in _KEYS
+    ]
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"plot--{part}" for part in PARTS}
     DEFAULT_CSS = CSS
 
     data: reactive[PlotData] = reactive(PlotData(), init=False)
@@ -50,8 +98,6 @@ class CostTimePlot(Widget, can_focus=True):
     selected: reactive[int | None] = reactive(None, init=False)
     """The selected point; setting it posts no message, only the user's own doing does."""
     hovered: reactive[int | None] = reactive(None, init=False)
-    ascii: reactive[bool] = reactive(False, init=False)
-    """Draw with ASCII alone, for terminals without Unicode."""
     empty_message: reactive[str] = reactive("No points to draw.", init=False)
     every: reactive[bool] = reactive(False, init=False)
     """Whether every point has its glyph and name, and is in view at the start."""
@@ -84,17 +130,10 @@ class CostTimePlot(Widget, can_focus=True):
 
         index: int
 
-    def __init__(
-        self,
-        data: PlotData | None = None,
-        *,
-        name: str | None = None,
-        id: str | None = None,  # noqa: A002 - Textual's own name for it
-        classes: str | None = None,
-    ) -> None:
-        super().__init__(name=name, id=id, classes=classes)
-        self._kept = KeptLayout()
-        self._kept_key: PlotKey | None = None
+    def __init__(self, data: PlotData | None = None, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._layout: Layout | None = None
+        self._layout_of: tuple[object, ...] = ()
         self._strips: list[Strip] = []
         self._strips_of: tuple[object, ...] = ()
         self._inks = ThemedInks(self)
@@ -102,15 +141,9 @@ class CostTimePlot(Widget, can_focus=True):
         """Where the mouse's button was pressed, or last dragged to."""
         self._dragged = False
         if data is not None:
-            self._kept.take(data)
             self.set_reactive(CostTimePlot.data, data)
 
     # State
-
-    def validate_data(self, data: PlotData) -> PlotData:
-        """Take the logarithms, or raise a ValueError while the old picture still stands."""
-        self._kept.take(data)
-        return data
 
     def watch_data(self, data: PlotData) -> None:
         self._hover(None)
@@ -136,111 +169,73 @@ class CostTimePlot(Widget, can_focus=True):
 
     # Drawing
 
+    @property
+    def arranged(self) -> Layout | None:
+        """Where everything stands now, or None where there is no room or no point."""
+        state = (self.data, self.size, self._limits, self.selected, self.every, self.view)
+        if state != self._layout_of:
+            fits = self.size.width >= MIN_WIDTH and self.size.height >= MIN_HEIGHT
+            self._layout = None
+            if len(self.data) and fits:
+                view = self._view()
+                self._layout = lay_out(self.data, self._marks(), view, self.size, every=self.every)
+            self._layout_of = state
+        return self._layout
+
     def render_line(self, y: int) -> Strip:
-        state = (
-            self.data,
-            self.size,
-            self.budget_usd,
-            self.max_days,
-            self.selected,
-            self.hovered,
-            self.ascii,
-            self.empty_message,
-            self.every,
-            self.view,
-        )
+        state = (self.arranged, self.hovered, self.selected, self.empty_message, self.size)
         if state != self._strips_of:
-            self._strips = self._draw(self.size)
+            canvas = self._draw()
+            self._strips = [
+                self._inks.strip(canvas.runs(row), canvas.width) for row in range(canvas.height)
+            ]
             self._strips_of = state
-        if y < len(self._strips):
-            return self._strips[y]
-        return Strip.blank(self.size.width, self.rich_style)
+        return self._strips[y] if y < len(self._strips) else Strip.blank(self.size.width)
 
-    def _draw(self, size: Size) -> list[Strip]:
-        layout = self._arrange(size)
-        if layout is None:
-            return self._message(size)
-        key, every = self._key(), self.every or not layout.named
-        canvas = paint(
-            Scene(
-                data=self.data,
-                frame=layout.frame,
-                grid=layout.grid,
-                winners=layout.winners,
-                front=layout.front,
-                marks=key.marks,
-                legend=key.legend if every else key.signs,
-                budget_usd=self.budget_usd,
-                max_days=self.max_days,
-                selected=self.selected,
-                hovered=self.hovered,
-                ascii_only=self.ascii,
-                named=layout.named,
-                every=every,
-            )
-        )
-        return [self._inks.strip(canvas.runs(y), size.width) for y in range(size.height)]
+    def _draw(self) -> Canvas:
+        layout = self.arranged
+        if layout is not None:
+            limits = self._limits
+            scene = Scene(self.data, layout, self._marks(), limits, self.selected, self.hovered)
+            return paint(scene)
+        width, height = self.size
+        text = f"The picture needs {MIN_WIDTH}×{MIN_HEIGHT} cells."
+        text = fit(text if len(self.data) else self.empty_message, width)
+        canvas = Canvas(width, height)
+        canvas.write((width - len(text)) // 2, (height - 1) // 2, text, Ink("message"))
+        return canvas
 
-    def _message(self, size: Size) -> list[Strip]:
-        """One line in the middle that says why there is no picture."""
-        if len(self.data):
-            text = f"The picture needs {MIN_WIDTH}×{MIN_HEIGHT} cells."
-        else:
-            text = self.empty_message
-        return self._inks.message(fit(text, size.width, ascii_only=self.ascii), size)
-
-    def _arrange(self, size: Size) -> Layout | None:
-        """Where everything stands, or None where there is no room or no point."""
-        points = self._kept.points
-        if points is None or size.width < MIN_WIDTH or size.height < MIN_HEIGHT:
-            return None
-        data, view, key = self.data, self._view(points), self._key()
-        every = self.every or not data.flagged(PointFlag.NAMED)
-        legend = key.legend if every else key.signs
-        # No frame has room for more of them, and ten thousand types take a while to add up.
-        legend_width = sum(item.width + 2 for item in legend[:MOST_LEGEND])
-        frame = Frame.of(size.width, size.height, view.y, data.y_title, legend_width)
-        return self._kept.arrange(data, points, view, frame)
-
-    def _view(self, points: LogPoints) -> View:
+    def _view(self) -> View:
         """What the person chose to look at, or what the picture starts with."""
         return self.view or start_view(
-            self.data, points, self._limits, selected=self.selected, every=self.every
+            self.data, self._limits, selected=self.selected, every=self.every
         )
 
     @property
     def _limits(self) -> Limits:
         return Limits(self.budget_usd, self.max_days)
 
-    def _key(self) -> PlotKey:
-        """Glyphs, colours and legend, computed anew only for other data."""
-        coloured = not self.app.no_color
-        key, wanted = self._kept_key, (self.ascii, coloured)
-        if key is None or key.data is not self.data or (key.ascii_only, key.coloured) != wanted:
-            key = PlotKey.of(self.data, ascii_only=self.ascii, coloured=coloured, old=key)
-            self._kept_key = key
-        return key
+    def _marks(self) -> list[SeriesMark]:
+        return series_marks(self.data.series_slots, coloured=not self.app.no_color)
 
     # Keys and mouse
 
     def _select(self, index: int) -> None:
         if index != self.selected:
-            points = self._kept.points
-            if self.view is not None and points is not None:
-                self.view = self.view.reaching(points.x_log[index], points.y_log[index])
+            if self.view is not None:
+                self.view = self.view.reaching(self.data.x_log[index], self.data.y_log[index])
             self.selected = index
             self.post_message(self.PointSelected(self, index))
 
     def action_move(self, direction: Direction) -> None:
         """Select the nearest point in that direction."""
-        layout = self._arrange(self.size)
+        layout = self.arranged
         if layout is None:
             return
         if self.selected is None:
             self.action_first()
             return
-        candidates = reachable(layout.winners, len(self.data))
-        found = neighbour(layout.grid, candidates, self.selected, direction)
+        found = layout.neighbour(self.data, self.selected, direction)
         if found is not None:
             self._select(found)
 
@@ -264,17 +259,15 @@ class CostTimePlot(Widget, can_focus=True):
 
     def action_zoom(self, factor: float) -> None:
         """Look closer or from further away, around the selected point."""
-        points, at = self._kept.points, self.selected
-        if points is None:
-            return
-        view = self._view(points)
-        x_at, y_at = view.middle if at is None else (points.x_log[at], points.y_log[at])
-        self.view = view.zoomed(factor, x_at, y_at)
+        if len(self.data):
+            view, at = self._view(), self.selected
+            place = view.middle if at is None else (self.data.x_log[at], self.data.y_log[at])
+            self.view = view.zoomed(factor, *place)
 
     def action_pan(self, right: float, up: float) -> None:
         """Move the view by shares of its width and height."""
-        if self._kept.points is not None:
-            self.view = self._view(self._kept.points).panned(right, up)
+        if len(self.data):
+            self.view = self._view().panned(right, up)
 
     def action_reset_view(self) -> None:
         """The view that the picture starts with."""
@@ -282,10 +275,9 @@ class CostTimePlot(Widget, can_focus=True):
 
     def action_focus_fitting(self) -> None:
         """Look at what is ranked; the same again goes back."""
-        ranked = [i for i in range(len(self.data)) if not self.data.has(i, PointFlag.EXCLUDED)]
-        points = self._kept.points
-        if points is not None and ranked:
-            wanted = view_around(self.data, points, ranked, self._limits)
+        ranked = [i for i, flags in enumerate(self.data.flags) if not flags & PointFlag.EXCLUDED]
+        if ranked:
+            wanted = view_around(self.data, ranked, self._limits)
             self.view = None if self.view == wanted else wanted
 
     def action_toggle_every(self) -> None:
@@ -293,18 +285,17 @@ class CostTimePlot(Widget, can_focus=True):
         self.view = None
         self.every = not self.every
 
-    def _point_under(self, event: events.MouseEvent) -> int | None:
-        layout = self._arrange(self.size)
-        offset = event.get_content_offset(self)
-        if layout is None or offset is None:
-            return None
-        return point_at(layout.winners, *layout.cell_under(offset))
+    def _under(self, event: events.MouseEvent) -> tuple[Layout, Cell] | None:
+        """The cell under the mouse."""
+        layout, offset = self.arranged, event.get_content_offset(self)
+        return None if layout is None or offset is None else (layout, (offset.x, offset.y))
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
         if self._held_at is not None and event.button:
             self._drag(event)
         else:
-            self._hover(self._point_under(event))
+            under = self._under(event)
+            self._hover(None if under is None else under[0].point_at(under[1]))
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
         self._held_at, self._dragged = event.screen_offset, False
@@ -316,14 +307,14 @@ class CostTimePlot(Widget, can_focus=True):
 
     def _drag(self, event: events.MouseMove) -> None:
         """Move the view with the mouse."""
-        layout = self._arrange(self.size)
+        layout = self.arranged
         if layout is None or self._held_at is None:
             return
         moved = event.screen_offset - self._held_at
         if moved.x or moved.y:
             self._held_at, self._dragged = event.screen_offset, True
             self._hover(None)
-            self.action_pan(-moved.x / layout.frame.columns, moved.y / layout.frame.rows)
+            self.action_pan(-moved.x / layout.columns, moved.y / layout.rows)
 
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
         self._wheel(event, CLOSER)
@@ -334,10 +325,9 @@ class CostTimePlot(Widget, can_focus=True):
     def _wheel(self, event: events.MouseEvent, factor: float) -> None:
         """Look closer or from further away, around what is under the mouse."""
         event.stop()
-        layout, offset = self._arrange(self.size), event.get_content_offset(self)
-        if layout is None or offset is None:
-            return
-        self.view = self._view(layout.grid.points).zoomed(factor, *layout.logs_under(offset))
+        if (under := self._under(event)) is not None:
+            layout, cell = under
+            self.view = layout.view.zoomed(factor, *layout.logs_at(cell))
 
     def on_leave(self) -> None:
         self._hover(None)
@@ -352,11 +342,12 @@ class CostTimePlot(Widget, can_focus=True):
         if self._dragged:
             self._dragged = False
             return
-        layout = self._arrange(self.size)
-        index = self._point_under(event)
-        if layout is None or index is None:
+        under = self._under(event)
+        index = None if under is None else under[0].point_at(under[1])
+        if under is None or index is None:
             return
-        if self.selected is not None and layout.grid.keys[index] == layout.grid.keys[self.selected]:
-            sharing = layout.grid.sharing(index)
+        cells = under[0].cells
+        if self.selected is not None and cells[index] == cells[self.selected]:
+            sharing = [i for i, cell in enumerate(cells) if cell == cells[index]]
             index = sharing[(sharing.index(self.selected) + 1) % len(sharing)]
         self._select(index)

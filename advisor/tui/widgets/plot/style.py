@@ -1,27 +1,61 @@
-"""Which glyph and which colour stand for which GPU type, so that no two share both."""
+"""Which glyph and colour stand for which GPU type, and the inks as styles of the theme."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.color import BLACK, WHITE, Color
+from textual.strip import Strip
+from textual.widget import Widget
+
+from advisor.tui.widgets.plot.canvas import BLANK, Ink
 
 OKABE_ITO = ("#E69F00", "#56B4E9", "#009E73", "#CC79A7", "#F0E442", "#D55E00", "#0072B2")
 """Okabe and Ito's palette without black, distinguishable with any common colour blindness."""
 ANSI_COLOURS = ("yellow", "cyan", "green", "magenta", "bright_yellow", "red", "blue")
 """The same order in a terminal's own sixteen colours, for terminal-native themes."""
-
 FILLED = "●■▲◆▼▮►◄"
 """One cell wide everywhere: none of these has a second form as an emoji, nor is any the star, which
 marks the Pareto front and what counts."""
 HOLLOW = "○□△◇▽▯▻◅"
-"""Drawn for predicted times; same order as ``FILLED``."""
-LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-"""Without Unicode, or without colour and with more types than glyphs; lower case is hollow."""
-
-
-MORE_LETTERS = LETTERS + "ΓΔΘΛΞΠΣΦΨΩБДЖИЦЧШЩЭЮЯÐÞØÆÑ"
-"""As many as the catalogue has GPUs, each with a lower case and unlike the others."""
+"""Drawn for estimates; same order as ``FILLED``."""
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZΓΔΘΛΞΠΣΦΨΩБДЖИЦЧШЩЭЮЯÐÞØÆÑ"
+"""Without colours: as many as the catalogue has GPUs, each with a lower case, which is hollow."""
+DIMMED = 0.6
+"""How much of its colour a point keeps that is left out or over a limit."""
+PARTS = (
+    *("axis", "grid", "value", "title", "front", "budget", "limit-name", "crosshair", "legend"),
+    *("point", "dot", "interval", "label", "message"),
+)
+"""Roles of an ink; each is the component class ``plot--ROLE``."""
+CSS = """
+CostTimePlot {
+    width: 1fr;
+    height: 1fr;
+    min-height: 1;
+    .plot--axis { color: $foreground 60%; }
+    .plot--grid { color: $foreground 16%; }
+    .plot--value { color: $foreground; }
+    .plot--title { color: $foreground; text-style: bold; }
+    .plot--front { color: $foreground 55%; }
+    .plot--budget, .plot--limit-name { color: $text-error; }
+    .plot--crosshair { color: $foreground; }
+    .plot--dot { color: $foreground 35%; }
+    .plot--interval { color: $foreground 50%; }
+    .plot--message { color: $foreground 70%; }
+    &:focus .plot--title { text-style: bold underline; }
+    &:ansi {
+        .plot--grid { color: ansi_bright_black; text-style: dim; }
+        .plot--axis, .plot--front { color: ansi_default; }
+        .plot--dot, .plot--interval { color: ansi_bright_black; }
+        .plot--budget, .plot--limit-name { color: ansi_red; }
+    }
+}
+"""
 
 
 class SeriesMark(NamedTuple):
@@ -33,35 +67,16 @@ class SeriesMark(NamedTuple):
     """An index into the palette."""
 
 
-def series_marks(
-    count: int,
-    *,
-    ascii_only: bool = False,
-    coloured: bool = True,
-    slots: Sequence[int] = (),
-) -> list[SeriesMark]:
-    """A mark for each GPU type.
+def series_marks(slots: Sequence[int], *, coloured: bool) -> list[SeriesMark]:
+    """A mark for each GPU type, by its place in the catalogue.
 
     Eight glyphs and seven colours have no common factor, so stepping through both at once gives
-    56 pairs before one comes again. Without colours, letters tell 26 types apart. With ``slots``,
-    a type's place in the catalogue, it looks the same whatever else is drawn, without colours as
-    one of more letters; ASCII has too few, and takes those that are drawn in that order.
+    56 pairs before one comes again.
     """
-    letters = ascii_only or (not coloured and (bool(slots) or count > len(FILLED)))
-    many = LETTERS if ascii_only or not slots else MORE_LETTERS
-    filled = many if letters else FILLED
-    hollow = many.lower() if letters else HOLLOW
-    places = list(slots) or list(range(count))
-    if ascii_only:
-        order = {slot: at for at, slot in enumerate(sorted(set(places)))}
-        places = [order[slot] for slot in places]
+    filled, hollow = (FILLED, HOLLOW) if coloured else (LETTERS, LETTERS.lower())
     return [
-        SeriesMark(
-            filled=filled[i % len(filled)],
-            hollow=hollow[i % len(hollow)],
-            colour=i % len(OKABE_ITO),
-        )
-        for i in places
+        SeriesMark(filled[i % len(filled)], hollow[i % len(filled)], i % len(OKABE_ITO))
+        for i in slots
     ]
 
 
@@ -71,43 +86,60 @@ def palette(background: str, contrast: float) -> tuple[str, ...]:
 
     ``contrast`` is WCAG's ratio against the background: 3 for glyphs, 4.5 for text.
     """
-    behind = _rgb(background)
-    target = (255, 255, 255) if _luminance(behind) < 0.18 else (0, 0, 0)
-    return tuple(_hex(_readable(_rgb(c), behind, target, contrast)) for c in OKABE_ITO)
+    behind = _luminance(Color.parse(background))
+    target = WHITE if behind < 0.18 else BLACK
+
+    def readable(colour: Color) -> Color:
+        for step in range(21):
+            mixed = colour.blend(target, step / 20)
+            low, high = sorted((_luminance(mixed), behind))
+            if (high + 0.05) / (low + 0.05) >= contrast:
+                return mixed
+        return target
+
+    return tuple(readable(Color.parse(colour)).hex6.lower() for colour in OKABE_ITO)
 
 
-RGB = tuple[int, int, int]
-
-
-def _readable(colour: RGB, behind: RGB, target: RGB, contrast: float) -> RGB:
-    for step in range(21):
-        mixed = _mix(colour, target, step / 20)
-        if _ratio(mixed, behind) >= contrast:
-            return mixed
-    return target
-
-
-def _mix(one: RGB, other: RGB, share: float) -> RGB:
-    r, g, b = (round(a + (c - a) * share) for a, c in zip(one, other, strict=True))
-    return r, g, b
-
-
-def _rgb(colour: str) -> RGB:
-    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
-
-
-def _hex(colour: RGB) -> str:
-    red, green, blue = colour
-    return f"#{red:02x}{green:02x}{blue:02x}"
-
-
-def _ratio(one: RGB, other: RGB) -> float:
-    low, high = sorted((_luminance(one), _luminance(other)))
-    return (high + 0.05) / (low + 0.05)
-
-
-def _luminance(colour: Sequence[int]) -> float:
+def _luminance(colour: Color) -> float:
     red, green, blue = (
-        c / 255 / 12.92 if c <= 10 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in colour
+        c / 12.92 if c <= 0.04 else ((c + 0.055) / 1.055) ** 2.4 for c in colour.normalized
     )
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+class ThemedInks:
+    """The styles of one widget's inks, from its component classes; forgotten with the theme."""
+
+    def __init__(self, widget: Widget) -> None:
+        self._widget = widget
+        self._styles: dict[Ink, Style] = {}
+
+    def forget(self) -> None:
+        """The theme is another one."""
+        self._styles = {}
+
+    def strip(self, runs: Iterable[tuple[str, Ink]], width: int) -> Strip:
+        """One row of a canvas."""
+        return Strip([Segment(text, self._style(ink)) for text, ink in runs], width)
+
+    def _style(self, ink: Ink) -> Style:
+        if ink not in self._styles:
+            self._styles[ink] = self._new(ink)
+        return self._styles[ink]
+
+    def _new(self, ink: Ink) -> Style:
+        if ink == BLANK:
+            return self._widget.rich_style
+        style = self._widget.get_component_rich_style(f"plot--{ink.role}")
+        if ink.colour is not None:
+            dim = ink.dim and self._widget.app.native_ansi_color
+            style += Style(color=self._colour(ink, ink.colour), dim=dim)
+        return style + Style(bold=ink.bold or None, reverse=ink.reverse or None)
+
+    def _colour(self, ink: Ink, number: int) -> str:
+        if self._widget.app.native_ansi_color:
+            return ANSI_COLOURS[number]
+        background = self._widget.background_colors[1]
+        contrast = 3.0 if ink.role == "point" else 4.5
+        colour = palette(background.hex6, contrast)[number]
+        return background.blend(Color.parse(colour), DIMMED).hex6 if ink.dim else colour

@@ -1,0 +1,342 @@
+"""Draws the picture of cost against training time into character cells; knows no theme."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from rich.cells import cell_len
+
+from advisor.tui.widgets.plot.canvas import BLANK, Canvas, Cell, Ink
+from advisor.tui.widgets.plot.data import PlotData, PointFlag
+from advisor.tui.widgets.plot.layout import Layout, Limits, fit_legend, fit_title
+from advisor.tui.widgets.plot.scale import format_days, format_usd, ticks
+from advisor.tui.widgets.plot.style import SeriesMark
+from advisor.tui.widgets.safe_text import shorten, shorten_apart
+
+CROWDED_CELLS = 400
+"""With more occupied cells than this, labels of ordinary points would only be noise."""
+COLUMNS_PER_X_TICK = 8
+NAME_WIDTH, LEAST_NAME_WIDTH = 34, 23
+"""A name is at most this long, and at most two fifths of the picture; but as long as
+"1 × RTX PRO 6000, $29k" where that is half of it."""
+_MARKS = frozenset({"point", "label", "limit-name"})
+"""What no name covers."""
+_BARRED = frozenset({*_MARKS, "budget", "dot"})
+"""Nor these, but for a name that must be there."""
+_BUSY = frozenset({*_BARRED, "interval", "front", "crosshair"})
+"""What it keeps clear of while there is another place."""
+
+
+class Scene(NamedTuple):
+    """Everything that one picture shows."""
+
+    data: PlotData
+    layout: Layout
+    marks: Sequence[SeriesMark]
+    limits: Limits
+    selected: int | None = None
+    hovered: int | None = None
+
+
+def paint(scene: Scene) -> Canvas:
+    """Draw it all, from the back to the front."""
+    canvas = Canvas(scene.layout.width, scene.layout.height)
+    _Painter(scene, canvas).paint()
+    return canvas
+
+
+class _Painter:
+    """The order matters: what comes later covers what came before."""
+
+    def __init__(self, scene: Scene, canvas: Canvas) -> None:
+        self.data, self.layout, self.marks, self.limits, selected, hovered = scene
+        self.canvas = canvas
+        in_view = selected is not None and self.layout.cells[selected] is not None
+        self.selected = selected if in_view else None
+        self.hovered = hovered
+        self.picked = hovered if hovered is not None else selected
+        columns = self.layout.columns
+        least = LEAST_NAME_WIDTH if columns >= 2 * LEAST_NAME_WIDTH else 12
+        self.name_width = min(NAME_WIDTH, max(least, columns * 2 // 5))
+
+    def paint(self) -> None:
+        self.axes()
+        for index in reversed(self.layout.named):
+            if index != self.selected:
+                self.interval(index, self.ink("interval", index)._replace(bold=False))
+        self.front()
+        self.limit_lines()
+        if self.selected is not None:
+            self.crosshair(self.selected)
+        self.points()
+        self.limit_names()
+        names = self.names()
+        if self.selected is not None:
+            self.selection(self.selected, names.pop(self.selected))
+        self.on_axis()
+        self.labels(names)
+        self.legend()
+        if self.hovered is not None and self.layout.cells[self.hovered] is not None:
+            ink = self.ink("point", self.hovered)._replace(reverse=True)
+            self.canvas.put(*self.at(self.hovered), self.glyph(self.hovered), ink)
+
+    def at(self, index: int) -> Cell:
+        cell = self.layout.cells[index]
+        assert cell is not None  # only what is in view is drawn
+        return cell
+
+    # Axes and lines
+
+    def axes(self) -> None:
+        layout, canvas = self.layout, self.canvas
+        axis, grid, value = Ink("axis"), Ink("grid"), Ink("value")
+        x_ticks = ticks(layout.view.x, max(2, layout.columns // COLUMNS_PER_X_TICK))
+        for days in layout.y_ticks:
+            canvas.horizontal(layout.left + 1, layout.right, layout.y_of(days), "┈", grid)
+        for usd in x_ticks:
+            canvas.vertical(layout.x_of(usd), layout.top, layout.bottom, "┊", grid)
+        canvas.vertical(layout.left, layout.top, layout.bottom, "│", axis)
+        if layout.has_axis_row:
+            canvas.put(layout.left, layout.axis_row, "└", axis)
+            canvas.horizontal(layout.left + 1, layout.right, layout.axis_row, "─", axis)
+        for days in layout.y_ticks:
+            y, text = layout.y_of(days), format_days(days)
+            canvas.put(layout.left, y, "┤", axis)
+            canvas.write(layout.left - cell_len(text), y, text, value)
+        free_from = 0
+        for usd in x_ticks:
+            x, text = layout.x_of(usd), format_usd(usd)
+            if layout.has_axis_row:
+                canvas.put(x, layout.axis_row, "┴", axis)
+            start = min(x - len(text) // 2, layout.width - len(text))
+            if start >= free_from:
+                canvas.write(start, layout.axis_row + 1, text, value)
+                free_from = start + len(text) + 1
+        if layout.has_x_title:
+            title = fit_title(self.data.x_title, layout.columns)
+            middle = layout.left + 1 + (layout.columns - cell_len(title)) // 2
+            canvas.write(middle, layout.axis_row + 2, title, Ink("title"))
+
+    def front(self) -> None:
+        """The best time for every cost: steps from one point of the front to the next."""
+        canvas, layout, ink = self.canvas, self.layout, Ink("front")
+        front = [(self.data.x_log[i], i) for i in self.data.flagged(PointFlag.FRONT)]
+        places = [layout.cells[i] for _, i in sorted(front)]
+        steps = [cell for cell in places if cell is not None]
+        for (x, y), (next_x, next_y) in zip(steps, [*steps[1:], (layout.right, -1)], strict=False):
+            canvas.horizontal(x, min(next_x, layout.right), y, "─", ink)
+            if next_y > y:
+                canvas.put(next_x, y, "┐", ink)
+                canvas.vertical(next_x, y + 1, next_y, "│", ink)
+
+    def limit_lines(self) -> None:
+        """The budget as a vertical line, the time limit as a horizontal one."""
+        layout, (budget_usd, max_days), ink = self.layout, self.limits, Ink("budget")
+        if max_days is not None and layout.top <= (y := layout.y_of(max_days)) < layout.bottom:
+            self.canvas.horizontal(layout.left + 1, layout.right, y, "━", ink)
+        if budget_usd is not None and layout.left < (x := layout.x_of(budget_usd)) < layout.right:
+            self.canvas.vertical(x, layout.top, layout.bottom, "┃", ink)
+
+    def limit_names(self) -> None:
+        """What the two lines are, beside them and where no point is; an arrow if out of view."""
+        layout, (budget_usd, max_days) = self.layout, self.limits
+        if max_days is not None:
+            y = layout.y_of(max_days)
+            arrow = "▴" if y < layout.top else "▾" if y >= layout.bottom else ""
+            y = max(layout.top, min(y, layout.bottom - 1))
+            name = f"{arrow} limit {format_days(max_days)} "
+            end = layout.right - 1 - cell_len(name)
+            self.write_free([(x, y) for x in range(end, layout.left, -4)], name)
+        if budget_usd is not None:
+            x, name = layout.x_of(budget_usd), f" budget {format_usd(budget_usd)} "
+            starts = [x - cell_len(name), x + 1]
+            if x <= layout.left:
+                name, starts = f"◂{name[1:]}", [layout.left + 1]
+            elif x >= layout.right:
+                name, starts = f"{name[:-1]}▸", [layout.right - cell_len(name)]
+            rows = range(layout.top, layout.bottom)
+            self.write_free([(start, y) for y in rows for start in starts], name)
+
+    def write_free(self, places: Sequence[Cell], text: str) -> None:
+        """Write a limit's name at the first of these places that covers no point."""
+        for place in places:
+            if self.is_free(place, cell_len(text), _MARKS | {"dot"}):
+                self.canvas.write(*place, text, Ink("limit-name"))
+                return
+
+    def crosshair(self, index: int) -> None:
+        """Lines to both axes, and the interval."""
+        x, y = self.at(index)
+        ink = Ink("crosshair")
+        self.canvas.horizontal(self.layout.left + 1, x, y, "╌", ink)
+        self.canvas.vertical(x, y + 1, self.layout.bottom, "╎", ink)
+        self.interval(index, ink)
+
+    def interval(self, index: int, ink: Ink) -> None:
+        """How far the time may be off."""
+        x, y = self.at(index)
+        low, high = self.data.interval(index)
+        for limit, step, cap in ((high, -1, "┬"), (low, 1, "┴")):
+            if limit is not None:
+                at = self.layout.y_of(limit)
+                end = max(self.layout.top, min(at, self.layout.bottom - 1))
+                for row in range(y + step, end + step, step):
+                    self.canvas.put(x, row, cap if row == at else "│", ink)
+
+    def on_axis(self) -> None:
+        """What costs nothing stands at the vertical axis, by name."""
+        layout = self.layout
+        for name, days in self.data.on_axis:
+            y, text = layout.y_of(days), f"◂{shorten(name, self.name_width)}"
+            place = (layout.left + 1, y)
+            if layout.top <= y < layout.bottom and self.is_free(place, cell_len(text), _MARKS):
+                self.canvas.write(*place, text, Ink("label", bold=True))
+
+    # Points
+
+    def is_dim(self, index: int) -> bool:
+        return self.data.is_out(index, *self.limits)
+
+    def glyph(self, index: int) -> str:
+        mark = self.marks[self.data.series[index]]
+        return mark.hollow if self.data.has(index, PointFlag.PREDICTED) else mark.filled
+
+    def ink(self, role: str, index: int) -> Ink:
+        return Ink(
+            role,
+            colour=self.marks[self.data.series[index]].colour,
+            bold=self.data.has(index, PointFlag.FRONT),
+            dim=self.is_dim(index),
+        )
+
+    def points(self) -> None:
+        glyphs, dot = {self.selected, self.hovered}, Ink("dot")
+        for cell, index in self.layout.winners.items():
+            if self.layout.every or index in glyphs:
+                self.canvas.put(*cell, self.glyph(index), self.ink("point", index))
+            else:
+                self.canvas.put(*cell, "·", dot)
+        for index in reversed(self.layout.named):  # over whatever shares its place
+            self.canvas.put(*self.at(index), self.glyph(index), self.ink("point", index))
+
+    def names(self) -> dict[int, str]:
+        """The name of each labelled and of the selected point, the most important first; no two
+        look the same."""
+        order = list(self.layout.named)
+        if self.layout.every and len(self.layout.winners) <= CROWDED_CELLS:
+            order += sorted(self.layout.winners.values(), key=lambda i: (self.is_dim(i), i))
+        if self.selected is not None:
+            order.append(self.selected)
+        labels = self.data.labels(dict.fromkeys(order), *self.limits)
+        short = shorten_apart(labels.values(), self.name_width)
+        return {index: short[label] for index, label in labels.items()}
+
+    def labels(self, names: dict[int, str]) -> None:
+        """Names beside the points, where they cover nothing; that of first place in any case."""
+        for index, text in names.items():
+            must = self.data.has(index, PointFlag.FIRST)
+            place = self.place_for(index, cell_len(text), must=must)
+            if place is not None:
+                self.canvas.write(*place, text, self.ink("label", index))
+                x, y = self.at(index)
+                if place[1] == y and self.glyph(index).isalpha():
+                    # A letter in a point's place would be read with its name.
+                    gap = place[0] - 1 if place[0] > x else place[0] + cell_len(text)
+                    self.canvas.put(gap, y, " ", BLANK)
+
+    def place_for(self, index: int, width: int, *, must: bool) -> Cell | None:
+        """Where a name of so many cells is read with its point and covers nothing that counts. One
+        that ``must`` be there may cover a dot, or stand further away."""
+        layout, (x, y) = self.layout, self.at(index)
+        beside = [(x + 2, y), (x - 1 - width, y)]
+        beside += [
+            (start, y + rows)
+            for rows in (-1, 1, -2, 2)
+            for start in (x + 1, x - width, x - width // 2)
+        ]
+        for barred in (_BUSY, _BARRED, *([_MARKS | {"budget"}] if must else [])):
+            for place in beside:
+                if self.is_free(place, width, barred, clear=1, but=(x, y)):
+                    return place
+        if not must:
+            return None
+        anywhere = sorted(
+            (
+                (start, row)
+                for row in range(layout.top, layout.bottom)
+                for start in range(layout.left + 1, layout.right - width + 1)
+                if row != y or not start <= x < start + width
+            ),
+            key=lambda at: (abs(at[0] + width / 2 - x) / 2 + 2 * abs(at[1] - y), at),
+        )
+        for barred, clear in ((_BARRED, 3), (_MARKS, 1), (frozenset({"point", "label"}), 0)):
+            for place in anywhere:
+                if self.is_free(place, width, barred, clear=clear, but=(x, y)):
+                    return place
+        return None
+
+    def is_free(
+        self,
+        place: Cell,
+        width: int,
+        barred: frozenset[str],
+        *,
+        clear: int = 0,
+        but: Cell | None = None,
+    ) -> bool:
+        """Whether so many cells from here on lie in the picture, ``clear`` cells away from anything
+        of this kind; the cell ``but`` does not count."""
+        (start, row), layout = place, self.layout
+        if not (layout.left < start and start + width <= layout.right):
+            return False
+        if not layout.top <= row < layout.bottom:
+            return False
+        cells = ((column, row) for column in range(start - clear, start + width + clear))
+        return not any(self.canvas.role(*cell) in barred for cell in cells if cell != but)
+
+    def selection(self, index: int, name: str) -> None:
+        """The selected point in reverse, with its values on both axes; other labels give way."""
+        canvas, layout, data = self.canvas, self.layout, self.data
+        x, y = self.at(index)
+        ink = self.ink("label", index)._replace(reverse=True, bold=True, dim=False)
+        value = Ink("value", reverse=True)
+        forms = [format_days(data.y_days[index], digits) for digits in (3, 2, 1)]
+        days = next((form for form in forms if len(form) <= layout.left), forms[-1])
+        canvas.write(0, y, days.rjust(layout.left), value)
+        usd, row = format_usd(data.x_usd[index]), layout.axis_row + 1
+        start = max(layout.left, min(x - len(usd) // 2, layout.width - len(usd)))
+        self.clear_values(start - 1, start + len(usd) + 1, row)
+        canvas.write(start, row, usd, value)
+        for text in (f" {name} ", name, shorten(name, NAME_WIDTH // 2)):
+            place = self.place_for(index, cell_len(text), must=False)
+            if place is not None:
+                break
+        else:
+            place = self.place_for(index, cell_len(text), must=True)
+        if place is not None:  # else the line below the picture has the name
+            canvas.write(*place, text, ink)
+        canvas.put(x, y, self.glyph(index), ink)
+
+    def clear_values(self, start: int, stop: int, row: int) -> None:
+        """Remove the values of the horizontal axis that reach into these cells, whole."""
+        canvas = self.canvas
+        while canvas.role(start, row) == canvas.role(start - 1, row) == "value":
+            start -= 1
+        while canvas.role(stop - 1, row) == canvas.role(stop, row) == "value":
+            stop += 1
+        canvas.horizontal(start, stop, row, " ", BLANK)
+
+    def legend(self) -> None:
+        """Right-aligned above the points, beside the vertical axis's title."""
+        layout, canvas = self.layout, self.canvas
+        canvas.write(0, 0, layout.y_title, Ink("title"))
+        picked = self.picked if layout.every else None
+        series = None if picked is None else self.data.series[picked]
+        widths = [layout.width - cell_len(layout.y_title) - 3, *[layout.width] * (layout.top - 1)]
+        for row, items in enumerate(fit_legend(layout.legend, widths, series)):
+            x = layout.width - sum(item.width + 2 for item in items) + 2
+            for item in items:
+                chosen = item.series is not None and item.series == series
+                ink = Ink("legend", colour=item.colour, reverse=chosen)
+                x += canvas.write(x, row, f"{item.glyph} {item.text}".strip(), ink) + 2
