@@ -1,7 +1,7 @@
 """``advisor merge``: records, or another store's own rows, into the store; ``--check`` only looks.
 
-A file that other labs wrote (``advisor export --share``) is recomputed, audited and held against
-the prediction. stdout has the verdicts of ``--check``, stderr how many rows were new.
+A file that other labs wrote (``advisor export --share``) is recomputed and audited. stdout has what
+``--check`` found, stderr how many rows were new.
 """
 
 from __future__ import annotations
@@ -20,23 +20,9 @@ from advisor.tables.filled import fill
 
 if TYPE_CHECKING:
     from advisor.store import Store
-    from advisor.store.lab_records import Judged
+    from advisor.store.lab_records import CheckedRecord
 
-COLUMNS = (
-    "lab",
-    "model",
-    "gpu",
-    "gpu_count",
-    "nodes",
-    "training_days",
-    "expected_low",
-    "expected_high",
-    "standing",
-    "reason",
-)
-SPARE = ("nodes", "expected_low", "expected_high")
-"""Columns that a narrow terminal does without first."""
-REFUSED = "refused"
+COLUMNS = ("lab", "model", "gpu", "gpu_count", "nodes", "training_days", "standing", "reason")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -90,41 +76,35 @@ def _told(impossible: int) -> str:
 def _check(store: Store, options: argparse.Namespace) -> int:
     from advisor.tables.table_formats import render_rows
 
-    rows, refused = [], 0
-    found = store.judge_labs(options.files)
-    for file, (judged, known, held) in zip(options.files, found, strict=True):
-        rows += [_row(each) for each in judged]
-        bad = sum(each.standing is None for each in judged)
-        refused += bad
-        counts = sum(each.standing in ("single", "confirmed") for each in judged)
+    rows: list[dict[str, Any]] = []
+    found = store.check_lab_records(options.files)
+    for file, (checked, known, held) in zip(options.files, found, strict=True):
+        rows += [_row(each) for each in checked]
+        bad = sum(each.refused is not None for each in checked)
         print(
-            f"{file}: {counted(len(judged), 'new record')} of labs, {counts} count, "
-            f"{len(judged) - counts - bad} unconfirmed, {bad} refused, {known} known already"
-            + held_words(held, file),
+            f"{file}: {counted(len(checked), 'new record')} of labs, {len(checked) - bad} count, "
+            f"{bad} refused, {known} known already{held_words(held, file)}",
             file=sys.stderr,
         )
     if options.format == "table":
         width = terminal_width()
-        print(render_rows(rows, "table", COLUMNS[:-1], width=width, spare=SPARE))
+        print(render_rows(rows, "table", COLUMNS[:-1], width=width, spare=("nodes",)))
         why = dict.fromkeys(f"{row['standing']}: {row['reason']}" for row in rows if row["reason"])
         if why:
             print("\n" + "\n".join(fill(each, width, subsequent_indent="  ") for each in why))
     else:
         print(render_rows(rows, options.format, COLUMNS))
-    return NO_ANSWER if refused else ANSWERED
+    return NO_ANSWER if any(row["reason"] for row in rows) else ANSWERED
 
 
-def _row(judged: Judged) -> dict[str, Any]:
-    low, high = judged.expected or (None, None)
+def _row(checked: CheckedRecord) -> dict[str, Any]:
     return {
-        "lab": judged.record.lab,
-        "model": judged.record.recipe_id,
-        "gpu": judged.record.gpu,
-        "gpu_count": judged.record.gpu_count,
-        "nodes": judged.record.node_count,
-        "training_days": judged.record.training_days,
-        "expected_low": low,
-        "expected_high": high,
-        "standing": judged.standing or REFUSED,
-        "reason": judged.reason,
+        "lab": checked.record.lab,
+        "model": checked.record.recipe_id,
+        "gpu": checked.record.gpu,
+        "gpu_count": checked.record.gpu_count,
+        "nodes": checked.record.node_count,
+        "training_days": checked.record.training_days,
+        "standing": "counts" if checked.refused is None else "refused",
+        "reason": checked.refused,
     }

@@ -243,7 +243,6 @@ def _measured(
         and time.method in (_TUNED if method == "optimal" else (method,))
         and time.training_days
         and time.node_count == 1
-        and time.standing != "unconfirmed"
     )
 
 

@@ -16,9 +16,6 @@ if TYPE_CHECKING:
 
 Origin = Literal["shipped", "local"]
 """``shipped`` comes from the text tables, and is replaced with them; ``local`` is a user's own."""
-Standing = Literal["ours", "single", "confirmed", "unconfirmed"]
-"""``single``: one other lab, inside the prediction's 99 % interval; ``confirmed``: two labs agree;
-``unconfirmed``: outside the interval, and no second lab agrees yet. The last does not count."""
 Basis = Literal["measured", "predicted"]
 RestsOn = Literal["measured-here", "measured-elsewhere", "estimated"]
 """What stands behind a time: the user's own machine, somebody else's of the same kind, or the
@@ -107,9 +104,6 @@ class TrainingTime:
     """Machines that shared the GPUs. More than one is no time of a single machine."""
     lab: str | None = None
     """Who measured it, by a name of their own; None: the user, or the source."""
-    standing: Standing | None = None
-    """Of a measurement that a lab shared."""
-    standing_reason: str | None = None
     rests_on: RestsOn | None = None
     """None where there is no time."""
     paper_settings_days: float | None = None

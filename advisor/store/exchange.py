@@ -16,9 +16,9 @@ from advisor.files import write_whole
 from advisor.parse import shown
 from advisor.store.connection import created, opened, transaction
 from advisor.store.engine import duckdb
-from advisor.store.measurement_columns import AUDITED, JUDGED, settings_in
+from advisor.store.measurement_columns import AUDITED, settings_in
 from advisor.store.migrate import check_known, migrate, migrations, schema_version
-from advisor.store.possible_times import problem_of
+from advisor.store.possible_records import problem_of
 from advisor.store.predictions import predict_anew
 from advisor.store.rows import KEYS, Values, insert_missing, measurement_values, plain_values
 from advisor.store.seed import audit_local, auditor_of
@@ -109,9 +109,9 @@ def add_rows(connection: duckdb.DuckDBPyConnection, tables: Tables, *, merged: b
         audit_local(connection, auditor_of(connection))
     if measurements := tables.get("measurement"):
         if merged and any(row.get("lab") is not None for row in measurements):
-            from advisor.store.lab_exchange import with_labs_judged
+            from advisor.store.lab_records import with_lab_records_checked
 
-            measurements = with_labs_judged(connection, measurements)
+            measurements = with_lab_records_checked(connection, measurements)
         auditor = auditor_of(connection)
         added += _insert(
             connection, "measurement", [{**row, **auditor.verdict(row)} for row in measurements]
@@ -210,7 +210,7 @@ def local_tables(connection: duckdb.DuckDBPyConnection) -> Tables:
         names = [column[0] for column in answer.description or ()]
         tables[table] = [dict(zip(names, row, strict=True)) for row in answer.fetchall()]
     for row in tables["measurement"]:
-        for name in (*AUDITED, *JUDGED):
+        for name in AUDITED:
             del row[name]
     named = {row["source_id"] for rows in tables.values() for row in rows if "source_id" in row}
     held = {row["source_id"] for row in tables["source"]}

@@ -25,8 +25,6 @@ RECORDED = _columns(Measurement)
 """Of the table measurement: what was recorded."""
 AUDITED = ("gpu_id", "implied_mfu", "implied_mfu_printed", "verdict", "verdict_reason")
 """Of the same table: what follows from the catalogue (`rows.Auditor`); never handed on."""
-JUDGED = ("standing", "standing_reason")
-"""Of the same table: what is thought of another lab's record (`lab_records`); never handed on."""
 TIME = tuple(name for name in _columns(TrainingTime) if name != "measured_otherwise_days")
 """Of the views measured_time and predicted_time, in this order."""
 

@@ -9,7 +9,7 @@ from advisor.store.connection import transaction
 from advisor.store.engine import duckdb
 from advisor.store.exchange import Tables, add_rows
 from advisor.store.measurement_columns import RECORDED
-from advisor.store.possible_figures import check_figures
+from advisor.store.possible_records import check_figures
 from advisor.store.rows import BATCH_ROWS, KEYS, Values, column_types
 
 _Key = tuple[str, ...]

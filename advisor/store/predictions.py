@@ -29,7 +29,7 @@ _OWN = f"""
     JOIN recipe AS r ON r.recipe_id = m.recipe_id
         AND (r.origin = 'shipped' OR r.definition IS NOT NULL)
     WHERE m.origin = 'local' AND m.status = 'ok' AND m.timing = 'synchronised'
-        AND coalesce(m.node_count, 1) = 1 AND m.standing IS DISTINCT FROM 'unconfirmed'
+        AND coalesce(m.node_count, 1) = 1
         AND m.method <> 'changes-training'
         AND m.gpu_id IS NOT NULL AND m.verdict IN ('plausible', 'doubtful')
         AND (m.recipe_hash IS NULL OR m.recipe_hash = r.recipe_hash)

@@ -6,6 +6,7 @@ What is handed on is a list of what may be, not of what may not: no host name, n
 from __future__ import annotations
 
 import getpass
+import json
 import platform
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -13,11 +14,12 @@ from dataclasses import replace
 from typing import Any
 
 from advisor.parse import InputError, shown
-from bench_runner.records.journal import with_id
+from advisor.store.lab_records import SHARED
+from advisor.store.rows import Values, measurement_of
+from bench_runner.records.journal import to_json, with_id
 from bench_runner.records.measurement import Measurement
 from bench_runner.records.record_checks import is_name
 
-SHARED_SOURCE = "shared-by-labs"
 _FACTS = (
     "cpu",
     "cpu_count",
@@ -92,7 +94,23 @@ def checked_lab(name: str) -> str:
     return text
 
 
-def can_be_shared(record: Measurement, recipes: Iterable[str]) -> bool:
+def shared_lines(
+    measurements: Iterable[Values], lab: str, recipes: Iterable[str]
+) -> tuple[list[str], int]:
+    """The user's own times as JSON lines for other labs, and how many records stay here."""
+    known = frozenset(recipes)
+    lines, left_out = {}, 0
+    for row in measurements:
+        record = measurement_of(row)
+        if _can_be_shared(record, known):
+            shared = _to_shared(record, lab)
+            lines[shared.measurement_id] = json.dumps(to_json(shared), separators=(",", ":"))
+        else:
+            left_out += 1
+    return list(lines.values()), left_out
+
+
+def _can_be_shared(record: Measurement, recipes: frozenset[str]) -> bool:
     """Whether others could recompute it: a time with its raw seconds, of a recipe that ships."""
     return (
         record.status == "ok"
@@ -102,12 +120,12 @@ def can_be_shared(record: Measurement, recipes: Iterable[str]) -> bool:
         and record.method not in ("optimal", "changes-training")
         and bool(record.sync_pass_s)
         and bool(record.update_s)
-        and record.recipe_id in set(recipes)
+        and record.recipe_id in recipes
         and not record.environment.get("memory_limit_gib")
     )
 
 
-def to_shared(record: Measurement, lab: str) -> Measurement:
+def _to_shared(record: Measurement, lab: str) -> Measurement:
     """The record as it is handed on, under the id of what is left of it."""
     facts: dict[str, Any] = {}
     held = record.environment
@@ -124,7 +142,7 @@ def to_shared(record: Measurement, lab: str) -> Measurement:
                 if not wanted or name in wanted
             }
     return with_id(
-        replace(record, reason=None, source_id=SHARED_SOURCE, environment=facts, lab=lab)
+        replace(record, reason=None, source_id=SHARED.source_id, environment=facts, lab=lab)
     )
 
 

@@ -23,7 +23,7 @@ from price_catalog.model import Host, Quote, Rental, Source
 if TYPE_CHECKING:
     from advisor.prediction.model.own_model import OwnModel
     from advisor.store.exchange import Tables
-    from advisor.store.lab_records import Judged
+    from advisor.store.lab_records import CheckedRecord
     from advisor.store.merging import Merged
     from advisor.store.quote_draft import QuoteDraft
 
@@ -246,35 +246,36 @@ class Store:
         """Write the user's own times for other labs, without names or paths of this machine; how
         many, and how many records stay here. The file must not exist yet."""
         from advisor.store.exchange import local_tables, write_lines
-        from advisor.store.lab_exchange import shared_lines
+        from advisor.store.shared_records import shared_lines
         from bench_runner.recipes import load_recipes
 
         with self.reading() as reader:
             tables = local_tables(reader.connection)
-        lines, left_out = shared_lines(tables, lab, (recipe.recipe_id for recipe in load_recipes()))
+        recipes = (recipe.recipe_id for recipe in load_recipes())
+        lines, left_out = shared_lines(tables["measurement"], lab, recipes)
         return (write_lines(lines, Path(path)) if lines else 0), left_out
 
-    def judge_labs(
+    def check_lab_records(
         self, paths: Iterable[str | Path]
-    ) -> list[tuple[list[Judged], int, tuple[str, ...]]]:
-        """What a merge of all these files would think of each new record of each file, how many of
-        its records are known already, and which are known with other content. Nothing is written.
+    ) -> list[tuple[list[CheckedRecord], int, tuple[str, ...]]]:
+        """Of each file: its new records as a merge of all would check them, how many of its
+        records are known already, and which are known with other content. Nothing is written.
         """
         from advisor.store.exchange import read_tables
-        from advisor.store.lab_records import Judge
+        from advisor.store.lab_records import LabRecordCheck
         from advisor.store.merging import without_known
         from advisor.store.rows import measurement_of
 
         limit_s = wait_limit_s(self._wait_s)
         tables = [read_tables(Path(path), wait_s=limit_s) for path in paths]
+        found = []
         with self.reading() as reader:
-            files, held = [], []
+            check = LabRecordCheck(reader.connection)
             for each in tables:
                 rows, names = without_known(reader.connection, each.get("measurement", []))
-                files.append([measurement_of(row) for row in rows])
-                held.append(names)
-            judged = Judge(reader.connection).files(files)
-        return [(*of_file, names) for of_file, names in zip(judged, held, strict=True)]
+                checked, known = check.new_records(measurement_of(row) for row in rows)
+                found.append((checked, known, names))
+        return found
 
     def check_whole(self) -> None:
         """Raise StoreError where the file is cut short, also where no question has met it yet."""

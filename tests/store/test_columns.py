@@ -27,7 +27,6 @@ def test_the_table_has_what_is_recorded_and_what_is_thought_of_it(store_path: Pa
     assert set(names_of(store_path, "measurement")) == {
         *columns.RECORDED,
         *columns.AUDITED,
-        *columns.JUDGED,
         "origin",
     }
 
@@ -73,8 +72,6 @@ def test_every_field_of_a_time_comes_back_from_the_store(own_store: Path) -> Non
             "comparison_factor": None,
             "node_count": 1,
             "lab": None,
-            "standing": None,
-            "standing_reason": None,
             "rests_on": "measured-here",
             "paper_settings_days": None,
             "paper_settings_days_low": None,

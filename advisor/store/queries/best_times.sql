@@ -22,9 +22,7 @@ WITH candidate AS (
     WHERE recipe_id = $recipe_id
         AND gpu_id IS NOT NULL
         AND status IN ('ok', 'infeasible')
-        -- Several machines are no time of one, and what no second lab agrees with does not count.
-        AND coalesce(node_count, 1) = 1
-        AND standing IS DISTINCT FROM 'unconfirmed'
+        AND coalesce(node_count, 1) = 1 -- a time of several machines is none of one
         -- What a model was first trained on, by others, is no time of this recipe, nor is that of
         -- another training.
         AND method NOT IN ('original', 'changes-training')

@@ -120,7 +120,7 @@ def test_a_time_that_nothing_bounds_is_refused(
 
 def test_every_record_that_ships_could_be_merged(own_store: Path) -> None:
     from advisor.store.connection import opened
-    from advisor.store.possible_figures import check_figures
+    from advisor.store.possible_records import check_figures
     from advisor.store.rows import measurement_values
     from advisor.store.shipped_rows import read_shipped
 

@@ -1,0 +1,229 @@
+"""Times that labs share: what leaves this machine, and which records of others count."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from advisor.cli.main import main
+from advisor.ranking.times import TrainingTime
+from advisor.store import Store, StoreError
+from bench_runner.recipes import load_recipes, recipe_hash
+from bench_runner.records import journal, timing
+from bench_runner.records.measurement import Measurement
+from bench_runner.settings import space
+from price_catalog.gpu_names import index_gpus, normalise
+from price_catalog.model import Source
+
+RECIPE = next(recipe for recipe in load_recipes() if recipe.recipe_id == "pythia-1b")
+GPU = "NVIDIA H100 80GB HBM3"
+HOST, USER = "gpu-node-17.cs.example.edu", "jdoe"
+MINE = Source(
+    source_id="measured-here",
+    title="Your own benchmark",
+    url=None,
+    how_measured="bench_runner",
+    licence=None,
+    published_on=None,
+)
+
+
+def measured(
+    days: float, *, count: int = 4, lab: str | None = None, jitter: float = 0.0, **changes: Any
+) -> Measurement:
+    """A time of Pythia 1B with free-lunch settings whose seconds make these days."""
+    passes = RECIPE.training.batch_size // (count * 8)
+    step_s = days * 86_400 / RECIPE.training.training_steps
+    one = step_s / (passes + 0.5)
+    seconds: dict[str, Any] = {
+        "first_pass_s": (one, one * (1 + jitter)),
+        "pass_s": (one, one),
+        "sync_pass_s": (one * 1.3, one * 1.3),
+        "update_s": (one * 0.2, one * 0.2),
+        "fetch_s": (0.0, 0.0, 0.0),
+    }
+    raw = timing.RawSeconds(**seconds)
+    step = timing.step_time(raw, passes)
+    total = RECIPE.training.training_steps
+    record = Measurement(
+        measurement_id="",
+        recipe_id=RECIPE.recipe_id,
+        recipe_hash=recipe_hash(RECIPE),
+        gpu=GPU,
+        gpu_count=count,
+        method="free-lunch",
+        settings=replace(
+            space.settings_for(free_lunch=True),
+            micro_batch_size=8,
+            gradient_accumulation_steps=passes,
+        ),
+        status="ok",
+        reason=None,
+        training_days=timing.training_days(step.step_s, total),
+        training_days_low=timing.training_days(step.step_s_low, total),
+        training_days_high=timing.training_days(step.step_s_high, total),
+        step_s=step.step_s,
+        timing="synchronised",
+        source_id="measured-here",
+        measured_on=date(2026, 11, 20),
+        peak_memory_gib=60.0,
+        lab=lab,
+        environment={
+            "host": HOST,
+            "driver": "570.1",
+            "log_tail": f"/home/{USER}/work: saved",
+            "versions": {"torch": "2.9", "python": "3.12", "local": f"/home/{USER}/torch"},
+            "about": {"devices": [GPU], "note": f"on {HOST}", "cuda": "12.8"},
+            "gpus": [{"name": GPU, "power_limit_w": 700.0, "memory_gib": 79.6}],
+            "gpu": {"power_w": 640.0, "counted_w": 655.0},
+            "energy_j": 1234.5,
+            "energy": f"counted by {HOST.partition('.')[0]}",
+            "configuration_key": "k",
+        },
+        **seconds,
+    )
+    return journal.with_id(replace(record, **changes))
+
+
+def written(path: Path, *records: Measurement) -> Path:
+    path.write_text("".join(json.dumps(journal.to_json(each)) + "\n" for each in records))
+    return path
+
+
+def of_labs(store: Path) -> dict[str | None, float | None]:
+    with Store(store).reading() as reader:
+        return {time.lab: time.training_days for time in reader.times() if time.lab is not None}
+
+
+def test_what_is_shared_has_seconds_and_no_names(own_store: Path, tmp_path: Path) -> None:
+    record = measured(12.0)
+    Store(own_store).append_measurements([record, measured(13.0, recipe_id="my-model")], [MINE])
+    out = tmp_path / "lab.jsonl"
+    words = ["export", "--share", str(out), "--lab", "Lab A", "--store", str(own_store)]
+    assert main(words) == 0
+    text = out.read_text()
+    for private in (HOST, HOST.partition(".")[0], USER, "/home", str(tmp_path), "my-model"):
+        assert private not in text
+    (row,) = [json.loads(line) for line in text.splitlines()]
+    assert row["lab"] == "Lab A"
+    assert tuple(row["pass_s"]) == record.pass_s
+    facts = row["environment"]
+    assert facts["versions"]["torch"] == "2.9"
+    assert facts["gpus"][0]["power_limit_w"] == 700.0
+    assert (facts["gpu"]["counted_w"], facts["energy_j"]) == (655.0, 1234.5)
+    # The same file again, or the records themselves, are known by their seconds.
+    assert Store(own_store).merge(out).added == 0
+
+
+@pytest.mark.parametrize("lab", [" ", "a/b", "x" * 61, "two\nlines", "C:\\lab"])
+def test_a_lab_needs_a_name(own_store: Path, tmp_path: Path, lab: str) -> None:
+    words = ["export", "--share", str(tmp_path / "x.jsonl"), "--store", str(own_store)]
+    assert main([*words, "--lab", lab]) == 2
+    assert main(words) == 2
+    assert not (tmp_path / "x.jsonl").exists()
+
+
+def test_a_possible_record_counts_under_its_lab_and_moves_the_estimate(
+    own_store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def estimate() -> TrainingTime:
+        with Store(own_store).reading() as reader:
+            gpu = index_gpus(reader.gpus())[normalise(GPU)].gpu_id
+            return next(
+                each.chosen
+                for each in reader.best_times("pythia-1b", "sound")
+                if (each.gpu_id, each.gpu_count) == (gpu, 4) and each.chosen is not None
+            )
+
+    before = estimate()
+    record = measured(20.0, lab="Lab A")
+    file = written(tmp_path / "a.jsonl", record)
+    assert main(["merge", "--check", str(file), "--format", "json", "--store", str(own_store)]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert (row["lab"], row["standing"], row["reason"]) == ("Lab A", "counts", None)
+    assert of_labs(own_store) == {}  # to check is not to merge
+    assert Store(own_store).merge(file).added == 1
+    assert of_labs(own_store) == {"Lab A": pytest.approx(record.training_days)}
+    after = estimate()
+    assert before.training_days and after.training_days != before.training_days
+    assert "your own records" in (after.reason or "")
+    # The same seconds under another lab's name are the same record.
+    renamed = journal.with_id(replace(record, lab="Lab B", measurement_id=""))
+    assert Store(own_store).merge(written(tmp_path / "b.jsonl", renamed)).added == 0
+    assert main(["data", "times", "--format", "json", "--store", str(own_store)]) == 0
+    rows = [row for row in json.loads(capsys.readouterr().out) if row["origin"] == "local"]
+    assert [row["lab"] for row in rows] == ["Lab A"]
+    # What was merged is exported whole, and known where it comes in again.
+    out = tmp_path / "all.jsonl"
+    assert main(["export", str(out), "--store", str(own_store)]) == 0
+    assert Store(own_store).merge(out).added == 0
+
+
+def test_a_record_that_is_known_with_other_seconds_stays_until_it_is_replaced(
+    own_store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = measured(20.0, lab="Lab A")
+    changed = replace(measured(19.0, lab="Lab A"), measurement_id=first.measurement_id)
+    file = str(written(tmp_path / "changed.jsonl", changed))
+    store = ["--store", str(own_store)]
+    assert Store(own_store).merge(written(tmp_path / "first.jsonl", first)).added == 1
+    stays = f"your store knows the record '{first.measurement_id}' with other content"
+    for words in (["merge", "--check", file], ["merge", file]):
+        assert main([*words, *store]) == 0
+        said = capsys.readouterr().err
+        assert stays in said and ": 0 new r" in said
+    assert of_labs(own_store) == {"Lab A": pytest.approx(first.training_days)}
+    assert main(["merge", "--replace", file, *store]) == 0
+    assert of_labs(own_store) == {"Lab A": pytest.approx(changed.training_days)}
+
+
+def test_files_are_checked_together_and_a_record_without_a_lab_is_refused(
+    own_store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = [str(written(tmp_path / f"{lab}.jsonl", measured(20.0, lab=lab))) for lab in ("A", "B")]
+    files.append(str(written(tmp_path / "unnamed.jsonl", measured(21.0))))
+    words = ["merge", "--check", "--format", "json", "--store", str(own_store)]
+    assert main([*words, *files]) == 1
+    printed, said = capsys.readouterr()
+    assert [row["standing"] for row in json.loads(printed)] == ["counts", "refused"]
+    assert "names no lab" in printed and "B.jsonl: 0 new records of labs" in said
+
+
+IMPOSSIBLE: list[tuple[str, dict[str, Any]]] = [
+    ("physically impossible", {"days": 0.5}),
+    ("GiB of a GPU that has", {"days": 12.0, "peak_memory_gib": 120.0}),
+    ("its raw seconds give", {"days": 12.0, "training_days": 6.0, "training_days_low": 5.0}),
+    ("its raw seconds give", {"days": 12.0, "step_s": 0.1}),
+    ("no raw seconds", {"days": 12.0, "sync_pass_s": (), "update_s": ()}),
+    ("do not make the recipe's batch", {"days": 12.0, "gpu_count": 8}),
+    ("another definition", {"days": 12.0, "recipe_hash": "0" * 12}),
+    ("no GPU of the catalogue", {"days": 12.0, "gpu": "NVIDIA H900"}),
+    ("no recipe that ships", {"days": 12.0, "recipe_id": "gpt-9"}),
+    ("no synchronised time", {"days": 12.0, "timing": "unsynchronised"}),
+    (" W is more than", {"days": 12.0, "environment": {"gpu": {"power_w": 5000.0}}}),
+]
+
+
+@pytest.mark.parametrize(("reason", "given"), IMPOSSIBLE, ids=[reason for reason, _ in IMPOSSIBLE])
+def test_what_cannot_be_is_refused_with_the_reason_and_nothing_is_added(
+    own_store: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    reason: str,
+    given: dict[str, Any],
+) -> None:
+    good = measured(20.0, lab="Lab A")
+    file = written(tmp_path / "lab.jsonl", good, measured(lab="Lab A", **given))
+    with pytest.raises(StoreError, match="refused") as caught:
+        Store(own_store).merge(file)
+    assert reason in str(caught.value)
+    assert of_labs(own_store) == {}
+    assert main(["merge", "--check", str(file), "--format", "json", "--store", str(own_store)]) == 1
+    rows = json.loads(capsys.readouterr().out)
+    assert [row["standing"] == "refused" for row in rows] == [False, True]
+    assert reason in rows[1]["reason"]
