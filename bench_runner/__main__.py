@@ -72,8 +72,13 @@ from threading import Event
 from typing import Any
 
 from bench_runner import export
-from bench_runner.arguments import find_recipe, parser
-from bench_runner.asked_search import asked_settings, asked_setup, counted_parameters
+from bench_runner.arguments import (
+    asked_settings,
+    asked_setup,
+    counted_parameters,
+    find_recipe,
+    parser,
+)
 from bench_runner.launch import hardware
 from bench_runner.launch.processes import ending_signals, when_parent_ends
 from bench_runner.launch.trial_record import Setup

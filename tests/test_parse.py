@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.benchmark.request import Request
+from advisor.benchmark.measurement_request import Request
 from advisor.parse import (
     InputError,
     parse_budget,

@@ -17,7 +17,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import IO, Any
 
-from advisor.benchmark.request import DetectedGpu, Ending, MachineState, Request
+from advisor.benchmark.measurement_request import DetectedGpu, Ending, MachineState, Request
 from advisor.files import write_whole
 from advisor.parse import InputError, install_words
 from bench_runner.launch.processes import (

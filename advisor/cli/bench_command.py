@@ -36,9 +36,9 @@ from bench_runner.typed_numbers import plain, read_whole
 
 if TYPE_CHECKING:
     from advisor.benchmark.benchmark_plan import Plan
+    from advisor.benchmark.measurement_request import Ending, Request
     from advisor.benchmark.progress import Progress
     from advisor.benchmark.recorder import Recorder
-    from advisor.benchmark.request import Ending, Request
     from advisor.benchmark.runner_process import Run
 
 
@@ -96,7 +96,7 @@ def run(options: argparse.Namespace) -> int:
     if ending.kind == "refused":
         return WRONG_INPUT
     if options.format == "table":
-        from advisor.benchmark.outcome import outcome_text
+        from advisor.benchmark.progress import outcome_text
 
         width = terminal_width()
         asked = (progress, plan.recipe_name, plan.device_words, plan.papers_labels)
@@ -104,7 +104,7 @@ def run(options: argparse.Namespace) -> int:
         blocks += doubt_block("To be sure", _doubts(progress, plan, options.model), width)
         print("\n".join(map(printable, "\n\n".join(blocks).split("\n"))))
     elif options.format == "json":
-        from advisor.benchmark.outcome import outcome_sentence
+        from advisor.benchmark.progress import outcome_sentence
         from advisor.tables.json_text import to_json
 
         asked = (progress, plan.recipe_name, plan.device_words, plan.papers_labels)
@@ -125,7 +125,7 @@ def run(options: argparse.Namespace) -> int:
 def _doubts(progress: Progress, plan: Plan, typed: str) -> list[Doubt]:
     """What to do next: more time where nothing was timed or not all, every setting, where the time
     ranks; ``typed`` is the model as it was named."""
-    from advisor.benchmark.outcome import is_cut_short
+    from advisor.benchmark.progress import is_cut_short
 
     request, model = plan.request, quoted(typed)
     again = f"advisor bench --model {model} {_again(request)}"
@@ -188,8 +188,7 @@ def _runner() -> Sequence[str]:
 
 def _plan(options: argparse.Namespace) -> Plan:
     from advisor.benchmark.benchmark_plan import bench_folders, make_plan
-    from advisor.benchmark.packages import check_packages
-    from advisor.benchmark.request import Request
+    from advisor.benchmark.measurement_request import Request, check_packages
     from advisor.benchmark.runner_process import look_here
     from bench_runner.records import journal
     from bench_runner.settings.space import METHODS

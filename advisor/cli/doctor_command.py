@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from advisor.benchmark.packages import BENCH_PACKAGES, KERNEL_PACKAGES
+from advisor.benchmark.measurement_request import BENCH_PACKAGES, KERNEL_PACKAGES
 from advisor.cli.command import ANSWERED, NO_ANSWER, store_path, terminal_width
 from advisor.parse import install_words
 from advisor.planning.report.formats.write_report import REPORT_PACKAGES

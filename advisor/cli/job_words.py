@@ -11,7 +11,7 @@ from bench_runner.outside import printable
 from bench_runner.typed_numbers import read_whole
 
 if TYPE_CHECKING:
-    from advisor.benchmark.request import Request
+    from advisor.benchmark.measurement_request import Request
 
 MAX_MINUTES = 60 * 24 * 30
 MAX_GIB = 10_000
@@ -21,7 +21,7 @@ SEARCHES = ("fast", "exhaustive")
 def job_request(options: argparse.Namespace) -> Request:
     """The measurement itself, from the flags that bench has anyway. Raises InputError."""
     from advisor.benchmark.jobs.job_plan import RECORDS, WORK
-    from advisor.benchmark.request import Request
+    from advisor.benchmark.measurement_request import Request
 
     if options.gpus is None:
         raise InputError("say how many GPUs the job uses, such as --gpus 4")

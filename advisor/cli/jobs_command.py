@@ -96,7 +96,7 @@ def _list(options: argparse.Namespace) -> int:
 
 
 def _row(job: Job) -> dict[str, Any]:
-    from advisor.benchmark.jobs.job_state import state_words
+    from advisor.benchmark.jobs.job_records import state_words
 
     return {
         "job": job.name,

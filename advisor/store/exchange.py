@@ -27,9 +27,14 @@ from advisor.store.store_file import holds_magic, is_database
 from advisor.wrong_file import what_it_is
 from bench_runner.launch.leftovers import in_use, sweep
 from bench_runner.outside import OutsideError, is_plain_file, json_outside, lines_outside
-from bench_runner.records.journal import MAX_FILE_BYTES, MAX_LINE_BYTES, from_json
+from bench_runner.records.journal import (
+    MAX_FILE_BYTES,
+    MAX_LINE_BYTES,
+    SUFFIXES,
+    from_json,
+    records_in_output,
+)
 from bench_runner.records.measurement import Measurement
-from bench_runner.records.run_output import SUFFIXES, records_in_output
 from price_catalog.builds import GPU_COUNTS
 from price_catalog.model import Quote, Rental, Source
 

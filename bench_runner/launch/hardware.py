@@ -1,4 +1,5 @@
-"""Which GPUs this machine has, how they are linked, whether anyone else is using them.
+"""Which GPUs this machine has, how they are linked, whether anyone else is using them, and how much
+memory and how many processors this process may use.
 
 Asks nvidia-smi, never torch: the process that plans a search stays light.
 """
@@ -11,14 +12,14 @@ import platform
 import re
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from bench_runner.launch import allotted, shell_variables
+from bench_runner.launch import shell_variables
 from bench_runner.outside import printable
 
 GIB = 1024**3
@@ -267,7 +268,7 @@ def machine(work_directory: Path) -> Machine:
 
     memory = psutil.virtual_memory()
     total, available = memory.total, memory.available
-    if (allowed := allotted.memory_bytes()) is not None:
+    if (allowed := allowed_memory_bytes()) is not None:
         total, available = min(total, allowed[0]), min(available, allowed[1])
     listing = _nvidia_smi(f"--query-gpu={_QUERY}", "--format=csv,noheader,nounits")
     gpus = parse_gpus(listing or "", total / GIB)
@@ -279,7 +280,7 @@ def machine(work_directory: Path) -> Machine:
     return Machine(
         host=platform.node(),
         cpu=_cpu_name(),
-        cpu_count=allotted.processors(),
+        cpu_count=allowed_processors(),
         memory_gib=total / GIB,
         memory_available_gib=available / GIB,
         disk_free_gib=shutil.disk_usage(existing).free / GIB,
@@ -316,3 +317,85 @@ def concerns(found: Machine, gpu_count: int, parameters: int, offloading: bool) 
             "for compiled kernels and logs"
         )
     return sentences + shell_variables.warnings(os.environ)
+
+
+# A container or a batch job is given a part of a machine. What it takes beyond that is killed
+# (memory) or waits its turn (threads), so the whole machine's figures would mislead.
+_ROOT = Path("/sys/fs/cgroup")
+_OWN = Path("/proc/self/cgroup")
+_UNLIMITED = 1 << 60
+"""Version 1 writes a number near 2^63 where nothing is limited."""
+
+
+def allowed_processors(root: Path = _ROOT, own: Path = _OWN) -> int:
+    """How many processors' time it gets; 1 or more."""
+    count = os.cpu_count() or 1
+    if hasattr(os, "sched_getaffinity"):
+        count = len(os.sched_getaffinity(0)) or count
+    for folder in _groups("cpu", root, own):
+        quota, period = _words(folder / "cpu.max", 2) or (
+            *(_words(folder / "cpu.cfs_quota_us", 1) or ("max",)),
+            *(_words(folder / "cpu.cfs_period_us", 1) or ("max",)),
+        )
+        if quota.isdecimal() and period.isdecimal() and int(period) > 0:
+            count = min(count, max(1, round(int(quota) / int(period))))
+    return count
+
+
+def allowed_memory_bytes(root: Path = _ROOT, own: Path = _OWN) -> tuple[int, int] | None:
+    """The most that it may take of memory, and how much of that is free; None without a limit."""
+    found: list[tuple[int, int]] = []
+    for folder in _groups("memory", root, own):
+        for most, now in (
+            ("memory.max", "memory.current"),
+            ("memory.limit_in_bytes", "memory.usage_in_bytes"),
+        ):
+            limit = _words(folder / most, 1)
+            if limit is None or not limit[0].isdecimal() or int(limit[0]) >= _UNLIMITED:
+                continue
+            used = _words(folder / now, 1)
+            taken = int(used[0]) if used and used[0].isdecimal() else 0
+            free = int(limit[0]) - taken + _given_back(folder)
+            found.append((int(limit[0]), max(0, min(free, int(limit[0])))))
+    if not found:
+        return None
+    return min(most for most, _ in found), min(free for _, free in found)
+
+
+def _groups(kind: str, root: Path, own: Path) -> Iterator[Path]:
+    """The folders of the process's own group and of those above it, of version 2 and 1."""
+    try:
+        lines = own.read_text().splitlines()
+    except OSError:
+        return
+    seen = set()
+    for line in lines:
+        _, kinds, path = (*line.split(":", 2), "", "")[:3]
+        if kinds and kind not in kinds.split(","):
+            continue
+        base = root / kinds if kinds else root
+        place = base / path.lstrip("/")
+        # In a container the path may be the host's, and the group's files lie at the root.
+        for folder in (place, *place.parents):
+            if folder not in seen and (folder == base or base in folder.parents):
+                seen.add(folder)
+                yield folder
+
+
+def _words(file: Path, count: int) -> tuple[str, ...] | None:
+    try:
+        words = tuple(file.read_text().split())
+    except (OSError, UnicodeDecodeError):
+        return None
+    return words if len(words) == count else None
+
+
+def _given_back(folder: Path) -> int:
+    """Bytes of files that are held in memory for later, and given up for whoever needs room."""
+    try:
+        lines = (folder / "memory.stat").read_text().splitlines()
+    except (OSError, UnicodeDecodeError):
+        return 0
+    held = dict(line.split(" ", 1) for line in lines if " " in line)
+    value = held.get("inactive_file", "0")
+    return int(value) if value.isdecimal() else 0

@@ -19,7 +19,7 @@ from pathlib import Path
 from threading import Event
 from typing import Any, Literal
 
-from bench_runner.launch import allotted, node_links, processes, shell_variables
+from bench_runner.launch import hardware, node_links, processes, shell_variables
 from bench_runner.launch.events import BadEventError, EventTail
 from bench_runner.launch.leftovers import in_use
 from bench_runner.launch.processes import (
@@ -159,7 +159,7 @@ def child_environment(
         environment |= _ALONE
     # torchrun gives each process one thread unless told; offloaded updates run on the CPU.
     here = spec.gpu_count // max(1, node_links.node_count(base) if launcher == "slurm" else 1)
-    threads = max(1, allotted.processors() // max(1, here))
+    threads = max(1, hardware.allowed_processors() // max(1, here))
     environment.setdefault("OMP_NUM_THREADS", str(threads))
     if launcher == "slurm" and spec.device == "cuda":
         # One line tells which network was used; it stands in the trial's log.

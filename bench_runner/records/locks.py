@@ -112,7 +112,7 @@ def _take(name: str) -> socket.socket | None:
     folder matter, and it is free as soon as its process is gone.
     """
     if sys.platform != "linux":
-        return _take_port(name)
+        return socket.socket()  # benchmarks of GPUs run on Linux
     found = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         found.bind(f"\0gpu-grant-advisor:{name}"[:100])
@@ -121,17 +121,4 @@ def _take(name: str) -> socket.socket | None:
         if error.errno == errno.EADDRINUSE:
             return None
         return socket.socket(socket.AF_UNIX)  # a sandbox without such names: nobody can tell
-    return found
-
-
-def _take_port(name: str) -> socket.socket | None:
-    """The same by a port of the loopback, where sockets have no names."""
-    import zlib
-
-    found = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    try:
-        found.bind(("127.0.0.1", 20_000 + zlib.crc32(name.encode()) % 10_000))
-    except OSError:
-        found.close()
-        return None
     return found

@@ -90,7 +90,7 @@ def main(spec_file: Path) -> int:
 
             hide_kernels(recipe_from_json(spec.recipe))
         from bench_runner.worker.about import about
-        from bench_runner.worker.node_exchange import exchange
+        from bench_runner.worker.ranks import exchange
         from bench_runner.worker.timed_trainer import is_out_of_memory
         from bench_runner.worker.trial_session import Misfit, Session
     except Exception as error:  # a library, or something that it loads, does not go here

@@ -14,7 +14,10 @@ from bench_runner.recipes import IMAGE_FAMILIES, MASKED_SHARE, Recipe
 from bench_runner.records.measurement import Settings, States
 from bench_runner.settings import configure
 from bench_runner.settings.configure import model_arguments
-from bench_runner.worker.exported.changed_training import HalfStateAdam
+from bench_runner.worker.exported.changed_training import HalfStateAdam, fp8_products
+from bench_runner.worker.exported.half_weights import half_weights
+from bench_runner.worker.exported.lean_loss import lean_model
+from bench_runner.worker.exported.one_bias import one_bias
 from bench_runner.worker.exported.timm_classifier import TimmClassifier
 
 _IGNORED_LABEL = -100
@@ -263,3 +266,36 @@ def optimizer(
         return HalfStateAdam, keywords
     kind = torch.optim.Adam if training.optimizer == "adam" else torch.optim.AdamW
     return kind, keywords
+
+
+def prepared_model(
+    recipe: Recipe, settings: Settings, arguments: Any, device: torch.device
+) -> nn.Module:
+    """The model with random weights drawn on the device, and what no flag of the Trainer does.
+
+    The arguments must be there before the model: with ZeRO-3 they make it be built in shards.
+    """
+    attention = attention_here(recipe, settings)
+    if configure.built_whole(recipe, settings):
+        from transformers.integrations.deepspeed import unset_hf_deepspeed_config
+
+        unset_hf_deepspeed_config()
+    with device:
+        model = build_model(recipe, attention)
+    if configure.means_a_micro_batch(recipe):
+        model.accepts_loss_kwargs = False
+    if configure.uses_fsdp(settings):
+        model = one_bias(model)
+    model = lean_model(model, loss=settings.loss, inputs=settings.inputs)
+    if settings.matmul == "fp8":
+        model = fp8_products(model)
+    half = configure.half_type(recipe, settings)
+    if half is not None:
+        model = half_weights(model, half)
+    if (
+        settings.activation_checkpointing
+        and not configure.uses_fsdp(settings)
+        and checkpoint_by_hand(model, recipe)
+    ):
+        arguments.gradient_checkpointing = False
+    return model

@@ -10,8 +10,8 @@ from typing import Any
 import torch
 from transformers import Trainer, TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 
-from bench_runner.worker.clock import Clock
 from bench_runner.worker.models import RandomBatches
+from bench_runner.worker.step_times import Clock
 
 _OUT_OF_MEMORY_WORDS = (
     "out of memory",

@@ -14,7 +14,7 @@ import pytest
 
 from bench_runner import runner
 from bench_runner.__main__ import main
-from bench_runner.launch import allotted, hardware, process_group, shell_variables
+from bench_runner.launch import hardware, process_group, shell_variables
 from bench_runner.launch.trial import TrialSpec
 from bench_runner.launch.trial_record import configuration_key
 from bench_runner.records import journal
@@ -240,7 +240,7 @@ def test_without_deepspeed_a_search_leaves_zero_out_and_says_so(
     def spec(name: str) -> Any:
         return None if name == "deepspeed" else found(name)
 
-    monkeypatch.setattr("bench_runner.asked_search.find_spec", spec)
+    monkeypatch.setattr("bench_runner.arguments.find_spec", spec)
     monkeypatch.setattr("bench_runner.__main__.ending_signals", lambda: ())
     tried: list[Any] = []
 
@@ -281,23 +281,26 @@ def test_a_part_of_a_machine_is_told_as_that_part(
         "memory.stat": f"anon 7\ninactive_file {10 << 30}",
     }
     places = written(tmp_path / "a", container, "0::/\n")
-    assert allotted.processors(*places) == 16
-    assert allotted.memory_bytes(*places) == (128 << 30, 98 << 30)
+    assert hardware.allowed_processors(*places) == 16
+    assert hardware.allowed_memory_bytes(*places) == (128 << 30, 98 << 30)
     job = {
         "job/step/memory.max": "max",
         "job/memory.max": str(8 << 30),
         "job/cpu.max": "max 100000",
     }
     places = written(tmp_path / "b", job, "0::/job/step\n")
-    assert allotted.processors(*places) == 64
-    assert allotted.memory_bytes(*places) == (8 << 30, 8 << 30)
+    assert hardware.allowed_processors(*places) == 64
+    assert hardware.allowed_memory_bytes(*places) == (8 << 30, 8 << 30)
     first = {
         "cpu,cpuacct/x/cpu.cfs_quota_us": "150000",
         "cpu,cpuacct/x/cpu.cfs_period_us": "100000",
     }
     first |= {"memory/x/memory.limit_in_bytes": str(2**63 - 4096)}
     places = written(tmp_path / "c", first, "4:cpu,cpuacct:/x\n3:memory:/x\n1:name=systemd:/\n")
-    assert (allotted.processors(*places), allotted.memory_bytes(*places)) == (2, None)
-    assert allotted.memory_bytes(tmp_path / "no", tmp_path / "no") is None
+    assert (hardware.allowed_processors(*places), hardware.allowed_memory_bytes(*places)) == (
+        2,
+        None,
+    )
+    assert hardware.allowed_memory_bytes(tmp_path / "no", tmp_path / "no") is None
     machine = hardware.machine(tmp_path)
     assert machine.memory_available_gib <= machine.memory_gib

@@ -46,8 +46,7 @@ loaded_later("accelerate")
 
 
 def settled(ends_s: list[float], seconds: list[float]) -> tuple[int | None, str]:
-    from bench_runner.worker.clock import StepSeconds
-    from bench_runner.worker.step_log import StepLog
+    from bench_runner.worker.step_times import StepLog, StepSeconds
 
     spec: Any = TrialSpec(recipe={}, settings=None, gpu_count=1)  # type: ignore[arg-type]
     ranks: Any = SimpleNamespace(all=bool, any=bool)

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from advisor.benchmark.benchmark_plan import Plan, make_plan
+from advisor.benchmark.measurement_request import Request
 from advisor.benchmark.progress import (
     Progress,
 )
 from advisor.benchmark.recorder import Recorder, follow
-from advisor.benchmark.request import Request
 from advisor.benchmark.runner_process import Run, look_here
 from advisor.store import Store
 

@@ -144,7 +144,7 @@ def test_missing_packages_are_named_with_their_cure(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr("advisor.benchmark.packages.BENCH_PACKAGES", ("torch_that_nobody_has",))
+    monkeypatch.setattr("advisor.benchmark.measurement_request.BENCH_PACKAGES", ("no_such_torch",))
     assert main(flags(own_store, tmp_path, "--yes")) == 2
     err = capsys.readouterr().err
     assert 'pip install -c constraints.txt ".[bench]"' in err

@@ -15,11 +15,10 @@ import pytest
 from advisor.benchmark.jobs.cluster_profile import ClusterProfile, read_profiles
 from advisor.benchmark.jobs.job_folder import changed, keep_job, kept_jobs, write_folder
 from advisor.benchmark.jobs.job_plan import JobPlan, make_job_plan
-from advisor.benchmark.jobs.job_records import output_events
-from advisor.benchmark.jobs.job_state import state_words
+from advisor.benchmark.jobs.job_records import output_events, state_words
 from advisor.benchmark.jobs.sbatch_file import SCRIPT, lines_to_type, sbatch_text
 from advisor.benchmark.jobs.slurm import JobState
-from advisor.benchmark.request import Request
+from advisor.benchmark.measurement_request import Request
 from advisor.cli.main import main
 from advisor.parse import InputError
 from advisor.store import Store

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.benchmark.kept_model import recipe_text
+from advisor.benchmark.benchmark_plan import recipe_text
 from advisor.cli import bench_command as command
 from advisor.cli.main import main
 from advisor.prediction.model.own_model import OwnModel

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from advisor.benchmark.benchmark_plan import make_plan
+from advisor.benchmark.measurement_request import peak_tflops
 from advisor.benchmark.progress import (
     FAILED,
     LEFT_OUT,
@@ -21,7 +22,6 @@ from advisor.benchmark.progress import (
     Progress,
     time_words,
 )
-from advisor.benchmark.request import peak_tflops
 from advisor.benchmark.runner_process import Run, last_log_line, look_here, suggest
 from advisor.cli.main import main
 from advisor.ranking.question import CandidatesKey, Question

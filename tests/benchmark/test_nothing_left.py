@@ -35,7 +35,7 @@ time.sleep(600)
 BENCH = """
 import sys
 from pathlib import Path
-from advisor.benchmark.request import Request
+from advisor.benchmark.measurement_request import Request
 from advisor.benchmark.runner_process import Run
 folder = Path(sys.argv[1])
 run = Run(Request(recipe=sys.argv[2], gpu_count=2, device="cpu", methods="naive",

@@ -19,7 +19,7 @@ from advisor.cli.main import main
 from advisor.costs.rented_trial import price_of
 from advisor.parse import InputError
 from advisor.store import Store
-from bench_runner.records.run_output import events_in
+from bench_runner.records.journal import events_in
 from tests.benchmark.test_slurm import stand_in
 
 yaml = pytest.importorskip("yaml")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from advisor.benchmark.benchmark_plan import make_plan
-from advisor.benchmark.request import MachineState
+from advisor.benchmark.measurement_request import MachineState
 from advisor.benchmark.runner_process import look_here
 from advisor.parse import InputError
 from advisor.store import Store

@@ -23,7 +23,7 @@ from markdown_it import MarkdownIt
 from advisor import files
 from advisor.benchmark.jobs import job_folder
 from advisor.benchmark.jobs.job_plan import make_job_plan
-from advisor.benchmark.request import Request
+from advisor.benchmark.measurement_request import Request
 from advisor.cli.main import main
 from advisor.parse import InputError
 from advisor.store import Store, StoreError, build_store

@@ -278,7 +278,7 @@ async def test_without_a_gpu_only_the_cpu_is_offered(
 async def test_without_torch_it_says_how_to_get_it(
     open_screen: Callable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("advisor.benchmark.packages.BENCH_PACKAGES", ("torch_that_nobody_has",))
+    monkeypatch.setattr("advisor.benchmark.measurement_request.BENCH_PACKAGES", ("no_such_torch",))
     async with open_screen("good") as driven:
         await driven.until(lambda: "pip install" in driven.here, "not said")
         assert "in the folder that you cloned" in driven.here

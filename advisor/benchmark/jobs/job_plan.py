@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from advisor.benchmark.benchmark_plan import CPU, pass_s_of, recipe_to_measure, tries_of
-from advisor.benchmark.request import Request, peak_tflops
+from advisor.benchmark.measurement_request import Request, peak_tflops
 from advisor.parse import InputError
 from bench_runner.settings import space
 from price_catalog.model import Gpu

@@ -16,13 +16,13 @@ from advisor.parse import InputError
 from bench_runner.launch.processes import log_tail
 from bench_runner.outside import is_plain_file
 from bench_runner.records import journal
-from bench_runner.records.journal import MAX_FILE_BYTES
+from bench_runner.records.journal import MAX_FILE_BYTES, events_in
 from bench_runner.records.measurement import Measurement
-from bench_runner.records.run_output import events_in
 
 if TYPE_CHECKING:
     from advisor.prediction.model.own_model import OwnModel
     from advisor.store import Store
+
 
 POLL_S = 5.0
 _BLOCK_BYTES = 16 * 1024 * 1024
@@ -149,3 +149,18 @@ def follow_job(
 def complaint(job: Job) -> tuple[str, ...]:
     """The last lines that a job wrote as errors."""
     return () if job.errors is None else log_tail(job.errors, lines=8)
+
+
+def state_words(job: Job, state: JobState | None = None) -> str:
+    """``running on n1``, ``not submitted``, ``completed``; asks SLURM about those under way
+    unless their state was just looked up: what is told beside it belongs to that one."""
+    if job.ended is not None:
+        return job.ended.lower().replace("_", " ")
+    if job.number is None:
+        return "to be submitted by hand" if job.where == "slurm" else "to be launched by hand"
+    if state is not None:
+        return state.words()
+    try:
+        return slurm.look(job.number).words()
+    except InputError as error:
+        return f"not known: {error}"

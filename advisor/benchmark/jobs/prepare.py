@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from advisor.benchmark.jobs import slurm
-from advisor.benchmark.jobs.cluster_profile import ClusterProfile
+from advisor.benchmark.jobs.cluster_profile import ClusterProfile, checked_path
 from advisor.benchmark.jobs.job_folder import Job, jobs_folder, keep_job, kept_jobs, write_folder
 from advisor.benchmark.jobs.job_plan import JobPlan, Where, make_job_plan
-from advisor.benchmark.jobs.safe_words import checked_path
 from advisor.benchmark.jobs.sbatch_file import SCRIPT, sbatch_text
 from advisor.benchmark.jobs.sbatch_file import lines_to_type as slurm_lines
 from advisor.benchmark.jobs.sky_task import TASK, task_text
@@ -21,7 +20,7 @@ from advisor.costs.rented_trial import SkyPrice, price_of
 from advisor.parse import InputError
 
 if TYPE_CHECKING:
-    from advisor.benchmark.request import Request
+    from advisor.benchmark.measurement_request import Request
     from advisor.store import Store
     from price_catalog.model import Rental
 

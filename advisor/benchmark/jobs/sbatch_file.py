@@ -6,9 +6,8 @@ import math
 import shlex
 
 from advisor.benchmark.benchmark_plan import CPU
-from advisor.benchmark.jobs.cluster_profile import ClusterProfile
+from advisor.benchmark.jobs.cluster_profile import ClusterProfile, is_plain, shell_path
 from advisor.benchmark.jobs.job_plan import JobPlan
-from advisor.benchmark.jobs.safe_words import is_plain, shell_path
 from advisor.parse import InputError
 
 SCRIPT = "job.sh"

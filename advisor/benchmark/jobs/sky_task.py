@@ -10,7 +10,7 @@ from decimal import ROUND_UP, Decimal
 from importlib import metadata
 
 from advisor.benchmark.jobs.job_plan import JobPlan
-from advisor.benchmark.packages import BENCH_PACKAGES
+from advisor.benchmark.measurement_request import BENCH_PACKAGES
 from advisor.costs.rented_trial import IDLE_MINUTES, SETUP_MINUTES, SkyPrice, skypilot_name
 from advisor.parse import InputError
 

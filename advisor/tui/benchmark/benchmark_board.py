@@ -10,8 +10,7 @@ from textual.app import ComposeResult
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from advisor.benchmark.outcome import shown_first
-from advisor.benchmark.progress import Progress
+from advisor.benchmark.progress import Progress, shown_first
 from advisor.tui.benchmark.benchmark_lines import status_words, tried_lines
 from advisor.tui.benchmark.benchmark_rows import (
     BoardRows,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.benchmark.benchmark_plan import CPU, CPU_REMARK
-from advisor.benchmark.outcome import gains
 from advisor.benchmark.progress import (
     FAILED,
     NOT_TRIED,
@@ -14,6 +13,7 @@ from advisor.benchmark.progress import (
     Progress,
     Tried,
     clock_words,
+    gains,
     time_words,
 )
 from advisor.costs.amounts import days_of_four_digits
@@ -23,7 +23,7 @@ from bench_runner.typed_numbers import plain
 
 if TYPE_CHECKING:
     from advisor.benchmark.benchmark_plan import Plan
-    from advisor.benchmark.request import Ending, MachineState
+    from advisor.benchmark.measurement_request import Ending, MachineState
     from advisor.tui.benchmark.measuring import Ended
     from advisor.tui.program.state import KeptNote
 

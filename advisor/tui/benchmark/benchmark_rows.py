@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any
 
-from advisor.benchmark.outcome import folded_words, shown_first
 from advisor.benchmark.progress import (
     FAILED,
     LEFT_OUT,
@@ -18,6 +17,8 @@ from advisor.benchmark.progress import (
     Progress,
     Tried,
     clock_words,
+    folded_words,
+    shown_first,
     time_words,
 )
 from advisor.tables.text_table import cut_words

@@ -19,9 +19,8 @@ from textual.widgets import Input, Static
 
 from advisor.benchmark.benchmark_plan import Plan, bench_folders, make_plan
 from advisor.benchmark.jobs.job_folder import jobs_under_way
-from advisor.benchmark.packages import check_packages
+from advisor.benchmark.measurement_request import MachineState, Request, check_packages
 from advisor.benchmark.progress import Progress
-from advisor.benchmark.request import MachineState, Request
 from advisor.benchmark.runner_process import RUNNER, Run, last_log_line
 from advisor.benchmark.runner_process import look_here as look
 from advisor.parse import InputError
@@ -54,7 +53,7 @@ from advisor.tui.widgets.lines import FAINT, PLAIN
 from advisor.tui.widgets.rank_table import RankTable
 
 if TYPE_CHECKING:
-    from advisor.benchmark.request import Ending
+    from advisor.benchmark.measurement_request import Ending
     from advisor.tui.program.program import Program
 
 

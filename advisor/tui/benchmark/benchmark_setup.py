@@ -14,7 +14,7 @@ from textual.message import Message
 from textual.widgets import Input, Static
 
 from advisor.benchmark.benchmark_plan import CPU
-from advisor.benchmark.request import MachineState, Request
+from advisor.benchmark.measurement_request import MachineState, Request
 from advisor.parse import InputError, parse_positive
 from advisor.ranking.typed_question import matching_models
 from advisor.tui.pages.model_picker import ModelPicker

@@ -17,8 +17,7 @@ from textual.widgets import Input, Static
 from advisor.benchmark.jobs import slurm
 from advisor.benchmark.jobs.cluster_profile import ClusterProfile, read_profiles, settings_file
 from advisor.benchmark.jobs.job_folder import Job, changed, kept_jobs
-from advisor.benchmark.jobs.job_records import merge_job
-from advisor.benchmark.jobs.job_state import state_words
+from advisor.benchmark.jobs.job_records import merge_job, state_words
 from advisor.benchmark.jobs.prepare import Prepared, prepare_sky, prepare_slurm, submit, write
 from advisor.benchmark.jobs.sbatch_file import asked_for
 from advisor.costs.amounts import counted
@@ -42,7 +41,7 @@ from advisor.tui.widgets.lines import (
 from advisor.tui.widgets.text_input import Field
 
 if TYPE_CHECKING:
-    from advisor.benchmark.request import Request
+    from advisor.benchmark.measurement_request import Request
     from price_catalog.builds import Build
 
 SKY = "sky"

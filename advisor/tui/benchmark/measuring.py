@@ -15,7 +15,7 @@ from advisor.parse import InputError
 
 if TYPE_CHECKING:
     from advisor.benchmark.benchmark_plan import Plan
-    from advisor.benchmark.request import Ending, MachineState
+    from advisor.benchmark.measurement_request import Ending, MachineState
     from advisor.store import Store
 
 
