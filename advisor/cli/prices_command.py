@@ -197,29 +197,32 @@ def _import(options: argparse.Namespace, store: Store) -> int:
     path = Path(options.file)
     with store.reading() as reader:
         snapshot = take_snapshot(reader)
-    with store.quote_draft() as draft:
-        preview = read_quotes(path, ledger_items(snapshot), draft, today=date.today())
-        if len(preview.problems) == 1:
-            name = shown(path.name, 80)[1:-1]
-            raise InputError(f"{name}: {preview.problems[0]}; nothing was imported")
-        if preview.problems:
-            for problem in preview.problems:
-                print(f"advisor: {shown(path.name, 80)[1:-1]}: {problem}", file=sys.stderr)
-            least = "at least " if preview.stopped else ""
-            print(
-                f"advisor: {least}{len(preview.problems)} problems; nothing was imported",
-                file=sys.stderr,
-            )
-            return WRONG_INPUT
-        if options.dry_run:
-            names = item_names(snapshot.gpus, [*snapshot.hosts, *preview.hosts])
-            for quote in draft.quotes():
-                print(_quote_words(quote, names))
-            print(f"{counted(preview.count, 'quote')} can be read; none was kept", file=sys.stderr)
-            return ANSWERED
-        new = store.add_draft(draft, [OWN], preview.hosts)
-    _tell_unused_parts(preview.parts, snapshot)
-    there, machines = preview.count - new, len(preview.hosts)
+    preview = read_quotes(path, ledger_items(snapshot), today=date.today())
+    if len(preview.problems) == 1:
+        name = shown(path.name, 80)[1:-1]
+        raise InputError(f"{name}: {preview.problems[0]}; nothing was imported")
+    if preview.problems:
+        for problem in preview.problems:
+            print(f"advisor: {shown(path.name, 80)[1:-1]}: {problem}", file=sys.stderr)
+        least = "at least " if preview.stopped else ""
+        print(
+            f"advisor: {least}{len(preview.problems)} problems; nothing was imported",
+            file=sys.stderr,
+        )
+        return WRONG_INPUT
+    if options.dry_run:
+        names = item_names(snapshot.gpus, [*snapshot.hosts, *preview.hosts])
+        for quote in preview.quotes:
+            print(_quote_words(quote, names))
+        print(
+            f"{counted(len(preview.quotes), 'quote')} can be read; none was kept", file=sys.stderr
+        )
+        return ANSWERED
+    store.add_quotes(preview.quotes, [OWN], preview.hosts)
+    _tell_unused_parts({q.item_id for q in preview.quotes if q.item_kind == "part"}, snapshot)
+    held = {quote.quote_id for quote in snapshot.quotes}
+    new = sum(quote.quote_id not in held for quote in preview.quotes)
+    there, machines = len(preview.quotes) - new, len(preview.hosts)
     said = f"{path}: {counted(new, 'new quote')}"
     if there:
         said += f", {there:,} {'was' if there == 1 else 'were'} there"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from copy import copy
 from datetime import date
 from decimal import ROUND_HALF_UP, Decimal
@@ -81,9 +81,10 @@ class Items:
             for part in host.parts
         }
         """The parts of the machines' parts lists as they are written there, by folded spelling."""
-        self.quote_ids: Container[str] = frozenset(quote_ids)
+        self.quote_ids: frozenset[str] | None = frozenset(quote_ids)
+        """Quotes that may be corrected; None: any id is taken."""
 
-    def correcting(self, quote_ids: Container[str]) -> Items:
+    def correcting(self, quote_ids: frozenset[str] | None) -> Items:
         """The same items, where these quotes may be corrected."""
         items = copy(self)
         items.quote_ids = quote_ids
@@ -178,7 +179,8 @@ class _Form(TypedRow):
         if cells["url"] and not re.match(r"https?://[^\s/]+", cells["url"]):
             self.wrong("url", f"{shown(cells['url'])} is no web address: begin it with https://")
         corrects = cells["corrects"] or None
-        if corrects is not None and corrects not in self._items.quote_ids:
+        known = self._items.quote_ids
+        if corrects is not None and known is not None and corrects not in known:
             self.wrong("corrects", no_such_quote(corrects))
         if self.problems or kind is None or day is None or usd is None:
             return self.problems

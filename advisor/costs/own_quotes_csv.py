@@ -6,13 +6,12 @@ import csv
 import io
 import re
 from codecs import getincrementaldecoder
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 from itertools import chain
 from pathlib import Path
-from typing import Protocol
 
 from advisor.costs.own_machines import (
     MACHINE_COLUMNS,
@@ -32,7 +31,7 @@ from price_catalog.csv_table import nearest
 from price_catalog.model import OWN_QUOTE, Gpu, Host, Quote
 
 MAX_FILE_MB = 256
-MAX_QUOTES = 1_000_000
+MAX_QUOTES = 100_000
 MAX_MACHINES = 1_000
 """So many machines of the user's own may one file describe."""
 FACTS = tuple(name for name in MACHINE_COLUMNS if name != "machine")
@@ -45,58 +44,29 @@ _NAMED_MARK = re.compile(r'"?sep=([,;\t])"?[;,\t]*\r?\n?', re.IGNORECASE)
 """A first line by which a spreadsheet says it."""
 MAX_PROBLEMS = 100
 """After so many, reading stops: there is something wrong with all of the file."""
-SHOWN = 200
-"""So many quotes of a file are shown before it is read in."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preview:
-    """What an import would do: keep all ``count`` quotes, or, with any problem, nothing."""
+    """What an import would do: keep all quotes, or, with any problem, nothing."""
 
-    count: int
-    quotes: tuple[Quote, ...]
-    """The first SHOWN of them."""
-    parts: frozenset[str]
-    """The first SHOWN parts that they are for."""
-    problems: tuple[RowError, ...]
+    quotes: tuple[Quote, ...] = ()
+    problems: tuple[RowError, ...] = ()
     stopped: bool = False
     """Whether reading stopped at MAX_PROBLEMS."""
     hosts: tuple[Host, ...] = ()
     """Machines of the user's own that the file describes and the store lacks."""
 
 
-class Draft(Protocol):
-    """Where quotes wait until all of a file was read (`advisor.store.QuoteDraft`)."""
-
-    def add(self, row: int, quote: Quote) -> None:
-        """Hold a quote of this row of the file."""
-
-    def repeated(self, limit: int) -> list[tuple[int, int]]:
-        """Rows that say the same as an earlier one, with that one; not more than ``limit``."""
-
-    def unknown_corrections(self, limit: int) -> list[tuple[int, str]]:
-        """Rows that correct a quote which neither the store nor the file has, and its id."""
-
-
-class _AnyId(Container[str]):
-    """While a file is read, the quotes that it may correct are not known yet."""
-
-    def __contains__(self, quote_id: object) -> bool:
-        return True
-
-
-def read_quotes(path: Path, items: Items, draft: Draft, *, today: date) -> Preview:
-    """Read a CSV file of quotes into a draft, row by row, in memory that does not grow with it.
-
-    Never raises for what the file holds.
-    """
+def read_quotes(path: Path, items: Items, *, today: date) -> Preview:
+    """Read a CSV file of quotes. Never raises for what the file holds."""
     try:
-        return _Reading(items.correcting(_AnyId()), draft, today).read(path)
+        return _Reading(items, today).read(path)
     except _Unreadable as error:
         problem = error.problem
         if (found := what_it_is(path, "quotes")) is not None:
             problem = RowError(row=None, column=None, message=found)
-        return Preview(count=0, quotes=(), parts=frozenset(), problems=(problem,))
+        return Preview(problems=(problem,))
 
 
 class _Unreadable(Exception):
@@ -110,18 +80,20 @@ class _Unreadable(Exception):
 class _Reading:
     """One file while it is read."""
 
-    def __init__(self, items: Items, draft: Draft, today: date) -> None:
-        self._items = items
-        self._draft = draft
+    def __init__(self, items: Items, today: date) -> None:
+        self._known_ids = items.quote_ids or frozenset()
+        # A correction may name a quote of a later row, so ids are checked at the end.
+        self._items = items.correcting(None)
         self._today = today
+        self._rows_by_id: dict[str, int] = {}
         self._problems: list[RowError] = []
         self._hosts: list[Host] = []
 
     def read(self, path: Path) -> Preview:
-        count, first, parts = 0, list[Quote](), set[str]()
+        quotes: list[Quote] = []
         stopped = False
         for row, cells in self._rows(_lines(path)):
-            if count >= MAX_QUOTES:
+            if len(quotes) >= MAX_QUOTES:
                 raise _Unreadable(f"holds more than {MAX_QUOTES:,} quotes: split it")
             if len(self._problems) >= MAX_PROBLEMS:
                 stopped = True
@@ -130,25 +102,23 @@ class _Reading:
             if isinstance(made, list):
                 self._problems += made
                 continue
-            count += 1
-            if not self._problems:
-                self._draft.add(row, made)
-            if count <= SHOWN:
-                first.append(made)
-            if made.item_kind == "part" and len(parts) < SHOWN:
-                parts.add(made.item_id)
-        if not self._problems:
-            self._problems += self._judged_together()
-        if not count and not self._problems:
+            quotes.append(made)
+            earlier = self._rows_by_id.setdefault(made.quote_id, row)
+            if earlier != row:
+                message = f"says the same as row {earlier}: keep one of them"
+                self._problems.append(RowError(row=row, column="item", message=message))
+        for quote in quotes if not stopped else ():
+            named = quote.corrects
+            if named and named not in self._known_ids and named not in self._rows_by_id:
+                row = self._rows_by_id[quote.quote_id]
+                message = no_such_quote(named)
+                self._problems.append(RowError(row=row, column="corrects", message=message))
+        if self._problems:
+            problems = sorted(self._problems, key=lambda problem: problem.row or 0)
+            return Preview(problems=tuple(problems[:MAX_PROBLEMS]), stopped=stopped)
+        if not quotes:
             raise _Unreadable("holds no quotes: write one a row under the header")
-        return Preview(
-            count=0 if self._problems else count,
-            quotes=() if self._problems else tuple(first),
-            parts=frozenset() if self._problems else frozenset(parts),
-            problems=tuple(sorted(self._problems, key=lambda problem: problem.row or 0)),
-            stopped=stopped,
-            hosts=() if self._problems else tuple(self._hosts),
-        )
+        return Preview(quotes=tuple(quotes), hosts=tuple(self._hosts))
 
     def _quote(self, row: int, cells: Mapping[str, str]) -> Quote | list[RowError]:
         """The quote of a row; a machine that the row describes is known from then on."""
@@ -182,14 +152,6 @@ class _Reading:
             return [RowError(row=row, column=other, message=message)]
         known = {**cells, "item": made.host.host_id, "item_kind": "", "kind": made.quote.kind}
         return make_quote(known, self._items, today=self._today, row=row)
-
-    def _judged_together(self) -> Iterator[RowError]:
-        """What only shows when all rows are there."""
-        for row, earlier in self._draft.repeated(MAX_PROBLEMS):
-            message = f"says the same as row {earlier}: keep one of them"
-            yield RowError(row=row, column="item", message=message)
-        for row, quote_id in self._draft.unknown_corrections(MAX_PROBLEMS):
-            yield RowError(row=row, column="corrects", message=no_such_quote(quote_id))
 
     def _rows(self, lines: Iterator[str]) -> Iterator[tuple[int, dict[str, str]]]:
         first = next(lines, "")

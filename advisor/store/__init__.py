@@ -20,9 +20,6 @@ call opens, does one thing in one transaction and closes, and waits while anothe
 
     store.append_measurements(records, sources=())   # -> int: how many were new
     store.add_quotes(quotes, sources=())             # all of a call or, on an error, nothing
-    with store.quote_draft() as draft:               # any number of them in little memory
-        draft.add(row, quote)
-        store.add_draft(draft, sources=())
     store.add_rentals(rentals, sources=())
     store.add_recipes(models)                        # recipes of the user's own
     store.keep_model(model, force=False) # one of them with its predictions -> int: how many times

@@ -60,13 +60,11 @@ def opened(
     write: bool,
     wait_s: float,
     beside: Mapping[str, Path] | None = None,
-    memory_mib: int | None = None,
 ) -> Iterator[duckdb.DuckDBPyConnection]:
     """The store at ``path``, which must exist, open until the block ends.
 
     Waits up to ``wait_s`` seconds while another program holds it. Nothing else can be reached
     through it, but for the databases ``beside`` by their names: new ones are made, to be written.
-    ``memory_mib`` is what DuckDB may hold in memory meanwhile.
     Raises StoreError, also where the store holds views or macros of its own.
     """
     deadline = time.monotonic() + wait_s
@@ -80,9 +78,7 @@ def opened(
         if write:
             check_writable(path)
         state, written = state_of(path), None
-        connection = _attach_when_free(
-            path, write=write, deadline=deadline, wait_s=wait_s, memory_mib=memory_mib
-        )
+        connection = _attach_when_free(path, write=write, deadline=deadline, wait_s=wait_s)
         try:
             for name, other in (beside or {}).items():
                 _attach_beside(connection, other, name)
@@ -108,9 +104,9 @@ def opened(
 
 
 @contextmanager
-def created(path: Path, *, memory_mib: int | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
+def created(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     """A new, empty database at ``path``, in the storage format that old clients read."""
-    connection = _connect(memory_mib)
+    connection = _connect()
     try:
         _attach(connection, path, f"STORAGE_VERSION '{STORAGE_VERSION}'")
         _close_off(connection)
@@ -133,8 +129,7 @@ def transaction(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
     connection.commit()
 
 
-def _connect(memory_mib: int | None) -> duckdb.DuckDBPyConnection:
-    limit = {} if memory_mib is None else {"memory_limit": f"{memory_mib}MiB"}
+def _connect() -> duckdb.DuckDBPyConnection:
     connection = duckdb.connect(
         ":memory:",
         config={
@@ -147,7 +142,6 @@ def _connect(memory_mib: int | None) -> duckdb.DuckDBPyConnection:
             "autoinstall_known_extensions": False,
             "autoload_known_extensions": False,
             "allow_community_extensions": False,
-            **limit,
         },
     )
     # It would draw over a screen, or stand in an answer, as soon as a query takes two seconds.
@@ -203,9 +197,9 @@ def _quoted(path: Path) -> str:
 
 
 def _attach_when_free(
-    path: Path, *, write: bool, deadline: float, wait_s: float, memory_mib: int | None
+    path: Path, *, write: bool, deadline: float, wait_s: float
 ) -> duckdb.DuckDBPyConnection:
-    connection = _connect(memory_mib)
+    connection = _connect()
     try:
         if not write:
             _let_writers_in(path)

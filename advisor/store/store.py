@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from advisor.store.exchange import Tables
     from advisor.store.lab_records import CheckedRecord
     from advisor.store.merging import Merged
-    from advisor.store.quote_draft import QuoteDraft
 
 
 def to_stderr(note: str) -> None:
@@ -92,42 +91,19 @@ class Store:
 
         return self._add(record_tables(records, sources))
 
-    def add_quotes(self, quotes: Iterable[Quote], sources: Iterable[Source] = ()) -> int:
-        """Keep quotes as the user's own; how many rows were new. All or, on StoreError, none."""
-        from advisor.store.exchange import quote_tables
-
-        return self._add(quote_tables(quotes, sources))
-
-    @contextmanager
-    def quote_draft(self) -> Iterator[QuoteDraft]:
-        """Where any number of quotes wait until all are known to be good. Raises StoreError."""
-        from advisor.store.quote_draft import known_ids, quote_draft
-        from advisor.store.rows import column_types
-
-        def known(quote_ids: list[str]) -> set[str]:
-            with self.reading() as reader:
-                return known_ids(reader.connection, quote_ids)
-
-        with self.reading() as reader:
-            types = column_types(reader.connection, "quote")
-        with quote_draft(self.path, types, known) as draft:
-            yield draft
-
-    def add_draft(
-        self, draft: QuoteDraft, sources: Iterable[Source] = (), hosts: Iterable[Host] = ()
+    def add_quotes(
+        self,
+        quotes: Iterable[Quote],
+        sources: Iterable[Source] = (),
+        hosts: Iterable[Host] = (),
     ) -> int:
-        """Keep the quotes of a draft as the user's own, and the machines that they are for; how
-        many quotes were new. All or, on StoreError, none. The draft is closed by it."""
-        from advisor.store.quote_draft import add_draft
+        """Keep quotes as the user's own, and the machines that they are for; how many rows were
+        new. All or, on StoreError, none."""
+        from advisor.store.exchange import quote_tables
+        from advisor.store.rows import host_values
 
-        return add_draft(
-            self.path,
-            draft,
-            sources,
-            hosts,
-            wait_s=wait_limit_s(self._wait_s),
-            update=self._update,
-        )
+        tables = quote_tables(quotes, sources)
+        return self._add({**tables, "host": [host_values(host) for host in hosts]})
 
     def add_rentals(self, rentals: Iterable[Rental], sources: Iterable[Source] = ()) -> int:
         """Keep hourly prices as the user's own; how many rows were new. All or none."""

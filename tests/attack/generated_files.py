@@ -387,7 +387,6 @@ def _kept(kind: str) -> Iterator[None]:
     from advisor.planning import plan_grant
     from advisor.planning.grant import checked_toml, machines
     from advisor.prediction import own_records
-    from advisor.store import quote_draft
     from advisor.store.reader import Reader
     from advisor.store.store import Store
     from bench_runner import recipes
@@ -445,16 +444,6 @@ def _kept(kind: str) -> Iterator[None]:
             return whole_load(*args) if next(read) % 4 == 0 else no_solver(None, None)
 
         patch.setattr(plan_grant, "load_grant", each_fourth)
-        whole_draft = quote_draft.created
-
-        @contextlib.contextmanager
-        def one_draft(path: Path, **limits: Any) -> Iterator[Any]:
-            if "draft" not in held:
-                held["draft"] = open_.enter_context(whole_draft(path, **limits))
-            held["draft"].execute("DROP TABLE IF EXISTS quote")
-            yield held["draft"]
-
-        patch.setattr(quote_draft, "created", one_draft)
         patch.setattr(Reader, "best_times", once(Reader.best_times, lambda _, *rest: rest))
         yield
 

@@ -156,28 +156,8 @@ def test_a_correction_keeps_the_old_row(own_store: Path) -> None:
 # CSV
 
 
-class Held:
-    """A draft of some quotes: the store's own keeps to the same promises."""
-
-    def __init__(self) -> None:
-        self.rows: dict[str, list[int]] = {}
-        self.corrections: list[tuple[int, str]] = []
-
-    def add(self, row: int, quote: Quote) -> None:
-        self.rows.setdefault(quote.quote_id, []).append(row)
-        if quote.corrects is not None:
-            self.corrections.append((row, quote.corrects))
-
-    def repeated(self, limit: int) -> list[tuple[int, int]]:
-        return [(row, rows[0]) for rows in self.rows.values() for row in rows[1:]][:limit]
-
-    def unknown_corrections(self, limit: int) -> list[tuple[int, str]]:
-        known = {*self.rows, *(quote.quote_id for quote in CATALOG.quotes)}
-        return [(row, named) for row, named in self.corrections if named not in known][:limit]
-
-
 def previewed(path: Path) -> Preview:
-    return read_quotes(path, ITEMS, Held(), today=TODAY)
+    return read_quotes(path, ITEMS, today=TODAY)
 
 
 def read(path: Path, text: str | bytes) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -17,7 +16,7 @@ from textual.widgets import Input, Static
 
 from advisor.answers.prices.quotes import ledger_items
 from advisor.answers.wording import item_names
-from advisor.costs.amounts import usd_exact
+from advisor.costs.amounts import counted, usd_exact
 from advisor.costs.own_quotes import OWN, make_quote
 from advisor.costs.own_quotes_csv import Preview, read_quotes
 from advisor.files import is_file, typed_path
@@ -33,10 +32,11 @@ if TYPE_CHECKING:
 
     from advisor.ranking.snapshot import Snapshot
     from advisor.store import Store
-    from advisor.store.quote_draft import QuoteDraft
 
 LOOKED_AT_ONCE = 1_000_000
 """A file of so many bytes is looked at while it is named; a larger one when Enter asks for it."""
+SHOWN = 200
+"""Quotes of a file that are listed before it is imported."""
 KINDS = "reseller-quote, education, list, street, used, secondary"
 FIELDS = (
     ("item", "Item", "RTX 3090, or a machine's name"),
@@ -215,9 +215,6 @@ of it or nothing. A machine of your own has columns of its own, as `advisor pric
 
         path: Path
         preview: Preview
-        draft: QuoteDraft
-        held: ExitStack
-        """Closes the draft."""
 
     def __init__(self, snapshot: Snapshot) -> None:
         super().__init__()
@@ -233,22 +230,13 @@ of it or nothing. A machine of your own has columns of its own, as `advisor pric
             yield LinesView(id="preview")
             yield DialogKeys(IMPORT)
 
-    def on_unmount(self) -> None:
-        """What was read and not kept is gone."""
-        self._drop()
-
-    def _drop(self) -> None:
-        if self._ready is not None:
-            self._ready.held.close()
-            self._ready = None
-
     def _named(self) -> Path:
         return typed_path(self.query_one("#path", Input).value.strip())
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
         event.stop()
-        self._drop()
+        self._ready = None
         path = self._named()
         self.query_one("#preview", LinesView).show(lambda width: [], from_top=True)
         if not path.name:
@@ -268,9 +256,8 @@ of it or nothing. A machine of your own has columns of its own, as `advisor pric
         ready = self._ready
         if ready is not None:
             self.write(
-                lambda store: store.add_draft(ready.draft, [OWN], ready.preview.hosts),
-                f"Imported {ready.preview.count:,} quote{'s' * (ready.preview.count != 1)} of "
-                f"{path.name}.",
+                lambda store: store.add_quotes(ready.preview.quotes, [OWN], ready.preview.hosts),
+                f"Imported {counted(len(ready.preview.quotes), 'quote')} of {path.name}.",
             )
         elif not path.name:
             self.say("no file is named: write one such as quotes.csv")
@@ -280,51 +267,41 @@ of it or nothing. A machine of your own has columns of its own, as `advisor pric
 
     @work(thread=True, exclusive=True, group="look", exit_on_error=False)
     def _look(self, path: Path) -> None:
-        from advisor.store import StoreError
-
-        held = ExitStack()
-        try:
-            draft = held.enter_context(self.app.store_reader.patient_store().quote_draft())
-            preview = read_quotes(path, self._items, draft, today=self.app.today)
-        except StoreError as error:
-            held.close()
-            self.post_message(self.Failed(str(error)))
-        else:
-            self.post_message(self.Read(path, preview, draft, held))
+        preview = read_quotes(path, self._items, today=self.app.today)
+        self.post_message(self.Read(path, preview))
 
     @on(Read)
     def _read(self, event: Read) -> None:
         preview = event.preview
-        self._drop()
+        self._ready = None
         if event.path != self._named():
-            event.held.close()
             self.say("Enter shows what would be read.", wrong=False)
             return
         self.query_one("#preview", LinesView).show(
             lambda width: self._page(preview, width), from_top=True
         )
         if preview.problems:
-            event.held.close()
             least = "at least " if preview.stopped else ""
             several = "" if len(preview.problems) == 1 else "s"
             self.say(f"{least}{len(preview.problems)} problem{several}: nothing will be read")
         else:
             self._ready = event
             them = "1 quote: Enter reads it in"
-            if preview.count != 1:
-                them = f"{preview.count:,} quotes: Enter reads them in"
+            if len(preview.quotes) != 1:
+                them = f"{len(preview.quotes):,} quotes: Enter reads them in"
             self.say(them, wrong=False)
 
     def _page(self, preview: Preview, width: int) -> list[Line]:
         lines: list[Line] = [(str(problem), WARNING) for problem in preview.problems]
         names = self._names | item_names((), preview.hosts)
-        for quote in preview.quotes:
+        known_ids = self._items.quote_ids or ()
+        for quote in preview.quotes[:SHOWN]:
             item = names.get((quote.item_kind, quote.item_id), quote.item_id)
-            known = " (there already)" if quote.quote_id in self._items.quote_ids else ""
+            known = " (there already)" if quote.quote_id in known_ids else ""
             lines.append(
                 (f"{item}  {usd_exact(quote.price_usd)}{known}", STRONG if not known else FAINT)
             )
             lines.append((f"  {quote.kind}, {quote.vendor}, {quote.quoted_on}", PLAIN))
-        if more := preview.count - len(preview.quotes):
+        if (more := len(preview.quotes) - SHOWN) > 0:
             lines.append((f"and {more:,} more", PLAIN))
         return wrapped(lines, width)

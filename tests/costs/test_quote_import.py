@@ -1,31 +1,17 @@
-"""A file of quotes on its way into the store: whole or not at all, in memory that does not grow."""
+"""A file of quotes comes into the store whole or not at all."""
 
 from __future__ import annotations
 
-import contextlib
-import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from advisor.cli.main import main
-from advisor.costs.own_quotes import OWN
 from advisor.store import Store
 from price_catalog.model import Quote
-from tests.facts_for_tests import make_quote
 from tests.store_for_tests import look
 
 HEADER = "item,price,vendor,date,kind,corrects\n"
-
-PEAK = """
-import resource, sys
-from advisor.cli.main import main
-code = main(["prices", "import", sys.argv[1], "--store", sys.argv[2], *sys.argv[3:]])
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
-sys.exit(code)
-"""
 
 
 def rows(count: int) -> str:
@@ -38,35 +24,6 @@ def local(store: Path) -> list[Quote]:
     return [quote for quote in look(Store(store)).quotes() if quote.origin == "local"]
 
 
-def drafts(store: Path) -> list[Path]:
-    return [path for path in store.parent.iterdir() if path.name.startswith(f".{store.name}-")]
-
-
-def test_memory_does_not_grow_with_the_file(own_store: Path, tmp_path: Path) -> None:
-    peaks = []
-    for count in (3_000, 20_000):
-        path = tmp_path / f"{count}.csv"
-        # Wide rows: 20,000 of them are 38 MB as text alone.
-        note = "n" * 450
-        path.write_text(
-            "item,price,vendor,date,kind,note,file,delivery,warranty\n"
-            + "".join(
-                f"RTX 3090,900,shop {n},2026-10-01,used,{note}{n},{note}{n},{note},{note}\n"
-                for n in range(count)
-            )
-        )
-        done = subprocess.run(
-            [sys.executable, "-c", PEAK, path, own_store],
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        peaks.append(int(done.stdout))
-        assert "new quotes" in done.stderr
-    assert peaks[1] - peaks[0] < 110, peaks
-    assert len(local(own_store)) == 20_000
-
-
 def test_a_bad_last_row_keeps_all_before_it_out(
     own_store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -76,7 +33,6 @@ def test_a_bad_last_row_keeps_all_before_it_out(
     assert main(["prices", "import", str(path), "--store", str(own_store)]) == 2
     assert "row 6002, column 'price'" in capsys.readouterr().err
     assert own_store.read_bytes() == before
-    assert drafts(own_store) == []
 
 
 def test_the_same_row_twice_is_told_however_far_apart(
@@ -129,28 +85,3 @@ def test_twice_is_once_and_dry_is_nothing(
     assert main(argv) == 0
     assert "0 new quotes, 300 were there" in capsys.readouterr().err
     assert len(local(own_store)) == 300
-
-
-def test_a_store_that_broke_meanwhile_leaves_nothing(own_store: Path) -> None:
-    store = Store(own_store)
-    with contextlib.suppress(RuntimeError), store.quote_draft() as draft:
-        draft.add(2, make_quote("gpu", "rtx-3090", "900"))
-        assert drafts(own_store)
-        raise RuntimeError
-    assert drafts(own_store) == []
-    with store.quote_draft() as draft:
-        draft.add(2, make_quote("gpu", "rtx-3090", "900", vendor="another"))
-        assert store.add_draft(draft, [OWN]) == 1
-    assert len(local(own_store)) == 1
-
-
-def test_a_killed_import_changes_nothing(own_store: Path, tmp_path: Path) -> None:
-    path = tmp_path / "q.csv"
-    path.write_text(rows(20_000))
-    before = own_store.read_bytes()
-    with subprocess.Popen([sys.executable, "-c", PEAK, path, own_store]) as running:
-        while running.poll() is None and not drafts(own_store):
-            pass
-        running.kill()
-    assert own_store.read_bytes() == before
-    assert all(re.search(r"-\w{8}$", left.name) for left in drafts(own_store))  # swept next time
