@@ -19,6 +19,7 @@ from advisor.planning.solver.money.cents import (
 )
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import (
+    Allocation,
     Experiment,
     Machine,
     PlanningProblem,
@@ -500,4 +501,66 @@ def crowded_problem(seed: int) -> PlanningProblem:
         machines=(make_machine("buy", "1000", days),),
         objective=random.choice(["cheapest", "most-runs"]),
         budget_cents=random.choice([None, 2000_00, 3000_00]),
+    )
+
+
+def part_of(whole: Machine, gpus: int, days: dict[str, float]) -> Machine:
+    """Some of the GPUs of a machine, on which runs take so many days."""
+    return replace(
+        whole,
+        machine_id=f"{whole.machine_id}:part:{gpus}",
+        gpu_count=gpus,
+        times={model: make_time(d) for model, d in days.items()},
+        lines=(),
+        owned=0,
+        part_of=whole.machine_id,
+        whole_gpus=whole.gpu_count,
+    )
+
+
+def own_windows(runs: int, *, allocation: bool) -> PlanningProblem:
+    """Single runs over three years, each with a window of its own."""
+    random = Random(1)
+    days = {"a": 30.0, "b": 45.0, "c": 70.0}
+    experiments = []
+    for n in range(runs):
+        length = random.randrange(120, 600)
+        low = random.randrange(0, 1095 - length)
+        experiments.append(make_experiment(f"e{n}", random.choice("abc"), 1, low, low + length))
+    whole = make_machine("m", "20000", {model: each / 3 for model, each in days.items()})
+    rent = make_rental("r", "6", {model: each / 3 for model, each in days.items()})
+    granted = replace(
+        make_rental("g", "0", {model: each / 3 for model, each in days.items()}),
+        allocation="campus",
+        in_base=False,
+    )
+    hours = Allocation(allocation_id="campus", name="campus", gpu_hours_a_year=Decimal(2000))
+    return make_problem(
+        year_days=(0, 365, 730, 1095),
+        experiments=tuple(experiments),
+        machines=(whole, part_of(whole, 1, days)),
+        rentals=(rent, granted) if allocation else (rent,),
+        allocations=(hours,) if allocation else (),
+        max_machines=1 if allocation else None,
+        rules=Rules(slack=Decimal("0.15"), lead_days=30),
+    )
+
+
+def quarters(kinds: int) -> PlanningProblem:
+    """Runs with windows of their own over three years; machines that are written off, of which
+    each is a little faster and dearer than the one before, to be ordered in every quarter."""
+    problem = own_windows(40, allocation=False)
+    days = {"a": 10.0, "b": 15.0, "c": 23.3}
+    return replace(
+        problem,
+        machines=tuple(
+            make_machine(
+                f"m{n}",
+                str(round(20_000 * 1.08**n)),
+                {model: each / 1.07**n for model, each in days.items()},
+            )
+            for n in range(kinds)
+        ),
+        order_days=tuple(round(91.25 * quarter) for quarter in range(12)),
+        rules=Rules(slack=Decimal("0.15"), lead_days=30, life_months=60, grant_months=36),
     )

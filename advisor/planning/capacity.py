@@ -13,11 +13,10 @@ from advisor.planning.grant.grant_file import GrantExperiment
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.problem_of_grant import Loaded, load
 from advisor.planning.grant.toml_reader import Line
-from advisor.planning.solver.named_plan import at_named_prices
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import PlanningProblem
 from advisor.planning.solver.search_clock import NoPlan, OutOfTime, Progress, clock_of
-from advisor.planning.solver.solve import solve
+from advisor.planning.solver.solve import at_named_prices, solve
 from advisor.ranking.snapshot import Snapshot
 from advisor.ranking.times import Model
 from advisor.store import Reader

@@ -20,11 +20,10 @@ from advisor.planning.sensitivity.changes import vary
 from advisor.planning.sensitivity.explain import Explanation, explain
 from advisor.planning.sensitivity.infeasible import first_run, relax
 from advisor.planning.sensitivity.solved_amounts import Finding
-from advisor.planning.solver.named_plan import at_named_prices
 from advisor.planning.solver.plan import Plan, gap_between
 from advisor.planning.solver.problem import OBJECTIVES, PlanningProblem
 from advisor.planning.solver.search_clock import Clock, NoPlan, OutOfTime, Progress, clock_of
-from advisor.planning.solver.solve import DEFAULT_SECONDS, is_feasible, solve
+from advisor.planning.solver.solve import DEFAULT_SECONDS, at_named_prices, is_feasible, solve
 from advisor.planning.solver_process import Search
 from advisor.planning.within_award import asked_usd, searched, there, within_award
 from advisor.ranking.snapshot import take_snapshot

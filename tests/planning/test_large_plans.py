@@ -1,36 +1,32 @@
-"""Large grants: like experiments as one, rows that packing needs, and a gap that is stated."""
+"""Large grants: hundreds of runs, windows of their own, thousands of machines."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from decimal import Decimal
 from itertools import product
 from math import floor
-from typing import Any
 
 import pytest
-import scipy.optimize
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from advisor.planning.solver import counted_spans, large, schedule
-from advisor.planning.solver.alike import alike
-from advisor.planning.solver.filling import dealing
-from advisor.planning.solver.large import Learnt, large_plan, strengthened
+from advisor.planning.solver import counted_spans, one_by_one, schedule
+from advisor.planning.solver.assemble import with_rest_rented
+from advisor.planning.solver.experiments import merge_alike, widened
 from advisor.planning.solver.milp import Program
-from advisor.planning.solver.one_by_one import dealt_one_by_one
 from advisor.planning.solver.packing_rows import broken_rows, whole_sets
 from advisor.planning.solver.problem import PlanningProblem
-from advisor.planning.solver.relaxation import Relaxation
-from advisor.planning.solver.rest_rented import with_rest_rented
 from advisor.planning.solver.search_clock import NoPlan, Progress, clock_of
 from advisor.planning.solver.solve import solve
+from tests.planning.test_plan_solve import check_placement
 from tests.plans_for_tests import (
     every_random_problem,
     make_experiment,
     make_machine,
     make_problem,
     make_rental,
-    random_problem,
+    own_windows,
 )
 
 
@@ -46,39 +42,21 @@ def test_the_sets_of_runs_on_one_machine_are_all_that_fit(sizes: list[float]) ->
             assert any(all(a <= b for a, b in zip(tried, one, strict=True)) for one in kept)
 
 
-def test_no_relaxation_is_given_more_time_than_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    given: list[float] = []
-
-    linprog = scipy.optimize.linprog
-
-    def noted(*words: Any, **more: Any) -> Any:
-        if len(words[0]) == len(program.cost):  # not the small ones, of rows to learn
-            given.append(more["options"]["time_limit"])
-        return linprog(*words, **more)
-
-    monkeypatch.setattr(scipy.optimize, "linprog", noted)
-    program, clock = Program(random_problem(5)), clock_of(5)
-    Relaxation(program, program.judged, clock).solve()
-    strengthened(program, program.judged, Learnt(), clock)
-    assert len(given) >= 2
-    assert max(given) <= 5
-
-
 def test_runs_need_whole_machines_where_few_fit_on_one() -> None:
-    learnt = Learnt()
     mixed = make_problem(
         year_days=(0, 365),
         experiments=(make_experiment("e", "a", 4, 0, 365), make_experiment("f", "b", 4, 0, 365)),
         machines=(make_machine("m", "1000", {"a": 146.0, "b": 110.0}),),
     )
     program = Program(mixed)
-    weak = Relaxation(program, program.judged, clock_of(20)).solve()
-    strong = strengthened(program, program.judged, learnt, clock_of(20)).solve()
+    weak = program.solve(program.judged, 60, whole=())
     # One machine does two runs in a year, or three of the short ones: 2.8 machines by days.
     assert weak.x[program.count["m", 0]] == pytest.approx(1024 / 365)
+    strong = weak
+    while rows := list(broken_rows(program.rooms, strong.x)):
+        program.learn(rows)
+        strong = program.solve(program.judged, 60, whole=())
     assert strong.x[program.count["m", 0]] == pytest.approx(4 / 2 + 4 / 3)
-    assert learnt.rows
-    assert not list(broken_rows(program.rooms, strong.x))
 
 
 def test_like_experiments_are_planned_as_one_and_told_apart() -> None:
@@ -86,8 +64,7 @@ def test_like_experiments_are_planned_as_one_and_told_apart() -> None:
     other = make_experiment("f", "a", 1, 0, 300)
     machine = make_machine("m", "1000", {"a": 60.0})
     problem = make_problem(year_days=(0, 365), experiments=(*every, other), machines=(machine,))
-    few = alike(problem)
-    assert few is not None
+    few = merge_alike(problem)
     assert [e.runs for e in few.problem.experiments] == [6, 1]
     plan = solve(problem)
     done = {e.experiment_id: 0 for e in problem.experiments}
@@ -145,31 +122,58 @@ def test_three_hundred_runs_of_a_few_models_have_a_small_gap() -> None:
     assert any(said.plan is not None for said in heard)
 
 
-def test_dealing_to_machines_one_by_one_packs() -> None:
-    days = {"a": 100.0, "b": 70.0}
+@pytest.mark.parametrize("allocation", [False, True])
+def test_runs_with_windows_of_their_own_have_a_plan_near_a_bound(allocation: bool) -> None:
+    problem = own_windows(80, allocation=allocation)
+    plan = solve(problem, clock=clock_of(300))
+    check_placement(problem, plan)
+    assert plan.proven or (plan.gap is not None and plan.gap <= 0.05)
+    if allocation:
+        year_hours: dict[int, Decimal] = {}
+        for placed in plan.placed:
+            if placed.machine_id == "g":
+                length = Decimal(placed.pieces[0][1] - placed.pieces[0][0])
+                hours = year_hours.get(placed.order, Decimal(0))
+                year_hours[placed.order] = hours + length * 24 * problem.rentals[1].gpu_count
+        assert year_hours and float(max(year_hours.values())) <= 2000 + 1e-6
+
+
+def test_wider_windows_cost_no_more() -> None:
+    for number, random_one in enumerate(every_random_problem(24)):
+        slack = Decimal("0.15") if number % 2 else Decimal(0)
+        problem = replace(
+            random_one,
+            objective="cheapest",
+            year_budget_cents=None,
+            rules=replace(random_one.rules, slack=slack),
+        )
+        try:
+            cost = solve(problem, settle=False).judged_cents
+        except NoPlan:
+            continue
+        wide = widened(problem, 1)
+        assert all(e.release_day <= 100 for e in wide.experiments)
+        assert solve(wide, settle=False).judged_cents <= cost
+
+
+def test_thousands_of_owned_machines_are_no_obstacle() -> None:
     problem = make_problem(
-        year_days=(0, 365, 730),
-        experiments=(
-            make_experiment("e", "a", 4, 0, 365),
-            make_experiment("f", "b", 8, 0, 730),
-            make_experiment("g", "a", 3, 200, 730),
-        ),
-        machines=(make_machine("m", "3000", days),),
-        rentals=(make_rental("r", "5", days),),
+        year_days=(0, 365),
+        experiments=(make_experiment("e", "a", 5000, 0, 365),),
+        machines=(make_machine("own", None, {"a": 80.0}, owned=4000),),
     )
-    program = Program(problem)
-    counts = [0.0] * len(program.cost)
-    counts[program.count["m", 0]] = 2.0
-    found = dealt_one_by_one(program, program.judged, counts, clock_of(20))
-    assert found is not None
-    cost, plan = found
-    assert [p.count for p in plan.purchases] == [2]
-    assert plan.runs == 15
-    assert round(cost * 100) == plan.judged_cents
-    best, bound = large_plan(program, program.judged, clock_of(20), Learnt())
-    assert best is not None and bound is not None
-    assert bound <= best[0] + 1e-6
-    assert best[0] <= cost + 1e-6
+    plan = solve(problem, clock=clock_of(300))
+    assert plan.proven
+    assert plan.cost_cents == 0
+    assert len(plan.placed) == 5000
+
+
+def test_a_bound_that_is_no_money_is_not_told_as_money() -> None:
+    problem = replace(own_windows(24, allocation=False), objective="most-runs")
+    heard: list[Progress] = []
+    plan = solve(replace(problem, budget_cents=15_000_00), clock=clock_of(300, hear=heard.append))
+    assert 0 < plan.runs < 24
+    assert heard and all(said.bound_usd is None for said in heard)
 
 
 def test_with_few_of_the_intervals_the_best_plan_is_the_same(
@@ -221,53 +225,8 @@ def test_a_packing_that_was_not_decided_proves_nothing(monkeypatch: pytest.Monke
     assert solve(problem).cost_cents == 2 * 1000_00
     monkeypatch.setattr(schedule, "MOST_NUMBERS", 0)
     plan = solve(problem, settle=False)
+    assert plan.proven and plan.cost_cents == 2 * 1000_00, "each machine by itself"
+    monkeypatch.setattr(one_by_one, "MOST_COLUMNS", 0)
+    plan = solve(problem, settle=False)
     assert not plan.proven
     assert plan.cost_cents == 3 * 1000_00
-
-
-def test_machines_of_which_the_relaxation_has_a_part_alone_are_bought_too(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """The money of the second year rents seven runs of ten, and a third of a machine does three."""
-    days = {"a": 30.0}
-    problem = make_problem(
-        year_days=(0, 365, 730),
-        experiments=(make_experiment("e", "a", 10, 365, 730),),
-        machines=(make_machine("m", "3800", days),),
-        rentals=(make_rental("r", "0.5", days),),
-        year_budget_cents=(4_000_00, 2_500_00),
-        carry_over=False,
-        paid_early=True,
-    )
-    program = Program(problem)
-    monkeypatch.setattr(large, "ROUNDS", 0)
-    best, _ = large_plan(program, program.judged, clock_of(20), Learnt())
-    assert best is not None
-    assert [p.count for p in best[1].purchases] == [1]
-
-
-def test_a_deal_that_lacks_money_says_how_much() -> None:
-    """It is dealt on: it may be found cheaper."""
-    days = {"a": 150.0}
-    problem = make_problem(
-        year_days=(0, 365),
-        experiments=(make_experiment("e", "a", 3, 0, 365),),
-        machines=(make_machine("m", "1000", days),),
-        rentals=(make_rental("r", "1", days),),
-        budget_cents=10_000_00,
-    )
-    costs = []
-    for budget in (10_000_00, 4_000_00):
-        program = Program(replace(problem, budget_cents=budget))
-        x = [0.0] * len(program.cost)
-        x[program.count["m", 0]] = 1.0
-        deal = dealing(program, program.judged, x)
-        assert deal is not None
-        deal.refill(clock_of(5), 10)
-        found = deal.plan()
-        assert found is not None
-        cost, plan = found
-        assert (plan is not None) is (budget == 10_000_00)
-        costs.append(cost)
-    # Two runs on the machine, one rented for 150 days.
-    assert costs == pytest.approx([4_600, 4_600 + 600])

@@ -18,10 +18,9 @@ from advisor.planning.plan_grant import grant_at, plan_loaded
 from advisor.planning.planned import Planned
 from advisor.planning.solver.groups import undominated
 from advisor.planning.solver.named_first import behind_named, is_summed
-from advisor.planning.solver.named_plan import at_named_prices
 from advisor.planning.solver.problem import Allocation
 from advisor.planning.solver.search_clock import clock_of
-from advisor.planning.solver.solve import solve
+from advisor.planning.solver.solve import at_named_prices, solve
 from advisor.ranking.named_prices import ABOUT
 from advisor.ranking.question import CandidatesKey, Question
 from advisor.ranking.rank import rank

@@ -49,23 +49,10 @@ from tests.plans_for_tests import (
     make_machine,
     make_problem,
     make_rental,
-    make_time,
+    part_of,
 )
 
 TODAY = date(2026, 11, 21)
-
-
-def part(whole: Machine, count: int, days: dict[str, float]) -> Machine:
-    return replace(
-        whole,
-        machine_id=f"{whole.machine_id}:part:{count}",
-        gpu_count=count,
-        times={model: make_time(d) for model, d in days.items()},
-        lines=(),
-        owned=0,
-        part_of=whole.machine_id,
-        whole_gpus=whole.gpu_count,
-    )
 
 
 # Runs that share a machine, or take two
@@ -117,9 +104,9 @@ def test_no_way_of_dividing_machines_is_better(seed: int) -> None:
         "buy", "1000", {"a": random.uniform(20, 60), "b": random.uniform(20, 60)}, gpu_count=2
     )
     halves = {m: t.days * random.uniform(1.2, 1.9) for m, t in whole.times.items()}
-    machines = [whole, part(whole, 1, halves)]
+    machines = [whole, part_of(whole, 1, halves)]
     if seed % 3 == 0:
-        machines.append(part(whole, 4, {m: t.days * 0.6 for m, t in whole.times.items()}))
+        machines.append(part_of(whole, 4, {m: t.days * 0.6 for m, t in whole.times.items()}))
     problem = make_problem(
         experiments=(
             make_experiment("e", "a", random.randint(1, 2), 0, random.choice([60, 100])),
@@ -147,8 +134,8 @@ def test_a_part_draws_its_share() -> None:
     whole = make_machine("buy", "1000", {"a": 10.0}, gpu_count=4)
     rules = Rules(usd_per_kwh=Decimal(1))
     assert run_cents(whole, "a", rules) == 240_00
-    assert run_cents(part(whole, 1, {"a": 10.0}), "a", rules) == 60_00
-    assert run_cents(part(whole, 8, {"a": 10.0}), "a", rules) == 480_00
+    assert run_cents(part_of(whole, 1, {"a": 10.0}), "a", rules) == 60_00
+    assert run_cents(part_of(whole, 8, {"a": 10.0}), "a", rules) == 480_00
 
 
 def test_an_owned_machine_of_three_is_used_in_part(store_path: Path, tmp_path: Path) -> None:

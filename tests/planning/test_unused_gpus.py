@@ -10,8 +10,7 @@ import pytest
 from advisor.planning.solver.problem import PlanningProblem, Rules
 from advisor.planning.solver.solve import solve
 from advisor.planning.unused_gpus import unused_gpus, unused_line
-from tests.planning.test_plan_terms import part
-from tests.plans_for_tests import make_experiment, make_machine, make_problem, make_rental
+from tests.plans_for_tests import make_experiment, make_machine, make_problem, make_rental, part_of
 
 LAB = replace(
     make_machine("owned:1:a6000:3", None, {}, gpu_count=3), label="3 × A6000 (owned)", owned=1
@@ -23,7 +22,7 @@ def lab(**runs_of: int) -> PlanningProblem:
     return make_problem(
         year_days=(0, 365),
         experiments=tuple(make_experiment(m, m, runs, 0, 365) for m, runs in runs_of.items()),
-        machines=(LAB, part(LAB, 2, {"a": 100.0})),
+        machines=(LAB, part_of(LAB, 2, {"a": 100.0})),
         rentals=(make_rental("r", "2", {"a": 30.0, "b": 30.0}),),
     )
 

@@ -18,7 +18,6 @@ from advisor.planning.solver.milp import Program
 from advisor.planning.solver.money.cents import within_budgets
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import PlanningProblem, Rental
-from advisor.planning.solver.relaxation import Relaxation
 from advisor.planning.solver.search_clock import Clock, NoPlan, OutOfTime, clock_of
 from advisor.planning.solver.solve import solve
 
@@ -261,7 +260,7 @@ def _other_gpus(trials: Trials, chosen: set[str]) -> list[tuple[str, Change]]:
 
     def bound(gpu_id: str) -> float | None:
         program = Program(vary(problem, {"require_gpu": gpu_id}))
-        answer = Relaxation(program, program.judged, trials.clock).solve()
+        answer = program.solve(program.judged, trials.clock.left, whole=())
         return None if answer.x is None else float(answer.fun)
 
     bounds = zip(names, trials.each(bound, list(names), "bounds of other GPUs"), strict=True)

@@ -20,7 +20,15 @@ from advisor.planning.solver.money.cents import (
 from advisor.planning.solver.plan import Placed, Plan, Purchase, Rented, Work
 from advisor.planning.solver.problem import EPSILON, PlanningProblem
 from advisor.planning.solver.rented import instances_at_once, rented_ways
-from advisor.planning.solver.schedule import Bundle, Job, Pieces, Undecided, pack, schedule
+from advisor.planning.solver.schedule import (
+    Bundle,
+    Job,
+    Pieces,
+    Undecided,
+    most_filled,
+    pack,
+    schedule,
+)
 
 Values = Sequence[float]
 """Of the program's columns: whole ones where they count things."""
@@ -34,6 +42,14 @@ class Placing:
     failed: list[Cut] = field(default_factory=list)
     over_year: bool = False
     """The machines suffice, and no way was found to keep to the money of every year."""
+
+
+def values_of(program: Program, x: Sequence[float]) -> list[float]:
+    """A solver's numbers, whole where they count things."""
+    return [
+        float(round(value)) if whole else float(value)
+        for value, whole in zip(x, program.whole, strict=True)
+    ]
 
 
 def place(program: Program, counts: Values) -> Placing:
@@ -325,3 +341,31 @@ def _risk_cents(problem: PlanningProblem, rented: Sequence[Rented]) -> int:
         for way in rented_ways(problem)
     }
     return sum(r.runs * risk.get((r.experiment_id, r.rental_id, r.year), 0) for r in rented)
+
+
+def with_rest_rented(program: Program, counts: Values) -> list[float] | None:
+    """The columns with every run where it finds a place: those of each group first, what is left
+    on the cheapest rent. None where some run cannot be rented, or years have their own money."""
+    if program.days:
+        return None
+    found = list(counts)
+    ends = ends_of_owned(program, counts)
+    rents: dict[str, list[int]] = {}
+    for key in sorted(program.rent, key=lambda key: program.judged[program.rent[key]]):
+        if program.ways[key].rental.allocation is None:
+            rents.setdefault(key[0], []).append(program.rent[key])
+    for group in program.groups:
+        column = program.wholes.get(group.key, program.count.get(group.key))
+        if column is None:
+            continue
+        end = ends.get(group.machine.machine_id)
+        runs = runs_of(program, group, counts, Counter(), end, by_year=False)
+        for run in most_filled(runs, round(counts[column])):
+            experiment = run[0].experiment_id
+            room = (c for c in rents.get(experiment, ()) if found[c] + 1 <= program.upper[c])
+            rented = next(room, None)
+            if rented is None:
+                return None
+            found[program.work[experiment, *group.key]] -= 1
+            found[rented] += 1
+    return None if place(program, found).failed else found

@@ -32,6 +32,8 @@ from advisor.planning.solver.packing_rows import PackingRow, Room
 from advisor.planning.solver.problem import EPSILON, Experiment, PlanningProblem
 from advisor.planning.solver.rented import Way, rented_ways
 
+TOLERANCE = 1e-4
+"""Of a row, in dollars or days."""
 FIRST_DAYS = 1.0
 """A rented run takes so many days at least of the year whose rate it is charged at."""
 
@@ -54,8 +56,6 @@ class Program(IntegerProgram):
     def __init__(
         self,
         problem: PlanningProblem,
-        cuts: Sequence[Cut] = (),
-        learnt: Sequence[PackingRow] = (),
     ) -> None:
         super().__init__()
         self.problem = problem
@@ -101,9 +101,6 @@ class Program(IntegerProgram):
             self.skip[e.experiment_id] = column
             self.rows.append(({**done[e.experiment_id], column: 1.0}, e.runs, e.runs))
         self._add_limits()
-        for cut in cuts:
-            self._add_cut(cut)
-        self.learn(learnt)
 
     def learn(self, rows: Sequence[PackingRow]) -> None:
         """Add rows that were learnt from a solution of this program or one of a like problem."""
@@ -121,6 +118,18 @@ class Program(IntegerProgram):
                 self.inner.add(len(self.rows))
             self.rows.append(({**weights, number: -1.0}, -inf, 0.0))
         self.changed()
+
+    def learn_cuts(self, cuts: Sequence[Cut]) -> None:
+        """Add what failed packings say."""
+        for cut in cuts:
+            self._add_cut(cut)
+        self.changed()
+
+    def keeps_rows(self, counts: Sequence[float]) -> bool:
+        """Whether numbers of the columns keep every row."""
+        matrix, low, high = self.constraints()
+        sums = matrix @ counts
+        return bool((sums >= low - TOLERANCE).all() and (sums <= high + TOLERANCE).all())
 
     def _spend(self, column: int, year: int) -> None:
         if self.cost[column]:

@@ -1,32 +1,32 @@
-"""Runs dealt to machines one by one, where their number is settled: then every machine's time is
-counted exactly, and what is found also packs."""
+"""Runs planned again for machines whose number is settled, each machine by itself.
+
+For one machine the program counts its time exactly: what it finds packs, and keeps to the money of
+each year.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, combinations
 
-from advisor.planning.solver.assemble import place, plan_of, purchases_of
-from advisor.planning.solver.first_plans import Found, dot, values_of
+from advisor.planning.solver.assemble import place, plan_of, purchases_of, values_of
 from advisor.planning.solver.groups import Group
 from advisor.planning.solver.milp import Program
 from advisor.planning.solver.money.cents import bought_cents_by_year
-from advisor.planning.solver.plan import Placed
+from advisor.planning.solver.plan import Placed, Plan
 from advisor.planning.solver.problem import Machine, PlanningProblem
 from advisor.planning.solver.search_clock import Clock
 from price_catalog.power import PowerFigures
 
-MOST_COLUMNS = 6000
+MOST_COLUMNS = 3000
 GAP = 0.001
-FEW_SECONDS = 3.0
-LESS = 0.005
-"""Dollars."""
+SHARE = 0.3
+"""Of the time that is left."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unit:
+class _Unit:
     """One machine, or one part of one."""
 
     machine: Machine
@@ -34,38 +34,22 @@ class Unit:
     number: int
 
 
-Deal = Callable[[Program, Sequence[float], Sequence[Unit]], list[float] | None]
-"""What the columns are of a program that has each machine as its own, or None."""
-
-
-def dealt_one_by_one(
+def on_each_machine(
     program: Program, costs: Sequence[float], counts: Sequence[float], clock: Clock
-) -> Found | None:
-    """The best plan with the machines (and their parts) of these counts."""
-
-    def deal(every: Program, goal: Sequence[float], units: Sequence[Unit]) -> list[float] | None:
-        if len(every.cost) > MOST_COLUMNS:
-            return None
-        return _in_turn(every, goal, [unit.machine.machine_id for unit in units], clock)
-
-    return None if clock.left <= 0 else on_each(program, costs, counts, deal)
-
-
-def on_each(
-    program: Program, costs: Sequence[float], counts: Sequence[float], deal: Deal
-) -> Found | None:
-    """The plan with the machines (and their parts) of these counts, whose runs are dealt to each
-    of them."""
+) -> tuple[list[float], Plan] | None:
+    """The best plan with the machines (and their parts) of these counts; None where there is none,
+    it is not found in time, or its program is too large."""
     units = _units(program, counts)
-    if units is None:
+    if units is None or len(units) * len(program.problem.experiments) > MOST_COLUMNS:
         return None
     every = Program(_with(program, counts, units))
     by_id = {unit.machine.machine_id: unit for unit in units}
     same = _same_columns(every, program, by_id)
     goal = [costs[same[column]] if column in same else 0.0 for column in range(len(every.cost))]
-    found = deal(every, goal, units)
-    if found is None:
+    answer = every.solve(goal, clock.left * SHARE, gap=GAP)
+    if answer.x is None:
         return None
+    found = values_of(every, answer.x)
     placing = place(every, found)
     if placing.failed or placing.over_year:
         return None
@@ -75,44 +59,12 @@ def on_each(
     for column, its in same.items():
         whole[its] += found[column]
     placed = _numbered([_back(each, by_id) for each in placing.placed])
-    return dot(costs, whole), plan_of(program, whole, placed)
+    return whole, plan_of(program, whole, placed)
 
 
-def _in_turn(
-    program: Program, goal: Sequence[float], machines: Sequence[str], clock: Clock
-) -> list[float] | None:
-    """Whole runs for one machine after the other (relax and fix): those that still wait may take
-    parts of runs, so that each leaves the others what they do best."""
-    fixed: dict[int, float] = {}
-    for number, name in enumerate(machines):
-        own = [column for (_, machine, _), column in program.work.items() if machine == name]
-        left = clock.left / (len(machines) - number + 1)
-        answer = program.solve(goal, left, gap=GAP, whole=own, fixed=fixed)
-        if answer.x is None:
-            return None
-        fixed |= {column: float(round(answer.x[column])) for column in own}
-    answer = program.solve(goal, clock.left, gap=GAP, fixed=fixed)
-    if answer.x is None:
-        return None
-    found, cost = values_of(program, answer.x), float(answer.fun)
-    # Two machines at a time, then three, deal anew between themselves.
-    for few in chain(combinations(machines, 2), combinations(machines, 3)):
-        if clock.left <= 0:
-            break
-        kept = {
-            column: found[column]
-            for (_, machine, _), column in program.work.items()
-            if machine not in few
-        }
-        answer = program.solve(goal, min(clock.left, FEW_SECONDS), gap=GAP, fixed=kept)
-        if answer.x is not None and float(answer.fun) < cost - LESS:
-            found, cost = values_of(program, answer.x), float(answer.fun)
-    return found
-
-
-def _units(program: Program, counts: Sequence[float]) -> list[Unit] | None:
+def _units(program: Program, counts: Sequence[float]) -> list[_Unit] | None:
     """Each machine that runs may go on; None where one ends when it becomes another."""
-    units: list[Unit] = []
+    units: list[_Unit] = []
     for group in program.groups:
         machine = group.machine
         column = program.wholes.get(group.key, program.count.get(group.key))
@@ -133,11 +85,11 @@ def _units(program: Program, counts: Sequence[float]) -> list[Unit] | None:
                 if watts is None
                 else PowerFigures(gpu_w=None, gpu_count=1, stated_w=watts),
             )
-            units.append(Unit(machine=unit, group=group, number=number))
+            units.append(_Unit(machine=unit, group=group, number=number))
     return units
 
 
-def _with(program: Program, counts: Sequence[float], units: Sequence[Unit]) -> PlanningProblem:
+def _with(program: Program, counts: Sequence[float], units: Sequence[_Unit]) -> PlanningProblem:
     """The problem with these machines as if the lab had them, and the money that is left."""
     problem = program.problem
     paid = bought_cents_by_year(problem, purchases_of(program, counts))
@@ -154,7 +106,7 @@ def _with(program: Program, counts: Sequence[float], units: Sequence[Unit]) -> P
     )
 
 
-def _same_columns(every: Program, program: Program, units: dict[str, Unit]) -> dict[int, int]:
+def _same_columns(every: Program, program: Program, units: dict[str, _Unit]) -> dict[int, int]:
     found: dict[int, int] = {}
     for (experiment, machine_id, _), column in every.work.items():
         found[column] = program.work[experiment, *units[machine_id].group.key]
@@ -165,7 +117,7 @@ def _same_columns(every: Program, program: Program, units: dict[str, Unit]) -> d
     return found
 
 
-def _back(placed: Placed, units: dict[str, Unit]) -> Placed:
+def _back(placed: Placed, units: dict[str, _Unit]) -> Placed:
     unit = units.get(placed.machine_id)
     if unit is None:
         return placed

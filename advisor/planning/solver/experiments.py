@@ -1,11 +1,13 @@
-"""Experiments that a solver cannot tell apart, as one: the same model, window and value.
+"""Experiments merged into fewer: those that a solver cannot tell apart, and those whose windows
+become the same when they are widened, which gives a lower bound.
 
-Three hundred runs of a few models are mostly such. Planned as one experiment each, which of them
+Three hundred runs of a few models are mostly alike. Planned as one experiment each, which of them
 goes where would be tried in every order.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,15 +17,15 @@ from advisor.planning.solver.problem import Experiment, PlanningProblem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Alike:
-    """A problem whose experiments differ, and whom each of them stands for."""
+class Merged:
+    """A problem whose experiments all differ, and which experiments each of them replaces."""
 
     problem: PlanningProblem
     members: Mapping[str, Sequence[Experiment]]
-    """By the experiment that stands for them, which is the first of them."""
+    """By the first of them, which replaces all."""
 
     def joined(self, plan: Plan) -> Plan:
-        """A plan for all the experiments as one for those that stand for them."""
+        """A plan for the original experiments, as a plan for the merged ones."""
         first = {e.experiment_id: name for name, every in self.members.items() for e in every}
         numbers: Counter[str] = Counter()
         placed = []
@@ -37,7 +39,8 @@ class Alike:
         return _with(plan, placed, dict(left_out))
 
     def told_apart(self, plan: Plan) -> Plan:
-        """A plan for those that stand for others as one for all; the first asked run first."""
+        """A plan for the merged experiments, as one for the original ones; the first asked for run
+        first."""
         placed: list[Placed] = []
         left_out: dict[str, int] = {}
         for name, every in self.members.items():
@@ -58,7 +61,7 @@ class Alike:
 
 
 def _with(plan: Plan, placed: Sequence[Placed], left_out: Mapping[str, int]) -> Plan:
-    """The plan with its runs counted anew by where they are."""
+    """The plan with these runs, counted again by where they are."""
     runs = Counter((p.experiment_id, p.machine_id, p.order) for p in placed)
     rented = {(r.rental_id, r.year) for r in plan.rented}
     bought = {(w.machine_id, w.order) for w in plan.work}
@@ -79,15 +82,42 @@ def _with(plan: Plan, placed: Sequence[Placed], left_out: Mapping[str, int]) -> 
     )
 
 
-def alike(problem: PlanningProblem) -> Alike | None:
-    """The problem with like experiments as one; None where all differ."""
+def merge_alike(problem: PlanningProblem) -> Merged:
+    """The problem with experiments of the same model, window and value as one."""
     members: dict[tuple[str, int, int, int], list[Experiment]] = {}
     for e in problem.experiments:
         members.setdefault((e.model, e.release_day, problem.due(e), e.value), []).append(e)
-    if len(members) == len(problem.experiments):
-        return None
-    one = [replace(every[0], runs=sum(e.runs for e in every)) for every in members.values()]
-    return Alike(
-        problem=replace(problem, experiments=tuple(one)),
+    one = tuple(replace(every[0], runs=sum(e.runs for e in every)) for every in members.values())
+    return Merged(
+        problem=replace(problem, experiments=one),
         members={every[0].experiment_id: every for every in members.values()},
     )
+
+
+def widened(problem: PlanningProblem, moments: int) -> PlanningProblem:
+    """The problem with only so many different release days and due days: each window becomes at
+    least as wide as it is. No plan costs less than the best plan for this."""
+    starts = _some([e.release_day for e in problem.experiments], moments, last=False)
+    ends = _some([problem.due(e) for e in problem.experiments], moments, last=True)
+    # Where a rented run starts can count; days kept free before a deadline grow with its window.
+    by_year = problem.rules.rents_differ or bool(problem.allocations)
+
+    def wider(e: Experiment) -> Experiment:
+        due = problem.due(e)
+        start = starts[bisect_right(starts, e.release_day) - 1]
+        end = ends[bisect_left(ends, due)]
+        if by_year and start + problem.usable(end - start) < e.release_day + problem.usable(
+            due - e.release_day
+        ):
+            start = e.release_day
+        return replace(e, release_day=start, due_day=end)
+
+    wide = replace(problem, experiments=tuple(wider(e) for e in problem.experiments))
+    return merge_alike(wide).problem
+
+
+def _some(days: Sequence[int], number: int, *, last: bool) -> list[int]:
+    """So many of the days, evenly chosen; the last (or the first) is always among them."""
+    every = sorted(set(days), reverse=last)
+    step = max(len(every) / number, 1.0)
+    return sorted(every[int(n * step)] for n in range(min(number, len(every))))

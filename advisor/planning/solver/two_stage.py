@@ -1,0 +1,300 @@
+"""The best plan found so far, and the steps that look for a better one.
+
+A step solves an integer program and packs its runs on machines, day by day. Where they do not fit,
+rows are learnt from that and it is solved again. A large problem is planned in two stages: first
+how many machines of each kind, with windows widened until the program is small (which bounds every
+plan from below), then which runs go where on those machines. Kinds of machine that no better plan
+can buy are left out of what is solved last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from math import inf
+from typing import Any, Literal
+
+from advisor.planning.solver.assemble import place, plan_of, values_of, with_rest_rented
+from advisor.planning.solver.experiments import widened
+from advisor.planning.solver.groups import groups
+from advisor.planning.solver.known_counts import counts_of
+from advisor.planning.solver.milp import Program
+from advisor.planning.solver.money.cents import fixed_cents, whole_budget_cents
+from advisor.planning.solver.one_by_one import on_each_machine
+from advisor.planning.solver.packing_rows import broken_rows
+from advisor.planning.solver.plan import Plan
+from advisor.planning.solver.problem import PlanningProblem
+from advisor.planning.solver.relaxation import promising_groups
+from advisor.planning.solver.search_clock import Clock, NoPlan
+
+Goal = Literal["judged", "value", "value, then judged", "none"]
+"""What a search makes least: the dollars that plans are judged by, the value left out, the value
+left out and then those dollars, or nothing."""
+SOLVED, INFEASIBLE, FAILED = 0, 2, 4
+"""Statuses of scipy's milp."""
+LESS = 0.005
+"""Dollars: a better plan is better by half a cent at least."""
+LARGE = 3000
+"""Columns, about: a larger program is made smaller first."""
+MOST_COLUMNS = 8000
+"""With more of them nothing is found out in the time of a search."""
+MACHINES_GAP = 0.002
+RUNS_GAP = 0.002
+HALF = 0.5
+SPARE = (Decimal("0.01"), Decimal("0.03"), Decimal("0.07"), Decimal("0.12"))
+NEAR = 0.01
+"""A plan within this share of the bound is a good one."""
+FIRST_TIME = 0.15
+WIDE_TIME = 0.3
+FEW_TIME = 0.3
+YEARLY_TIME = 0.4
+"""Shares of the time that is left: for a plan that buys nothing, for how many machines there are,
+for which runs go on them, and where orders are on the first day of each year alone."""
+
+
+@dataclass(slots=True)
+class Search:
+    """What is known of a problem: the best plan, and a lower bound of all plans, both by a goal."""
+
+    problem: PlanningProblem
+    goal: Goal
+    clock: Clock
+    plan: Plan | None = None
+    cost: float = inf
+    bound: float = -inf
+    rounds: int = 0
+
+    def costs(self, program: Program) -> Sequence[float]:
+        """What each column counts by the goal."""
+        if self.goal == "judged":
+            return program.judged
+        costs = [0.0] * len(program.cost)
+        if self.goal.startswith("value"):
+            weight = 1.0
+            if self.goal == "value, then judged":
+                weight, costs = value_weight(self.problem) or 1.0, list(program.judged)
+            for e in program.problem.experiments:
+                costs[program.skip[e.experiment_id]] = weight * e.value
+        return costs
+
+    def take(self, program: Program, counts: Sequence[float], plan: Plan) -> None:
+        """Keep a plan that is better than the best so far."""
+        cost = sum(c * n for c, n in zip(self.costs(program), counts, strict=True))
+        if self.plan is None or cost < self.cost - LESS / 2:
+            self.plan, self.cost = plan, cost
+            self.tell("a cheaper plan")
+
+    def take_known(self, plans: Sequence[Plan]) -> None:
+        """Keep the best plan of similar problems that works for this one; of equals the first."""
+        for plan in plans:
+            keys = {(p.machine_id, p.order) for p in plan.purchases}
+            program = Program(bought_from(self.problem, keys))
+            counts = counts_of(program, plan)
+            if counts is not None:
+                placing = place(program, counts)
+                if not placing.failed and not placing.over_year:
+                    self.take(program, counts, plan_of(program, counts, placing.placed))
+
+    def tell(self, trying: str) -> None:
+        """Say how far it has come; only dollars are told as a bound."""
+        bound = None
+        if self.goal == "judged" and self.bound > -inf and self.plan is not None:
+            bound = self.bound + self.fixed_usd
+        self.clock.tell(trying, plan=self.plan, bound_usd=bound)
+
+    @property
+    def fixed_usd(self) -> float:
+        """What is paid whatever is bought, and is in no column."""
+        return sum(fixed_cents(self.problem)) / 100
+
+    def _ruled_out(self, answer: Any) -> None:
+        """Raise the bound by what a solver says of all plans that are better than the best one.
+        Raises NoPlan where there is none at all."""
+        least = inf if answer.status == INFEASIBLE else answer.mip_dual_bound
+        if least is not None:
+            self.bound = max(self.bound, min(float(least), self.cost))
+        if least == inf and self.plan is None:
+            raise NoPlan
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether no better plan is left."""
+        return self.plan is not None and (self.goal == "none" or self.bound >= self.cost - LESS / 2)
+
+    @property
+    def is_near(self) -> bool:
+        """Whether the plan is near its bound."""
+        return self.plan is not None and self.cost - self.bound <= NEAR * abs(self.cost)
+
+    def solve(
+        self, program: Program, clock: Clock, *, whole_problem: bool, gap: float = 0.0
+    ) -> None:
+        """Look for better plans of a program until none is left or the time is over. Raises
+        NoPlan where the program is of the whole problem and has none."""
+        while clock.left > 0 and not self.is_settled:
+            self.rounds += 1
+            below = None if self.plan is None else self.cost - LESS
+            costs = self.costs(program)
+            answer = program.solve(costs, clock.left, below=below, gap=gap)
+            if answer.status == FAILED:  # numerically
+                answer = program.solve(costs, clock.left, gap=gap, presolve=False)
+            if whole_problem:
+                self._ruled_out(answer)
+            if answer.x is None:
+                return
+            counts = values_of(program, answer.x)
+            placing = place(program, counts)
+            if not placing.failed and not placing.over_year:
+                self.take(program, counts, plan_of(program, counts, placing.placed))
+                if answer.status != SOLVED or gap:
+                    return
+                continue
+            self._mend(program, counts, clock)
+            rows = list(broken_rows(program.rooms, counts))
+            sure = [] if rows else [cut for cut in placing.failed if cut.sure]
+            if placing.over_year or not (rows or sure):  # nothing is learnt from it
+                return
+            program.learn(rows)
+            program.learn_cuts(sure)
+
+    def _mend(self, program: Program, counts: Sequence[float], clock: Clock) -> None:
+        """A plan with machines on which the runs do not fit as they were counted: those that find
+        no place are rented, or all are planned again for each machine by itself."""
+        rest = with_rest_rented(program, counts)
+        if rest is not None and program.keeps_rows(rest):
+            placing = place(program, rest)
+            if not placing.over_year:
+                self.take(program, rest, plan_of(program, rest, placing.placed))
+        found = on_each_machine(program, self.costs(program), counts, clock)
+        if found is not None:
+            self.take(program, *found)
+        problem = program.problem
+        if self.plan is None and problem.year_budget_cents is not None and not problem.paid_early:
+            self.solve(paid_early(problem), clock.within(clock.left * HALF), whole_problem=False)
+
+    def narrow(self) -> PlanningProblem:
+        """A good plan and a bound, in two stages; and the problem in which nothing can be bought
+        but what a better plan may buy. Raises NoPlan."""
+        problem = self.problem
+        self.tell("nothing bought")
+        self._with(problem, (), FIRST_TIME)
+        every = {g.key for g in groups(problem) if g.order >= 0 and g.machine.part_of is None}
+        first: dict[int, int] = {}
+        for order in sorted({order for _, order in every}):
+            first.setdefault(problem.year_of(problem.orders[order]), order)
+        yearly = frozenset(key for key in every if key[1] in first.values())
+        if len(yearly) < len(every):
+            # With fewer days to order on there is a good plan soon.
+            until = self.clock.within(self.clock.left * YEARLY_TIME)
+            self._narrow(replace(problem, buy_only=yearly), until, whole_problem=False)
+            bought = {p.machine_id for p in self.plan.purchases} if self.plan is not None else set()
+            self._with(problem, {key for key in every if key[0] in bought}, FEW_TIME)
+        return self._narrow(problem, self.clock, whole_problem=True)
+
+    def _narrow(
+        self, problem: PlanningProblem, clock: Clock, *, whole_problem: bool
+    ) -> PlanningProblem:
+        """The same, with windows that are widened less and less."""
+        moments, tried = 1, set[frozenset[tuple[str, int]]]()
+        while clock.left > 0 and not self.is_settled:
+            fewer = widened(problem, moments)
+            wide = Program(fewer)
+            if moments > 1 and len(wide.cost) > MOST_COLUMNS:
+                break
+            self.tell("how many machines of each kind")
+            x = self._machines(wide, clock, whole_problem=whole_problem)
+            if x is None:
+                break
+            keys = frozenset(k for k in set(wide.block.values()) if x[wide.count[k]] > HALF)
+            if keys not in tried:
+                tried.add(keys)
+                self.tell("which runs go on them")
+                self._with(problem, keys, FEW_TIME)
+            if self.is_settled or self.plan is None:
+                break
+            self.tell("which machines can be in a cheaper plan")
+            only = promising_groups(wide, self.costs(wide), self.cost, clock)
+            problem = replace(problem, buy_only=frozenset(only))
+            if len(fewer.experiments) == len(problem.experiments) or is_small(problem):
+                break
+            moments *= 2
+        return problem
+
+    def _machines(self, wide: Program, clock: Clock, *, whole_problem: bool) -> Any:
+        """How many machines a plan with wider windows has; None where that is not found in time."""
+        x, clock = None, clock.within(clock.left * WIDE_TIME)
+        for _ in range(2):
+            below = None if self.plan is None else self.cost - LESS
+            answer = wide.solve(
+                self.costs(wide), clock.left, below=below, gap=MACHINES_GAP, whole=wide.machines
+            )
+            if whole_problem:
+                self._ruled_out(answer)
+            if answer.x is None:
+                break
+            x = answer.x
+            rows = list(broken_rows(wide.rooms, x))
+            wide.learn(rows)
+            if not rows:
+                break
+        return x
+
+    def _with(
+        self, problem: PlanningProblem, keys: Collection[tuple[str, int]], share: float
+    ) -> None:
+        """Plans that buy from these groups alone, looked for in a share of the time."""
+        few, clock = bought_from(problem, keys), self.clock.within(self.clock.left * share)
+        if problem.year_budget_cents is not None:
+            early = clock.within(clock.left * HALF)
+            self.solve(paid_early(few), early, whole_problem=False, gap=RUNS_GAP)
+        self.solve(Program(few), clock, whole_problem=False, gap=RUNS_GAP)
+
+    def leave_days_free(self, problem: PlanningProblem) -> None:
+        """Where there is no plan yet: one with a little more of every machine's time kept free than
+        must be. Runs find a place on machines that are not full to the brim."""
+        for spare in SPARE:
+            if self.plan is not None or self.clock.left <= 0:
+                break
+            slack = 1 - (1 - problem.rules.slack) * (1 - spare)
+            loose = replace(problem, rules=replace(problem.rules, slack=slack))
+            clock = self.clock.within(self.clock.left * HALF)
+            self.solve(Program(loose), clock, whole_problem=False, gap=RUNS_GAP)
+
+
+def is_small(problem: PlanningProblem) -> bool:
+    """Whether its program can be solved as it is."""
+    return len(groups(problem)) * len(problem.experiments) <= LARGE
+
+
+def paid_early(problem: PlanningProblem) -> Program:
+    """The program in which each run is paid in the first year in which it may be: whatever its
+    days, it then keeps to the money of every year."""
+    return Program(replace(problem, paid_early=True))
+
+
+def bought_from(problem: PlanningProblem, keys: Collection[tuple[str, int]]) -> PlanningProblem:
+    """The problem in which nothing is bought but from these groups, and GPUs for owned machines."""
+    kinds = {machine_id for machine_id, _ in keys}
+    kinds |= {m.machine_id for m in problem.machines if m.owned or m.upgrade_of is not None}
+    more = {
+        (m.machine_id, order)
+        for m in problem.machines
+        if m.upgrade_of is not None
+        for order in range(len(problem.orders))
+        if problem.buy_only is None or (m.machine_id, order) in problem.buy_only
+    }
+    machines = tuple(m for m in problem.machines if (m.part_of or m.machine_id) in kinds)
+    return replace(problem, machines=machines, buy_only=frozenset({*keys, *more}))
+
+
+def value_weight(problem: PlanningProblem) -> float | None:
+    """Dollars above what any plan may cost, so that one run counts for more than all the money.
+
+    None where there is no such amount, or it is too large to compute with.
+    """
+    budget_cents = whole_budget_cents(problem)
+    if budget_cents is None or problem.rules.lifetime_years is not None:
+        return None
+    weight = budget_cents / 100 + 1
+    return weight if weight * sum(e.runs * e.value for e in problem.experiments) < 1e8 else None
