@@ -199,7 +199,7 @@ class AdvisorApp(Program):
     def action_add_quote(self) -> None:
         """A quote for the selected build, its fields filled in as far as they are known."""
         from advisor.answers.wording import item_names
-        from advisor.tui.prices.quote_dialogs import QuoteForm
+        from advisor.tui.prices.price_forms import QuoteForm
 
         snapshot, build = self.session.snapshot, self.session.selected_build
         if snapshot is None:
@@ -215,7 +215,7 @@ class AdvisorApp(Program):
 
     def action_add_owned(self) -> None:
         """A machine that the lab has already."""
-        from advisor.tui.prices.owned_dialog import OwnedForm
+        from advisor.tui.prices.price_forms import OwnedForm
 
         if self.session.snapshot is None:
             self.notify("The store is still being read.")
@@ -240,7 +240,7 @@ class AdvisorApp(Program):
 
     def action_keep_question(self) -> None:
         """Keep the question under a name."""
-        from advisor.tui.pages.questions import NameScreen, asked_words
+        from advisor.tui.pages.questions import NameForm, asked_words
 
         def named(name: str | None) -> None:
             if name:
@@ -248,7 +248,8 @@ class AdvisorApp(Program):
                 self.kept_things.name_it(self.inputs, sentence, name)
                 self.notify(f"Kept as {name}: h lists it.", markup=False)
 
-        self.push_screen(NameScreen(asked_words(self.inputs.question())), named)
+        suggested = asked_words(self.inputs.question())
+        self.push_screen(NameForm("Keep this question", {"name": suggested}), named)
 
     def action_own_model(self) -> None:
         """A model of one's own: from a config.json, a timm name or a size."""

@@ -16,9 +16,9 @@ from advisor.costs.owned import own_machine
 from advisor.store import Store
 from advisor.tui.pages.export_page import ExportScreen
 from advisor.tui.pages.text_pages import ConfirmScreen, RecordScreen
-from advisor.tui.prices.machine_dialog import MachineForm
+from advisor.tui.prices.import_quotes import ImportScreen
+from advisor.tui.prices.price_forms import MachineForm, QuoteForm
 from advisor.tui.prices.prices_screen import PricesScreen
-from advisor.tui.prices.quote_dialogs import ImportScreen, QuoteForm
 from advisor.tui.ranking.build_page import _price_lines
 from advisor.tui.widgets.filter_table import FilterTable
 from advisor.tui.widgets.lines import LinesView
@@ -100,7 +100,7 @@ async def test_a_form_opens_without_a_reproach_and_names_the_key_for_a_new_machi
         await go(pilot)
         await pilot.press("a")
         await settled(pilot)
-        assert said(pilot) == "What is asked, and by whom? Enter keeps it."
+        assert said(pilot) == "What is the price, and who asks it? Enter keeps it."
         await write(pilot, item="Lab server")
         assert said(pilot).startswith("⚠") and said(pilot).endswith("a new machine: Esc, then m")
         await pilot.press("escape", "m")

@@ -50,7 +50,6 @@ class Exportable:
 class ExportScreen(Dialog[None]):
     """Asks where to."""
 
-    CSS_PATH = "dialogs.tcss"
     WHERE = EXPORT
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(EXPORT)]
     AUTO_FOCUS = "Input"

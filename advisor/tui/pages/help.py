@@ -57,7 +57,6 @@ CHOOSING = "\n\n`→` `Enter` `Space` or a click takes the next value, `←` the
 class HelpScreen(Dialog[None]):
     """A page over the screen that it explains."""
 
-    CSS_PATH = "dialogs.tcss"
     WHERE = HELP
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(HELP)]
 

@@ -5,37 +5,23 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import on, work
-from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Grid, Vertical
 from textual.message import Message
-from textual.widgets import Input, Static
 
 from advisor.files import typed_path
 from advisor.parse import InputError, parse_count, parse_samples, parse_whole
-from advisor.tui.pages.bars import DialogKeys
-from advisor.tui.pages.screens import Dialog
+from advisor.tui.pages.form import Form, FormField, Judged
 from advisor.tui.program.actions import MODEL, bindings_of
-from advisor.tui.widgets.text_input import Field
 
 if TYPE_CHECKING:
     from advisor.prediction.model.own_model import OwnModel
     from advisor.prediction.model.targets import Target
     from bench_runner.recipes import Precision
 
-FIELDS = (
-    ("source", "Model", "a config.json or its folder, a timm name, or decoder"),
-    ("parameters", "Size", "only where the file does not say it: 1.1B"),
-    ("tokens", "Tokens", "of the whole run: 300B"),
-    ("name", "Name", "yours for it: my-llama"),
-    ("images", "Images", "of the whole run, in place of tokens: 1.28B"),
-    ("batch", "Batch", "samples an optimiser step: 512"),
-    ("sequence_length", "Sequence", "tokens a sample, where the file does not say it"),
-    ("precision", "Precision", "bf16 or fp16, where it is another than the file's"),
-)
 LABELS = {
     "--model": "Model",
     "--tokens": "Tokens",
@@ -48,13 +34,24 @@ LABELS = {
 """Of each flag of `advisor predict`: the field."""
 
 
-class ModelForm(Dialog["str | None"]):
+class ModelForm(Form):
     """Closes with the kept model's name."""
 
-    CSS_PATH = "dialogs.tcss"
     WHERE = MODEL
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(MODEL)]
     AUTO_FOCUS = "#source"
+    SIZE = "page small"
+    START = "Name a file, a timm model or a family."
+    FIELDS: ClassVar[Sequence[FormField]] = (
+        FormField("source", "Model", "a config.json or its folder, a timm name, or decoder"),
+        FormField("parameters", "Size", "only where the file does not say it: 1.1B"),
+        FormField("tokens", "Tokens", "of the whole run: 300B"),
+        FormField("name", "Name", "yours for it: my-llama"),
+        FormField("images", "Images", "of the whole run, in place of tokens: 1.28B"),
+        FormField("batch", "Batch", "samples an optimiser step: 512"),
+        FormField("sequence_length", "Sequence", "tokens a sample, where the file does not say it"),
+        FormField("precision", "Precision", "bf16 or fp16, where it is another than the file's"),
+    )
     HELP = """\
 ## A model of your own
 
@@ -74,42 +71,29 @@ estimate for every GPU, and asks about it.
 
     @dataclass
     class Kept(Message):
-        """The model is in the store, or why not."""
+        """The model is in the store."""
 
-        name: str | None
+        name: str
         words: str
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__("A model of your own")
         self._number = 0
         self._target: Target | None = None
+        self._words = "still reading …"
 
-    def compose(self) -> ComposeResult:
-        with Vertical(classes="page small") as box:
-            box.border_title = "A model of your own"
-            with Grid(id="form"):
-                for name, label, hint in FIELDS:
-                    yield Static(label, classes="label")
-                    yield Field(placeholder=hint, id=name, max_length=500)
-            yield Static("Name a file, a timm model or a family.", id="said", markup=False)
-            yield DialogKeys(MODEL)
-
-    def _text(self, name: str) -> str:
-        return self.query_one(f"#{name}", Input).value.strip()
-
-    @on(Input.Changed)
-    def _typed(self, event: Input.Changed) -> None:
-        event.stop()
+    def typed(self) -> None:
+        """Read what is named, in a thread."""
         self._number += 1
         self._target = None
-        if self._text("source"):
-            self._look(self._number, {name: self._text(name) for name, _, _ in FIELDS})
+        texts = self.texts
+        if texts["source"]:
+            self._look(self._number, texts)
         else:
-            self._say("Name a file, a timm model or a family.", wrong=False)
+            self.say(self.START)
 
     @work(thread=True, exclusive=True, group="look", exit_on_error=False)
     def _look(self, number: int, typed: dict[str, str]) -> None:
-        """Read what is named, in a thread, and post what it is."""
         from advisor.store import StoreError
 
         try:
@@ -123,21 +107,20 @@ estimate for every GPU, and asks about it.
     def _looked(self, event: Looked) -> None:
         if event.number == self._number:
             self._target = event.target
-            self._say(event.words, wrong=event.target is None)
+            self._words = event.words
+            self.say(event.words, wrong=event.target is None)
 
-    @on(Input.Submitted)
-    def action_keep(self) -> None:
-        """Keep it where it is understood and has a name."""
+    def judge(self, texts: dict[str, str]) -> Judged:
+        """What was understood is kept once it has a name."""
+        if not texts["source"]:
+            return Judged("no model is named: write a config.json, a timm name or a family")
         if self._target is None:
-            if not self._text("source"):
-                self._say("no model is named: write a config.json, a timm name or a family")
-            return  # what is wrong stands there already
-        if not self._text("name"):
-            self._say("it has no name yet: write one of your own, such as my-llama")
+            return Judged(self._words)
+        if not texts["name"]:
             self.query_one("#name").focus()
-            return
-        self._say("keeping it, and estimating it on every GPU …", wrong=False)
-        self._keep(self._target, self._text("name"))
+            return Judged("it has no name yet: write one of your own, such as my-llama")
+        self.say("keeping it, and estimating it on every GPU …")
+        return Judged("", partial(self._keep, self._target, texts["name"]))
 
     @work(thread=True, exclusive=True, group="write", exit_on_error=False)
     def _keep(self, target: Target, name: str) -> None:
@@ -149,23 +132,15 @@ estimate for every GPU, and asks about it.
             times = self.app.store_reader.patient_store().keep_model(own)
         except (InputError, StoreError, ValueError) as error:
             text = " ".join(str(error).split()).replace("--keep ", "the name ")
-            self.post_message(self.Kept(None, text.replace("--force", "another name")))
+            self.post_message(self.Done(text.replace("--force", "another name"), True))
         else:
             words = f"Kept {own.recipe.recipe_id}: {times:,} estimates."
             self.post_message(self.Kept(own.recipe.recipe_id, words))
 
     @on(Kept)
     def _kept(self, event: Kept) -> None:
-        if event.name is None:
-            self._say(event.words)
-            return
         self.app.notify(event.words, markup=False)
         self.dismiss(event.name)
-
-    def _say(self, text: str, *, wrong: bool = True) -> None:
-        line = self.query_one("#said", Static)
-        line.set_class(wrong, "-error")
-        line.update(f"⚠ {text}" if wrong else text)
 
 
 def in_fields(words: str) -> str:

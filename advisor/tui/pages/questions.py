@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
-from textual.widgets import Input, Static
+from textual.widgets import Input
 
 from advisor.answers.wording import RULE_WORDS
 from advisor.tui.pages.bars import DialogKeys
+from advisor.tui.pages.form import Form, FormField, Judged
 from advisor.tui.pages.screens import Dialog
 from advisor.tui.program.actions import NAME, QUESTIONS, bindings_of
 from advisor.tui.program.state import MAX_NAME
@@ -20,7 +22,6 @@ from advisor.tui.widgets.filter_table import FilterTable, MemoryRows, MemorySour
 from advisor.tui.widgets.lines import PLAIN, STRONG, Line, wrapped
 from advisor.tui.widgets.rank_table import RankTable
 from advisor.tui.widgets.table_layout import Column
-from advisor.tui.widgets.text_input import Field
 
 if TYPE_CHECKING:
     from advisor.tui.program.program import Program
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 class QuestionsScreen(Dialog["KeptQuestion | None"]):
     """The last ten questions and those with a name; Enter asks one again."""
 
-    CSS_PATH = "dialogs.tcss"
     WHERE = QUESTIONS
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(QUESTIONS)]
     AUTO_FOCUS = "RankTable"
@@ -117,33 +117,27 @@ def question_rows(questions: Sequence[KeptQuestion]) -> MemoryRows:
     )
 
 
-class NameScreen(Dialog["str | None"]):
+class NameForm(Form):
     """Asks for a name."""
 
-    CSS_PATH = "dialogs.tcss"
     WHERE = NAME
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(NAME)]
     AUTO_FOCUS = "Input"
+    SIZE = "page small"
+    GRID = "line"
+    FIELDS: ClassVar[Sequence[FormField]] = (FormField("name", "Name", longest=MAX_NAME),)
     HELP = """\
 ## A name for this question
 
 `Enter` keeps the question under it; `h` lists what you kept.
 """
 
-    def __init__(self, suggested: str) -> None:
-        super().__init__()
-        self._suggested = suggested
+    def on_mount(self) -> None:
+        """The suggested name is replaced by what is typed."""
+        self.query_one(Input).select_all()
 
-    def compose(self) -> ComposeResult:
-        with Vertical(classes="page small") as box:
-            box.border_title = "Keep this question"
-            yield Static("Name", classes="label")
-            yield Field(self._suggested, id="name", max_length=MAX_NAME, select_on_focus=True)
-            yield DialogKeys(NAME)
-
-    @on(Input.Submitted)
-    def action_keep(self) -> None:
-        """Close with the name."""
-        name = " ".join(self.query_one("#name", Input).value.split())
-        if name:
-            self.dismiss(name)
+    def judge(self, texts: dict[str, str]) -> Judged:
+        name = " ".join(texts["name"].split())
+        if not name:
+            return Judged("it has no name yet")
+        return Judged("Enter keeps it.", partial(self.dismiss, name))

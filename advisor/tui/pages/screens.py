@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +35,7 @@ class ClosedOnce:
 class Dialog(ClosedOnce, ModalScreen[ScreenResultType]):
     """A page over the screen that it came from; a click beside it closes it without a result."""
 
+    CSS_PATH = str(Path(__file__).with_name("dialogs.tcss"))
     app: Program
 
     def on_click(self, event: Click) -> None:

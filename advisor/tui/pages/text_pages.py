@@ -18,7 +18,6 @@ from advisor.tui.widgets.lines import Line, LinesView, Page, wrapped
 class RecordScreen(Dialog[None]):
     """A page of text over the screen that it came from."""
 
-    CSS_PATH = "dialogs.tcss"
     WHERE = RECORD
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(RECORD)]
 
@@ -41,7 +40,6 @@ class RecordScreen(Dialog[None]):
 class ConfirmScreen(Dialog[bool]):
     """Answers True only where the person said so."""
 
-    CSS_PATH = "dialogs.tcss"
     WHERE = CONFIRM
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(CONFIRM)]
     HELP = """\

@@ -220,7 +220,7 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
 
     def action_owned(self) -> None:
         """A machine that the lab has already."""
-        from advisor.tui.prices.owned_dialog import OwnedForm
+        from advisor.tui.prices.price_forms import OwnedForm
 
         if self._snapshot is not None:
             self.app.push_screen(OwnedForm(self._snapshot), self._kept)
@@ -248,7 +248,7 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
             self._fill_in(cells, row["item"])
 
     def _fill_in(self, cells: dict[str, str], corrected: str | None) -> None:
-        from advisor.tui.prices.quote_dialogs import QuoteForm
+        from advisor.tui.prices.price_forms import QuoteForm
 
         if self._snapshot is not None:
             self.app.push_screen(QuoteForm(self._snapshot, cells, corrected), self._kept)
@@ -264,7 +264,7 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
 
     def _fill_in_machine(self, host: Host | None) -> None:
         from advisor.answers.prices.own_prices import cells_of
-        from advisor.tui.prices.machine_dialog import MachineForm
+        from advisor.tui.prices.price_forms import MachineForm
 
         if self._snapshot is not None:
             cells = self._new() if host is None else cells_of(host, self._snapshot)
@@ -321,7 +321,7 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
 
     def action_import(self) -> None:
         """Read a CSV file of quotes: first a preview, then all of it or nothing."""
-        from advisor.tui.prices.quote_dialogs import ImportScreen
+        from advisor.tui.prices.import_quotes import ImportScreen
 
         if self._snapshot is not None:
             self.app.push_screen(ImportScreen(self._snapshot), self._kept)

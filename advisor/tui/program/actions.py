@@ -171,7 +171,7 @@ ACTIONS: tuple[Action, ...] = (
     *_on(
         IMPORT,
         "prices",
-        ("enter", "go_on", "read the file", "read", "What is shown: all of it, or nothing."),
+        ("enter", "keep", "read the file", "read", "What is shown: all of it, or nothing."),
         ("escape", "cancel", "close", "close", "Changes nothing."),
         ("f1", "app.help", "help", "help", "Explains what has the focus."),
     ),

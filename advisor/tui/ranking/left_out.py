@@ -36,7 +36,6 @@ least, its reason and cost fit 60."""
 class ExcludedScreen(Dialog[None]):
     """A filterable list over the main screen."""
 
-    CSS_PATH = "../pages/dialogs.tcss"
     WHERE = LEFT_OUT
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(LEFT_OUT)]
     AUTO_FOCUS = "RankTable"

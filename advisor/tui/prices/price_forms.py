@@ -1,0 +1,215 @@
+"""The forms of the prices screen: a quote, a machine that a vendor quoted, a machine you have."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.binding import BindingType
+from textual.events import DescendantFocus
+from textual.widgets import Input
+
+from advisor.answers.prices.own_prices import MachineChange, change_machine, kept_words
+from advisor.answers.prices.quotes import ledger_items
+from advisor.answers.wording import item_names
+from advisor.costs.amounts import usd_exact
+from advisor.costs.own_quotes import OWN, make_quote
+from advisor.costs.owned import own_machine
+from advisor.parse import InputError
+from advisor.tui.pages.form import Form, FormField, Judged
+from advisor.tui.program.actions import QUOTE, bindings_of
+from price_catalog.model import Quote
+
+if TYPE_CHECKING:
+    from advisor.ranking.snapshot import Snapshot
+    from price_catalog.model import Host
+
+KINDS = "reseller-quote, education, list, street, used, secondary"
+
+
+class PriceForm(Form):
+    """What the three have in common."""
+
+    WHERE = QUOTE
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(QUOTE)]
+    START = "What is the price, and who asks it? Enter keeps it."
+
+    @on(DescendantFocus, "#kind")
+    def _say_kinds(self) -> None:
+        """The field is filled in, so that its hint is not seen."""
+        self.say(f"Kind: one of {KINDS}.")
+
+
+class QuoteForm(PriceForm):
+    """One quote, judged while it is typed."""
+
+    AUTO_FOCUS = "#item"
+    HELP = """\
+## A quote
+
+`Tab` goes from field to field, `Enter` keeps the quote. What is wrong is said below while you type.
+A correction is a new quote that stands in for the old one, which is kept.
+"""
+    FIELDS: ClassVar[Sequence[FormField]] = (
+        FormField("item", "Item", "RTX 3090, or a machine's name"),
+        FormField("price", "Price", "of one piece: 900"),
+        FormField("vendor", "Vendor", "who asks it"),
+        FormField("date", "Date", "2026-11-01"),
+        FormField("kind", "Kind", KINDS),
+        FormField("valid_until", "Valid until", "2026-12-31, or empty"),
+        FormField("includes", "Includes", "tax; shipping; education discount"),
+        FormField("delivery", "Delivery", "6 weeks"),
+        FormField("warranty", "Warranty", "3 years"),
+        FormField("currency", "Currency", "USD"),
+        FormField("usd_per_unit", "USD per unit", "for other currencies: 1.08"),
+        FormField("url", "Page", "https://…"),
+        FormField("file", "File", "where you keep the quote"),
+        FormField("note", "Note", ""),
+    )
+
+    def __init__(self, snapshot: Snapshot, cells: dict[str, str], corrected: str | None) -> None:
+        super().__init__("Add a quote" if corrected is None else f"Correct: {corrected}", cells)
+        self._items = ledger_items(snapshot)
+        self._names = item_names(snapshot.gpus, snapshot.hosts)
+
+    def on_mount(self) -> None:
+        """What it is for is known: the price is what is asked."""
+        if self.values.get("item"):
+            self.query_one("#price").focus()
+
+    def judge(self, texts: dict[str, str]) -> Judged:
+        made = make_quote({**self.values, **texts}, self._items, today=self.app.today)
+        if isinstance(made, Quote):
+            name = self._names.get((made.item_kind, made.item_id), made.item_id)
+            said = f"{name} {usd_exact(made.price_usd)}"
+            keep = self.writes(lambda store: store.add_quotes((made,), [OWN]), f"Kept {said}.")
+            return Judged(f"{said}: Enter keeps it", keep)
+        problem = min(made, key=lambda problem: problem.column != self.here)
+        words = problem.said({field.name: field.label for field in self.FIELDS})
+        new = problem.column == "item" and texts["item"]
+        return Judged(f"{words}; a new machine: Esc, then m" if new else words)
+
+
+class MachineForm(PriceForm):
+    """One machine with its price, kept or corrected together."""
+
+    AUTO_FOCUS = "#machine"
+    GRID = "pairs"
+    HELP = """\
+## A machine of your own
+
+What a vendor quoted to you: left what the machine is, right what it costs. `Tab` goes from field
+to field, `Enter` keeps it. A name such as `Exxact 8 x H200` fills in vendor, number and GPU. A
+machine without GPUs has no GPU but the cards that it takes. It is ranked, planned and reported like
+one that ships, and marked *own quote*.
+"""
+    FIELDS: ClassVar[Sequence[FormField]] = (
+        FormField("machine", "Name", "Exxact 8 x H200"),
+        FormField("price", "Price", "of all of it: 285000"),
+        FormField("gpu", "GPU", "H200; empty: without"),
+        FormField("vendor", "Vendor", "who asks it"),
+        FormField("count", "How many", "8, or cards it takes"),
+        FormField("date", "Date", "2026-11-01"),
+        FormField("fits", "Takes cards", "without GPU: A6000, L40S"),
+        FormField("valid_until", "Valid until", "2026-12-31, or empty"),
+        FormField("watts", "Watts", "at the wall: 10200"),
+        FormField("includes", "Includes", "tax; shipping"),
+        FormField("rack_units", "Rack units", "8; 0: on the floor"),
+        FormField("kind", "Kind", "reseller-quote"),
+        FormField("host_memory", "Memory", "1TiB"),
+        FormField("delivery", "Delivery", "6 weeks"),
+        FormField("links", "Links", "NVLink"),
+        FormField("warranty", "Warranty", "3 years"),
+        FormField("noise", "Noise dB(A)", "50"),
+        FormField("currency", "Currency", "USD"),
+        FormField("weight", "Weight kg", "45"),
+        FormField("usd_per_unit", "USD per unit", "other currency: 1.08"),
+        FormField("url", "Page", "https://…"),
+        FormField("file", "File", "where you keep it"),
+    )
+    """Two a row: what is said of the machine on the left, its price on the right."""
+
+    def __init__(self, snapshot: Snapshot, cells: dict[str, str], corrected: Host | None) -> None:
+        title = "Add a machine" if corrected is None else f"Correct: {corrected.name}"
+        super().__init__(title, cells)
+        self._snapshot = snapshot
+        self._corrected = corrected
+        self._from_name: dict[str, str] = {}
+        """What the name said of other fields."""
+        self.kept_name = ""
+        """Of the machine that is being written."""
+
+    def judge(self, texts: dict[str, str]) -> Judged:
+        made = change_machine(
+            {**self.values, **texts}, self._snapshot, self._corrected, today=self.app.today
+        )
+        if not isinstance(made, MachineChange):
+            problem = min(made, key=lambda problem: problem.column != self.here)
+            return Judged(problem.said({field.name: field.label for field in self.FIELDS}))
+        (host, quote), price_changed = made
+        self.kept_name = host.name
+        words = "\n".join(kept_words(made.machine, self._snapshot.gpus, "Kept"))
+        if self._corrected is None:
+            keep = self.writes(lambda store: store.add_quoted_machine(host, quote, [OWN]), words)
+        else:
+            kept = quote if price_changed else None
+            keep = self.writes(lambda store: store.replace_machine(host, kept, [OWN]), words)
+        return Judged(f"{host.name} {usd_exact(quote.price_usd)}: Enter keeps it", keep)
+
+    @on(Input.Changed, "#machine")
+    def _read_name(self, event: Input.Changed) -> None:
+        """Fill in what a name such as ``Exxact 8 x H200`` says, where nobody wrote another."""
+        found = re.fullmatch(r"(.*?)(\d{1,2}\s*[x×]\s*\S.*)", event.value)
+        said: dict[str, str] = {"gpu": "", "count": "", "vendor": ""}
+        if found is not None and self._corrected is None:
+            try:
+                host = own_machine(found[2], self._snapshot.gpus)
+            except InputError:
+                return
+            gpu = next(gpu for gpu in self._snapshot.gpus if gpu.gpu_id == host.gpu_id)
+            said = {"gpu": gpu.name, "count": str(host.max_gpus), "vendor": found[1].strip(" ,:")}
+        for name, value in said.items():
+            field = self.query_one(f"#{name}", Input)
+            if field.value == self._from_name.get(name, ""):
+                with field.prevent(Input.Changed):
+                    field.value = value
+                self._from_name[name] = value
+
+
+class OwnedForm(PriceForm):
+    """A machine that the lab has already: one line keeps it, the same line again forgets it."""
+
+    AUTO_FOCUS = "#owned"
+    SIZE = "page small"
+    GRID = "line"
+    HELP = """\
+## A machine that you have
+
+Write how many GPUs of which type are in it: `2 x A6000`. It costs nothing in every ranking, and
+larger machines count its GPUs as yours. `Enter` keeps it; where you have it already, `Enter`
+forgets it.
+"""
+    FIELDS: ClassVar[Sequence[FormField]] = (FormField("owned", "Machine", "2 x A6000", 80),)
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        super().__init__("A machine that you have")
+        self._gpus = snapshot.gpus
+        self._known = [host for host in snapshot.hosts if host.kind == "owned"]
+        names = ", ".join(host.name.removeprefix("your ") for host in self._known)
+        self.START = f"Yours already: {names}." if names else "None yet: write one like 2 x A6000."
+
+    def judge(self, texts: dict[str, str]) -> Judged:
+        try:
+            made = own_machine(texts["owned"], self._gpus)
+        except InputError as error:
+            return Judged(str(error))
+        if any(known.host_id == made.host_id for known in self._known):
+            forget = self.writes(
+                lambda store: store.remove_machine(made.host_id), f"Forgot {made.name}."
+            )
+            return Judged(f"{made.name}: Enter forgets it", forget)
+        words = f"Kept {made.name}: it costs nothing in a ranking."
+        keep = self.writes(lambda store: store.add_machines([made]), words)
+        return Judged(f"{made.name}: Enter keeps it", keep)
