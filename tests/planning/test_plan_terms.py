@@ -229,7 +229,7 @@ def test_a_programme_brings_its_hours_each_with_a_source(tmp_path: Path) -> None
     assert "400,000 credits" in sources["gpu_hours_a_year"]
     assert sources["odds"] == ASSUMED
     (own,) = read(tmp_path, SMALL + named + "gpu_hours_a_year = 5\nodds = 0.3\n").allocations
-    assert (own.gpu_hours_a_year, own.odds, own.gpu) == (5, 0.3, "H100")
+    assert (own.gpu_hours_a_year, own.odds, own.gpu) == (5, Decimal("0.3"), "H100")
     problem = allocated(allocations=(replace(allocated().allocations[0], name=known.name),))
     said = " ".join(cautions(grant, problem, solve(problem)))
     assert f"Nobody states the odds of award or how long jobs wait for {known.name}" in said

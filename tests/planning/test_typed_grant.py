@@ -63,7 +63,7 @@ def test_a_number_is_read_as_a_flag_reads_it(
     found: Any = read(tmp_path, text)
     for step in place.replace("[", ".").replace("]", "").split("."):
         found = found[int(step)] if step.isdigit() else getattr(found, step)
-    assert found == pytest.approx(number)
+    assert float(found) == pytest.approx(number)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from decimal import ROUND_HALF_UP, Decimal
 
 from advisor.costs.amounts import WHOLE, day_words, usd_exact
 from advisor.parse import shown
-from advisor.planning.grant.toml_reader import exact, wrong
+from advisor.planning.grant.toml_reader import wrong
 from price_catalog.exchange_rates import exchange_rates
 
 CENT = Decimal("0.01")
@@ -29,9 +29,9 @@ class Currency:
         """An amount of it in US dollars, to the cent."""
         return (amount * self.usd_per_unit).quantize(CENT, rounding=ROUND_HALF_UP)
 
-    def rate_usd(self, amount: float) -> Decimal:
+    def rate_usd(self, amount: Decimal) -> Decimal:
         """The price of an hour or a kWh in US dollars, so fine that thousands are right."""
-        exactly = exact(amount) * self.usd_per_unit
+        exactly = amount * self.usd_per_unit
         return exactly.quantize(Decimal("0.000001"), rounding=ROUND_HALF_UP).normalize()
 
     def of_usd(self, usd: Decimal) -> Decimal:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Literal, get_args
 
-from msgspec import Meta, Struct
+from msgspec import Struct
 
 from advisor.planning.grant.grant_file import CostKind, Funder
-from advisor.planning.grant.toml_reader import Line, read_toml
+from advisor.planning.grant.toml_reader import Limits, Line, read_toml
 
 FOLDER = Path(__file__).with_name("funders")
 FUNDERS: tuple[Funder, ...] = get_args(Funder)
+_Usd = Annotated[Decimal, Limits(0, 1e9)]
 Paper = Literal["a4", "us-letter"]
 
 
@@ -40,9 +42,9 @@ class BudgetLines(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 class Modules(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A form that takes direct costs in modules instead of lines, in US dollars."""
 
-    usd: Annotated[float, Meta(gt=0)]
+    usd: _Usd
     """Of one module."""
-    most_direct_usd: Annotated[float, Meta(gt=0)]
+    most_direct_usd: _Usd
     """Direct costs of a year, at most; above it the lines count."""
 
 
@@ -55,11 +57,11 @@ class Limit(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What the lab is told of a request that is outside what the funder takes so."""
 
     of: LimitOf
-    above: Annotated[float, Meta(ge=0)] | None = None
+    above: _Usd | None = None
     """Told of more than that ..."""
-    below: Annotated[float, Meta(ge=0)] | None = None
+    below: _Usd | None = None
     """... or of less than this."""
-    currency: Annotated[str, Meta(pattern="^[A-Z]{3}$")] | None = None
+    currency: Line | None = None
     """Of its amount; a grant in another is not held against it."""
     says: Line
     source: Line
@@ -71,7 +73,7 @@ class FunderForm(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     name: Line
     paper: Paper | None = None
     """None: of the country whose currency the grant is in."""
-    pays: Annotated[float, Meta(gt=0, lt=1)] | None = None
+    pays: Annotated[Decimal, Limits(0, 1, above=True)] | None = None
     """The share of the total that the funder pays; None: all of it."""
     adds_indirect: bool = False
     """Whether the funder adds indirect costs to what is asked for, by itself."""
@@ -87,7 +89,7 @@ class FunderForm(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The shipped money rules that count where the grant names none: the funder's own flat rate."""
     modular: Modules | None = None
     lines: BudgetLines
-    threshold_usd: Annotated[float, Meta(ge=0)] | None = None
+    threshold_usd: _Usd | None = None
     """From which a machine counts as equipment where the grant names no rules; its source is that
     of ``threshold``."""
     before_you_send: dict[str, Line] = {}

@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 from datetime import date
+from decimal import Decimal
 from typing import Annotated, Any, Literal
 
-from msgspec import Meta, Struct
+from msgspec import Struct
 from msgspec.structs import force_setattr
 
 from advisor.parse import parse_price_rule
-from advisor.planning.grant.toml_reader import (
-    Amount,
-    AmountOrZero,
-    LeadDays,
-    LifetimeYears,
-    Line,
-    OverheadOn,
-    Payer,
-    QueueDays,
-    UsdPerUnit,
-)
+from advisor.planning.grant.toml_reader import Amount, AmountOrZero, Limits, Line, OverheadOn, Payer
 from advisor.planning.solver.problem import Objective
 from advisor.ranking.times import EvidenceRule
 
@@ -30,25 +21,30 @@ Funder = Literal["nsf", "nih", "horizon", "dfg", "ukri", "nserc", "plain"]
 AwardYears = Literal["start", "calendar", "fiscal"]
 """Years of the grant: from its first day, or cut where a calendar or a fiscal year begins."""
 CloudAs = Literal["service", "rental", "waived"]
-Rate = Annotated[float, Meta(ge=0, le=2)]
+UsdPerUnit = Annotated[Decimal, Limits(1e-6, 1_000_000, usd=True)]
+"""No currency is worth less."""
+Rate = Annotated[Decimal, Limits(0, 2)]
 AllocationKind = Literal["campus", "condo", "national", "cloud-credit"]
 AllocationOverhead = Literal["none", "service", "rental", "equipment"]
 CostKind = Literal["storage", "network", "racks", "warranty", "staff", "other"]
 Per = Literal["grant", "year", "machine"]
-_MaxGpus = Annotated[int, Meta(ge=1, le=1024)]
-_Hours = Annotated[float, Meta(gt=0, le=1e9)]
-_HourlyUsd = Annotated[float, Meta(ge=0, le=1000)]
-_Hourly = Annotated[float, Meta(ge=0, le=1e9)]
+_MaxGpus = Annotated[int, Limits(1, 1024, words=("gpus",))]
+_Hours = Annotated[Decimal, Limits(0, 1e9, above=True, words=("gpu-hours", "gpu hours", "hours"))]
+_HourlyUsd = Annotated[Decimal, Limits(0, 1000, usd=True)]
+_Hourly = Annotated[Decimal, Limits(0, 1e9)]
 """Of any currency; in dollars it is compared once its rate is known."""
-_JobDays = Annotated[float, Meta(ge=0.01, le=365)]
+_JobDays = Annotated[Decimal, Limits(0.01, 365, unit="days")]
 """Of a quarter of an hour at least: a run is so many jobs as it takes."""
-_WaitDays = Annotated[float, Meta(ge=0, le=365)]
-_LastsYears = Annotated[float, Meta(gt=0, le=30)]
-_Odds = Annotated[float, Meta(gt=0, le=1)]
-LONGEST_RUN_DAYS = 90.0
-SLACK = 0.15
-Share = Annotated[float, Meta(ge=0, le=1)]
-Names = Annotated[tuple[Line, ...], Meta(min_length=1)]
+_WaitDays = Annotated[Decimal, Limits(0, 365, unit="days")]
+_LastsYears = Annotated[Decimal, Limits(0, 30, above=True, unit="years")]
+_Odds = Annotated[Decimal, Limits(0, 1, above=True)]
+_RunDays = Annotated[Decimal, Limits(0, 5475, above=True, unit="days")]
+_Gbit = Annotated[Decimal, Limits(0, 10_000, above=True, words=("gbit/s", "gbit"))]
+_PriceChange = Annotated[Decimal, Limits(-0.9, 1)]
+LONGEST_RUN_DAYS = Decimal(90)
+SLACK = Decimal("0.15")
+Share = Annotated[Decimal, Limits(0, 1)]
+Names = Annotated[tuple[Line, ...], Limits(1, 10_000)]
 
 
 class _Table(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -61,12 +57,12 @@ class GrantExperiment(_Table, frozen=True):
     model: Line
     name: Line = Line()
     """The model's, unless it has one of its own."""
-    runs: Annotated[int, Meta(ge=1, le=10_000)] = 1
+    runs: Annotated[int, Limits(1, 10_000, words=("runs", "run"))] = 1
     not_before: date | None = None
     by: date | None = None
     each_year: bool = False
     who: Line | None = None
-    value: Annotated[int, Meta(ge=1, le=1000)] = 1
+    value: Annotated[int, Limits(1, 1000)] = 1
 
     def __post_init__(self) -> None:
         if not self.name:
@@ -77,18 +73,18 @@ class Owned(_Table, frozen=True):
     """Machines that the lab has."""
 
     gpu: Line
-    gpu_count: Annotated[int, Meta(ge=1, le=64)]
-    machines: Annotated[int, Meta(ge=1, le=1000)] = 1
+    gpu_count: Annotated[int, Limits(1, 64, words=("gpus",))]
+    machines: Annotated[int, Limits(1, 1000)] = 1
     usable_from: date | None = None
-    free_slots: Annotated[int, Meta(ge=0, le=64)] = 0
+    free_slots: Annotated[int, Limits(0, 64)] = 0
     """How many more GPUs of the same kind fit into each: its slots, power supply and cooling."""
-    host_memory_gib: Annotated[float, Meta(gt=0, le=100_000)] | None = None
+    host_memory_gib: Annotated[Decimal, Limits(0, 100_000, above=True, unit="GiB")] | None = None
     """Of each machine: with enough of it some models fit, or train faster."""
 
 
 class _General(_Table, frozen=True):
     start: date
-    years: Annotated[int, Meta(ge=1, le=MAX_YEARS)]
+    years: Annotated[int, Limits(1, MAX_YEARS, unit="years")]
     title: Line | None = None
     objective: Objective = "cheapest"
     funder: Funder = "plain"
@@ -102,14 +98,14 @@ class CostLine(_Table, frozen=True):
     kind: CostKind
     amount: AmountOrZero | None = None
     """In the grant's currency; or ..."""
-    share_of_price: Annotated[float, Meta(gt=0, le=2)] | None = None
+    share_of_price: Annotated[Decimal, Limits(0, 2, above=True)] | None = None
     """... of every machine that is bought."""
     per: Per = "grant"
-    year: Annotated[int, Meta(ge=1, le=MAX_YEARS)] = 1
+    year: Annotated[int, Limits(1, MAX_YEARS)] = 1
     """In which year of the grant, where it is paid once."""
     overhead: OverheadOn = OverheadOn(charged=True)
     """Whether it is charged, or the rate of this line alone."""
-    price_change: Annotated[float, Meta(ge=-0.9, le=1)] = 0.0
+    price_change: _PriceChange = Decimal(0)
     """By which an amount of every year rises from one year to the next."""
     source: Line | None = None
 
@@ -158,7 +154,7 @@ class GrantAllocation(_Table, frozen=True):
     max_gpus: _MaxGpus = 8
     """Of one job."""
     gpu_hours_a_year: _Hours | None = None
-    usd_per_gpu_hour: _HourlyUsd = 0.0
+    usd_per_gpu_hour: _HourlyUsd = Decimal(0)
     price_per_gpu_hour: _Hourly | None = None
     """In the grant's currency, instead."""
     buy_in: Amount | None = None
@@ -166,9 +162,9 @@ class GrantAllocation(_Table, frozen=True):
     buy_in_on: date | None = None
     lasts_years: _LastsYears | None = None
     max_job_days: _JobDays | None = None
-    queue_days: _WaitDays = 0.0
+    queue_days: _WaitDays = Decimal(0)
     """Before each job."""
-    odds: _Odds = 1.0
+    odds: _Odds = Decimal(1)
     """That it is awarded."""
     overhead: AllocationOverhead = "none"
     starts: date | None = None
@@ -187,7 +183,7 @@ class BudgetTable(_Table, frozen=True):
     usd_per_unit: UsdPerUnit | None = None
     usd_per_unit_on: date | None = None
     rate_source: Line | None = None
-    vat: Annotated[float, Meta(ge=0, le=0.5)] = 0.0
+    vat: Annotated[Decimal, Limits(0, 0.5)] = Decimal(0)
     per_year: tuple[AmountOrZero, ...] | None = None
     carry_over: bool = True
 
@@ -212,47 +208,51 @@ class _Evidence(_Table, frozen=True):
 class _Purchases(_Table, frozen=True):
     allowed: bool = True
     gpus: Names | None = None
-    years: tuple[Annotated[int, Meta(ge=1, le=MAX_YEARS)], ...] | None = None
-    max_machines: Annotated[int, Meta(ge=0, le=10_000)] | None = None
-    lead_days: LeadDays = LeadDays(0)
-    lifetime_years: LifetimeYears | None = None
+    years: tuple[Annotated[int, Limits(1, MAX_YEARS, unit="years")], ...] | None = None
+    max_machines: Annotated[int, Limits(0, 10_000)] | None = None
+    lead_days: Annotated[int, Limits(0, 1000, unit="days")] = 0
+    lifetime_years: Annotated[Decimal, Limits(0, 50, above=True, unit="years")] | None = None
     order_every_months: Literal[1, 3, 6, 12] = 12
-    order_on: Annotated[tuple[date, ...], Meta(min_length=1, max_length=120)] | None = None
-    price_change: Annotated[float, Meta(ge=-0.9, le=1)] = 0.0
-    educational_discount: Annotated[float, Meta(ge=0, le=0.9)] = 0.0
-    cost_share: Annotated[float, Meta(ge=0, le=0.99)] = 0.0
+    order_on: Annotated[tuple[date, ...], Limits(1, 120)] | None = None
+    price_change: _PriceChange = Decimal(0)
+    educational_discount: Annotated[Decimal, Limits(0, 0.9)] = Decimal(0)
+    cost_share: Annotated[Decimal, Limits(0, 0.99)] = Decimal(0)
     cost_share_by: Payer | None = None
 
 
 class _Rentals(_Table, frozen=True):
     allowed: bool = True
     gpus: Names | None = None
-    kinds: Annotated[tuple[RentalKind, ...], Meta(min_length=1)] = ("on-demand",)
+    kinds: Annotated[tuple[RentalKind, ...], Limits(1, 10_000)] = ("on-demand",)
     providers: Names | None = None
-    price_change: Annotated[float, Meta(ge=-0.9, le=1)] = 0.0
+    price_change: _PriceChange = Decimal(0)
 
 
 class _Running(_Table, frozen=True):
-    utilisation: Annotated[float, Meta(gt=0, le=1)] = 1.0
-    utilisation_by_year: tuple[Annotated[float, Meta(gt=0, le=1)], ...] | None = None
-    queue_days: QueueDays = QueueDays(0)
-    slack: Annotated[float, Meta(ge=0, le=0.9)] = SLACK
-    longest_run_days: Annotated[float, Meta(gt=0, le=5475)] = LONGEST_RUN_DAYS
-    failures: Share = 0.0
+    utilisation: Annotated[Decimal, Limits(0, 1, above=True)] = Decimal(1)
+    utilisation_by_year: tuple[Annotated[Decimal, Limits(0, 1, above=True)], ...] | None = None
+    queue_days: _WaitDays = Decimal(0)
+    slack: Annotated[Decimal, Limits(0, 0.9)] = SLACK
+    longest_run_days: Annotated[Decimal, Limits(0, 5475, above=True, unit="days")] = (
+        LONGEST_RUN_DAYS
+    )
+    failures: Share = Decimal(0)
     share_gpus: bool = True
-    network_gbit: Annotated[float, Meta(gt=0, le=10_000)] | None = None
+    network_gbit: (
+        Annotated[Decimal, Limits(0, 10_000, above=True, words=("gbit/s", "gbit"))] | None
+    ) = None
 
 
 class ElectricityTable(_Table, frozen=True):
     paid_by: Literal["grant", "institution"] | None = None
     """The grant, where the table says anything at all."""
-    usd_per_kwh: Annotated[float, Meta(gt=0, le=10)] | None = None
+    usd_per_kwh: Annotated[Decimal, Limits(0, 10, above=True, usd=True)] | None = None
     """In dollars, whatever the grant is in; or ..."""
-    price_per_kwh: Annotated[float, Meta(gt=0, le=1e7)] | None = None
+    price_per_kwh: Annotated[Decimal, Limits(0, 1e7, above=True)] | None = None
     """... in the grant's currency."""
-    pue: Annotated[float, Meta(ge=1, le=5)] = 1.0
-    host_watts: Annotated[float, Meta(ge=0, le=20_000)] = 0.0
-    price_change: Annotated[float, Meta(ge=-0.9, le=1)] = 0.0
+    pue: Annotated[Decimal, Limits(1, 5)] = Decimal(1)
+    host_watts: Annotated[Decimal, Limits(0, 20_000, words=("watts", "w"))] = Decimal(0)
+    price_change: _PriceChange = Decimal(0)
     source: Line | None = None
 
 
@@ -271,8 +271,8 @@ class OwnRules(_Table, frozen=True):
     cloud_as: CloudAs | None = None
     equipment_in_base: bool | None = None
     electricity_in_base: bool | None = None
-    life_months: Annotated[int, Meta(ge=1, le=600)] | None = None
-    use_share: Annotated[float, Meta(gt=0, le=1)] | None = None
+    life_months: Annotated[int, Limits(1, 600, unit="months")] | None = None
+    use_share: Annotated[Decimal, Limits(0, 1, above=True)] | None = None
     fiscal_year_start: Line | None = None
     source: Line | None = None
 

@@ -11,13 +11,13 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from msgspec import Meta, Struct
+from msgspec import Struct, structs
 
 from advisor.parse import shown
 from advisor.planning.grant.currency import shipped_rates
 from advisor.planning.grant.funder import FunderForm
-from advisor.planning.grant.grant_file import CloudAs, Rate
-from advisor.planning.grant.toml_reader import Line, UsdPerUnit, exact, read_toml, wrong
+from advisor.planning.grant.grant_file import CloudAs, Rate, UsdPerUnit
+from advisor.planning.grant.toml_reader import Limits, Line, read_toml, wrong
 from price_catalog.csv_table import nearest
 
 EquipmentAs = Literal["bought", "depreciated"]
@@ -120,8 +120,8 @@ class _RulesFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     name: Line
     note: Line | None = None
-    equipment_threshold_usd: Annotated[float, Meta(ge=0, le=1_000_000)] | None = None
-    equipment_threshold: Annotated[float, Meta(ge=0, le=100_000_000)] | None = None
+    equipment_threshold_usd: Annotated[Decimal, Limits(0, 1_000_000)] | None = None
+    equipment_threshold: Annotated[Decimal, Limits(0, 100_000_000)] | None = None
     overhead_rate: Rate
     equipment_in_base: bool = False
     fabrication_is_equipment: bool = True
@@ -130,8 +130,8 @@ class _RulesFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     overhead_rate_cloud: Rate | None = None
     overhead_rate_electricity: Rate | None = None
     equipment_as: EquipmentAs = "bought"
-    life_months: Annotated[int, Meta(ge=1, le=600)] | None = None
-    use_share: Annotated[float, Meta(gt=0, le=1)] = 1.0
+    life_months: Annotated[int, Limits(1, 600, unit="months")] | None = None
+    use_share: Annotated[Decimal, Limits(0, 1, above=True)] = Decimal(1)
     electricity_in_base: bool = True
     fiscal_year_start: Line = Line("01-01")
     currency: Line = Line("USD")
@@ -158,7 +158,7 @@ def read_institution(path: Path) -> Institution:
     if currency != "USD" and known is None and (rate is None or file.usd_per_unit_on is None):
         problem = f"amounts in {shown(currency)} need usd_per_unit and usd_per_unit_on"
         raise wrong(path.name, "currency", problem)
-    per_unit = Decimal(1) if rate is None else exact(rate)
+    per_unit = rate or Decimal(1)
     if known is not None:
         per_unit = known.usd_per_unit
         if known.source is not None:
@@ -173,38 +173,20 @@ def read_institution(path: Path) -> Institution:
         problem = "write it, or equipment_threshold in the currency of these rules, one of the two"
         raise wrong(path.name, "equipment_threshold_usd", problem)
     if file.equipment_threshold is not None:
-        threshold = (exact(file.equipment_threshold) * per_unit).quantize(Decimal("0.01"))
+        threshold = (file.equipment_threshold * per_unit).quantize(Decimal("0.01"))
         sources.setdefault("equipment_threshold_usd", "computed from equipment_threshold")
     else:
         assert file.equipment_threshold_usd is not None
-        threshold = exact(file.equipment_threshold_usd)
-    return Institution(
-        name=file.name,
-        file=path.name,
-        note=file.note,
-        equipment_threshold_usd=threshold,
-        equipment_threshold=_exactly(file.equipment_threshold),
-        overhead_rate=exact(file.overhead_rate),
-        equipment_in_base=file.equipment_in_base,
-        fabrication_is_equipment=file.fabrication_is_equipment,
-        cloud_as=file.cloud_as,
-        threshold_valid_from=file.threshold_valid_from,
-        overhead_rate_cloud=_exactly(file.overhead_rate_cloud),
-        overhead_rate_electricity=_exactly(file.overhead_rate_electricity),
-        equipment_as=file.equipment_as,
-        life_months=file.life_months,
-        use_share=exact(file.use_share),
-        electricity_in_base=file.electricity_in_base,
-        fiscal_year_start=month_and_day(path.name, "fiscal_year_start", file.fiscal_year_start),
-        currency=currency,
-        usd_per_unit=per_unit,
-        usd_per_unit_on=file.usd_per_unit_on if known is None else known.on,
-        sources=sources,
-    )
-
-
-def _exactly(number: float | None) -> Decimal | None:
-    return None if number is None else exact(number)
+        threshold = file.equipment_threshold_usd
+    of_file = structs.asdict(file) | {
+        "fiscal_year_start": month_and_day(path.name, "fiscal_year_start", file.fiscal_year_start),
+        "currency": currency,
+        "equipment_threshold_usd": threshold,
+        "usd_per_unit": per_unit,
+        "usd_per_unit_on": file.usd_per_unit_on if known is None else known.on,
+        "sources": sources,
+    }
+    return Institution(file=path.name, **of_file)
 
 
 def month_and_day(file: str, key: str, text: str) -> tuple[int, int]:
@@ -240,6 +222,6 @@ def without_rules(form: FunderForm) -> Institution:
         return NO_RULES
     return replace(
         NO_RULES,
-        equipment_threshold_usd=exact(form.threshold_usd),
+        equipment_threshold_usd=form.threshold_usd,
         sources={"equipment_threshold_usd": str(form.sources["threshold"])},
     )

@@ -15,7 +15,7 @@ from typing import Any
 from advisor.costs.amounts import day_words
 from advisor.parse import shown
 from advisor.planning.grant.grant_file import AllocationTable, GrantAllocation
-from advisor.planning.grant.toml_reader import convert, missing, wrong
+from advisor.planning.grant.toml_reader import Amount, convert, exact, missing_text, wrong
 from bench_runner.typed_numbers import plain
 from price_catalog.csv_table import nearest
 
@@ -53,12 +53,7 @@ def check_buy_in(file: str, place: str, own: Mapping[str, Any]) -> dict[str, Any
     for key, problem in _NEEDED.items():
         if key not in own:
             raise wrong(file, f"{place}.{key}", problem)
-    # As text, which is read as an amount again.
-    return {
-        "kind": "condo",
-        "overhead": own.get("overhead", "equipment"),
-        "buy_in": f"{own['buy_in']:f}",
-    }
+    return {"kind": "condo", "overhead": own.get("overhead", "equipment")}
 
 
 COLUMNS = (
@@ -172,7 +167,7 @@ def resolved(
     if "gpu_hours_a_year" not in values and facts:
         known |= _hours(file, place, facts, _years(values, year_dates))
         if "gpu_hours_a_year" in known:
-            values["gpu_hours_a_year"] = float(known["gpu_hours_a_year"].value)
+            values["gpu_hours_a_year"] = _typed(known["gpu_hours_a_year"].value)
     if "price_per_gpu_hour" in own and "usd_per_gpu_hour" in own:
         problem = "stands beside usd_per_gpu_hour, and only one can count: remove one of the two"
         raise wrong(file, f"{place}.price_per_gpu_hour", problem)
@@ -182,12 +177,12 @@ def resolved(
     values |= check_buy_in(file, place, own)
     if "credit" in values:
         known |= _credit(file, place, values, _years(values, year_dates))
-        values |= {key: float(known[key].value) for key in (HOURS, PRICE)}
+        values |= {key: _typed(known[key].value) for key in (HOURS, PRICE)}
         own = {key: value for key, value in own.items() if key not in CREDIT}
     for key in ("name", "gpu"):
         if key not in values:
             hint = "" if asked.programme is None else f", and {asked.programme} does not say it"
-            raise missing(file, f"{place}.{key}", hint=hint)
+            raise wrong(file, f"{place}.{key}", missing_text(key, hint))
     allocation = convert(values, GrantAllocation, file)
     return allocation, _said(allocation, own, known, asked.source)
 
@@ -225,9 +220,9 @@ def _written(value: Any) -> str:
     """A value as a person reads it."""
     if isinstance(value, date):
         return day_words(value)
-    if isinstance(value, Decimal):
+    if isinstance(value, Amount):
         return f"{value:,f}"
-    return plain(value, 6) if isinstance(value, float) else str(value)
+    return plain(float(value), 6) if isinstance(value, Decimal) else str(value)
 
 
 def _many(facts: Facts) -> bool:
@@ -338,11 +333,11 @@ def _credit(file: str, place: str, values: dict[str, Any], years: Decimal) -> di
     if not price:
         problem = "needs the price of an hour: write usd_per_gpu_hour, what the cloud asks"
         raise wrong(file, f"{place}.credit", problem)
-    hours = float(credit) / price / float(years)
+    hours = float(credit) / float(price) / float(years)
     if not 1 <= hours <= 1e9:
         problem = f"is {plain(hours)} GPU-hours a year at that price: must be from 1 to 1000000000"
         raise wrong(file, f"{place}.credit", problem)
-    said = f"a credit of {credit:,} at {plain(price, 6)} a GPU-hour, {_spread(years)}"
+    said = f"a credit of {credit:,} at {plain(float(price), 6)} a GPU-hour, {_spread(years)}"
     return {
         HOURS: Fact(value=f"{hours:.0f}", source=said),
         PRICE: Fact(value="0", source="the credit pays"),
@@ -355,7 +350,7 @@ def _typed(text: str) -> Any:
         number = float(text)
     except ValueError:
         return text
-    return int(number) if number.is_integer() else number
+    return int(number) if number.is_integer() else exact(number)
 
 
 def values_of(

@@ -10,6 +10,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from msgspec import structs
+
 from advisor.parse import MAX_BUDGET_USD, parse_price_rule
 from advisor.planning.grant.cross_field_checks import check, check_days, check_terms, one_for_each
 from advisor.planning.grant.currency import DOLLARS, Currency, find_currency
@@ -29,29 +31,21 @@ from advisor.planning.grant.institution import (
     without_rules,
 )
 from advisor.planning.grant.programmes import values_of
-from advisor.planning.grant.toml_reader import Amount, exact, read_toml, wrong
+from advisor.planning.grant.toml_reader import Amount, read_toml, wrong
 from price_catalog.currency_signs import DOLLARS as DOLLAR_CODES
 
-_NUMBERS = (
-    "overhead_rate",
-    "overhead_rate_cloud",
-    "overhead_rate_electricity",
-    "use_share",
-)
 _EACH_HOUSE = {"life_months", "use_share", "fiscal_year_start"}
 """What a funder's rules leave to each house: with these the rules are still the funder's."""
-_AS_THEY_ARE = ("cloud_as", "equipment_in_base", "electricity_in_base", "life_months")
+_AS_THEY_ARE = (
+    *("overhead_rate", "overhead_rate_cloud", "overhead_rate_electricity", "use_share"),
+    *("cloud_as", "equipment_in_base", "electricity_in_base", "life_months"),
+)
 
 
 def with_own_rules(file: str, house: Institution, own: OwnRules, currency: Currency) -> Institution:
     """An institution with what the grant itself says of it. Raises InputError."""
-    changes: dict[str, Any] = {}
-    for key in _NUMBERS:
-        if (number := getattr(own, key)) is not None:
-            changes[key] = exact(number)
-    for key in _AS_THEY_ARE:
-        if (value := getattr(own, key)) is not None:
-            changes[key] = value
+    said = {key: getattr(own, key) for key in _AS_THEY_ARE}
+    changes: dict[str, Any] = {key: value for key, value in said.items() if value is not None}
     if own.fiscal_year_start is not None:
         key = "institution.fiscal_year_start"
         changes["fiscal_year_start"] = month_and_day(file, key, own.fiscal_year_start)
@@ -62,8 +56,7 @@ def with_own_rules(file: str, house: Institution, own: OwnRules, currency: Curre
         if house.equipment_as == "depreciated":
             problem = "a machine that is written off over years has one rate: write overhead_rate"
             raise wrong(file, "institution.overhead_rate_by_year", problem)
-        rates = tuple(exact(rate) for rate in own.overhead_rate_by_year)
-        changes["overhead_rate_by_year"] = rates
+        changes["overhead_rate_by_year"] = own.overhead_rate_by_year
     if own.equipment_threshold is not None:
         amount = Decimal(own.equipment_threshold)
         changes["equipment_threshold_usd"] = currency.to_usd(amount)
@@ -138,17 +131,16 @@ def grant_of(file: GrantFile, path: Path) -> Grant:
         institution = replace(institution, equipment_threshold_usd=threshold)
     budget, per_year = file.budget.total, file.budget.per_year
     _check_amounts(path.name, file, currency)
-    running = file.running
+    terms = structs.asdict(buy)
+    for key in ("allowed", "gpus", "years"):
+        del terms[key]
     found = Grant(
         file=path.name,
-        title=path.stem if general.title is None else general.title,
-        start=general.start,
-        years=general.years,
-        objective=general.objective,
+        **structs.asdict(general) | {"title": general.title or path.stem},
+        **terms,
+        **structs.asdict(file.running),
         budget_usd=None if budget is None else currency.to_usd(budget),
-        year_budget_usd=None
-        if per_year is None
-        else tuple(currency.to_usd(amount) for amount in per_year),
+        year_budget_usd=_each_in_usd(per_year, currency),
         carry_over=file.budget.carry_over,
         evidence=file.evidence.times,
         predictions=file.evidence.predictions,
@@ -158,49 +150,28 @@ def grant_of(file: GrantFile, path: Path) -> Grant:
         buy=buy.allowed,
         buy_gpus=buy.gpus,
         buy_years=None if buy.years is None else tuple(year - 1 for year in sorted(set(buy.years))),
-        max_machines=buy.max_machines,
-        lead_days=int(buy.lead_days),
-        lifetime_years=None if buy.lifetime_years is None else exact(buy.lifetime_years),
         rent=rent.allowed,
         rent_gpus=rent.gpus,
         rent_kinds=rent.kinds,
         rent_providers=rent.providers,
-        utilisation=exact(running.utilisation),
-        queue_days=exact(running.queue_days),
+        rent_change=rent.price_change,
         usd_per_kwh=_electricity(path.name, power, currency),
-        pue=exact(power.pue),
-        host_watts=exact(power.host_watts),
+        pue=power.pue,
+        host_watts=power.host_watts,
         electricity_source=power.source,
+        electricity_change=power.price_change,
         institution=institution,
-        funder=general.funder,
-        award_years=general.award_years,
         currency=currency,
-        vat=exact(file.budget.vat),
-        order_every_months=buy.order_every_months,
-        price_change=exact(buy.price_change),
-        rent_change=exact(rent.price_change),
-        electricity_change=exact(power.price_change),
-        order_on=None if buy.order_on is None else tuple(sorted(set(buy.order_on))),
-        educational_discount=exact(buy.educational_discount),
-        cost_share=exact(buy.cost_share),
-        cost_share_by=buy.cost_share_by,
-        utilisation_by_year=None
-        if running.utilisation_by_year is None
-        else tuple(exact(share) for share in running.utilisation_by_year),
-        slack=exact(running.slack),
-        longest_run_days=exact(running.longest_run_days),
-        failures=exact(running.failures),
-        share_gpus=running.share_gpus,
-        network_gbit=None if running.network_gbit is None else exact(running.network_gbit),
+        vat=file.budget.vat,
         costs=file.costs,
         pays_electricity=power.paid_by != "institution" and power != ElectricityTable(),
         shared_usd=_shared_usd(path.name, file.budget, currency),
-        shared_year_usd=None
-        if file.budget.shared_per_year is None
-        else tuple(currency.to_usd(amount) for amount in file.budget.shared_per_year),
+        shared_year_usd=_each_in_usd(file.budget.shared_per_year, currency),
         shared_by=file.budget.shared_by,
         stated={} if currency.code == "USD" else _stated(file),
     )
+    if found.order_on is not None:
+        found = replace(found, order_on=tuple(sorted(set(found.order_on))))
     check(found)
     house = with_mean_rate(path.name, institution, found.year_dates, found.award_years)
     found = replace(found, institution=house)
@@ -208,6 +179,12 @@ def grant_of(file: GrantFile, path: Path) -> Grant:
     found = replace(found, allocations=allocations, allocation_values=values)
     check_terms(found)
     return replace(found, utilisation=_mean_utilisation(found))
+
+
+def _each_in_usd(
+    amounts: Sequence[Decimal] | None, currency: Currency
+) -> tuple[Decimal, ...] | None:
+    return None if amounts is None else tuple(map(currency.to_usd, amounts))
 
 
 def _shared_usd(file: str, budget: BudgetTable, currency: Currency) -> Decimal:
@@ -236,7 +213,7 @@ def _mean_utilisation(grant: Grant) -> Decimal:
 
 def _currency(file: str, budget: BudgetTable, institution: Institution) -> Currency:
     """The grant's own, or its institution's. Raises InputError."""
-    rate = None if budget.usd_per_unit is None else exact(budget.usd_per_unit)
+    rate = budget.usd_per_unit
     for key in ("usd_per_unit_on", "rate_source"):
         if rate is None and getattr(budget, key) is not None:
             problem = "says something of a rate that is not there: write usd_per_unit, or remove it"
@@ -303,7 +280,7 @@ def _amounts(file: GrantFile) -> list[tuple[str, Amount]]:
 def _stated(file: GrantFile) -> dict[str, Decimal]:
     stated = {place: Decimal(amount) for place, amount in _amounts(file)}
     if file.electricity.price_per_kwh is not None:
-        stated["electricity.usd_per_kwh"] = exact(file.electricity.price_per_kwh)
+        stated["electricity.usd_per_kwh"] = file.electricity.price_per_kwh
     if "institution.equipment_threshold" in stated:
         stated["institution.equipment_threshold_usd"] = stated["institution.equipment_threshold"]
     return stated
@@ -321,4 +298,4 @@ def _electricity(file: str, power: ElectricityTable, currency: Currency) -> Deci
     if power.usd_per_kwh is None:
         problem = "is missing: write what a kWh costs, as in usd_per_kwh = 0.15"
         raise wrong(file, "electricity.usd_per_kwh", problem)
-    return exact(power.usd_per_kwh)
+    return power.usd_per_kwh

@@ -2,32 +2,18 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import Any
 
 from advisor.parse import InputError
 from advisor.planning.grant.cross_field_checks import check_days
 from advisor.planning.grant.grant_file import GrantFile
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.read_grant import grant_of
-from advisor.planning.grant.toml_reader import MAX_BYTES, convert, toml_problem
+from advisor.planning.grant.toml_reader import MAX_BYTES, parse_toml, read_table, toml_problem
 from advisor.ranking.snapshot import Snapshot
-from bench_runner.outside import OutsideError, check_toml
-
-MOST_ERRORS = 20
-NEEDED: dict[str, Any] = {
-    "start": date(2027, 1, 1),
-    "years": 1,
-    "model": "any",
-    "name": "any",
-    "gpu": "any",
-    "gpu_count": 1,
-    "kind": "other",
-}
-"""What stands in for a field that must be there, so that the next can be looked at."""
+from bench_runner.outside import OutsideError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,25 +34,12 @@ def check_grant(text: str, path: Path, today: date | None = None) -> GrantCheck:
     if len(text) > MAX_BYTES:
         return _wrong("", f"is larger than {MAX_BYTES:,} bytes")
     try:
-        check_toml(text)
-        found: dict[str, Any] = tomllib.loads(text)
+        file, errors = read_table(GrantFile, parse_toml(text))
     except OutsideError as error:
         return _wrong("", str(error))
-    except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
+    except (RecursionError, ValueError) as error:
         return _wrong("", toml_problem(error))
-    errors: dict[str, str] = {}
-    file: GrantFile | None = None
-    while len(errors) < MOST_ERRORS:
-        try:
-            file = convert(found, GrantFile, path.name)
-            break
-        except InputError as error:
-            field, problem = _parted(str(error), path.name)
-            if field in errors or not _without(found, field):
-                errors.setdefault(field, problem)
-                break
-            errors[field] = problem
-    if errors or file is None:
+    if file is None:
         return GrantCheck(grant=None, errors=errors)
     try:
         grant = grant_of(file, path)
@@ -108,20 +81,3 @@ def _parted(message: str, file: str) -> tuple[str, str]:
     head, colon, rest = message.partition(": ")
     start = f"{file}, "
     return (head.removeprefix(start), rest) if colon and head.startswith(start) else ("", message)
-
-
-def _without(found: Any, field: str) -> bool:
-    """Take a wrong value out, so that the next can be looked at; False where it is not there."""
-    here = found
-    steps = [step for part in field.split(".") for step in part.replace("]", "").split("[")]
-    try:
-        for step in steps[:-1]:
-            here = here[int(step) - 1] if isinstance(here, list) else here[step]
-        last: Any = int(steps[-1]) - 1 if isinstance(here, list) else steps[-1]
-        if last in NEEDED and isinstance(here, dict):
-            here[last] = NEEDED[last]
-        else:
-            del here[last]
-    except (KeyError, IndexError, ValueError, TypeError):
-        return False
-    return True

@@ -1,87 +1,113 @@
-"""Reads a TOML file into a Struct: every error is one line with file, key and what to write."""
+"""Reads a TOML file into tables: every error is one line with file, key and what to write.
+
+A table is a Struct whose annotations say what each key holds: ``Annotated[Decimal, Limits(0, 1)]``.
+"""
 
 from __future__ import annotations
 
-import math
 import re
-from datetime import date
+import tomllib
+from dataclasses import dataclass
+from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
+from functools import cache
+from math import isfinite
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Self, TypeVar
-
-import msgspec
-from msgspec import inspect
-
-from advisor.parse import (
-    FOREIGN,
-    MAX_BUDGET_USD,
-    InputError,
-    parse_budget,
-    parse_positive,
-    shown,
+from types import UnionType
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    Self,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
 )
+
+from msgspec import Struct, structs
+
+from advisor.parse import FOREIGN, MAX_BUDGET_USD, InputError, parse_budget, shown
 from advisor.wrong_file import what_it_is
 from bench_runner.outside import OutsideError, TooLargeError, check_toml, read_outside
 from bench_runner.typed_numbers import mistyped, read_amount, read_measure
 from price_catalog.csv_table import nearest
 from price_catalog.currency_signs import without_currency
 
-_UNITS = (("_days", "days"), ("years", "years"), ("_months", "months"), ("_gib", "GiB"))
-"""By how a key ends: what its number counts."""
-_WORDS = {
-    "runs": ("runs", "run"),
-    "gpu_hours_a_year": ("gpu-hours", "gpu hours", "hours"),
-    "host_watts": ("watts", "w"),
-    "network_gbit": ("gbit/s", "gbit"),
-    "gpu_count": ("gpus",),
-    "max_gpus": ("gpus",),
+MAX_BYTES = 1_000_000
+S = TypeVar("S", bound=Struct)
+OR_NONE = ", or remove this key"
+"""Said of a key that is not needed."""
+_EXAMPLES = {
+    "model": "pythia-1b",
+    "gpu": "H100",
+    "currency": "EUR",
+    "rules": "us-equipment-10000",
+    "fiscal_year_start": "07-01",
+    "prices": "latest",
+    "source": "our rate agreement of 2026-03-01",
+    "who": "the language group",
 }
-"""What may stand behind the number of a key."""
+_SOME_TEXT = 'like "Pythia 1B"'
+_TWICE = re.compile(r"Cannot (?:overwrite|declare|mutate)[^(]*(?:\(.*\) twice )?(\(at .*\))?")
+"""What the reader of TOML says of a key or a table that is there twice."""
 _MINUS = ("-", "\u2212")
-_LARGEST_SHARE = 2.0
-"""What is at most that is a share or a rate, which may be in per cent."""
 
 
-def with_numbers(value: Any, node: Any, key: str = "") -> Any:
-    """The same with a number wherever ``node`` (of `msgspec.inspect`) has one and a text writes it.
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a number, or the length of a list, may be, and how it may be typed."""
 
-    What cannot be read stays as it is, for the checks behind this to refuse.
-    """
-    if isinstance(node, inspect.UnionType):
-        node = next(each for each in node.types if not isinstance(each, inspect.NoneType))
-    if isinstance(node, inspect.StructType) and isinstance(value, dict):
-        kinds = {field.name: field.type for field in node.fields}
-        return {
-            name: with_numbers(each, kinds[name], name) if name in kinds else each
-            for name, each in value.items()
-        }
-    if isinstance(node, inspect.VarTupleType) and isinstance(value, list):
-        return [with_numbers(each, node.item_type, key) for each in value]
-    whole = isinstance(node, inspect.IntType)
-    if whole and isinstance(value, float) and value.is_integer():
-        return int(value)
-    if not isinstance(value, str) or not (whole or isinstance(node, inspect.FloatType)):
-        return value
-    number = _read(value, key, node)
-    if number is None or (whole and number != int(number)):
-        return value
-    try:
-        return int(number) if whole else float(number)
-    except OverflowError:  # more than is ever meant
-        return value
+    least: float
+    most: float
+    above: bool = False
+    """Whether it must be more than ``least``."""
+    unit: str | None = None
+    """What it counts, where it may be typed with another unit: "8w" of days, "1 TB" of GiB."""
+    words: tuple[str, ...] = ()
+    """What may stand behind the number, as in "3 runs"."""
+    usd: bool = False
+    """Whether "$" may stand before it."""
 
+    def __str__(self) -> str:
+        low, high = (f"{exact(number):f}" for number in (self.least, self.most))
+        return f"above {low} and at most {high}" if self.above else f"from {low} to {high}"
 
-def _read(text: str, key: str, node: Any) -> Decimal | Fraction | None:
-    """The number, or None."""
-    unit = next((unit for ending, unit in _UNITS if key.endswith(ending)), None)
-    if unit is not None:
-        return read_measure(text, unit, most=node.le)
-    bare = text.strip()
-    if key.startswith("usd_"):
-        bare = bare.removeprefix("$")
-    of_a_whole = node.le is not None and node.le <= _LARGEST_SHARE
-    return read_signed(bare, _WORDS.get(key, ()), of_a_whole=of_a_whole)
+    def read(self, value: Any) -> Decimal | None:
+        """The number within the limits; None where it is none."""
+        if isinstance(value, str):
+            value = self._typed(value)
+        if isinstance(value, bool) or not isinstance(value, int | Decimal):
+            return None
+        number = Decimal(value)
+        return exact(number) if number.is_finite() and self.has(number) else None
+
+    def has(self, number: Decimal | int) -> bool:
+        """Whether a number is within them."""
+        low, high = exact(self.least), exact(self.most)
+        return low <= number <= high and not (self.above and number == low)
+
+    def _typed(self, text: str) -> Decimal | None:
+        if self.unit is not None:
+            measure = read_measure(text, self.unit, most=self.most)
+            if isinstance(measure, Fraction):
+                return Decimal(str(float(measure))) if measure <= self.most else None
+            return measure
+        bare = text.strip()
+        # What is at most 2 is a share or a rate, which may be in per cent.
+        return read_signed(
+            bare.removeprefix("$") if self.usd else bare, self.words, of_a_whole=self.most <= 2
+        )
+
+    def per_cent(self, value: Any) -> str:
+        """What a share is that was typed in per cent."""
+        found = re.fullmatch(r"(\d{1,3}(?:\.\d{1,4})?) ?%?", str(value).strip(), re.ASCII)
+        if isinstance(value, bool) or found is None or self.most > 2:
+            return ""
+        share = Decimal(found[1]) / 100
+        return f": {found[1]} % is {share.normalize():f}" if 0 < share <= exact(self.most) else ""
 
 
 def read_signed(
@@ -97,30 +123,11 @@ def read_signed(
     return None if found is None else found * sign
 
 
-MAX_BYTES = 1_000_000
-UsdPerUnit = Annotated[float, msgspec.Meta(ge=1e-6, le=1_000_000)]
-"""No currency is worth less."""
-_MOST = MAX_BUDGET_USD * 1_000_000
-"""Of any currency; in dollars it is compared once its rate is known."""
-S = TypeVar("S", bound=msgspec.Struct)
-_SAID = re.compile(r"(.*?)(?: - at `\$((?:\.\w+|\[\d+\])*)`)?", re.DOTALL)
-"""An error of msgspec: the problem and the path to it."""
-OR_NONE = ", or remove this key"
-"""Said of a key that is not needed."""
-_EXAMPLES = {
-    "model": "pythia-1b",
-    "gpu": "H100",
-    "currency": "EUR",
-    "rules": "us-equipment-10000",
-    "fiscal_year_start": "07-01",
-    "prices": "latest",
-    "source": "our rate agreement of 2026-03-01",
-    "who": "the language group",
-}
-_SOME_TEXT = 'like "Pythia 1B"'
-_STEP = re.compile(r"\.(\w+)|\[(\d+)\]")
-_TWICE = re.compile(r"Cannot (?:overwrite|declare|mutate)[^(]*(?:\(.*\) twice )?(\(at .*\))?")
-"""What the reader of TOML says of a key or a table that is there twice."""
+def exact(number: float | Decimal) -> Decimal:
+    """A number as it was typed, without zeros at its end."""
+    if number == int(number):
+        return Decimal(int(number))
+    return Decimal(str(number)) if isinstance(number, float) else number.normalize()
 
 
 class Line(str):
@@ -152,7 +159,8 @@ class Payer(Line):
 
 
 class Amount(Decimal):
-    """Money, typed as a number or as people write it."""
+    """Money, typed as a number or as people write it; in dollars it is compared with the most that
+    a budget may be once its rate is known."""
 
     codes: tuple[str, ...] = ()
     """What the code or the sign that it was typed with stands for; without one, nothing."""
@@ -165,9 +173,11 @@ class Amount(Decimal):
     @classmethod
     def read(cls, value: Any) -> Self:
         """Raises ValueError."""
-        if isinstance(value, bool) or not isinstance(value, str | int | float):
+        if isinstance(value, bool) or not isinstance(value, str | int | Decimal):
             raise ValueError('must be an amount, like "$40,000" or 40000')
-        text = value if isinstance(value, str) else format(Decimal(str(value)), "f")
+        if isinstance(value, cls):
+            return value
+        text = value if isinstance(value, str) else format(Decimal(value), "f")
         try:
             number, codes = without_currency(text)
         except ValueError as error:
@@ -183,7 +193,9 @@ class Amount(Decimal):
     @classmethod
     def amount(cls, text: str) -> Decimal:
         """The number alone. Raises ValueError."""
-        return parse_budget(text, "amount", "write one such as 40000, 40k or 40,000", _MOST)
+        return parse_budget(
+            text, "amount", "write one such as 40000, 40k or 40,000", MAX_BUDGET_USD * 1_000_000
+        )
 
 
 class AmountOrZero(Amount):
@@ -225,67 +237,11 @@ class OverheadOn:
         rate = value
         if isinstance(value, str):
             rate = read_signed(value.strip(), of_a_whole=True)
-        elif isinstance(value, int | float):
-            rate = exact(value)
+        elif isinstance(value, int):
+            rate = Decimal(value)
         if not isinstance(rate, Decimal) or not rate.is_finite() or not 0 <= rate <= 2:
             raise ValueError('must be true, false or a rate from 0 to 2, like 0.26 or "26%"')
         return cls(charged=rate > 0, rate=rate or None)
-
-
-class _Duration(float):
-    """A length of time, typed as a number of its unit or as people write it (``"8w"``)."""
-
-    unit: ClassVar[str]
-    most: ClassVar[int]
-    may_be_zero: ClassVar[bool] = True
-    example: ClassVar[str]
-
-    @classmethod
-    def read(cls, value: Any) -> _Duration:
-        """Raises ValueError."""
-        hint = f"must be a number {'from 0 to' if cls.may_be_zero else 'above 0 and at most'} "
-        hint += f"{cls.most}, or a text like {cls.example}"
-        if isinstance(value, str):
-            try:
-                return cls(parse_positive(value, "duration", cls.unit, cls.most))
-            except InputError:
-                raise ValueError(hint) from None
-        number = isinstance(value, int | float) and not isinstance(value, bool)
-        if not number or not 0 <= value <= cls.most or (value == 0 and not cls.may_be_zero):
-            raise ValueError(hint)
-        return cls(value)
-
-
-class LeadDays(_Duration):
-    """From an order to the first run; whole days."""
-
-    unit, most, example = "days", 1000, '"8w"'
-
-    @classmethod
-    def read(cls, value: Any) -> _Duration:
-        """Raises ValueError."""
-        read = super().read(value)
-        if isinstance(value, float) and not read.is_integer():
-            raise ValueError(f'must be a whole number from 0 to {cls.most}, or a text like "8w"')
-        return cls(math.ceil(read))
-
-
-class QueueDays(_Duration):
-    """Waiting before each run."""
-
-    unit, most, example = "days", 365, '"12h"'
-
-
-class LifetimeYears(_Duration):
-    """How long a machine serves."""
-
-    unit, most, example = "years", 50, '"5y"'
-    may_be_zero = False
-
-
-def exact(number: float) -> Decimal:
-    """A number as it was typed."""
-    return Decimal(int(number)) if float(number).is_integer() else Decimal(str(number))
 
 
 def toml_problem(error: Exception) -> str:
@@ -300,14 +256,21 @@ def toml_problem(error: Exception) -> str:
     return f"not valid TOML: {problem}"
 
 
+def parse_toml(text: str) -> dict[str, Any]:
+    """Its tables; numbers are Decimals. Raises OutsideError, RecursionError and ValueError."""
+    check_toml(text)
+
+    def number(text: str) -> Decimal:
+        found = float(text)  # beyond all floats it is infinite, and refused
+        return exact(found) if isfinite(found) else Decimal(str(found))
+
+    return tomllib.loads(text, parse_float=number)
+
+
 def read_toml(path: Path, kind: type[S], instead: str) -> S:
     """The whole file, checked. Raises InputError, which says what to give ``instead``."""
-    import tomllib
-
     try:
-        text = read_outside(path, MAX_BYTES).decode("utf-8-sig")
-        check_toml(text)
-        found = tomllib.loads(text)
+        found = parse_toml(read_outside(path, MAX_BYTES).decode("utf-8-sig"))
     except FileNotFoundError:
         raise InputError(f"there is no file {shown(str(path), 200)}: {instead}") from None
     except TooLargeError:
@@ -333,22 +296,27 @@ def read_toml(path: Path, kind: type[S], instead: str) -> S:
         return convert(found, kind, path.name)
     except InputError:
         # What names none of the file's tables is a file for another command.
-        if not found.keys() & {field.name for field in msgspec.structs.fields(kind)} and (
+        if not found.keys() & set(kind.__struct_fields__) and (
             (other := what_it_is(path, "grant")) is not None
         ):
             raise InputError(f"{path.name} {other}") from None
         raise
 
 
+def read_table(kind: type[S], found: Any) -> tuple[S | None, dict[str, str]]:
+    """The table with everything in it, or what is wrong with each key."""
+    errors: dict[str, str] = {}
+    read = _table(kind, found, "", errors)
+    return (None if errors else read), errors
+
+
 def convert(found: Any, kind: type[S], file: str) -> S:
-    """A Struct from plain values. Raises InputError."""
-    found = with_numbers(found, inspect.type_info(kind))
-    try:
-        return msgspec.convert(
-            found, kind, dec_hook=lambda own, value: own.read(value), builtin_types=(date,)
-        )
-    except msgspec.ValidationError as error:
-        raise _explained(file, found, kind, error) from None
+    """The same. Raises InputError for the first key that is wrong."""
+    read, errors = read_table(kind, found)
+    for place, problem in errors.items():
+        raise wrong(file, place, problem)
+    assert read is not None
+    return read
 
 
 def wrong(file: str, place: str, problem: str) -> InputError:
@@ -356,111 +324,128 @@ def wrong(file: str, place: str, problem: str) -> InputError:
     return InputError(f"{file}, {place}: {problem}")
 
 
-def missing(file: str, place: str, must: str | None = None, hint: str = "") -> InputError:
-    """An InputError of a key that is needed and not there; ``must`` says what it takes, where that
-    is no text, and ``hint`` why it is needed."""
+def missing_text(place: str, hint: str = "") -> str:
+    """Of a text that is needed and not there; ``hint`` says why."""
     key = place.rpartition(".")[2]
-    example = f'write {key} = "{_EXAMPLES.get(key, "a name of yours")}"'
-    told = must is None or must.startswith("must be text")
-    return wrong(file, place, f"is missing{hint}: {example}" if told else f"is missing; it {must}")
+    return f'is missing{hint}: write {key} = "{_EXAMPLES.get(key, "a name of yours")}"'
 
 
-def _explained(
-    file: str, value: Any, kind: type[msgspec.Struct], error: msgspec.ValidationError
-) -> InputError:
-    """What msgspec found, with what to write instead: the type at the place says it."""
-    said = _SAID.fullmatch(str(error))
-    assert said is not None
-    problem, path = said[1], said[2] or ""
-    key = re.search("(?:unknown|required) field `(.*)`", problem, re.DOTALL)
-    steps: list[str | int] = [
-        int(number) if number else name for name, number in _STEP.findall(path)
-    ]
-    if key is not None and problem.startswith("Object missing"):
-        steps.append(key[1])
-    node: Any = inspect.type_info(kind)
-    place, needed = "", False
-    for step in steps:
-        if isinstance(step, int):
-            node, value, place = node.item_type, value[step], f"{place}[{step + 1}]"
+_hints = cache(get_type_hints)
+
+
+def _table(kind: type[S], found: Any, place: str, errors: dict[str, str]) -> S | None:
+    if not isinstance(found, dict):
+        errors[place] = _what_to_write(kind, None, found, place)
+        return None
+    hints, values, before = _hints(kind, include_extras=True), {}, len(errors)
+    start = f"{place}." if place else ""
+    for key in found.keys() - hints.keys():
+        errors[start + key] = f"this key is not known; {nearest(key, list(hints))}"
+    for field in structs.fields(kind):
+        at, hint = start + field.name, hints[field.name]
+        if field.name in found:
+            values[field.name] = _read(hint, found[field.name], at, errors, needed=field.required)
+        elif field.required:
+            must = _what_to_write(*_base(hint), None, at)
+            is_text = must.startswith("must be text")
+            errors[at] = missing_text(at) if is_text else f"is missing; it {must}"
+    return kind(**values) if len(errors) == before else None
+
+
+def _base(hint: Any) -> tuple[Any, Limits | None]:
+    """A type without None, and the limits that stand beside it."""
+    limits = None
+    while get_origin(hint) in (Union, UnionType, Annotated):
+        if get_origin(hint) is Annotated:
+            limits = next((each for each in hint.__metadata__ if isinstance(each, Limits)), limits)
+            hint = hint.__origin__
         else:
-            field = next(field for field in node.fields if field.name == step)
-            node, needed = field.type, field.required
-            value = value.get(step)
-            place = f"{place}.{step}" if place else step
-        if isinstance(node, inspect.UnionType):
-            node = next(each for each in node.types if not isinstance(each, inspect.NoneType))
-    if error.__cause__ is not None:  # a type of our own, which has said it
-        why = str(error.__cause__)
-        example = _EXAMPLES.get(place.rpartition(".")[2])
-        if example is not None:
-            why = why.replace(_SOME_TEXT, f'like "{example}"')
-        return wrong(file, place, why.replace(OR_NONE, "") if needed else why)
-    if value is None:
-        return missing(file, place, _what_to_write(node, value, place))
-    if key is not None and problem.startswith("Object contains"):
-        known = [field.name for field in node.fields]
-        place = f"{place}.{key[1]}" if place else key[1]
-        return wrong(file, place, f"this key is not known; {nearest(key[1], known)}")
-    return wrong(file, place, _what_to_write(node, value, place))
+            hint = next(each for each in get_args(hint) if each is not type(None))
+    return hint, limits
 
 
-def _what_to_write(node: Any, value: Any, place: str) -> str:
-    number = isinstance(node, inspect.IntType | inspect.FloatType)
-    if number and isinstance(value, str) and (why := mistyped(value)):
-        return f"{shown(value)} {why}"
-    if isinstance(node, inspect.LiteralType) and not isinstance(node.values[0], str):
-        return f"must be one of {', '.join(map(str, node.values))}"
-    if isinstance(node, inspect.LiteralType) and isinstance(value, str):
-        return f"{shown(value)} is not known; {nearest(value, [str(v) for v in node.values])}"
-    if isinstance(node, inspect.LiteralType):
-        return f"must be one of {', '.join(map(str, node.values))}, between quotes"
-    if isinstance(node, inspect.IntType):
-        return f"must be a whole number from {node.ge} to {node.le}"
-    if isinstance(node, inspect.FloatType):
-        return f"must be a number {_between(node)}{_as_share(node, value)}"
-    if isinstance(node, inspect.BoolType):
-        return "must be true or false"
-    if isinstance(node, inspect.DateType):
-        return "must be a date: write it without quotes, like 2027-01-31"
-    if isinstance(node, inspect.StructType):
-        if place.endswith("]"):
-            return f"must be a table: write [[{place.partition('[')[0]}]] above each"
-        return f"must be a table: write [{place}] on a line of its own"
-    if isinstance(node, inspect.VarTupleType):
-        if isinstance(node.item_type, inspect.StructType):
+def _read(hint: Any, value: Any, place: str, errors: dict[str, str], *, needed: bool) -> Any:
+    kind, limits = _base(hint)
+    if isinstance(kind, type) and issubclass(kind, Struct):
+        return _table(kind, value, place, errors)
+    many = get_origin(kind)
+    if many is tuple:
+        if isinstance(value, list) and (limits is None or limits.has(len(value))):
+            item, each = get_args(kind)[0], enumerate(value, start=1)
+            return tuple(_read(item, v, f"{place}[{n}]", errors, needed=True) for n, v in each)
+    elif many is dict:
+        if isinstance(value, dict):
+            item, each_of = get_args(kind)[1], value.items()
+            return {k: _read(item, v, f"{place}.{k}", errors, needed=True) for k, v in each_of}
+    elif kind is Any:
+        return value
+    else:
+        try:
+            found = _scalar(kind, limits, value)
+            if found is not None:
+                return found
+        except ValueError as error:  # of a type of our own, which says what to write
+            why, example = str(error), _EXAMPLES.get(place.rpartition(".")[2])
+            why = why.replace(OR_NONE, "") if needed else why
+            errors[place] = why.replace(_SOME_TEXT, f'like "{example}"') if example else why
+            return None
+    errors[place] = _what_to_write(kind, limits, value, place)
+    return None
+
+
+def _scalar(kind: Any, limits: Limits | None, value: Any) -> Any:
+    """The value as it is kept; None where it is no such value. Raises ValueError."""
+    if limits is not None:
+        number = limits.read(value)
+        if kind is int and number is not None:
+            return int(number) if number == int(number) else None
+        return number
+    if get_origin(kind) is Literal:
+        known = [each for each in get_args(kind) if type(each) is type(value) and each == value]
+        return known[0] if known else None
+    if hasattr(kind, "read"):
+        return kind.read(value)
+    fits = isinstance(value, kind) and not isinstance(value, datetime)
+    return value if fits and (kind is bool or not isinstance(value, bool)) else None
+
+
+def _what_to_write(kind: Any, limits: Limits | None, value: Any, place: str) -> str:
+    if limits is not None and kind in (int, Decimal):
+        if isinstance(value, str) and (why := mistyped(value)):
+            return f"{shown(value)} {why}"
+        per_cent = limits.per_cent(value) if kind is Decimal else ""
+        return f"must be a {'whole ' * (kind is int)}number {limits}{per_cent}"
+    if get_origin(kind) is Literal:
+        values = sorted(get_args(kind))
+        if isinstance(values[0], str) and isinstance(value, str):
+            return f"{shown(value)} is not known; {nearest(value, values)}"
+        quotes = ", between quotes" if isinstance(values[0], str) else ""
+        return f"must be one of {', '.join(map(str, values))}{quotes}"
+    if get_origin(kind) is tuple:
+        item, of = _base(get_args(kind)[0])
+        if isinstance(item, type) and issubclass(item, Struct):
             return f"must be tables: write [[{place}]] above each"
         if value == []:
             return "is empty: name at least one, or leave the key out for all"
-        return f"must be a list of {_list_words(node.item_type)}"
+        return f"must be a list of {_list_words(item, of)}"
+    if kind is bool:
+        return "must be true or false"
+    if kind is date:
+        return "must be a date: write it without quotes, like 2027-01-31"
+    if isinstance(kind, type) and issubclass(kind, Struct):
+        if place.endswith("]"):
+            return f"must be a table: write [[{place.partition('[')[0]}]] above each"
+        return f"must be a table: write [{place}] on a line of its own"
     return f"must be text: write it between quotes, {_SOME_TEXT}"
 
 
-def _between(node: inspect.FloatType) -> str:
-    low = f"above {node.gt} and at most" if node.ge is None else f"from {exact(node.ge):f} to"
-    high = "" if node.le is None else f"{exact(node.le):f}"
-    return f"{low} {high}"
-
-
-def _as_share(node: inspect.FloatType, value: Any) -> str:
-    """What a share is that was typed in per cent."""
-    typed = str(value).strip()
-    found = re.fullmatch(r"(\d{1,3}(?:\.\d{1,4})?) ?%?", typed, re.ASCII)
-    if isinstance(value, bool) or found is None or node.le is None or node.le > 2:
-        return ""
-    share = Decimal(found[1]) / 100
-    return f": {found[1]} % is {share.normalize():f}" if 0 < share <= node.le else ""
-
-
-def _list_words(item: Any) -> str:
-    if isinstance(item, inspect.IntType):
-        return f"whole numbers from {item.ge} to {item.le}"
-    if isinstance(item, inspect.LiteralType):
-        return f"texts from these: {', '.join(map(str, item.values))}"
-    if isinstance(item, inspect.FloatType):
-        return f"numbers {_between(item)}"
-    if isinstance(item, inspect.DateType):
+def _list_words(item: Any, limits: Limits | None) -> str:
+    if limits is not None:
+        return f"{'whole ' * (item is int)}numbers {limits}"
+    if get_origin(item) is Literal:
+        return f"texts from these: {', '.join(map(str, sorted(get_args(item))))}"
+    if item is date:
         return "dates, without quotes, like [2027-01-31]"
-    if issubclass(item.cls, Amount):
+    if issubclass(item, Amount):
         return 'amounts, like ["40k", "40k", "20k"]'
     return 'texts, like ["RTX 3090", "H100"]'

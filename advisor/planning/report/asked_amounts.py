@@ -9,7 +9,6 @@ from decimal import Decimal
 
 from advisor.planning.grant.funder import Limit, LimitOf
 from advisor.planning.grant.problem_of_grant import Loaded
-from advisor.planning.grant.toml_reader import exact
 from advisor.planning.report.budget import WhoPays, budget_table, who_pays
 from advisor.planning.report.budget_entries import paid_beside
 from advisor.planning.report.in_currency import InCurrency
@@ -125,8 +124,8 @@ def limits_told(loaded: Loaded, plan: Plan) -> list[str]:
 
 
 def _is_beyond(limit: Limit, value: Decimal) -> bool:
-    over = limit.above is not None and value > exact(limit.above)
-    return over or (limit.below is not None and value < exact(limit.below))
+    over = limit.above is not None and value > limit.above
+    return over or (limit.below is not None and value < limit.below)
 
 
 def _years(given: Material) -> Num:

@@ -9,7 +9,7 @@ from advisor.planning.grant.candidates.machines import Best, LeftOut, day_of, ti
 from advisor.planning.grant.grant_file import GrantAllocation
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.programmes import OWN_WORD, year_shares
-from advisor.planning.grant.toml_reader import exact, wrong
+from advisor.planning.grant.toml_reader import wrong
 from advisor.planning.solver.problem import BUY_IN, Allocation, Machine, PriceLine, Rental
 from advisor.ranking.snapshot import Snapshot
 from price_catalog.model import Quote
@@ -43,14 +43,14 @@ def allocations_of(
             Allocation(
                 allocation_id=key,
                 name=asked.name,
-                gpu_hours_a_year=None if hours is None else exact(hours),
-                odds=exact(asked.odds),
+                gpu_hours_a_year=hours,
+                odds=asked.odds,
                 first_day=day_of(grant, asked.starts, 0),
                 year_shares=tuple(year_shares(grant.year_dates)),
                 last_day=None if asked.ends is None else (asked.ends - grant.start).days,
             )
         )
-        price = exact(asked.usd_per_gpu_hour)
+        price = asked.usd_per_gpu_hour
         if asked.price_per_gpu_hour is not None:
             price = grant.currency.rate_usd(asked.price_per_gpu_hour)
         for count, times in usable:
@@ -68,8 +68,8 @@ def allocations_of(
                     times=times,
                     allocation=key,
                     in_base=asked.overhead == "service",
-                    queue_days=exact(asked.queue_days),
-                    max_job_days=None if asked.max_job_days is None else exact(asked.max_job_days),
+                    queue_days=asked.queue_days,
+                    max_job_days=asked.max_job_days,
                 )
             )
     return tuple(allocations), rentals

@@ -8,7 +8,6 @@ from itertools import pairwise
 
 from advisor.planning.grant.funder import funder_form
 from advisor.planning.grant.grant_record import Grant
-from advisor.planning.grant.toml_reader import exact
 from advisor.planning.solver.money.charges import DAYS_PER_YEAR
 from advisor.planning.solver.problem import FixedCost, MachineExtra
 
@@ -56,7 +55,7 @@ def fixed_costs(grant: Grant) -> tuple[FixedCost, ...]:
                     usd=grant.currency.to_usd(amount),
                     stated=amount,
                     # An amount of every year changes by the year, not by the day.
-                    change=exact(cost.price_change),
+                    change=cost.price_change,
                     days=days[year] if cut else None,
                     in_base=cost.overhead.charged,
                     rate=cost.overhead.rate,
@@ -76,9 +75,7 @@ def machine_extras(grant: Grant) -> tuple[MachineExtra, ...]:
             name=cost.name,
             kind=cost.kind,
             usd=None if cost.amount is None else grant.currency.to_usd(Decimal(cost.amount)),
-            share_of_price=None
-            if cost.share_of_price is None
-            else Decimal(str(cost.share_of_price)),
+            share_of_price=None if cost.share_of_price is None else cost.share_of_price,
             apart=cost.kind in apart,
         )
         for n, cost in enumerate(grant.costs, start=1)

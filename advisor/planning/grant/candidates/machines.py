@@ -121,7 +121,7 @@ def owned_machines(
         gpu_id=gpu_id,
         gpu_name=gpu.short_name,
         gpu_count=owned.gpu_count,
-        times=times_of(best, gpu_id, owned.gpu_count, grant, owned.host_memory_gib),
+        times=times_of(best, gpu_id, owned.gpu_count, grant, memory_share(owned, owned.gpu_count)),
         power=_own_power(gpu, owned.gpu_count, grant),
         owned=owned.machines,
         ready_day=day_of(grant, owned.usable_from, 0),
@@ -145,7 +145,7 @@ def memory_share(owned: Owned, gpu_count: int) -> float | None:
     """GiB of a machine's host memory for so many of its GPUs; None where it is not said."""
     if owned.host_memory_gib is None:
         return None
-    return owned.host_memory_gib * gpu_count / owned.gpu_count
+    return float(owned.host_memory_gib) * gpu_count / owned.gpu_count
 
 
 def _own_power(gpu: Gpu, gpu_count: int, grant: Grant) -> PowerFigures | None:
@@ -186,7 +186,9 @@ def upgrades(
                 label = (
                     f"{more} more {gpu.short_name} in the lab's {base.gpu_count} × {gpu.short_name}"
                 )
-                times = times_of(best, gpu.gpu_id, count, grant, table.host_memory_gib)
+                times = times_of(
+                    best, gpu.gpu_id, count, grant, memory_share(table, table.gpu_count)
+                )
                 quote = book.get(("gpu", gpu.gpu_id))
                 if wanted is not None and gpu.gpu_id not in wanted:
                     left_out.append(LeftOut(label=label, reason="the grant buys other GPUs"))

@@ -8,7 +8,6 @@ from dataclasses import replace
 from advisor.costs.amounts import day_words
 from advisor.planning.grant.candidates.cost_lines import line_words
 from advisor.planning.grant.grant_file import GrantExperiment
-from advisor.planning.grant.toml_reader import exact
 from advisor.planning.report.budget_entries import is_equipment, machine_alone
 from advisor.planning.report.funder.computing_hours import hours_words, renting_words
 from advisor.planning.report.number_ledger import Num
@@ -157,7 +156,7 @@ def _served(given: Material, e: EquipmentCost) -> str:
     )
     assert years is not None
     key = f"allocations[{number}].lasts_years"
-    lasts = given.book.setting(key, exact(years), "years", f"years of {e.machine.label}")
+    lasts = given.book.setting(key, years, "years", f"years of {e.machine.label}")
     it = "It stands" if e.count.value == 1 else "They stand"
     unit = "year" if years == 1 else "years"
     return f"{it} in {e.machine.share_of}, which runs and powers it for {lasts} {unit}. "

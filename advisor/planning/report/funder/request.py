@@ -10,7 +10,6 @@ from itertools import accumulate
 from advisor.costs.amounts import day_words
 from advisor.planning.grant.candidates.cost_lines import line_words
 from advisor.planning.grant.institution import NO_RULES
-from advisor.planning.grant.toml_reader import exact
 from advisor.planning.report.budget import (
     WhoPays,
     added_words,
@@ -251,7 +250,7 @@ def modular_section(given: Material, budget: ReportTable, paid: WhoPays) -> tupl
         return ()
     if paid.theirs is not None or max(num.value for num in directs) > rule.most_direct_usd:
         return ()
-    size = ledger.leaf("setting", exact(rule.usd), "usd", "a module", key="form.modular.usd")
+    size = ledger.leaf("setting", rule.usd, "usd", "a module", key="form.modular.usd")
     by_year = modules_of(given, directs, whole, size)
 
     def amount(modules: Num, when: str) -> Num:
