@@ -77,26 +77,6 @@ def test_settings_that_say_nothing_new_keep_their_ids() -> None:
 
 
 @pytest.mark.parametrize(
-    ("recipe", "words", "said"),
-    [
-        (IMAGES, "fp8", "is trained in fp32"),
-        (CONVNET, "fp8", "is trained in fp32"),
-        (replace(CONVNET, training=DECODER.training), "fp8", "few linear layers"),
-        (DECODER, "fp8,half-weights", "rounds the weights"),
-        (DECODER, "fp8,zero-1", "ZeRO or FSDP"),
-        (DECODER, "half-states,fsdp-full-shard", "ZeRO or FSDP"),
-        (
-            replace(DECODER, training=replace(DECODER.training, optimizer="sgd")),
-            "half-states",
-            "without Adam's states",
-        ),
-    ],
-)
-def test_what_a_model_cannot_do_is_said(recipe: Any, words: str, said: str) -> None:
-    assert said in str(obstacles.why_not(recipe, parse_settings(words)))
-
-
-@pytest.mark.parametrize(
     ("device", "capability", "torchao", "said"),
     [
         ("cpu", None, True, "need a GPU"),

@@ -83,32 +83,3 @@ def test_the_attention_kernel_changes_no_step(family: str) -> None:
     fused.set_attn_implementation("sdpa")
     assert fused.config._attn_implementation == "sdpa"
     assert_same(step(fused, batch), step(eager, batch))
-
-
-@pytest.mark.parametrize("family", ["decoder", "encoder", "image"])
-def test_activation_checkpointing_changes_no_step(family: str) -> None:
-    model, batch = build(family, "sdpa")
-    kept = copy.deepcopy(model)
-    kept.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
-    kept.train()
-    for module in kept.modules():
-        if isinstance(module, torch.nn.Dropout):
-            module.p = 0.0
-    assert kept.is_gradient_checkpointing
-    for layer in kept.modules():
-        if hasattr(layer, "attention_dropout") and isinstance(layer.attention_dropout, float):
-            layer.attention_dropout = 0.0
-    assert_same(step(kept, batch), step(model, batch))
-
-
-@pytest.mark.parametrize("family", ["decoder", "image"])
-def test_a_traced_layer_changes_no_step(family: str) -> None:
-    """Compiled layer by layer; the tracer alone, since the machine's own compiler is slow."""
-    model, batch = build(family, "sdpa")
-    traced = copy.deepcopy(model)
-    lists = [m for m in traced.modules() if isinstance(m, torch.nn.ModuleList) and len(m) == 2]
-    assert lists
-    for layers in lists:
-        for layer in layers:
-            layer.compile(backend="aot_eager")
-    assert_same(step(traced, batch), step(model, batch))

@@ -77,24 +77,6 @@ def test_what_no_flag_switches_on_is_written_out_beside_the_script(tmp_path: Pat
     )
 
 
-def test_half_precision_weights_travel_too(tmp_path: Path) -> None:
-    pythia = next(recipe for recipe in load_recipes() if recipe.recipe_id == "pythia-160m")
-    assert WINNER.settings is not None
-    settings = replace(WINNER.settings, free_lunch=True, weights="half", loss="fused")
-    written = export.write(pythia, replace(WINNER, settings=settings), tmp_path)
-    script = (tmp_path / "train.py").read_text(encoding="utf-8")
-    assert script.index("model = lean_model(") < script.index("half_weights(model, 'float16')")
-    assert tmp_path / "half_weights.py" in written
-    compile((tmp_path / "half_weights.py").read_text(encoding="utf-8"), "half_weights.py", "exec")
-
-
-def test_the_paper_s_settings_need_no_file_of_ours(tmp_path: Path) -> None:
-    pythia = next(recipe for recipe in load_recipes() if recipe.recipe_id == "pythia-160m")
-    export.write(pythia, WINNER, tmp_path)
-    assert not (tmp_path / "lean_loss.py").exists()
-    assert "lean" not in (tmp_path / "train.py").read_text(encoding="utf-8")
-
-
 def test_a_sharded_encoder_keeps_its_output_bias_and_a_script_for_cpus_says_that_it_shards_nothing(
     tmp_path: Path,
 ) -> None:
@@ -109,22 +91,6 @@ def test_a_sharded_encoder_keeps_its_output_bias_and_a_script_for_cpus_says_that
             assert helped == ("one_bias.py" in {path.name for path in written})
             assert helped == (model == "roberta")
             assert ("shards nothing by fsdp.json" in script) == (gpu == "cpu")
-
-
-def test_processes_of_dinov2_do_not_wait_for_the_gradient_of_its_mask_token() -> None:
-    vit = find_recipe("vit")
-    shape = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2}
-    dino = replace(vit, model=ModelSource(config_class="Dinov2Config", arguments=shape))
-    for recipe in (vit, dino):
-        arguments = configure.training_arguments(
-            recipe,
-            parse_settings("naive"),
-            micro_batch_size=1,
-            accumulation_steps=1,
-            device="cpu",
-            compute_capability=None,
-        )
-        assert arguments["ddp_find_unused_parameters"] == (recipe is dino)
 
 
 def test_the_end_of_a_cosine_is_a_share_of_its_peak() -> None:

@@ -119,16 +119,6 @@ def test_a_line_that_cannot_be_read_is_named(tmp_path: Path, line: str, words: s
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("key", ["method", "status", "timing", "sharding", "loss", "inputs"])
-def test_a_choice_that_there_is_none_of_is_named(tmp_path: Path, key: str) -> None:
-    path = tmp_path / "records.jsonl"
-    row = journal.to_json(record())
-    (row if key in row else row["settings"])[key] = "quickly"
-    path.write_text(json.dumps(row) + "\n")
-    with pytest.raises(ValueError, match=f":1: {key} 'quickly' is not one of "):
-        journal.read(path)
-
-
 @pytest.mark.parametrize(
     "place", ["/proc/self/x", "/proc/self/new/x", "folder", "pipe", "file/x", "ring", "gone/x"]
 )

@@ -30,12 +30,6 @@ def trial(settings: Settings) -> TrialSpec:
     return TrialSpec(recipe={}, settings=settings, gpu_count=2)
 
 
-def test_one_node_starts_one_process_a_gpu_through_torchrun(tmp_path: Path) -> None:
-    words = process_group.command(tmp_path / "spec.json", 4, "local", {})
-    assert words[1:4] == ["-P", "-m", "torch.distributed.run"]
-    assert "--nproc-per-node=4" in words
-
-
 def test_one_process_starts_by_itself_with_what_torchrun_would_tell_it(tmp_path: Path) -> None:
     words = process_group.command(tmp_path / "spec.json", 1, "local", {})
     assert words == [sys.executable, "-P", "-m", "bench_runner.worker", str(tmp_path / "spec.json")]
@@ -65,14 +59,6 @@ def test_slurm_starts_one_launcher_a_node_with_the_first_host_as_meeting_point(
     assert words[0] == "srun"
     assert "--nproc-per-node=4" in words
     assert "--rdzv-endpoint=gpu03:24711" in words
-
-
-@pytest.mark.parametrize(
-    ("nodes", "first"),
-    [("gpu[03-05,9]", "gpu03"), ("alpha,beta[1-2]", "alpha"), ("node7", "node7")],
-)
-def test_the_first_host_of_a_node_list(nodes: str, first: str) -> None:
-    assert process_group._first_host(nodes) == first
 
 
 @pytest.mark.parametrize(
@@ -155,29 +141,6 @@ def test_a_stubborn_group_is_ended_whole_even_across_sessions() -> None:
         processes._TERMINATE_S = original
     assert process.wait(timeout=5) == -signal.SIGKILL
     assert processes.members("test-group") == []
-
-
-@pytest.mark.parametrize(("words", "code"), [(["hardware"], 2), (["merge"], 0)])
-def test_a_node_without_psutil_is_one_line_and_merges_all_the_same(
-    tmp_path: Path, words: list[str], code: int
-) -> None:
-    records = tmp_path / "records.jsonl"
-    records.write_text("")
-    words = [*words, str(records)] if words == ["merge"] else words
-    program = (
-        "import sys\nsys.modules['psutil'] = None\nfrom bench_runner.__main__ import main\n"
-        f"sys.exit(main({words!r}))"
-    )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert done.returncode == code
-    assert done.stderr.count("\n") == (code == 2)
-    assert ("psutil" in done.stderr) is (code == 2)
-
-
-def test_the_log_tail_is_the_workers_own(tmp_path: Path) -> None:
-    log = tmp_path / "log.txt"
-    log.write_text("first\nValueError: the cause\nE1 failed (exitcode: 1) local_rank: 0\nnoise\n")
-    assert process_group.log_tail(log) == "first\nValueError: the cause"
 
 
 def probe(size: int, fits: bool) -> dict[str, object]:

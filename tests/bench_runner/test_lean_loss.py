@@ -103,17 +103,6 @@ def test_a_decoder_s_step_is_the_same(name: str, loss: str, inputs: str) -> None
     assert_same(plain, lean, batches)
 
 
-@pytest.mark.parametrize("name", DECODERS)
-def test_without_a_count_the_mean_of_the_micro_batch_is_taken(name: str) -> None:
-    from bench_runner.worker.exported.lean_loss import lean_model
-
-    plain, lean = build(DECODERS[name]()), build(DECODERS[name]())
-    lean.load_state_dict(plain.state_dict())
-    lean_model(lean)
-    ids = tokens()
-    assert_same(plain, lean, [{"input_ids": ids, "labels": ids}])
-
-
 @pytest.mark.parametrize("name", ENCODERS)
 def test_a_masked_encoder_s_step_is_the_same(name: str) -> None:
     from bench_runner.worker.exported.lean_loss import lean_model
@@ -127,29 +116,6 @@ def test_a_masked_encoder_s_step_is_the_same(name: str) -> None:
     labels[3][1, 7] = 5  # a single one counts
     batches = [{"input_ids": i, "labels": y} for i, y in zip(ids, labels, strict=True)]
     assert_same(plain, lean, batches)
-
-
-def test_no_logits_are_computed_for_tokens_without_a_label(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    from bench_runner.worker.exported import lean_loss
-
-    shapes: list[tuple[int, ...]] = []
-
-    def watched(logits: Any, target: Any) -> Any:
-        shapes.append(tuple(logits.shape))
-        return lean_loss._loss_and_gradient(logits, target)
-
-    monkeypatch.setattr(lean_loss, "_kernel", lambda _: watched)
-    model = lean_loss.lean_model(
-        build(ENCODERS["RoBERTa, with a bias"](), "AutoModelForMaskedLM"), inputs="full"
-    )
-    labels = torch.full((BATCH, LENGTH), -100)
-    labels[0, :9] = 3
-    shapes.clear()
-    model(input_ids=tokens(), labels=labels).loss.backward()
-    # Nine labels and three to fill a size up; 97 classes and 31 to fill a row up.
-    assert shapes == [(12, 128)]
 
 
 @pytest.mark.parametrize("half", ["bfloat16", "float16"])
@@ -196,35 +162,6 @@ def test_it_survives_regional_compilation() -> None:
     )
 
 
-def test_whether_the_loss_is_the_library_s_is_asked_without_tf32() -> None:
-    # With TF32 Mamba 2.8B was refused on an H100: 22.87 and 22.94 for the same loss.
-    from bench_runner.worker.exported.lean_loss import lean_model
-
-    before = torch.backends.fp32_precision
-    torch.backends.fp32_precision = "tf32"
-    try:
-        asked: list[str] = []
-        model = build(DECODERS["GPTNeoX"]())
-        model.gpt_neox.register_forward_pre_hook(
-            lambda *_: asked.append(torch.backends.cuda.matmul.fp32_precision)
-        )
-        lean_model(model)
-        assert asked == ["ieee", "ieee"]
-        assert torch.backends.cuda.matmul.fp32_precision == "tf32"
-    finally:
-        torch.backends.fp32_precision = before
-
-
-def test_logits_are_still_there_for_who_gives_no_labels() -> None:
-    from bench_runner.worker.exported.lean_loss import lean_model
-
-    plain, lean = build(DECODERS["Llama"]()), build(DECODERS["Llama"]())
-    lean.load_state_dict(plain.state_dict())
-    lean_model(lean)
-    ids = tokens()
-    torch.testing.assert_close(lean(input_ids=ids).logits, plain(input_ids=ids).logits)
-
-
 @pytest.mark.parametrize(
     ("make", "asked", "words"),
     [
@@ -250,40 +187,3 @@ def test_what_cannot_be_exact_is_refused(
 
     with pytest.raises(ValueError, match=words):
         lean_model(make(), **asked)
-
-
-@pytest.mark.parametrize("inputs", ["full", "trimmed"])
-def test_a_model_with_flash_attention_is_made_lean(
-    monkeypatch: pytest.MonkeyPatch, inputs: str
-) -> None:
-    """Which takes half precision alone, while a model is probed in that of its weights."""
-    from transformers import AttentionInterface, LlamaConfig, LlamaForCausalLM
-    from transformers.integrations.sdpa_attention import sdpa_attention_forward
-
-    from bench_runner.worker.exported.lean_loss import lean_model
-
-    def flash(module: Any, query: Any, key: Any, value: Any, mask: Any, **keywords: Any) -> Any:
-        """As FlashAttention does with autocast: rotated in FP32, they are rounded again."""
-        if not torch.is_autocast_enabled("cpu"):
-            raise RuntimeError("FlashAttention only support fp16 and bf16 data type")
-        half = torch.get_autocast_dtype("cpu")
-        rounded = (each.to(half) for each in (query, key, value))
-        return sdpa_attention_forward(module, *rounded, None, is_causal=True, **keywords)
-
-    monkeypatch.setitem(AttentionInterface._global_mapping, "flash_attention_2", flash)
-    torch.manual_seed(0)
-    config = LlamaConfig(
-        **{"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2},
-        **{"num_attention_heads": 2, "vocab_size": 96, "max_position_embeddings": 32},
-    )
-    model = LlamaForCausalLM(config)
-    tokens = torch.arange(32).reshape(2, 16) % 96
-    losses = []
-    for attention in ("sdpa", "flash_attention_2"):
-        model.config._attn_implementation = attention
-        if attention == "flash_attention_2":
-            model = lean_model(model, loss="fused", inputs=inputs)
-        assert model.config._attn_implementation == attention
-        with torch.autocast("cpu", torch.bfloat16):
-            losses.append(model(input_ids=tokens, labels=tokens).loss.item())
-    assert losses[1] == pytest.approx(losses[0], rel=0.01)

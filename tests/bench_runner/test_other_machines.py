@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import replace
-from importlib.util import find_spec
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -229,33 +228,6 @@ def test_a_gpu_that_torch_cannot_use_ends_the_search_at_once(
     with pytest.raises(ValueError, match="cannot use GPU 0"):
         found.run(space.space(1), name_the_best=True)
     assert len(asked) == 1 and not (tmp_path / "r.jsonl").exists()
-
-
-def test_without_deepspeed_a_search_leaves_zero_out_and_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Else each of them would be a trial that fails after it has loaded everything else."""
-    found = find_spec
-
-    def spec(name: str) -> Any:
-        return None if name == "deepspeed" else found(name)
-
-    monkeypatch.setattr("bench_runner.arguments.find_spec", spec)
-    monkeypatch.setattr("bench_runner.__main__.ending_signals", lambda: ())
-    tried: list[Any] = []
-
-    def run(self: runner.Search, candidates: Any, *, name_the_best: bool) -> None:
-        tried.extend(candidates)
-
-    monkeypatch.setattr(runner.Search, "run", run)
-    words = ["--recipe", "pythia-160m", "--device", "cpu", "--yes", "--work", str(tmp_path / "w")]
-    words += ["--records", str(tmp_path / "r.jsonl")]
-    monkeypatch.setenv("BENCH_RUNNER_LOCKS", str(tmp_path))
-    assert main(["run", *words, "--methods", "paper"]) == 1
-    assert tried and not any("zero" in (settings.sharding or "") for settings in tried)
-    assert "ZeRO needs DeepSpeed" in capsys.readouterr().err
-    assert main(["trial", *words, "--settings", "zero-1,offloading"]) == 2
-    assert "ZeRO needs DeepSpeed, which is not installed" in capsys.readouterr().err
 
 
 def written(folder: Path, files: dict[str, str], own: str) -> tuple[Path, Path]:

@@ -101,10 +101,6 @@ class TestOwnRecipe:
         fields |= set(module.Support.__dataclass_fields__)
         assert shown == fields
 
-    def test_a_folder_of_recipes(self, write: Write) -> None:
-        path = write()
-        assert [recipe.recipe_id for recipe in load_recipes(path.parent)] == ["my-model"]
-
     def test_two_recipes_with_one_id(self, write: Write) -> None:
         path = write()
         (path.parent / "zz.toml").write_text(OWN)
@@ -238,10 +234,6 @@ class TestWrongRecipe:
     def test_not_text(self, tmp_path: Path) -> None:
         (tmp_path / "own.toml").write_bytes(b"id = '\xff'")
         assert "is not UTF-8" in error(tmp_path / "own.toml")
-
-    def test_not_a_folder(self, tmp_path: Path) -> None:
-        with pytest.raises(ValueError, match="is not a folder"):
-            load_recipes(tmp_path / "nothing")
 
     @pytest.mark.parametrize(
         ("content", "problem"),

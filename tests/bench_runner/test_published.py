@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from bench_runner.recipes import load_recipes
-from bench_runner.records.measurement import Measurement, Settings
+from bench_runner.records.measurement import Settings
 from bench_runner.records.published import (
     PUBLISHED_FOLDER,
     load_original,
@@ -98,37 +98,6 @@ class TestPaper:
     @pytest.mark.parametrize(("recipe_id", "row"), TABLE_4.items())
     def test_table_4(self, recipe_id: str, row: tuple[int | None, ...]) -> None:
         assert days("naive", recipe_id) == row
-
-    def test_how_many_are_feasible(self) -> None:
-        feasible = Counter(record.method for record in PAPER if record.status == "ok")
-        assert feasible == {"optimal": 140, "naive": 91}
-
-    def test_a_record_in_full(self) -> None:
-        assert BY_ID["paper-table1:pythia-1b:rtx-3090:8"] == Measurement(
-            measurement_id="paper-table1:pythia-1b:rtx-3090:8",
-            recipe_id="pythia-1b",
-            recipe_hash=None,
-            gpu="RTX 3090",
-            gpu_count=8,
-            method="optimal",
-            settings=Settings(
-                free_lunch=True,
-                activation_checkpointing=False,
-                sharding="zero-1",
-                offloading=False,
-                micro_batch_size=4,
-                gradient_accumulation_steps=32,
-            ),
-            status="ok",
-            reason=None,
-            training_days=30.0,
-            training_days_low=29.5,
-            training_days_high=30.5,
-            timing="unsynchronised",
-            source_id="paper-table1",
-            measured_on=None,
-            environment={"settings_source_id": "paper-appendix-j"},
-        )
 
     def test_infeasible_has_a_reason_and_no_time(self) -> None:
         for record in PAPER:

@@ -7,7 +7,6 @@ import sys
 import time
 from dataclasses import replace
 from datetime import date
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,7 +15,7 @@ from bench_runner.arguments import parse_peaks, parse_settings
 from bench_runner.launch import hardware, trial_record
 from bench_runner.launch.trial import Outcome, recipe_from_json, recipe_to_json
 from bench_runner.launch.trial_record import Setup, configuration_key, record_of
-from bench_runner.recipes import load_recipe, load_recipes
+from bench_runner.recipes import load_recipes
 from bench_runner.settings import space
 from bench_runner.worker import gpu_sampler
 
@@ -116,10 +115,6 @@ def test_fp8_products_may_be_faster_than_the_peak_of_16_bits() -> None:
         assert (kept.mfu or 2) > 1
 
 
-def test_without_a_peak_there_is_no_utilisation() -> None:
-    assert record(outcome(0.2), peak_tflops={}).mfu is None
-
-
 def test_without_its_kernels_a_row_is_not_called_free_lunch() -> None:
     kept = record(outcome(0.2, missing_kernels=["mamba_ssm (ImportError)"]))
     assert kept.method == "naive"
@@ -214,28 +209,6 @@ def test_energy_is_what_the_counter_grew_by_while_steps_were_timed(
         assert joules is None and why.startswith("not measured")
 
 
-class HotNvml(CountingNvml):
-    """... tells no power, and is slowed down by heat from half a second on."""
-
-    def nvmlDeviceGetPowerUsage(self, handle: str) -> int:
-        raise RuntimeError("Not Supported")
-
-    def nvmlDeviceGetCurrentClocksEventReasons(self, handle: str) -> int:
-        return 0x4 | (0x40 if time.monotonic() - self.began_s > 0.5 else 0)
-
-
-def test_heat_that_slows_the_gpu_down_is_recorded_and_one_missing_reading_takes_no_other(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    nvml = HotNvml()
-    sampler = read_for(0.9, nvml, monkeypatch)
-    cool = sampler.summary(nvml.began_s + 0.25, nvml.began_s + 0.45)
-    assert cool.keys() == {"counted_w"}
-    hot = sampler.summary(nvml.began_s + 0.55, nvml.began_s + 0.85)
-    assert hot["slowed_by_heat"] == 1.0
-    assert record(outcome(0.2, gpu=hot)).environment["gpu"]["slowed_by_heat"] == 1.0
-
-
 @pytest.mark.parametrize("nvml", [None, FakeNvml], ids=["no library", "no counter"])
 def test_without_a_counter_the_record_says_that_energy_was_not_measured(
     monkeypatch: pytest.MonkeyPatch, nvml: type[FakeNvml] | None
@@ -249,18 +222,6 @@ def test_without_a_counter_the_record_says_that_energy_was_not_measured(
     assert kept.status == "ok"
     assert kept.environment["energy_j"] is None
     assert kept.environment["energy"].startswith("not measured: no energy counter")
-
-
-def test_power_is_that_of_the_timed_steps_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not of the compilation before them, nor of the time in which the trial is taken apart."""
-    nvml = FakeNvml()
-    sampler = read_for(0.9, nvml, monkeypatch)
-    found = sampler.summary(nvml.began_s + 0.15, nvml.began_s + 0.58)
-    assert (found["power_w"], found["sm_clock_mhz"], found["timed_s"]) == (600.0, 1980.0, 0.43)
-    assert found["samples"] >= 3
-    # The reading looks back, so a window that it cannot fill says nothing.
-    assert sampler.summary(nvml.began_s + 0.3, nvml.began_s + 0.4) == {}
-    assert gpu_sampler.GpuSampler(None).summary(0.0, 10.0) == {}
 
 
 def test_busy_gpus_and_scarce_memory_are_named() -> None:
@@ -353,7 +314,3 @@ def test_the_planning_process_loads_no_torch() -> None:
         check=True,
     )
     assert answer.stdout.strip() == "[]"
-
-
-def test_the_tiny_recipe_is_a_recipe() -> None:
-    assert load_recipe(Path(__file__).with_name("tiny.toml")).recipe_id == "tiny"

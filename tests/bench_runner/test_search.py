@@ -165,22 +165,6 @@ def test_the_fast_answer_is_at_most_two_percent_slower(machine: Machine) -> None
         assert fast.step_s <= 1.02 * best.step_s
 
 
-@pytest.mark.parametrize("gpus", [1, 2, 8])
-def test_a_roomy_machine_needs_one_trial(gpus: int) -> None:
-    machine = Machine(
-        gpus=gpus,
-        memory=80,
-        states=5,
-        activation=1,
-        half_size=0.2,
-        compiled=0.75,
-        link=0.01,
-        update=0.01,
-    )
-    explore(machine, "fast")
-    assert machine.gpu_seconds <= len(space.space(gpus)) / 6
-
-
 @pytest.mark.parametrize("gpus", [1, 2])
 def test_on_what_real_gpus_measured_fast_is_as_good_for_a_sixth(gpus: int) -> None:
     records = [
@@ -235,18 +219,3 @@ def test_scarce_host_memory_leaves_offloading_out() -> None:
     )
     assert isinstance(action, search.LeaveOut)
     assert "host memory" in action.reason
-
-
-def test_naive_times_leave_nothing_out() -> None:
-    machine = Machine(
-        gpus=1, memory=80, states=5, activation=1, half_size=0.1, compiled=0.7, link=0, update=0.01
-    )
-    naive = replace(machine.run(space.settings_for(free_lunch=False)), step_s=1e-6)
-    action = search.next_action(space.space(1), [naive], situation(), "fast")
-    assert isinstance(action, search.Try)
-    assert action.settings == space.settings_for(free_lunch=True)
-
-
-def test_an_unknown_strategy_is_refused() -> None:
-    with pytest.raises(ValueError, match="fast, exhaustive"):
-        search.next_action((), [], situation(), "greedy")

@@ -12,7 +12,6 @@ from bench_runner.records.timing import (
     model_flops_utilisation,
     settled,
     step_time,
-    training_days,
 )
 
 seconds = st.floats(min_value=1e-4, max_value=1e3, allow_nan=False)
@@ -51,11 +50,6 @@ def test_the_dearest_pass_is_not_multiplied() -> None:
 def test_without_accumulation_there_is_only_the_exchanging_pass() -> None:
     raw = RawSeconds(pass_s=(), sync_pass_s=(3.0, 3.2, 3.1), update_s=(0.5,))
     assert step_time(raw, 1).step_s == pytest.approx(3.6)
-
-
-def test_two_passes_need_no_later_pass() -> None:
-    raw = RawSeconds(first_pass_s=(1.0,), pass_s=(), sync_pass_s=(3.0,), update_s=(0.5,))
-    assert step_time(raw, 2).step_s == pytest.approx(4.5)
 
 
 @pytest.mark.parametrize(
@@ -104,10 +98,6 @@ def test_a_slower_device_takes_proportionally_longer(
         update_s=tuple(s * factor for s in update),
     )
     assert step_time(slower, passes).step_s == pytest.approx(step_time(raw, passes).step_s * factor)
-
-
-def test_days_are_steps_times_seconds() -> None:
-    assert training_days(8.64, 10_000) == pytest.approx(1.0)
 
 
 def test_settled_looks_at_the_last_steps_only() -> None:

@@ -186,51 +186,6 @@ def test_two_processes_shard_and_the_winner_trains(
     assert len(record.environment["step_s_by_rank"]) == 2
 
 
-IMAGES = """
-id = "tiny-images"
-name = "Tiny images"
-family = "{family}"
-source = "tests"
-[architecture]
-config_class = "{kind}"
-arguments = {{ {arguments} }}
-[training]
-batch_size = 4
-training_steps = 10
-image_size = 48
-classes = 3
-precision = "fp32"
-optimizer = "sgd"
-learning_rate = 0.1
-"""
-
-
-def test_an_image_model_is_built_for_the_images_that_it_trains_on(tmp_path: Path) -> None:
-    from bench_runner.worker.models import build_model
-
-    file = tmp_path / "vit.toml"
-    small = "hidden_size = 8, num_hidden_layers = 1, num_attention_heads = 1, intermediate_size = 8"
-    file.write_text(IMAGES.format(family="vit", kind="ViTConfig", arguments=small))
-    model: Any = build_model(load_recipe(file), "eager")
-    assert model.config.image_size == 48
-    assert model(pixel_values=torch.zeros(1, 3, 48, 48)).logits.shape == (1, 3)
-
-
-def test_checkpointing_that_would_find_nothing_is_an_error(tmp_path: Path) -> None:
-    from bench_runner.worker.models import build_model, checkpoint_by_hand
-
-    file = tmp_path / "convnext.toml"
-    small = "hidden_sizes = [4, 4, 8, 8], depths = [1, 1, 1, 1]"
-    text = IMAGES.format(family="convnet", kind="ConvNextConfig", arguments=small)
-    file.write_text(text)
-    recipe = load_recipe(file)
-    with pytest.raises(ValueError, match=r"support\.fsdp_wrap"):
-        checkpoint_by_hand(build_model(recipe, None), recipe)
-    file.write_text(text + '[support]\nfsdp_wrap = ["ConvNextLayer"]\n')
-    recipe = load_recipe(file)
-    assert checkpoint_by_hand(build_model(recipe, None), recipe)
-
-
 def test_what_does_not_fit_at_all_is_infeasible_with_its_reason(tmp_path: Path) -> None:
     code, _ = run(tmp_path, "trial", "--settings", "naive", "--fault", '{"oom_above": 0}')
     assert code == 1
@@ -239,20 +194,6 @@ def test_what_does_not_fit_at_all_is_infeasible_with_its_reason(tmp_path: Path) 
     assert record.reason is not None
     assert "micro-batch 1" in record.reason
     assert record.training_days is None
-
-
-def test_a_training_shorter_than_the_warm_up_says_so(tmp_path: Path) -> None:
-    short = tmp_path / "short.toml"
-    text = TINY.read_text().replace("training_steps = 1000", "training_steps = 2")
-    short.write_text(text.replace("warmup_steps = 10", "warmup_steps = 1"))
-    code, events = run(tmp_path, "trial", "--settings", "naive", recipe=short)
-    assert [event for event in events if event.get("phase") == "again"] == []
-    assert code == 1
-    (record,) = journal.read(tmp_path / "records.jsonl")
-    assert record.status == "failed"
-    assert record.reason is not None
-    assert "ended after 2 optimiser steps" in record.reason
-    assert "\n" not in record.reason
 
 
 def test_a_rank_that_hangs_is_ended_at_the_time_limit(tmp_path: Path) -> None:

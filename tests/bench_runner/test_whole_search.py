@@ -80,34 +80,6 @@ def test_what_balances_experts_is_trained_with_the_library_s_own_loss() -> None:
     assert not kernels.fuses_loss(routed) and kernels.fuses_loss(DECODER)
 
 
-def test_what_a_model_has_decides_its_kernels() -> None:
-    def sizes(recipe) -> tuple[int, int]:
-        return tuple(len(kernels.choices(recipe, flash=flash)) for flash in (False, True))
-
-    # 3 compilations, 2 losses, 2 inputs, 2 or 3 attentions, 2 kinds of weights
-    assert sizes(DECODER) == (48, 72)
-    assert sizes(ENCODER) == (24, 24)  # the recipe's own attention is the eager one
-    assert sizes(CONVNET) == (3, 3)  # trained in FP32
-    assert sizes(SSM) == (4, 4)  # its recipe does not compile
-
-
-@pytest.mark.parametrize(
-    ("recipe", "words", "said"),
-    [
-        (CONVNET, "regional,fused", "no logits over a vocabulary"),
-        (T5, "fused", "whose loss is not fused here"),
-        (ENCODER, "trimmed", "does not predict the next token"),
-        (SSM, "eager", "no attention to choose"),
-        (SSM, "half-weights", "need FP32 parameters"),
-        (IMAGES, "half-weights", "is trained in fp32"),
-        (DECODER, "half-weights,zero-1", "FP32 masters of its own"),
-        (DECODER, "half-weights,fsdp-full-shard", "rounds the weights"),
-    ],
-)
-def test_what_a_model_cannot_do_is_said(recipe, words: str, said: str) -> None:
-    assert said in str(obstacles.why_not(recipe, parse_settings(words)))
-
-
 @pytest.mark.parametrize("flash", [False, True])
 @pytest.mark.parametrize("recipe", [DECODER, ENCODER, IMAGES, CONVNET])
 def test_a_trial_by_name_has_the_key_of_the_searchs(recipe, flash: bool) -> None:
@@ -138,30 +110,6 @@ def test_flash_attention_goes_by_what_the_machine_has(
     here = {"device": "cuda", "compute_capability": capability, "torchao": False}
     reason = obstacles.why_not_here(parse_settings("flash"), flash=found, **here)
     assert (reason is None) is found
-
-
-@pytest.mark.torch
-@pytest.mark.parametrize(
-    ("installed", "capability", "found"),
-    [
-        ({"flash_attn"}, (8, 0), "flash_attention_2"),
-        ({"flash_attn", "flash_attn_interface"}, (9, 0), "flash_attention_3"),
-        ({"flash_attn", "flash_attn_interface"}, (10, 0), "flash_attention_2"),
-        ({"flash_attn_interface"}, (8, 0), None),
-        (set(), (9, 0), None),
-    ],
-)
-def test_the_worker_takes_the_newest_that_its_gpu_can_use(
-    monkeypatch: pytest.MonkeyPatch, installed, capability, found
-) -> None:
-    torch = pytest.importorskip("torch")
-    models = pytest.importorskip("bench_runner.worker.models")
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda: capability)
-    monkeypatch.setattr(models, "_imports", lambda package: package in installed)
-    assert models.flash_attention() == found
-    named = configure.attention(DECODER, parse_settings("flash"), flash=found)
-    assert named == found
 
 
 @dataclass
@@ -313,26 +261,6 @@ def replay(
     return best.step_s / fastest.step_s, spent / (len(candidates) * mean(seconds))
 
 
-def test_on_what_an_h200_measured_it_finds_the_best_for_a_tenth() -> None:
-    """Replayed over trials of a small decoder: 51 of its 384 settings, with the contenders."""
-    timed = timed_in("h200-space.jsonl")
-    recipe = find_recipe("tests/benchmarks/recipes/pythia-70m-short.toml")
-    # As it was when the trials were taken: trimmed inputs first, whatever the length.
-    recipe = replace(recipe, training=replace(recipe.training, sequence_length=1025))
-    candidates = kernels.whole_space(recipe, 1, flash=False)
-    assert set(timed) <= set(candidates) and len(timed) == 51
-    known = search.Situation(
-        gpu_count=1,
-        batch_size=recipe.training.batch_size,
-        parameters=70_426_624,
-        half_precision=True,
-        usable_memory_gib=139.0,
-        host_memory_gib=None,
-    )
-    over_best, share = replay(candidates, timed, known)
-    assert over_best <= 1.02 and share < 0.1
-
-
 @pytest.mark.parametrize(
     ("recipe", "file", "settings", "parameters"),
     [
@@ -357,34 +285,6 @@ def test_where_an_h100_measured_every_setting_it_finds_the_best_for_a_tenth(
     )
     over_best, share = replay(candidates, timed, known)
     assert over_best <= 1.02 and share < 0.1
-
-
-def test_images_are_compiled_whole_first_and_what_compiles_slowly_by_layer_only_so() -> None:
-    text, images, swin = DECODER, find_recipe("resnet-50"), find_recipe("swin-base")
-    assert kernels.most_promising(text).compilation == "regional"
-    assert kernels.most_promising(images).compilation == "whole"
-    ways = {
-        recipe.recipe_id: {kernels.kernels_of(s).compilation for s in whole}
-        for recipe in (images, swin)
-        if (whole := kernels.whole_space(recipe, 1, flash=False))
-    }
-    assert ways == {"resnet-50": {"whole", "regional", "none"}, "swin-base": {"whole", "none"}}
-    # Who asks for it by name still gets it.
-    assert obstacles.why_not(swin, parse_settings("regional")) is None
-
-
-def test_a_model_that_ends_with_an_error_compiled_by_layer_is_not_told_to_be() -> None:
-    """ESM's encoder asks whether its last norm is there, which accelerate has compiled by itself:
-    "LayerNorm does not support len()" (PyTorch 2.11, transformers 5.17)."""
-    sizes = {"hidden_size": 320, "num_hidden_layers": 6, "num_attention_heads": 20}
-    proteins = replace(
-        find_recipe("bert-base"),
-        name="ESM-2",
-        model=ModelSource(config_class="EsmConfig", arguments=sizes),
-    )
-    assert kernels.most_promising(proteins).compilation == "whole"
-    refused = obstacles.why_not(proteins, parse_settings("regional"))
-    assert refused is not None and refused.endswith("leave out regional") and "\n" not in refused
 
 
 @pytest.mark.parametrize("broken", ["regional", "fused"])

@@ -18,9 +18,7 @@ from bench_runner.launch import events, process_group
 from bench_runner.launch.events import BadEventError, EventTail, read_event
 from bench_runner.launch.trial import Outcome, TrialSpec
 from bench_runner.records import journal
-from bench_runner.records.measurement import SHARDINGS
 from bench_runner.settings import space
-from bench_runner.worker.__main__ import unused
 from tests.bench_runner.test_results import outcome, record, setup
 
 SETTINGS = space.settings_for(free_lunch=True)
@@ -189,10 +187,3 @@ def test_a_rank_that_the_kernel_killed_is_said_to_be_killed(
     # One that failed for a reason of its own is not.
     worker.append(f"say({lost}); print('failed (exitcode: 78) local_rank: 0'); sys.exit(1)")
     assert run(tmp_path).reason == "RuntimeError: Connection closed by peer"
-
-
-def test_a_rank_loads_deepspeed_for_zero_alone() -> None:
-    for sharding in (None, *SHARDINGS):
-        settings = space.settings_for(free_lunch=False, sharding=sharding)
-        zero = sharding is not None and sharding.startswith("zero-")
-        assert ("deepspeed" in unused(settings)) != zero

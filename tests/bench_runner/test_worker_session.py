@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from bench_runner.launch.trial import NoDeviceError, TrialSpec
-from bench_runner.recipes import recipe_from
-from bench_runner.settings import space
 from tests.torch_for_tests import loaded_later
 
 TRAINING = {"batch_size": 4, "training_steps": 100, "sequence_length": 16, "precision": "bf16"}
@@ -80,27 +76,3 @@ def test_a_torch_without_this_gpu_says_so_in_one_line(monkeypatch: pytest.Monkey
     with pytest.raises(NoDeviceError, match="no kernel image is available") as found:
         use_once(torch.device("cuda", 0))
     assert "\n" not in str(found.value)
-
-
-def test_flash_attention_is_for_settings_and_models_that_call_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Where it is installed all others train as they do elsewhere: nothing is slower, nor fails."""
-    from bench_runner.worker import models
-
-    recipes = {
-        (recipe := recipe_from(content, Path(kind))).recipe_id: recipe
-        for kind, content in (("t5", T5), ("llama", LLAMA))
-    }
-    monkeypatch.setattr(models, "flash_attention", lambda: "flash_attention_2")
-    best = space.settings_for(free_lunch=True)
-    assert models.attention_here(recipes["t5"], best) == "sdpa"
-    assert models.attention_here(recipes["llama"], best) == "sdpa"
-    asked = replace(best, attention="flash")
-    assert models.attention_here(recipes["llama"], asked) == "flash_attention_2"
-    with pytest.raises(ValueError, match="has code for T5: leave out flash"):
-        models.attention_here(recipes["t5"], asked)
-    monkeypatch.setattr(models, "flash_attention", lambda: None)  # built for another torch
-    assert models.attention_here(recipes["llama"], best) == "sdpa"
-    with pytest.raises(ValueError, match="leave out flash"):
-        models.attention_here(recipes["llama"], asked)
