@@ -25,14 +25,14 @@ from advisor.cli.command import (
     WRONG_INPUT,
     add_format,
     open_store,
+    say,
     terminal_width,
 )
-from advisor.cli.job_words import MAX_GIB, MAX_MINUTES, SEARCHES
 from advisor.files import typed_path
-from advisor.parse import InputError, parse_positive, shown
+from advisor.parse import InputError
 from bench_runner.launch.processes import ending_signals
 from bench_runner.outside import printable
-from bench_runner.typed_numbers import plain, read_whole
+from bench_runner.typed_numbers import plain
 
 if TYPE_CHECKING:
     from advisor.benchmark.benchmark_plan import Plan
@@ -188,50 +188,21 @@ def _runner() -> Sequence[str]:
 
 def _plan(options: argparse.Namespace) -> Plan:
     from advisor.benchmark.benchmark_plan import bench_folders, make_plan
-    from advisor.benchmark.measurement_request import Request, check_packages
+    from advisor.benchmark.measurement_request import check_packages
     from advisor.benchmark.runner_process import look_here
     from bench_runner.records import journal
-    from bench_runner.settings.space import METHODS
 
-    if options.search not in SEARCHES:
-        raise InputError(f"search {shown(options.search)} is not known: write fast or exhaustive")
-    if options.device not in ("cuda", "cpu"):
-        raise InputError(f"device {shown(options.device)} is not known: write cuda or cpu")
-    for method in options.methods.split(","):
-        if method.strip() not in METHODS:
-            raise InputError(
-                f"methods {shown(method)} is not known: write {', '.join(METHODS[:-1])} or "
-                f"{METHODS[-1]}, several joined by commas"
-            )
-    count = None
-    if options.gpus is not None:
-        count = read_whole(options.gpus)
-        if count is None or count >= 4096:
-            raise InputError(
-                f"the number of GPUs {shown(options.gpus)} is not a whole number from 1 to 4,095"
-            )
-    minutes, gib = options.minutes, options.memory_limit_gib
     records, work = bench_folders()
     for flag in ("records", "work"):
         if getattr(options, flag) == "":
             # An unset variable in a script must not end up in the user's own records.
             raise InputError(f"--{flag} is empty: name one, or leave it out")
-    request = Request(
-        recipe=options.model,
-        gpu_count=count or 1,
-        methods=options.methods,
-        search=options.search,
-        minutes=None
-        if minutes is None
-        else parse_positive(minutes, "time", "minutes", MAX_MINUTES),
-        device=options.device,
-        memory_limit_gib=None
-        if gib is None
-        else parse_positive(gib, "memory limit", "GiB", MAX_GIB),
-        again=options.again,
+    request = bench_elsewhere.read_request(
+        options,
         records_file=typed_path(options.records or records),
         work_directory=typed_path(options.work or work),
     )
+    count = None if options.gpus is None else request.gpu_count
     try:
         journal.read(request.records_file)
         journal.check_place(request.records_file)
@@ -293,9 +264,6 @@ def _say_event(event: dict[str, Any], progress: Progress) -> None:
 
 def _say_ending(ending: Ending, progress: Progress, recorder: Recorder, plan: Plan) -> None:
     from advisor.benchmark.progress import time_words
-
-    def say(text: str) -> None:
-        print(printable(text), file=sys.stderr)
 
     if ending.kind in ("failed", "refused"):
         say(f"advisor: {ending.message}")

@@ -15,11 +15,11 @@ from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from advisor.cli.command import ANSWERED, CANCELLED, NO_ANSWER, open_store, terminal_width
-from advisor.cli.job_words import MAX_MINUTES, job_request, say, whole_number
+from advisor.cli.command import ANSWERED, CANCELLED, NO_ANSWER, open_store, say, terminal_width
 from advisor.costs.rented_trial import MINUTES
 from advisor.files import typed_path
-from advisor.parse import InputError, parse_choice, parse_positive
+from advisor.parse import InputError, parse_choice, parse_positive, shown
+from bench_runner.typed_numbers import read_whole
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,6 +29,63 @@ if TYPE_CHECKING:
     from advisor.costs.rented_trial import SkyPrice
     from advisor.store import Store
     from price_catalog.model import Rental
+
+
+MAX_MINUTES = 60 * 24 * 30
+MAX_GIB = 10_000
+
+
+def job_request(options: argparse.Namespace) -> Request:
+    """The measurement itself, from the flags that bench has anyway. Raises InputError."""
+    from advisor.benchmark.jobs.job_plan import RECORDS, WORK
+
+    if options.gpus is None:
+        raise InputError("say how many GPUs the job uses, such as --gpus 4")
+    if options.records is not None or options.work is not None:
+        raise InputError("--records and --work go without --on: a job has a folder of its own")
+    if options.format != "table" or options.details:
+        raise InputError("--format and --details go without --on: it prints the job's file")
+    return read_request(options, records_file=RECORDS, work_directory=WORK)
+
+
+def read_request(
+    options: argparse.Namespace, *, records_file: Path, work_directory: Path
+) -> Request:
+    """What to measure, from the flags; one GPU where no number is given. Raises InputError."""
+    from advisor.benchmark.measurement_request import Request
+    from bench_runner.settings.space import METHODS
+
+    for method in options.methods.split(","):
+        if method.strip() not in METHODS:
+            raise InputError(
+                f"methods {shown(method)} is not known: write {', '.join(METHODS[:-1])} or "
+                f"{METHODS[-1]}, several joined by commas"
+            )
+    minutes, gib = options.minutes, options.memory_limit_gib
+    return Request(
+        recipe=options.model,
+        gpu_count=1 if options.gpus is None else whole_number(options.gpus, "the number of GPUs"),
+        methods=options.methods,
+        search=parse_choice(options.search, ("fast", "exhaustive"), "search"),
+        minutes=None
+        if minutes is None
+        else parse_positive(minutes, "time", "minutes", MAX_MINUTES),
+        device=parse_choice(options.device, ("cuda", "cpu"), "device"),
+        memory_limit_gib=None
+        if gib is None
+        else parse_positive(gib, "memory limit", "GiB", MAX_GIB),
+        again=options.again,
+        records_file=records_file,
+        work_directory=work_directory,
+    )
+
+
+def whole_number(text: str, what: str) -> int:
+    """From 1 to 4,095. Raises InputError."""
+    value = read_whole(text)
+    if value is None or value >= 4096:
+        raise InputError(f"{what} {shown(text)} is not a whole number from 1 to 4,095")
+    return value
 
 
 PLACES = ("slurm", "sky")

@@ -51,6 +51,13 @@ LEAST_WIDTH = 40
 """In a narrower terminal lines run on."""
 
 
+def say(text: str) -> None:
+    """Print a message for a person on stderr."""
+    from bench_runner.outside import printable
+
+    print(printable(text), file=sys.stderr)
+
+
 def terminal_width() -> int:
     """How many columns an answer may take: as $COLUMNS says, else as the terminal has."""
     said = os.environ.get("COLUMNS", "")

@@ -14,9 +14,9 @@ from advisor.cli.command import (
     NO_ANSWER,
     add_format,
     open_store,
+    say,
     terminal_width,
 )
-from advisor.cli.job_words import say
 from advisor.costs.amounts import are, counted
 from advisor.parse import InputError
 from bench_runner.launch.processes import ending_signals

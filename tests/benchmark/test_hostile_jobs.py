@@ -16,8 +16,7 @@ from advisor.benchmark.jobs.cluster_profile import ClusterProfile, read_profiles
 from advisor.benchmark.jobs.job_folder import changed, keep_job, kept_jobs, write_folder
 from advisor.benchmark.jobs.job_plan import JobPlan, make_job_plan
 from advisor.benchmark.jobs.job_records import output_events, state_words
-from advisor.benchmark.jobs.sbatch_file import SCRIPT, lines_to_type, sbatch_text
-from advisor.benchmark.jobs.slurm import JobState
+from advisor.benchmark.jobs.slurm import SCRIPT, JobState, lines_to_type, sbatch_text
 from advisor.benchmark.measurement_request import Request
 from advisor.cli.main import main
 from advisor.parse import InputError

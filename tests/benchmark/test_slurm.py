@@ -22,7 +22,7 @@ from advisor.benchmark.jobs.cluster_profile import ClusterProfile
 from advisor.benchmark.jobs.job_folder import Job, find_job, keep_job, kept_jobs, write_folder
 from advisor.benchmark.jobs.job_plan import JobPlan, make_job_plan
 from advisor.benchmark.jobs.job_records import follow_job, merge_job, output_events, records_in
-from advisor.benchmark.jobs.sbatch_file import SCRIPT, sbatch_text
+from advisor.benchmark.jobs.slurm import SCRIPT, sbatch_text
 from advisor.benchmark.measurement_request import Request
 from advisor.cli.jobs_command import follow
 from advisor.cli.main import main

@@ -12,10 +12,10 @@ from advisor.benchmark.jobs import slurm
 from advisor.benchmark.jobs.cluster_profile import ClusterProfile, checked_path
 from advisor.benchmark.jobs.job_folder import Job, jobs_folder, keep_job, kept_jobs, write_folder
 from advisor.benchmark.jobs.job_plan import JobPlan, Where, make_job_plan
-from advisor.benchmark.jobs.sbatch_file import SCRIPT, sbatch_text
-from advisor.benchmark.jobs.sbatch_file import lines_to_type as slurm_lines
 from advisor.benchmark.jobs.sky_task import TASK, task_text
 from advisor.benchmark.jobs.sky_task import lines_to_type as sky_lines
+from advisor.benchmark.jobs.slurm import SCRIPT, sbatch_text
+from advisor.benchmark.jobs.slurm import lines_to_type as slurm_lines
 from advisor.costs.rented_trial import SkyPrice, price_of
 from advisor.parse import InputError
 

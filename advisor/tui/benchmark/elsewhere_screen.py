@@ -19,7 +19,7 @@ from advisor.benchmark.jobs.cluster_profile import ClusterProfile, read_profiles
 from advisor.benchmark.jobs.job_folder import Job, changed, kept_jobs
 from advisor.benchmark.jobs.job_records import merge_job, state_words
 from advisor.benchmark.jobs.prepare import Prepared, prepare_sky, prepare_slurm, submit, write
-from advisor.benchmark.jobs.sbatch_file import asked_for
+from advisor.benchmark.jobs.slurm import asked_for
 from advisor.costs.amounts import counted
 from advisor.costs.rented_trial import MINUTES
 from advisor.parse import InputError, parse_positive, shown
