@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from bench_runner.launch import hardware, node_links, shell_variables
-from bench_runner.launch.trial_record import LOCAL_SOURCE, Setup
+from bench_runner.launch.trial_record import LOCAL_SOURCE, Setup, counted
 from bench_runner.outside import printable
 from bench_runner.recipe_table import nearest
 from bench_runner.recipes import PEAK_KINDS, Recipe, load_recipe, load_recipes
@@ -197,13 +197,9 @@ def _measuring_flags(command: argparse.ArgumentParser, name: str) -> None:
 
 
 def counted_parameters(recipe: Recipe) -> int:
-    """The parameters of a recipe's model; 0 where nobody can count them."""
-    from bench_runner.recipe_flops import UncountedArchitectureError, count_flops
-
-    try:
-        return count_flops(recipe).parameters
-    except UncountedArchitectureError:
-        return 0
+    """The parameters of a recipe's model; 0 where nothing counts them."""
+    count = counted(recipe)
+    return 0 if count is None else count.parameters
 
 
 def asked_setup(arguments: argparse.Namespace) -> Setup:

@@ -103,11 +103,6 @@ _NOT_SHARDED = """
 
 On CPUs accelerate shards nothing by fsdp.json: several processes train as plain ones (DDP). The
 measurement itself was sharded."""
-_ONE_BIAS = """
-    # FSDP would leave a bias untrained; see the head of that file.
-    from one_bias import one_bias
-
-    model = one_bias(model)"""
 _NO_EMBEDDINGS = """
     try:
         model.get_input_embeddings()
@@ -164,15 +159,13 @@ def write(recipe: Recipe, winner: Measurement, folder: Path) -> list[Path]:
             put(name, _json(arguments.pop(key)))
     put("training_arguments.json", _json(arguments))
     put("train.py", _train_script(recipe, settings, winner, about.get("attention")))
-    for name, needed in (
-        ("lean_loss.py", _is_lean(settings)),
-        ("one_bias.py", _needs_one_bias(recipe, settings)),
-        ("half_weights.py", settings.weights == "half"),
-        ("changed_training.py", settings.changes_training),
-        ("timm_classifier.py", recipe.model.timm is not None),
-    ):
-        if needed:
-            put(name, (_COPIED / name).read_text(encoding="utf-8"))
+    modules = {module for module, _, _ in _model_changes(recipe, settings)}
+    if settings.states == "half":
+        modules.add("changed_training")
+    if recipe.model.timm is not None:
+        modules.add("timm_classifier")
+    for module in sorted(modules):
+        put(f"{module}.py", (_COPIED / f"{module}.py").read_text(encoding="utf-8"))
     put("launch.sh", _launch_script(settings, winner.gpu_count, capability))
     os.chmod(folder / "launch.sh", 0o755)
     return written
@@ -183,33 +176,21 @@ def _told(text: str) -> str:
     return text.replace("\\", "/").replace('"', "'")
 
 
-def _is_lean(settings: Settings) -> bool:
-    return settings.loss != "plain" or settings.inputs != "full"
-
-
-def _lean_lines(settings: Settings) -> str:
-    if not _is_lean(settings):
-        return ""
-    return (
-        "\n    # The same loss for less; see the head of that file.\n"
-        "    from lean_loss import lean_model\n\n"
-        f"    model = lean_model(model, loss={settings.loss!r}, inputs={settings.inputs!r})"
-    )
-
-
-def _needs_one_bias(recipe: Recipe, settings: Settings) -> bool:
-    return recipe.family == "encoder" and configure.uses_fsdp(settings)
-
-
-def _half_lines(recipe: Recipe, settings: Settings) -> str:
-    half = configure.half_type(recipe, settings)
-    if half is None:
-        return ""
-    return (
-        "\n    # Passes in half precision, FP32 masters; see the head of that file.\n"
-        "    from half_weights import half_weights\n\n"
-        f"    model = half_weights(model, {half!r})"
-    )
+def _model_changes(recipe: Recipe, settings: Settings) -> list[tuple[str, str, str]]:
+    """What no flag of the Trainer switches on: the module that is copied beside the script, the
+    call that changes the model, and why."""
+    changes = []
+    if recipe.family == "encoder" and configure.uses_fsdp(settings):
+        changes.append(("one_bias", "one_bias(model)", "FSDP would leave a bias untrained"))
+    if settings.loss != "plain" or settings.inputs != "full":
+        call = f"lean_model(model, loss={settings.loss!r}, inputs={settings.inputs!r})"
+        changes.append(("lean_loss", call, "The same loss for less"))
+    if settings.matmul == "fp8":
+        changes.append(("changed_training", "fp8_products(model)", "Changes the training"))
+    if (half := configure.half_type(recipe, settings)) is not None:
+        call = f"half_weights(model, {half!r})"
+        changes.append(("half_weights", call, "Passes in half precision, FP32 masters"))
+    return changes
 
 
 def _sharded_lines(recipe: Recipe, settings: Settings) -> str:
@@ -223,16 +204,6 @@ def _sharded_lines(recipe: Recipe, settings: Settings) -> str:
     if settings.activation_checkpointing and recipe.support.fsdp_wrap:
         return _BY_HAND.format(blocks=sorted(recipe.support.fsdp_wrap))
     return ""
-
-
-def _fp8_lines(settings: Settings) -> str:
-    if settings.matmul != "fp8":
-        return ""
-    return (
-        "\n    # Changes the training; see the head of that file.\n"
-        "    from changed_training import fp8_products\n\n"
-        "    model = fp8_products(model)"
-    )
 
 
 def _launch_script(settings: Settings, gpu_count: int, capability: list[int] | None) -> str:
@@ -281,13 +252,14 @@ def _train_script(
         model=(_WHOLE if configure.built_whole(recipe, settings) else "")
         + _model_lines(recipe, attention)
         + (_MEAN if configure.means_a_micro_batch(recipe) else "")
-        + (_ONE_BIAS if _needs_one_bias(recipe, settings) else "")
-        + _lean_lines(settings)
-        + _fp8_lines(settings)
-        + _half_lines(recipe, settings)
+        + "".join(
+            f"\n    # {why}; see the head of that file.\n"
+            f"    from {module} import {call.partition('(')[0]}\n\n    model = {call}"
+            for module, call, why in _model_changes(recipe, settings)
+        )
         + _sharded_lines(recipe, settings)
         + (_HALF_STATES if settings.states == "half" else ""),
-        optimizer=_optimizer_line(recipe, settings, winner.gpu == "cpu"),
+        optimizer=_optimizer_line(recipe, settings, on_cpu=winner.gpu == "cpu"),
     )
 
 
@@ -299,12 +271,7 @@ def _model_lines(recipe: Recipe, attention: str | None) -> str:
             f"    model = TimmClassifier({source.timm!r}, {dict(source.arguments)!r}, "
             f"{recipe.training.classes})"
         )
-    if recipe.family in IMAGE_FAMILIES:
-        auto = "AutoModelForImageClassification"
-    elif isinstance(recipe.architecture, EncoderDecoder):
-        auto = "AutoModelForSeq2SeqLM"
-    else:
-        auto = "AutoModelForMaskedLM" if recipe.family == "encoder" else "AutoModelForCausalLM"
+    auto = configure.auto_class(recipe)
     keyword = "" if attention is None else f", attn_implementation={attention!r}"
     return (
         f"    config = {_configuration(recipe)}\n"
@@ -318,20 +285,9 @@ def _configuration(recipe: Recipe) -> str:
     return f"transformers.{name}(**{configure.model_arguments(recipe)!r})"
 
 
-def _optimizer_line(recipe: Recipe, settings: Settings, on_cpu: bool) -> str:
-    training = recipe.training
-    if training.optimizer == "sgd":
+def _optimizer_line(recipe: Recipe, settings: Settings, *, on_cpu: bool) -> str:
+    if recipe.training.optimizer == "sgd":
         return ""
-    keywords: dict[str, Any] = {"fused": not on_cpu}
-    if settings.states == "half":
-        keywords = {"decoupled": training.optimizer != "adam"}
-    if training.learning_rate is not None:
-        keywords["lr"] = training.learning_rate
-    if training.beta1 is not None and training.beta2 is not None:
-        keywords["betas"] = (training.beta1, training.beta2)
-    if training.epsilon is not None:
-        keywords["eps"] = training.epsilon
-    kind = "torch.optim.Adam" if training.optimizer == "adam" else "torch.optim.AdamW"
-    if settings.states == "half":
-        kind = "HalfStateAdam"
-    return f"\n        optimizer_cls_and_kwargs=({kind}, {keywords!r}),"
+    kind, keywords = configure.optimizer(recipe, settings, on_cpu=on_cpu)
+    place = "" if kind == "HalfStateAdam" else "torch.optim."
+    return f"\n        optimizer_cls_and_kwargs=({place}{kind}, {keywords!r}),"

@@ -19,10 +19,11 @@ from bench_runner.launch.trial import NoDeviceError, Outcome, TrialSpec, recipe_
 from bench_runner.launch.trial_record import (
     Setup,
     configuration_key,
-    flops_per_sample,
+    counted,
     left_out,
     record_of,
 )
+from bench_runner.recipes import Recipe
 from bench_runner.records import journal
 from bench_runner.records.measurement import Measurement, Settings, Status
 from bench_runner.settings import search, space, whole_search
@@ -152,7 +153,7 @@ class Search:
         return search.Situation(
             gpu_count=setup.gpu_count,
             batch_size=setup.recipe.training.batch_size,
-            parameters=parameters or _counted_parameters(setup),
+            parameters=parameters or _parameters(setup.recipe),
             half_precision=setup.recipe.training.precision != "fp32",
             usable_memory_gib=usable,
             host_memory_gib=setup.machine.memory_gib,
@@ -235,7 +236,7 @@ class Search:
             settings=settings,
             gpu_count=self._setup.gpu_count,
             device=self._setup.device,
-            parameters=_counted_parameters(self._setup) or 0,
+            parameters=_parameters(self._setup.recipe) or 0,
             climb="fastest" if options.strategy == "fast" else "largest",
             largest_micro_batch=options.largest_micro_batch,
             time_steps=options.time_steps,
@@ -355,12 +356,9 @@ def next_size(outcome: Outcome) -> int | None:
     return None
 
 
-def _counted_parameters(setup: Setup) -> int | None:
-    if flops_per_sample(setup.recipe) is None:
-        return None
-    from bench_runner.recipe_flops import count_flops
-
-    return count_flops(setup.recipe).parameters
+def _parameters(recipe: Recipe) -> int | None:
+    count = counted(recipe)
+    return None if count is None else count.parameters
 
 
 def _as_json(settings: Settings) -> dict[str, Any]:

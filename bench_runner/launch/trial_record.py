@@ -13,7 +13,7 @@ from typing import Any
 from bench_runner.launch.hardware import Machine, gpu_mark
 from bench_runner.launch.trial import Outcome
 from bench_runner.outside import printable
-from bench_runner.recipe_flops import UncountedArchitectureError, count_flops
+from bench_runner.recipe_flops import FlopCount, UncountedArchitectureError, count_flops
 from bench_runner.recipes import Recipe, recipe_hash
 from bench_runner.records import timing
 from bench_runner.records.journal import said_settings, with_id
@@ -96,13 +96,12 @@ def configuration_key(setup: Setup, settings: Settings, climb: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:20]
 
 
-def flops_per_sample(recipe: Recipe) -> tuple[int, int] | None:
-    """Lowest and full count of one sample's training FLOPs; None where nothing counts them."""
+def counted(recipe: Recipe) -> FlopCount | None:
+    """Parameters and FLOPs of a recipe; None where nothing counts its model."""
     try:
-        count = count_flops(recipe)
+        return count_flops(recipe)
     except UncountedArchitectureError:
         return None
-    return count.train_sample_lowest, count.train_sample_full
 
 
 def _facts(setup: Setup, outcome: Outcome | None, climb: str, settings: Settings) -> dict[str, Any]:
@@ -271,15 +270,15 @@ def _timed_record(
             "predicted_over_median": step.step_s / validated["median_s"],
         }
     mfu = None
-    counted = flops_per_sample(setup.recipe)
+    flops = counted(setup.recipe)
     assert base.settings is not None
     peak = setup.peak_for(base.settings)
-    if counted is not None:
-        facts["flops_per_step_lowest"] = counted[0] * training.batch_size
-        facts["flops_per_step_full"] = counted[1] * training.batch_size
+    if flops is not None:
+        facts["flops_per_step_lowest"] = flops.train_sample_lowest * training.batch_size
+        facts["flops_per_step_full"] = flops.train_sample_full * training.batch_size
         facts["peak_tflops"] = peak
         mfu = timing.model_flops_utilisation(
-            flops_per_step=counted[0] * training.batch_size,
+            flops_per_step=flops.train_sample_lowest * training.batch_size,
             step_s=step.step_s,
             peak_tflops=peak,
             gpu_count=setup.gpu_count,

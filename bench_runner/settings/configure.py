@@ -134,6 +134,32 @@ def attention(recipe: Recipe, settings: Settings, *, flash: str | None) -> str |
     return recipe.support.attention or "sdpa"
 
 
+def auto_class(recipe: Recipe) -> str:
+    """The class of transformers that finds the model's own."""
+    if recipe.family in IMAGE_FAMILIES:
+        return "AutoModelForImageClassification"
+    if isinstance(recipe.architecture, EncoderDecoder):
+        return "AutoModelForSeq2SeqLM"
+    return "AutoModelForMaskedLM" if recipe.family == "encoder" else "AutoModelForCausalLM"
+
+
+def optimizer(recipe: Recipe, settings: Settings, *, on_cpu: bool) -> tuple[str, dict[str, Any]]:
+    """The recipe's optimiser as a class of torch.optim, or HalfStateAdam, and its keywords; fused,
+    as is the Trainer's default. Not for SGD, which is the Trainer's own."""
+    training = recipe.training
+    plain_adam = training.optimizer == "adam"
+    kind, keywords = "Adam" if plain_adam else "AdamW", dict[str, Any](fused=not on_cpu)
+    if settings.states == "half":
+        kind, keywords = "HalfStateAdam", {"decoupled": not plain_adam}
+    if training.learning_rate is not None:
+        keywords["lr"] = training.learning_rate
+    if training.beta1 is not None and training.beta2 is not None:
+        keywords["betas"] = (training.beta1, training.beta2)
+    if training.epsilon is not None:
+        keywords["eps"] = training.epsilon
+    return kind, keywords
+
+
 def half_type(recipe: Recipe, settings: Settings) -> str | None:
     """The type of half-precision weights as torch names it; None where autocast rounds them."""
     if settings.weights != "half":

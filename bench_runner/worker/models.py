@@ -11,7 +11,7 @@ from torch import nn
 
 from bench_runner.models.architecture_two_sides import EncoderDecoder
 from bench_runner.recipes import IMAGE_FAMILIES, MASKED_SHARE, Recipe
-from bench_runner.records.measurement import Settings, States
+from bench_runner.records.measurement import Settings
 from bench_runner.settings import configure
 from bench_runner.settings.configure import model_arguments
 from bench_runner.worker.exported.changed_training import HalfStateAdam, fp8_products
@@ -82,13 +82,7 @@ def _auto_class(recipe: Recipe) -> Any:
     """Which of the library's classes finds the model's own."""
     import transformers
 
-    if recipe.family in IMAGE_FAMILIES:
-        return transformers.AutoModelForImageClassification
-    if isinstance(recipe.architecture, EncoderDecoder):
-        return transformers.AutoModelForSeq2SeqLM
-    if recipe.family == "encoder":
-        return transformers.AutoModelForMaskedLM
-    return transformers.AutoModelForCausalLM
+    return getattr(transformers, configure.auto_class(recipe))
 
 
 def _configuration(recipe: Recipe) -> Any:
@@ -246,26 +240,13 @@ def _imports(package: str) -> bool:
 
 
 def optimizer(
-    recipe: Recipe, device: torch.device, states: States = "fp32"
+    recipe: Recipe, settings: Settings, device: torch.device
 ) -> tuple[type, dict[str, Any]] | None:
-    """The recipe's optimiser for the Trainer, fused as is the Trainer's default.
-
-    None leaves the choice to the Trainer: SGD is one of its own.
-    """
-    training = recipe.training
-    if training.optimizer == "sgd":
+    """The recipe's optimiser for the Trainer; None leaves SGD to the Trainer."""
+    if recipe.training.optimizer == "sgd":
         return None
-    keywords: dict[str, Any] = {"fused": device.type == "cuda"}
-    if states == "half":
-        keywords = {"decoupled": training.optimizer != "adam"}
-    optional = {"lr": training.learning_rate, "eps": training.epsilon}
-    keywords |= {name: value for name, value in optional.items() if value is not None}
-    if training.beta1 is not None and training.beta2 is not None:
-        keywords["betas"] = (training.beta1, training.beta2)
-    if states == "half":
-        return HalfStateAdam, keywords
-    kind = torch.optim.Adam if training.optimizer == "adam" else torch.optim.AdamW
-    return kind, keywords
+    kind, keywords = configure.optimizer(recipe, settings, on_cpu=device.type != "cuda")
+    return HalfStateAdam if kind == "HalfStateAdam" else getattr(torch.optim, kind), keywords
 
 
 def prepared_model(

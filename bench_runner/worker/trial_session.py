@@ -124,9 +124,7 @@ class Session:
             args=arguments,
             batches=batches,
             callbacks=[StepEnd(ended)],
-            optimizer_cls_and_kwargs=models.optimizer(
-                self.recipe, self.device, self.spec.settings.states
-            ),
+            optimizer_cls_and_kwargs=models.optimizer(self.recipe, self.spec.settings, self.device),
             **keywords,
         )
         if self.device.type == "cpu" and configure.uses_fsdp(self.spec.settings):
