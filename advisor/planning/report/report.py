@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from decimal import Decimal
-from typing import Any
+from typing import Any, Self
 
 from advisor.costs.amounts import usd_and_cents
 from advisor.planning.grant.funder import Paper
@@ -30,6 +30,13 @@ class ReportTable:
     """Rows behind the total, of who pays it; the last of them is strong as the total is."""
     as_written: bool = False
     """Its amounts stay in the currency that they were stated in."""
+
+    @classmethod
+    def of(
+        cls, name: str, columns: Sequence[str], rows: Iterable[tuple[Cell, ...]], **more: Any
+    ) -> Self:
+        """A table from any rows; ``more`` are its other fields."""
+        return cls(name=name, columns=tuple(columns), rows=tuple(rows), **more)
 
     def strong(self, number: int) -> bool:
         """Whether a row, from 1, is a total."""

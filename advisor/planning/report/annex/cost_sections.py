@@ -10,131 +10,43 @@ from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.phrases import kind_of_price
 from advisor.planning.report.plan_costs import Material
 from advisor.planning.report.report import Block, Cell, ReportTable, Section
+from advisor.planning.solver.money.prices import PricedLine
 from price_catalog.builds import rack_units_of
 
 
 def money_section(given: Material) -> Section:
     """Equipment, running costs, by fiscal year, direct and indirect."""
     blocks: list[Block] = []
-    equipment: list[tuple[Cell, ...]] = []
-    parts: list[tuple[Cell, ...]] = []
-    for e in given.costs.equipment:
-        for line, quantity, price in ((p.line, p.quantity, p.price) for p in e.lines):
-            pieces = given.ledger.compute(
-                "product", [e.count, quantity], "pieces", f"{line.label}, pieces"
-            )
-            amount = given.ledger.compute(
-                "product", [pieces, price], "usd", f"{line.label}, all pieces"
-            )
-            equipment.append(
-                (
-                    line.label,
-                    pieces,
-                    price,
-                    amount,
-                    kind_of_price(line.quote_kind),
-                    line.vendor,
-                    day_words(line.quoted_on),
-                )
-            )
-            for n, (role, detail, usd, day) in enumerate(line.parts):
-                cost = given.ledger.leaf(
-                    "part",
-                    usd,
-                    "usd",
-                    f"{role} of {line.label}",
-                    host_id=line.item_id,
-                    position=n,
-                )
-                parts.append((line.label, role, detail, cost, day_words(day)))
-    if equipment:
-        total = given.ledger.total(
-            [row[3] for row in equipment if isinstance(row[3], Num)], "machines, direct"
-        )
-        # Tax, a discount or what others pay stand between it and what is asked for.
-        charged = sum((e.charge.direct.value for e in given.costs.equipment), Decimal(0))
-        name = "total" if charged == total.value else "total, as quoted"
-        equipment.append((name, "", "", total, "", "", ""))
-        blocks.append(
-            ReportTable(
-                name="Machines",
-                columns=("item", "pieces", "each", "all", "kind of price", "vendor", "date"),
-                rows=tuple(equipment),
-                total=True,
-            )
-        )
+    columns: tuple[str, ...]
+    machines, parts = _machines_and_parts(given)
+    if machines:
+        columns = ("item", "pieces", "each", "all", "kind of price", "vendor", "date")
+        blocks.append(ReportTable.of("Machines", columns, machines, total=True))
     asked = asked_of(given)
     if asked:
-        blocks.append(
-            ReportTable(
-                name="Asked",
-                columns=(
-                    "item",
-                    "price used",
-                    "lowest",
-                    "highest",
-                    "quotes",
-                    "age",
-                    "newer, not used",
-                    "from",
-                ),
-                rows=tuple(
-                    (a.item, a.counts, *a.ends, a.age, a.newer or "none", a.newer_of)
-                    for a in asked.values()
-                ),
-            )
+        columns = ("item", "price used", "lowest", "highest", "quotes", "age", "newer, not used")
+        rows = (
+            (a.item, a.counts, *a.ends, a.age, a.newer or "none", a.newer_of)
+            for a in asked.values()
         )
+        blocks.append(ReportTable.of("Asked", (*columns, "from"), rows))
     if parts:
-        blocks.append(
-            ReportTable(
-                name="Parts",
-                columns=("machine", "part", "what", "price", "date"),
-                rows=tuple(parts),
-            )
-        )
-    delivered = _delivered(given)
-    if delivered:
-        blocks.append(
-            ReportTable(
-                name="Delivered",
-                columns=("machine", "delivery", "warranty", "place", "memory", "noise", "weight"),
-                rows=tuple(delivered),
-            )
-        )
-    running = [
-        (
-            given.book.experiments[r.experiment_id].name,
-            r.label,
-            r.fiscal_year,
-            r.runs,
-            r.charge.amount,
-            r.charge.price,
-            r.charge.each,
-            r.charge.direct,
-        )
-        for r in given.costs.running
-    ]
+        columns = ("machine", "part", "what", "price", "date")
+        blocks.append(ReportTable.of("Parts", columns, parts))
+    if delivered := _delivered(given):
+        columns = ("machine", "delivery", "warranty", "place", "memory", "noise", "weight")
+        blocks.append(ReportTable.of("Delivered", columns, delivered))
+    running: list[tuple[Cell, ...]] = []
+    for r in given.costs.running:
+        name, charge = given.book.experiments[r.experiment_id].name, r.charge
+        cost = (charge.amount, charge.price, charge.each, charge.direct)
+        running.append((name, r.label, r.fiscal_year, r.runs, *cost))
     if running:
-        total = given.ledger.total(
-            [r.charge.direct for r in given.costs.running], "running, direct"
-        )
-        blocks.append(
-            ReportTable(
-                name="Running",
-                columns=(
-                    "experiment",
-                    "machine",
-                    "starts in",
-                    "runs",
-                    "use of a run",
-                    "at",
-                    "a run",
-                    "all runs",
-                ),
-                rows=(*running, ("total", "", "", "", "", "", "", total)),
-                total=True,
-            )
-        )
+        directs = [r.charge.direct for r in given.costs.running]
+        total = given.ledger.total(directs, "running, direct")
+        running.append(("total", "", "", "", "", "", "", total))
+        columns = ("experiment", "machine", "starts in", "runs", "use of a run", "at", "a run")
+        blocks.append(ReportTable.of("Running", (*columns, "all runs"), running, total=True))
     blocks.append(_by_year(given))
     if given.loaded.grant.institution.fiscal_year_start != (1, 1):
         blocks.append(
@@ -147,6 +59,35 @@ def money_section(given: Material) -> Section:
             "budget has it by the months of each year."
         )
     return Section(title="What it costs", blocks=tuple(blocks))
+
+
+def _machines_and_parts(given: Material) -> tuple[list[tuple[Cell, ...]], list[tuple[Cell, ...]]]:
+    """Each price of what is bought, with their total, and the parts that prices are sums of."""
+    ledger = given.ledger
+    machines: list[tuple[Cell, ...]] = []
+    parts: list[tuple[Cell, ...]] = []
+    amounts = []
+    priced = [(e.count, p) for e in given.costs.equipment for p in e.lines]
+    for count, p in priced:
+        line = p.line
+        of = [count, p.quantity]
+        pieces = ledger.compute("product", of, "pieces", f"{line.label}, pieces")
+        amounts.append(
+            ledger.compute("product", [pieces, p.price], "usd", f"{line.label}, all pieces")
+        )
+        words = (kind_of_price(line.quote_kind), line.vendor, day_words(line.quoted_on))
+        machines.append((line.label, pieces, p.price, amounts[-1], *words))
+        for n, (role, detail, usd, day) in enumerate(line.parts):
+            label, origin = f"{role} of {line.label}", {"host_id": line.item_id, "position": n}
+            cost = ledger.leaf("part", usd, "usd", label, **origin)
+            parts.append((line.label, role, detail, cost, day_words(day)))
+    if machines:
+        total = ledger.total(amounts, "machines, direct")
+        # Tax, a discount or what others pay stand between it and what is asked for.
+        charged = sum((e.charge.direct.value for e in given.costs.equipment), Decimal(0))
+        name = "total" if charged == total.value else "total, as quoted"
+        machines.append((name, "", "", total, "", "", ""))
+    return machines, parts
 
 
 class Asked(NamedTuple):
@@ -172,41 +113,29 @@ def asked_of(given: Material) -> dict[str, Asked]:
         line, quote = priced.line, loaded.quotes[priced.line.quote_id]
         key = (quote.item_kind, quote.item_id)
 
-        def asked(
-            what: str,
-            value: Decimal | int,
-            column: str,
-            key: tuple[str, str] = key,
-            label: str = line.label,
-            own: tuple[Decimal, Num] | None = None
-            if line.asked is None
-            else (quote.price_usd, priced.price),
-        ) -> Num:
-            if own is not None and value == own[0]:  # of its own currency, as it is asked
-                return own[1]
+        def asked(what: str, value: Decimal | int, column: str, p: PricedLine[Num] = priced) -> Num:
+            quote = loaded.quotes[p.line.quote_id]
+            if p.line.asked is not None and value == quote.price_usd:
+                return p.price  # of its own currency, as it is asked
             unit = "usd" if column.endswith("_usd") else column
-            origin = {"item_kind": key[0], "item": key[1], "column": column}
-            return given.ledger.leaf("asked", value, unit, f"{what} {label}", **origin)
+            origin = {"item_kind": quote.item_kind, "item": quote.item_id, "column": column}
+            return given.ledger.leaf("asked", value, unit, f"{what} {p.line.label}", **origin)
 
         span, newer = book.ranges.get(key), book.newer.get(key)
-        found[line.quote_id] = Asked(
-            line.label,
-            priced.price,
-            (None, None, None)
-            if span is None
-            else (
+        ends: tuple[Num, Num, Num] | tuple[None, None, None] = (None, None, None)
+        if span is not None:
+            ends = (
                 asked("lowest price asked for", span.low_usd, "low_usd"),
                 asked("highest price asked for", span.high_usd, "high_usd"),
                 asked("quotes as good for", span.quotes, "quotes"),
-            ),
-            age_words(line.quoted_on, loaded.today),
-            None
-            if newer is None
-            else asked("newer price, not used, of", newer.price_usd, "newer_usd"),
-            ""
-            if newer is None
-            else f"{newer.label}, {newer.kind.replace('-', ' ')}, {day_words(newer.quoted_on)}",
-        )
+            )
+        later, later_of = None, ""
+        if newer is not None:
+            later = asked("newer price, not used, of", newer.price_usd, "newer_usd")
+            kind = newer.kind.replace("-", " ")
+            later_of = f"{newer.label}, {kind}, {day_words(newer.quoted_on)}"
+        age = age_words(line.quoted_on, loaded.today)
+        found[line.quote_id] = Asked(line.label, priced.price, ends, age, later, later_of)
     return found
 
 
@@ -235,43 +164,32 @@ def _delivered(given: Material) -> list[tuple[Cell, ...]]:
 
 
 def _by_year(given: Material) -> ReportTable:
-    kinds: list[tuple[str, list[tuple[str, Num]]]] = [
-        (
-            "machines",
-            [(given.book.fiscal_year(e.bought_on), e.charge.direct) for e in given.costs.equipment],
+    costs, fiscal, total = given.costs, given.book.fiscal_year, given.ledger.total
+    charges = [
+        *(("machines", fiscal(e.bought_on), e.charge) for e in costs.equipment),
+        *(
+            ("rental" if r.rented else "electricity", r.fiscal_year, r.charge)
+            for r in costs.running
         ),
-        ("rental", [(r.fiscal_year, r.charge.direct) for r in given.costs.running if r.rented]),
-        (
-            "electricity",
-            [(r.fiscal_year, r.charge.direct) for r in given.costs.running if not r.rented],
-        ),
+        *((f.fixed.name, f.fiscal_year, f.charge) for f in costs.fixed),
     ]
-    indirect = [
-        (given.book.fiscal_year(e.bought_on), e.charge.indirect) for e in given.costs.equipment
-    ]
-    indirect += [(r.fiscal_year, r.charge.indirect) for r in given.costs.running]
-    indirect += [(f.fiscal_year, f.charge.indirect) for f in given.costs.fixed]
-    for name in dict.fromkeys(f.fixed.name for f in given.costs.fixed):
-        lines = [f for f in given.costs.fixed if f.fixed.name == name]
-        kinds.append((name, [(f.fiscal_year, f.charge.direct) for f in lines]))
-    kinds.append(("indirect", indirect))
-    total = given.ledger.total
+    kinds: dict[str, list[tuple[str, Num]]] = {
+        kind: [] for kind in ("machines", "rental", "electricity")
+    }
+    for kind, year, charge in charges:
+        kinds.setdefault(kind, []).append((year, charge.direct))
+    kinds["indirect"] = [(year, charge.indirect) for _, year, charge in charges]
     rows: list[tuple[Cell, ...]] = []
-    columns: dict[str, list[Num]] = {year: [] for year in given.costs.years}
-    for kind, amounts in kinds:
+    columns: dict[str, list[Num]] = {year: [] for year in costs.years}
+    for kind, amounts in kinds.items():
         if not any(usd.value for _, usd in amounts):
             continue
         cells = []
-        for year in given.costs.years:
+        for year in costs.years:
             num = total([usd for y, usd in amounts if y == year], f"{kind}, {year}")
             columns[year].append(num)
             cells.append(num)
         rows.append((kind, *cells, total(cells, f"{kind}, all years")))
-    ends = [total(columns[year], f"all, {year}") for year in given.costs.years]
+    ends = [total(columns[year], f"all, {year}") for year in costs.years]
     rows.append(("total", *ends, total(ends, "all, all years")))
-    return ReportTable(
-        name="By fiscal year",
-        columns=("cost", *given.costs.years, "all years"),
-        rows=tuple(rows),
-        total=True,
-    )
+    return ReportTable.of("By fiscal year", ("cost", *costs.years, "all years"), rows, total=True)
