@@ -11,7 +11,7 @@ from dataclasses import replace
 from decimal import ROUND_UP, Decimal
 
 from advisor.planning.grant.problem_of_grant import Loaded
-from advisor.planning.report.asked_amounts import AskedAmounts, asked_amounts
+from advisor.planning.report.budget import AskedAmounts, asked_amounts
 from advisor.planning.sensitivity.infeasible import There
 from advisor.planning.solver.money.cents import cents_by_year
 from advisor.planning.solver.plan import Plan

@@ -17,7 +17,7 @@ from advisor.cli.command_parser import build_parser
 from advisor.planning.grant.cautions import cautions
 from advisor.planning.plan_grant import load_grant, plan_loaded
 from advisor.planning.planned import Planned
-from advisor.planning.report.asked_amounts import asked_amounts
+from advisor.planning.report.budget import asked_amounts
 from advisor.planning.report.formats.markdown_csv_json import to_markdown
 from advisor.planning.sensitivity.explain import Alternative
 from advisor.planning.solver.plan import Placed, Purchase, Rented, Work

@@ -13,7 +13,7 @@ from advisor.planning.grant.currency import Currency
 from advisor.planning.grant.funder import FUNDERS, funder_form
 from advisor.planning.grant.read_grant import read_grant
 from advisor.planning.planned import Planned
-from advisor.planning.report.asked_amounts import limits_told
+from advisor.planning.report.budget import limits_told
 from advisor.planning.report.budget_entries import LINES
 from advisor.planning.report.report import plain_text
 from tests.planning.forms_for_tests import GRANT, TODAY, cautions_of, report_for

@@ -19,7 +19,7 @@ from advisor.planning.grant.toml_reader import AmountOrZero
 from advisor.planning.plan_grant import EXAMPLE, load_grant
 from advisor.planning.planned import Planned
 from advisor.planning.report.annex.evidence_sections import NO_SOURCE, rules_section
-from advisor.planning.report.asked_amounts import UNEXPLAINED
+from advisor.planning.report.budget import UNEXPLAINED
 from advisor.planning.report.plan_costs import material_of
 from advisor.planning.report.report import ReportTable
 from advisor.planning.solver.money.arithmetic import PLAIN

@@ -20,7 +20,7 @@ pytest.importorskip("xlsxwriter")
 from advisor.planning.grant.currency import Currency
 from advisor.planning.plan_grant import load_grant, plan_loaded
 from advisor.planning.planned import Planned
-from advisor.planning.report.asked_amounts import asked_amounts
+from advisor.planning.report.budget import asked_amounts
 from advisor.planning.report.build_report import build_report
 from advisor.planning.report.formats.markdown_csv_json import to_csv_text, to_json_text, to_markdown
 from advisor.planning.report.formats.xlsx import to_xlsx

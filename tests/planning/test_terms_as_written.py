@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from advisor.parse import InputError
 from advisor.planning.grant.candidates.cost_lines import order_days
-from advisor.planning.grant.text_errors import check_grant
+from advisor.planning.grant.read_grant import check_grant
 from advisor.planning.plan_grant import EXAMPLE
 from advisor.planning.solver.solve import solve
 from tests.planning.forms_for_tests import SMALL, read

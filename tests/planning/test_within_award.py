@@ -10,7 +10,7 @@ import pytest
 
 from advisor.planning.plan_grant import load_grant, plan_loaded
 from advisor.planning.planned import Planned
-from advisor.planning.report.asked_amounts import asked_amounts
+from advisor.planning.report.budget import asked_amounts
 from advisor.planning.within_award import within_award
 from advisor.store import Store
 from tests.planning.forms_for_tests import TODAY, read

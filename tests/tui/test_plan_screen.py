@@ -16,7 +16,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input, Static, TextArea
 
 from advisor.answers.plan.plan_lines import decided_text
-from advisor.planning.grant.text_errors import check_grant
+from advisor.planning.grant.read_grant import check_grant
 from advisor.tui.app import AdvisorApp
 from advisor.tui.pages.text_pages import RecordScreen
 from advisor.tui.plan.grant_form import FIELDS, SEVERAL, START, GrantField, with_field

@@ -18,7 +18,7 @@ from advisor.costs.amounts import day_words
 from advisor.planning.grant.cautions import cautions
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.planned import Planned
-from advisor.planning.report.asked_amounts import asked_amounts, limits_told
+from advisor.planning.report.budget import asked_amounts, limits_told
 from advisor.planning.sensitivity.explain import UNTRIED, Alternative, worse_by
 from advisor.planning.sensitivity.infeasible import REST_UNTRIED
 from advisor.planning.sensitivity.solved_amounts import Finding, Money, lines

@@ -11,10 +11,10 @@ from operator import itemgetter
 from advisor.answers.plan.plan_calendar import short_day
 from advisor.answers.two_lines import sentence_lines
 from advisor.costs.amounts import day_words
-from advisor.planning.grant.candidates.on_sale import unquoted
+from advisor.planning.grant.candidates.machines import unquoted
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.problem_of_grant import Loaded
-from advisor.planning.report.asked_amounts import asked_amounts
+from advisor.planning.report.budget import asked_amounts
 from advisor.planning.solver.money.cents import whole_budget_cents
 from advisor.planning.solver.named_first import less_as_sums
 from advisor.planning.solver.plan import Plan, last_day

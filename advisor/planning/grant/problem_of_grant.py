@@ -12,16 +12,18 @@ from advisor.parse import InputError
 from advisor.planning.grant.candidates.allocations import allocations_of, shares
 from advisor.planning.grant.candidates.cost_lines import fixed_costs, machine_extras, order_days
 from advisor.planning.grant.candidates.machines import (
+    ONLY_TOLD,
     Best,
     LeftOut,
     buyable,
     day_of,
     gpu_ids_of,
+    orderable,
     owned_machines,
     times_of,
+    told_first,
     upgrades,
 )
-from advisor.planning.grant.candidates.on_sale import ONLY_TOLD, orderable, told_first
 from advisor.planning.grant.candidates.split_machines import parts_of
 from advisor.planning.grant.cross_field_checks import check_days
 from advisor.planning.grant.grant_file import GrantExperiment

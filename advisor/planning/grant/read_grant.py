@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 from itertools import pairwise
@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec import structs
 
-from advisor.parse import MAX_BUDGET_USD, parse_price_rule
+from advisor.parse import MAX_BUDGET_USD, InputError, parse_price_rule
 from advisor.planning.grant.cross_field_checks import check, check_days, check_terms, one_for_each
 from advisor.planning.grant.currency import DOLLARS, Currency, find_currency
 from advisor.planning.grant.funder import funder_form
@@ -31,7 +31,17 @@ from advisor.planning.grant.institution import (
     without_rules,
 )
 from advisor.planning.grant.programmes import values_of
-from advisor.planning.grant.toml_reader import Amount, read_toml, wrong
+from advisor.planning.grant.toml_reader import (
+    MAX_BYTES,
+    Amount,
+    parse_toml,
+    read_table,
+    read_toml,
+    toml_problem,
+    wrong,
+)
+from advisor.ranking.snapshot import Snapshot
+from bench_runner.outside import OutsideError
 from price_catalog.currency_signs import DOLLARS as DOLLAR_CODES
 
 _EACH_HOUSE = {"life_months", "use_share", "fiscal_year_start"}
@@ -299,3 +309,70 @@ def _electricity(file: str, power: ElectricityTable, currency: Currency) -> Deci
         problem = "is missing: write what a kWh costs, as in usd_per_kwh = 0.15"
         raise wrong(file, "electricity.usd_per_kwh", problem)
     return power.usd_per_kwh
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GrantCheck:
+    """A grant, or what is wrong with its text."""
+
+    grant: Grant | None
+    errors: dict[str, str]
+    """By field, as ``budget.total`` or ``experiments[2].by``; what is wrong with the text as a
+    whole has the empty name. Empty where there is a grant."""
+
+
+def check_grant(text: str, path: Path, today: date | None = None) -> GrantCheck:
+    """The grant that a text is, or an error for each field that is wrong.
+
+    ``path`` is where it would be kept: rules of an institution are looked for beside it.
+    """
+    if len(text) > MAX_BYTES:
+        return _wrong("", f"is larger than {MAX_BYTES:,} bytes")
+    try:
+        file, errors = read_table(GrantFile, parse_toml(text))
+    except OutsideError as error:
+        return _wrong("", str(error))
+    except (RecursionError, ValueError) as error:
+        return _wrong("", toml_problem(error))
+    if file is None:
+        return GrantCheck(grant=None, errors=errors)
+    try:
+        grant = grant_of(file, path)
+        if today is not None:
+            check_days(grant, today)
+        return GrantCheck(grant=grant, errors={})
+    except InputError as error:
+        return _wrong(*_parted(str(error), path.name))
+
+
+def unknown_names(grant: Grant, snapshot: Snapshot) -> dict[str, str]:
+    """Models and GPUs of a grant that the store does not know, by field, with the nearest ones."""
+    gpus = [
+        *((f"owned[{n}].gpu", [each.gpu]) for n, each in enumerate(grant.owned, start=1)),
+        *((f"allocations[{n}].gpu", [each.gpu]) for n, each in enumerate(grant.allocations, 1)),
+        ("purchases.gpus", grant.buy_gpus or ()),
+        ("rentals.gpus", grant.rent_gpus or ()),
+    ]
+    errors: dict[str, str] = {}
+    for number, experiment in enumerate(grant.experiments, start=1):
+        try:
+            snapshot.model(experiment.model)
+        except InputError as error:
+            errors[f"experiments[{number}].model"] = str(error)
+    for place, names in gpus:
+        try:
+            snapshot.gpu_ids(names)
+        except InputError as error:
+            errors[place] = str(error)
+    return errors
+
+
+def _wrong(field: str, problem: str) -> GrantCheck:
+    return GrantCheck(grant=None, errors={field: problem})
+
+
+def _parted(message: str, file: str) -> tuple[str, str]:
+    """The field that a message names, and the rest of it."""
+    head, colon, rest = message.partition(": ")
+    start = f"{file}, "
+    return (head.removeprefix(start), rest) if colon and head.startswith(start) else ("", message)

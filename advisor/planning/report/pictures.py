@@ -7,7 +7,7 @@ import logging
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import date, timedelta
+from datetime import timedelta
 from decimal import Decimal
 from math import inf
 from typing import Any
@@ -150,11 +150,6 @@ def few_ticks(axis: Any, form: Any) -> None:
     axis.set_major_locator(FixedLocator(kept))
     axis.set_minor_locator(NullLocator())
     axis.set_major_formatter(form)
-
-
-def short_day(day: date) -> str:
-    """A day beneath a picture."""
-    return f"{day.day} {day:%b %Y}"
 
 
 def in_two_lines(label: str) -> str:

@@ -136,7 +136,7 @@ cost to ask for it. What is wrong is said below as you type. `Ctrl+S` saves the 
     def _check(self) -> bool:
         """Say what is wrong with each field; whether it is a grant, which may name a model that is
         kept only later."""
-        from advisor.planning.grant.text_errors import check_grant, unknown_names
+        from advisor.planning.grant.read_grant import check_grant, unknown_names
 
         text = self.query_one("#text", TextArea).text
         found = check_grant(text, self._file(), self.app.today)

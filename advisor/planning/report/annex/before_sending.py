@@ -5,8 +5,7 @@ from __future__ import annotations
 from advisor.costs.amounts import age_words, day_words
 from advisor.planning.grant.cautions import told
 from advisor.planning.grant.problem_of_grant import STALE_DAYS
-from advisor.planning.report.asked_amounts import beyond_limits
-from advisor.planning.report.budget import WhoPays
+from advisor.planning.report.budget import WhoPays, beyond_limits
 from advisor.planning.report.budget_entries import entries
 from advisor.planning.report.funder.computing_hours import not_bought, not_rented
 from advisor.planning.report.in_currency import InCurrency

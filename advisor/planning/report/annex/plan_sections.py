@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from advisor.costs.amounts import day_words
 from advisor.planning.grant.candidates.cost_lines import line_words
-from advisor.planning.grant.candidates.on_sale import unquoted
+from advisor.planning.grant.candidates.machines import unquoted
 from advisor.planning.grant.problem_of_grant import called_by
 from advisor.planning.report.budget_entries import machine_alone
 from advisor.planning.report.phrases import (
