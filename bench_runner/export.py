@@ -11,9 +11,7 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from bench_runner.models.architecture import Mamba, TextTransformer
-from bench_runner.models.architecture_encoders import Albert
-from bench_runner.models.architecture_two_sides import EncoderDecoder
+from bench_runner.models.encoder_decoder import EncoderDecoder
 from bench_runner.recipes import IMAGE_FAMILIES, MASKED_SHARE, Recipe
 from bench_runner.records.measurement import Measurement, Settings
 from bench_runner.settings import configure, space
@@ -196,7 +194,8 @@ def _model_changes(recipe: Recipe, settings: Settings) -> list[tuple[str, str, s
 def _sharded_lines(recipe: Recipe, settings: Settings) -> str:
     """What the worker does by hand for a model whose library code leaves it out: of images, and
     ALBERT."""
-    albert = isinstance(recipe.architecture, Albert)
+    architecture = recipe.architecture
+    albert = architecture is not None and architecture.kind.name == "albert"
     if recipe.model.timm is not None or not (recipe.family in IMAGE_FAMILIES or albert):
         return ""
     if configure.uses_fsdp(settings):
@@ -228,8 +227,8 @@ def _train_script(
     else:
         architecture = recipe.architecture
         vocabulary: object = f"{_configuration(recipe)}.vocab_size"
-        if isinstance(architecture, TextTransformer | Mamba):
-            vocabulary = architecture.vocab_size
+        if architecture is not None:
+            vocabulary = getattr(architecture, "vocab_size", vocabulary)
         form, more = _TEXT_ITEM, dict[str, float]()
         if isinstance(architecture, EncoderDecoder):
             form = _PAIR_ITEM

@@ -2,7 +2,7 @@
 
 A training pass is three forward passes (Kaplan et al. 2020, section 2.1: the backward pass forms
 two products for each one of the forward pass). What activation checkpointing computes again never
-counts, as in the model FLOPs utilisation of Chowdhery et al. 2022, appendix B. `models.flops` says
+counts, as in the model FLOPs utilisation of Chowdhery et al. 2022, appendix B. `ModelCount` says
 what a forward pass counts.
 """
 
@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bench_runner.models.architecture import KINDS, Architecture
-from bench_runner.models.flops import count_model
-from bench_runner.models.model_count import ForwardFlops
+from bench_runner.models.architecture import Architecture, ForwardFlops
+from bench_runner.models.model_types import model_types
 from bench_runner.recipes import Recipe
 
 TRAIN_OVER_FORWARD = 3
@@ -64,7 +63,7 @@ def counted_architecture(recipe: Recipe) -> Architecture:
         raise UncountedArchitectureError(
             f"recipe '{recipe.recipe_id}': the operations of {name} are not counted without "
             "torch; measure it, or give a Hugging Face configuration of one of "
-            + ", ".join(kind.config_class for kind in KINDS)
+            + ", ".join(dict.fromkeys(each.config_class for each in model_types().values()))
         )
     return recipe.architecture
 
@@ -75,7 +74,7 @@ def count_flops(recipe: Recipe) -> FlopCount:
     length = training.sequence_length or training.image_size
     if length is None:
         raise ValueError(f"recipe '{recipe.recipe_id}': has no sequence_length or image_size")
-    model = count_model(architecture, length)
+    model = architecture.count(length)
     return FlopCount(
         parameters=model.parameters,
         active_parameters=model.parameters - model.unused,

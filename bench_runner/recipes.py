@@ -46,8 +46,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from bench_runner.models.architecture import Architecture, kind_of, read_architecture
-from bench_runner.models.recipe_model import ModelSource, read_model
+from bench_runner.models.architecture import Architecture
+from bench_runner.models.model_source import ModelSource, read_model
+from bench_runner.models.model_types import model_type, read_architecture
 from bench_runner.models.timm_models import CLASSES, timm_architecture
 from bench_runner.outside import MIB, OutsideError, check_toml, text_outside
 from bench_runner.recipe_table import RecipeTable, shown
@@ -137,7 +138,7 @@ class Recipe:
                 return None
             found = timm_architecture(self.model.timm, self.training.classes or CLASSES)
             return found[0] if found else None
-        kind = kind_of(str(self.model.config_class or arguments.get("model_type")))
+        kind = model_type(str(self.model.config_class or arguments.get("model_type")))
         if kind is None:
             return None
         if self.training.classes is not None:

@@ -336,7 +336,6 @@ def kept_model(store: Store, model: Model) -> OwnModel:
 
 def _lack(own: OwnModel | None, recipe_hash: str) -> str | None:
     """What a measurement needs and a kept model does not say, after the model's name."""
-    from bench_runner.models.architecture import TextTransformer
     from bench_runner.recipes import recipe_hash as hash_of
 
     if own is None:
@@ -352,7 +351,7 @@ def _lack(own: OwnModel | None, recipe_hash: str) -> str | None:
         # It may be a kernel on a hub, and a definition from somebody else must fetch nothing.
         return "names an attn_implementation in its architecture, which support.attention is for"
     length = training.sequence_length
-    positions = architecture.longest if isinstance(architecture, TextTransformer) else None
+    positions = architecture.longest if architecture is not None else None
     if length and positions and positions < length:
         plural = "" if positions == 1 else "s"
         return (

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from bench_runner.models.recipe_model import ModelSource
+from bench_runner.models.model_source import ModelSource
 from bench_runner.recipes import Recipe, Support, Training
 from bench_runner.records.measurement import Settings
 

@@ -1,334 +1,197 @@
-"""What a model is made of: one typed architecture for each class whose operations are counted.
+"""What each description of a model has, what a count of one consists of, and a row of the table.
 
-The fields have the keys and the defaults of Hugging Face's configuration classes, because what a
-recipe leaves out is what the library builds; a field that is called otherwise there names its key.
-`read_architecture` is the only way from a recipe or a config.json to one of them. FLOPs, memory
-and predictions take it from there. Imports nothing heavy.
+A description (`Transformer`, `ConvNext`, ...) has fields with one name for all models. What the
+configuration classes of Hugging Face's transformers call them, and which values they take where a
+file says nothing, is in the tables beside this module (`model_types.py` reads them).
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-
-from bench_runner.models.architecture_base import (
-    Architecture,
-    TextTransformer,
-    Transformer,
-    called,
-    read_architecture,
-    whole,
-)
-from bench_runner.models.architecture_decoders import Bloom, CodeGen, Falcon, GptJ, Mpt, Opt, Phi
-from bench_runner.models.architecture_encoders import (
-    Albert,
-    Bert,
-    DistilBert,
-    Electra,
-    Esm,
-    EuroBert,
-    NomicBert,
-    Roberta,
-)
-from bench_runner.models.architecture_experts import (
-    DeepseekV2,
-    DeepseekV3,
-    Glm4Moe,
-    GptOss,
-    Mixtral,
-    Olmoe,
-    Qwen2Moe,
-    Qwen3Moe,
-)
-from bench_runner.models.architecture_images import ResNet, Swin, Swinv2
-from bench_runner.models.architecture_llama_kin import (
-    Apertus,
-    Arcee,
-    Cohere,
-    Cohere2,
-    Exaone4,
-    Gemma2,
-    Gemma3,
-    Glm,
-    Glm4,
-    GraniteDense,
-    HunYuan,
-    NanoChat,
-    Nemotron,
-    Olmo,
-    Olmo2,
-    Olmo3,
-    SeedOss,
-    StableLm,
-)
-from bench_runner.models.architecture_text import (
-    Deberta,
-    DebertaV2,
-    Llama,
-    ModernBert,
-    ModernBertDecoder,
-    Qwen2,
-    Qwen3,
-    Starcoder2,
-)
-from bench_runner.models.architecture_two_sides import (
-    M2M100,
-    MT5,
-    T5,
-    Bart,
-    Blenderbot,
-    Marian,
-    MBart,
-    Pegasus,
-    PLBart,
-)
-
-__all__ = [
-    "KINDS",
-    "Architecture",
-    "TextTransformer",
-    "Transformer",
-    "kind_of",
-    "read_architecture",
-    "whole",
-]
+from typing import Any, ClassVar
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GptNeoX(TextTransformer):
-    """Decoder of Black et al. 2022."""
+class ForwardFlops:
+    """Operations of one sample's forward pass, by kind."""
 
-    config_class = "GPTNeoXConfig"
-    model_type = "gpt_neox"
-    family = "decoder"
-    causal = True
-    hidden_size: int = 6144
-    num_hidden_layers: int = 44
-    num_attention_heads: int = 64
-    intermediate_size: int = 24576
-    vocab_size: int = 50432
-    attention_bias: bool = True
-    tie_word_embeddings: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Gpt2(TextTransformer):
-    """Decoder of Radford et al. 2019; positions are learnt."""
-
-    config_class = "GPT2Config"
-    model_type = "gpt2"
-    family = "decoder"
-    causal = True
-    hidden_size: int = called("n_embd", 768)
-    num_hidden_layers: int = called("n_layer", 12)
-    num_attention_heads: int = called("n_head", 12)
-    intermediate_size: int = called("n_inner", 0)
-    positions: int = called("n_positions", 1024)
-    vocab_size: int = 50257
-
-    def __post_init__(self) -> None:
-        self._derive("intermediate_size", 4 * self.hidden_size)
+    matmul: int
+    """Linear layers, including the output layer."""
+    attention: int
+    """Scores and the weighted sum of values."""
+    convolution: int
+    scan: int
+    """The recurrence of a state-space model."""
 
     @property
-    def longest(self) -> int:
-        return self.positions
-
-    @property
-    def shared_size(self) -> int:
-        """Elements of all keys of a token, and of all values."""
-        return self.hidden_size
+    def total(self) -> int:
+        return self.matmul + self.attention + self.convolution + self.scan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GptBigCode(Gpt2):
-    """Li et al. 2023 (StarCoder): GPT-2's, all heads sharing one of keys and values."""
+class ModelCount:
+    """Parameters of a model, and operations of one sample's forward pass.
 
-    config_class = "GPTBigCodeConfig"
-    model_type = "gpt_bigcode"
-    multi_query: bool = True
+    A multiply-add is two operations. Only matrix products, convolutions, attention and the
+    state-space scan count: no element-wise work, normalisation, embedding look-up or optimiser.
+    """
 
-    @property
-    def key_value_heads(self) -> int:
-        return 1 if self.multi_query else self.num_attention_heads
+    parameters: int
+    unused: int = 0
+    """Parameters that one token does not pass through: the experts not chosen for it."""
+    matmul: int
+    attention_full: int = 0
+    """As torch's FlopCounterMode counts it: the whole square of scores."""
+    attention_lowest: int = 0
+    """The lowest defensible count: a decoder looks back only, which is half of the square."""
+    convolution: int = 0
+    scan: int = 0
 
-    @property
-    def shared_size(self) -> int:
-        return self.head_size if self.multi_query else self.hidden_size
+    def forward(self, attention: int) -> ForwardFlops:
+        """By kind, with this count of attention."""
+        return ForwardFlops(
+            matmul=self.matmul, attention=attention, convolution=self.convolution, scan=self.scan
+        )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mamba(Architecture):
-    """State-space model of Gu and Dao 2023."""
+def causal_half(square: int) -> int:
+    """Half of the square of scores, as FlashAttention counts a causal mask (Dao 2023, sec. 4.1)."""
+    return square // 2
 
-    config_class = "MambaConfig"
-    model_type = "mamba"
-    family = "ssm"
-    attention = None
-    hidden_size: int = 768
-    num_hidden_layers: int = 32
-    state_size: int = 16
-    conv_kernel: int = 4
-    expand: int = 2
-    vocab_size: int = 50280
-    time_step_rank: int = field(default=0, metadata={"derived": "auto"})
-    use_bias: bool = False
-    use_conv_bias: bool = True
-    tie_word_embeddings: bool = True
 
-    def __post_init__(self) -> None:
-        self._derive("time_step_rank", -(-self.hidden_size // 16))
+def linear(inputs: int, outputs: int, *, bias: bool = True) -> int:
+    """Parameters of a linear layer."""
+    return inputs * outputs + (outputs if bias else 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConvNext(Architecture):
-    """Convolutional network of Liu et al. 2022, in stages that halve the image."""
+class Refusal:
+    """Values of a key with which the library builds a model that is not the one counted."""
 
-    config_class = "ConvNextConfig"
-    model_type = "convnext"
-    family = "convnet"
-    attention = None
-    blocks = ("ConvNextStage",)
-    depths: tuple[int, ...] = (3, 3, 9, 3)
-    hidden_sizes: tuple[int, ...] = (96, 192, 384, 768)
-    patch_size: int = 4
-    num_channels: int = 3
-    num_labels: int = 2
-    layer_scale_init_value: float = 1e-6
+    key: str
+    """A point leads into a table within the file."""
+    words: str
+    allowed: tuple[Any, ...] = ()
+    """Besides false, 0, null and nothing, which are allowed where ``empty`` is."""
+    empty: bool = True
+    missing: bool = True
+    """Whether a file may leave the key out, or say null."""
+    listed: bool = False
+    """Whether the values are a list, one a layer."""
 
-    def contradiction(self) -> tuple[str, str] | None:
-        if len(self.depths) != len(self.hidden_sizes):
-            return "depths", "has not as many stages as hidden_sizes"
+    def refuses(self, content: Mapping[str, Any]) -> bool:
+        """Whether a file's value is another one than those allowed."""
+        value: Any = content
+        for part in self.key.split("."):
+            if value is None:
+                break
+            if not isinstance(value, Mapping):
+                return True
+            value = value.get(part)
+        if value is None:
+            return not self.missing
+        if self.listed or isinstance(value, list):
+            found = value if isinstance(value, list) else [None]
+            return not all(each in self.allowed for each in found)
+        # True is 1 to Python, and false 0.
+        same = any(type(value) is type(each) and value == each for each in self.allowed)
+        return not same and not (self.empty and not value)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelType:
+    """One row of the table: a ``model_type`` of Hugging Face's transformers and its class."""
+
+    name: str
+    config_class: str
+    """The configuration class; of a model that the library lacks, that of one with its layers."""
+    own_class: bool = True
+    """Whether ``config_class`` is the model type's own."""
+    family: str
+    """As of a recipe: ``decoder``, ``encoder``, ``ssm``, ``convnet`` or ``vit``."""
+    description: str
+    keys: Mapping[str, tuple[str, ...]]
+    """By field: what the configuration class calls it, then what other files do."""
+    defaults: Mapping[str, Any]
+    """By field: the library's own default, or what is always so where a file has no key for it."""
+    attention: str | None = "sdpa"
+    """The fused attention that the library's code has; ``eager``: none, None: no attention."""
+    blocks: tuple[str, ...] = ()
+    """The library's layer classes, which FSDP wraps and checkpointing repeats one by one; empty
+    where the library names them itself."""
+    changes_logits: bool = False
+    """Whether something changes the logits behind the last linear layer, so that the loss cannot
+    be fused with it."""
+    opens_attention: bool = False
+    """Whether compiling the model as a whole opens its fused attention into products and a
+    softmax (docs/measurements.md)."""
+    compiles_whole: bool = False
+    """Whether its layers cannot be compiled one by one."""
+    mean_of_a_pass: bool = False
+    """Whether the library's loss is the mean of a micro-batch, however many items a step has."""
+    unused_weights: bool = False
+    """Whether some weights get no gradient."""
+    token_ids: Mapping[str, int] = field(default_factory=dict)
+    """Special tokens of the library's own, too large for a small vocabulary."""
+    longest: tuple[str, ...] = ("max_position_embeddings",)
+    """Keys of the longest sequence or the image's side; empty: a file cannot say it."""
+    usual_length: int = 2048
+    """Tokens or pixels where it does not."""
+    dropout: Mapping[str, Any] = field(default_factory=dict)
+    """Keys of what is dropped (``hidden``, ``scores``, ``embeddings``, ``inner``) and the
+    library's own shares (``usual``: of hidden elements and of scores)."""
+    layerdrop: Mapping[str, float] = field(default_factory=dict)
+    """Shares of whole layers that the library leaves out where a file says nothing."""
+    window: Mapping[str, Any] = field(default_factory=dict)
+    """The library's window of attention (``tokens``); each how many layers look at everything
+    (``full_every``, 0: none), and whether a file can say that (``pattern``)."""
+    activation: tuple[str, str] | None = None
+    """The key and default of the activation, where it may be a ReLU or its square."""
+    required: tuple[str, ...] = ()
+    """Keys that must be in a file, because the library's own default is not known."""
+    idle: tuple[str, ...] = ()
+    """Keys that change nothing of what is built."""
+    refuses: tuple[Refusal, ...] = ()
+
+    def key(self, name: str) -> str:
+        """What the configuration class calls a field; the field's own name where it has none."""
+        return self.keys[name][0] if name in self.keys else name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Architecture:
+    """The numbers of one model."""
+
+    choices: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """Words that a field may have."""
+    least: ClassVar[Mapping[str, int]] = {}
+    """Fields that may be below 1."""
+    nullable: ClassVar[frozenset[str]] = frozenset()
+    """Fields of which null says that there is none, or that another number implies it: 0."""
+    kind: ModelType = field(repr=False)
+
+    @property
+    def longest(self) -> int | None:
+        """Tokens of the longest sequence where each position has weights of its own, else None."""
         return None
 
+    def count(self, length: int) -> ModelCount:
+        """Count a sample of ``length`` tokens, or pixels a side."""
+        raise NotImplementedError
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConvNextV2(ConvNext):
-    """Woo et al. 2023: responses are normalised, branches not scaled."""
+    def contradiction(self) -> tuple[str, str] | None:
+        """A field whose value does not go with the others, and why; None where all is well."""
+        return None
 
-    config_class = "ConvNextV2Config"
-    model_type = "convnextv2"
-    blocks = ("ConvNextV2Stage",)
-    layer_scale_init_value: float = 0.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Vit(Transformer):
-    """Vision transformer of Dosovitskiy et al. 2021; one class token is read out."""
-
-    config_class = "ViTConfig"
-    model_type = "vit"
-    family = "vit"
-    hidden_size: int = 768
-    num_hidden_layers: int = 12
-    num_attention_heads: int = 12
-    intermediate_size: int = 3072
-    patch_size: int = 16
-    num_channels: int = 3
-    num_labels: int = 2
-    qkv_bias: bool = True
-
-    @property
-    def gated_inner(self) -> int:
-        """Elements of a gated feed-forward layer; 0: the plain one."""
-        return 0
+    def derive(self, name: str, value: int) -> None:
+        """Set a number of 0 to what the library derives from the others."""
+        if getattr(self, name) == 0:
+            object.__setattr__(self, name, value)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Dinov2(Vit):
-    """Oquab et al. 2023: scaled branches, gated in its largest; the class token and the patches'
-    mean are read out."""
-
-    config_class = "Dinov2Config"
-    model_type = "dinov2"
-    intermediate_size: int = 3072
-    patch_size: int = 14
-    mlp_ratio: int = 4
-    use_swiglu_ffn: bool = False
-    use_mask_token: bool = True
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "intermediate_size", self.mlp_ratio * self.hidden_size)
-
-    @property
-    def gated_inner(self) -> int:
-        if not self.use_swiglu_ffn:
-            return 0
-        return (self.mlp_ratio * self.hidden_size * 2 // 3 + 7) // 8 * 8
-
-
-KINDS: tuple[type[Architecture], ...] = (
-    GptNeoX,
-    Gpt2,
-    GptBigCode,
-    Llama,
-    Bert,
-    Roberta,
-    DistilBert,
-    Electra,
-    Albert,
-    Esm,
-    NomicBert,
-    EuroBert,
-    Opt,
-    Bloom,
-    Mpt,
-    Falcon,
-    GptJ,
-    CodeGen,
-    Phi,
-    Mamba,
-    ConvNext,
-    ConvNextV2,
-    Vit,
-    Dinov2,
-    Qwen2,
-    Qwen3,
-    Olmo,
-    Olmo2,
-    Olmo3,
-    StableLm,
-    Exaone4,
-    Arcee,
-    Nemotron,
-    Apertus,
-    NanoChat,
-    HunYuan,
-    GraniteDense,
-    Glm,
-    Glm4,
-    SeedOss,
-    Gemma2,
-    Gemma3,
-    Cohere,
-    Cohere2,
-    Starcoder2,
-    Mixtral,
-    Qwen2Moe,
-    Qwen3Moe,
-    Olmoe,
-    GptOss,
-    Glm4Moe,
-    DeepseekV2,
-    DeepseekV3,
-    T5,
-    MT5,
-    Bart,
-    PLBart,
-    MBart,
-    M2M100,
-    Pegasus,
-    Marian,
-    Blenderbot,
-    ModernBert,
-    ModernBertDecoder,
-    Deberta,
-    DebertaV2,
-    Swin,
-    Swinv2,
-    ResNet,
-)
-_BY_NAME = {name: kind for kind in KINDS for name in (kind.config_class, kind.model_type)}
-
-
-def kind_of(name: str) -> type[Architecture] | None:
-    """The architecture of a configuration class or a ``model_type``; None where none is known."""
-    return _BY_NAME.get(name)
+def undivided(name: str, heads: int, width: int) -> tuple[str, str] | None:
+    """What is wrong where heads do not share a width evenly."""
+    if heads > width:
+        return name, f"is {heads}, more than the hidden size {width}"
+    return (name, f"is {heads}, which does not divide the width {width}") if width % heads else None

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from pathlib import Path
 
-from bench_runner.models.architecture import Architecture, ConvNext, Vit
+from bench_runner.models.architecture import Architecture, ModelCount, ModelType
+from bench_runner.models.model_types import build
 
 TABLE = Path(__file__).parent / "timm_models.csv"
 CLASSES = 1000
@@ -54,14 +55,22 @@ class Counted:
 COLUMNS = ("name", *(each.name for each in fields(Counted)))
 
 
+TIMM = ModelType(
+    name="timm",
+    config_class="timm",
+    family="vit",
+    description="TimmModel",
+    keys={},
+    defaults={},
+    attention=None,
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimmModel(Architecture):
     """A model that is known by its counts alone."""
 
-    config_class = "timm"
-    model_type = "timm"
-    family = "vit"
-    attention = None
+    kind: ModelType = field(default=TIMM, repr=False)
     counted: Counted
     classes: int = CLASSES
     patch_size: int = 0
@@ -71,6 +80,16 @@ class TimmModel(Architecture):
     def parameters(self) -> int:
         """With as many classes as are asked for."""
         return self.counted.parameters + (self.classes - CLASSES) * (self.counted.features + 1)
+
+    def count(self, length: int) -> ModelCount:
+        counted = self.at(length)
+        return ModelCount(
+            parameters=self.parameters,
+            matmul=counted.matmul,
+            attention_full=counted.attention,
+            attention_lowest=counted.attention,
+            convolution=counted.convolution,
+        )
 
     def at(self, pixels: int) -> Counted:
         """The counts at another size: work and elements grow with the area, attention over the
@@ -184,7 +203,8 @@ def _plain(name: str, classes: int) -> tuple[Architecture, int | None] | None:
         patch, size = int(found[2]), int(found[3] or 224)
         if patch < 1 or patch > size:
             raise ValueError(f"timm name '{name}': patches of {patch} pixels do not fit {size}")
-        vit = Vit(
+        vit = build(
+            "vit",
             hidden_size=hidden,
             num_hidden_layers=layers,
             num_attention_heads=heads,
@@ -196,14 +216,14 @@ def _plain(name: str, classes: int) -> tuple[Architecture, int | None] | None:
     if (found := _CONVNEXT_NAME.fullmatch(name)) and found[1] in _CONVNEXTS:
         depths, width = _CONVNEXTS[found[1]]
         widths = tuple(width * 2**stage for stage in range(4))
-        return ConvNext(depths=depths, hidden_sizes=widths, num_labels=classes), None
+        return build("convnext", depths=depths, hidden_sizes=widths, num_labels=classes), None
     return None
 
 
 def likely_family(architecture: Architecture) -> str:
     """``vit`` where tokens attend or mix without depthwise convolutions, else ``convnet``."""
     if not isinstance(architecture, TimmModel):
-        return architecture.family
+        return architecture.kind.family
     counted = architecture.counted
     products = counted.matmul + counted.attention
     return "vit" if products > counted.convolution and not counted.taps else "convnet"

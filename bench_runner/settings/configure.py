@@ -7,12 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from bench_runner.models.architecture import Dinov2
-from bench_runner.models.architecture_encoders import EuroBert
-from bench_runner.models.architecture_images import ResNet
-from bench_runner.models.architecture_llama_kin import Glm, GraniteDense
-from bench_runner.models.architecture_text import ModernBert
-from bench_runner.models.architecture_two_sides import EncoderDecoder
+from bench_runner.models.encoder_decoder import EncoderDecoder
+from bench_runner.models.transformer import Transformer
 from bench_runner.recipes import IMAGE_FAMILIES, Recipe
 from bench_runner.records.measurement import Compilation, Settings
 from bench_runner.settings.space import STAGES
@@ -78,22 +74,18 @@ def _needed_to_build(recipe: Recipe) -> dict[str, Any]:
     token, special tokens of its own for which the vocabulary is too small, and which of Granite 4's
     layers there are."""
     architecture = recipe.architecture
-    if isinstance(architecture, GraniteDense):
-        layers = ["full_attention"] * architecture.num_hidden_layers
-        # The library checks the sizes of Mamba's layers where there are none, too.
-        none = {"num_local_experts": 0, "num_experts_per_tok": 0, "mamba_n_heads": 1}
-        return {"layer_types": layers, **none}
-    if isinstance(architecture, EuroBert) and architecture.vocab_size <= 128_002:
-        return {"pad_token_id": 0}
     if isinstance(architecture, EncoderDecoder):
         return {"decoder_start_token_id": 0, "pad_token_id": 0}
-    if isinstance(architecture, Glm) and architecture.vocab_size <= 151_329:
-        return {"pad_token_id": 0}
-    if isinstance(architecture, ModernBert) and architecture.vocab_size <= 50_283:
-        return dict.fromkeys(
-            (f"{name}_token_id" for name in ("pad", "bos", "eos", "cls", "sep")), 0
-        )
-    return {}
+    if not isinstance(architecture, Transformer):
+        return {}
+    tokens = architecture.kind.token_ids
+    small = max(tokens.values(), default=-1) >= architecture.vocab_size
+    needed: dict[str, Any] = dict.fromkeys(tokens, 0) if small else {}
+    if architecture.kind.name == "granitemoehybrid":
+        needed["layer_types"] = ["full_attention"] * architecture.num_hidden_layers
+        # The library checks the sizes of Mamba's layers where there are none, too.
+        needed |= {"num_local_experts": 0, "num_experts_per_tok": 0, "mamba_n_heads": 1}
+    return needed
 
 
 def built_whole(recipe: Recipe, settings: Settings) -> bool:
@@ -112,9 +104,9 @@ def means_a_micro_batch(recipe: Recipe) -> bool:
     pass takes further keywords, and would add up gradients that are as many times too large as
     passes are accumulated. To be told to a model by ``accepts_loss_kwargs = False``.
     """
-    if recipe.family == "encoder":
-        return not isinstance(recipe.architecture, ModernBert | EuroBert)
-    return isinstance(recipe.architecture, ResNet)
+    if recipe.architecture is None:
+        return recipe.family == "encoder"
+    return recipe.architecture.kind.mean_of_a_pass
 
 
 def attention(recipe: Recipe, settings: Settings, *, flash: str | None) -> str | None:
@@ -193,7 +185,8 @@ def training_arguments(
         "disable_tqdm": True,
         "remove_unused_columns": False,
         # DINOv2's mask token, which a classifier is not fed, has no gradient to wait for.
-        "ddp_find_unused_parameters": isinstance(recipe.architecture, Dinov2),
+        "ddp_find_unused_parameters": recipe.architecture is not None
+        and recipe.architecture.kind.unused_weights,
         "use_cpu": device == "cpu",
     }
     optional = {

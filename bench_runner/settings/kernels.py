@@ -11,10 +11,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
 
-from bench_runner.models.architecture import Vit
-from bench_runner.models.architecture_encoders import Esm
-from bench_runner.models.architecture_images import Swin, Swinv2
-from bench_runner.models.architecture_two_sides import EncoderDecoder
+from bench_runner.models.encoder_decoder import EncoderDecoder
+from bench_runner.models.images import Vit
 from bench_runner.recipes import Recipe
 from bench_runner.records.measurement import Attention, Compilation, Inputs, Loss, Settings, Weights
 from bench_runner.settings import space
@@ -245,7 +243,7 @@ def losses_of(recipe: Recipe) -> tuple[Loss, ...]:
     lean = recipe.family in ("decoder", "ssm", "encoder") and recipe.model.timm is None
     if isinstance(recipe.architecture, EncoderDecoder):
         lean = False  # lean_loss knows models that read their input once
-    if recipe.architecture is not None and recipe.architecture.changes_logits:
+    if recipe.architecture is not None and recipe.architecture.kind.changes_logits:
         lean = False
     if balances_experts(recipe):
         lean = False
@@ -286,7 +284,7 @@ def _compilations(recipe: Recipe) -> tuple[Compilation, ...]:
     """
     if not recipe.support.compile:
         return ("none",)
-    if isinstance(recipe.architecture, (Swin, Swinv2, Esm)):
+    if recipe.architecture is not None and recipe.architecture.kind.compiles_whole:
         return ("whole", "none")
     fused = recipe.training.precision in ("fp16", "bf16") and isinstance(recipe.architecture, Vit)
     if recipe.training.image_size is not None and not fused:

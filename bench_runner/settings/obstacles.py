@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from bench_runner.models.architecture_encoders import Esm
-from bench_runner.models.architecture_two_sides import EncoderDecoder
+from bench_runner.models.encoder_decoder import EncoderDecoder
 from bench_runner.recipes import Recipe
 from bench_runner.records.measurement import Settings
 from bench_runner.settings.kernels import attentions_of, balances_experts, inputs_of, losses_of
@@ -20,7 +19,8 @@ def why_not(recipe: Recipe, settings: Settings) -> str | None:
     """The sentence that says why a model cannot be trained so, or None where it can."""
     if settings.loss == "fused" and isinstance(recipe.architecture, EncoderDecoder):
         return f"{recipe.name} is an encoder-decoder, whose loss is not fused here: leave out fused"
-    if settings.loss == "fused" and (kind := recipe.architecture) and kind.changes_logits:
+    kind = recipe.architecture.kind if recipe.architecture is not None else None
+    if settings.loss == "fused" and kind is not None and kind.changes_logits:
         return (
             f"{recipe.name} changes its logits behind the last linear layer, with which its loss "
             "would be fused: leave out fused"
@@ -41,7 +41,7 @@ def why_not(recipe: Recipe, settings: Settings) -> str | None:
         )
     if settings.compilation in ("whole", "regional") and not recipe.support.compile:
         return f"the recipe of {recipe.name} says that it does not compile: leave that out"
-    if settings.compilation == "regional" and isinstance(recipe.architecture, Esm):
+    if settings.compilation == "regional" and kind is not None and kind.name == "esm":
         return (
             f"{recipe.name} ends with an error where its layers are compiled one by one "
             "(transformers asks for the length of its last norm): leave out regional"

@@ -7,7 +7,9 @@ from typing import Any
 import torch
 import torch.distributed as dist
 
-from bench_runner.models.architecture import Transformer
+from bench_runner.models.encoder_decoder import EncoderDecoder
+from bench_runner.models.images import Vit
+from bench_runner.models.transformer import Transformer
 from bench_runner.settings import configure
 from bench_runner.worker import models
 from bench_runner.worker.trial_session import Session
@@ -47,7 +49,11 @@ def about(session: Session) -> dict[str, Any]:
     }
     architecture = recipe.architecture
     on_gpu = session.device.type == "cuda"
-    if facts["attention"] == "sdpa" and on_gpu and isinstance(architecture, Transformer):
+    if (
+        facts["attention"] == "sdpa"
+        and on_gpu
+        and isinstance(architecture, Transformer | EncoderDecoder | Vit)
+    ):
         facts["sdpa_kernel"] = _sdpa_kernel(session, architecture)
     return facts
 
@@ -56,7 +62,7 @@ def _device_name(device: torch.device) -> str:
     return torch.cuda.get_device_name(device) if device.type == "cuda" else "cpu"
 
 
-def _sdpa_kernel(session: Session, architecture: Transformer) -> str:
+def _sdpa_kernel(session: Session, architecture: Transformer | EncoderDecoder | Vit) -> str:
     """The kernel that torch's SDPA would take for this recipe's attention."""
     from torch.backends.cuda import (
         SDPAParams,
@@ -68,7 +74,7 @@ def _sdpa_kernel(session: Session, architecture: Transformer) -> str:
     dtype = {"fp16": torch.float16, "bf16": torch.bfloat16}.get(
         session.recipe.training.precision, torch.float32
     )
-    shape = (1, architecture.num_attention_heads, 128, architecture.head_size)
+    shape = (1, architecture.num_attention_heads, 128, architecture.head_dim)
     query = torch.empty(shape, device=session.device, dtype=dtype)
     parameters = SDPAParams(query, query, query, None, 0.0, architecture.causal, False)
     if session.capability in _CUDNN_FIRST and can_use_cudnn_attention(parameters):

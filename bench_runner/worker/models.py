@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from bench_runner.models.architecture_two_sides import EncoderDecoder
+from bench_runner.models.encoder_decoder import EncoderDecoder
 from bench_runner.recipes import IMAGE_FAMILIES, MASKED_SHARE, Recipe
 from bench_runner.records.measurement import Settings
 from bench_runner.settings import configure

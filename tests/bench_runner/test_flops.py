@@ -10,11 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench_runner.models.architecture_decoders import Opt
-from bench_runner.models.architecture_experts import Experts
-from bench_runner.models.architecture_text import Deberta, ModernBert
-from bench_runner.models.architecture_two_sides import EncoderDecoder
-from bench_runner.models.recipe_model import ModelSource
+from bench_runner.models.encoder_decoder import EncoderDecoder
+from bench_runner.models.model_source import ModelSource
+from bench_runner.models.transformer import Deberta, Transformer
 from bench_runner.recipe_flops import FlopCount, UncountedArchitectureError, count_flops
 from bench_runner.recipes import Recipe, Support, Training, load_recipes
 
@@ -110,11 +108,12 @@ def test_the_paper_s_own_counts() -> None:
 
 def counted_elsewhere(recipe: Recipe) -> bool:
     """Kinds that take more than tokens, whose products torch counts in half precision alone, or
-    whose code asks for a number that the meta device has not: test_flops_newer.py,
-    test_flops_kin.py and test_library_kinds.py build and count these."""
-    return recipe.model.timm is not None or isinstance(
-        recipe.architecture, Experts | EncoderDecoder | Deberta | Opt
-    )
+    whose code asks for a number that the meta device has not: test_flops_against_torch.py
+    builds and counts these."""
+    model = recipe.architecture
+    if isinstance(model, Transformer) and (model.num_experts or model.kind.name == "opt"):
+        return True
+    return recipe.model.timm is not None or isinstance(model, EncoderDecoder | Deberta)
 
 
 @pytest.mark.torch
@@ -138,9 +137,9 @@ def test_lowest_is_never_above_full(recipe_id: str) -> None:
     assert 0 < found.flops_lowest <= found.flops_full
     # A decoder looks back only, an encoder-decoder's too, and ModernBERT's windows are narrow.
     recipe = RECIPES[recipe_id]
-    narrower = recipe.family == "decoder" or isinstance(
-        recipe.architecture, EncoderDecoder | ModernBert
-    )
+    model = recipe.architecture
+    windows = isinstance(model, Transformer) and model.local_attention > 0
+    narrower = recipe.family == "decoder" or windows or isinstance(model, EncoderDecoder)
     assert (found.flops_lowest < found.flops_full) is narrower
 
 

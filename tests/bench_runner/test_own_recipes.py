@@ -93,7 +93,7 @@ class TestOwnRecipe:
     def test_every_key_of_the_schema_is_read(self) -> None:
         """The docstring is the schema: what it shows must be what is accepted."""
         import bench_runner.recipes as module
-        from bench_runner.models.recipe_model import MODEL_KEYS
+        from bench_runner.models.model_source import MODEL_KEYS
 
         shown = set(re.findall(r"^    (\w+) = ", module.__doc__ or "", flags=re.MULTILINE))
         fields = {"id", "name", "family", "source", "note", "arguments", *MODEL_KEYS}

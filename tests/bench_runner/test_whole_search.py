@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bench_runner.arguments import find_recipe, parse_settings, settings_words
-from bench_runner.models.recipe_model import ModelSource
+from bench_runner.models.model_source import ModelSource
 from bench_runner.recipes import load_recipes
 from bench_runner.records import journal
 from bench_runner.records.measurement import Measurement, Settings

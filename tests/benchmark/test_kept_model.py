@@ -8,7 +8,7 @@ import shutil
 import sys
 import tomllib
 from collections.abc import Iterator
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from advisor.cli.main import main
 from advisor.prediction.model.own_model import OwnModel
 from advisor.store import Store
 from bench_runner import export
-from bench_runner.models.architecture import GptNeoX
+from bench_runner.models.model_types import model_types
 from bench_runner.recipes import Recipe, load_recipe, load_recipes, recipe_from
 from bench_runner.records import journal
 from bench_runner.records.measurement import Settings
@@ -231,7 +231,7 @@ plain = st.text(
     st.characters(exclude_categories=["C", "Zl", "Zp", "Zs"], include_characters=" "), min_size=1
 ).filter(str.strip)
 """What a recipe may be called: any letters, but none that steer a terminal."""
-READ = frozenset(field.metadata.get("key", field.name) for field in fields(GptNeoX))
+READ = frozenset(key for keys in model_types()["gpt_neox"].keys.values() for key in keys)
 values = st.one_of(
     st.integers(),
     st.booleans(),

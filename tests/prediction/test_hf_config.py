@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,9 @@ import pytest
 
 from advisor.prediction.model.hf_config import target_of_config
 from advisor.prediction.model.targets import Run
+from bench_runner.models.model_source import ModelSource
+from bench_runner.models.model_types import model_type
+from bench_runner.recipe_flops import count_flops
 from tests.prediction.configs_for_tests import IMAGES, LLAMA_32_1B, TEXT, write
 
 
@@ -85,22 +89,39 @@ def test_what_stands_under_a_text_config_leaves_out_what_its_class_says(tmp_path
     assert target_of_config(file, TEXT).workload.parameters == 3_880_263_168
 
 
-def test_everything_that_is_missing_is_named_at_once_with_what_the_library_takes(
-    tmp_path: Path,
-) -> None:
+def test_sizes_that_a_file_leaves_out_are_the_library_s_and_are_said(tmp_path: Path) -> None:
+    """As the library's own files do, which leave out what is its class's default."""
+    content = {"model_type": "flex_olmo", "hidden_size": 1024, "num_hidden_layers": 8}
+    found = target_of_config(write(tmp_path, content | {"num_attention_heads": 16}), TEXT)
+    said = (
+        "the library's own intermediate_size 11,008, vocab_size 100,352, num_experts 7, which the "
+        "file leaves out"
+    )
+    assert said in found.assumptions
+    whole = content | {"num_attention_heads": 16, "num_experts": 7, "num_experts_per_tok": 5}
+    whole |= {"intermediate_size": 11008, "vocab_size": 100352, "tie_word_embeddings": False}
+    assert found.workload == target_of_config(write(tmp_path, whole), TEXT).workload
+
+
+def test_a_size_that_no_library_has_a_default_for_is_missing(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="hidden_size") as caught:
-        target_of_config(write(tmp_path, {"model_type": "llama", "vocab_size": 32064}), TEXT)
+        target_of_config(write(tmp_path, {"model_type": "minicpm", "vocab_size": 32064}), TEXT)
     assert str(caught.value) == (
         "config.json, key 'hidden_size': is missing, and so are num_hidden_layers, "
-        "num_attention_heads, intermediate_size; write what the model has (where a file says "
-        "nothing the library takes 4096, 32, 32, 11008)"
+        "num_attention_heads, intermediate_size; write what the model has"
     )
-    with pytest.raises(ValueError, match="hidden_size") as caught:
+    with pytest.raises(ValueError, match=r"'hidden_size': is missing \(null\); write what"):
         target_of_config(write(tmp_path, {**LLAMA_32_1B, "hidden_size": None}), TEXT)
-    assert "is missing; write what the model has (" in str(caught.value)
-    missing = {**LLAMA_32_1B, "model_type": "mistral", "hidden_size": None}
-    with pytest.raises(ValueError, match=r"is missing; write what the model has$"):
-        target_of_config(write(tmp_path, missing), TEXT)
+
+
+@pytest.mark.parametrize("name", ["MistralConfig", "GraniteSWAConfig", "BioGptConfig"])
+def test_a_recipe_s_class_goes_the_same_road_as_a_model_type(name: str, tmp_path: Path) -> None:
+    kind = model_type(name)
+    assert kind is not None
+    found = target_of_config(write(tmp_path, {"model_type": kind.name}), TEXT).recipe
+    assert found is not None and found.model.config_class == name
+    recipe = replace(found, model=ModelSource(config_class=name, arguments={}))
+    assert count_flops(recipe) == count_flops(found)
 
 
 @pytest.mark.parametrize(

@@ -203,7 +203,7 @@ def test_what_changes_the_work_is_refused_with_the_reason(
         ),
         (
             {**LLAMA_32_1B, "model_type": "helium", "head_dim": 128},
-            "'head_dim': times num_attention_heads is hidden_size in every Helium",
+            "'head_dim': is 128, which times 32 heads is not the hidden size 2048",
         ),
     ],
 )

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from advisor.prediction.model.config_kinds import KIN
 from advisor.prediction.model.hf_config import target_of_config
 from advisor.prediction.model.other_work import LANGUAGE_OF, OTHER_WORK
 from advisor.prediction.model.targets import Run
+from bench_runner.models.model_types import model_types
 
 DECODERS = (
     *("ministral3", "cwm", "granite_swa", "hyperclovax", "vaultgemma", "jais2", "persimmon"),
@@ -112,7 +112,7 @@ def test_a_newer_kind_is_no_slip_of_the_pen(model_type: str, tmp_path: Path) -> 
 def test_a_kind_that_is_not_counted_is_told_with_what_may_be_asked(kind: str) -> None:
     assert re.search(r"; (the|its|write|--model)|: write", OTHER_WORK[kind])
     for word in re.findall(r"write ([a-z0-9_]+)", OTHER_WORK[kind]):
-        assert word in KIN or word == "one"
+        assert word in model_types() or word == "one"
 
 
 BART = {
@@ -189,7 +189,7 @@ def test_the_language_model_of_one_that_sees_is_told_as_what_has_its_layers(
     mend = f"as a file, and write {LANGUAGE_OF[kind]} as its model_type"
     with pytest.raises(ValueError, match=mend):
         target_of_config(path, Run(batch_size=64, tokens=1e9))
-    assert LANGUAGE_OF[kind] in KIN
+    assert LANGUAGE_OF[kind] in model_types()
 
 
 @pytest.mark.parametrize(

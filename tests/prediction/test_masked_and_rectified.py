@@ -8,13 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from advisor.prediction.model.activations import ACTIVATIONS
-from advisor.prediction.model.masks import WINDOWED, masked_share
 from advisor.prediction.model.targets import Run
+from advisor.prediction.model.timed_keys import ACTIVATIONS, masked_share
 from advisor.prediction.model.workload import workload_of
 from advisor.prediction.physics.step_parts import attention_squares
-from bench_runner.models.architecture import KINDS
-from bench_runner.models.architecture_text import ModernBert, ModernBertDecoder
+from bench_runner.models.model_types import build, model_types
 from tests.prediction.small_models_for_tests import (
     GEMMA_3,
     LLAMA,
@@ -87,23 +85,23 @@ def test_every_how_many_layers_is_a_whole_number_where_no_list_says_it(
     assert "sliding_window_pattern" not in listed.recipe.model.arguments
 
 
-@pytest.mark.parametrize("name", sorted(WINDOWED))
+@pytest.mark.parametrize("name", [name for name, kind in model_types().items() if kind.window])
 def test_windows_where_nothing_is_said_are_the_library_s(name: str) -> None:
     library = pytest.importorskip("transformers")
-    kind = next(each for each in KINDS if each.config_class == name)
-    built = getattr(library, name)(num_hidden_layers=13)
-    share = built.layer_types.count("sliding_attention") / 13
-    model = kind(num_hidden_layers=13)
+    built = getattr(library, model_types()[name].config_class)(num_hidden_layers=13)
+    layers = getattr(built, "layer_types", ["sliding_attention"] * 13)
+    share = layers.count("sliding_attention") / 13
+    model = build(name, num_hidden_layers=13)
     assert masked_share(model, {}, built.sliding_window, where="here") == pytest.approx(share)
     assert masked_share(model, {}, built.sliding_window - 1, where="here") == 0.0
 
 
-@pytest.mark.parametrize("kind", [ModernBert, ModernBertDecoder])
-def test_modernbert_s_window_is_half_of_what_its_file_says(kind: type[ModernBert]) -> None:
+@pytest.mark.parametrize("name", ["modernbert", "modernbert-decoder"])
+def test_modernbert_s_window_is_half_of_what_its_file_says(name: str) -> None:
     """The library takes as many tokens to either side, and writes a mask from there on."""
     library = pytest.importorskip("transformers")
-    window = getattr(library, kind.config_class)().sliding_window
-    model = kind()
+    model = build(name)
+    window = getattr(library, model.kind.config_class)().sliding_window
     assert masked_share(model, {}, window - 1, where="here") == 0.0
     assert masked_share(model, {}, window, where="here") == pytest.approx(14 / 22)
 

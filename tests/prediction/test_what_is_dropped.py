@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from advisor.prediction.model.dropout import drops
 from advisor.prediction.model.targets import Run
+from advisor.prediction.model.timed_keys import drops
 from advisor.prediction.model.workload import workload_of
-from bench_runner.models.architecture import KINDS, Architecture
+from bench_runner.models.model_types import model_types
 from tests.prediction.published_for_tests import ALBERT, ELECTRA, ESM_2
 from tests.prediction.small_models_for_tests import (
     BERT,
@@ -74,9 +74,9 @@ def test_a_recipe_whose_share_is_none_is_refused_as_a_file_is(value: object) -> 
         workload_of(recipe)
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.config_class)
-def test_what_is_dropped_where_nothing_is_said_is_the_library_s(kind: type[Architecture]) -> None:
-    library = pytest.importorskip("transformers")
+@pytest.mark.parametrize("name", [n for n, kind in model_types().items() if kind.own_class])
+def test_what_is_dropped_where_nothing_is_said_is_the_library_s(name: str) -> None:
+    library, kind = pytest.importorskip("transformers"), model_types()[name]
     built = getattr(library, kind.config_class)()
     hidden = (
         *("hidden_dropout_prob", "hidden_dropout", "resid_pdrop", "residual_dropout"),
@@ -90,7 +90,7 @@ def test_what_is_dropped_where_nothing_is_said_is_the_library_s(kind: type[Archi
         return any(getattr(built, key, 0.0) > 0 for key in keys)
 
     every = dict.fromkeys(("encoder_layerdrop", "decoder_layerdrop"), 0.0)
-    found = drops(kind.config_class, every, where="here")
+    found = drops(kind, every, where="here")
     assert (found.hidden, found.scores) == (any_of(hidden), any_of(scores))
     assert found.embeddings == any_of(embeddings if hasattr(built, "embd_pdrop") else hidden)
     assert found.inner == any_of(inner)
@@ -185,14 +185,6 @@ def test_a_model_that_leaves_no_layer_out_is_built_so(tmp_path: Path) -> None:
 def test_a_recipe_that_leaves_layers_out_is_refused() -> None:
     with pytest.raises(ValueError, match=r"'layerdrop': leaves out 0.1 of the layers at random"):
         workload_of(changed("opt-125m", {"layerdrop": 0.1}))
-
-
-def test_what_is_dropped_inside_layers_that_are_built_without_is_refused(tmp_path: Path) -> None:
-    xglm = GPT2 | {"model_type": "biogpt", "hidden_size": 768, "num_hidden_layers": 12}
-    xglm |= {"num_attention_heads": 12, "intermediate_size": 3072, "activation_dropout": 0.1}
-    with pytest.raises(ValueError, match=r"'activation_dropout': .*; write 0"):
-        target(tmp_path, xglm)
-    target(tmp_path, xglm | {"activation_dropout": 0.0})
 
 
 @pytest.mark.parametrize("key", ["hidden_dropout", "resid_pdrop", "dropout"])

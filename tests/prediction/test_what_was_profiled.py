@@ -9,7 +9,7 @@ import pytest
 
 from advisor.prediction.distance import LOOPED
 from advisor.prediction.fitted import lower_triangle
-from advisor.prediction.model.unfilled import unfilled_flops
+from advisor.prediction.model.shapes import unfilled_flops
 from advisor.prediction.model.workload import Workload, workload_of
 from advisor.prediction.observed_times import chips_by_name
 from advisor.prediction.physics.columns import Columns, WorkloadTable

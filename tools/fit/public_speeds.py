@@ -12,7 +12,7 @@ from advisor.prediction.model.workload import Workload, labelled_alone, workload
 from advisor.prediction.observed_times import Observation, option_of
 from advisor.prediction.physics.chip import Chip
 from advisor.prediction.physics.memory import NAIVE, Option
-from bench_runner.models.recipe_model import ModelSource
+from bench_runner.models.model_source import ModelSource
 from bench_runner.recipes import PRECISIONS, Recipe, Support, Training
 from bench_runner.records.measurement import SHARDINGS, Settings, one_of
 from tools.fit.log_step import NATIVE

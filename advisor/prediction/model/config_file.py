@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from advisor.wrong_file import what_it_is
-from bench_runner.models.architecture import whole
+from bench_runner.models.model_types import whole
 from bench_runner.outside import OutsideError, TooLargeError, json_outside, text_outside
 
 LARGEST_FILE = 8 * 2**20
@@ -29,9 +29,9 @@ class ConfigFile:
         """Which of the spellings the file has."""
         return next((key for key in keys if self.content.get(key) is not None), None)
 
-    def whole(self, keys: str, most: int, default: int) -> int:
-        """A number above 0 under one of the spellings, separated by spaces."""
-        key = self.first(keys.split())
+    def whole(self, keys: Iterable[str], most: int, default: int) -> int:
+        """A number above 0 under one of the spellings."""
+        key = self.first(keys)
         if key is None:
             return default
         try:

@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from advisor.prediction.model.uncounted import heads_of_later_tokens
-
 _LIBRARY = (
     "architectures attn_implementation auto_map bad_words_ids begin_suppress_tokens "
     "chunk_size_feed_forward do_sample dtype early_stopping exponential_decay_length_penalty "
@@ -138,6 +136,14 @@ def unknown_keys(
         and not key.startswith(_STARTS)
         and not key.endswith(_ENDS)
     )
+
+
+_OF_LATER_TOKENS = ("mtp", "nextn", "future_tokens", "medusa")
+
+
+def heads_of_later_tokens(content: Mapping[str, Any]) -> tuple[str, ...]:
+    """Keys of layers that predict more than the next token, which the library does not train."""
+    return tuple(key for key in content if any(word in key for word in _OF_LATER_TOKENS))
 
 
 def implied(content: Mapping[str, Any]) -> frozenset[str]:

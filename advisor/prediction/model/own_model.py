@@ -97,7 +97,7 @@ def _architecture(recipe: Recipe) -> dict[str, Any]:
         return {"timm": source.timm}
     return {
         # The class of a config.json, too, whose file is not kept.
-        "config_class": source.config_class or counted_architecture(recipe).config_class,
+        "config_class": source.config_class or counted_architecture(recipe).kind.config_class,
         # What counts are numbers; labels and code to fetch, which a config.json may have, not.
         "arguments": {
             key: value
@@ -132,7 +132,7 @@ def from_text(text: object) -> OwnModel:
         raise ValueError("the definition of a model names no config_class")
     own = OwnModel(recipe=recipe_from(content, Path("definition")), parameters=parameters)
     kind, family = own.recipe.architecture, own.recipe.family
-    fits = family in IMAGE_FAMILIES if name is not None else kind and kind.family == family
+    fits = family in IMAGE_FAMILIES if name is not None else kind and kind.kind.family == family
     if not fits:
         raise ValueError(
             f"the definition calls {shown(own.recipe.name)} a {family}, which it is not"

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Literal
 from advisor.files import typed_path
 from advisor.parse import MODELS_LISTED_BY, shown, size_named, size_within
 from advisor.prediction.model.hf_config import target_of_config
-from advisor.prediction.model.image_sizes import refuse_parts_of_patches
 from advisor.prediction.model.targets import (
     LARGEST,
     SIZED_FAMILIES,
@@ -20,13 +19,13 @@ from advisor.prediction.model.targets import (
     Target,
     refuse_a_batch_in_tokens,
     refuse_images,
+    refuse_parts_of_patches,
     refuse_the_other,
     target_of_recipe,
     target_of_timm,
 )
 from advisor.prediction.model.workload import sized
 from advisor.wrong_file import what_it_is
-from bench_runner.models.architecture import TextTransformer
 from bench_runner.models.timm_models import timm_model
 from bench_runner.recipes import PRECISIONS, TEXT_FAMILIES, Precision, Recipe, load_recipe
 from bench_runner.typed_numbers import count_words
@@ -158,7 +157,7 @@ def _of_recipe(recipe: Recipe, ask: Ask) -> Target:
     refuse_the_other(text, ask)
     length = ask.sequence_length or training.sequence_length
     architecture = recipe.architecture
-    ends = architecture.longest if isinstance(architecture, TextTransformer) else None
+    ends = architecture.longest if architecture is not None else None
     if ask.sequence_length and ends and ask.sequence_length > ends:
         raise ValueError(
             f"sequences of {ask.sequence_length:,} tokens are longer than the {ends:,} positions "

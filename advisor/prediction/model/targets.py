@@ -8,15 +8,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from advisor.parse import shown
-from advisor.prediction.model.image_sizes import (
-    refuse_below_a_patch,
-    refuse_parts_of_patches,
-    said_of_parts,
-)
 from advisor.prediction.model.workload import Workload, sized, workload_of
-from bench_runner.models.architecture import Architecture, GptNeoX, Vit
-from bench_runner.models.architecture_encoders import Bert
-from bench_runner.models.recipe_model import ModelSource
+from bench_runner.models.architecture import Architecture, ModelType
+from bench_runner.models.images import Vit
+from bench_runner.models.model_source import ModelSource
+from bench_runner.models.model_types import arguments_of, model_types
 from bench_runner.models.timm_models import (
     CLASSES,
     TimmModel,
@@ -125,7 +121,7 @@ def refuse_images(batch: int) -> None:
 def make_target(
     *,
     name: str,
-    kind: type[Architecture],
+    kind: ModelType,
     arguments: Mapping[str, Any],
     run: Run,
     longest: int | None = None,
@@ -262,8 +258,8 @@ def target_of_timm(name: str, run: Run, recipes: Sequence[Recipe] = ()) -> Targe
             scaled += ("that timm builds it at this size, which it does not of every model",)
     return make_target(
         name=plain_name(name),
-        kind=type(architecture),
-        arguments={} if built else {**architecture.arguments(), "num_labels": CLASSES},
+        kind=architecture.kind,
+        arguments={} if built else {**arguments_of(architecture), "num_labels": CLASSES},
         run=run,
         longest=size,
         assumptions=(f"{CLASSES} classes", *_tagged(name), *scaled),
@@ -281,7 +277,7 @@ def _tagged(name: str) -> tuple[str, ...]:
 
 
 VOCABULARY = 50_304
-_USUAL: Mapping[str, type[Architecture]] = {"decoder": GptNeoX, "encoder": Bert, "vit": Vit}
+_USUAL: Mapping[str, str] = {"decoder": "gpt_neox", "encoder": "bert", "vit": "vit"}
 """What stands in for a model of each family of which only the size is known."""
 SIZED_FAMILIES = frozenset(_USUAL)
 """What may be named with a size in place of a model."""
@@ -326,7 +322,7 @@ def target_of_size(name: str, family: str, parameters: float, run: Run) -> Targe
         extra["max_position_embeddings"] = run.sequence_length or DEFAULT_TEXT_LENGTH
     target = make_target(
         name=name,
-        kind=kind,
+        kind=model_types()[kind],
         arguments={**shape, **extra},
         run=run,
         assumptions=(f"{layers} layers of width {hidden:,}, the usual shape of this size",),
@@ -338,3 +334,48 @@ def target_of_size(name: str, family: str, parameters: float, run: Run) -> Targe
 def _layers(hidden: int) -> int:
     """Decoders and encoders of a width have about this many layers (GPT-3's and Pythia's sizes)."""
     return max(2, min(96, round(hidden / 80)))
+
+
+def refuse_below_a_patch(recipe: Recipe) -> None:
+    """ValueError where an image is smaller than one of the patches that it is cut into."""
+    pixels, patch = recipe.training.image_size, getattr(recipe.architecture, "patch_size", 0)
+    if pixels is not None and pixels < patch:
+        raise ValueError(
+            f"images of {pixels} pixels a side are smaller than the model's patches of {patch}; "
+            f"give --image-size {patch} or more"
+        )
+
+
+def refuse_parts_of_patches(architecture: Architecture | None, pixels: int) -> None:
+    """ValueError where images of a size that somebody asks for cannot be cut into whole patches."""
+    if over := _over(architecture, pixels):
+        patch = _patch(architecture)
+        fewer, more = pixels - over, pixels - over + patch
+        raise ValueError(
+            f"images of {pixels} pixels a side cannot be cut into whole patches of {patch}: the "
+            f"model would not see the last {over}, or not be built; give --image-size {fewer} or "
+            f"{more}"
+        )
+
+
+def said_of_parts(recipe: Recipe) -> tuple[str, ...]:
+    """What is assumed where images of the model's own size cannot be cut into whole patches."""
+    pixels = recipe.training.image_size
+    over = 0 if pixels is None else _over(recipe.architecture, pixels)
+    if not over:
+        return ()
+    return (
+        f"the last {over} of {pixels} pixels a side unseen: they fill no whole patch of "
+        f"{_patch(recipe.architecture)}",
+    )
+
+
+def _patch(architecture: Architecture | None) -> int:
+    """Pixels a side of the patches, of which only whole ones count; 0: none."""
+    return architecture.patch_size if isinstance(architecture, Vit | TimmModel) else 0
+
+
+def _over(architecture: Architecture | None, pixels: int) -> int:
+    """Pixels behind the last whole patch."""
+    patch = _patch(architecture)
+    return pixels % patch if patch and pixels >= patch else 0

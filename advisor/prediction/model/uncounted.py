@@ -7,7 +7,6 @@ from difflib import get_close_matches
 from typing import Any
 
 from advisor.parse import shown
-from advisor.prediction.model.config_kinds import KIN
 from advisor.prediction.model.other_work import (
     BY_SIZE,
     EXPERTS,
@@ -16,6 +15,7 @@ from advisor.prediction.model.other_work import (
     PAIRS_ALONE,
     PLAIN,
 )
+from bench_runner.models.model_types import model_types
 from bench_runner.models.timm_models import timm_names
 
 _LONGEST_KIND = 60
@@ -64,19 +64,11 @@ _STORED_IN_FEWER_BITS = (
     *("quantization_config", "compression_config", "quantization"),
     *("load_in_4bit", "_load_in_4bit", "load_in_8bit", "_load_in_8bit"),
 )
-_OF_LATER_TOKENS = ("mtp", "nextn", "future_tokens", "medusa")
 
 
-def heads_of_later_tokens(content: Mapping[str, Any]) -> tuple[str, ...]:
-    """Keys of layers that predict more than the next token, which the library does not train."""
-    return tuple(key for key in content if any(word in key for word in _OF_LATER_TOKENS))
-
-
-def uncounted_kind(
-    kind: str, content: Mapping[str, Any], counted: Collection[str]
-) -> tuple[str, str]:
-    """The key that says a model is of a kind that is not among the ``counted``, and why it is
-    refused, with what may be asked instead."""
+def uncounted_kind(kind: str, content: Mapping[str, Any]) -> tuple[str, str]:
+    """The key that says a model is of a type that is not counted, and why it is refused, with what
+    may be asked instead."""
     if kind in OTHER_WORK:
         return "model_type", OTHER_WORK[kind]
     if (parts := of_several(content)) is not None:
@@ -93,7 +85,7 @@ def uncounted_kind(
     # A library wrote it, not a person: only what is all but the same can be a slip.
     # Of one with another number the layers may be others, too.
     numbers = _digits(kind)
-    alike = [each for each in counted if _digits(each) == numbers]
+    alike = [each for each in model_types() if _digits(each) == numbers]
     near = get_close_matches(kind.casefold()[:_LONGEST_KIND], alike, n=1, cutoff=0.88)
     mend = f"did you mean '{near[0]}'?" if near else BY_SIZE
     return "model_type", f"{shown(kind)} is not an architecture that is counted here; {mend}"
@@ -221,7 +213,7 @@ def of_several(content: Mapping[str, Any]) -> tuple[str, str] | None:
             f"to ask for its language model alone, give what stands under {first} as a file, and "
             f"write {LANGUAGE_OF[kind]} as its model_type"
         )
-    elif kind in KIN:
+    elif kind in model_types():
         what = "ask for its language model alone" if text else "ask for that one alone"
         how = f"to {what}, give what stands under {first} as a file"
     elif isinstance(kind, str) and first in ("text_config", "encoder", "decoder"):

@@ -9,23 +9,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from advisor.prediction.model.activations import rectified
-from advisor.prediction.model.dropout import dropped_elements, drops
-from advisor.prediction.model.masks import masked_share
-from advisor.prediction.model.shapes import shape_of
-from advisor.prediction.model.unfilled import unfilled_flops
-from bench_runner.models.architecture import (
-    Architecture,
-    TextTransformer,
-    Vit,
-)
-from bench_runner.models.architecture_decoders import GptJ
-from bench_runner.models.architecture_encoders import Bert
-from bench_runner.models.architecture_experts import Experts
-from bench_runner.models.architecture_images import Swin
-from bench_runner.models.architecture_text import Deberta
-from bench_runner.models.architecture_two_sides import T5, EncoderDecoder
+from advisor.prediction.model.shapes import shape_of, unfilled_flops
+from advisor.prediction.model.timed_keys import dropped_elements, drops, masked_share, rectified
+from bench_runner.models.architecture import Architecture
+from bench_runner.models.encoder_decoder import EncoderDecoder
+from bench_runner.models.images import Swin
 from bench_runner.models.timm_models import TimmModel
+from bench_runner.models.transformer import Deberta, Transformer
 from bench_runner.recipe_flops import count_flops, counted_architecture
 from bench_runner.recipes import IMAGE_FAMILIES, Precision, Recipe
 from bench_runner.settings.kernels import fuses_loss, most_promising
@@ -145,9 +135,9 @@ def workload_of(recipe: Recipe) -> Workload:
     length = training.sequence_length or training.image_size
     assert length is not None  # count_flops refuses a recipe without one
     architecture = counted_architecture(recipe)
-    config_class, arguments = architecture.config_class, recipe.model.arguments
+    kind, arguments = architecture.kind, recipe.model.arguments
     where = f"recipe '{recipe.recipe_id}', architecture key"
-    relu = rectified(config_class, arguments, where=where)
+    relu = rectified(architecture, arguments, where=where)
     shape = shape_of(architecture, length, rectified=relu)
     if shape.expert_products and training.precision == "fp16":
         raise ValueError(
@@ -156,7 +146,7 @@ def workload_of(recipe: Recipe) -> Workload:
             "bf16"
         )
     forward = count.forward_full
-    dropped = drops(config_class, arguments, where=where)
+    dropped = drops(kind, arguments, where=where)
     return Workload(
         workload_id=recipe.recipe_id,
         family=recipe.family,
@@ -167,8 +157,8 @@ def workload_of(recipe: Recipe) -> Workload:
         parameters=count.parameters,
         layers=shape.layers,
         width=shape.width,
-        logit_width=architecture.output_size
-        if isinstance(architecture, TextTransformer)
+        logit_width=architecture.embedding_size
+        if isinstance(architecture, Transformer | EncoderDecoder)
         else shape.width,
         linear_flops=float(forward.matmul + forward.convolution),
         convolution_flops=float(forward.convolution - 2.0 * shape.scan_elements)
@@ -193,27 +183,19 @@ def workload_of(recipe: Recipe) -> Workload:
         causal=shape.causal,
         # No fused kernel adds a bias that is learnt, as T5's of its positions are.
         fused_attention=support.attention != "eager"
-        and not isinstance(architecture, T5)
+        and not (isinstance(architecture, EncoderDecoder) and architecture.relative_positions)
         and not _computes_scores(architecture),
         always_fused=recipe.model.timm is not None,
-        opens=_opens(architecture) and recipe.model.timm is None,
+        opens=kind.opens_attention and recipe.model.timm is None,
         layered=most_promising(recipe).compilation == "regional",
         compiles=support.compile,
         checkpoints=support.activation_checkpointing,
-        fusible=support.attention == "eager"
-        and support.compile
-        and architecture.attention == "sdpa",
+        fusible=support.attention == "eager" and support.compile and kind.attention == "sdpa",
         labelled=MASKED_SHARE if recipe.family == "encoder" and shape.masked else 1.0,
         fuses_loss=fuses_loss(recipe),
-        wide_scores=isinstance(architecture, GptJ),  # and CodeGen, which has its attention
+        wide_scores=isinstance(architecture, Transformer) and architecture.wide_scores,
         unlike=_unlike(architecture),
     )
-
-
-def _opens(architecture: Architecture) -> bool:
-    """BERT's and ViT's kin: profiles of both have no fused kernel where they are compiled whole. A
-    decoder keeps its own, and so does ModernBERT by its times."""
-    return isinstance(architecture, Bert | Vit)
 
 
 def _computes_scores(architecture: Architecture) -> bool:
@@ -237,12 +219,12 @@ def labelled_alone(workload: Workload) -> Workload:
 
 def _unlike(architecture: Architecture) -> str:
     match architecture:
-        case Experts():
-            return "experts"
         case EncoderDecoder():
             return "encoder-decoder"
         case Deberta():
             return "disentangled"
+        case Transformer() if architecture.num_experts:
+            return "experts"
         case Swin():
             return "windows"
     return ""
