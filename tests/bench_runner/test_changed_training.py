@@ -15,7 +15,7 @@ from bench_runner.__main__ import main
 from bench_runner.arguments import find_recipe, parse_settings
 from bench_runner.records import journal
 from bench_runner.records.measurement import Measurement
-from bench_runner.settings import kernels, obstacles, space
+from bench_runner.settings import kernels, space
 from tests.bench_runner.test_export import WINNER
 
 DECODER, IMAGES, CONVNET = (find_recipe(n) for n in ("pythia-160m", "vit", "convnext-large-1k"))
@@ -65,40 +65,6 @@ def test_a_record_that_hides_or_feigns_it_is_refused(words: str, method: str | N
     row = journal.to_json(record(words)) | {"method": method or "changes-training"}
     with pytest.raises(ValueError, match="change the training"):
         journal.from_json(row)
-
-
-def test_settings_that_say_nothing_new_keep_their_ids() -> None:
-    row = journal.to_json(record("regional"))
-    row["settings"] = {
-        k: v for k, v in row["settings"].items() if k not in ("weights", "matmul", "states")
-    }
-    again = journal.with_id(journal.from_json(row))
-    assert again.measurement_id == row["measurement_id"]
-
-
-@pytest.mark.parametrize(
-    ("device", "capability", "torchao", "said"),
-    [
-        ("cpu", None, True, "need a GPU"),
-        ("cuda", None, True, "none that it tells"),
-        ("cuda", "8.0", True, "this one has 8.0"),
-        ("cuda", "8.9", False, "need torchao"),
-        ("cuda", "8.9", True, None),
-        ("cuda", "10.0", True, None),
-    ],
-)
-def test_fp8_goes_by_the_machine(
-    device: str, capability: str | None, torchao: bool, said: str | None
-) -> None:
-    here = {
-        "device": device,
-        "compute_capability": capability,
-        "torchao": torchao,
-        "flash": False,
-    }
-    found = obstacles.why_not_here(parse_settings("fp8"), **here)  # type: ignore[arg-type]
-    assert (found is None) == (said is None) and (said or "") in (found or "")
-    assert obstacles.why_not_here(parse_settings("half-states"), **here) is None  # type: ignore[arg-type]
 
 
 def test_the_command_refuses_fp8_on_a_cpu(capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,7 +15,6 @@ import pytest
 import bench_runner
 from advisor.benchmark.runner_process import look_here
 from advisor.planning.solver_process import Say, Search
-from bench_runner.launch import processes
 from bench_runner.launch.process_group import child_environment
 from bench_runner.launch.trial import TrialSpec
 from tests.store_for_tests import NAIVE
@@ -97,23 +96,6 @@ def test_every_rank_and_all_that_it_starts_is_our_own(hostile: Path, tmp_path: P
     assert str(Path.cwd()) not in paths
     assert Path(more.strip()) == Path(bench_runner.__file__)
     assert not hostile.exists()
-
-
-def test_what_the_user_put_on_the_path_stays_on_it(tmp_path: Path) -> None:
-    (tmp_path / "own_models.py").write_text("HERE = 1\n")
-    environment = processes.child_environment({**os.environ, "PYTHONPATH": str(tmp_path)})
-    done = subprocess.run(
-        [sys.executable, "-P", "-c", "import own_models, bench_runner"],
-        env=environment,
-        cwd="/",
-    )
-    assert done.returncode == 0
-
-
-def test_the_tools_beside_this_python_come_first() -> None:
-    environment = processes.child_environment({"PATH": "/usr/bin:/bin"})
-    assert environment["PATH"] == f"{Path(sys.executable).parent}:/usr/bin:/bin"
-    assert processes.child_environment(environment)["PATH"] == environment["PATH"]
 
 
 def test_an_empty_entry_of_pythonpath_is_not_the_folder_one_stands_in(

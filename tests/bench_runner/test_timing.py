@@ -25,11 +25,6 @@ def test_of_sizes_as_fast_as_each_other_the_largest_is_timed() -> None:
     assert fastest_size({1: 3.0}, 0.02) == 1
 
 
-@given(st.dictionaries(st.sampled_from([1, 2, 4, 8]), seconds, min_size=1))
-def test_the_size_to_time_loses_no_more_than_the_gain(rates: dict[int, float]) -> None:
-    assert rates[fastest_size(rates, 0.02)] * 1.02 >= max(rates.values()) * (1 - 1e-12)
-
-
 def test_a_step_is_each_kind_of_pass_as_often_as_it_happens() -> None:
     raw = RawSeconds(
         fetch_s=(0.1, 0.1),
@@ -40,16 +35,6 @@ def test_a_step_is_each_kind_of_pass_as_often_as_it_happens() -> None:
     )
     # 8 fetches, one first pass, 6 more without exchange, one with it, the update
     assert step_time(raw, 8).step_s == pytest.approx(0.8 + 1 + 6 * 2 + 3 + 0.5)
-
-
-def test_the_dearest_pass_is_not_multiplied() -> None:
-    raw = RawSeconds(pass_s=(1.0,), sync_pass_s=(10.0,), update_s=(5.0,))
-    assert step_time(raw, 100).step_s == pytest.approx(99 + 10 + 5)
-
-
-def test_without_accumulation_there_is_only_the_exchanging_pass() -> None:
-    raw = RawSeconds(pass_s=(), sync_pass_s=(3.0, 3.2, 3.1), update_s=(0.5,))
-    assert step_time(raw, 1).step_s == pytest.approx(3.6)
 
 
 @pytest.mark.parametrize(

@@ -113,44 +113,6 @@ def test_wrong_flags_are_one_line(
     assert "Traceback" not in err
 
 
-def test_an_unknown_method_is_named_before_a_gpu_is_looked_for(
-    own_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
-) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))  # no nvidia-smi there
-    assert main(flags(own_store, tmp_path, "--yes", "--methods", "naive,papr")) == 2
-    assert capsys.readouterr().err == (
-        "advisor: methods 'papr' is not known: write naive, free-lunch, paper or all, several "
-        "joined by commas\n"
-    )
-
-
-def test_the_command_says_how_a_run_failed(
-    own_store: Path, tmp_path: Path, fake_command: Any, capsys: pytest.CaptureFixture[str]
-) -> None:
-    fake_command("loud")
-    assert main(flags(own_store, tmp_path, "--yes")) == 1
-    err = capsys.readouterr().err
-    assert "ended by itself with exit code 1" in err
-    assert "the last word" in err
-    assert f"log: {tmp_path / 'w' / 'logs'}" in err
-    assert "start it again" in err
-    fake_command("refuse")
-    assert main(flags(own_store, tmp_path, "--yes")) == 2
-
-
-def test_missing_packages_are_named_with_their_cure(
-    own_store: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.setattr("advisor.benchmark.measurement_request.BENCH_PACKAGES", ("no_such_torch",))
-    assert main(flags(own_store, tmp_path, "--yes")) == 2
-    err = capsys.readouterr().err
-    assert 'pip install -c constraints.txt ".[bench]"' in err
-    assert err.count("\n") == 1
-
-
 def test_an_interrupt_cancels_and_keeps_what_is_finished(own_store: Path, tmp_path: Path) -> None:
     code = (
         "import sys\n"

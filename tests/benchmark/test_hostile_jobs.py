@@ -15,8 +15,8 @@ import pytest
 from advisor.benchmark.jobs.cluster_profile import ClusterProfile, read_profiles
 from advisor.benchmark.jobs.job_folder import changed, keep_job, kept_jobs, write_folder
 from advisor.benchmark.jobs.job_plan import JobPlan, make_job_plan
-from advisor.benchmark.jobs.job_records import output_events, state_words
-from advisor.benchmark.jobs.slurm import SCRIPT, JobState, lines_to_type, sbatch_text
+from advisor.benchmark.jobs.job_records import output_events
+from advisor.benchmark.jobs.slurm import SCRIPT, lines_to_type, sbatch_text
 from advisor.benchmark.measurement_request import Request
 from advisor.cli.main import main
 from advisor.parse import InputError
@@ -203,14 +203,6 @@ def test_a_kept_job_of_odd_values_is_none(
     assert main(["jobs", "merge", "b"]) == 2
 
 
-def test_what_names_something_twice_is_no_job(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("ADVISOR_JOBS", str(tmp_path))
-    (tmp_path / "a.json").write_text(json.dumps(JOB)[:-1] + ', "folder": "/elsewhere"}')
-    assert kept_jobs() == []
-
-
 def test_a_slow_look_at_a_job_takes_back_nothing_that_another_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -225,17 +217,6 @@ def test_a_slow_look_at_a_job_takes_back_nothing_that_another_found(
     again = keep_job(replace(kept_jobs()[0], number="8", ended=None))
     changed(slow, ended="TIMEOUT")
     assert kept_jobs() == [again]
-
-
-def test_a_state_is_told_as_it_was_when_the_records_were_counted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "a.json").write_text(json.dumps(JOB | {"merged": 13}))
-    monkeypatch.setenv("ADVISOR_JOBS", str(tmp_path))
-    monkeypatch.setenv("PATH", str(tmp_path))  # a second look would find no scheduler
-    (job,) = kept_jobs()
-    assert state_words(job, JobState(state="RUNNING", nodes="n1")) == "running on n1"
-    assert state_words(job).startswith("not known")
 
 
 ODD = 'it\'s $(touch pwned) `touch pwned` "x" & ; #SBATCH é'
@@ -313,15 +294,6 @@ def test_a_container_and_modules_run_the_same_benchmark(plan: JobPlan, tmp_path:
         f"image /images/{ODD}.sif",
     ]
     assert "search-finished" in said[-1] and not list(tmp_path.rglob("pwned"))
-
-
-def test_a_module_that_is_not_there_ends_the_job(plan: JobPlan, tmp_path: Path) -> None:
-    text = sbatch_text(plan, ClusterProfile(modules=("cuda",)))
-    (tmp_path / SCRIPT).write_text(text.replace(". /etc/profile", "module() { return 1; }"))
-    run = subprocess.run(
-        ["bash", SCRIPT], cwd=tmp_path, env={"SLURM_SUBMIT_DIR": str(tmp_path)}, check=False
-    )
-    assert run.returncode == 2
 
 
 @pytest.mark.parametrize("name", [ODD, "-rf", "plain", "a b"])

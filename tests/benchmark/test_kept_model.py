@@ -113,22 +113,6 @@ def test_a_kept_model_is_measured_by_its_name(
     assert (owned["basis"], owned["training_days"]) == ("measured", 3.0)
 
 
-def test_what_is_measured_is_said_before_and_nothing_is_written_without_a_yes(
-    own_store: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    keep(own_store, config(tmp_path), "--tokens", "300B")
-    for stream in ("stdin", "stderr"):
-        monkeypatch.setattr(f"sys.{stream}.isatty", lambda: True)
-    monkeypatch.setattr("sys.stdin.readline", lambda: "n\n")
-    assert bench(own_store, tmp_path) == 130
-    said = capsys.readouterr().err
-    assert "as kept  LlamaConfig, 512 samples of 2,048 tokens a step, bf16, adamw" in said
-    assert recipe_files(tmp_path) == []
-
-
 def keep_toml_with_a_config(store: Path, tmp_path: Path) -> None:
     config(tmp_path)
     head, _, tail = TINY.read_text().partition("config_class")
@@ -211,19 +195,6 @@ def test_what_a_measurement_lacks_is_one_line(
     assert "advisor bench --model FILE.toml" in err
     assert recipe_files(tmp_path) == []
     assert not (tmp_path / "r.jsonl").exists()
-
-
-def test_a_work_folder_that_cannot_be_written_is_one_line(
-    own_store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    keep(own_store, TINY)
-    (tmp_path / "w").mkdir()
-    (tmp_path / "w" / "recipes").write_text("in the way")
-    capsys.readouterr()
-    assert bench(own_store, tmp_path, "--yes") == 2
-    err = capsys.readouterr().err
-    assert err.count("\n") == 1
-    assert "name another folder with --work" in err
 
 
 words = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(str.strip)
@@ -356,20 +327,6 @@ KEPT: dict[str, tuple[dict[str, Any] | str, tuple[str, ...]]] = {
 }
 
 
-@pytest.mark.torch
-def test_a_model_kept_from_a_config_trains_on_the_cpu(
-    own_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.undo()
-    size = ("--tokens", "1M", "--batch", "4", "--sequence-length", "32", "--precision", "fp32")
-    keep(own_store, config(tmp_path), *size)
-    assert bench(own_store, tmp_path, "--yes", "--device", "cpu", "--methods", "naive") == 0
-    (record,) = (r for r in journal.read(tmp_path / "r.jsonl") if r.method == "naive")
-    assert (record.recipe_id, record.status, record.gpu) == ("our-llama", "ok", "cpu")
-    (time,) = (t for t in look(Store(own_store)).times("our-llama", origin="local"))
-    assert time.training_days == record.training_days
-
-
 def keep_all(store: Path, tmp_path: Path) -> None:
     for name, (model, words) in KEPT.items():
         if isinstance(model, dict):
@@ -472,15 +429,3 @@ def test_every_kind_of_kept_model_trains_a_step_and_is_exported_as_that(
         }
         share = [(each["labels"] != -100).float().mean().item() for each in (drawn, batch)]
         assert share[0] == pytest.approx(share[1], abs=0.03)
-
-
-@pytest.mark.torch
-def test_a_kept_timm_model_is_measured_to_its_end(
-    own_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.undo()
-    keep(own_store, "test_vit", *SMALL_IMAGES, "--precision", "fp32", name="timm")
-    on_cpu = ("--yes", "--device", "cpu", "--methods", "naive")
-    assert bench(own_store, tmp_path, *on_cpu, model="timm") == 0
-    (record,) = (r for r in journal.read(tmp_path / "r.jsonl") if r.method == "naive")
-    assert (record.recipe_id, record.status) == ("timm", "ok")

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,24 +10,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from advisor.benchmark.benchmark_plan import make_plan
-from advisor.benchmark.measurement_request import peak_tflops
 from advisor.benchmark.progress import (
     FAILED,
     LEFT_OUT,
     MISFIT,
     TIME,
     Progress,
-    time_words,
 )
-from advisor.benchmark.runner_process import Run, last_log_line, look_here, suggest
+from advisor.benchmark.runner_process import Run, last_log_line, look_here
 from advisor.cli.main import main
 from advisor.ranking.question import CandidatesKey, Question
 from advisor.ranking.rank import rank
 from advisor.ranking.snapshot import make_candidates, take_snapshot
 from advisor.store import Store
-from bench_runner.launch.processes import log_tail
 from bench_runner.records import journal
-from bench_runner.settings import space
 from tests.benchmark.fake_runs import LEAN, TINY, followed, measure, planned, request
 from tests.store_for_tests import look
 
@@ -88,14 +81,6 @@ def test_the_user_s_machine_stands_among_the_builds_as_owned(
     assert not any(host.kind == "owned" for host in look(Store(own_store)).hosts())
 
 
-def test_some_of_the_gpus_are_a_machine_of_their_own(own_store: Path, tmp_path: Path) -> None:
-    plan = planned(own_store, tmp_path, gpu_count=1)
-    host = plan.owned_host()
-    assert host is not None
-    assert (host.max_gpus, host.kind) == (1, "owned")
-    assert host.name == "your 1 × H200"
-
-
 def test_a_cpu_or_a_capped_gpu_is_no_machine_to_rank(own_store: Path, tmp_path: Path) -> None:
     for changes in ({"device": "cpu", "gpu_count": 1}, {"memory_limit_gib": 24.0}):
         plan = planned(own_store, tmp_path, **changes)
@@ -115,17 +100,6 @@ def test_a_gpu_that_no_catalogue_knows_is_said_to_have_no_rank(
     assert (
         look(Store(own_store)).times("pythia-160m", origin="local")[0].gpu_id == "NVIDIA Fancy 9000"
     )
-
-
-def test_the_runner_is_told_the_peaks_of_the_catalogue(own_store: Path, tmp_path: Path) -> None:
-    plan = planned(own_store, tmp_path)
-    words = plan.request.words()
-    peaks = words[words.index("--peak-tflops") + 1]
-    assert plan.gpu is not None
-    assert f"fp16={plan.gpu.fp16_tflops:g}" in peaks
-    assert peak_tflops(replace(plan.gpu, fp16_tflops=None)).keys() == {"bf16", "tf32", "fp32"}
-    assert peak_tflops(None) == {}
-    assert "--yes" in words
 
 
 # What the events say
@@ -177,34 +151,6 @@ def test_any_order_of_events_leaves_a_board_that_makes_sense(
     assert not {"waiting", "running"} & progress.counts().keys()
     best = progress.best_row
     assert best is None or best.training_days is not None
-
-
-@pytest.mark.parametrize(
-    ("days", "words"),
-    [(12.34, "12.3 days"), (0.5, "12 h"), (0.001, "1.44 min"), (0.0001, "8.64 s")],
-)
-def test_times_are_said_in_their_own_unit(days: float, words: str) -> None:
-    assert time_words(days) == words
-
-
-def test_the_last_line_of_the_newest_trial(tmp_path: Path) -> None:
-    assert last_log_line(tmp_path) is None
-    for name in ("a", "b"):
-        (tmp_path / "trials" / name).mkdir(parents=True)
-    (tmp_path / "trials" / "a" / "log.txt").write_text("old\n")
-    (tmp_path / "trials" / "b" / "log.txt").write_text("new\n  10%|#\r  20%|##\r\n\n")
-    os.utime(tmp_path / "trials" / "a" / "log.txt", (1, 1))
-    assert last_log_line(tmp_path) is not None
-    assert last_log_line(tmp_path, since_s=time.time() + 60) is None
-    assert log_tail(tmp_path / "none") == ()
-
-
-def test_each_failure_has_one_suggestion() -> None:
-    missing = suggest(1, ["ModuleNotFoundError: No module named 'x'"])
-    assert "in the folder that you cloned" in missing and '".[bench]"' in missing
-    assert "disk" in suggest(1, ["OSError: [Errno 28] No space left on device"])
-    assert "host memory" in suggest(-9, [])
-    assert "start it again" in suggest(1, [])
 
 
 # The real runner
@@ -268,8 +214,3 @@ def test_a_real_run_on_the_cpu_is_kept_and_never_ranked_as_a_gpu(
     recorder, progress = followed(again, plan)
     assert progress.rows["naive"].reused
     assert len(look(store).times("tiny")) == 1
-
-
-def test_the_space_of_the_fake_is_that_of_the_runner(own_store: Path, tmp_path: Path) -> None:
-    plan = planned(own_store, tmp_path, methods="naive,paper")
-    assert plan.labels == ("naive", *(space.label(s) for s in space.space(2)))

@@ -44,15 +44,6 @@ def test_the_winner_stands_first_with_its_gains_and_the_rest_is_folded() -> None
     assert more is not None and "the paper's fastest of 1 tried (free lunch)" in more
 
 
-def test_a_winner_of_the_papers_own_space_is_compared_with_naive_alone() -> None:
-    progress = finished(
-        ("naive", "ok", 12.0, None), ("free lunch", "ok", 6.0, None), best="free lunch"
-    )
-    words = gains(progress, PAPERS)
-    assert words is not None and "2.00 × as fast as naive" in words and "paper" not in words
-    assert folded_words(shown_first(progress)[1]) is None
-
-
 def test_why_a_time_may_not_be_the_machine_s_is_known() -> None:
     told: dict[str, dict[str, Any]] = {
         "naive": {"settled": "after 2 steps: three in a row", "gpu": {"sm_clock_mhz": 1980.0}},
@@ -87,12 +78,3 @@ def test_a_search_that_was_cut_short_says_so() -> None:
         ("free lunch", "stopped while it ran"),
     ]
     assert folded_words(folded) == "1 other not tried"
-
-
-def test_nothing_is_folded_while_it_runs_and_nothing_is_claimed_without_a_time() -> None:
-    progress = Progress(["naive", "free lunch"], 3.0, "fast")
-    record = {"status": "pruned", "reason": "cannot win"}
-    progress.apply({"event": "left-out", "label": "naive", "record": record}, 1.0)
-    shown, folded = shown_first(progress)
-    assert (len(shown), folded) == (2, [])
-    assert gains(progress, PAPERS) is None

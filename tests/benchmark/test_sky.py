@@ -6,7 +6,6 @@ import json
 import re
 import shlex
 import subprocess
-import sys
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
@@ -17,7 +16,6 @@ import pytest
 from advisor.benchmark.jobs.job_folder import kept_jobs
 from advisor.cli.main import main
 from advisor.costs.rented_trial import price_of
-from advisor.parse import InputError
 from advisor.store import Store
 from bench_runner.records.journal import events_in
 from tests.benchmark.test_slurm import stand_in
@@ -169,17 +167,3 @@ def test_what_cannot_be_rented_is_one_line(
     assert printed == "" and said.count("\n") == 1
     assert reason in said
     assert kept_jobs() == []
-
-
-def test_nothing_of_skypilot_is_loaded(own_store: Path) -> None:
-    program = (
-        "import sys\nfrom advisor.cli.main import main\n"
-        f"main({[*WORDS, '--gpu', 'H100', '--gpus', '1', '--store', str(own_store)]!r})\n"
-        "assert not {'sky', 'yaml'} & set(sys.modules)"
-    )
-    subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
-
-
-def test_a_price_that_nobody_told_is_no_price() -> None:
-    with pytest.raises(InputError, match="nothing tells what it may cost"):
-        price_of((), "h100-sxm5-80gb", 1, 20, today=date.today())

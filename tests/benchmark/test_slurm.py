@@ -26,7 +26,6 @@ from advisor.benchmark.jobs.slurm import SCRIPT, sbatch_text
 from advisor.benchmark.measurement_request import Request
 from advisor.cli.jobs_command import follow
 from advisor.cli.main import main
-from advisor.parse import InputError
 from advisor.store import Store
 
 HERE = Path(__file__).parent
@@ -271,12 +270,6 @@ def test_a_job_killed_by_the_system_loses_no_record_and_goes_on_when_asked_again
     again = submitted(plan, folder, stand_in(tmp_path, "stepwise"))
     assert follow(Store(own_store), again, poll_s=0.2) == 0
     assert len(events(again, "reused")) == 2
-
-
-def test_without_slurm_the_way_out_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", "/nowhere")
-    with pytest.raises(InputError, match="scontrol is not on this machine"):
-        slurm.look("7")
 
 
 async def test_a_job_submitted_on_the_screen_is_found_again_after_closing(
