@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import date
-from decimal import Decimal
 from functools import partial
-from itertools import accumulate
 from pathlib import Path
 
 from advisor.costs.amounts import seconds_words
@@ -132,10 +130,9 @@ def plan_loaded(
     asked = loaded
     try:
         loaded, problem, plan = _solved(loaded, clock)
-    except OutOfTime as error:
-        more = _more_money(loaded, error.freely_cents)
+    except OutOfTime:
         raise InputError(
-            f"no plan was found in {seconds_words(seconds)}: give it more with --seconds{more}"
+            f"no plan was found in {seconds_words(seconds)}: give it more with --seconds"
         ) from None
 
     told, loaded = loaded is not asked, loaded.with_named_first(problem.named_first)
@@ -178,28 +175,6 @@ def plan_loaded(
         problem, plan, clock=explaining, thresholds=not quick, say=tell, so_far=keep
     )
     return Planned(loaded=loaded, plan=plan, explanation=explanation)
-
-
-def _more_money(loaded: Loaded, freely_cents: Sequence[int]) -> str:
-    """Which year's budget the best plan without budgets by year breaks first, and by how much."""
-    problem, limits = loaded.problem, loaded.problem.year_budget_cents
-    if not freely_cents or limits is None:
-        return ""
-
-    def money(cents: int) -> str:
-        return loaded.grant.currency.written(Decimal(cents) / 100)
-
-    paid = list(accumulate(freely_cents)) if problem.carry_over else list(freely_cents)
-    there = list(accumulate(limits)) if problem.carry_over else list(limits)
-    year = next((n for n, (a, b) in enumerate(zip(paid, there, strict=True)) if a > b), None)
-    if year is None:
-        return ""
-    until = "by the end of" if problem.carry_over and year else "in"
-    return (
-        f", or move money to year {year + 1}: without budgets by year the best plan costs "
-        f"{money(sum(freely_cents))}, {money(paid[year])} of it {until} year {year + 1}, where "
-        f"there is {money(there[year])}"
-    )
 
 
 def _solved(loaded: Loaded, clock: Clock) -> tuple[Loaded, PlanningProblem, Plan | None]:

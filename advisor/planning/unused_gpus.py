@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from advisor.planning.solver.groups import groups, runs_that_fit
+from advisor.planning.solver.machines import groups, runs_that_fit
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import Machine, PlanningProblem
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from advisor.planning.solver.plan import Placed, Plan
-from advisor.planning.solver.rented import instances_at_once
+from advisor.planning.solver.rentals import instances_at_once
 from advisor.planning.solver.solve import solve
 from tests.plans_for_tests import make_experiment, make_problem, make_rental
 

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from advisor.planning.solver import counted_spans, one_by_one, schedule
-from advisor.planning.solver.assemble import with_rest_rented
+from advisor.planning.solver import each_machine, packing
 from advisor.planning.solver.experiments import merge_alike, widened
-from advisor.planning.solver.milp import Program
-from advisor.planning.solver.packing_rows import broken_rows, whole_sets
+from advisor.planning.solver.packing import broken_rows, whole_sets
+from advisor.planning.solver.placement import with_rest_rented
 from advisor.planning.solver.problem import PlanningProblem
+from advisor.planning.solver.program import Program
 from advisor.planning.solver.search_clock import NoPlan, Progress, clock_of
 from advisor.planning.solver.solve import solve
 from tests.planning.test_plan_solve import check_placement
@@ -181,8 +181,8 @@ def test_with_few_of_the_intervals_the_best_plan_is_the_same(
 ) -> None:
     problems = list(every_random_problem(12))
     whole = [cost_of(problem) for problem in problems]
-    monkeypatch.setattr(counted_spans, "MOST_INTERVALS", 1)
-    monkeypatch.setattr(counted_spans, "SOME_MOMENTS", 1)
+    monkeypatch.setattr(packing, "MOST_INTERVALS", 1)
+    monkeypatch.setattr(packing, "SOME_MOMENTS", 1)
     assert [cost_of(problem) for problem in problems] == whole
 
 
@@ -223,10 +223,10 @@ def test_a_packing_that_was_not_decided_proves_nothing(monkeypatch: pytest.Monke
     machine = make_machine("m", "1000", {f"m{n}": each for n, each in enumerate(days)})
     problem = make_problem(year_days=(0, 100), experiments=experiments, machines=(machine,))
     assert solve(problem).cost_cents == 2 * 1000_00
-    monkeypatch.setattr(schedule, "MOST_NUMBERS", 0)
+    monkeypatch.setattr(packing, "MOST_NUMBERS", 0)
     plan = solve(problem, settle=False)
     assert plan.proven and plan.cost_cents == 2 * 1000_00, "each machine by itself"
-    monkeypatch.setattr(one_by_one, "MOST_COLUMNS", 0)
+    monkeypatch.setattr(each_machine, "MOST_COLUMNS", 0)
     plan = solve(problem, settle=False)
     assert not plan.proven
     assert plan.cost_cents == 3 * 1000_00

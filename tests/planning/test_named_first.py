@@ -16,8 +16,7 @@ from advisor.planning.capacity import problems_of, reach
 from advisor.planning.grant.read_grant import read_grant
 from advisor.planning.plan_grant import grant_at, plan_loaded
 from advisor.planning.planned import Planned
-from advisor.planning.solver.groups import undominated
-from advisor.planning.solver.named_first import behind_named, is_summed
+from advisor.planning.solver.machines import behind_named, is_summed, undominated
 from advisor.planning.solver.problem import Allocation
 from advisor.planning.solver.search_clock import clock_of
 from advisor.planning.solver.solve import at_named_prices, solve

@@ -18,7 +18,7 @@ from advisor.costs.amounts import usd_and_cents, usd_whole
 from advisor.planning.grant.cautions import cautions
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.report.budget import limits_told
-from advisor.planning.solver.named_first import less_as_sums, quoted_whole
+from advisor.planning.solver.machines import less_as_sums, quoted_whole
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import BUY_IN, Machine
 from advisor.tables.filled import fill

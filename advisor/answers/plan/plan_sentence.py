@@ -15,8 +15,8 @@ from advisor.planning.grant.candidates.machines import unquoted
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.report.budget import asked_amounts
+from advisor.planning.solver.machines import less_as_sums
 from advisor.planning.solver.money.cents import whole_budget_cents
-from advisor.planning.solver.named_first import less_as_sums
 from advisor.planning.solver.plan import Plan, last_day
 from advisor.planning.solver.problem import Machine, Objective, Rental
 from bench_runner.typed_numbers import percent

@@ -21,7 +21,7 @@ from advisor.planning.sensitivity.explain import Explanation
 from advisor.planning.sensitivity.solved_amounts import number_words
 from advisor.planning.solver.money.cents import purchase_cents, run_cents
 from advisor.planning.solver.plan import Plan, Work, last_day
-from advisor.planning.solver.rented import cheapest_rental, ordered_rentals, rented_run_cents
+from advisor.planning.solver.rentals import cheapest_rental, ordered_rentals, rented_run_cents
 
 OKABE_ITO = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#F0E442", "#000000")
 """Okabe and Ito's palette, which colour-blind readers can tell apart; markers differ as well."""

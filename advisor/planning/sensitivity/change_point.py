@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from advisor.planning.sensitivity.changes import Change, vary
 from advisor.planning.sensitivity.trials import Trials, decision
-from advisor.planning.solver.assemble import cost_of
-from advisor.planning.solver.named_first import behind_named
+from advisor.planning.solver.machines import behind_named
+from advisor.planning.solver.placement import cost_of
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import Machine, PlanningProblem, PriceLine, Rental, RunTime
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
-from advisor.planning.solver.named_first import behind_named
+from advisor.planning.solver.machines import behind_named
 from advisor.planning.solver.problem import Machine, PlanningProblem
 
 Change = Mapping[str, Any]

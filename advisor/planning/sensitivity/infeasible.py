@@ -9,7 +9,7 @@ from math import ceil
 
 from advisor.planning.sensitivity.changes import Change, vary
 from advisor.planning.sensitivity.solved_amounts import Finding, Solved, Words, usd_exactly
-from advisor.planning.solver.groups import groups, runs_that_fit
+from advisor.planning.solver.machines import groups, runs_that_fit
 from advisor.planning.solver.money.cents import cents_by_year, within_year_budgets
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import Experiment, PlanningProblem

@@ -1,8 +1,8 @@
-"""When a search must end, and who hears how far it has come."""
+"""When a search must end, and how it reports its progress."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from threading import Event
 from time import monotonic
@@ -15,15 +15,7 @@ class NoPlan(Exception):
 
 
 class OutOfTime(Exception):
-    """No plan was found in the time given; whether there is one is not known.
-
-    ``freely_cents`` is what each year pays in the best plan without budgets by year, where that
-    was found.
-    """
-
-    def __init__(self, freely_cents: Sequence[int] = ()) -> None:
-        super().__init__()
-        self.freely_cents = tuple(freely_cents)
+    """No plan was found in the time given; whether there is one is not known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

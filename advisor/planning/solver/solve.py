@@ -1,4 +1,7 @@
-"""Solves a problem to a proven optimum, or says how far from one the plan may be."""
+"""Solves a problem to a proven optimum, or says how far from one the plan may be.
+
+Of plans that are as good, the one that is over first is taken, then the one that buys first, then
+the one with fewer machines, then the one that rents first."""
 
 from __future__ import annotations
 
@@ -8,19 +11,23 @@ from math import ceil, inf
 from time import monotonic
 
 from advisor.planning.solver.experiments import merge_alike
-from advisor.planning.solver.milp import Program
-from advisor.planning.solver.money.cents import whole_budget_cents, within_budgets
-from advisor.planning.solver.named_first import bought_at_names
+from advisor.planning.solver.machines import bought_at_names, groups
+from advisor.planning.solver.money.cents import fixed_cents, whole_budget_cents, within_budgets
+from advisor.planning.solver.placement import place, plan_of, values_of
 from advisor.planning.solver.plan import Plan, against_bound, gap_between, least_cents
 from advisor.planning.solver.problem import EPSILON, PlanningProblem
+from advisor.planning.solver.program import Program, Row
 from advisor.planning.solver.search_clock import Clock, NoPlan, OutOfTime, clock_of
-from advisor.planning.solver.tied_plans import settle_ties
-from advisor.planning.solver.two_stage import MOST_COLUMNS, Goal, Search, is_small, value_weight
+from advisor.planning.solver.two_stage import Goal, Search, value_weight
 from advisor.ranking.named_prices import ABOUT
 
 DEFAULT_SECONDS = 120.0
-LAST_SECONDS = 30.0
-"""For so long the plan of a large program that is near its bound is searched on for."""
+TIES_SECONDS = 2.0
+TIES_STEPS = 7
+"""Of halving the days by which it could be over sooner."""
+TIES_COLUMNS = 400
+SAME_USD = 0.004
+"""Less than a cent is the same."""
 
 
 def solve(
@@ -48,7 +55,7 @@ def solve(
             plan = _most_runs(problem, clock, known)
         else:
             plan = _cheapest(problem, clock, known)
-        return settle_ties(problem, plan, clock) if settle else plan
+        return _settle_ties(problem, plan, clock) if settle else plan
 
     plan = _with_alike_merged(problem, clock or clock_of(seconds), known, best)
     return replace(plan, seconds=monotonic() - began)
@@ -172,17 +179,7 @@ def _optimise(problem: PlanningProblem, clock: Clock, goal: Goal, known: Sequenc
     """The best plan by a goal. Raises NoPlan or OutOfTime."""
     search = Search(problem, goal, clock)
     search.take_known(known)
-    if not search.is_settled:
-        left = problem
-        if not is_small(problem):
-            left = search.narrow()
-            if search.is_near:
-                clock = clock.within(LAST_SECONDS)
-        program = Program(left)
-        if len(program.cost) <= MOST_COLUMNS:
-            search.tell("whether a cheaper plan exists")
-            search.solve(program, clock, whole_problem=True)
-        search.leave_days_free(left)
+    search.run()
     if search.plan is None:
         raise OutOfTime
     proven = search.is_settled
@@ -206,3 +203,91 @@ def gap_of(search: Search) -> float:
             return gap_between(most, plan.value)
         least -= weight * left_out
     return gap_between(plan.judged_cents / 100, least + search.fixed_usd)
+
+
+def _settle_ties(problem: PlanningProblem, plan: Plan, clock: Clock) -> Plan:
+    """The plan, or one that is as good and better in these. What is not found in time is left."""
+    clock = clock.within(TIES_SECONDS).quiet()
+    kinds = {p.machine_id for p in plan.purchases}
+    kinds |= {m.machine_id for m in problem.machines if m.owned}
+    few = replace(
+        problem,
+        machines=tuple(m for m in problem.machines if (m.part_of or m.machine_id) in kinds),
+        objective="most-runs" if plan.left_out else "cheapest",
+        min_runs=plan.value if plan.left_out else problem.min_runs,
+    )
+    # To fill a program of very many groups takes long, only to see that it is too large.
+    if len(groups(few)) > TIES_COLUMNS or len(Program(few).cost) > TIES_COLUMNS:
+        return plan
+    best = plan
+    if problem.objective != "soonest":
+        low, high = 0.0, best.finish_day
+        for _ in range(TIES_STEPS):
+            if clock.left <= 0 or high - low <= 1:
+                break
+            middle = (low + high) / 2
+            found = _as_good(replace(few, finish_day=_with_slack(few, middle)), best, clock, None)
+            if found is None or found.finish_day >= best.finish_day - EPSILON:
+                low = middle
+            else:
+                best, high = found, found.finish_day
+    last = replace(few, finish_day=_with_slack(few, best.finish_day))
+    for goal in ("order", "count", "rent"):
+        found = _as_good(last, best, clock, goal)
+        if found is not None and _rank(found) < _rank(best):
+            best = found
+    if best is plan:
+        return plan
+    return replace(best, proven=plan.proven, gap=plan.gap, rounds=plan.rounds)
+
+
+def _rank(plan: Plan) -> tuple[float, int, int, int]:
+    orders = sum(p.order * p.count for p in plan.purchases)
+    rented = sum(r.year * r.runs for r in plan.rented)
+    return (round(plan.finish_day, 3), orders, sum(p.count for p in plan.purchases), rented)
+
+
+def _with_slack(problem: PlanningProblem, day: float) -> int:
+    """The day on which everything must be over so that it really is over by ``day``."""
+    return min(max(ceil(day / problem.usable(1.0) - EPSILON), 1), problem.year_days[-1])
+
+
+def _as_good(problem: PlanningProblem, plan: Plan, clock: Clock, goal: str | None) -> Plan | None:
+    """A plan judged no dearer, that buys first, buys little or rents first by the goal."""
+    if clock.left <= 0:
+        return None
+    program = Program(problem)
+    costs: Sequence[float] = [0.0] * len(program.cost)
+    also: list[Row] = []
+    judged = {column: cost for column, cost in enumerate(program.judged) if cost}
+    limit = (plan.judged_cents - sum(fixed_cents(problem))) / 100 + SAME_USD
+    if judged:
+        also.append((judged, -inf, limit))
+    if goal is not None:
+        whole = {m.machine_id for m in problem.machines if m.part_of is None}
+        bought = {
+            column: order
+            for (machine, order), column in program.count.items()
+            if order >= 0 and machine in whole
+        }
+        orders = {column: float(order) for column, order in bought.items() if order}
+        pieces = dict.fromkeys(bought, 1.0)
+        years = {column: float(year) for (_, _, year), column in program.rent.items()}
+        weights = {"order": orders, "count": pieces, "rent": years}[goal]
+        costs = [weights.get(column, 0.0) for column in range(len(program.cost))]
+        # What an earlier goal reached stays reached.
+        if goal != "order" and orders:
+            also.append((orders, -inf, float(sum(p.order * p.count for p in plan.purchases))))
+        if goal == "rent" and pieces:
+            also.append((pieces, -inf, float(sum(p.count for p in plan.purchases))))
+    answer = program.solve(costs, min(clock.left, TIES_SECONDS / 2), also=also)
+    if answer.x is None:
+        return None
+    counts = values_of(program, answer.x)
+    placing = place(program, counts)
+    if placing.failed or placing.over_year:
+        return None
+    found = plan_of(program, counts, placing.placed)
+    if found.judged_cents > plan.judged_cents or found.value < plan.value:
+        return None
+    return found

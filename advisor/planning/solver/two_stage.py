@@ -15,17 +15,15 @@ from decimal import Decimal
 from math import inf
 from typing import Any, Literal
 
-from advisor.planning.solver.assemble import place, plan_of, values_of, with_rest_rented
+from advisor.planning.solver.each_machine import on_each_machine
 from advisor.planning.solver.experiments import widened
-from advisor.planning.solver.groups import groups
-from advisor.planning.solver.known_counts import counts_of
-from advisor.planning.solver.milp import Program
+from advisor.planning.solver.machines import groups
 from advisor.planning.solver.money.cents import fixed_cents, whole_budget_cents
-from advisor.planning.solver.one_by_one import on_each_machine
-from advisor.planning.solver.packing_rows import broken_rows
+from advisor.planning.solver.packing import broken_rows
+from advisor.planning.solver.placement import counts_of, place, plan_of, values_of, with_rest_rented
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import PlanningProblem
-from advisor.planning.solver.relaxation import promising_groups
+from advisor.planning.solver.program import Program
 from advisor.planning.solver.search_clock import Clock, NoPlan
 
 Goal = Literal["judged", "value", "value, then judged", "none"]
@@ -41,7 +39,11 @@ MOST_COLUMNS = 8000
 """With more of them nothing is found out in the time of a search."""
 MACHINES_GAP = 0.002
 RUNS_GAP = 0.002
+LAST_SECONDS = 30.0
+"""For so long the plan of a large program that is near its bound is searched on for."""
 HALF = 0.5
+PROMISING_ROUNDS = 2
+SAFE = 1e-6
 SPARE = (Decimal("0.01"), Decimal("0.03"), Decimal("0.07"), Decimal("0.12"))
 NEAR = 0.01
 """A plan within this share of the bound is a good one."""
@@ -49,8 +51,10 @@ FIRST_TIME = 0.15
 WIDE_TIME = 0.3
 FEW_TIME = 0.3
 YEARLY_TIME = 0.4
+FREE_TIME = 0.4
 """Shares of the time that is left: for a plan that buys nothing, for how many machines there are,
-for which runs go on them, and where orders are on the first day of each year alone."""
+for which runs go on them, where orders are on the first day of each year alone, and where money may
+be spent in any year."""
 
 
 @dataclass(slots=True)
@@ -173,6 +177,21 @@ class Search:
         if self.plan is None and problem.year_budget_cents is not None and not problem.paid_early:
             self.solve(paid_early(problem), clock.within(clock.left * HALF), whole_problem=False)
 
+    def run(self) -> None:
+        """Look for the best plan until it is proven or the time is over. Raises NoPlan."""
+        if self.is_settled:
+            return
+        problem, clock = self.problem, self.clock
+        if not is_small(problem):
+            problem = self.narrow()
+            if self.is_near:
+                clock = clock.within(LAST_SECONDS)
+        program = Program(problem)
+        if len(program.cost) <= MOST_COLUMNS:
+            self.tell("whether a cheaper plan exists")
+            self.solve(program, clock, whole_problem=True)
+        self.leave_days_free(problem)
+
     def narrow(self) -> PlanningProblem:
         """A good plan and a bound, in two stages; and the problem in which nothing can be bought
         but what a better plan may buy. Raises NoPlan."""
@@ -180,6 +199,17 @@ class Search:
         self.tell("nothing bought")
         self._with(problem, (), FIRST_TIME)
         every = {g.key for g in groups(problem) if g.order >= 0 and g.machine.part_of is None}
+        if problem.year_budget_cents is not None:
+            # Money that may be spent in any year: a bound, and kinds of machine that may be bought.
+            whole = whole_budget_cents(problem)
+            free = Search(
+                replace(problem, year_budget_cents=None, budget_cents=whole),
+                self.goal,
+                self.clock.within(self.clock.left * FREE_TIME).quiet(),
+            )
+            free.run()
+            self.bound = max(self.bound, min(free.bound, self.cost))
+            self._with_kinds_of(free.plan, every)
         first: dict[int, int] = {}
         for order in sorted({order for _, order in every}):
             first.setdefault(problem.year_of(problem.orders[order]), order)
@@ -188,8 +218,7 @@ class Search:
             # With fewer days to order on there is a good plan soon.
             until = self.clock.within(self.clock.left * YEARLY_TIME)
             self._narrow(replace(problem, buy_only=yearly), until, whole_problem=False)
-            bought = {p.machine_id for p in self.plan.purchases} if self.plan is not None else set()
-            self._with(problem, {key for key in every if key[0] in bought}, FEW_TIME)
+            self._with_kinds_of(self.plan, every)
         return self._narrow(problem, self.clock, whole_problem=True)
 
     def _narrow(
@@ -239,6 +268,11 @@ class Search:
             if not rows:
                 break
         return x
+
+    def _with_kinds_of(self, plan: Plan | None, every: Collection[tuple[str, int]]) -> None:
+        """Plans that buy the kinds of machine that another one buys, on any day."""
+        kinds = set() if plan is None else {p.machine_id for p in plan.purchases}
+        self._with(self.problem, {key for key in every if key[0] in kinds}, FEW_TIME)
 
     def _with(
         self, problem: PlanningProblem, keys: Collection[tuple[str, int]], share: float
@@ -298,3 +332,77 @@ def value_weight(problem: PlanningProblem) -> float | None:
         return None
     weight = budget_cents / 100 + 1
     return weight if weight * sum(e.runs * e.value for e in problem.experiments) < 1e8 else None
+
+
+def promising_groups(
+    program: Program, goal: Sequence[float], below: float, clock: Clock
+) -> set[tuple[str, int]]:
+    """The groups that a plan at most so dear can buy from, as far as there is time to see.
+
+    The relaxation of the program gives each run a price (its dual). Priced so, a machine earns what
+    the runs on it are worth; what it still lacks to earn its own price is a bound on how much
+    dearer than the relaxation every plan is that buys it (Lagrangian relaxation: Geoffrion, 1974).
+    One linear program says this for all groups at once. As what a group earns is concave in its
+    machines, one machine of it is the cheapest case.
+    """
+    import numpy as np
+    from scipy.optimize import linprog
+    from scipy.sparse import vstack
+
+    matrix, low, high = program.constraints()
+    equal = low == high
+    most, least = ~equal & np.isfinite(high), ~equal & np.isfinite(low)
+    unequal = vstack([matrix[most], -matrix[least]]).tocsr()
+    at_most = np.concatenate([high[most], -low[least]])
+    inner = np.zeros(len(low), dtype=bool)
+    inner[sorted(program.inner)] = True
+    inner = np.concatenate([inner[most], np.zeros(int(least.sum()), dtype=bool)])
+    costs, lower = np.array(goal), np.array(program.lower)
+    upper = np.array(program.upper, dtype=float)
+    keys = list(dict.fromkeys(program.block.values()))
+    number = {key: at for at, key in enumerate(keys)}
+    owner = np.full(len(costs), -1)
+    for column, key in program.block.items():
+        owner[column] = number[key]
+    counts = np.array([program.count[key] for key in keys], dtype=int)
+    live = upper[counts] > 0
+    # A group with a row that it shares (an upgrade) is not judged by its own rows alone.
+    judged = np.array([key in program.separate for key in keys], dtype=bool)
+    for _ in range(PROMISING_ROUNDS):
+        if not live.any() or clock.left <= 0:
+            break
+        answer = linprog(
+            costs,
+            A_ub=unequal,
+            b_ub=at_most,
+            A_eq=matrix[equal],
+            b_eq=low[equal],
+            bounds=np.column_stack([lower, upper]),
+            method="highs",
+            options={"time_limit": max(clock.left, 0.1)},
+        )
+        if answer.status != SOLVED:
+            break
+        duals = np.where(inner, 0.0, answer.ineqlin.marginals)
+        priced = costs - unequal.T @ duals - matrix[equal].T @ answer.eqlin.marginals
+        columns = np.flatnonzero((owner >= 0) & (upper > 0))
+        one, one_at_most = lower.copy(), upper.copy()
+        one[counts] = one_at_most[counts] = 1.0
+        each = linprog(
+            priced[columns],
+            A_ub=unequal[inner][:, columns],
+            b_ub=at_most[inner],
+            bounds=np.column_stack([one[columns], one_at_most[columns]]),
+            method="highs",
+            options={"time_limit": max(clock.left, 0.1)},
+        )
+        if each.status != SOLVED:
+            break
+        lacks = np.bincount(owner[columns], priced[columns] * each.x, len(keys))
+        slack = SAFE * (1 + SAFE * abs(answer.fun))
+        dead = live & judged & (answer.fun + np.maximum(lacks, 0.0) > below + slack)
+        if not dead.any():
+            break
+        live &= ~dead
+        upper[np.isin(owner, np.flatnonzero(dead))] = 0.0
+    return {key for key, alive in zip(keys, live, strict=True) if alive}

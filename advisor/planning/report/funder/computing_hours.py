@@ -13,7 +13,7 @@ from advisor.planning.report.plan_costs import Material, RunningCost
 from advisor.planning.sensitivity.explain import Alternative, worse_by
 from advisor.planning.solver.money.charges import gpus_of_a_job, hours_in_a_day
 from advisor.planning.solver.problem import Allocation, Rental
-from advisor.planning.solver.rented import rented_ways
+from advisor.planning.solver.rentals import rented_ways
 
 GRANTED, APPLIED_FOR = "granted hours", "hours that we apply for"
 

@@ -4,12 +4,11 @@ Machines that are alike and were ordered on one day form a group. How many are b
 runs of each experiment a group does are integers. A group has time for its runs when, for every
 interval of days from a release to a due day, the runs whose windows lie inside it need no more
 days than its machines have: for one machine this is exact (earliest due date first, runs pause at
-a checkpoint). For several machines it is necessary; `solve.py` adds what packing needs.
+a checkpoint). For several machines it is necessary; `packing.py` adds what packing needs.
 
 Some of the GPUs of a machine, and two machines together, are groups of their own, whose number is
-held by the GPUs of the machines that there are. Where money is given by the year, how much of a
-run falls in each year is a column too.
-"""
+limited by the GPUs of the machines that there are. Where money is given by the year, how much of a
+run falls in each year is a column too."""
 
 from __future__ import annotations
 
@@ -17,10 +16,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import floor, inf
+from typing import Any
 
-from advisor.planning.solver.counted_spans import Load, within_moments
-from advisor.planning.solver.groups import Group, groups, runs_that_fit
-from advisor.planning.solver.integer_program import IntegerProgram
+from advisor.planning.solver.machines import Group, groups, runs_that_fit
 from advisor.planning.solver.money.cents import (
     fixed_cents,
     kept_value_usd,
@@ -28,9 +26,108 @@ from advisor.planning.solver.money.cents import (
     purchase_cents,
     run_cents,
 )
-from advisor.planning.solver.packing_rows import PackingRow, Room
+from advisor.planning.solver.packing import Load, PackingRow, Room, within_moments
 from advisor.planning.solver.problem import EPSILON, Experiment, PlanningProblem
-from advisor.planning.solver.rented import Way, rented_ways
+from advisor.planning.solver.rentals import Way, rented_ways
+
+Row = tuple[dict[int, float], float, float]
+"""A sum of columns, each with its factor; what it must be at least, and at most."""
+
+
+class IntegerProgram:
+    """Columns and rows, filled one by one."""
+
+    def __init__(self) -> None:
+        self.lower: list[float] = []
+        self.upper: list[float] = []
+        self.cost: list[float] = []
+        self.judged: list[float] = []
+        self.whole: list[bool] = []
+        """Whether a column counts whole things."""
+        self.rows: list[Row] = []
+        self._matrix: Any = None
+
+    def column(
+        self, upper: float, *, cost: float = 0.0, judged: float | None = None, whole: bool = True
+    ) -> int:
+        """A new column from 0 to ``upper``: its number."""
+        self.lower.append(0.0)
+        self.upper.append(upper)
+        self.cost.append(cost)
+        self.judged.append(cost if judged is None else judged)
+        self.whole.append(whole)
+        return len(self.cost) - 1
+
+    def changed(self) -> None:
+        """To be said where rows come after an answer."""
+        self._matrix = None
+
+    def constraints(self) -> Any:
+        """Matrix and bounds of the rows, made once."""
+        import numpy as np
+        from scipy.sparse import csr_array
+
+        if self._matrix is None:
+            starts = [0]
+            columns: list[int] = []
+            values: list[float] = []
+            for row, _, _ in self.rows:
+                columns.extend(row)
+                values.extend(row.values())
+                starts.append(len(columns))
+            shape = (len(self.rows), len(self.cost))
+            self._matrix = (
+                csr_array((values, columns, starts), shape=shape),
+                np.array([low for _, low, _ in self.rows]),
+                np.array([high for _, _, high in self.rows]),
+            )
+        return self._matrix
+
+    def solve(
+        self,
+        goal: Sequence[float],
+        time_limit_s: float,
+        *,
+        below: float | None = None,
+        also: Sequence[Row] = (),
+        gap: float = 0.0,
+        presolve: bool = True,
+        whole: Collection[int] | None = None,
+    ) -> Any:
+        """The answer of scipy's milp for the given costs of the columns.
+
+        ``below``: nothing dearer than this; ``also``: more rows; ``gap``: as near to the best is
+        good enough; ``whole``: of the columns that count whole things only these must be whole.
+        """
+        import numpy as np
+        from scipy.optimize import Bounds, LinearConstraint, milp
+        from scipy.sparse import csr_array, vstack
+
+        matrix, low, high = self.constraints()
+        costs = np.array(goal)
+        if below is not None:
+            matrix = vstack([matrix, csr_array(costs[np.newaxis, :])])
+            low, high = np.append(low, -inf), np.append(high, below)
+        for row, least, most in also:
+            line = np.zeros((1, len(costs)))
+            line[0, list(row)] = list(row.values())
+            matrix = vstack([matrix, csr_array(line)])
+            low, high = np.append(low, least), np.append(high, most)
+        integral = np.array(self.whole, dtype=int)
+        if whole is not None:
+            integral[np.setdiff1d(np.arange(len(integral)), sorted(whole))] = 0
+        return milp(
+            costs,
+            integrality=integral,
+            bounds=Bounds(np.array(self.lower), np.array(self.upper, dtype=float)),
+            constraints=LinearConstraint(matrix, low, high),
+            options={
+                "time_limit": max(time_limit_s, 0.1),
+                "mip_rel_gap": gap,
+                "presolve": presolve,
+            },
+        )
+
 
 TOLERANCE = 1e-4
 """Of a row, in dollars or days."""
@@ -53,10 +150,7 @@ class Cut:
 class Program(IntegerProgram):
     """The columns and rows, and what each column stands for."""
 
-    def __init__(
-        self,
-        problem: PlanningProblem,
-    ) -> None:
+    def __init__(self, problem: PlanningProblem) -> None:
         super().__init__()
         self.problem = problem
         self.count: dict[tuple[str, int], int] = {}
@@ -401,16 +495,7 @@ class Program(IntegerProgram):
             flags[flag] = 1.0
             self.rows.append((flags, -inf, len(flags) - 1))
 
-    def outside(self, only: Collection[tuple[str, int]] | None) -> list[int]:
-        """The columns of which there are none where nothing is bought but from these groups."""
-        return [] if only is None else [n for n, key in self.block.items() if key not in only]
-
     @property
     def machines(self) -> set[int]:
         """The columns that count what is bought."""
         return {self.count[key] for key in set(self.block.values())}
-
-    @property
-    def numbers(self) -> set[int]:
-        """The columns that count machines and parts of machines."""
-        return {*self.count.values(), *self.wholes.values()}
