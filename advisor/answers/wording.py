@@ -28,6 +28,7 @@ from bench_runner.records.measurement import Settings
 from bench_runner.typed_numbers import percent
 from price_catalog.builds import Build
 from price_catalog.model import OWN_QUOTE, Gpu, Host, Quote, Source
+from price_catalog.power import Supply
 
 RULE_WORDS = {
     "days": "fastest first",
@@ -100,6 +101,8 @@ SHARDING_AS_PRINTED = {
 }
 """What the paper's tables call it."""
 PREDICTED_MARK = "≈"
+OUTLET = Supply(120, 15)
+"""An ordinary outlet, where the lab states no circuit."""
 
 
 def count_words(ranked: int, builds: int, left_out: Mapping[Reason, int]) -> str:
@@ -356,3 +359,44 @@ def runs_words(runs: Decimal) -> str:
     """From how many whole runs on: ``the first run``, ``24 runs``."""
     whole = max(1, math.ceil(runs))
     return "the first run" if whole == 1 else f"{whole:,} runs"
+
+
+_CHANCES = (
+    (0.05, "1 in 20"),
+    (0.1, "1 in 10"),
+    (1 / 6, "1 in 6"),
+    (0.2, "1 in 5"),
+    (0.25, "1 in 4"),
+    (0.3, "3 in 10"),
+    (1 / 3, "1 in 3"),
+    (0.4, "2 in 5"),
+    (0.5, "1 in 2"),
+    (0.6, "3 in 5"),
+    (2 / 3, "2 in 3"),
+    (0.7, "7 in 10"),
+    (0.75, "3 in 4"),
+    (0.8, "4 in 5"),
+    (5 / 6, "5 in 6"),
+    (0.9, "9 in 10"),
+    (0.95, "19 in 20"),
+)
+
+
+def chance_words(chance: float) -> str:
+    """A probability, 0 to 1, as people say it: ``3 in 4``, ``over 98 %``."""
+    if chance >= 0.98:
+        return "over 98 %"
+    if chance <= 0.02:
+        return "under 2 %"
+    return min(_CHANCES, key=lambda known: abs(known[0] - chance))[1]
+
+
+def makes_words(chance: float, limit: float) -> str:
+    """``3 in 4 that it makes 60 days``."""
+    return f"{chance_words(chance)} that it makes {counted_days(limit)}"
+
+
+def percent_words(chance: float) -> str:
+    """A probability, 0 to 1, for a column: ``74 %``; 0 and 100 only of what is certain."""
+    shown = round(chance * 100)
+    return f"{min(max(shown, 1), 99) if 0 < chance < 1 else shown} %"

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from advisor.answers.ranking.interval_bar import axis_for, bars_heading, interval_bar
+from advisor.answers.interval_bar import axis_for, bars_heading, interval_bar
 from advisor.answers.ranking.rank_answer import MOST_ROWS, rank_answer, shown_places
 from advisor.answers.wording import count_words
 from advisor.costs.price_book import PriceBook
@@ -29,27 +29,18 @@ from advisor.tables.text_table import cut_words
 from tests.answers.rank_answers_for_tests import ROW, ask, check_shape, said_by
 
 
-@pytest.mark.parametrize("model", ["pythia-160m", "pythia-1b", "pythia-6.9b", "roberta", "vit-b"])
-def test_forty_lines_of_a_hundred_columns_whatever_is_asked(model: str, store_path: Path) -> None:
+def test_no_line_is_wider_than_the_terminal(store_path: Path) -> None:
     with Store(store_path).reading() as reader:
         snapshot = take_snapshot(reader)
-        if model not in {known.recipe_id for known in snapshot.models}:
-            model = snapshot.models[-1].recipe_id
         for prices, evidence in (("latest", "sound"), ("paper", "published")):
-            request = ask(snapshot, model=model, prices=prices, evidence=evidence)
-            key = request.key
-            candidates = make_candidates(reader, snapshot, key)
+            typed = {"model": "pythia-1b", "prices": prices, "evidence": evidence}
+            candidates = make_candidates(reader, snapshot, ask(snapshot, **typed).key)
             rentals = reader.rentals()
-            budgets, limits = ("500", "9k", "40000", "1M", None), ("0.5", "60", "400", None)
-            for budget, days, rule in product(budgets, limits, ("days", "cost", "experiment-cost")):
-                given = {"budget": budget, "max_days": days, "rule": rule}
-                typed = {name: text for name, text in given.items() if text is not None}
-                request = ask(snapshot, model=model, prices=prices, evidence=evidence, **typed)
+            for budget, days in product(("500", "40000", "1M"), ("0.5", "60")):
+                request = ask(snapshot, **typed, budget=budget, max_days=days)
                 ranking = rank(candidates, request.question)
                 for width in (100, 80, 60):
                     check_shape(rank_answer(ranking, rentals, width=width), width)
-                left = sum(ranking.excluded_counts.values())
-                assert len(ranking) + left == len(candidates.builds)
 
 
 def test_every_reason_is_the_true_one_and_all_of_them_add_up(store_path: Path) -> None:
@@ -141,7 +132,6 @@ def test_every_surface_begins_with_the_same_sentence_and_counts_the_same(
     left = len(answer["excluded"]) - totals["published_times_replaced"]
     assert totals["left_out"] == left == sum(totals["reasons"].values())
     words = count_words(totals["ranked"], totals["builds"], totals["reasons"])
-    assert words in " ".join(short.split())
     assert words in " ".join(details.split())
     assert max(map(len, details.splitlines())) <= 100
     builds = [f"Left out, {n:,} " for n in totals["reasons"].values()]

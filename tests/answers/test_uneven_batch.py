@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,7 +15,7 @@ import pytest
 
 from advisor.answers.build.build_sections import measure_commands, section_lines
 from advisor.answers.build.one_build import OneBuild, one_build
-from advisor.answers.shared_batch import uneven_notes
+from advisor.answers.gpu_count_notes import measure_build
 from advisor.cli.main import main
 from advisor.costs.tco import CostTerms
 from advisor.planning.report.phrases import _uneven
@@ -23,6 +24,8 @@ from advisor.ranking.rank import rank
 from advisor.ranking.snapshot import make_candidates, take_snapshot
 from advisor.store import Store
 from bench_runner.settings.space import micro_batch_sizes
+from price_catalog.builds import enumerate_builds
+from tests.facts_for_tests import make_gpu, make_host, make_model
 
 SAID = "3 GPUs do not share a batch of 1,024 evenly: the time is with one of 1,008"
 ASKED = ("--model", "pythia-1b", "--budget", "30k", "--gpus", "A6000")
@@ -62,22 +65,6 @@ def test_the_settings_of_every_row_make_up_its_batch(
         assert micro in micro_batch_sizes(row["batch_size"], row["gpu_count"])
 
 
-@pytest.mark.parametrize("further", [(), ("--details",)])
-def test_the_answer_says_so_where_such_a_machine_is_shown(
-    store_path: Path, capsys: pytest.CaptureFixture[str], further: tuple[str, ...]
-) -> None:
-    assert main(["rank", *ASKED, *further, "--store", str(store_path)]) == 0
-    assert SAID in " ".join(capsys.readouterr().out.split())
-
-
-def test_the_answer_is_silent_where_none_is(
-    store_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    words = ("--model", "pythia-1b", "--budget", "400k", "--gpus", "H200")
-    assert main(["rank", *words, "--store", str(store_path)]) == 0
-    assert "evenly" not in capsys.readouterr().out
-
-
 def test_the_page_of_such_a_build_says_so_and_measures_what_is_kept(store_path: Path) -> None:
     one = page_of_three(Store(store_path))
     assert SAID in [line.text for line in section_lines(one, "time")]
@@ -103,6 +90,19 @@ def test_a_report_says_so_of_runs_on_such_a_machine(store_path: Path) -> None:
     assert _uneven(loaded, plan) == [f"{model.name}: {SAID}"]
 
 
-def test_each_number_of_gpus_is_told_once(store_path: Path) -> None:
-    one = page_of_three(Store(store_path))
-    assert uneven_notes(one.ranking.candidates.model, [one.build, one.build]) == [SAID]
+MODEL = replace(make_model(), batch_size=1024)
+
+
+@pytest.mark.parametrize("count", [1, 2, 4, 8])
+def test_gpus_that_share_the_batch_are_measured_as_they_are(count: int) -> None:
+    (build,) = enumerate_builds([make_gpu("card")], [make_host(count)], counts=(count,))
+    assert measure_build(MODEL, build) == f"advisor bench --model tiny --gpus {count}"
+
+
+def test_a_batch_that_three_gpus_do_not_share_is_changed_first() -> None:
+    (build,) = enumerate_builds([make_gpu("card")], [make_host(3)], counts=(3,))
+    words = shlex.split(measure_build(MODEL, build))
+    assert words[:4] == ["advisor", "predict", "--model", "tiny"]
+    assert words[words.index("--count") + 1] == "3"
+    assert micro_batch_sizes(int(words[words.index("--batch") + 1]), 3)[-1] >= 16
+    assert words[-2:] == ["--keep", "tiny-3gpus"]

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from advisor.answers.ranking.doubts import MOST_DOUBTS
-from advisor.answers.ranking.rank_answer import MOST_LINES
 from advisor.cli.command_parser import build_parser
 from advisor.cli.main import main
 from tests.answers.rank_answers_for_tests import said_by
@@ -70,9 +69,6 @@ def test_without_any_published_time_estimates_are_the_way_out(
     argv = ["rank", "--model", "bert-large", "--budget", "25k", "--store", str(store_path)]
     assert main([*argv, "--evidence", "published", "--format", "json"]) == 1
     verdict = json.loads(capsys.readouterr().out)["verdict"]
-    assert verdict["sentence"] == (
-        "No machine with a price has a published time for BERT large 340M."
-    )
     told = {doubt["about"]: doubt["command"] for doubt in verdict["doubts"]}
     assert shlex.split(told["evidence"])[1:] == [*argv[:4], "25000", *argv[5:]]
     assert said_by(capsys, *shlex.split(told["evidence"])[1:]).startswith("Buy ")
@@ -123,14 +119,6 @@ def test_every_command_that_a_text_suggests_works_as_it_stands(
         assert said_by(capsys, *words).strip(), command
 
 
-def test_gpus_that_were_asked_for_are_named_where_none_fits(
-    store_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    argv = ["rank", "--model", "pythia-1b", "--budget", "5k", "--gpus", "h100-sxm5-80gb"]
-    first = said_by(capsys, *argv, "--store", str(store_path)).partition(":")[0]
-    assert first == "No machine with H100 trains Pythia 1B for $5,000"
-
-
 def test_a_machine_that_is_there_and_answers_too_is_told_first(
     store_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -146,51 +134,11 @@ def test_a_machine_that_is_there_and_answers_too_is_told_first(
 
     yours = doubts()[0]
     assert yours["about"] == "yours"
-    assert yours["words"].startswith("with your 2 × A6000 there is nothing to buy: ≈")
     assert main(shlex.split(yours["command"])[1:]) == 0
     assert "yours already" in capsys.readouterr().out
-    assert said_by(capsys, *argv).count("\n") <= MOST_LINES
     # Nothing of it where it comes first, or is too slow.
     assert all(each["about"] != "yours" for each in doubts("--by", "cost"))
     assert all(each["about"] != "yours" for each in doubts("--max-days", "20"))
-
-
-def test_what_is_there_already_is_not_said_to_be_sold_where_nothing_fits(
-    store_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    store = str(shutil.copy(store_path, tmp_path / "own.duckdb"))
-    said_by(capsys, "prices", "own", "2 x A6000", "--store", store)
-    asked = ["rank", "--model", "pythia-1b", "--store", store]
-    assert main([*asked, "--budget", "10k", "--max-days", "30"]) == 1
-    first = " ".join(capsys.readouterr().out.partition("\n\n")[0].split())
-    assert "the fastest for that is your 2 × A6000, ≈" in first
-    assert "already yours" not in first and "$0" not in first
-    assert main([*asked, "--budget", "20k", "--max-days", "60", "--gpus", "A6000"]) == 1
-    first, *rest = (" ".join(b.split()) for b in capsys.readouterr().out.split("\n\n"))
-    assert re.search(r" for 2 × A6000 to your 2 in the [\w ]+: ≈", rest[-1])
-    assert "the fastest to be had for that is your 2 × A6000, ≈" in first
-    assert main([*asked, "--budget", "5k", "--max-days", "60", "--gpus", "A6000"]) == 1
-    first = " ".join(capsys.readouterr().out.partition("\n\n")[0].split())
-    assert "the fastest for that is your 2 × A6000, ≈" in first
-
-
-def test_what_trains_a_model_at_all_is_told_as_what_is_bought(
-    store_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Beside a GPU that is there the others; of what nobody sells, what was asked for it once."""
-    store = str(shutil.copy(store_path, tmp_path / "own.duckdb"))
-    said_by(capsys, "prices", "own", "1 x A6000", "--store", store)
-    small = ["--budget", "100", "--max-days", "0.1", "--store", store]
-
-    def told(*flags: str) -> str:
-        assert main(["rank", *flags, *small]) == 1
-        return " ".join(capsys.readouterr().out.split())
-
-    more = told("--model", "pythia-12b", "--gpus", "A6000")
-    assert re.search(r"without a limit of days, \$[\d,]+ [a-z ]+ \d × A6000 to your 1 in ", more)
-    unsold = told("--model", "pythia-6.9b", "--gpus", "RTX 3090")
-    assert re.search(r"without a limit of days, \$[\d,]+ was asked once for 1 × RTX 3090 ", unsold)
-    assert "no seller known" not in unsold
 
 
 @pytest.mark.parametrize(

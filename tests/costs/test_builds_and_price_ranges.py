@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from advisor.answers.ranking.uncertainty_lines import doubt_lines
+from advisor.answers.ranking.price_doubt import price_range_lines
 from advisor.cli.main import main
 from advisor.costs.price_book import PriceBook, PriceRange, choose_quotes
 from advisor.ranking.candidates import Candidates
@@ -262,12 +262,12 @@ def test_ranks_that_the_prices_leave_open() -> None:
     assert rank_spans(rank(candidates, Question(rule="days"))) == [(1, 1), (2, 2)]
     # $1,500 x 20 days against $1,700 x 10 days: no price in the ranges turns that round.
     assert rank_spans(rank(candidates, Question(rule="experiment-cost"))) == [(1, 1), (2, 2)]
-    assert any("from rank 1 to 2" in line for line in doubt_lines(answer))
+    assert any("rank from 1 to 2" in line for line in price_range_lines(answer))
 
 
 def test_a_budget_that_the_prices_leave_open() -> None:
     candidates = field_with_ranges()
-    lines = doubt_lines(rank(candidates, Question(budget_usd=Decimal(1650))))
+    lines = price_range_lines(rank(candidates, Question(budget_usd=Decimal(1650))))
     assert lines == [
         "1 × NEAR (host-1) is over the budget at the high end of its prices ($1,800).",
         "1 × FAR (host-1) fits the budget at the low end of its prices ($1,600).",

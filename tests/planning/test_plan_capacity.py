@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from advisor.answers.two_lines import sentence_lines
 from advisor.planning.capacity import problems_of, reach, timed_models
 from advisor.planning.grant.read_grant import read_grant
 from advisor.planning.solver.money.cents import purchase_cents, run_cents
@@ -64,7 +63,6 @@ def test_runs_that_are_rented_at_once_are_told_with_how_many(
     assert counts and sum(counts) <= runs
     sentence = answer["verdict"]["sentence"]
     assert sentence.endswith(f": {takes}.")
-    assert len(sentence_lines(sentence, 80)) <= 2
 
 
 def test_a_provider_has_one_name_in_the_sentence_and_in_the_doubt(

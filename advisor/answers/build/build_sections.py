@@ -17,19 +17,19 @@ from advisor.answers.build_words import (
     rented_words,
     set_limit,
 )
-from advisor.answers.chance_words import makes_words
-from advisor.answers.circuit import OUTLET
-from advisor.answers.ranking.confidence import how_sure
+from advisor.answers.wording import makes_words
+from advisor.answers.ranking.confidence import confidence
 from advisor.answers.ranking.on_sale import parts_sellers
 from advisor.answers.build.one_build import OneBuild
 from advisor.answers.prices.ownership_rows import cost_rows
 from advisor.answers.prices.ownership_words import even_words, offer_words
 from advisor.answers.price_facts import place_lines
-from advisor.answers.ranking.scaling_words import LOOKED_AT, faster_notes
-from advisor.answers.shared_batch import bench_command, gpus_of, keep_command, uneven_notes
+from advisor.answers.gpu_count_notes import LOOKED_AT, faster_notes
+from advisor.answers.gpu_count_notes import bench_command, gpus_of, keep_command, uneven_notes
 from advisor.answers.ranking.verdict import chance_of, days_words
 from advisor.answers.wording import (
     KIND_WORDS,
+    OUTLET,
     QUOTED_FIRST,
     RULE_WORDS,
     counted_days,
@@ -88,7 +88,7 @@ def _why(one: OneBuild) -> list[Said]:
     if row.rank == 1 and ranking.quoted_first:
         words = [f"place 1: {QUOTED_FIRST}"]
     unsold = not ranking.candidates.offered[one.index]
-    sure = how_sure(ranking) if row.rank == 1 and not unsold else ""
+    sure = confidence(ranking) if row.rank == 1 and not unsold else ""
     if one.index in ranking.front and not sure.startswith("nothing"):  # which says as much
         words.append("no other is both cheaper and faster")
     if sure:

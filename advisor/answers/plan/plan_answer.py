@@ -37,8 +37,8 @@ MOST_CALENDAR = 14
 def short_decided(loaded: Loaded, plan: Plan, width: int) -> str:
     """The sentence, what to do, and when: known before anything else is tried."""
     if not plan.runs:
-        return fill(plan_sentence(loaded, plan, width), width)
-    blocks = [fill(plan_sentence(loaded, plan, width), width), what_to_do(loaded, plan, width)]
+        return fill(plan_sentence(loaded, plan), width)
+    blocks = [fill(plan_sentence(loaded, plan), width), what_to_do(loaded, plan, width)]
     calendar = calendar_lines(loaded.problem, plan, width)
     if len(calendar) <= MOST_CALENDAR:
         blocks.append("\n".join(calendar))

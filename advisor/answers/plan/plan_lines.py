@@ -92,8 +92,8 @@ def decided_text(loaded: Loaded, plan: Plan, width: int = WIDTH) -> str:
     """What to do, and when: known before anything else is tried."""
     problem = loaded.problem
     if not plan.runs:
-        return fill(plan_sentence(loaded, plan, width), width)
-    blocks = [fill(plan_sentence(loaded, plan, width), width), what_to_do(loaded, plan, width)]
+        return fill(plan_sentence(loaded, plan), width)
+    blocks = [fill(plan_sentence(loaded, plan), width), what_to_do(loaded, plan, width)]
     blocks.append("\n".join(calendar_lines(problem, plan, width)))
     if plan.left_out:
         names = {e.experiment_id: e.name for e in problem.experiments}

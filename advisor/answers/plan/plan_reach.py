@@ -14,7 +14,6 @@ from advisor.answers.plan.plan_answer import SHARES
 from advisor.answers.plan.plan_calendar import short_day
 from advisor.answers.plan.plan_sentence import hired, overhead_words
 from advisor.answers.plan.plan_times import doubt_of
-from advisor.answers.two_lines import SMALL_LINE, of_two_lines
 from advisor.answers.wording import PREDICTED_MARK
 from advisor.costs.amounts import day_words
 from advisor.parse import InputError
@@ -118,29 +117,18 @@ def reach_text(answer: Reached, command: str, width: int) -> str:
 
 
 def reach_sentence(answer: Reached) -> str:
-    """How many runs, for how much, done by when and with what; for an e-mail, and of two lines of
-    80 columns where that is possible."""
-    return of_two_lines((_reach_sentence(answer, short) for short in range(4)), SMALL_LINE)
-
-
-def _reach_sentence(answer: Reached, short: int) -> str:
-    """In full at 0; with the month cut at 1, estimates by their mark alone at 2, without from whom
-    at 3."""
+    """How many runs, for how much, done by when and with what; for an e-mail."""
     first = answer.first
     if first is None or first.plan is None:
         named = "any model" if answer.of_all else answer.found[0].model.name
         return f"This money pays for no run of {named}: try a larger budget or a smaller model."
     plan, grant, name = first.plan, answer.grant, first.model.name
     least = "at least " if first.runs == MOST_RUNS else ""
-    over = _over_by(grant, plan)
-    is_estimated = _is_estimated(first, plan)
-    estimated = ", by estimated times" if is_estimated and short < 2 else ""
-    mark = PREDICTED_MARK if is_estimated and short > 1 else ""
-    runs = f"{least}{mark}{first.runs} run{'' if first.runs == 1 else 's'}"
+    estimated = ", by estimated times" if _is_estimated(first, plan) else ""
+    runs = f"{least}{first.runs} run{'' if first.runs == 1 else 's'}"
     what = (
         f"for {grant.currency.written(Decimal(plan.cost_cents) / 100)} {overhead_words(grant)}, "
-        f"done by {short_day(over) if short else day_words(over)}{estimated}: "
-        f"{_takes(first.problem, plan, short=short > 2)}."
+        f"done by {day_words(_over_by(grant, plan))}{estimated}: {_takes(first.problem, plan)}."
     )
     if answer.of_all:
         return f"The largest model that this money trains is {name}: {runs} {what}"

@@ -8,8 +8,6 @@ from decimal import Decimal
 from itertools import groupby
 from operator import itemgetter
 
-from advisor.answers.plan.plan_calendar import short_day
-from advisor.answers.two_lines import sentence_lines
 from advisor.costs.amounts import day_words
 from advisor.planning.grant.candidates.machines import unquoted
 from advisor.planning.grant.grant_record import Grant
@@ -30,55 +28,36 @@ _BEST: Mapping[Objective, str] = {
 }
 
 
-def plan_sentence(loaded: Loaded, plan: Plan, width: int | None = None) -> str:
-    """What to do, what it costs, when it is over and how sure that is; for an e-mail. With
-    ``width`` for two lines of a terminal of so many columns, or for as few as it needs."""
+def plan_sentence(loaded: Loaded, plan: Plan) -> str:
+    """What to do, what it costs, when it is over and how sure that is; for an e-mail."""
     if not plan.placed and not plan.purchases:
         return f"No run can be done in time with this money: {_sure(loaded, plan)}."
-    if width is None:
-        return _told(loaded, plan, *_ROOMS[0])
-    told = [_told(loaded, plan, *each) for each in _ROOMS]
-    return min(told, key=lambda each: max(len(sentence_lines(each, width)), 2))
-
-
-_ROOMS = (
-    *((MOST_DONE, True, False), (MOST_DONE, False, False), (2, False, False)),
-    *((2, False, True), (1, False, False), (1, False, True), (0, False, True)),
-)
-"""Things that are named, whether the budget and the month's whole name are told, and whether what
-stands beside the runs, the money and the proof is told in fewer words."""
-
-
-def _told(loaded: Loaded, plan: Plan, most: int, whole: bool, brief: bool) -> str:
-    """The sentence, with so many things to buy and rent."""
-    problem = loaded.problem
+    problem, grant = loaded.problem, loaded.grant
     asked = sum(each.runs for each in problem.experiments)
-    budget = whole_budget_cents(problem) if whole else None
-    of = "" if budget is None else f" of {written_cost(loaded, budget)}"
     runs = f"{plan.runs} of {asked} runs"
     if plan.runs == asked:
         runs = {1: "the one run", 2: "both runs"}.get(asked, f"all {asked} runs")
+    budget = whole_budget_cents(problem)
+    of = "" if budget is None else f" of {written_cost(loaded, budget)}"
     over = problem.start + timedelta(days=last_day(plan.finish_day))
     return (
-        f"{_does(loaded, plan, most, brief)}: {runs}{_of_them(loaded, plan, brief)} for "
-        f"{loaded.grant.currency.whole(asked_amounts(loaded, plan).total)}{of} "
-        f"{overhead_words(loaded.grant)}{_shares(loaded, plan, brief)}, done by "
-        f"{day_words(over) if whole else short_day(over)}; {_sure(loaded, plan, brief)}."
+        f"{_does(loaded, plan)}: {runs}{_of_them(loaded, plan)} for "
+        f"{grant.currency.whole(asked_amounts(loaded, plan).total)}{of} "
+        f"{overhead_words(grant)}{_shares(loaded, plan)}, done by {day_words(over)}; "
+        f"{_sure(loaded, plan)}."
     )
 
 
-def _of_them(loaded: Loaded, plan: Plan, brief: bool) -> str:
+def _of_them(loaded: Loaded, plan: Plan) -> str:
     """`` (8 on the lab's own machines, 2 only if awarded, odds 70 %)``: runs for which nothing is
     bought or rented, and runs on hours that may not be granted."""
     told, mine = [], runs_on_own(loaded, plan)
     if 0 < mine < plan.runs:
-        whose = "own" if brief else "the lab's own"
-        told.append(f"{mine} on {whose} machines")
+        told.append(f"{mine} on the lab's own machines")
     runs, odds = runs_if_awarded(loaded, plan)
     if runs:
-        known = f", odds {percent(odds[0])}" if len(odds) == 1 and not brief else ""
-        of_them = "" if runs == plan.runs else f"{runs} "
-        told.append(f"{of_them}{'' if brief else 'only '}if awarded{known}")
+        known = f", odds {percent(odds[0])}" if len(odds) == 1 else ""
+        told.append(f"{'' if runs == plan.runs else f'{runs} '}only if awarded{known}")
     return f" ({', '.join(told)})" if told else ""
 
 
@@ -96,7 +75,7 @@ def runs_if_awarded(loaded: Loaded, plan: Plan) -> tuple[int, list[Decimal]]:
     return sum(each.runs for each in rented), sorted({odds[each.rental_id] for each in rented})
 
 
-def _shares(loaded: Loaded, plan: Plan, brief: bool) -> str:
+def _shares(loaded: Loaded, plan: Plan) -> str:
     """`` (up to $15,000 of it from the faculty)``: what of the money somebody else pays."""
     problem, amounts = loaded.problem, asked_amounts(loaded, plan)
     shares = []
@@ -112,13 +91,13 @@ def _shares(loaded: Loaded, plan: Plan, brief: bool) -> str:
         money, rules = loaded.grant.currency.whole(rest), problem.rules
         who = loaded.grant.cost_share_by if rules.life_months is None else "others"
         pay = "pays" if rules.life_months is None else "must pay"
-        shares.append(f"{who} {pay} {money} more{'' if brief else ' for its machines'}")
+        shares.append(f"{who} {pay} {money} more for its machines")
     return f" ({', '.join(shares)})" if shares else ""
 
 
-def _sure(loaded: Loaded, plan: Plan, brief: bool = False) -> str:
+def _sure(loaded: Loaded, plan: Plan) -> str:
     best, which = _BEST[loaded.grant.objective], ""
-    if loaded.grant.objective == "cheapest" and not brief:
+    if loaded.grant.objective == "cheapest":
         if less_as_sums(loaded.problem, plan):
             which += " that is quoted"
         if any(each.odds < 1 for each in loaded.problem.allocations):
@@ -141,7 +120,7 @@ def _called(label: str, count: int) -> str:
     return label if label[:1].isdigit() else f"the {label}"
 
 
-def _does(loaded: Loaded, plan: Plan, most: int, brief: bool) -> str:
+def _does(loaded: Loaded, plan: Plan) -> str:
     machines = {each.machine_id: each for each in loaded.problem.machines}
     counts: dict[str, int] = {}
     for each in plan.purchases:
@@ -152,21 +131,13 @@ def _does(loaded: Loaded, plan: Plan, most: int, brief: bool) -> str:
     does += [hired(rentals[name], plan.at_once(name)) for name in names]
     if not does:
         return "Use what the lab has" if plan.work else "Nothing can be done"
-    more = len(does) - most
     # One verb for all that it holds for: "rent 4 × H100 from Lambda and 1 × MI300X from Vultr".
     done = [
         f"{verb} {' and '.join(from_one_place([thing for _, thing in things]))}"
-        for verb, things in groupby(does[:most], key=itemgetter(0))
+        for verb, things in groupby(does[:MOST_DONE], key=itemgetter(0))
     ]
-    if more > 0:
-        verbs = list(dict.fromkeys(verb for verb, _ in does[most:]))
-        simple = {*verbs} <= {"buy", "add", "rent", "use"}
-        if not most:  # what is to be done with each says more than that it is listed
-            listed = f"{' and '.join(verbs).capitalize()} as listed below"
-            return listed if simple else _does(loaded, plan, 1, brief)
-        other = simple and does[most - 1][0] not in verbs
-        left = f"{' and '.join(verbs)}{' more' * brief}" if other else f"{more} more"
-        done.append(left if brief else f"{left} as listed below")
+    if len(does) > MOST_DONE:
+        done.append(f"{len(does) - MOST_DONE} more as listed below")
     said = " and ".join(filter(None, (", ".join(done[:-1]), done[-1])))
     return said[:1].upper() + said[1:]
 

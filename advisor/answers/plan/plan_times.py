@@ -7,7 +7,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from advisor.answers.checklist import Doubt, quoted
-from advisor.answers.shared_batch import measure_command
+from advisor.answers.gpu_count_notes import measure_command
 from advisor.answers.wording import PREDICTED_MARK, days_and_ends
 from advisor.costs.rented_trial import skypilot_name
 from advisor.planning.grant.problem_of_grant import Loaded
@@ -43,8 +43,8 @@ def doubt_of(asked: Model, option: Machine | Rental) -> Doubt | None:
     if time.basis != "predicted":
         return None
     low, high = time.days_low or time.days, time.days_high or time.days
-    words = f"{PREDICTED_MARK}{days_and_ends(time.days, low, high)} a run, estimated; "
-    words += f"nobody measured {asked.name} on {gpus_of(option)}"
+    words = f"{PREDICTED_MARK}{days_and_ends(time.days, low, high)} a run, estimated: "
+    words += f"{asked.name} was not measured on {gpus_of(option)}"
     if (uneven := uneven_words(asked, option.gpu_count)) is not None:
         words += f"; {uneven}"
     return Doubt(about="time", words=words, command=_measured_there(asked, option))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from advisor.answers.build_words import hourly_words, owned_words, rented_words
 from advisor.answers.prices.ownership import Ownership
-from advisor.answers.two_lines import SMALL_LINE, of_two_lines
 from advisor.answers.wording import (
     counted_days,
     is_unquoted,
@@ -35,75 +34,63 @@ def finishes(owned: Ownership) -> bool:
 
 
 def cost_sentence(owned: Ownership) -> str:
-    """What owning costs, in one sentence that could stand alone, of two lines where that is
-    possible."""
-    return of_two_lines((_cost_sentence(owned, short) for short in range(3)), SMALL_LINE)
-
-
-def _cost_sentence(owned: Ownership, short: int) -> str:
-    """In full at 0; with less of the price and its days at 1, without the model at 2."""
+    """What owning costs over the life and a run, and what is counted."""
     own, model = owned.own, owned.candidates.model.name
     machine = owned_words(owned.build)
     if own.life_usd is None:
-        return f"What owning {machine} costs is not known: nobody states what it draws."
+        return f"What owning {machine} costs is not known: no source states what it draws."
     years = f"{own.terms.lifetime_years:f} year{'' if own.terms.lifetime_years == 1 else 's'}"
     candidates, i = owned.candidates, owned.position
-    days = [q.quoted_on for q in (candidates.gpu_quotes[i], candidates.host_quotes[i]) if q]
-    month = f"{min(days):%b %Y}" if short else f"{min(days):%B %Y}"
-    price = (month if short else f"price of {month}") if own.hardware_usd else "yours already"
-    host = candidates.host_quotes[i]
-    if host is not None and own.hardware_usd and is_unquoted(owned.build, host):
-        price = f"{'a sum' if short else summed_words(host)}, {month}"
-    elif own.hardware_usd and not candidates.offered[i]:
-        price += ", no seller known"
+    gpu, host = candidates.gpu_quotes[i], candidates.host_quotes[i]
+    price = "yours already"
+    if own.hardware_usd and gpu is not None and host is not None:
+        month = f"{min(gpu.quoted_on, host.quoted_on):%B %Y}"
+        price = f"price of {month}"
+        if is_unquoted(owned.build, host):
+            price = f"{summed_words(host)}, {month}"
+        elif not candidates.offered[i]:
+            price += ", no seller known"
     counted = "with" if own.terms.electricity_usd_per_kwh else "without"
     words = f"Owning {machine} costs {usd_rounded(own.life_usd)} over {years} "
     words += f"({price}, {counted} electricity)"
     each = None if owned.training_days is None else own.experiment_usd(owned.training_days)
     if each is None:
-        return f"{words}; how long {model} trains on it is not known."
+        return f"{words}. How long {model} trains on it is not known."
     if not finishes(owned):
         return f"{words}, and does not finish a run of {model} by then ({_days_words(owned)})."
-    takes = "" if short else f" ({_days_words(owned)} each)"
-    of = "" if short > 1 else f" of {model}"
-    return f"{words}, {owned.mark}{usd_rounded(each)} a run{of}{takes}."
+    cost = f"{owned.mark}{usd_rounded(each)}"
+    return f"{words}. A run of {model} costs {cost} and takes {_days_words(owned)}."
 
 
 def rent_sentence(owned: Ownership, evens: list[BreakEven]) -> str:
-    """What a rented run costs and from when buying pays, in one sentence that could stand alone, of
-    two lines where that is possible."""
-    short = (_rent_sentence(owned, evens, each) for each in (False, True))
-    return of_two_lines(short, SMALL_LINE)
-
-
-def _rent_sentence(owned: Ownership, evens: list[BreakEven], short: bool) -> str:
-    even = evens[0]
-    how = "" if short else f" {even.offer.kind.replace('-', ' ')}"
+    """What a rented run costs, and from how many runs on buying pays."""
+    even, terms = evens[0], owned.own.terms
     words = (
-        f"A run of {owned.candidates.model.name} on {rented_words(owned.build)} rented"
-        f"{how} costs {owned.mark}{usd_rounded(even.rent_per_experiment_usd)} "
-        f"({_days_words(owned)} at {hourly_words(even.offer)})"
+        f"A run of {owned.candidates.model.name} on {rented_words(owned.build)} rented "
+        f"{even.offer.kind.replace('-', ' ')} costs "
+        f"{owned.mark}{usd_rounded(even.rent_per_experiment_usd)} "
+        f"({_days_words(owned)} at {hourly_words(even.offer)})."
     )
+    years = f"{terms.lifetime_years:f} years"
     if not finishes(owned):
-        years = f"{owned.own.terms.lifetime_years:f} years"
-        return f"{words}; a machine of your own does not finish one in its {years}."
+        return f"{words} A machine of your own does not finish one in its {years}."
     if even.experiments is None or even.utilisation is None:
-        return f"{words}; under these terms buying never pays."
+        return f"{words} Under these terms buying never pays."
     if even.utilisation > 1:
-        return f"{words}; buying never pays in the {owned.own.terms.lifetime_years:f} years."
-    counted = short or owned.own.terms.electricity_usd_per_kwh  # what is not follows below
-    less = "" if counted else ", without electricity"
+        return f"{words} Buying never pays in the {years}."
+    less = "" if terms.electricity_usd_per_kwh else ", without electricity"
     if even.experiments <= 1:
-        what = "your own machine is cheaper" if owned.build.host_owned else "buying pays"
-        return f"{words}; {what} from the first run on{less}."
-    pays = "buying pays"
+        what = "Your own machine is cheaper" if owned.build.host_owned else "Buying pays"
+        return f"{words} {what} from the first run on{less}."
+    pays = "Buying pays"
     if not (owned.build.host_owned or owned.candidates.offered[owned.position]):
-        pays = "no seller is known, else buying pays"
-    pays = f"{words}; {pays} from {runs_words(even.experiments)} on"
+        pays = "No seller is known; with one buying pays"
+    pays = f"{words} {pays} from {runs_words(even.experiments)} on"
     assert owned.training_days is not None  # it comes with the experiments
-    most, use = owned.own.experiments(owned.training_days), owned.own.terms.utilisation
+    most = owned.own.experiments(owned.training_days)
     if even.experiments > most:
-        return f"{pays}, but at {percent(use)} use the machine makes {int(most)} in its life."
+        use = percent(terms.utilisation)
+        return f"{pays}, but at {use} use the machine makes {int(most)} in its life."
     return f"{pays}{less}."
 
 

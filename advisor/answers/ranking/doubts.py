@@ -1,4 +1,4 @@
-"""What speaks against ordering first place, each with the command that would settle it (pure)."""
+"""What to settle before first place is ordered, each with the command that settles it."""
 
 from __future__ import annotations
 
@@ -16,16 +16,13 @@ from advisor.answers.build_words import (
     rented_words,
     short_gpus_words,
 )
-from advisor.answers.chance_words import chance_words
 from advisor.answers.checklist import Doubt, quoted
-from advisor.answers.circuit import OUTLET
-from advisor.answers.ranking.budgets import converted
-from advisor.answers.ranking.confidence import better_unsold, measured_days
-from advisor.answers.ranking.on_sale import chance_at, days_at, orderable
+from advisor.answers.gpu_count_notes import gpus_of, measure_build
+from advisor.answers.ranking.confidence import better_unsold, measured_days, settles_words
+from advisor.answers.ranking.on_sale import chance_at, days_of, orderable
 from advisor.answers.ranking.price_doubt import price_doubt
-from advisor.answers.ranking.uncertainty_lines import bench_command
-from advisor.answers.shared_batch import gpus_of, measure_build
-from advisor.answers.wording import counted_days, estimate_mark, runs_words
+from advisor.answers.ranking.question_words import exchange_rate, prices_and_evidence
+from advisor.answers.wording import OUTLET, chance_words, counted_days, estimate_mark, runs_words
 from advisor.costs.amounts import minutes_words, usd_rounded
 from advisor.costs.cost import DAYS_PER_YEAR
 from advisor.ranking.rank import RankedRow, Ranking
@@ -42,8 +39,8 @@ MOST_DOUBTS = 5
 
 
 def doubts_title(ranking: Ranking) -> str:
-    """What stands above the doubts, which are about the first row: where nobody is known to sell
-    it, the sentence above names another machine."""
+    """The title of the doubts, which are about the first row: where no seller is known for it, the
+    sentence above names another machine."""
     return "Before you order the first row" if orderable(ranking) else "Before you order"
 
 
@@ -60,7 +57,7 @@ def doubts_of(
     row = ranking.row(0)
     held = tuple(rentals)
     found = (
-        converted(ranking, key),
+        exchange_rate(ranking, key),
         _yours(ranking, row),
         _ties(ranking),
         _better_unsold(ranking),
@@ -93,8 +90,7 @@ def _yours(ranking: Ranking, row: RankedRow) -> Doubt | None:
         return None
     best = min(own, key=candidates.days.__getitem__)
     build, chance = candidates.builds[best], chance_at(ranking, best)
-    words = f"with your {short_gpus_words(build)} there is nothing to buy: "
-    words += days_at(ranking, best)
+    words = f"your {short_gpus_words(build)} is free, you own it: {days_of(candidates, best)}"
     if chance is not None:
         words += f", {chance_words(chance)} to keep the limit"
     command = (
@@ -113,17 +109,14 @@ def _ties(ranking: Ranking) -> Doubt | None:
     if wanted is None or not (tied or outside):
         return None
     build = ranking.candidates.builds[wanted.build]
-    # Who they are says the sentence above.
-    open_ = round(wanted.left)
-    rest = ": it settles most of it" if wanted.left < 1 else ": it settles part of it"
-    if open_ >= len({ranking.candidates.builds[i].cards for i in tied or outside}):
-        rest = ""
     alike = "too close to call" if tied else "others may be in time"
-    first = "" if rest else " first"
     minutes = minutes_words(wanted.search.minutes)
-    words = f"{alike}: measure {short_gpus_words(build)}{first}, about {minutes}{rest}"
-    words += limit_first(build)
-    return Doubt(about="ties", words=words, command=bench_command(ranking, wanted))
+    words = (
+        f"{alike}: measure {short_gpus_words(build)}, about {minutes}. "
+        f"That settles {settles_words(wanted)}{limit_first(build)}"
+    )
+    command = measure_build(ranking.candidates.model, build)
+    return Doubt(about="ties", words=words, command=command)
 
 
 _BETTER = {"days": "be faster", "cost": "be cheaper", "experiment-cost": "cost less a run"}
@@ -136,13 +129,13 @@ def _better_unsold(ranking: Ranking) -> Doubt | None:
     if row is None:
         return None
     build, mark = row.build, estimate_mark(row.time)
-    days = days_at(ranking, ranking.order[row.rank - 1])
+    days = days_of(ranking.candidates, ranking.order[row.rank - 1])
     facts = f"{days} at {usd_rounded(row.overall_cost_usd)}"
     if rule == "experiment-cost":
         facts += f", {mark}{usd_rounded(row.experiment_cost_usd)} a run"
     words = (
-        f"{short_gpus_words(build)} {in_machine(build)} would {_BETTER[rule]}: {facts}; "
-        "but no seller is known: ask for a quote"
+        f"{short_gpus_words(build)} {in_machine(build)} would {_BETTER[rule]}: {facts}. "
+        "No seller is known: ask for a quote"
     )
     item = row.host_quote.item_id if build.host.gpu_id is not None else build.gpu.gpu_id
     command = f"advisor prices list --item {quoted(item)}"
@@ -160,7 +153,7 @@ def _time(ranking: Ranking, row: RankedRow) -> Doubt | None:
         return Doubt(about="time", words=words, command=command)
     if time.basis == "predicted":
         life = ranking.question.lifetime_years
-        words = f"estimated; nobody measured it on {short_gpus_words(build)}{limit_first(build)}"
+        words = f"estimated, not measured on {short_gpus_words(build)}{limit_first(build)}"
         if row.training_days > life * DAYS_PER_YEAR:
             words = f"a run takes longer than the {life:g} years that the machine serves; {words}"
     elif time.timing == "unsynchronised":
@@ -172,7 +165,7 @@ def _time(ranking: Ranking, row: RankedRow) -> Doubt | None:
     else:
         return None
     if is_uneven(model, gpus_of(build)):
-        words += f", which do not share its batch of {model.batch_size:,} evenly: change that first"
+        words += f"; they do not share its batch of {model.batch_size:,} evenly: change that first"
     return Doubt(about="time", words=words, command=measure_build(model, build))
 
 
@@ -182,7 +175,7 @@ def _power(row: RankedRow, supply: Supply | None) -> Doubt | None:
     watts = wall_w(build)
     check = f"advisor prices builds --gpus {quoted(row.build.gpu.gpu_id)}"
     if watts is None:
-        words = f"nobody states what {gpus_words(build)} draw: ask the vendor"
+        words = f"no source states what {gpus_words(build)} draw: ask the vendor"
         return Doubt(about="power", words=words, command=check)
     about = "≈" if is_estimated(build) else ""
     about = about if row.build.machines == 1 else f"each machine: {about}"
@@ -233,7 +226,7 @@ def _rent(
 
     build = row.build
     if build.machines > 1:
-        return None  # offers are of one machine; nobody says what joins two
+        return None  # offers are of one machine
     # As `advisor prices rent` has it under the same rule of prices.
     day = key.prices if key is not None and isinstance(key.prices, date) else date.today()
     offers = rent_offers(rentals, build.gpu.gpu_id, build.gpu_count, today=day)
@@ -251,7 +244,7 @@ def _rent(
         words += f"; the machine does not finish one in {life:g} years"
     elif row.overall_cost_usd:
         sold = build.host_owned or ranking.candidates.offered[ranking.order[row.rank - 1]]
-        pays = "buying pays" if sold else "no seller is known, else buying pays"
+        pays = "buying pays" if sold else "if a seller is found, buying pays"
         words += f"; {pays} from {runs_words(runs)}"
         if float(runs) * row.training_days > life * DAYS_PER_YEAR:
             words += f", more than it does in {life:g} years"
@@ -268,10 +261,7 @@ def _rent(
     usual = min(same, key=lambda j: (not candidates.offered[j], placed[j], candidates.is_summed(j)))
     if i != usual or not candidates.offered[i]:
         command += f" --machine {quoted(build.host.host_id)}"
-    if key is not None and key.prices != "latest":
-        command += f" --prices {key.prices}"
-    if key is not None and key.evidence != "sound":
-        command += f" --evidence {key.evidence}"
+    command += "" if key is None else prices_and_evidence(key)
     if life != 5:
         command += f" --lifetime-years {life:g}"
     return Doubt(about="rent", words=words, command=command)

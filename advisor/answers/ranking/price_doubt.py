@@ -1,25 +1,27 @@
-"""How old the price of first place is, whom to ask again, and what else is asked (pure)."""
+"""What to doubt of prices: the age of first place's price, whom to ask again, what others ask."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import date
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from advisor.answers.build_words import in_machine, short_gpus_words
+from advisor.answers.build_words import build_words, in_machine, short_gpus_words
 from advisor.answers.checklist import Doubt, quoted
 from advisor.answers.price_facts import as_quoted, newer_words, prices_told
 from advisor.answers.ranking.on_sale import (
     ASKED_OF,
-    days_at,
+    days_of,
     offer_words,
     orderable,
     parts_sellers,
     quoted_whole,
 )
 from advisor.answers.wording import is_unquoted, price_day
-from advisor.costs.amounts import age_words, usd_rounded
+from advisor.costs.amounts import age_words, usd_rounded, usd_whole
 from advisor.costs.price_book import STALE_DAYS
+from advisor.ranking.price_ranges import LOOKED_AT, rank_spans
 from advisor.ranking.rank import RankedRow, Ranking
 
 if TYPE_CHECKING:
@@ -43,15 +45,16 @@ def price_doubt(ranking: Ranking, row: RankedRow) -> Doubt | None:
         card = candidates.prices["gpu", row.build.gpu.gpu_id]
         alone = card.price_usd * row.build.gpu_count * row.build.machines
         words.append(
-            f"its GPUs alone cost {usd_rounded(alone)} since ({card.label}, {card.quoted_on:%B %Y})"
+            f"out of date: its GPUs alone cost {usd_rounded(alone)} now "
+            f"({card.label}, {card.quoted_on:%B %Y})"
         )
     elif not candidates.offered[i]:
         what = f"{short_gpus_words(row.build)} {in_machine(row.build)}"
         price = usd_rounded(row.overall_cost_usd)
-        words.append(f"nobody is known to sell {what} at {price}")
+        words.append(f"no seller is known for {what} at {price}")
     elif is_unquoted(row.build, row.host_quote):
         vendor, age = row.host_quote.vendor, age_words(day, today)
-        words.append(f"nobody quoted this total, {age} old: ask {vendor} for a quote")
+        words.append(f"a sum of prices {age} old: ask {vendor} for a quote")
     elif (today - day).days >= YOUNG_DAYS:
         words.append(f"{age_words(day, today)} old: {_whom_to_ask(row)}")
     if any(_has_tax(quote) for quote in (row.host_quote, row.gpu_quote)):
@@ -123,7 +126,7 @@ def _whole_machine(ranking: Ranking, row: RankedRow) -> str | None:
         best = "quoted whole" if assembled else "the best that is sold whole"
         return (
             f"{words}{best}: {short_gpus_words(other)} "
-            f"{in_machine(other)}, {usd_rounded(cost)}, {days_at(ranking, i)}"
+            f"{in_machine(other)}, {usd_rounded(cost)}, {days_of(candidates, i)}"
         )
     return words.removesuffix("; ") or None
 
@@ -144,3 +147,36 @@ def _cheaper_box(ranking: Ranking, row: RankedRow) -> str | None:
         return None
     usd, i = min(cheaper)
     return f"the same GPUs {in_machine(candidates.builds[i])}: {usd_rounded(Decimal(usd) / 100)}"
+
+
+def price_range_lines(ranking: Ranking) -> list[str]:
+    """Where the range of the prices would change the answer, a sentence each; and newer quotes of
+    what ranks that do not count."""
+    today = date.today()
+    told = (told for row in ranking.rows(LOOKED_AT) for told in prices_told(row, today))
+    newer = dict.fromkeys(filter(None, (newer_words(each, today) for each in told)))
+    sentences = (f"{text[0].upper()}{text[1:]}." for text in newer)
+    return [*_around_the_budget(ranking), *_places(ranking), *sentences]
+
+
+def _around_the_budget(ranking: Ranking) -> Iterator[str]:
+    budget, candidates = ranking.question.budget_usd, ranking.candidates
+    if budget is None:
+        return
+    for row in ranking.rows(LOOKED_AT):
+        high = row.overall_cost_high_usd
+        if high > budget:
+            words = "is over the budget at the high end of its prices"
+            yield f"{build_words(row.build)} {words} ({usd_whole(high)})."
+    for i, reason in ranking.excluded_order[:LOOKED_AT]:
+        low = candidates.cents_range(i)[0]
+        if reason == "over-budget" and low <= int(budget * 100):
+            words = "fits the budget at the low end of its prices"
+            yield f"{build_words(candidates.builds[i])} {words} ({usd_whole(low / 100)})."
+
+
+def _places(ranking: Ranking) -> Iterator[str]:
+    for position, (best, worst) in enumerate(rank_spans(ranking)):
+        if best != worst:
+            build = build_words(ranking.candidates.builds[ranking.order[position]])
+            yield f"Within the range of its prices {build} could rank from {best} to {worst}."

@@ -1,4 +1,4 @@
-"""The answer of `advisor rank` for a person: one sentence, at most ten rows, what to doubt (pure).
+"""The answer of `advisor rank` for a person: one sentence, at most ten rows, what to doubt .
 
 `rank_details` has everything, for ``--details``; `rank_exports` has it as JSON and CSV.
 """
@@ -11,14 +11,18 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from advisor.answers.build_words import machine_words, short_gpus_words
-from advisor.answers.chance_words import percent_words
 from advisor.answers.checklist import WIDTH, Doubt, doubt_block
+from advisor.answers.gpu_count_notes import LOOKED_AT, faster_notes, uneven_notes
+from advisor.answers.interval_bar import axis_for, bars_heading, interval_bar
 from advisor.answers.ranking.doubts import doubts_of, doubts_title
-from advisor.answers.ranking.interval_bar import axis_for, bars_heading, interval_bar
-from advisor.answers.ranking.scaling_words import LOOKED_AT, faster_notes
-from advisor.answers.ranking.verdict import chance_of, first_lines
-from advisor.answers.shared_batch import uneven_notes
-from advisor.answers.wording import QUOTED_FIRST, age_short, count_words, estimate_mark, rank_words
+from advisor.answers.ranking.verdict import chance_of, verdict
+from advisor.answers.wording import (
+    QUOTED_FIRST,
+    age_short,
+    estimate_mark,
+    percent_words,
+    rank_words,
+)
 from advisor.costs.amounts import days_rounded, usd_rounded
 from advisor.ranking.rank import RankedRow, Ranking
 from advisor.tables.filled import fill
@@ -28,9 +32,7 @@ if TYPE_CHECKING:
     from advisor.ranking.question import CandidatesKey
     from price_catalog.model import Rental
 
-MOST_LINES = 40
 MOST_ROWS = 10
-FEWER_ROWS = 6
 NARROWEST = 60
 WITH_RUNS = 76
 """Columns from which on there is room for what a run costs."""
@@ -44,28 +46,14 @@ def rank_answer(
     *,
     width: int = WIDTH,
 ) -> str:
-    """At most 40 lines of 100 columns: the answer, the best, what to doubt and how to settle it."""
+    """The answer, the best rows, and what to doubt with the command that settles it."""
     width = max(width, NARROWEST)
-    sentence = "\n".join(first_lines(ranking, width))
     rows = [ranking.row(place) for place in shown_places(ranking)]
+    table = table_lines(ranking, rows, width) if rows else []
     title, doubts = titled_doubts(ranking, rentals, key)
-    # In a narrow terminal the offer to try on rented GPUs gives way to the doubts, then what nobody
-    # sells; where a store's long path has each command broken, they run on; last the table is
-    # shorter.
-    fewer = [doubt for doubt in doubts if doubt.about != "try"]
-    least = [doubt for doubt in fewer if doubt.about != "unsold"]
-    for told, broken, most in (
-        (doubts, True, MOST_ROWS),
-        (fewer, True, MOST_ROWS),
-        (fewer, False, MOST_ROWS),
-        (least, False, MOST_ROWS),
-        (least, False, FEWER_ROWS),
-    ):
-        block = doubt_block(title, told, width, broken=broken)
-        text = "\n\n".join([sentence, _table_text(ranking, rows[:most], width), *block])
-        if text.count("\n") < MOST_LINES:
-            break
-    return text
+    blocks = [fill(verdict(ranking).sentence, width)]
+    blocks.append("\n".join([*table, *_foot(ranking, rows, width)]))
+    return "\n\n".join([*blocks, *doubt_block(title, doubts, width)])
 
 
 def titled_doubts(
@@ -74,26 +62,14 @@ def titled_doubts(
     """What to doubt of first place; what would help, where nothing answers."""
     if len(ranking) or key is None:
         return doubts_title(ranking), doubts_of(ranking, rentals, key)
-    from advisor.answers.ranking.suggestions import (  # late: most questions have an answer
-        TITLE,
-        ways_out,
-    )
+    from advisor.answers.ranking.suggestions import TITLE, suggestions  # late: rarely needed
 
-    return TITLE, ways_out(ranking, rentals, key)
-
-
-def _table_text(ranking: Ranking, rows: Sequence[RankedRow], width: int) -> str:
-    """The best builds, and what is not shown."""
-    table = table_lines(ranking, rows, width) if rows else []
-    return "\n".join([*table, *_foot(ranking, rows, width)])
+    return TITLE, suggestions(ranking, rentals, key)
 
 
 def shown_places(ranking: Ranking) -> list[int]:
-    """The places that a short answer shows, best first.
-
-    Where there are more than `MOST_ROWS`, what has the GPUs of a better one and is no cheaper waits
-    for the whole list: it offers nothing but another box.
-    """
+    """The places that a short answer shows, best first: of more than `MOST_ROWS`, without dearer
+    machines with the same GPUs."""
     count = len(ranking)
     if count <= MOST_ROWS:
         return list(range(count))
@@ -137,7 +113,7 @@ def table_lines(ranking: Ranking, rows: Sequence[RankedRow], width: int) -> list
         chances = [chance_of(ranking, row) or 0.0 for row in rows]
         tail.insert(0, _Column("chance", [percent_words(chance) for chance in chances]))
     bar_width = 31 if width >= WIDTH else max(16, width // 4)
-    intervals = [(row.training_days_low, row.training_days_high) for row in rows]
+    intervals = [interval(row) for row in rows]
     axis = axis_for(intervals, limit, bar_width)
     bars = []
     if axis is not None:
@@ -194,11 +170,12 @@ def _foot(ranking: Ranking, rows: Sequence[RankedRow], width: int) -> list[str]:
     uneven = uneven_notes(ranking.candidates.model, [row.build for row in rows])
     for note in [*faster_notes(ranking.rows(LOOKED_AT), rows), *(f"{each}." for each in uneven)]:
         lines += fill(note, width).splitlines()
-    shown = len(rows)
-    words = count_words(len(ranking), len(ranking.candidates.builds), ranking.excluded_counts)
-    if shown < len(ranking):
-        words = f"{shown} are shown, without dearer boxes for the same GPUs. {words}"
-    return [*lines, *fill(f"{words} For all of them add --details.", width).splitlines()]
+    fit = len(ranking)
+    words = f"{fit:,} of {len(ranking.candidates.builds):,} builds fit."
+    if len(rows) < fit:
+        words += f" {len(rows)} are shown, without dearer machines for the same GPUs."
+    words += " All of them, and why the others do not: add --details."
+    return [*lines, *fill(words, width).splitlines()]
 
 
 def _several_words(ranking: Ranking) -> str:
@@ -212,6 +189,6 @@ def _several_words(ranking: Ranking) -> str:
     if place is None:
         return f"No two machines {between} answer the question."
     return (
-        f"Two machines for one model {between}: predicted, the best at place {place}. What joins "
-        "them is not in the price."
+        f"Two machines for one model {between}: predicted, the best at place {place}. The price of "
+        "the network is not counted."
     )

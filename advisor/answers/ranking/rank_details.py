@@ -6,25 +6,21 @@ from collections.abc import Iterable, Sequence
 from datetime import date
 
 from advisor.answers.build_words import gpus_words, machine_words, short_gpus_words
-from advisor.answers.chance_words import percent_words
 from advisor.answers.checklist import Doubt, command_lines, doubt_block, of_typed_store
-from advisor.answers.circuit import circuit_line
+from advisor.answers.gpu_count_notes import faster_than_linear, faster_words, key_of, uneven_notes
 from advisor.answers.price_facts import prices_told, told_words
-from advisor.answers.ranking.rank_exports import headline, published_note
-from advisor.answers.ranking.scaling_words import faster_than_linear, faster_words, key_of
-from advisor.answers.ranking.uncertainty_lines import (
-    doubt_lines,
-    limit_lines,
-    uncertainty_line,
-    wanted_line,
-)
-from advisor.answers.ranking.verdict import chance_of, days_words, first_lines
-from advisor.answers.shared_batch import uneven_notes
+from advisor.answers.ranking.confidence import limit_lines, measure_line, sure_line
+from advisor.answers.ranking.price_doubt import price_range_lines
+from advisor.answers.ranking.question_words import headline
+from advisor.answers.ranking.rank_exports import published_note
+from advisor.answers.ranking.verdict import chance_of, days_words, verdict
 from advisor.answers.wording import (
+    OUTLET,
     REASONS_COUNTED,
     count_words,
     days_and_interval,
     estimate_mark,
+    percent_words,
     price_note,
     rank_words,
     rests_on_words,
@@ -38,8 +34,9 @@ from advisor.ranking.rank import ExcludedRow, RankedRow, Ranking
 from advisor.ranking.times import Model
 from advisor.tables.filled import fill
 from advisor.tables.text_table import to_table
+from price_catalog.builds import Build
 from price_catalog.model import Source
-from price_catalog.power import Supply
+from price_catalog.power import Supply, supply_obstacle
 
 
 def ranking_text(
@@ -57,7 +54,7 @@ def ranking_text(
     Everything is as wide as the terminal.
     """
     blocks = [
-        "\n".join(first_lines(answer, width)),
+        fill(verdict(answer).sentence, width),
         fill(headline(answer.candidates, answer.question, prices), width),
     ]
     rows = answer.rows()
@@ -65,10 +62,9 @@ def ranking_text(
         blocks.append("\n".join(_row_lines(answer, rows, width)))
         lifetime = answer.question.lifetime_years
         meanings = [
-            "≈ estimated: nobody measured it. In brackets what nine runs in ten take.",
+            "≈ estimated, not measured. In brackets: what 9 in 10 runs take.",
             "* on the Pareto front: no other build here is both cheaper and faster.",
-            "= too close to first place to call: the doubt is larger than the difference. What two "
-            "estimates share, such as the software, cancels.",
+            "= too close to first place to call: the doubt is larger than the difference.",
             f"A run costs the price × days / ({lifetime:g} years × 365).",
             "MFU: the share of the GPUs' peak that the time implies.",
         ]
@@ -77,7 +73,7 @@ def ranking_text(
                 "Unsynchronised: timed without waiting for the GPU, so possibly too low."
             )
         blocks.append("\n".join(fill(line, width, subsequent_indent="  ") for line in meanings))
-    sure = [uncertainty_line(answer), wanted_line(answer), *limit_lines(answer)]
+    sure = [sure_line(answer), measure_line(answer), *limit_lines(answer)]
     if any(sure):
         blocks += _listed("What the times leave open:", [x for x in sure if x], width)
     counts = count_words(len(answer), len(answer.candidates.builds), answer.excluded_counts)
@@ -87,9 +83,9 @@ def ranking_text(
     if prices != "paper":
         blocks.append(fill(f"Which price counts: {PRICE_RULE_WORDS}", width))
     if supply is None:
-        blocks += [fill(line, width) for line in circuit_line(row.build for row in rows)]
+        blocks += [fill(line, width) for line in _over_an_outlet(row.build for row in rows)]
     blocks += _told(rows, width)
-    blocks += _listed("What the prices leave open:", doubt_lines(answer), width)
+    blocks += _listed("What the prices leave open:", price_range_lines(answer), width)
     note = published_note(answer, at_face_value)
     if note:
         blocks.append(fill(note, width))
@@ -104,32 +100,33 @@ def ranking_text(
     return "\n\n".join(blocks)
 
 
-KEPT = "\u00a0"
-"""A space at which no line is broken."""
-
-
 def _listed(title: str, lines: Iterable[str], width: int) -> list[str]:
     """Lines under a title as one block, each indented; [] where there are none."""
     filled = []
     for line in lines:
         words, named, command = line.partition("advisor ")
-        whole = named + command
-        if command.startswith("prices add "):  # nothing stands behind it
-            whole = of_typed_store(whole)
-            if len(whole) + 4 > width:
-                start = fill(words, width, initial_indent="  ", subsequent_indent="    ")
-                filled.append("\n".join([start, *command_lines(whole, 4, width)]))
-                continue
-        whole = whole.replace(" ", KEPT)  # a command is never broken
-        text = fill(
-            words + whole,
-            width,
-            initial_indent="  ",
-            subsequent_indent="    ",
-            break_long_words=False,
-        )
-        filled.append(text.replace(KEPT, " "))
+        indents = {"initial_indent": "  ", "subsequent_indent": "    "}
+        filled.append(fill(words, width, **indents))
+        if named:  # a command has a line of its own, so that it can be copied
+            filled += command_lines(of_typed_store(named + command), 4, width)
     return ["\n".join([title, *filled])] if filled else []
+
+
+MOST_NAMED = 6
+
+
+def _over_an_outlet(builds: Iterable[Build]) -> list[str]:
+    """Which builds an ordinary outlet does not carry, in one sentence; [] where it carries all."""
+    heavy = [gpus_words(build) for build in builds if supply_obstacle(build, OUTLET) is not None]
+    if not heavy:
+        return []
+    named = list(dict.fromkeys(heavy))
+    more = f" and {len(named) - MOST_NAMED} more" if len(named) > MOST_NAMED else ""
+    return [
+        f"More than an outlet of {OUTLET.volts} V and {OUTLET.breaker_a} A carries for hours "
+        f"({OUTLET.watts:,.0f} W): {', '.join(named[:MOST_NAMED])}{more}. State the lab's circuit "
+        "with --circuit, as in 208V/30A, and what it does not carry is left out."
+    ]
 
 
 def _grounds(model: Model, rows: Sequence[RankedRow], width: int) -> list[str]:

@@ -6,17 +6,16 @@ from collections.abc import Sequence
 from datetime import date
 from typing import Any
 
-from advisor.answers.build_words import build_words, gpus_words, supply_words
+from advisor.answers.build_words import build_words, gpus_words
 from advisor.answers.checklist import Doubt, doubt_objects
+from advisor.answers.gpu_count_notes import faster_than_linear, key_of
 from advisor.answers.price_facts import machine_object, price_objects
-from advisor.answers.ranking.budgets import budget_words, typed_object
-from advisor.answers.ranking.confidence import how_sure
+from advisor.answers.ranking.confidence import confidence, settle_object
 from advisor.answers.ranking.on_sale import Offer
-from advisor.answers.ranking.scaling_words import faster_than_linear, key_of
-from advisor.answers.ranking.uncertainty_lines import doubt_lines, settle_object
+from advisor.answers.ranking.price_doubt import price_range_lines
+from advisor.answers.ranking.question_words import typed_object
 from advisor.answers.ranking.verdict import verdict
 from advisor.answers.wording import (
-    RULE_WORDS,
     is_own_price,
     price_day,
     price_marks,
@@ -26,7 +25,6 @@ from advisor.answers.wording import (
 from advisor.costs.amounts import days_exact, usd_whole
 from advisor.costs.price_book import RULE_WORDS as PRICE_RULE_WORDS
 from advisor.ranking.candidates import Candidates
-from advisor.ranking.question import Question
 from advisor.ranking.rank import ExcludedRow, RankedRow, Ranking
 from advisor.ranking.times import TrainingTime
 from advisor.tables.table_formats import to_csv
@@ -216,7 +214,7 @@ def verdict_object(ranking: Ranking, doubts: Sequence[Doubt]) -> dict[str, Any]:
         "price": None,
         "days": None,
         "chance_within_limit": None if said.chance is None else round(said.chance, 3),
-        "sure": how_sure(ranking) if len(ranking) else None,
+        "sure": confidence(ranking) if len(ranking) else None,
         "ties": [
             _build_object(ranking.candidates.builds[i])
             for i in ranking.order
@@ -305,7 +303,7 @@ def ranking_object(
         "ranked": _ranked_objects(answer.rows()),
         "excluded": left_out_objects(answer),
         "price_rule": PRICE_RULE_WORDS,
-        "price_doubts": doubt_lines(answer),
+        "price_doubts": price_range_lines(answer),
         "settle": settle_object(answer),
     }
     if answer.candidates.evidence == "sound":
@@ -347,21 +345,3 @@ def _published_first(answer: Ranking, at_face_value: Ranking) -> RankedRow | Non
     if len(answer) and answer.order[0] == at_face_value.order[0]:
         return None
     return at_face_value.row(0)
-
-
-def headline(candidates: Candidates, question: Question, prices: str) -> str:
-    """The question in one line."""
-    words = [candidates.model.name]
-    words.append(f"budget {budget_words(question)}" if question.budget_usd else "any budget")
-    if question.max_days is not None:
-        words.append(f"at most {days_exact(question.max_days)} days")
-    words.append(RULE_WORDS[question.rule])
-    words.append(f"prices {prices}")
-    words.append(f"{candidates.evidence} evidence")
-    if candidates.supply is not None:
-        words.append(f"{supply_words(candidates.supply)} circuit")
-    if candidates.network is not None:
-        from advisor.ranking.fabric import fabric_words  # late: most ask for one machine
-
-        words.append(f"also two machines, {fabric_words(candidates.network)} between them")
-    return " · ".join(words)

@@ -16,15 +16,13 @@ from advisor.answers.build_words import (
     short_gpus_words,
 )
 from advisor.answers.checklist import Doubt, quoted
-from advisor.answers.ranking.asked_again import asked_again, prices_and_evidence
-from advisor.answers.ranking.budgets import converted
-from advisor.answers.ranking.on_sale import days_at, sold_first
+from advisor.answers.ranking.on_sale import days_of, sold_first
+from advisor.answers.ranking.question_words import ask_again, exchange_rate, prices_and_evidence
 from advisor.costs.amounts import usd_rounded
 from advisor.costs.price_book import add_command
 from advisor.costs.rental import rent_offers, rented_usd
 from advisor.ranking.rank import Ranking
 from advisor.ranking.why_left_out import all_lack_bf16
-from bench_runner.typed_numbers import plain
 
 if TYPE_CHECKING:
     from advisor.ranking.question import CandidatesKey
@@ -35,7 +33,7 @@ YEAR_DAYS = 366.0
 """Nobody rents a machine for longer than a year to train one model."""
 
 
-def ways_out(ranking: Ranking, rentals: Iterable[Rental], key: CandidatesKey) -> list[Doubt]:
+def suggestions(ranking: Ranking, rentals: Iterable[Rental], key: CandidatesKey) -> list[Doubt]:
     """A price, more money, more days, renting, or two machines; [] where a build answers."""
     if len(ranking):
         return []
@@ -43,17 +41,16 @@ def ways_out(ranking: Ranking, rentals: Iterable[Rental], key: CandidatesKey) ->
     budget, limit, cents = question.budget_usd, question.max_days, candidates.cents
     found = []
     in_time = enough_fast(ranking)
-    asked = None if budget is None else f"{budget.normalize():f}"
     if not candidates.rankable and key.evidence == "published":
         words = "with sound evidence what nobody published is estimated"
         sound = key._replace(evidence="sound")
-        command = asked_again(ranking, sound, budget=asked, days=_days(limit))
+        command = ask_again(ranking, sound)
         found.append(Doubt(about="evidence", words=words, command=command))
     if not candidates.rankable and key.evidence == "sound":
-        found += _to_be_timed(ranking, key, budget=asked)
+        found += _to_be_timed(ranking, key)
     if not candidates.rankable and "no-price" in candidates.gap and isinstance(key.prices, date):
         latest = key._replace(prices="latest")
-        command = asked_again(ranking, latest, budget=asked, days=_days(limit))
+        command = ask_again(ranking, latest)
         found.append(Doubt(about="price", words="with the prices of today", command=command))
     elif not candidates.rankable and "no-price" in candidates.gap:
         i = candidates.gap.index("no-price")
@@ -64,7 +61,7 @@ def ways_out(ranking: Ranking, rentals: Iterable[Rental], key: CandidatesKey) ->
         found.append(Doubt(about="price", words=words, command=command))
     if in_time is not None and budget is not None and cents[in_time] > budget * 100:
         usd = f"{math.ceil(cents[in_time] / 100)}"
-        command = asked_again(ranking, key, budget=usd, days=_days(limit))
+        command = ask_again(ranking, key, budget=usd)
         found.append(Doubt(about="budget", words=_buys(ranking, in_time), command=command))
     inside = [i for i in candidates.by_days if budget is None or cents[i] <= budget * 100]
     if inside and limit is not None:
@@ -72,28 +69,28 @@ def ways_out(ranking: Ranking, rentals: Iterable[Rental], key: CandidatesKey) ->
         build = candidates.builds[i]
         machine = f"{short_gpus_words(build)} {in_machine(build)}"
         machine = owned_words(build) if build.host_owned else machine
-        words = f"{days_at(ranking, i)} on {machine}{unsold}"
+        words = f"{days_of(candidates, i)} on {machine}{unsold}"
         days = f"{math.ceil(candidates.days[i])}"
-        command = asked_again(ranking, key, budget=asked, days=days)
+        command = ask_again(ranking, key, days=days)
         found.append(Doubt(about="days", words=words, command=command))
     if not (found or candidates.rankable) and key.gpu_ids is not None:
         every = key._replace(gpu_ids=None)
-        command = asked_again(ranking, every, budget=asked, days=_days(limit))
+        command = ask_again(ranking, every)
         found.append(Doubt(about="gpus", words="machines with other GPUs", command=command))
     if in_time is None and not inside and candidates.rankable:
         # More money alone does not help, nor do more days: the cheapest that trains it at all.
         i, _ = sold_first(candidates, candidates.order("cost"))
         words = f"without a limit of days, {_buys(ranking, i)}"
-        command = asked_again(ranking, key, budget=f"{math.ceil(cents[i] / 100)}", days=None)
+        command = ask_again(ranking, key, budget=f"{math.ceil(cents[i] / 100)}", days=None)
         found.append(Doubt(about="budget", words=words, command=command))
-    if (rate := converted(ranking, key)) is not None:
+    if (rate := exchange_rate(ranking, key)) is not None:
         found.append(rate)
     if (rent := _rent(ranking, rentals, key)) is not None:
         found.append(rent)
     most = 0.0 if limit is None else 2 * limit
     if in_time is None and key.network is None and inside and candidates.days[inside[0]] <= most:
         words = "no one machine is fast enough: two of a kind may be"
-        command = asked_again(ranking, key, budget=asked, days=_days(limit))
+        command = ask_again(ranking, key)
         command += " --nodes 2 --fabric infiniband-ndr"
         found.append(Doubt(about="two", words=words, command=command))
     return found
@@ -105,10 +102,10 @@ def _buys(ranking: Ranking, i: int) -> str:
     build, price = candidates.builds[i], Decimal(candidates.cents[i]) / 100
     verb = "buys" if candidates.offered[i] else "was asked once for"
     bought = added_words(build) if build.gpus_owned else short_gpus_words(build)
-    return f"{usd_rounded(price)} {verb} {bought} {in_machine(build)}: {days_at(ranking, i)}"
+    return f"{usd_rounded(price)} {verb} {bought} {in_machine(build)}: {days_of(candidates, i)}"
 
 
-def _to_be_timed(ranking: Ranking, key: CandidatesKey, *, budget: str | None) -> list[Doubt]:
+def _to_be_timed(ranking: Ranking, key: CandidatesKey) -> list[Doubt]:
     """What gives a model times that has none."""
     candidates = ranking.candidates
     name = candidates.model.recipe_id
@@ -126,9 +123,7 @@ def _to_be_timed(ranking: Ranking, key: CandidatesKey, *, budget: str | None) ->
         found.append(Doubt(about="precision", words=words, command=keep))
     if key.gpu_ids is not None:
         all_gpus = key._replace(gpu_ids=None)
-        command = asked_again(
-            ranking, all_gpus, budget=budget, days=_days(ranking.question.max_days)
-        )
+        command = ask_again(ranking, all_gpus)
         found.append(Doubt(about="gpus", words="newer GPUs have bf16 cores", command=command))
     return found
 
@@ -164,7 +159,7 @@ def _rent(ranking: Ranking, rentals: Iterable[Rental], key: CandidatesKey) -> Do
     _, usd, i = min(found)
     build = candidates.builds[i]
     words = f"a run costs ≈{usd_rounded(usd)} on {rented_words(build)}, rented for "
-    words += days_at(ranking, i)
+    words += days_of(candidates, i)
     budget = ranking.question.budget_usd
     if budget is not None and usd > budget:
         words += ": over the budget too"
@@ -172,7 +167,3 @@ def _rent(ranking: Ranking, rentals: Iterable[Rental], key: CandidatesKey) -> Do
     command += f"--gpu {quoted(build.gpu.gpu_id)} --count {build.gpu_count}"
     command += prices_and_evidence(key)
     return Doubt(about="rent", words=words, command=command)
-
-
-def _days(limit: float | None) -> str | None:
-    return None if limit is None else plain(limit, 6)

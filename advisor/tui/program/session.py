@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
-from advisor.answers.build_words import gpus_words, short_gpus_words
 from advisor.answers.ranking.verdict import verdict
 from advisor.answers.wording import count_words
 from advisor.costs.amounts import usd_whole
@@ -30,7 +28,6 @@ if TYPE_CHECKING:
 
     from advisor.answers.build.one_build import OneBuild
     from advisor.answers.checklist import Doubt
-    from advisor.answers.ranking.verdict import Verdict
     from advisor.costs.tco import CostTerms
     from advisor.ranking.rank import Ranking
     from advisor.ranking.snapshot import Snapshot
@@ -40,8 +37,6 @@ if TYPE_CHECKING:
     from price_catalog.model import Rental
 
 
-INTERVAL = re.compile(r" \([\d.,]+–[\d.,]+\)")
-"""Of a sentence that is too long for its line."""
 WAY_KEYS = {
     "budget": "Press b",
     "days": "Press t",
@@ -59,32 +54,14 @@ def why_empty(ranking: Ranking, key: CandidatesKey, rentals: Sequence[Rental]) -
     candidates = ranking.candidates
     if not candidates.builds:
         return "No machine has these GPUs: press g and change the filter."
-    from advisor.answers.ranking.suggestions import (  # late: most questions have an answer
-        TITLE,
-        ways_out,
-    )
+    from advisor.answers.ranking.suggestions import TITLE, suggestions  # late: rarely needed
 
-    helps = ways_out(ranking, rentals, key)
+    helps = suggestions(ranking, rentals, key)
     if helps:
         keyed = (f"{WAY_KEYS.get(each.about, 'Or')}: {each.words}" for each in helps)
         return "\n".join((f"{TITLE}:", *keyed))
     name = candidates.model.name
     return f"Nobody has measured {name} on these machines. Press x for the reasons."
-
-
-def lines_of(found: Verdict, width: int) -> str:
-    """The answer in one line of so many cells, the doubt in the next; as a terminal with room
-    for nothing else shows them."""
-    said = found.short
-    if len(said) <= width:
-        return said
-    head, mark, doubt = said.partition("; " if found.row is not None else ": ")
-    head = head.rstrip(".")
-    if found.row is not None and len(head) >= width:
-        head = head.replace(gpus_words(found.row.build), short_gpus_words(found.row.build))
-    if len(head) >= width:
-        head = INTERVAL.sub("", head)
-    return f"{head}.\n{doubt[:1].upper()}{doubt[1:]}" if mark else f"{head}."
 
 
 MAX_KEPT_VIEWS = 16
@@ -389,13 +366,14 @@ class RankingSession:
         if self.answer is None:
             return None
         found = verdict(self.answer.ranking)
-        return found.medium if short else found.sentence
+        return found.brief if short else found.sentence
 
-    def lines(self, width: int) -> str:
-        """The answer in one line of so many cells, the doubt in the next."""
+    def lines(self) -> str:
+        """The answer in one line, the doubt in the next."""
         if self.answer is None:
             return "Reading the store …"
-        return lines_of(verdict(self.answer.ranking), width)
+        found = verdict(self.answer.ranking)
+        return found.action if found.row is None else f"{found.short}.\n{found.doubt}"
 
     def doubts(self) -> list[Doubt]:
         """What speaks against ordering first place."""

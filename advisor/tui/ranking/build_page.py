@@ -9,10 +9,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from advisor.answers.build_words import machine_words, named_gpus_words, short_gpus_words
+from advisor.answers.gpu_count_notes import uneven_notes
 from advisor.answers.price_facts import buyer_lines, newer_words, prices_told
-from advisor.answers.ranking.uncertainty_lines import uncertainty_line, wanted_line
+from advisor.answers.ranking.confidence import measure_line, sure_line
 from advisor.answers.ranking.verdict import days_words
-from advisor.answers.shared_batch import uneven_notes
 from advisor.answers.wording import (
     KIND_WORDS,
     PREDICTED_MARK,
@@ -114,7 +114,7 @@ def _uncertainty_lines(ranking: Ranking, i: int) -> Iterable[Line]:
     """What the training times leave open about the place of one ranked build."""
     uncertainty = ranking.uncertainty
     if i == uncertainty.first:
-        text = uncertainty_line(ranking)
+        text = sure_line(ranking)
         if text is not None:
             yield text, PLAIN if uncertainty.is_sure else WARNING
     elif i in uncertainty.tied:
@@ -127,7 +127,7 @@ def _uncertainty_lines(ranking: Ranking, i: int) -> Iterable[Line]:
 def _settling_lines(ranking: Ranking, i: int) -> Iterable[Line]:
     """What to measure to settle first place: said of that, and of the build to be measured."""
     wanted = ranking.uncertainty.wanted
-    measure = wanted_line(ranking)
+    measure = measure_line(ranking)
     if measure is not None and i in (ranking.uncertainty.first, wanted and wanted.build):
         yield "", PLAIN
         yield "TO SETTLE FIRST PLACE", HEADING

@@ -82,7 +82,7 @@ def ranking_name(answer: Answer) -> str:
 
 def ranking_picture(answer: Answer, selected: int | None, sentence: str, form: str) -> bytes:
     """The picture as a file that says what was asked, when, and by which prices."""
-    from advisor.answers.ranking.rank_exports import headline
+    from advisor.answers.ranking.question_words import headline
 
     ranking = answer.ranking
     question, candidates = ranking.question, ranking.candidates

@@ -9,10 +9,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from rich.text import Text
 
 from advisor.answers.build_words import gpus_words, machine_words, short_gpus_words
-from advisor.answers.chance_words import percent_words
-from advisor.answers.ranking.interval_bar import LABEL, Axis, axis_for, interval_bar
+from advisor.answers.interval_bar import LABEL, Axis, axis_for, interval_bar
 from advisor.answers.ranking.verdict import chance_of
-from advisor.answers.wording import VERDICT_MARKS, age_short, estimate_mark, price_day, rank_words
+from advisor.answers.wording import (
+    VERDICT_MARKS,
+    age_short,
+    estimate_mark,
+    percent_words,
+    price_day,
+    rank_words,
+)
 from advisor.costs.amounts import days_rounded, usd_rounded
 from advisor.tables.text_table import cut_words
 from advisor.tui.program.answer import Answer, BuildKey, build_key, short_gpu_name

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from advisor.answers.ranking.scaling_words import faster_words
 from advisor.cli.main import main
 
 
@@ -45,10 +44,3 @@ def test_faster_than_linear_is_said_and_only_there(
     assert main([*words, "--details"]) == 0
     out = " ".join(capsys.readouterr().out.split())
     assert ("which needs other settings" in out or "which need other settings" in out) == bool(said)
-
-
-def test_the_words_name_both_numbers() -> None:
-    assert faster_words(4, 1).startswith("more than 4 times as fast as one of them")
-    assert faster_words(4, 3).startswith("more than 4/3 times as fast as 3 of them")
-    assert faster_words(4, 2).startswith("more than 2 times as fast as 2 of them")
-    assert faster_words(3, 2).startswith("more than 1.5 times as fast as 2 of them")
