@@ -156,7 +156,7 @@ def run_with(options: argparse.Namespace, load_fit: Callable[[], Fitted], store:
                 answer = _from_own(answer, measured, target, chip, wanted)
                 answer = beside_measured(answer, measured)
         else:
-            from advisor.prediction.predict_machines import over_machines
+            from advisor.prediction.several_machines import over_machines
             from advisor.ranking.fabric import parse_fabric
 
             answer = over_machines(answer, target, machines, parse_fabric(network))

@@ -11,7 +11,6 @@ import math
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from advisor.prediction.intervals import Tail
 from advisor.prediction.physics.memory import MemoryCosts
 from bench_runner.recipes import IMAGE_FAMILIES
 
@@ -87,6 +86,14 @@ class Width:
     new: float
     """By what ``sd`` is multiplied for a time on what is new, so that 9 in 10 such times are inside
     (`fit/calibrate.py`). Of two times beside each other ``sd`` alone is asked."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tail:
+    """How left-out cells scatter, in standard deviations as the widths have them: Student's t."""
+
+    scale: float
+    dof: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

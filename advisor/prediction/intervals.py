@@ -1,4 +1,4 @@
-"""Intervals with tails: how far from the middle 9 in 10 of the times lie.
+"""How far the fit moves each prediction from the physics, and its 90 % interval.
 
 A normal distribution with the fitted widths promises too much, for two reasons that the evidence
 shows. Single measurements scatter with heavy tails. And a width that a few groups gave (seven GPU
@@ -9,32 +9,151 @@ Student's t with Satterthwaite's degrees of freedom (1946).
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from advisor.prediction.distance import FARTHEST, WIDENING
+from advisor.prediction.fitted import (
+    KNOWN,
+    LEAN_DECODERS,
+    LEAN_OTHERS,
+    OF_GPU,
+    OF_LEAN,
+    OF_LINKS,
+    OF_MODEL,
+    OF_NAIVE,
+    OF_SOFTWARE,
+    OWN_SOFTWARE,
+    OWN_STACK,
+    Fitted,
+    effect_name,
+    known_models,
+    model_effect,
+)
+from advisor.prediction.model.workload import Workload
+from advisor.prediction.physics.chip import Chip, board_of, gpu_type
+from bench_runner.recipes import IMAGE_FAMILIES
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
+    Whole = NDArray[np.int64]
 
 NORMAL_90 = 1.645
 """Standard deviations either side of the middle that hold 90 % of a normal distribution."""
 FEWEST = 2.5
 MOST = 30.0
 """Bounds of the degrees of freedom: beyond them nothing changes, or nothing can be estimated."""
+LEAST_LINKS = -1.0
+"""Links that seem so much better than reckoned hide the whole exchange; what is beyond is scatter,
+and several GPUs would be more than so many times as fast as one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tail:
-    """How left-out cells scatter, in standard deviations as the widths have them: Student's t."""
+class Corrections:
+    """One entry a pair of a model and a machine; logarithms."""
 
-    scale: float
-    dof: float
+    shift: Floats
+    """By how much the fit moves the physics' time."""
+    half: Floats
+    """Half of the 90 % interval."""
+    foreign_half: Floats
+    """The same with software other than ours."""
+    apart: Floats
+    """The same for a comparison with another prediction for the same model: what all share is
+    left out."""
+
+
+def corrections(
+    fitted: Fitted,
+    workloads: Sequence[Workload],
+    chips: Sequence[Chip],
+    pairs: tuple[Whole, Whole],
+    exchange: Floats,
+    distance: tuple[Floats, Floats, Floats],
+    *,
+    naive: bool,
+    lean: bool,
+) -> Corrections:
+    """Of ``pairs`` (which workload, which chip), a share ``exchange`` of whose steps GPUs exchange
+    data. ``distance`` from the evidence is of workloads, of chips, and of a workload (rows) on a
+    chip (columns)."""
+    import numpy as np
+
+    unknown = len(fitted.effects)
+    means = np.array([*fitted.effect_means, 0.0])
+    covariance = np.zeros((unknown + 1, unknown + 1))
+    covariance[:unknown, :unknown] = fitted.covariance()
+    places_of = _places(fitted, workloads, chips, naive=naive, lean=lean)
+    wired = places_of.pop(OF_LINKS[0])
+    widths = dict(zip(KNOWN, fitted.widths, strict=True))
+    of_model, of_gpu, meeting = distance
+    far = WIDENING * np.minimum(of_model[:, None] + of_gpu[None, :] + meeting, FARTHEST)
+    far_gpu = WIDENING * np.minimum(of_gpu[None, :] + meeting, FARTHEST)
+    base = fitted.factors_sd**2 + fitted.noise**2
+
+    def taken(grid: Floats) -> Floats:
+        result: Floats = np.broadcast_to(grid, far.shape)[pairs]
+        return result
+
+    def half(
+        kinds: Collection[str],
+        widening: Floats,
+        new: Collection[str] = (),
+        *,
+        of_links: bool = True,
+        compared: bool = False,
+    ) -> Floats:
+        """With what is known of these kinds, and nothing of the software of ``new`` kinds."""
+        variances = {
+            kind: (width.sd * (1.0 if compared else width.new)) ** 2
+            for kind, width in widths.items()
+        }
+        at = [places_of[kind] for kind in kinds]
+        measured = np.full(far.shape, base)
+        cross = np.zeros(far.shape)
+        for i, x in enumerate(at):
+            for j, y in enumerate(at[: i + 1]):
+                measured += (2.0 - (i == j)) * np.where((x < 0) | (y < 0), 0.0, covariance[x, y])
+            cross += np.where(x < 0, 0.0, covariance[x, wired])
+        parts = [(widening**2, MOST)]
+        parts += [
+            (np.where(place == unknown, variances[kind], 0.0), widths[kind].dof)
+            for kind, place in zip(kinds, at, strict=True)
+        ]
+        parts += [(np.full(far.shape, variances[kind]), widths[kind].dof) for kind in new]
+        known = taken(measured)
+        unseen = taken(sum((variance for variance, _ in parts), np.zeros(far.shape)))
+        pooled = taken(sum((variance**2 / dof for variance, dof in parts), np.zeros(far.shape)))
+        if exchange.any():
+            links = taken(covariance[wired, wired] * of_links)
+            known = known + exchange * (2.0 * taken(cross * of_links) + exchange * links)
+            new_links = np.where((wired == unknown) | (not of_links), variances[OF_LINKS[0]], 0.0)
+            wiring = exchange**2 * taken(new_links)
+            unseen, pooled = unseen + wiring, pooled + wiring**2 / widths[OF_LINKS[0]].dof
+        # An effect of one measurement and its scatter are told apart by nothing else.
+        known = np.maximum(known, base) * fitted.tail.scale**2
+        return half_of(known + unseen, known**2 / fitted.tail.dof + pooled)
+
+    nothing = np.zeros((1, 1))
+    shifts = sum((np.where(at < 0, 0.0, means[at]) for at in places_of.values()), nothing)
+    links = np.maximum(means[wired], LEAST_LINKS)
+    return Corrections(
+        shift=taken(shifts) + exchange * links[0, pairs[1]],
+        half=half(places_of, far),
+        foreign_half=half(
+            (*OF_MODEL, *OF_GPU, *OF_NAIVE, *OF_LEAN, "pair"), far, new=OF_SOFTWARE, of_links=False
+        ),
+        apart=half((*OF_GPU, "source x gpu", "pair"), far_gpu, compared=True),
+    )
 
 
 def half_of(total: Floats, pooled: Floats) -> Floats:
-    """The same from the sum of the variances, and of their squares over the degrees of freedom."""
+    """Half of the 90 % interval, from the sum of the variances of its parts and the sum of their
+    squares over their degrees of freedom."""
     import numpy as np
 
     dof = np.maximum(total**2 / np.maximum(pooled, 1e-300), FEWEST)
@@ -51,3 +170,112 @@ def quantile(dof: Floats) -> Floats:
     third = (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384.0
     result: Floats = z + one * (first + one * (second + one * third))
     return result
+
+
+def own_effects(w: Workload, chip: Chip, count: int, method: str) -> tuple[str, ...]:
+    """The effects that a time of our own software has, as `Fitted.effects` names them; ``method``
+    is ``naive``, ``tuned`` or ``lean``."""
+    model, gpu = w.workload_id, gpu_type(chip)
+    keys: list[tuple[str, tuple[str, ...]]] = [
+        ("family", (w.family,)),
+        ("image model" if w.family in IMAGE_FAMILIES else "model", (model,)),
+        ("generation", (chip.generation,)),
+        ("gpu", (gpu,)),
+        ("board", (board_of(chip),)),
+    ]
+    if count > 1:
+        keys.append(("links", (OWN_STACK, gpu)))
+    keys += [
+        ("software", (OWN_SOFTWARE,)),
+        ("source", (OWN_STACK,)),
+        ("source x method", (OWN_STACK, method)),
+        ("source x gpu", (OWN_STACK, gpu)),
+    ]
+    if method == "naive":
+        keys.append((OF_NAIVE[0], (model,)))
+    for kind, families in zip(OF_LEAN, (LEAN_DECODERS, LEAN_OTHERS), strict=True):
+        if method == "lean" and w.family in families:
+            keys.append((kind, (model,)))
+    keys.append(("pair", (model, gpu)))
+    return tuple(effect_name(kind, *key) for kind, key in keys)
+
+
+def _places(
+    fitted: Fitted,
+    workloads: Sequence[Workload],
+    chips: Sequence[Chip],
+    *,
+    naive: bool,
+    lean: bool,
+) -> dict[str, Whole]:
+    """Of each of KNOWN where the effect of each workload (rows) on each chip (columns) stands;
+    beyond the last where it was not measured, below 0 where there is none."""
+    import numpy as np
+
+    position = {name: i for i, name in enumerate(fitted.effects)}
+    unknown = len(position)
+    types = [gpu_type(chip) for chip in chips]
+    alike = known_models(fitted)
+    models = [
+        w.workload_id
+        if model_effect(w.family, w.workload_id) in position
+        else alike.get(w.alike, w.workload_id)
+        for w in workloads
+    ]
+
+    def places(kind: str, keys: Sequence[tuple[str, ...]]) -> Whole:
+        return np.array([position.get(effect_name(kind, *key), unknown) for key in keys])
+
+    method = "naive" if naive else "lean" if lean else "tuned"
+    return {
+        "family": places("family", [(w.family,) for w in workloads])[:, None],
+        **{
+            kind: np.where(
+                [(w.family in IMAGE_FAMILIES) == images for w in workloads],
+                places(kind, [(name,) for name in models]),
+                -1,
+            )[:, None]
+            for kind, images in (("model", False), ("image model", True))
+        },
+        "generation": places("generation", [(chip.generation,) for chip in chips])[None, :],
+        "gpu": places("gpu", [(name,) for name in types])[None, :],
+        "board": places("board", [(board_of(chip),) for chip in chips])[None, :],
+        "links": places("links", [(OWN_STACK, name) for name in types])[None, :],
+        "software": places("software", [(OWN_SOFTWARE,)])[None, :],
+        "source": places("source", [(OWN_STACK,)])[None, :],
+        "source x method": places("source x method", [(OWN_STACK, method)])[None, :],
+        "source x gpu": places("source x gpu", [(OWN_STACK, name) for name in types])[None, :],
+        "source x model": np.full((1, 1), -1),  # ours is one program for all models
+        OF_NAIVE[0]: places(OF_NAIVE[0], [(name,) for name in models])[:, None]
+        if naive
+        else np.full((1, 1), -1),
+        **{
+            kind: np.where(
+                [lean and w.family in of for w in workloads],
+                places(kind, [(name,) for name in models]),
+                -1,
+            )[:, None]
+            for kind, of in zip(OF_LEAN, (LEAN_DECODERS, LEAN_OTHERS), strict=True)
+        },
+        "pair": _pair_places(position, models, types),
+    }
+
+
+def _pair_places(position: Mapping[str, int], models: Sequence[str], types: Sequence[str]) -> Whole:
+    """Where the effect of each model (rows) on each type of GPU (columns) stands; beyond the last
+    where nobody measured the two. The effects are fewer than the pairs that may be asked for."""
+    import numpy as np
+
+    found = np.full((len(models), len(types)), len(position))
+    rows: dict[str, list[int]] = {}
+    columns: dict[str, list[int]] = {}
+    for i, name in enumerate(models):
+        rows.setdefault(name, []).append(i)
+    for i, name in enumerate(types):
+        columns.setdefault(name, []).append(i)
+    for name, place in position.items():
+        kind, _, key = name.partition(":")
+        model, _, gpu = key.rpartition("|")
+        if kind == "pair" and model in rows and gpu in columns:
+            found[np.ix_(rows[model], columns[gpu])] = place
+    return found

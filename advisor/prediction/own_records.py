@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from advisor.prediction.distance import reach_of
 from advisor.prediction.fitted import KNOWN, OF_LINKS, Fitted, known_models, lower_triangle
-from advisor.prediction.model.workload import Workload
-from advisor.prediction.observed_steps import ObservedSteps, highest_share
+from advisor.prediction.intervals import own_effects
+from advisor.prediction.model.workload import Workload, workload_of
 from advisor.prediction.observed_times import (
     Observation,
     cell,
@@ -25,15 +25,26 @@ from advisor.prediction.observed_times import (
     pieces_of,
 )
 from advisor.prediction.physics.chip import Chip
-from advisor.prediction.residuals import own_effects
+from advisor.prediction.physics.columns import Columns, WorkloadTable
+from advisor.prediction.physics.memory import micro_batch, options_for
+from advisor.prediction.physics.step_terms import least_seconds, work_terms
+from advisor.prediction.physics.step_time import fastest_step
+from advisor.prediction.shipped_predictions import (
+    own_cells,
+    predicted_rows,
+    shipped_fit,
+    shipped_rows,
+)
+from bench_runner.recipes import Recipe, load_recipes
 from bench_runner.records.measurement import Measurement
+from bench_runner.records.published import load_published
+from price_catalog.load import load_catalog
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from advisor.prediction.model.own_model import OwnModel
-    from bench_runner.recipes import Recipe
 
     Floats = NDArray[np.float64]
 
@@ -78,8 +89,7 @@ def conditioned(fitted: Fitted, observations: Sequence[Observation]) -> Fitted:
     for name, i in list(position.items())[known:]:
         covariance[i, i] = variance[name.partition(":")[0]]
     design = np.zeros((len(observations), size))
-    steps = ObservedSteps(observations, fitted.costs)
-    logs, shares = steps.fastest(np.array(fitted.factors))
+    logs, shares = _physics_of(fitted, observations)
     for row, held in enumerate(names):
         for name in held:
             of_links = name.partition(":")[0] in OF_LINKS
@@ -105,12 +115,62 @@ def conditioned(fitted: Fitted, observations: Sequence[Observation]) -> Fitted:
     )
 
 
+def _physics_of(fitted: Fitted, observations: Sequence[Observation]) -> tuple[Floats, Floats]:
+    """The logarithm of what the physics says of each step, and the share of it that GPUs exchange
+    data: with the settings that were measured, else with the best of the method."""
+    import numpy as np
+
+    logs, shares = [], []
+    for o in observations:
+        naive = o.method == "naive"
+        columns = columns_of([o])
+        options = (o.option,) if o.option else options_for("naive" if naive else "paper")
+        micro = [micro_batch(option, columns, fitted.costs, o.host_gib) for option in options]
+        if o.option is not None and o.micro_batch_size:
+            micro = [np.array([float(o.micro_batch_size)])]
+        elif not any(size[0] for size in micro):
+            micro[0] = np.ones(1)  # it ran, whatever the memory model says
+        step = fastest_step(columns, options, micro, fitted.factors, naive=naive)
+        logs.append(math.log(step.seconds[0]))
+        shares.append(step.exchange[0] / step.seconds[0])
+    return np.array(logs), np.array(shares)
+
+
+def columns_of(observations: Sequence[Observation]) -> Columns:
+    """One row an observation."""
+    import numpy as np
+
+    index = np.arange(len(observations))
+    table = WorkloadTable([o.workload for o in observations], [o.chip for o in observations])
+    return table.columns(index, index, np.array([o.count for o in observations]))
+
+
+def product_seconds(observations: Sequence[Observation], columns: Columns) -> Floats:
+    """Seconds of each step's matrix products alone at the rate that they reach, with free-lunch
+    settings. A fused loss computes only the logits that have a label."""
+    import numpy as np
+
+    lean, other = (
+        least_seconds(columns, work_terms(columns, free_lunch=True, lean=lean), free_lunch=True)
+        for lean in (True, False)
+    )
+    return np.where([o.option is not None and o.option.lean for o in observations], lean, other)
+
+
+def highest_share(observations: Sequence[Observation]) -> float:
+    """The highest share of the speed of its matrix products alone that any of these trainings
+    reached; 0 without a time."""
+    import numpy as np
+
+    timed = [o for o in observations if o.step_s is not None]
+    if not timed:
+        return 0.0
+    seconds = np.array([o.step_s for o in timed], dtype=float)
+    return float((product_seconds(timed, columns_of(timed)) / seconds).max())
+
+
 def fit_with(records: Sequence[Measurement], own: Sequence[OwnModel] = ()) -> Fitted:
     """The shipped fit, moved by a user's own records, those of own models among them."""
-    from advisor.prediction.model.workload import workload_of
-    from advisor.prediction.shipped_predictions import shipped_fit
-    from bench_runner.recipes import load_recipes
-
     fitted = shipped_fit()
     if not records:
         return fitted
@@ -121,17 +181,11 @@ def fit_with(records: Sequence[Measurement], own: Sequence[OwnModel] = ()) -> Fi
 
 def shipped_without(own: Sequence[OwnModel]) -> list[dict[str, Any]]:
     """The predictions of the shipped fit for `shipped_recipes`."""
-    from advisor.prediction.shipped_predictions import shipped_rows
-    from bench_runner.records.published import load_published
-    from price_catalog.load import load_catalog
-
     return shipped_rows(shipped_recipes(own), load_catalog().gpus, load_published())
 
 
 def shipped_recipes(own: Sequence[OwnModel]) -> list[Recipe]:
     """The shipped recipes whose names no own model has."""
-    from bench_runner.recipes import load_recipes
-
     names = {model.recipe.recipe_id for model in own}
     return [recipe for recipe in load_recipes() if recipe.recipe_id not in names]
 
@@ -145,10 +199,6 @@ def own_rows(
 
     ``machines`` are the GPU and the count of own machines of a size that no shipped one has.
     """
-    from advisor.prediction.shipped_predictions import own_cells, predicted_rows, shipped_fit
-    from bench_runner.records.published import load_published
-    from price_catalog.load import load_catalog
-
     sizes = {model.recipe.recipe_id: model.parameters for model in own}
     recipes = shipped_recipes(own)
     gpus = load_catalog().gpus

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from advisor.prediction.distance import (
     FARTHEST,
@@ -12,45 +12,15 @@ from advisor.prediction.distance import (
     meeting_distances,
     model_distances,
 )
-from advisor.prediction.fitted import (
-    OWN_STACK,
-    Fitted,
-    effect_name,
-)
+from advisor.prediction.fitted import OWN_STACK, Fitted, effect_name
+from advisor.prediction.intervals import corrections
 from advisor.prediction.model.workload import Workload
 from advisor.prediction.physics.chip import Chip
 from advisor.prediction.physics.columns import Columns, WorkloadTable
-from advisor.prediction.physics.factors import (
-    NAMES,
-    Rows,
-    lean_layers,
-    not_compiled,
-    row_factors,
-    whole_attention,
-)
-from advisor.prediction.physics.memory import ANY, Option, Wanted, kernels_written, sample_bytes
-from advisor.prediction.physics.step_parts import (
-    TERMS,
-    copied_seconds,
-    dropout_seconds,
-    expert_seconds,
-    fused_attention,
-    launch_seconds,
-    least_seconds,
-    loop_seconds,
-    norm_seconds,
-    opened,
-    score_seconds,
-)
-from advisor.prediction.physics.step_time import (
-    busy_seconds,
-    company_share,
-    options_for,
-    traffic_terms,
-    work_multiple,
-    work_terms,
-)
-from advisor.prediction.residuals import residuals
+from advisor.prediction.physics.memory import ANY, Option, Wanted, options_for, sample_bytes
+from advisor.prediction.physics.step_time import AS_FAST, FastestStep, fastest_step
+from bench_runner.records.measurement import Settings
+from bench_runner.settings.kernels import Kernels, with_kernels
 
 if TYPE_CHECKING:
     import numpy as np
@@ -60,16 +30,16 @@ if TYPE_CHECKING:
     Whole = NDArray[np.int64]
     Flags = NDArray[np.bool_]
 
-_AT = {term: place for place, term in enumerate(TERMS)}
 SECONDS_PER_DAY = 86_400.0
-AS_FAST = 1.0 - 1e-9
-"""What takes no smaller a share of another's time is as fast: processors round differently."""
 BLOCK = 8192
 """Pairs that are computed together: few enough for their columns to stay in the cache."""
 MEASURED_GPUS = 64.0
 """Up to which number of GPUs several sources were measured."""
 BEYOND_SD = 0.1
 """Standard deviation (of the logarithm) that each doubling beyond adds. A judgement."""
+FUSED_ATTENTION: Mapping[str, Any] = {"attention": "sdpa", "compilation": "regional"}
+"""The further settings where a recipe names unfused attention and the library has a fused kernel:
+as they were measured (docs/measurements.md, RoBERTa)."""
 
 
 def beyond_measured(counts: Whole) -> Floats:
@@ -120,77 +90,58 @@ def predict_many(
     method: str = "optimal",
     wanted: Wanted = ANY,
 ) -> Predictions:
-    """Predict each pair that the three index arrays name, all with one method's settings, of which
-    those that are ``wanted``.
-
-    What is asked for more than once is computed once.
-    """
-    import numpy as np
-
-    pairs = np.asarray(workload_index) * len(chips) + chip_index
-    numbers, which = np.unique(counts, return_inverse=True)
-    distinct, where = np.unique(pairs * len(numbers) + which, return_inverse=True)
-    rows = distinct // len(numbers)
-    made = _distinct(
-        workloads,
-        chips,
-        rows // len(chips),
-        rows % len(chips),
-        numbers[distinct % len(numbers)],
-        fitted,
-        method,
-        wanted,
-    )
-    if len(distinct) == len(pairs) and (where == np.arange(len(pairs))).all():
-        return made
-    columns = {field.name: getattr(made, field.name) for field in fields(Predictions)}
-    options = columns.pop("options")
-    return Predictions(options=options, **{name: c[where] for name, c in columns.items()})
-
-
-def _distinct(
-    workloads: Sequence[Workload],
-    chips: Sequence[Chip],
-    workload_index: Whole,
-    chip_index: Whole,
-    counts: Whole,
-    fitted: Fitted,
-    method: str,
-    wanted: Wanted,
-) -> Predictions:
+    """Predict each pair that the three index arrays name with the ``wanted`` settings of one
+    method."""
     import numpy as np
 
     options = wanted.among(options_for(method))
     naive = method == "naive"
-    pairs = len(counts)
-    best = np.empty(pairs)
-    chosen = np.empty(pairs, dtype=int)
-    micro_batch_size = np.empty(pairs)
-    company = np.empty(pairs)
-    least = np.empty(pairs)
-    exchange = np.empty(pairs)
-    unknown = np.empty(pairs, dtype=bool)
     table = WorkloadTable(workloads, chips)
     each = np.arange(len(workloads))
     once = table.columns(each, np.zeros_like(each), np.ones_like(each))
     samples = [sample_bytes(option, once, fitted.costs) for option in options]
-    for start in range(0, pairs, BLOCK):
+
+    def fastest(rows: Whole, columns: Columns, only: Sequence[bool] | None = None) -> FastestStep:
+        asked = [
+            (o, s[rows])
+            for i, (o, s) in enumerate(zip(options, samples, strict=True))
+            if only is None or only[i]
+        ]
+        micro = [wanted.micro_batch(o, columns, fitted.costs, sample) for o, sample in asked]
+        return fastest_step(columns, [o for o, _ in asked], micro, fitted.factors, naive=naive)
+
+    blocks, unknown = [], np.empty(len(counts), dtype=bool)
+    for start in range(0, len(counts), BLOCK):
         block = slice(start, start + BLOCK)
         rows = workload_index[block]
         columns = table.columns(rows, chip_index[block], counts[block])
-        found = _fastest(
-            columns, options, [sample[rows] for sample in samples], fitted, wanted, naive=naive
-        )
-        best[block], chosen[block], micro_batch_size[block] = found[:3]
-        company[block], least[block], exchange[block] = found[3:]
+        blocks.append(fastest(rows, columns))
         # A GPU without a datasheet rate fits or not all the same; its time is not known.
         unknown[block] = np.isnan(columns.naive_peak if naive else columns.peak)
         unknown[block] |= np.isnan(columns.bandwidth + columns.tdp_w)
-    linear = _linear(table, workload_index, chip_index, counts, samples, fitted, options, wanted)
+    step = FastestStep(
+        **{
+            field.name: np.concatenate([getattr(block, field.name) for block in blocks])
+            for field in fields(FastestStep)
+        }
+    )
+    # No GPUs are more than as many times as fast as one of them, unless the one must save memory
+    # by offloading, recomputing or smaller micro-batches where the many need not.
+    singles, where = np.unique(workload_index * len(chips) + chip_index, return_inverse=True)
+    rows = singles // len(chips)
+    columns = table.columns(rows, singles % len(chips), np.ones_like(singles))
+    one = fastest(rows, columns)
+    ordinary = [not (o.offloading or o.checkpointing) for o in options]
+    plain = (one.option >= 0) & np.array([*ordinary, False])[one.option]
+    if not naive and any(ordinary):
+        # What one GPU offloads for speed it could leave where plain settings fit too.
+        plain |= fastest(rows, columns, ordinary).option >= 0
+    alone = np.where(one.option >= 0, one.seconds, np.nan)[where]
+    least = np.where(plain[where] & (counts > 1), alone / counts, np.nan)
     # With room for smaller micro-batches alone, the one pays more passes over its weights.
-    alike = 2.0 * linear.micro_batch_size > micro_batch_size
-    best = np.fmax(best, np.where(alike, linear.least + company, np.nan))
-    fits = chosen >= 0
+    alike = 2.0 * one.micro_batch_size[where] > step.micro_batch_size
+    seconds = np.fmax(step.seconds, np.where(alike, least + step.company, np.nan))
+    fits = step.option >= 0
     gpus, own = (
         {name.removeprefix(start) for name in fitted.effects if name.startswith(start)}
         for start in (effect_name("gpu", ""), effect_name("source x gpu", OWN_STACK, ""))
@@ -201,22 +152,22 @@ def _distinct(
         meeting_distances(workloads, chips),
     )
     distance = far[0][workload_index] + far[1][chip_index] + far[2][workload_index, chip_index]
-    left = residuals(fitted, workloads, chips, far, naive=naive, lean=options[0].lean).at(
-        workload_index, chip_index, np.divide(exchange, best, where=fits, out=np.zeros(pairs))
-    )
-    shift, half = left.shift, left.half
+    exchange = np.divide(step.exchange, seconds, where=fits, out=np.zeros(len(counts)))
+    pairs = (workload_index, chip_index)
+    lean = options[0].lean
+    left = corrections(fitted, workloads, chips, pairs, exchange, far, naive=naive, lean=lean)
     # Beyond a machine or eight of them the evidence is thin: doublings beyond widen the interval.
     beyond = beyond_measured(counts)
-    half = np.hypot(half, beyond)
+    half = np.hypot(left.half, beyond)
     foreign_half = np.hypot(np.maximum(left.foreign_half, half), beyond)
     apart = np.minimum(left.apart, half)
     steps = np.array([w.training_steps for w in workloads], dtype=float)[workload_index]
     # Nothing trains faster than was ever seen, and several GPUs lose to each other besides; where
     # the fit says otherwise it is off by as much.
-    fitted_days = best * np.exp(shift) * steps / SECONDS_PER_DAY
-    products_days = least * steps / SECONDS_PER_DAY
-    fastest_days = (least / fitted.highest_share + company) * steps / SECONDS_PER_DAY
-    raised = np.maximum(fastest_days / fitted_days, 1.0)
+    fitted_days = seconds * np.exp(left.shift) * steps / SECONDS_PER_DAY
+    products_days = step.products * steps / SECONDS_PER_DAY
+    fastest_s = step.products / fitted.highest_share + step.company
+    raised = np.maximum(fastest_s * steps / SECONDS_PER_DAY / fitted_days, 1.0)
     days, off = fitted_days * raised, np.log(raised)
     days[~fits | unknown | (distance > FARTHEST)] = np.nan
 
@@ -233,156 +184,97 @@ def _distinct(
         low_days=low(half),
         high_days=high(half),
         fits=fits,
-        option=chosen,
+        option=step.option,
         options=options,
-        micro_batch_size=micro_batch_size,
+        micro_batch_size=step.micro_batch_size,
         distance=distance,
         foreign_low_days=low(foreign_half),
         foreign_high_days=high(foreign_half),
         at_bound=fits & (raised > 1.0),
         comparison_factor=np.exp(np.hypot(apart, off)),
-        beyond_linear=fits & (best * counts < linear.alone * AS_FAST),
+        beyond_linear=fits & (seconds * counts < alone * AS_FAST),
     )
+
+
+def settings_of(option: Option, micro: int, steps: int, kernels: Kernels | None) -> Settings:
+    """An option as it is written out: beyond the paper's settings with the kernels that are the
+    most promising for a recipe."""
+    settings = option.settings(micro, steps)
+    if not option.lean or kernels is None:
+        return settings
+    return with_kernels(settings, kernels)
 
 
 @dataclass(frozen=True, slots=True)
-class _Linear:
-    least: Floats
-    """Seconds of a step on one GPU over the number of GPUs, where both can train alike."""
-    alone: Floats
-    """Seconds of a step on one GPU, NaN where it does not fit."""
-    micro_batch_size: Floats
-    """Of the one, 0 where it does not fit."""
+class WrittenOut:
+    """Predictions with the settings that the program writes out."""
+
+    fastest: Predictions
+    """Of each pair the fastest that fits, whichever way it is written out."""
+    fused: Flags
+    """Where that needs FUSED_ATTENTION."""
+    paper: Predictions
+    """With the best of the paper's settings."""
 
 
-def _linear(
-    table: WorkloadTable,
+Way = tuple[Predictions, "Whole", bool]
+"""Predictions, the place of each pair in them (-1 where there is none), and whether they need
+FUSED_ATTENTION."""
+
+
+def fastest_of(ways: Sequence[Way]) -> tuple[Predictions, Flags]:
+    """Of each pair the fastest that fits, in one table, and where it needs FUSED_ATTENTION."""
+    import numpy as np
+
+    first, places, attention = ways[0]
+    columns = [field.name for field in fields(Predictions) if field.name != "options"]
+    table = {name: getattr(first, name)[places] for name in columns}
+    fused = np.full(len(places), attention)
+    options = [*first.options]
+    for many, places, attention in ways[1:]:
+        # Where both stand at the bound of all trainings, rounding must not choose.
+        faster = many.days[places] < table["days"] * AS_FAST
+        better = (places >= 0) & many.fits[places] & (~table["fits"] | faster)
+        for name in columns:
+            found = getattr(many, name)[places]
+            if name == "option":
+                found = found + len(options)
+            np.copyto(table[name], found, where=better)
+        np.copyto(fused, attention, where=better)
+        options += many.options
+    return Predictions(options=tuple(options), **table), fused
+
+
+def written_out(
+    workloads: Sequence[Workload],
+    chips: Sequence[Chip],
     workload_index: Whole,
     chip_index: Whole,
     counts: Whole,
-    samples: Sequence[Floats],
     fitted: Fitted,
-    options: Sequence[Option],
-    wanted: Wanted,
-) -> _Linear:
-    """No GPUs are more than as many times as fast as one of them, unless the one must save memory
-    by offloading, recomputing or smaller micro-batches where the many need not."""
+    wanted: Wanted = ANY,
+) -> WrittenOut:
+    """As `predict_many`, with every way that the program writes out: lean, as in the paper, or
+    either with fused attention."""
     import numpy as np
 
-    chips = len(table.rates[0])
-    pairs, where = np.unique(workload_index * chips + chip_index, return_inverse=True)
-    rows, columns_of = pairs // chips, pairs % chips
-    columns = table.columns(rows, columns_of, np.ones_like(pairs))
-    naive = not options[0].free_lunch
-    seconds, chosen, micro, *_ = _fastest(
-        columns, options, [sample[rows] for sample in samples], fitted, wanted, naive=naive
-    )
-    saving = np.array([o.offloading or o.checkpointing for o in options] + [False])
-    plain = (chosen >= 0) & ~saving[chosen]
-    if not naive:
-        # What one GPU offloads for speed it could leave where plain settings fit too.
-        ordinary = np.array([not s for s in saving[:-1]])
-        few = [o for o, keep in zip(options, ordinary, strict=True) if keep]
-        held = [s[rows] for s, keep in zip(samples, ordinary, strict=True) if keep]
-        if few:
-            plain |= _fastest(columns, few, held, fitted, wanted, naive=naive)[1] >= 0
-    alone = np.where(chosen >= 0, seconds, np.nan)[where]
-    least = np.where(plain[where] & (counts > 1), alone / counts, np.nan)
-    return _Linear(least, alone, micro[where])
-
-
-def _fastest(
-    columns: Columns,
-    options: Sequence[Option],
-    samples: Sequence[Floats],
-    fitted: Fitted,
-    wanted: Wanted,
-    *,
-    naive: bool,
-) -> tuple[Floats, Whole, Floats, Floats, Floats, Floats]:
-    """Step seconds of the fastest option that fits, which it is, its micro-batch, the seconds that
-    several GPUs lose to each other whatever the option, those of its matrix products alone, and
-    those of the exchange."""
-    import numpy as np
-
-    values = np.exp(np.array(fitted.factors))
-    value = dict(zip(NAMES, values, strict=True))
-    flags = np.full(len(columns), True)
-    factors = row_factors(values, Rows(columns, flags & naive, flags)).T
-    terms = work_terms(columns, free_lunch=not naive, lean=options[0].lean)
-    least = least_seconds(columns, terms, free_lunch=not naive)
-    parts = [term * factor for term, factor in zip(terms, factors, strict=False)]
-    busy = busy_seconds(terms)
-    company = busy * company_share(columns) * factors[_AT["company"]]
-    work = sum(parts, company)
-    best = np.full(len(columns), np.inf)
-    chosen = np.full(len(columns), -1)
-    micro_batch_size = np.zeros(len(columns))
-    exchanging = np.zeros(len(columns))
-    alone = options[0]
-    compiled = work + parts[_AT["attention"]] * (
-        whole_attention(alone, columns) * (value["attention compiled whole"] - 1.0)
-    )
-    scores = score_seconds(columns) * factors[_AT["scores"]]
-    compiled = compiled + np.where(opened(alone, columns), scores, 0.0)
-    compiled = compiled + expert_seconds(columns) * factors[_AT["experts"]]
-    apart, sharded = work, replace(alone, stage=1)
-    if columns.normed_pixels.any():
-        norms = norm_seconds(columns) * factors[_AT["norms"]]
-        compiled = compiled + np.where(kernels_written(alone, columns), 0.0, norms)
-        apart = apart + np.where(kernels_written(sharded, columns), 0.0, norms)
-    if (columns.dropped_elements + columns.dropped_scores).any():
-        one_kernel = fused_attention(columns, free_lunch=not naive)
-        kept_whole = one_kernel & ~opened(alone, columns)
-        for_alone = dropout_seconds(columns, kept_whole, kernels_written(alone, columns))
-        compiled = compiled + for_alone * factors[_AT["dropout"]]
-        for_sharded = dropout_seconds(columns, one_kernel, kernels_written(sharded, columns))
-        apart = apart + for_sharded * factors[_AT["dropout"]]
-    elementwise = parts[_AT["elementwise"]]
-    if columns.copied_elements.any():
-        for term, copied in zip(("elementwise", "issue"), copied_seconds(columns), strict=True):
-            spared = np.where(kernels_written(alone, columns), copied, 0.0)
-            terms[_AT[term]] = terms[_AT[term]] - spared
-            compiled = compiled - spared * factors[_AT[term]]
-            spared = np.where(kernels_written(sharded, columns), copied, 0.0) * factors[_AT[term]]
-            apart = apart - spared
-            if term == "elementwise":  # what settings beyond the paper's gain is a share of it
-                elementwise = elementwise - spared
-    if options[0].lean:
-        fused = parts[_AT["logits"]] * (
-            columns.fuses_loss * (value["fused logits"] - 1.0)
-        ) + elementwise * (lean_layers(columns) * (value["lean elementwise"] - 1.0))
-        apart, compiled = apart + fused, compiled + fused
-    elif not naive:
-        apart = apart + elementwise * (
-            not_compiled(sharded, columns) * (value["elementwise of sharded"] - 1.0)
+    def both(models: Sequence[Workload], rows: Whole) -> tuple[Predictions, Predictions]:
+        asked = (models, chips, workload_index[rows], chip_index[rows], counts[rows], fitted)
+        return (
+            predict_many(*asked, wanted=wanted),
+            predict_many(*asked, method="paper", wanted=wanted),
         )
-    update, exposed, exchanged, launches, offloaded = (
-        factors[_AT[term]] for term in ("update", "exposed", "exchange", "launches", "offload")
-    )
-    looping = bool(columns.expert_products.any())
-    waiting = bool(columns.launched_layers.any())
-    for number, option in enumerate(options):
-        micro = wanted.micro_batch(option, columns, fitted.costs, samples[number])
-        multiple = work_multiple(option)
-        *shown, offload = traffic_terms(option, columns, np.maximum(micro, 1.0), busy * multiple)
-        seconds = (apart if option.stage else compiled) * multiple
-        exchange = shown[1] * exchanged + shown[2] * exposed
-        seconds += shown[0] * update + exchange
-        seconds += shown[3] * launches
-        if looping:
-            waits = loop_seconds(option, columns, np.maximum(micro, 1.0))
-            seconds += waits * multiple * factors[_AT["loops"]]
-        if waiting:
-            waits = launch_seconds(columns, np.maximum(micro, 1.0), terms)
-            waits = np.where(kernels_written(option, columns), waits, 0.0)
-            seconds += waits * multiple * factors[_AT["waits"]]
-        if option.offloading:
-            seconds += offload * offloaded
-        # A GPU without a datasheet rate has no seconds (NaN); that it fits is known all the same.
-        better = (micro > 0) & ((seconds < best * AS_FAST) | (chosen < 0))
-        np.copyto(best, seconds, where=better)
-        np.copyto(micro_batch_size, micro, where=better)
-        np.copyto(exchanging, exchange, where=better)
-        chosen[better] = number
-    return best, chosen, micro_batch_size, company, least, exchanging
+
+    every = np.arange(len(counts))
+    lean, paper = both(workloads, every)
+    ways: list[Way] = [(lean, every, False), (paper, every, False)]
+    eager = np.array([w.fusible for w in workloads], dtype=bool)[workload_index]
+    if eager.any():
+        rows = np.flatnonzero(eager)
+        places = np.full(len(counts), -1)
+        places[rows] = np.arange(len(rows))
+        fused = [
+            replace(w, fused_attention=True, opens=False) if w.fusible else w for w in workloads
+        ]
+        ways += [(many, places, True) for many in both(fused, rows)]
+    return WrittenOut(*fastest_of(ways), paper)

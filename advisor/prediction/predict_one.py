@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from advisor.costs.amounts import minutes_words
 from advisor.prediction.distance import FARTHEST
+from advisor.prediction.does_not_fit import host_gib_for, misfit
 from advisor.prediction.fitted import Fitted
-from advisor.prediction.misfit import host_gib_for, misfit
 from advisor.prediction.model.targets import Target
 from advisor.prediction.model.workload import Workload
 from advisor.prediction.physics.chip import Chip
-from advisor.prediction.physics.memory import ANY, Wanted, micro_batch
+from advisor.prediction.physics.memory import ANY, Wanted, micro_batch, options_for
 from bench_runner.recipe_flops import count_flops
 from bench_runner.records.measurement import Settings
 from bench_runner.settings.space import accumulation_steps, even_batch, fast_search
@@ -132,8 +132,6 @@ def from_own_time(
 ) -> Prediction:
     """The prediction from what a search on these very GPUs took with the paper's settings, as in
     a ranking: `shipped_predictions.predicted_rows`. ``unmoved`` predicts it by the shipped fit."""
-    from advisor.prediction.shipped_predictions import own_half_width
-
     plain = unmoved()
     days, high, paper = answer.training_days, answer.training_days_high, answer.paper_settings
     if (
@@ -145,10 +143,7 @@ def from_own_time(
     ):
         return answer
     gain = min(plain.training_days / plain.paper_settings_days, 1.0)
-    half = math.log(high / days)
-    if own.carries(paper, gain):
-        half = own_half_width(days, high, family)
-    days = own.estimate(days, paper, gain)
+    days, half = own.corrected(days, high, paper, gain, family)
     return replace(
         answer,
         training_days=days,
@@ -176,9 +171,13 @@ def predict(
     import numpy as np
 
     from advisor.prediction.physics.columns import WorkloadTable
-    from advisor.prediction.physics.step_time import options_for
-    from advisor.prediction.predict_many import MEASURED_GPUS, predict_many
-    from advisor.prediction.written_out import FUSED_ATTENTION, settings_of, written_out
+    from advisor.prediction.predict_many import (
+        FUSED_ATTENTION,
+        MEASURED_GPUS,
+        predict_many,
+        settings_of,
+        written_out,
+    )
     from bench_runner.settings.kernels import most_promising
 
     if isinstance(target, Workload):
@@ -212,8 +211,8 @@ def predict(
     further: Mapping[str, Any] = {}
     if method == "optimal":
         every = written_out(*asked, wanted)
-        many, fused = every.fastest()
-        further = FUSED_ATTENTION if fused[0] else {}
+        many = every.fastest
+        further = FUSED_ATTENTION if every.fused[0] else {}
         paper = tuple(
             None if math.isnan(column[0]) else float(column[0])
             for column in (every.paper.days, every.paper.low_days, every.paper.high_days)

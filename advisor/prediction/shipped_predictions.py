@@ -1,6 +1,6 @@
 """The fit that ships with the program, and what it predicts for the shipped recipes and GPUs.
 
-`python -m tools.fit.refit` makes the fit anew. Making a store only reads it.
+`python -m tools.fit.refit` fits the evidence again. Making a store only reads the fit.
 """
 
 from __future__ import annotations
@@ -10,31 +10,24 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from advisor.prediction.distance import FARTHEST
-from advisor.prediction.fitted import Fitted
-from advisor.prediction.model.workload import sized, workload_of
+from advisor.prediction.fitted import Fitted, Piece, known_models
+from advisor.prediction.model.workload import Workload, sized, workload_of
 from advisor.prediction.physics.chip import chip_of, gpu_type
 from advisor.prediction.physics.memory import ANY, HOST_GIB_A_GPU, Option, Wanted, host_gib_needed
-from advisor.prediction.rests_on import rests_on
-from advisor.prediction.written_out import FUSED_ATTENTION, WrittenOut, settings_of, written_out
+from advisor.prediction.predict_many import FUSED_ATTENTION, WrittenOut, settings_of, written_out
 from advisor.ranking.audit import audit_time
 from advisor.ranking.times import SAME_CLOCK
 from bench_runner.recipe_flops import count_flops
-from bench_runner.recipes import TEXT_FAMILIES, Recipe
+from bench_runner.recipes import TEXT_FAMILIES, Recipe, load_recipes
 from bench_runner.records.measurement import Measurement, Settings
 from bench_runner.settings.kernels import most_promising
 from bench_runner.settings.space import accumulation_steps, even_batch
 from price_catalog.builds import GPU_COUNTS
 from price_catalog.gpu_names import index_gpus, normalise
 from price_catalog.model import Gpu, Source
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
 
 FITTED = Path(__file__).with_name("fitted.json")
 SOURCE_ID = "prediction"
@@ -45,6 +38,11 @@ GAIN = 0.98
 """Which share of the days a host with more memory must save before it is told."""
 Cell = tuple[str, str, int]
 """Recipe, GPU, number of GPUs."""
+OTHER_FAMILY = 1.0
+OTHER_GPU = 2.0
+FOREIGN = {"own": 0.0, "others": 0.3, "paper": 0.5}
+"""How far a piece is, beside a factor of 4 in parameters, which is 1: enough to choose the nearest
+by. A judgement; nothing is computed from it."""
 OWN_HALF_WIDTH = math.log(1.12)
 """Half of the interval where the very machine was measured with the paper's settings: what the
 further settings gain is all that is estimated."""
@@ -58,11 +56,11 @@ class OwnTime:
     settings: Settings | None
 
     def carries(self, paper: Settings, gain: float) -> bool:
-        """Whether by how much it differs from what is predicted with the paper's settings, which
-        would be ``paper``, tells of the further ones, which take ``gain`` of the days.
+        """Whether its difference from what is predicted with the paper's settings, which would be
+        ``paper``, holds for the further ones, which take a share ``gain`` of the days.
 
-        What offloading or computing twice cost is no measure of a prediction without: a search
-        that found others faster than ``paper`` says nothing of how fast these are.
+        What offloading or recomputing cost says nothing of a run without: a search that found
+        others faster than ``paper`` says nothing of how fast these are.
         """
         mine = self.settings
         if mine is None or gain > 1.0 - SAME_CLOCK:
@@ -72,16 +70,16 @@ class OwnTime:
             paper.activation_checkpointing,
         )
 
-    def estimate(self, days: float, paper: Settings, gain: float) -> float:
-        """Days with the further settings, of which the physics says ``days``: what was measured
-        less what they gain, else what is predicted and no more than was measured."""
-        return self.days * gain if self.carries(paper, gain) else min(days, self.days)
-
-
-def own_half_width(days: float, high: float, family: str) -> float:
-    """Half of the interval beside such a time, as a logarithm."""
-    half = math.log(high / days) if family in TEXT_FAMILIES else 0.0
-    return min(half, OWN_HALF_WIDTH)
+    def corrected(
+        self, days: float, high: float, paper: Settings, gain: float, family: str
+    ) -> tuple[float, float]:
+        """Days with the further settings, of which the fit says ``days`` and at most ``high``, and
+        half of their interval as a logarithm: what was measured less what they gain, else what is
+        predicted and no more than was measured."""
+        half = math.log(high / days)
+        if not self.carries(paper, gain):
+            return min(days, self.days), half
+        return self.days * gain, min(half if family in TEXT_FAMILIES else 0.0, OWN_HALF_WIDTH)
 
 
 def shipped_fit() -> Fitted:
@@ -121,54 +119,6 @@ def shipped_rows(
     if kept is None or kept[0] != asked:
         kept = _kept = (asked, predicted_rows(fitted, recipes, gpus, measured=measured))
     return [dict(row) for row in kept[1]]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Told:
-    """The fastest of each pair in Python's own numbers, which thousands of rows are made of one by
-    one."""
-
-    fits: Sequence[bool]
-    days: Sequence[float]
-    low_days: Sequence[float]
-    high_days: Sequence[float]
-    foreign_low_days: Sequence[float]
-    foreign_high_days: Sequence[float]
-    distance: Sequence[float]
-    comparison_factor: Sequence[float]
-    micro_batch_size: Sequence[int]
-    option: Sequence[Option]
-    fused: Sequence[bool]
-    """Where it needs FUSED_ATTENTION."""
-    paper_days: Sequence[tuple[float, float, float]]
-    """With the paper's settings: the days and their interval."""
-    paper_option: Sequence[Option | None]
-    """None where nothing fits with these."""
-    gain: Mapping[int, float]
-    """Which share of the days with the paper's settings the further ones take, of what was
-    measured."""
-
-    @classmethod
-    def of(cls, asked: WrittenOut, gain: Mapping[int, float]) -> _Told:
-        many, fused = asked.fastest()
-        plain = asked.paper
-        days = (plain.days.tolist(), plain.low_days.tolist(), plain.high_days.tolist())
-        return cls(
-            fits=many.fits.tolist(),
-            days=many.days.tolist(),
-            low_days=many.low_days.tolist(),
-            high_days=many.high_days.tolist(),
-            foreign_low_days=many.foreign_low_days.tolist(),
-            foreign_high_days=many.foreign_high_days.tolist(),
-            distance=many.distance.tolist(),
-            comparison_factor=many.comparison_factor.tolist(),
-            micro_batch_size=many.micro_batch_size.astype(int).tolist(),
-            option=[many.options[i] for i in many.option.tolist()],
-            fused=fused.tolist(),
-            paper_days=list(zip(*days, strict=True)),
-            paper_option=[None if i < 0 else plain.options[i] for i in plain.option.tolist()],
-            gain=gain,
-        )
 
 
 def predicted_rows(
@@ -211,23 +161,25 @@ def predicted_rows(
     timed = np.array([i for i, cell in enumerate(ids) if measured and cell in measured], dtype=int)
     kernels = [most_promising(recipe) for recipe in recipes]
 
-    def predicted(wanted: Wanted) -> _Told:
+    def predicted(wanted: Wanted) -> tuple[WrittenOut, Mapping[int, float]]:
+        """With the share of the days with the paper's settings that the further ones take, of
+        what was measured."""
         asked = written_out(workloads, made, which, chips, numbers, fitted, wanted)
         if not len(timed):
-            return _Told.of(asked, {})
+            return asked, {}
         few = which[timed], chips[timed], numbers[timed]
         gaining = written_out(workloads, made, *few, gains_by or fitted, wanted)
-        shares = np.fmin(gaining.fastest()[0].days / gaining.paper.days, 1.0)
-        return _Told.of(asked, dict(zip(timed.tolist(), shares.tolist(), strict=True)))
+        shares = np.fmin(gaining.fastest.days / gaining.paper.days, 1.0)
+        return asked, dict(zip(timed.tolist(), shares.tolist(), strict=True))
 
     @cache
     def settings(r: int, option: Option, micro: int, steps: int) -> Mapping[str, Any]:
         found = settings_of(option, micro, steps, kernels[r])
         return {name: getattr(found, name) for name in SETTINGS}
 
-    def row_of(i: int, told: _Told) -> dict[str, Any] | None:
+    def row_of(i: int, asked: WrittenOut, gains: Mapping[int, float]) -> dict[str, Any] | None:
         r, g, count = pairs[i]
-        fits, days = told.fits[i], told.days[i]
+        many, plain = asked.fastest, asked.paper
         row: dict[str, Any] = {
             "recipe_id": recipes[r].recipe_id,
             "gpu_id": gpus[g].gpu_id,
@@ -235,27 +187,27 @@ def predicted_rows(
             "source_id": SOURCE_ID,
             "host_memory_gib": 0.0,
         }
-        if not fits:
+        if not many.fits[i]:
             row["status"] = "infeasible"
             row["reason"] = "predicted not to fit with any of the settings (not tried)"
             return row
+        days, low, high = (float(c[i]) for c in (many.days, many.low_days, many.high_days))
         if math.isnan(days):  # too far from the evidence, or a rate is not known
             return None
-        option, micro = told.option[i], told.micro_batch_size[i]
+        option, micro = many.options[many.option[i]], int(many.micro_batch_size[i])
         batch = even_batch(recipes[r].training.batch_size, count)
         steps = accumulation_steps(batch, count, micro)
-        low, high, factor = told.low_days[i], told.high_days[i], told.comparison_factor[i]
-        paper = [None if math.isnan(each) else _round(each) for each in told.paper_days[i]]
-        plain = told.paper_option[i]
-        if measured and i in told.gain and plain is not None:
-            own_time, share = measured[ids[i]], told.gain[i]
-            with_paper = plain.settings(micro, steps)
-            half = math.log(high / days)
-            if own_time.carries(with_paper, share):
-                half = own_half_width(days, high, workloads[r].family)
-                factor = min(factor, math.exp(half))
-            days = own_time.estimate(days, with_paper, share)
+        factor = float(many.comparison_factor[i])
+        paper = [
+            None if math.isnan(column[i]) else _round(column[i])
+            for column in (plain.days, plain.low_days, plain.high_days)
+        ]
+        if measured and i in gains and plain.fits[i]:
+            own_time = measured[ids[i]]
+            with_paper = plain.options[plain.option[i]].settings(micro, steps)
+            days, half = own_time.corrected(days, high, with_paper, gains[i], workloads[r].family)
             low, high = days / math.exp(half), days * math.exp(half)
+            factor = min(factor, math.exp(half))
             paper = [_round(own_time.days)] * 3
         rests = ground[r][g][list(counts).index(count)]
         audit = audit_time(
@@ -271,9 +223,9 @@ def predicted_rows(
             return None
         return row | {
             "status": "ok",
-            "reason": f"predicted, {_near(told.distance[i])}{own}",
+            "reason": f"predicted, {_near(many.distance[i])}{own}",
             **settings(r, option, micro, steps),
-            **(FUSED_ATTENTION if told.fused[i] else {}),
+            **(FUSED_ATTENTION if asked.fused[i] else {}),
             "training_days": _round(days),
             "training_days_low": _round(low),
             "training_days_high": _round(high),
@@ -281,8 +233,8 @@ def predicted_rows(
             "paper_settings_days": paper[0],
             "paper_settings_days_low": paper[1],
             "paper_settings_days_high": paper[2],
-            "other_software_days_low": _round(told.foreign_low_days[i]),
-            "other_software_days_high": _round(told.foreign_high_days[i]),
+            "other_software_days_low": _round(many.foreign_low_days[i]),
+            "other_software_days_high": _round(many.foreign_high_days[i]),
             "evidence_pieces": rests.pieces,
             "evidence_nearest": rests.nearest,
             "implied_mfu": None if audit.implied_mfu is None else _round(audit.implied_mfu),
@@ -290,18 +242,80 @@ def predicted_rows(
             "verdict_reason": audit.reason,
         }
 
-    usual = predicted(ANY)
-    rows = [row for i in range(len(pairs)) if (row := row_of(i, usual)) is not None]
-    more = predicted(Wanted(host_gib=MOST_HOST_GIB))
+    usual, gains = predicted(ANY)
+    rows = [row for i in range(len(pairs)) if (row := row_of(i, usual, gains)) is not None]
+    roomy, gains = predicted(Wanted(host_gib=MOST_HOST_GIB))
+    few, more = usual.fastest, roomy.fastest
     for i, (r, _, count) in enumerate(pairs):
-        if not more.fits[i] or (usual.fits[i] and not more.days[i] < GAIN * usual.days[i]):
+        if not more.fits[i] or (few.fits[i] and not more.days[i] < GAIN * few.days[i]):
             continue
         half_precision = recipes[r].training.precision != "fp32"
-        needed = host_gib_needed(more.option[i], workloads[r].parameters, half=half_precision)
-        larger = row_of(i, more)
+        option = more.options[more.option[i]]
+        needed = host_gib_needed(option, workloads[r].parameters, half=half_precision)
+        larger = row_of(i, roomy, gains)
         if larger is not None and needed > HOST_GIB_A_GPU * count:
             rows.append(larger | {"host_memory_gib": float(math.ceil(needed))})
     return rows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestsOn:
+    """In numbers and words."""
+
+    pieces: int
+    """Cells of the evidence with this model or this type of GPU."""
+    nearest: str | None
+    """As a person calls it: ``Pythia 1B on 4 × H200``."""
+
+
+def rests_on(
+    fitted: Fitted, workloads: Sequence[Workload], gpus: Sequence[str], counts: Sequence[int]
+) -> list[list[list[RestsOn]]]:
+    """For each model, each type of GPU and each number of them."""
+    import numpy as np
+
+    if not fitted.pieces:
+        nothing = RestsOn(pieces=0, nearest=None)
+        return [[[nothing for _ in counts] for _ in gpus] for _ in workloads]
+    known = known_models(fitted)
+    # Of those that are equally near the first counts.
+    pieces = sorted(fitted.pieces, key=lambda p: (p.model, p.gpu, p.count))
+    words = [_words(piece) for piece in pieces]
+    models, families = (np.array([getattr(p, n) for p in pieces]) for n in ("model", "family"))
+    parameters = np.array([p.parameters for p in pieces], dtype=float)
+    foreign = np.array([FOREIGN[p.by] for p in pieces])
+    here = np.array([[p.gpu == gpu for p in pieces] for gpu in gpus])
+    elsewhere = np.where(here, 0.0, OTHER_GPU)
+    numbers = np.array([p.count for p in pieces])
+    doublings = 0.1 * np.abs(np.log2(numbers / np.array(counts)[:, None]))
+    found = []
+    for workload in workloads:
+        name = workload.workload_id
+        alike = known.get(workload.alike, name)
+        same = (models == name) | (models == alike)
+        size = np.abs(np.log(parameters / workload.parameters) / math.log(4.0))
+        apart = foreign + np.where(same, 0.0, size)
+        apart += np.where(families == workload.family, 0.0, OTHER_FAMILY)
+        bearing = here | same
+        near = np.where(bearing, apart + elsewhere, math.inf)
+        nearest = (near[:, None, :] + doublings).argmin(axis=2).tolist()
+        found.append(
+            [
+                [RestsOn(pieces=many, nearest=words[i] if many else None) for i in row]
+                for many, row in zip(bearing.sum(axis=1).tolist(), nearest, strict=True)
+            ]
+        )
+    return found
+
+
+def _words(piece: Piece) -> str:
+    return f"{_names().get(piece.model, piece.model)} on {piece.count} × {piece.gpu}"
+
+
+@cache
+def _names() -> Mapping[str, str]:
+    """What a person calls each recipe that ships; other evidence has its name already."""
+    return {recipe.recipe_id: recipe.name for recipe in load_recipes()}
 
 
 def own_cells(records: Iterable[Measurement], gpus: Sequence[Gpu]) -> dict[Cell, OwnTime]:

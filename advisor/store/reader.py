@@ -236,7 +236,7 @@ def _host_gib(time: TrainingTime | None, model: Model | None) -> float | None:
     """What an estimate needs of its host's memory, where some hosts have less."""
     if model is None or model.parameters < _FILLS_A_HOST:
         return None
-    from advisor.prediction.host_memory import host_gib_of  # late: most models are smaller
+    from advisor.prediction.physics.memory import host_gib_of  # late: most models are smaller
 
     return host_gib_of(time, model)
 

@@ -12,11 +12,11 @@ import numpy as np
 from advisor.prediction.model.hf_config import target_of_config
 from advisor.prediction.model.targets import Run, Target
 from advisor.prediction.physics.columns import Columns, WorkloadTable
+from advisor.prediction.physics.factors import TERMS
 from advisor.prediction.physics.memory import Option
-from advisor.prediction.physics.step_parts import TERMS
-from advisor.prediction.physics.step_time import step_terms
 from bench_runner.recipes import Recipe, load_recipes
 from tests.prediction.what_ships import CHIPS
+from tools.fit.log_step import step_terms
 
 TEXT = Run(batch_size=64, tokens=1e9, sequence_length=512, precision="bf16")
 BERT: dict[str, Any] = {

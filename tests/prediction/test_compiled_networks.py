@@ -11,19 +11,13 @@ from advisor.prediction.fitted import known_models
 from advisor.prediction.model.workload import Workload, workload_of
 from advisor.prediction.observed_times import chips_by_name
 from advisor.prediction.physics.columns import Columns, WorkloadTable
-from advisor.prediction.physics.factors import Rows, row_factors
-from advisor.prediction.physics.memory import ANY, Option, sample_bytes
-from advisor.prediction.physics.step_parts import (
-    LAYER_LAUNCHES_S,
-    TERMS,
-    fused_attention,
-    launch_seconds,
-)
-from advisor.prediction.physics.step_time import step_terms
-from advisor.prediction.predict_many import _fastest
+from advisor.prediction.physics.factors import TERMS
+from advisor.prediction.physics.memory import Option, sample_bytes
+from advisor.prediction.physics.step_terms import LAYER_LAUNCHES_S, fused_attention, launch_seconds
 from advisor.prediction.shipped_predictions import shipped_fit
 from bench_runner.models.timm_models import timm_model, timm_names
 from bench_runner.recipes import load_recipes
+from tools.fit.log_step import step_terms
 
 CHIPS = chips_by_name()
 RECIPES = {recipe.recipe_id: recipe for recipe in load_recipes()}
@@ -109,23 +103,6 @@ def test_small_micro_batches_of_a_compiled_network_wait_for_the_host() -> None:
         work = step_terms(WHOLE, columns, micro)
         assert bool(launch_seconds(columns, micro, work)[0] > 0.0) is waiting
     assert term_s(workload("vit-base-16"), "waits", WHOLE, 1.0) == 0.0
-
-
-def test_many_and_one_tell_the_same_of_a_compiled_network() -> None:
-    """The fast path's sum is that of the step's terms, copies and waits among them."""
-    fitted = shipped_fit()
-    for name in (MOBILENET, EFFICIENTNET, "timm-swin-small-patch4-window7-224"):
-        columns = columns_of(workload(name))
-        samples = [sample_bytes(WHOLE, columns, fitted.costs)]
-        seconds, _, micro, *_ = _fastest(columns, [WHOLE], samples, fitted, ANY, naive=False)
-        terms = step_terms(WHOLE, columns, micro)
-        flags = np.full(1, True)
-        factors = row_factors(np.exp(np.array(fitted.factors)), Rows(columns, ~flags, flags))
-        whole = sum(
-            float((term * np.ones(1))[0]) * float(factor)
-            for term, factor in zip(terms, factors[0], strict=True)
-        )
-        assert seconds[0] == pytest.approx(whole, rel=1e-9)
 
 
 def test_models_of_timm_that_compute_their_scores_have_no_fused_attention() -> None:

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from advisor.prediction.fitted import Fitted
-from advisor.prediction.observed_steps import columns_of
 from advisor.prediction.observed_times import PAPER, REFERENCE, Observation
-from advisor.prediction.own_records import conditioned
+from advisor.prediction.own_records import columns_of, conditioned
 from advisor.prediction.physics.factors import FACTORS
 from advisor.prediction.predict_many import predict_many
 from advisor.prediction.predict_one import predict

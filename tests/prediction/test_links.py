@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from advisor.prediction.fitted import KNOWN, OF_LINKS, Fitted, lower_triangle
+from advisor.prediction.intervals import LEAST_LINKS
 from advisor.prediction.observed_times import REFERENCE, Observation
 from advisor.prediction.own_records import conditioned
 from advisor.prediction.physics.factors import FACTORS, NAMES
 from advisor.prediction.physics.memory import START
 from advisor.prediction.predict_many import Predictions, predict_many
-from advisor.prediction.residuals import LEAST_LINKS
 from price_catalog.load import load_catalog
 from tests.prediction.what_ships import CHIPS, WORKLOADS
 from tools.fit.log_step import Mean

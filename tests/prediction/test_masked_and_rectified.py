@@ -11,7 +11,7 @@ import pytest
 from advisor.prediction.model.targets import Run
 from advisor.prediction.model.timed_keys import ACTIVATIONS, masked_share
 from advisor.prediction.model.workload import workload_of
-from advisor.prediction.physics.step_parts import attention_squares
+from advisor.prediction.physics.step_terms import attention_squares
 from bench_runner.models.model_types import build, model_types
 from tests.prediction.small_models_for_tests import (
     GEMMA_3,

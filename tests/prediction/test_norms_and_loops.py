@@ -10,13 +10,14 @@ import pytest
 from advisor.prediction.model.workload import workload_of
 from advisor.prediction.observed_times import chips_by_name
 from advisor.prediction.physics.columns import Columns, WorkloadTable
+from advisor.prediction.physics.factors import TERMS
 from advisor.prediction.physics.memory import Option, Wanted
-from advisor.prediction.physics.step_parts import LOOP_S, TERMS, loop_seconds
-from advisor.prediction.physics.step_time import STEP_S, step_terms
+from advisor.prediction.physics.step_terms import LOOP_S, STEP_S, loop_seconds
 from advisor.prediction.predict_many import predict_many
 from advisor.prediction.predict_one import predict
 from advisor.prediction.shipped_predictions import shipped_fit
 from bench_runner.recipes import load_recipes
+from tools.fit.log_step import step_terms
 
 CHIPS = chips_by_name()
 RECIPES = {recipe.recipe_id: recipe for recipe in load_recipes()}

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from advisor.prediction.fitted import Fitted
-from advisor.prediction.observed_steps import columns_of
 from advisor.prediction.observed_times import PAPER, REFERENCE, Observation
+from advisor.prediction.own_records import columns_of
 from advisor.prediction.physics.factors import FACTORS
 from advisor.prediction.physics.memory import OPTIONS
 from bench_runner.recipes import Precision

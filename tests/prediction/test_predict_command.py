@@ -17,7 +17,7 @@ from advisor.prediction.fitted import Fitted
 from advisor.prediction.shipped_predictions import own_cells, predicted_rows
 from advisor.store import Store
 from bench_runner.recipes import load_recipes
-from bench_runner.records import journal
+from bench_runner.records.measurement import journal
 from bench_runner.records.published import load_published
 from price_catalog.load import load_catalog
 from tests.prediction.predict_for_tests import call

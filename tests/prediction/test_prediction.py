@@ -15,10 +15,9 @@ from advisor.prediction.model.targets import Run, target_of_size
 from advisor.prediction.model.workload import Workload
 from advisor.prediction.physics.chip import board_of, gpu_type
 from advisor.prediction.physics.memory import Wanted
-from advisor.prediction.predict_many import predict_many
+from advisor.prediction.predict_many import predict_many, written_out
 from advisor.prediction.predict_one import predict
-from advisor.prediction.rests_on import rests_on
-from advisor.prediction.written_out import written_out
+from advisor.prediction.shipped_predictions import rests_on
 from price_catalog.load import load_catalog
 from tests.prediction.what_ships import CHIPS, WORKLOADS
 
@@ -316,7 +315,7 @@ def test_settings_of_ours_are_never_slower_than_the_papers(fitted: Fitted) -> No
     pairs = np.indices((len(models), len(gpus))).reshape(2, -1)
     counts = np.full(pairs.shape[1], 4)
     every = written_out(models, [CHIPS[gpu] for gpu in gpus], *pairs, counts, fitted)
-    ours, paper = every.fastest()[0].days, every.paper.days
+    ours, paper = every.fastest.days, every.paper.days
     timed = ~np.isnan(paper)
     assert timed.mean() > 0.5
     assert (ours[timed] <= paper[timed] * 1.0001).all()

@@ -15,7 +15,7 @@ from advisor.prediction.model.targets import Run, Target
 from advisor.prediction.observed_times import chips_by_name
 from advisor.prediction.physics.columns import WorkloadTable
 from advisor.prediction.physics.memory import LEAN_OPTIONS, sample_bytes
-from advisor.prediction.physics.step_time import work_terms
+from advisor.prediction.physics.step_terms import work_terms
 from advisor.prediction.shipped_predictions import shipped_fit
 from tests.prediction.published_shapes import DEEPSEEK_MOE, IMAGES, PUBLISHED
 

@@ -15,13 +15,13 @@ from advisor.prediction import shipped_predictions
 from advisor.prediction.fitted import VERSION
 from advisor.prediction.model.workload import workload_of
 from advisor.prediction.physics.chip import chip_of
+from advisor.prediction.predict_many import fastest_of, predict_many
 from advisor.prediction.shipped_predictions import (
     own_cells,
     predicted_rows,
     shipped_fit,
     shipped_rows,
 )
-from advisor.prediction.written_out import written_out
 from advisor.store import Store
 from bench_runner.recipes import load_recipes
 from bench_runner.records.published import load_published
@@ -78,16 +78,18 @@ def test_what_stands_does_not_hang_on_how_a_processor_rounds(faster: float, stan
     recipe = next(r for r in load_recipes() if r.recipe_id == "pythia-1b")
     gpu = next(g for g in load_catalog().gpus if g.gpu_id == "rtx-3090")
     one = np.array([0])
-    asked = written_out(
-        [workload_of(recipe)], [chip_of(gpu)], one, one, np.array([2]), shipped_fit()
+    lean, paper = (
+        predict_many(
+            *([workload_of(recipe)], [chip_of(gpu)], one, one, np.array([2]), shipped_fit()),
+            method=method,
+        )
+        for method in ("optimal", "paper")
     )
-    lean, paper = (many for many, *_ in asked.ways)
     assert lean.at_bound[0]
     assert paper.at_bound[0]
     assert lean.days[0] == pytest.approx(paper.days[0], rel=1e-12)
     paper = replace(paper, days=lean.days * faster)
-    ways = [(lean, one, False), (paper, one, False)]
-    many, _ = replace(asked, ways=ways).fastest()
+    many, _ = fastest_of([(lean, one, False), (paper, one, False)])
     assert many.options[many.option[0]].lean is (stands == 0)
     assert many.days[0] == (lean, paper)[stands].days[0]
 

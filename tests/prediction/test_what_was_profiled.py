@@ -13,15 +13,15 @@ from advisor.prediction.model.shapes import unfilled_flops
 from advisor.prediction.model.workload import Workload, workload_of
 from advisor.prediction.observed_times import chips_by_name
 from advisor.prediction.physics.columns import Columns, WorkloadTable
-from advisor.prediction.physics.factors import INDEX, Rows, row_factors, starts
+from advisor.prediction.physics.factors import INDEX, TERMS, Rows, row_factors, starts
 from advisor.prediction.physics.memory import Option, sample_bytes
-from advisor.prediction.physics.step_parts import TERMS, opened
-from advisor.prediction.physics.step_time import step_terms, work_terms
+from advisor.prediction.physics.step_terms import opened, work_terms
 from advisor.prediction.predict_many import predict_many
 from advisor.prediction.shipped_predictions import shipped_fit
 from bench_runner.recipe_flops import counted_architecture
 from bench_runner.recipes import load_recipes
 from bench_runner.settings.kernels import most_promising
+from tools.fit.log_step import step_terms
 
 CHIPS = chips_by_name()
 RECIPES = {recipe.recipe_id: recipe for recipe in load_recipes()}

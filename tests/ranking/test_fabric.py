@@ -19,7 +19,7 @@ from advisor.parse import InputError
 from advisor.planning.grant.candidates.split_machines import over_two
 from advisor.prediction.physics.columns import WorkloadTable
 from advisor.prediction.physics.memory import Option
-from advisor.prediction.physics.step_time import traffic_terms
+from advisor.prediction.physics.step_terms import traffic_terms
 from advisor.ranking.candidates import Candidates
 from advisor.ranking.fabric import (
     FABRICS,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from advisor.prediction.host_memory import host_gib_of
+from advisor.prediction.physics.memory import host_gib_of
 from advisor.ranking.candidates import Candidates
 from advisor.ranking.question import Question
 from advisor.ranking.rank import rank

@@ -24,8 +24,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from advisor.prediction.distance import FARTHEST, WIDENING, chip_distance, model_distances, reach_of
-from advisor.prediction.fitted import Reach
-from advisor.prediction.intervals import MOST, Tail
+from advisor.prediction.fitted import Reach, Tail
+from advisor.prediction.intervals import MOST
 from advisor.prediction.observed_times import PAPER, REFERENCE, Key, Observation, cell
 from advisor.prediction.physics.chip import gpu_type
 from advisor.prediction.physics.factors import FACTORS

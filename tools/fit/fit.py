@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from advisor.prediction.distance import reach_of
-from advisor.prediction.intervals import MOST, Tail
+from advisor.prediction.fitted import Tail
+from advisor.prediction.intervals import MOST
 from advisor.prediction.observed_times import PAPER, Observation
 from advisor.prediction.physics.factors import FACTORS, starts
 from advisor.prediction.physics.memory import MemoryCosts

@@ -13,8 +13,8 @@ from dataclasses import fields, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from advisor.prediction.observed_steps import columns_of
 from advisor.prediction.observed_times import PAPER, Observation
+from advisor.prediction.own_records import columns_of
 from advisor.prediction.physics.columns import Columns
 from advisor.prediction.physics.memory import (
     NAIVE,

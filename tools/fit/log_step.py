@@ -2,16 +2,51 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from advisor.prediction.observed_steps import ObservedSteps, highest_share, product_seconds
-from advisor.prediction.observed_times import PAPER, Observation
-from advisor.prediction.physics.columns import Columns
-from advisor.prediction.physics.factors import FACTORS, INDEX, SHARES, term_factors
-from advisor.prediction.physics.memory import MemoryCosts
-from advisor.prediction.physics.step_parts import TERMS, least_seconds
-from advisor.prediction.physics.step_time import work_terms
+from advisor.prediction.observed_times import PAPER, REFERENCE, Observation
+from advisor.prediction.own_records import highest_share, product_seconds
+from advisor.prediction.physics.columns import Columns, WorkloadTable
+from advisor.prediction.physics.factors import (
+    FACTORS,
+    INDEX,
+    SHARES,
+    TERMS,
+    Rows,
+    lean_layers,
+    not_compiled,
+    row_factors,
+    term_factors,
+    whole_attention,
+)
+from advisor.prediction.physics.memory import (
+    HOST_GIB_A_GPU,
+    MemoryCosts,
+    Option,
+    kernels_written,
+    micro_batch,
+    options_for,
+)
+from advisor.prediction.physics.step_terms import (
+    busy_seconds,
+    company_share,
+    copied_seconds,
+    dropout_seconds,
+    expert_seconds,
+    fused_attention,
+    launch_seconds,
+    least_seconds,
+    loop_seconds,
+    norm_seconds,
+    opened,
+    rounds_experts,
+    score_seconds,
+    traffic_terms,
+    work_multiple,
+    work_terms,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,14 +63,72 @@ CONVNEXT_BLOCKS = (3, 3, 27, 3)
 a block writes half as much, and as many fewer taps: a quarter of the pixels, twice the channels."""
 
 
-class Mean(ObservedSteps):
-    """Log step seconds as the physics and the harness of each observation give them."""
+class Mean:
+    """Log step seconds of observations as a function of the factors, each with the settings that it
+    was given, else with the best of its method.
+
+    Terms are counted once; a fit asks for the times of many factors.
+    """
 
     def __init__(self, observations: Sequence[Observation], costs: MemoryCosts) -> None:
         import numpy as np
 
-        super().__init__(observations, costs)
-        columns = self.columns
+        self.observations = observations
+        self.columns = columns = columns_of(observations)
+        self.naive = np.array([o.method == "naive" for o in observations], dtype=bool)
+        self.rows = Rows(
+            columns, self.naive, np.array([o.harness == REFERENCE for o in observations])
+        )
+        host_gib = np.array([o.host_gib for o in observations])
+        choices = [*fitting_options("naive", columns, costs)]
+        choices += fitting_options("paper", columns, costs, host_gib)
+        lean = np.array([o.option is not None and o.option.lean for o in observations])
+        if lean.any():
+            choices += fitting_options("optimal", columns, costs, host_gib)
+        known = {option for option, _ in choices}
+        given = [o.option for o in observations]
+        foreign = dict.fromkeys(o for o in given if o is not None and o not in known)
+        choices += [(o, micro_batch(o, columns, costs, host_gib)) for o in foreign]
+        terms, fits = [], []
+        for option, micro in choices:
+            usable = (micro > 0) & (self.naive != option.free_lunch) & (lean == option.lean)
+            usable &= option not in foreign  # only other software has it: it is never searched
+            for i, o in enumerate(observations):
+                if o.option is not None:
+                    usable[i] = o.option == option
+                    if usable[i]:
+                        micro[i] = o.micro_batch_size or max(micro[i], 1.0)
+            terms.append(np.stack(step_terms(option, columns, micro), axis=1))
+            fits.append(usable)
+        self.options = [option for option, _ in choices]
+        ours = np.array([o.harness in (PAPER, REFERENCE) for o in observations], dtype=bool)
+        self.of_options = [
+            (name, term, np.stack([of(option) for option in self.options], axis=1))
+            for name, term, of in (
+                (
+                    "attention compiled whole",
+                    "attention",
+                    lambda o: ours & whole_attention(o, columns),
+                ),
+                (
+                    "elementwise of sharded",
+                    "elementwise",
+                    lambda o: ours & not_compiled(o, columns),
+                ),
+                ("fused logits", "logits", lambda o: columns.fuses_loss & o.lean),
+                ("lean elementwise", "elementwise", lambda o: lean_layers(columns) & o.lean),
+            )
+        ]
+        """What the choice of settings moves: a factor, its term, and where."""
+        self.micro = np.stack([micro for _, micro in choices], axis=1)
+        self.terms = np.stack(terms, axis=1)  # rows x options x terms
+        self.usable = np.stack(fits, axis=1)
+        # A row that fits nowhere by the memory model, and was measured, ran all the same.
+        nowhere = ~self.usable.any(axis=1)
+        self.fits = ~nowhere
+        first = [option.free_lunch for option in self.options].index(True)
+        self.usable[nowhere & self.naive, 0] = True
+        self.usable[nowhere & ~self.naive, first] = True
         self.term_factor = term_factors(self.rows)
         self.having = [(share, share.of(self.rows)) for share in SHARES]
         # How much of what a pass leaves in the queue the paper's harness never sees: nothing where
@@ -47,6 +140,17 @@ class Mean(ObservedSteps):
         on_gpu = np.array([not o.offloading for o in self.options])
         harnessed = np.array([o.harness == PAPER for o in observations], dtype=bool)
         self.lost = lost * on_gpu[None, :] * harnessed[:, None]
+
+    def parts(self, theta: Floats) -> tuple[Floats, Floats]:
+        """Seconds of each part of each row's step with each option (rows x options x terms), and
+        their sums, which are infinite where the option is not usable."""
+        import numpy as np
+
+        factors = row_factors(np.exp(theta), self.rows)
+        parts = self.terms * factors[:, None, :]
+        for name, term, having in self.of_options:
+            parts[:, :, TERMS.index(term)] *= np.where(having, math.exp(theta[INDEX[name]]), 1.0)
+        return parts, np.where(self.usable, parts.sum(axis=2), np.inf)
 
     def at(self, theta: Floats) -> tuple[Floats, Floats]:
         """The means and their derivatives by theta."""
@@ -86,6 +190,57 @@ class Mean(ObservedSteps):
             self.columns, work_terms(self.columns, free_lunch=False), free_lunch=False
         )
         return np.where(self.naive, plain, lunch)
+
+
+def step_terms(option: Option, columns: Columns, micro_batch_size: Floats) -> list[Floats]:
+    """Seconds of each of TERMS in one optimiser step, every factor 1."""
+    import numpy as np
+
+    multiple = work_multiple(option)
+    written = kernels_written(option, columns)
+    terms = work_terms(columns, free_lunch=option.free_lunch, lean=option.lean)
+    for term, spared in zip(("elementwise", "issue"), copied_seconds(columns), strict=True):
+        terms[TERMS.index(term)] = terms[TERMS.index(term)] - np.where(written, spared, 0.0)
+    scores = TERMS.index("scores")
+    terms[scores] = terms[scores] + np.where(opened(option, columns), score_seconds(columns), 0.0)
+    if not rounds_experts(option):
+        terms[TERMS.index("experts")] = expert_seconds(columns)
+    terms[TERMS.index("norms")] = np.where(written, 0.0, norm_seconds(columns))
+    terms[TERMS.index("dropout")] = dropout_seconds(
+        columns,
+        fused_attention(columns, free_lunch=option.free_lunch) & ~opened(option, columns),
+        written,
+    )
+    micro = np.maximum(micro_batch_size, 1.0)
+    terms[TERMS.index("loops")] = loop_seconds(option, columns, micro)
+    waits = launch_seconds(columns, micro, terms)
+    terms[TERMS.index("waits")] = np.where(written, waits, 0.0)
+    work = [term * multiple for term in terms]
+    busy = busy_seconds(work)
+    *shown, offload = traffic_terms(option, columns, micro, busy)
+    company = busy * company_share(columns)
+    return [*work, *shown, company, np.broadcast_to(offload, micro.shape)]
+
+
+def fitting_options(
+    method: str,
+    columns: Columns,
+    costs: MemoryCosts,
+    host_gib: Floats | float = HOST_GIB_A_GPU,
+) -> list[tuple[Option, Floats]]:
+    """Each option of a method with its micro-batch, 0 where it does not fit."""
+    return [
+        (option, micro_batch(option, columns, costs, host_gib)) for option in options_for(method)
+    ]
+
+
+def columns_of(observations: Sequence[Observation]) -> Columns:
+    """One row an observation."""
+    import numpy as np
+
+    index = np.arange(len(observations))
+    table = WorkloadTable([o.workload for o in observations], [o.chip for o in observations])
+    return table.columns(index, index, np.array([o.count for o in observations]))
 
 
 def highest_measured_share(observations: Sequence[Observation], *, native: bool = False) -> float:

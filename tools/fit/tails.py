@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.prediction.intervals import FEWEST, MOST, Tail, half_of
+from advisor.prediction.fitted import Tail
+from advisor.prediction.intervals import FEWEST, MOST, half_of
 
 if TYPE_CHECKING:
     import numpy as np

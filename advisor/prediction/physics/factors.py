@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from advisor.prediction.physics.columns import Columns
 from advisor.prediction.physics.memory import Option
-from advisor.prediction.physics.step_parts import TERMS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,6 +21,32 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Flags = NDArray[np.bool_]
     Whole = NDArray[np.int64]
+
+TERMS = (
+    "compute",
+    "operands",
+    "power",
+    "attention",
+    "elementwise",
+    "issue",
+    "logits",
+    "scores",
+    "scan",
+    "convolution",
+    "experts",
+    "loops",
+    "waits",
+    "norms",
+    "groups",
+    "dropout",
+    "update",
+    "exchange",
+    "exposed",
+    "launches",
+    "company",
+    "offload",
+)
+"""The parts of a step."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

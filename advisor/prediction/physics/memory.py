@@ -13,13 +13,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from bench_runner.records.measurement import Settings
-from bench_runner.settings.space import SHARDINGS, micro_batch_sizes
+from bench_runner.settings.space import SHARDINGS, STAGES, micro_batch_sizes
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from advisor.prediction.physics.columns import Columns
+    from advisor.ranking.times import Model, TrainingTime
 
     Floats = NDArray[np.float64]
     Flags = NDArray[np.bool_]
@@ -130,6 +131,16 @@ OPTIONS = tuple(
 """Those of the paper's appendix F that differ for the model; ZeRO and FSDP are one."""
 LEAN_OPTIONS = tuple(replace(option, lean=True) for option in OPTIONS)
 """The same, lean."""
+
+
+def options_for(method: str) -> tuple[Option, ...]:
+    """Those that a method may choose from: ``optimal`` is the best of what we write out, ``paper``
+    the best of the paper's."""
+    if method == "naive":
+        return (NAIVE,)
+    if method == "free-lunch":
+        return tuple(o for o in OPTIONS if not (o.checkpointing or o.stage or o.offloading))
+    return OPTIONS if method == "paper" else LEAN_OPTIONS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -276,6 +287,17 @@ def host_gib_needed(option: Option, parameters: Any, *, half: bool) -> Any:
         return 0.0 * parameters
     states = 18.0 if half and option.stage == 3 else 16.0
     return parameters * states / (HOST_SHARE * GIB)
+
+
+def host_gib_of(time: TrainingTime | None, model: Model) -> float | None:
+    """Host memory in all, in GiB, that an estimate's settings need; None for what is no estimate,
+    or offloads nothing."""
+    settings = None if time is None or time.basis != "predicted" else time.settings
+    if settings is None or not settings.offloading:
+        return None
+    stage = STAGES[settings.sharding]
+    option = Option(free_lunch=True, checkpointing=False, stage=stage, offloading=True)
+    return float(host_gib_needed(option, model.parameters, half=model.precision != "fp32"))
 
 
 def micro_batch(
