@@ -22,7 +22,7 @@ from bench_runner.typed_numbers import (
 )
 
 if TYPE_CHECKING:
-    from price_catalog.exchange_rates import ExchangeRate
+    from price_catalog.currencies import ExchangeRate
 
 NamedPrices = Literal["paper", "latest"]
 NAMED_PRICES: tuple[NamedPrices, ...] = get_args(NamedPrices)
@@ -191,8 +191,10 @@ def parse_money(text: str, what: str = "budget") -> tuple[Decimal, Money | None]
     stripped = text.strip()
     if re.fullmatch(r"[\s\d.,_$kKmM]*", stripped):
         return parse_budget(text, what), None
-    from price_catalog.currency_signs import without_currency  # late: most type US dollars
-    from price_catalog.exchange_rates import exchange_rates
+    from price_catalog.currencies import (
+        exchange_rates,
+        without_currency,  # late: most type US dollars
+    )
 
     try:
         bare, codes = without_currency(stripped)

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import settings
 
 from advisor.store import Store, build_store
-from advisor.store.look_through import remember, state_of
+from advisor.store.storage.reject_untrusted_store import remember, state_of
 from tests.once_for_tests import folder_once
 
 # How long one example takes says more of what else the machine does than of what is tested.

@@ -12,9 +12,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from advisor.tables.filled import fill
 from advisor.tables.json_text import to_json
-from advisor.tables.steering import harmless
+from advisor.tables.plain_values import fill, harmless
 from advisor.tables.table_formats import column_pieces, guarded, to_csv, unguarded
 from advisor.tables.text_table import to_table
 from advisor.tui.widgets.lines import PLAIN, wrapped

@@ -7,7 +7,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import Any
 
-from advisor.tables.filled import fill
+from advisor.tables.plain_values import fill
 
 WIDTH = 100
 """Columns of an answer for a person."""

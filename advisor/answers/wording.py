@@ -20,8 +20,7 @@ from advisor.costs.amounts import (
     usd_exact,
 )
 from advisor.costs.price_book import quote_marks
-from advisor.ranking.candidates import Candidates
-from advisor.ranking.gaps import Reason
+from advisor.ranking.candidates import Candidates, Reason
 from advisor.ranking.rank import RankedRow
 from advisor.ranking.times import TrainingTime
 from bench_runner.records.measurement import Settings

@@ -113,7 +113,7 @@ class Plan:
         request = self.request
         if self.gpu is None or request.device == CPU or request.memory_limit_gib is not None:
             return None
-        from advisor.costs.owned import own_machine
+        from advisor.costs.own_machines import own_machine
 
         return own_machine(f"{request.gpu_count} x {self.gpu.name}", (self.gpu,))
 

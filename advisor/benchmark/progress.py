@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from statistics import mean
 from typing import Any
 
-from advisor.tables.filled import fill
+from advisor.tables.plain_values import fill
 from advisor.tables.text_table import to_table
 from bench_runner.typed_numbers import percent, plain
 

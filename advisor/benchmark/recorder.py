@@ -10,7 +10,7 @@ from advisor.benchmark.benchmark_plan import Plan
 from advisor.benchmark.runner_process import Run
 from advisor.costs.amounts import are, counted
 from advisor.parse import InputError
-from advisor.store.locate import typed_path
+from advisor.store.storage.locate import typed_path
 from bench_runner.records import journal
 from bench_runner.records.measurement import Measurement
 from price_catalog.model import Source
@@ -124,7 +124,7 @@ class Recorder:
 
     def _add(self, record: Measurement) -> None:
         """Put a record on the list. Raises StoreError where the store would refuse it."""
-        from advisor.store.exchange import record_tables
+        from advisor.store.merge.exchange import record_tables
 
         if record.measurement_id not in self._seen:
             self._seen.add(record.measurement_id)

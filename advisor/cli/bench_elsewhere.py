@@ -16,7 +16,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from advisor.cli.command import ANSWERED, CANCELLED, NO_ANSWER, open_store, say, terminal_width
-from advisor.costs.rented_trial import MINUTES
+from advisor.costs.rental import MINUTES
 from advisor.files import typed_path
 from advisor.parse import InputError, parse_choice, parse_positive, shown
 from bench_runner.typed_numbers import read_whole
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from advisor.benchmark.jobs.cluster_profile import ClusterProfile
     from advisor.benchmark.measurement_request import Request
-    from advisor.costs.rented_trial import SkyPrice
+    from advisor.costs.rental import SkyPrice
     from advisor.store import Store
     from price_catalog.model import Rental
 

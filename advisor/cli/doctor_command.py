@@ -13,7 +13,7 @@ from advisor.cli.command import ANSWERED, NO_ANSWER, store_path, terminal_width
 from advisor.parse import install_words
 from advisor.planning.report.formats.write_report import REPORT_PACKAGES
 from advisor.store import Store, StoreError
-from advisor.tables.filled import fill
+from advisor.tables.plain_values import fill
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

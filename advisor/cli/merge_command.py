@@ -16,11 +16,11 @@ from advisor.answers.prediction.merge_words import held_words, merged_words
 from advisor.cli.command import ANSWERED, NO_ANSWER, add_format, open_store, terminal_width
 from advisor.costs.amounts import counted
 from advisor.parse import InputError
-from advisor.tables.filled import fill
+from advisor.tables.plain_values import fill
 
 if TYPE_CHECKING:
     from advisor.store import Store
-    from advisor.store.lab_records import CheckedRecord
+    from advisor.store.merge.lab_records import CheckedRecord
 
 COLUMNS = ("lab", "model", "gpu", "gpu_count", "nodes", "training_days", "standing", "reason")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from advisor.cli.command import ANSWERED, add_format, open_store, terminal_width
-from advisor.tables.filled import fill
+from advisor.tables.plain_values import fill
 
 add_arguments = add_format
 

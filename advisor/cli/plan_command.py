@@ -234,7 +234,7 @@ def _planned(options: argparse.Namespace, seconds: float) -> tuple[Planned, bool
 def _allocations(options: argparse.Namespace) -> int:
     """What a grant's [[allocations]] can be copied from."""
     from advisor.planning.grant.programmes import COLUMNS, known_allocations
-    from advisor.tables.filled import fill
+    from advisor.tables.plain_values import fill
     from advisor.tables.table_formats import render_rows
 
     rows = known_allocations(options.allocations)

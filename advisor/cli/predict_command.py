@@ -22,15 +22,17 @@ from advisor.cli.command import (
     open_store,
     terminal_width,
 )
-from advisor.cli.predict_again import assumptions_said, bench_command, rank_command
-from advisor.cli.predict_settings import (
+from advisor.cli.predict_options import (
     GPUS_A_MACHINE,
     MOST_ASSUMED_GIB,
     STAGES,
     amount,
+    assumptions_said,
+    bench_command,
     check_divides,
     gpu_of,
     named_as_asked,
+    rank_command,
     samples,
     settings_named,
     sharding_asked,

@@ -305,7 +305,7 @@ def _parts(options: argparse.Namespace, store: Store) -> int:
 
 
 def _own(options: argparse.Namespace, store: Store) -> int:
-    from advisor.costs.owned import own_machine
+    from advisor.costs.own_machines import own_machine
 
     snapshot = _snapshot(store)
     if options.machine is None:
@@ -337,13 +337,13 @@ def _own(options: argparse.Namespace, store: Store) -> int:
 
 
 def _cost(options: argparse.Namespace, store: Store) -> int:
-    from advisor.cli.prices_cost_rent import answer_cost
+    from advisor.cli.prices_reports import answer_cost
 
     return _print(answer_cost(store, options))
 
 
 def _rent(options: argparse.Namespace, store: Store) -> int:
-    from advisor.cli.prices_cost_rent import answer_rent
+    from advisor.cli.prices_reports import answer_rent
 
     return _print(answer_rent(store, options))
 
@@ -354,7 +354,7 @@ def _print(texts: Iterable[str]) -> int:
 
 
 def _check(options: argparse.Namespace, store: Store) -> int:
-    from advisor.cli.prices_check import check_prices
+    from advisor.cli.prices_reports import check_prices
 
     return check_prices(options, store)
 

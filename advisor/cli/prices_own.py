@@ -27,9 +27,8 @@ from advisor.costs.own_machines import (
     OwnMachine,
     find_own,
 )
-from advisor.costs.own_quotes import COLUMNS, OWN, make_quote
+from advisor.costs.own_quotes import COLUMNS, OWN, RowError, make_quote
 from advisor.costs.own_quotes_csv import quote_cells
-from advisor.costs.typed_row import RowError
 from advisor.parse import InputError, shown
 from advisor.ranking.snapshot import Snapshot, take_snapshot
 from advisor.store import Store

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, TextIO
 
-from advisor.tables.steering import harmless
+from advisor.tables.plain_values import harmless
 
 
 class SafeStream:

@@ -1,4 +1,4 @@
-"""A machine that a vendor quoted to the user: what was typed becomes a host with its price.
+"""The user's own machines: those they have, and those that a vendor quoted, with their price.
 
 Read whole: a machine without a sound price, or a price without a sound machine, is neither.
 """
@@ -13,9 +13,8 @@ from decimal import Decimal
 from hashlib import blake2b
 from typing import NamedTuple
 
-from advisor.costs.own_quotes import COLUMNS, Items, make_quote
-from advisor.costs.typed_row import RowError, TypedRow
-from advisor.parse import shown
+from advisor.costs.own_quotes import COLUMNS, Items, RowError, TypedRow, make_quote
+from advisor.parse import InputError, shown
 from bench_runner.typed_numbers import mistyped, read_amount, read_measure, read_whole
 from price_catalog.gpu_names import find_gpu, index_gpus
 from price_catalog.model import Gpu, Host, Quote
@@ -311,3 +310,27 @@ def machine_cells(host: Host, gpus: Iterable[Gpu]) -> dict[str, str]:
 
 def _text(value: float | None) -> str:
     return "" if value is None else f"{value:.10g}"
+
+
+MAX_OWNED = 64
+
+
+def own_machine(text: str, gpus: tuple[Gpu, ...]) -> Host:
+    """A machine that the user has, from ``2 x A6000``. Raises InputError."""
+    match = re.fullmatch(r"\s*(\d{1,3})\s*[x×*]\s*(\S.*?)\s*", text, re.ASCII | re.IGNORECASE)
+    if match is None or not 1 <= int(match[1]) <= MAX_OWNED:
+        raise InputError(f"{shown(text)} is no machine: write it like 2 x A6000")
+    try:
+        gpu = find_gpu(match[2], index_gpus(gpus))
+    except ValueError as error:
+        raise InputError(str(error)) from None
+    count = int(match[1])
+    return Host(
+        host_id=f"own:{count}x{gpu.gpu_id}",
+        name=f"your {count} × {gpu.name}",
+        kind="owned",
+        max_gpus=count,
+        parts=(),
+        gpu_id=gpu.gpu_id,
+        origin="local",
+    )

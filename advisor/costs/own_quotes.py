@@ -5,17 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from copy import copy
+from dataclasses import dataclass
 from datetime import date
 from decimal import ROUND_HALF_UP, Decimal
 from hashlib import blake2b
 
 from advisor.costs.price_book import OWN_SOURCE, PLACEHOLDERS
-from advisor.costs.typed_row import RowError, TypedRow
 from advisor.parse import InputError, parse_budget, parse_decimal, shown
 from advisor.tables.table_formats import unguarded
 from price_catalog.checks import HIGHEST_PRICE_USD, LOWEST_PRICE_USD
 from price_catalog.csv_table import nearest
-from price_catalog.currency_signs import DOLLARS, without_currency
+from price_catalog.currencies import DOLLARS, without_currency
 from price_catalog.gpu_names import find_gpu, index_gpus
 from price_catalog.model import Gpu, Host, Quote, QuoteKind, Source
 
@@ -124,6 +124,50 @@ def make_quote(
 ) -> Quote | list[RowError]:
     """A quote from what was typed, or everything that is wrong with it."""
     return _Form(cells, items, today, row).quote()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowError:
+    """One cell that cannot be used."""
+
+    row: int | None
+    """The line of the file on which the row starts, the header being 1; None for one typed in."""
+    column: str | None
+    message: str
+
+    def __str__(self) -> str:
+        where = [] if self.row is None else [f"row {self.row}"]
+        where += [] if self.column is None else [f"column '{self.column}'"]
+        return f"{', '.join(where)}: {self.message}" if where else self.message
+
+    def said(self, labels: Mapping[str, str]) -> str:
+        """For a form, whose fields have these labels by column."""
+        label = labels.get(self.column or "")
+        if label is None:
+            return self.message
+        return f"{label}{' ' if self.message.startswith('is ') else ': '}{self.message}"
+
+
+class TypedRow:
+    """Collects what is wrong with a row."""
+
+    def __init__(self, row: int | None = None) -> None:
+        """``row`` is the line of the file that it stands on; None for one typed in."""
+        self.problems: list[RowError] = []
+        self._row = row
+
+    def clean(self, column: str, text: str) -> str:
+        """A cell's text as a program wants it; empty where nobody could read it."""
+        text = unguarded(text.strip())
+        if not text.isprintable():
+            self.wrong(column, f"{shown(text)} holds control characters: take them out")
+            return ""
+        return text
+
+    def wrong(self, column: str, message: str) -> None:
+        """Of several things that are wrong with a column the first is told."""
+        if not any(problem.column == column for problem in self.problems):
+            self.problems.append(RowError(row=self._row, column=column, message=message))
 
 
 class _Form(TypedRow):
@@ -308,7 +352,7 @@ def _identified(quote: Quote) -> Quote:
 
 def _known_rate(currency: str) -> str | None:
     """The US dollars of one with their day, where a rate ships."""
-    from price_catalog.exchange_rates import exchange_rates
+    from price_catalog.currencies import exchange_rates
 
     known = exchange_rates().get(currency)
     return None if known is None else f"{known.usd_per_unit} (of {known.on})"

@@ -21,8 +21,7 @@ from advisor.costs.own_machines import (
     quoted,
     read_machine,
 )
-from advisor.costs.own_quotes import COLUMNS, NEEDED, Items, make_quote, no_such_quote
-from advisor.costs.typed_row import RowError
+from advisor.costs.own_quotes import COLUMNS, NEEDED, Items, RowError, make_quote, no_such_quote
 from advisor.parse import shown
 from advisor.tables.table_formats import to_csv
 from advisor.wrong_file import what_it_is

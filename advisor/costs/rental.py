@@ -1,20 +1,28 @@
-"""Renting instead of owning: the same GPUs by the hour, and where the two break even (pure)."""
+"""Renting instead of owning: offers by the hour, where owning breaks even, what a trial costs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import csv
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
-from decimal import Decimal
-from typing import TYPE_CHECKING
+from decimal import ROUND_UP, Decimal
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.costs.cost import DAYS_PER_YEAR, HOURS_PER_DAY
+import price_catalog
+from advisor.costs.amounts import usd_and_cents
 from advisor.costs.price_book import STALE_DAYS
+from advisor.costs.tco import DAYS_PER_YEAR, HOURS_PER_DAY
+from advisor.parse import InputError
 from price_catalog.model import Rental
 from price_catalog.providers import provider_name
 
 if TYPE_CHECKING:
     from advisor.costs.tco import TotalCostOfOwnership
+
 
 KINDS = ("on-demand", "spot", "reserved")
 
@@ -148,3 +156,151 @@ def _reserved_each_usd(
 ) -> Decimal:
     whole_usd = reserved_usd(offer.price_per_hour_usd, own.terms.lifetime_years)
     return whole_usd / own.experiments(training_days)
+
+
+MINUTES = 30
+"""Of measuring, unless somebody says otherwise."""
+SETUP_MINUTES = 20
+"""Longest that the packages may take; then the setup ends with an error, and so does the rent."""
+START_MINUTES = 10
+"""What a provider may bill before the setup begins."""
+IDLE_MINUTES = 5
+"""After so long without work SkyPilot gives the machine back."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkyPrice:
+    """What so many GPUs cost an hour on demand, and the most that one task can cost."""
+
+    offer: RentOffer
+    minutes: int
+    """Of measuring: the task's own timeout."""
+
+    @property
+    def billed_minutes(self) -> int:
+        """Everything that a provider may bill: start, setup, measuring, idling."""
+        return self.minutes + SETUP_MINUTES + START_MINUTES + IDLE_MINUTES
+
+    @property
+    def most_usd(self) -> Decimal:
+        """At the middle price, which the task does not let SkyPilot exceed: half of the providers
+        ask less."""
+        return _cents(self.offer.price_per_hour_usd * self.billed_minutes / 60)
+
+    def words(self) -> str:
+        """``$2.99 an hour ($2.49 to $4.10, 6 providers, August 2026); at most $3.24 ...``."""
+        offer = self.offer
+        low, high = usd_and_cents(offer.low_usd), usd_and_cents(offer.high_usd)
+        spread = "" if low == high else f"{low} to {high}, "
+        providers = "1 provider" if offer.providers == 1 else f"{offer.providers} providers"
+        return (
+            f"{usd_and_cents(offer.price_per_hour_usd)} an hour ({spread}{providers}, "
+            f"{offer.middle.priced_on:%B %Y}); at most {usd_and_cents(self.most_usd)} for "
+            f"{self.billed_minutes} minutes with start, setup and idling"
+        )
+
+
+def _cents(amount: Decimal) -> Decimal:
+    return amount.quantize(Decimal("0.01"), rounding=ROUND_UP)
+
+
+def skypilot_name(gpu_id: str) -> str | None:
+    """What SkyPilot calls a GPU (price_catalog/skypilot_names.csv); None where nothing says."""
+    return _skypilot_names().get(gpu_id)
+
+
+@cache
+def _skypilot_names() -> dict[str, str]:
+    path = Path(price_catalog.__path__[0]) / "skypilot_names.csv"
+    with path.open(encoding="utf-8", newline="") as file:
+        return {row["gpu_id"]: row["skypilot"] for row in csv.DictReader(file)}
+
+
+def price_of(
+    rentals: Iterable[Rental], gpu_id: str, gpu_count: int, minutes: float, *, today: date
+) -> SkyPrice:
+    """What it costs by the store's rentals. Raises InputError where nobody rents them out on
+    demand in one machine."""
+    for offer in rent_offers(rentals, gpu_id, gpu_count, today=today):
+        if offer.kind == "on-demand" and offer.times == 1:
+            return SkyPrice(offer=offer, minutes=math.ceil(minutes))
+    raise InputError(
+        f"no price is known for renting {gpu_count} x {gpu_id} in one machine on demand, so "
+        "nothing tells what it may cost: advisor prices refresh, or another --gpu or --gpus"
+    )
+
+
+class Line(NamedTuple):
+    """Cost in US dollars as it grows with the number of training runs."""
+
+    name: str
+    at_none_usd: float
+    each_usd: float
+
+    @property
+    def label(self) -> str:
+        return "own" if self.name == "own" else f"rent {self.name}"
+
+    def usd(self, experiments: float) -> float:
+        return self.at_none_usd + self.each_usd * experiments
+
+
+class Chart(NamedTuple):
+    """Owning one build against renting it."""
+
+    lines: Sequence[Line]
+    crossings: Sequence[tuple[str, float, float]]
+    """Kind of rent, training runs, US dollars."""
+    most_runs: float
+    """Where it ends to the right: a little beyond the crossings, within the lifetime."""
+    most_usd: float
+    """At its top."""
+
+
+def chart_of(
+    own: TotalCostOfOwnership, training_days: float | None, evens: Sequence[BreakEven]
+) -> Chart:
+    """The lines, where they cross, and how much of them to show."""
+    lines, life_runs = _lines(own, training_days, evens)
+    met = crossings(lines, life_runs)
+    most_runs = min(life_runs, max([2.2 * runs for _, runs, _ in met], default=life_runs))
+    most_usd = max(line.usd(most_runs) for line in lines) * 1.05
+    return Chart(lines, met, most_runs, most_usd)
+
+
+def _lines(
+    own: TotalCostOfOwnership, training_days: float | None, evens: Sequence[BreakEven]
+) -> tuple[list[Line], float]:
+    """Owning and renting as lines, and how many training runs the lifetime has room for."""
+    days = Decimal(str(training_days or 0))
+    running = own.electricity_usd_per_day
+    lines = []
+    if running is not None:
+        lines.append(Line("own", float(own.fixed_usd), float(running * days)))
+    for even in evens:
+        if even.offer.kind == "reserved":
+            whole = reserved_usd(even.offer.price_per_hour_usd, own.terms.lifetime_years)
+            lines.append(Line("reserved", float(whole), 0.0))
+        else:
+            lines.append(Line(even.offer.kind, 0.0, float(even.rent_per_experiment_usd)))
+    return lines, float(own.terms.lifetime_years * 365 / days)
+
+
+def crossings(lines: Sequence[Line], most: float) -> list[tuple[str, float, float]]:
+    """Where renting by the hour meets owning: (kind, training runs, US dollars)."""
+    own = next((line for line in lines if line.name == "own"), None)
+    found = []
+    for line in lines:
+        if own is None or line.each_usd <= own.each_usd:
+            continue
+        at = (own.at_none_usd - line.at_none_usd) / (line.each_usd - own.each_usd)
+        if 0 < at <= most:
+            found.append((line.name, at, own.usd(at)))
+    return found
+
+
+def round_steps(highest: float) -> list[float]:
+    """Round numbers up to ``highest``, about five of them."""
+    size: float = 10 ** (len(str(int(highest / 5))) - 1) if highest >= 5 else 0.1
+    step = next(size * m for m in (1, 2, 5, 10, 20, 50) if highest / (size * m) <= 6)
+    return [step * n for n in range(int(highest / step) + 1)]

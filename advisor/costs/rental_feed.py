@@ -13,9 +13,8 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 from advisor.parse import install_words
-from price_catalog.cloud_names import CloudNames
 from price_catalog.model import Gpu, Rental, Source
-from price_catalog.providers import provider_name, rental_kind
+from price_catalog.providers import CloudNames, provider_name, rental_kind
 
 TIMEOUT_S = 30.0
 OUTLYING = 4

@@ -11,13 +11,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, get_args
 
-from advisor.costs.cost import CENT
 from advisor.costs.price_book import PriceBook, PriceRange
-from advisor.ranking.build_prices import build_cents, is_overtaken, price_keys, taken_at_its_word
-from advisor.ranking.gaps import NO_PRICE, REASONS, Reason, gap_and_days
-from advisor.ranking.named_prices import WHOLE_WORTH, NamedPrices
+from advisor.costs.tco import CENT
+from advisor.ranking.build_prices import (
+    WHOLE_WORTH,
+    NamedPrices,
+    build_cents,
+    is_overtaken,
+    price_keys,
+    taken_at_its_word,
+)
 from advisor.ranking.question import RankRule
 from advisor.ranking.times import BestTime, EvidenceRule, Model, at_face_value, on_host, under_limit
 from price_catalog.builds import Build
@@ -26,6 +31,37 @@ from price_catalog.model import Quote
 if TYPE_CHECKING:
     from advisor.ranking.fabric import Fabric
     from price_catalog.power import Supply
+
+NO_PRICE = -1
+Reason = Literal[
+    "over-budget",
+    "too-slow",
+    "does-not-fit",
+    "implausible-time",
+    "no-time",
+    "no-price",
+    "cannot-be-built",
+    "fit-not-known",
+    "old-price",
+]
+"""Why a build is left out; the first two depend on the question."""
+REASONS: tuple[Reason, ...] = get_args(Reason)
+
+
+def gap_and_days(
+    time: BestTime | None, cents: int, evidence: EvidenceRule
+) -> tuple[Reason | None, float]:
+    """Why a build cannot be ranked at all, and its days."""
+    chosen = time.chosen if time is not None else None
+    if chosen is None:
+        return "no-time", 0.0
+    if chosen.status == "infeasible":
+        return "does-not-fit", 0.0
+    if chosen.status != "ok" or chosen.training_days is None:
+        return "no-time", 0.0
+    if evidence == "sound" and chosen.verdict == "implausible":
+        return "implausible-time", chosen.training_days
+    return "no-price" if cents == NO_PRICE else None, chosen.training_days
 
 
 class Candidates:

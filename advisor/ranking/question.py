@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
-from advisor.costs.cost import DEFAULT_LIFETIME_YEARS
+from advisor.costs.tco import DEFAULT_LIFETIME_YEARS
 from advisor.parse import Money, PriceRule, parse_choice
 
 if TYPE_CHECKING:

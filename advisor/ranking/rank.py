@@ -13,16 +13,15 @@ from functools import cached_property
 from typing import NamedTuple
 
 from advisor.costs.amounts import days_exact
-from advisor.costs.cost import CENT, experiment_cost_usd
 from advisor.costs.price_book import PriceRange
-from advisor.ranking.candidates import Candidates, staircase
-from advisor.ranking.gaps import Reason
-from advisor.ranking.named_prices import WHOLE_WORTH
+from advisor.costs.tco import CENT, experiment_cost_usd
+from advisor.ranking.build_prices import WHOLE_WORTH
+from advisor.ranking.candidates import Candidates, Reason, staircase
+from advisor.ranking.exclusion_reasons import exclusion_text
 from advisor.ranking.question import Question
 from advisor.ranking.ties import chance_within
 from advisor.ranking.times import TrainingTime
 from advisor.ranking.uncertainty import RankUncertainty
-from advisor.ranking.why_left_out import why_left_out
 from price_catalog.builds import Build
 from price_catalog.model import Quote
 
@@ -266,7 +265,7 @@ class Ranking:
         return ExcludedRow(
             build=candidates.builds[i],
             reason=reason,
-            detail=why_left_out(candidates, i, reason, self.question),
+            detail=exclusion_text(candidates, i, reason, self.question),
             overall_cost_usd=candidates.cost_usd(i),
             training_days=chosen.training_days if chosen is not None else None,
             time=chosen,

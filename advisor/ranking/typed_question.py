@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from advisor.costs.cost import DEFAULT_LIFETIME_YEARS
+from advisor.costs.tco import DEFAULT_LIFETIME_YEARS
 from advisor.parse import (
     InputError,
     Money,

@@ -11,7 +11,7 @@ from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.ranking.named_prices import ABOUT
+from advisor.ranking.build_prices import ABOUT
 from advisor.ranking.ties import Contender, Doubt, alike, settle
 from bench_runner.settings.space import FastSearch, fast_search
 

@@ -39,20 +39,20 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from advisor.store.locate import find_store
+from advisor.store.storage.locate import find_store
 
 if TYPE_CHECKING:
     from advisor.store.build import build_store, check_store
     from advisor.store.reader import Reader
+    from advisor.store.storage.store_error import StoreError
     from advisor.store.store import Store
-    from advisor.store.store_error import StoreError
 
 __all__ = ["Reader", "Store", "StoreError", "build_store", "check_store", "find_store"]
 
 _ROOMS = {
     "Reader": "reader",
     "Store": "store",
-    "StoreError": "store_error",
+    "StoreError": "storage.store_error",
     "build_store": "build",
     "check_store": "build",
 }

@@ -7,15 +7,14 @@ import re
 import tempfile
 from pathlib import Path
 
-from advisor.store.connection import created, opened, wait_limit_s
 from advisor.store.digest import shipped_digest, stored_digest
 from advisor.store.engine import duckdb
-from advisor.store.locate import typed_path
-from advisor.store.migrate import check_known, migrate, migrations, schema_version
 from advisor.store.rows import KEYS
-from advisor.store.seed import replace_shipped, update
-from advisor.store.shipped_rows import read_shipped
-from advisor.store.store_error import StoreError
+from advisor.store.seed import read_shipped, replace_shipped, update
+from advisor.store.storage.connection import created, opened, wait_limit_s
+from advisor.store.storage.locate import typed_path
+from advisor.store.storage.migrate import check_known, migrate, migrations, schema_version
+from advisor.store.storage.store_error import StoreError
 from bench_runner.launch.leftovers import in_use, sweep
 
 

@@ -11,7 +11,7 @@ from advisor.ranking.audit import Audit, audit_time
 from advisor.ranking.times import Model
 from advisor.store.engine import duckdb
 from advisor.store.measurement_columns import RECORDED, SETTINGS, settings_in
-from advisor.store.store_error import StoreError
+from advisor.store.storage.store_error import StoreError
 from bench_runner.records.measurement import Measurement
 from price_catalog.gpu_names import index_gpus, normalise
 from price_catalog.model import Gpu, Host, Quote, Rental, Source

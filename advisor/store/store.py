@@ -9,22 +9,22 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from advisor.store.connection import check_whole, opened, transaction, wait_limit_s
 from advisor.store.digest import shipped_digest, stored_digest
 from advisor.store.engine import duckdb
-from advisor.store.locate import user_store
-from advisor.store.migrate import check_known, migrations, schema_version
 from advisor.store.reader import Reader
-from advisor.store.store_error import StoreError
-from advisor.store.store_file import can_write
+from advisor.store.storage.connection import check_whole, opened, transaction, wait_limit_s
+from advisor.store.storage.locate import user_store
+from advisor.store.storage.migrate import check_known, migrations, schema_version
+from advisor.store.storage.store_error import StoreError
+from advisor.store.storage.store_file import can_write
 from bench_runner.records.measurement import Measurement
 from price_catalog.model import Host, Quote, Rental, Source
 
 if TYPE_CHECKING:
     from advisor.prediction.model.own_model import OwnModel
-    from advisor.store.exchange import Tables
-    from advisor.store.lab_records import CheckedRecord
-    from advisor.store.merging import Merged
+    from advisor.store.merge.exchange import Tables
+    from advisor.store.merge.lab_records import CheckedRecord
+    from advisor.store.merge.merging import Merged
 
 
 def to_stderr(note: str) -> None:
@@ -87,7 +87,7 @@ class Store:
         self, records: Iterable[Measurement], sources: Iterable[Source] = ()
     ) -> int:
         """Keep records as the user's own; how many were new. All or, on StoreError, none."""
-        from advisor.store.exchange import record_tables
+        from advisor.store.merge.exchange import record_tables
 
         return self._add(record_tables(records, sources))
 
@@ -99,7 +99,7 @@ class Store:
     ) -> int:
         """Keep quotes as the user's own, and the machines that they are for; how many rows were
         new. All or, on StoreError, none."""
-        from advisor.store.exchange import quote_tables
+        from advisor.store.merge.exchange import quote_tables
         from advisor.store.rows import host_values
 
         tables = quote_tables(quotes, sources)
@@ -107,7 +107,7 @@ class Store:
 
     def add_rentals(self, rentals: Iterable[Rental], sources: Iterable[Source] = ()) -> int:
         """Keep hourly prices as the user's own; how many rows were new. All or none."""
-        from advisor.store.exchange import rental_tables
+        from advisor.store.merge.exchange import rental_tables
 
         return self._add(rental_tables(rentals, sources))
 
@@ -125,7 +125,7 @@ class Store:
 
     def add_recipes(self, models: Iterable[OwnModel]) -> int:
         """Keep recipes of the user's own, so that their times can be ranked; how many were new."""
-        from advisor.store.own_models import model_values
+        from advisor.store.own_rows import model_values
 
         return self._add({"recipe": [model_values(model) for model in models]})
 
@@ -134,7 +134,7 @@ class Store:
 
         Takes about a second. Raises StoreError where the name is taken.
         """
-        from advisor.store.own_models import keep_model
+        from advisor.store.own_rows import keep_model
 
         self._create_users_own()
         with self._open(write=True) as connection:
@@ -144,7 +144,7 @@ class Store:
     def forget_model(self, name: str) -> int:
         """Forget a model of the user's own; how many times measured for it stay. Raises
         StoreError where there is no such one."""
-        from advisor.store.own_models import forget_model
+        from advisor.store.own_rows import forget_model
 
         with self._open(write=True) as connection:
             self._update(connection)
@@ -197,8 +197,8 @@ class Store:
         A row whose id is known with other content stays out, unless ``replace`` puts it in the
         place of the user's own. The other store is only read.
         """
-        from advisor.store.exchange import read_tables
-        from advisor.store.merging import merge_rows
+        from advisor.store.merge.exchange import read_tables
+        from advisor.store.merge.merging import merge_rows
 
         other = Path(path)
         if other.exists() and self.path.exists() and other.samefile(self.path):
@@ -212,7 +212,7 @@ class Store:
 
         The file must not exist yet.
         """
-        from advisor.store.exchange import local_tables, write_tables
+        from advisor.store.merge.exchange import local_tables, write_tables
 
         with self.reading() as reader:
             tables = local_tables(reader.connection)
@@ -221,8 +221,8 @@ class Store:
     def export_shared(self, path: str | Path, lab: str) -> tuple[int, int]:
         """Write the user's own times for other labs, without names or paths of this machine; how
         many, and how many records stay here. The file must not exist yet."""
-        from advisor.store.exchange import local_tables, write_lines
-        from advisor.store.shared_records import shared_lines
+        from advisor.store.merge.exchange import local_tables, write_lines
+        from advisor.store.merge.shared_records import shared_lines
         from bench_runner.recipes import load_recipes
 
         with self.reading() as reader:
@@ -237,9 +237,9 @@ class Store:
         """Of each file: its new records as a merge of all would check them, how many of its
         records are known already, and which are known with other content. Nothing is written.
         """
-        from advisor.store.exchange import read_tables
-        from advisor.store.lab_records import LabRecordCheck
-        from advisor.store.merging import without_known
+        from advisor.store.merge.exchange import read_tables
+        from advisor.store.merge.lab_records import LabRecordCheck
+        from advisor.store.merge.merging import without_known
         from advisor.store.rows import measurement_of
 
         limit_s = wait_limit_s(self._wait_s)
@@ -259,7 +259,7 @@ class Store:
             check_whole(connection, self.path)
 
     def _add(self, tables: Tables) -> int:
-        from advisor.store.exchange import add_local
+        from advisor.store.merge.exchange import add_local
 
         with self._adding() as connection:
             return add_local(connection, tables)

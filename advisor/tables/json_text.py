@@ -9,8 +9,14 @@ from decimal import Decimal
 from operator import itemgetter
 from typing import Any
 
-from advisor.tables.plain_table import ALIKE_IF_EQUAL, PIECE, Columns, all_have, is_flat
-from advisor.tables.steering import json_escaped
+from advisor.tables.plain_values import (
+    ALIKE_IF_EQUAL,
+    PIECE,
+    Columns,
+    all_have,
+    is_flat,
+    json_escaped,
+)
 
 
 def to_json(value: Any) -> str:

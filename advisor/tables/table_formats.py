@@ -8,8 +8,16 @@ from decimal import Decimal
 from typing import Any
 
 from advisor.tables.json_text import json_pieces, to_json
-from advisor.tables.plain_table import ALIKE_IF_EQUAL, PIECE, Columns, Row, all_have, is_flat
-from advisor.tables.steering import harmless, json_escaped
+from advisor.tables.plain_values import (
+    ALIKE_IF_EQUAL,
+    PIECE,
+    Columns,
+    Row,
+    all_have,
+    harmless,
+    is_flat,
+    json_escaped,
+)
 from advisor.tables.text_table import to_table
 from bench_runner.outside import printable
 

@@ -9,7 +9,7 @@ from itertools import takewhile
 from typing import Any
 
 from advisor.tables.json_text import to_json
-from advisor.tables.plain_table import Columns, Row
+from advisor.tables.plain_values import Columns, Row
 from bench_runner.outside import printable
 from bench_runner.typed_numbers import plain
 

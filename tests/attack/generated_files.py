@@ -454,7 +454,7 @@ def attack(
     """So many files of a kind, or as many as the time allows; how many were tried and accepted,
     and what went wrong with which."""
     from advisor.planning import solver_process
-    from advisor.store import exchange
+    from advisor.store.merge import exchange
 
     name, make, words = KINDS[kind]
     accepted, tried, faults = 0, 0, []

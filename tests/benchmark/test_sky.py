@@ -15,7 +15,7 @@ import pytest
 
 from advisor.benchmark.jobs.job_folder import kept_jobs
 from advisor.cli.main import main
-from advisor.costs.rented_trial import price_of
+from advisor.costs.rental import price_of
 from advisor.store import Store
 from bench_runner.records.journal import events_in
 from tests.benchmark.test_slurm import stand_in

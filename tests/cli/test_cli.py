@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from advisor.cli.main import main
-from advisor.ranking.gaps import REASONS
+from advisor.ranking.candidates import REASONS
 from tests.commands_for_tests import refused, run
 
 WRONG = [

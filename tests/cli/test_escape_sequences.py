@@ -13,7 +13,7 @@ import pytest
 
 from advisor.cli.main import main
 from advisor.tables.json_text import to_json
-from advisor.tables.steering import harmless
+from advisor.tables.plain_values import harmless
 from tests.tui.program import running, settled
 
 TINY = Path(__file__).parents[1] / "bench_runner" / "tiny.toml"

@@ -13,7 +13,7 @@ import pytest
 
 from advisor.cli.main import main
 from advisor.costs.price_book import add_command
-from price_catalog.exchange_rates import exchange_rates
+from price_catalog.currencies import exchange_rates
 
 Capture = pytest.CaptureFixture[str]
 

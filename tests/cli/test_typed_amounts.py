@@ -10,7 +10,7 @@ import pytest
 
 from advisor.cli.command_parser import build_parser
 from advisor.cli.main import main
-from advisor.cli.prices_cost_rent import read_request
+from advisor.cli.prices_reports import read_request
 from advisor.parse import InputError, parse_money
 from advisor.tui.program.running_costs import read_terms
 from advisor.tui.program.state import State

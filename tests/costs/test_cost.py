@@ -4,8 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.costs.cost import experiment_cost_usd, overall_cost_usd
-from advisor.costs.tco import PAPER_TERMS, CostTerms, total_cost_of_ownership
+from advisor.costs.tco import (
+    PAPER_TERMS,
+    CostTerms,
+    experiment_cost_usd,
+    overall_cost_usd,
+    total_cost_of_ownership,
+)
 
 money = st.decimals(min_value=1, max_value=10_000_000, places=2)
 

@@ -18,8 +18,8 @@ import pytest
 from advisor.cli.main import main
 from advisor.costs.rental_feed import RefreshError, fetch_rentals
 from advisor.store import Store
-from price_catalog.cloud_names import CloudNames
 from price_catalog.load import load_catalog
+from price_catalog.providers import CloudNames
 from tests.store_for_tests import look
 
 TODAY = date(2026, 11, 21)

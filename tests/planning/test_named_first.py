@@ -20,7 +20,7 @@ from advisor.planning.solver.machines import behind_named, is_summed, undominate
 from advisor.planning.solver.problem import Allocation
 from advisor.planning.solver.search_clock import clock_of
 from advisor.planning.solver.solve import at_named_prices, solve
-from advisor.ranking.named_prices import ABOUT
+from advisor.ranking.build_prices import ABOUT
 from advisor.ranking.question import CandidatesKey, Question
 from advisor.ranking.rank import rank
 from advisor.ranking.snapshot import make_candidates, take_snapshot

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from advisor.answers.ranking.verdict import verdict
+from advisor.ranking.build_prices import ABOUT
 from advisor.ranking.candidates import Candidates
-from advisor.ranking.named_prices import ABOUT
 from advisor.ranking.question import RANK_RULES, CandidatesKey, Question, RankRule
 from advisor.ranking.rank import Ranking, rank
 from advisor.ranking.snapshot import candidates_of, take_snapshot

@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.ranking.candidates import Candidates
-from advisor.ranking.gaps import REASONS
+from advisor.ranking.candidates import REASONS, Candidates
 from advisor.ranking.question import RANK_RULES, Question, parse_rank_rule
 from advisor.ranking.rank import rank
 from tests.facts_for_tests import make_candidates, make_time

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from advisor.costs.price_book import choose_quotes
+from advisor.ranking.build_prices import ABOUT, WHOLE_WORTH
 from advisor.ranking.candidates import Candidates
-from advisor.ranking.named_prices import ABOUT, WHOLE_WORTH
 from advisor.ranking.question import Question
 from advisor.ranking.rank import rank
 from price_catalog.builds import Build

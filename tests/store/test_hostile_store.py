@@ -10,10 +10,9 @@ import duckdb
 import pytest
 
 from advisor.cli.main import main
-from advisor.store import Store, StoreError, check_store, look_through, merge_checks
-from advisor.store.connection import created, opened
-from advisor.store.store_file import check_file
-from advisor.store.writer_queue import waiting_writer, writer_waits
+from advisor.store import Store, StoreError, check_store, merge_checks, reject_untrusted_store
+from advisor.store.storage.connection import created, opened, waiting_writer, writer_waits
+from advisor.store.storage.store_file import check_file
 from tests.store_for_tests import record
 
 SECRET = "a line of the user's own file"
@@ -156,18 +155,18 @@ def test_what_was_looked_through_is_known_until_it_changes(
     own_store: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(look_through, "_here", set())
+    monkeypatch.setattr(reject_untrusted_store, "_here", set())
     looked: list[str] = []
-    look = look_through.what_is_foreign
+    look = reject_untrusted_store.what_is_foreign
 
     def counted(connection: duckdb.DuckDBPyConnection, catalog: str) -> str | None:
         looked.append(catalog)
         return look(connection, catalog)
 
-    monkeypatch.setattr("advisor.store.connection.what_is_foreign", counted)
+    monkeypatch.setattr("advisor.store.storage.connection.what_is_foreign", counted)
     for _ in range(3):
         # As in a new process.
-        monkeypatch.setattr(look_through, "_here", set())
+        monkeypatch.setattr(reject_untrusted_store, "_here", set())
         Store(own_store).own_records()
     assert len(looked) == 1
     time_before = own_store.stat()
@@ -182,16 +181,18 @@ def test_who_writes_after_us_looks_through_again_and_who_writes_after_ours_need_
     own_store: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(look_through, "_here", set())
+    monkeypatch.setattr(reject_untrusted_store, "_here", set())
     looked: list[object] = []
     monkeypatch.setattr(
-        "advisor.store.connection.what_is_foreign", lambda *asked: looked.append(asked)
+        "advisor.store.storage.connection.what_is_foreign", lambda *asked: looked.append(asked)
     )
-    monkeypatch.setattr("advisor.store.connection.check_whole", lambda *asked: looked.append(asked))
+    monkeypatch.setattr(
+        "advisor.store.storage.connection.check_whole", lambda *asked: looked.append(asked)
+    )
     Store(own_store).append_measurements([record("first")])
     once = len(looked)
     for n in range(3):
-        monkeypatch.setattr(look_through, "_here", set())  # as in a new process
+        monkeypatch.setattr(reject_untrusted_store, "_here", set())  # as in a new process
         Store(own_store).append_measurements([record(f"w-{n}")])
         assert len(Store(own_store).own_records()) == n + 2
     assert (once, len(looked)) == (2, 2)
@@ -205,7 +206,7 @@ def test_a_cache_that_cannot_be_written_or_read_costs_only_time(
 ) -> None:
     (tmp_path / "file").write_bytes(b"\xff" * 99)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-    monkeypatch.setattr(look_through, "_here", set())
+    monkeypatch.setattr(reject_untrusted_store, "_here", set())
     assert Store(own_store).own_records() == []
 
 
@@ -225,7 +226,7 @@ def test_a_cache_that_never_ends_is_none(
         with cache.open("wb") as file:
             file.truncate(30 * 2**30)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr(look_through, "_here", set())
+    monkeypatch.setattr(reject_untrusted_store, "_here", set())
     assert Store(own_store).own_records() == []
 
 
@@ -233,14 +234,14 @@ def test_a_cache_of_somebody_else_s_is_none(
     own_store: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr(look_through, "_here", set())
+    monkeypatch.setattr(reject_untrusted_store, "_here", set())
     Store(own_store).own_records()
-    monkeypatch.setattr(look_through, "_here", set())
-    state = look_through.state_of(own_store)
-    assert look_through.is_known(own_store, state)
-    monkeypatch.setattr(look_through, "_here", set())
-    monkeypatch.setattr(look_through.os, "getuid", lambda: os.geteuid() + 1)
-    assert not look_through.is_known(own_store, state)
+    monkeypatch.setattr(reject_untrusted_store, "_here", set())
+    state = reject_untrusted_store.state_of(own_store)
+    assert reject_untrusted_store.is_known(own_store, state)
+    monkeypatch.setattr(reject_untrusted_store, "_here", set())
+    monkeypatch.setattr(reject_untrusted_store.os, "getuid", lambda: os.geteuid() + 1)
+    assert not reject_untrusted_store.is_known(own_store, state)
 
 
 def test_a_table_of_more_rows_than_anybody_has_is_refused(tmp_path: Path) -> None:

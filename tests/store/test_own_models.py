@@ -20,10 +20,11 @@ from advisor.cli.main import main
 from advisor.prediction.model.own_model import OwnModel, from_text, own_model, to_text
 from advisor.prediction.model.resolve import Ask, resolve
 from advisor.prediction.model.targets import Run, target_of_size, target_of_timm
-from advisor.store import Store, StoreError, build_store, check_store, migrate
-from advisor.store.connection import created
-from advisor.store.own_models import model_values
+from advisor.store import Store, StoreError, build_store, check_store
+from advisor.store.own_rows import model_values
 from advisor.store.rows import insert_missing
+from advisor.store.storage import migrate
+from advisor.store.storage.connection import created
 from bench_runner.recipes import load_recipes
 from price_catalog.builds import GPU_COUNTS
 from tests.store_for_tests import look, record

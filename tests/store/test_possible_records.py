@@ -119,10 +119,10 @@ def test_a_time_that_nothing_bounds_is_refused(
 
 
 def test_every_record_that_ships_could_be_merged(own_store: Path) -> None:
-    from advisor.store.connection import opened
-    from advisor.store.possible_records import check_figures
+    from advisor.store.merge.merge_checks import check_figures
     from advisor.store.rows import measurement_values
-    from advisor.store.shipped_rows import read_shipped
+    from advisor.store.seed import read_shipped
+    from advisor.store.storage.connection import opened
 
     rows = [measurement_values(record) for record in read_shipped().measurements]
     assert sum(row["mfu"] is not None for row in rows) > 100

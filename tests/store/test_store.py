@@ -11,7 +11,7 @@ import pytest
 
 from advisor.ranking.times import BestTime
 from advisor.store import Store
-from advisor.store.shipped_rows import read_shipped
+from advisor.store.seed import read_shipped
 from bench_runner.records.measurement import Measurement
 from price_catalog.load import load_catalog
 from tests.store_for_tests import look, record

@@ -17,7 +17,7 @@ from advisor.store import (
     find_store,
     migrate,
 )
-from advisor.store.connection import created
+from advisor.store.storage.connection import created
 from tests.store.own_rows_for_tests import OWN_QUOTE, add_own_rows, contents, own_rows
 from tests.store_for_tests import look, program
 

@@ -232,7 +232,7 @@ def test_where_nothing_can_be_locked_nobody_is_waited_for(
             "https://duckdb.org/docs/current/connect/concurrency"
         )
 
-    monkeypatch.setattr("advisor.store.connection._attach", refused)
+    monkeypatch.setattr("advisor.store.storage.connection._attach", refused)
     with pytest.raises(StoreError) as caught, Store(own_store).reading():
         pass
     assert len(tries) == 1
@@ -251,7 +251,7 @@ def test_a_lock_that_nobody_here_holds_is_told_so(
             " also https://duckdb.org/docs/current/connect/concurrency"
         )
 
-    monkeypatch.setattr("advisor.store.connection._attach", refused)
+    monkeypatch.setattr("advisor.store.storage.connection._attach", refused)
     with pytest.raises(StoreError) as caught, Store(own_store, wait_s=0.05).reading():
         pass
     assert "its disk gives no locks" in str(caught.value)
@@ -270,7 +270,7 @@ def test_a_nested_opening_in_one_thread_ends_in_words(own_store: Path) -> None:
 AS_ANOTHER = """
 import os, sys, tempfile
 from pathlib import Path
-import advisor.store.exchange
+import advisor.store.merge.exchange
 from advisor.store import Store, StoreError, build_store
 from tests.store_for_tests import record
 if os.geteuid() == 0:

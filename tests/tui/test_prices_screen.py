@@ -12,7 +12,7 @@ from textual.widgets import Input, Static
 
 from advisor.answers.build_words import short_gpus_words
 from advisor.costs.amounts import usd_exact, usd_rounded
-from advisor.costs.owned import own_machine
+from advisor.costs.own_machines import own_machine
 from advisor.store import Store
 from advisor.tui.pages.export_page import ExportScreen
 from advisor.tui.pages.text_pages import ConfirmScreen, RecordScreen

@@ -35,7 +35,7 @@ run()
     ("module", "words"),
     [
         ("advisor.cli.main", ["paths"]),
-        ("advisor.tables.steering", ["paths"]),
+        ("advisor.tables.plain_values", ["paths"]),
         ("advisor.parse", ["paths"]),
         ("textual.app", []),
         ("advisor.tui.ranking.ranking_screen", []),

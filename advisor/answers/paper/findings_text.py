@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from advisor.answers.paper.findings import Finding
-from advisor.tables.filled import fill
+from advisor.tables.plain_values import fill
 
 
 def findings_text(found: Sequence[Finding], width: int) -> str:

@@ -21,7 +21,7 @@ from advisor.planning.report.budget import limits_told
 from advisor.planning.solver.machines import less_as_sums, quoted_whole
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import BUY_IN, Machine
-from advisor.tables.filled import fill
+from advisor.tables.plain_values import fill
 
 if TYPE_CHECKING:
     from advisor.planning.planned import Planned

@@ -26,7 +26,7 @@ from advisor.planning.sensitivity.thresholds import OUT_OF_TIME
 from advisor.planning.solver.plan import Plan, last_day
 from advisor.planning.solver.problem import BUY_IN
 from advisor.planning.unused_gpus import unused_gpus, unused_line
-from advisor.tables.filled import fill
+from advisor.tables.plain_values import fill
 from advisor.tables.text_table import to_table
 from price_catalog.model import OWN_QUOTE
 

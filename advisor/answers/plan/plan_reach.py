@@ -25,7 +25,7 @@ from advisor.planning.solver.problem import BUY_IN, Machine, PlanningProblem, Re
 from advisor.planning.solver_process import Search
 from advisor.ranking.snapshot import take_snapshot
 from advisor.store import Store
-from advisor.tables.filled import fill
+from advisor.tables.plain_values import fill
 from advisor.tables.text_table import to_table
 from price_catalog.providers import written_provider
 

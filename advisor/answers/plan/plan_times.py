@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from advisor.answers.checklist import Doubt, quoted
 from advisor.answers.gpu_count_notes import measure_command
 from advisor.answers.wording import PREDICTED_MARK, days_and_ends
-from advisor.costs.rented_trial import skypilot_name
+from advisor.costs.rental import skypilot_name
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import Machine, Rental
-from advisor.ranking.uneven import is_uneven, uneven_words
+from advisor.ranking.uneven_batch import is_uneven, uneven_words
 
 if TYPE_CHECKING:
     from advisor.ranking.times import Model

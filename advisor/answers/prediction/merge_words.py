@@ -11,7 +11,7 @@ from advisor.parse import shown
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from advisor.store.merging import Merged
+    from advisor.store.merge.merging import Merged
 
 
 def merged_words(merged: Merged, file: str) -> str:

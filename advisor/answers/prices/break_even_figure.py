@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from advisor.costs.amounts import usd_tick
-from advisor.costs.break_even import chart_of
-from advisor.costs.rental import BreakEven
+from advisor.costs.rental import BreakEven, chart_of
 from advisor.planning.report.pictures import exported
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from advisor.costs.own_machines import (
     quoted,
     read_machine,
 )
+from advisor.costs.own_quotes import RowError
 from advisor.costs.own_quotes_csv import quote_cells
-from advisor.costs.typed_row import RowError
 from advisor.parse import InputError, shown
 from advisor.ranking.snapshot import Snapshot
 from price_catalog.builds import GPU_COUNTS, enumerate_builds

@@ -30,8 +30,7 @@ from advisor.costs.rental import (
 )
 from advisor.costs.tco import CostTerms, TotalCostOfOwnership, total_cost_of_ownership
 from advisor.parse import InputError, PriceRule, shown
-from advisor.ranking.candidates import Candidates
-from advisor.ranking.gaps import NO_PRICE
+from advisor.ranking.candidates import NO_PRICE, Candidates
 from advisor.ranking.question import CandidatesKey
 from advisor.ranking.snapshot import make_candidates, take_snapshot
 from advisor.ranking.times import EvidenceRule

@@ -13,7 +13,7 @@ from advisor.answers.prices.ownership_words import cost_sentence, finishes, rent
 from advisor.answers.wording import price_day_words, rests_on_words, runs_words
 from advisor.costs.amounts import age_words, usd_and_cents, usd_rounded
 from advisor.costs.tco import PAPER_TERMS, CostTerms
-from advisor.tables.filled import fill
+from advisor.tables.plain_values import fill
 from advisor.tables.text_table import to_table
 from bench_runner.typed_numbers import percent
 from price_catalog.providers import written_provider

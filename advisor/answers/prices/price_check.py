@@ -26,7 +26,7 @@ from advisor.ranking.candidates import Candidates
 from advisor.ranking.question import Question
 from advisor.ranking.rank import RankedRow, Ranking, rank
 from advisor.ranking.snapshot import Snapshot
-from advisor.tables.filled import fill
+from advisor.tables.plain_values import fill
 from bench_runner.typed_numbers import percent
 from price_catalog.checks import HOST_FIGURES
 from price_catalog.model import Quote

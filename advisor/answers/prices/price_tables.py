@@ -10,7 +10,7 @@ from typing import Any
 from advisor.answers.checklist import with_command
 from advisor.costs.amounts import counted as counted_of
 from advisor.costs.amounts import usd_and_cents, usd_rounded
-from advisor.tables.filled import fill
+from advisor.tables.plain_values import fill
 from advisor.tables.text_table import cut_words, to_table
 
 MOST_OBSTACLES = 6

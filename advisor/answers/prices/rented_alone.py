@@ -14,7 +14,7 @@ from advisor.answers.ranking.on_sale import days_of
 from advisor.answers.wording import mark_at
 from advisor.costs.amounts import age_words, usd_and_cents, usd_rounded
 from advisor.costs.rental import RentOffer, rented_usd
-from advisor.tables.filled import fill
+from advisor.tables.plain_values import fill
 from advisor.tables.text_table import to_table
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from advisor.answers.gpu_count_notes import measure_build
 from advisor.answers.ranking.on_sale import cost_at, looked_at
 from advisor.answers.wording import counted_days, is_unquoted
 from advisor.costs.amounts import days_exact, days_rounded, minutes_words, usd_rounded
-from advisor.costs.cost import DAYS_PER_YEAR
+from advisor.costs.tco import DAYS_PER_YEAR
 from advisor.ranking.rank import RankedRow, Ranking
 from bench_runner.settings.space import PASSES_PER_TRIAL, SECONDS_PER_TRIAL, FastSearch
 from bench_runner.typed_numbers import plain

@@ -24,9 +24,9 @@ from advisor.answers.ranking.price_doubt import price_doubt
 from advisor.answers.ranking.question_words import exchange_rate, prices_and_evidence
 from advisor.answers.wording import OUTLET, chance_words, counted_days, estimate_mark, runs_words
 from advisor.costs.amounts import minutes_words, usd_rounded
-from advisor.costs.cost import DAYS_PER_YEAR
+from advisor.costs.tco import DAYS_PER_YEAR
 from advisor.ranking.rank import RankedRow, Ranking
-from advisor.ranking.uneven import is_uneven
+from advisor.ranking.uneven_batch import is_uneven
 from bench_runner.typed_numbers import plain
 from price_catalog.power import is_estimated, needs_machine_room, wall_w
 

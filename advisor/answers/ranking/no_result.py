@@ -17,8 +17,8 @@ from advisor.answers.ranking.question_words import asked_for, budget_words
 from advisor.costs.amounts import day_words, usd_rounded
 from advisor.costs.price_book import PriceBook
 from advisor.ranking.candidates import Candidates
+from advisor.ranking.exclusion_reasons import NO_ESTIMATE, all_lack_bf16, no_time, untimed_gpus
 from advisor.ranking.rank import Ranking
-from advisor.ranking.why_left_out import NO_ESTIMATE, all_lack_bf16, no_time, untimed_gpus
 
 MOST_NAMED = 2
 """How many GPUs a sentence names before it says ``these GPUs``."""

@@ -25,7 +25,7 @@ from advisor.answers.wording import (
 )
 from advisor.costs.amounts import days_rounded, usd_rounded
 from advisor.ranking.rank import RankedRow, Ranking
-from advisor.tables.filled import fill
+from advisor.tables.plain_values import fill
 from advisor.tables.text_table import cut_words
 
 if TYPE_CHECKING:

@@ -32,7 +32,7 @@ from advisor.costs.amounts import usd_rounded, usd_whole
 from advisor.costs.price_book import RULE_WORDS as PRICE_RULE_WORDS
 from advisor.ranking.rank import ExcludedRow, RankedRow, Ranking
 from advisor.ranking.times import Model
-from advisor.tables.filled import fill
+from advisor.tables.plain_values import fill
 from advisor.tables.text_table import to_table
 from price_catalog.builds import Build
 from price_catalog.model import Source

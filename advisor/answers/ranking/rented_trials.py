@@ -9,7 +9,7 @@ from decimal import Decimal
 
 from advisor.answers.build_words import short_gpus_words
 from advisor.costs.amounts import usd_and_cents
-from advisor.costs.rented_trial import MINUTES, SkyPrice, price_of, skypilot_name
+from advisor.costs.rental import MINUTES, SkyPrice, price_of, skypilot_name
 from advisor.parse import InputError
 from advisor.ranking.rank import Ranking
 from price_catalog.builds import Build

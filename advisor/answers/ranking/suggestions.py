@@ -21,6 +21,7 @@ from advisor.answers.ranking.question_words import ask_again, exchange_rate, pri
 from advisor.costs.amounts import usd_rounded
 from advisor.costs.price_book import add_command
 from advisor.costs.rental import rent_offers, rented_usd
+from advisor.ranking.exclusion_reasons import all_lack_bf16
 from advisor.ranking.rank import Ranking
 from advisor.ranking.why_left_out import all_lack_bf16
 

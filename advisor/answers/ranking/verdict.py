@@ -29,7 +29,7 @@ from advisor.answers.ranking.on_sale import (
 from advisor.answers.ranking.question_words import asked_for
 from advisor.answers.wording import days_and_ends, estimate_mark, is_unquoted, makes_words
 from advisor.costs.amounts import usd_rounded
-from advisor.ranking.named_prices import ABOUT
+from advisor.ranking.build_prices import ABOUT
 from advisor.ranking.rank import RankedRow, Ranking
 from advisor.ranking.ties import chance_within
 

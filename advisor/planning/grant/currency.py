@@ -9,7 +9,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from advisor.costs.amounts import WHOLE, day_words, usd_exact
 from advisor.parse import shown
 from advisor.planning.grant.toml_reader import wrong
-from price_catalog.exchange_rates import exchange_rates
+from price_catalog.currencies import exchange_rates
 
 CENT = Decimal("0.01")
 _SIGNS = {"USD": "$", "EUR": "€", "GBP": "£"}

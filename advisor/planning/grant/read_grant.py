@@ -42,7 +42,7 @@ from advisor.planning.grant.toml_reader import (
 )
 from advisor.ranking.snapshot import Snapshot
 from bench_runner.outside import OutsideError
-from price_catalog.currency_signs import DOLLARS as DOLLAR_CODES
+from price_catalog.currencies import DOLLARS as DOLLAR_CODES
 
 _EACH_HOUSE = {"life_months", "use_share", "fiscal_year_start"}
 """What a funder's rules leave to each house: with these the rules are still the funder's."""

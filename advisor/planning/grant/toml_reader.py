@@ -34,7 +34,7 @@ from advisor.wrong_file import what_it_is
 from bench_runner.outside import OutsideError, TooLargeError, check_toml, read_outside
 from bench_runner.typed_numbers import mistyped, read_amount, read_measure
 from price_catalog.csv_table import nearest
-from price_catalog.currency_signs import without_currency
+from price_catalog.currencies import without_currency
 
 MAX_BYTES = 1_000_000
 S = TypeVar("S", bound=Struct)

@@ -13,7 +13,7 @@ from math import inf
 from typing import Any
 
 from advisor.costs.amounts import usd_tick
-from advisor.costs.break_even import Line, crossings
+from advisor.costs.rental import Line, crossings
 from advisor.parse import InputError, install_words
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.report.report import Picture

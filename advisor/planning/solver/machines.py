@@ -1,5 +1,5 @@
 """Which machines a plan chooses among: groups that are alike, without those that others beat, and
-the rule for a price that is a sum which nobody quoted (`advisor.ranking.named_prices`)."""
+the rule for a price that is a sum which nobody quoted (`advisor.ranking.build_prices`)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from math import floor, inf
 from advisor.planning.solver.money.cents import purchase_cents, run_cents
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import EPSILON, Experiment, Machine, PlanningProblem
-from advisor.ranking.named_prices import WHOLE_WORTH, NamedPrices
+from advisor.ranking.build_prices import WHOLE_WORTH, NamedPrices
 
 
 def _compared(problem: PlanningProblem) -> list[Machine]:

@@ -19,7 +19,7 @@ from advisor.planning.solver.problem import EPSILON, PlanningProblem
 from advisor.planning.solver.program import Program, Row
 from advisor.planning.solver.search_clock import Clock, NoPlan, OutOfTime, clock_of
 from advisor.planning.solver.two_stage import Goal, Search, value_weight
-from advisor.ranking.named_prices import ABOUT
+from advisor.ranking.build_prices import ABOUT
 
 DEFAULT_SECONDS = 120.0
 TIES_SECONDS = 2.0

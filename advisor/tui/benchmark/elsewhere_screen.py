@@ -21,7 +21,7 @@ from advisor.benchmark.jobs.job_records import merge_job, state_words
 from advisor.benchmark.jobs.prepare import Prepared, prepare_sky, prepare_slurm, submit, write
 from advisor.benchmark.jobs.slurm import asked_for
 from advisor.costs.amounts import counted
-from advisor.costs.rented_trial import MINUTES
+from advisor.costs.rental import MINUTES
 from advisor.parse import InputError, parse_positive, shown
 from advisor.tui.pages.bars import DialogKeys
 from advisor.tui.pages.screens import SLIM, Dialog

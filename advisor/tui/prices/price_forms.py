@@ -15,8 +15,8 @@ from advisor.answers.prices.own_prices import MachineChange, change_machine, kep
 from advisor.answers.prices.quotes import ledger_items
 from advisor.answers.wording import item_names
 from advisor.costs.amounts import usd_exact
+from advisor.costs.own_machines import own_machine
 from advisor.costs.own_quotes import OWN, make_quote
-from advisor.costs.owned import own_machine
 from advisor.parse import InputError
 from advisor.tui.pages.form import Form, FormField, Judged
 from advisor.tui.program.actions import QUOTE, bindings_of

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from advisor.answers.wording import KIND_WORDS, MARK_GLYPHS, MARK_WORDS, marks_words
 from advisor.costs.amounts import usd_exact, usd_tick
-from advisor.costs.break_even import chart_of, round_steps
-from advisor.costs.rental import BreakEven
+from advisor.costs.rental import BreakEven, chart_of, round_steps
 from advisor.tui.widgets.filter_table import MemoryRows
 from advisor.tui.widgets.lines import FAINT, HEADING, PLAIN, STRONG, WARNING, Line, wrapped
 from advisor.tui.widgets.table_layout import Column

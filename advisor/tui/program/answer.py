@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.answers.build_words import short_gpus_words
-from advisor.costs.cost import DAYS_PER_YEAR
-from advisor.ranking.gaps import NO_PRICE
+from advisor.costs.tco import DAYS_PER_YEAR
+from advisor.ranking.candidates import NO_PRICE
 from advisor.ranking.rank import Ranking, rank
 from advisor.tui.widgets.plot.data import PlotData, PointFlag
 

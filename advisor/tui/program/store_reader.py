@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.ranking.question import RANK_RULES
 from advisor.ranking.typed_question import read_question
-from advisor.store.locate import typed_path
+from advisor.store.storage.locate import typed_path
 from advisor.tui.widgets.fetch_error import FetchError
 
 if TYPE_CHECKING:

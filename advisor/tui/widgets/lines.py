@@ -12,7 +12,7 @@ from textual.reactive import reactive
 from textual.strip import Strip
 from textual.widget import Widget
 
-from advisor.tables.filled import fill
+from advisor.tables.plain_values import fill
 
 HEADING = "heading"
 

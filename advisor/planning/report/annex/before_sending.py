@@ -14,7 +14,7 @@ from advisor.planning.report.plan_costs import Material
 from advisor.planning.report.report import Section
 from advisor.planning.solver.money.charges import purchase_charge
 from advisor.planning.solver.problem import Machine
-from advisor.ranking.named_prices import ABOUT
+from advisor.ranking.build_prices import ABOUT
 
 
 def _old_prices(given: Material) -> list[str]:

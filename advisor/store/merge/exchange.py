@@ -14,16 +14,16 @@ from typing import Any
 
 from advisor.files import write_whole
 from advisor.parse import shown
-from advisor.store.connection import created, opened, transaction
 from advisor.store.engine import duckdb
 from advisor.store.measurement_columns import AUDITED, settings_in
-from advisor.store.migrate import check_known, migrate, migrations, schema_version
-from advisor.store.possible_records import problem_of
+from advisor.store.merge.merge_checks import problem_of
 from advisor.store.predictions import predict_anew
 from advisor.store.rows import KEYS, Values, insert_missing, measurement_values, plain_values
 from advisor.store.seed import audit_local, auditor_of
-from advisor.store.store_error import StoreError
-from advisor.store.store_file import holds_magic, is_database
+from advisor.store.storage.connection import created, opened, transaction
+from advisor.store.storage.migrate import check_known, migrate, migrations, schema_version
+from advisor.store.storage.store_error import StoreError
+from advisor.store.storage.store_file import holds_magic, is_database
 from advisor.wrong_file import what_it_is
 from bench_runner.launch.leftovers import in_use, sweep
 from bench_runner.outside import OutsideError, is_plain_file, json_outside, lines_outside
@@ -101,7 +101,7 @@ def add_rows(connection: duckdb.DuckDBPyConnection, tables: Tables, *, merged: b
     What is ``merged`` was written by others, so its prices must be for something known here.
     """
     if merged:
-        from advisor.store.merge_checks import check_items, check_room
+        from advisor.store.merge.merge_checks import check_items, check_room
 
         check_items(connection, tables)
     added = 0
@@ -114,7 +114,7 @@ def add_rows(connection: duckdb.DuckDBPyConnection, tables: Tables, *, merged: b
         audit_local(connection, auditor_of(connection))
     if measurements := tables.get("measurement"):
         if merged and any(row.get("lab") is not None for row in measurements):
-            from advisor.store.lab_records import with_lab_records_checked
+            from advisor.store.merge.lab_records import with_lab_records_checked
 
             measurements = with_lab_records_checked(connection, measurements)
         auditor = auditor_of(connection)
@@ -148,7 +148,7 @@ def read_tables(path: Path, *, wait_s: float) -> Tables:
             raise StoreError(str(error)) from None
     if not database:
         return _json_tables(path)
-    from advisor.store.merge_checks import check_number, check_words
+    from advisor.store.merge.merge_checks import check_number, check_words
 
     with _as_new_as_we(path, wait_s) as connection:
         check_number(_count_local(connection), path)
@@ -270,7 +270,7 @@ def _as_text(value: Any) -> str:
 
 def _check_row(table: str, row: Mapping[str, Any]) -> None:
     """Raise ValueError where DuckDB would only say that the row does not fit."""
-    from advisor.store.merge_checks import check_words
+    from advisor.store.merge.merge_checks import check_words
 
     for column in KEYS[table]:
         if not isinstance(row.get(column), (str, int)):
@@ -298,7 +298,7 @@ def _json_tables(path: Path) -> Tables:
     records: list[Measurement] = []
     seen: dict[tuple[Any, ...], object] = {}
     number = 0
-    from advisor.store.merge_checks import check_number
+    from advisor.store.merge.merge_checks import check_number
 
     for number, raw in enumerate(_lines(path), start=1):
         if not raw.strip():

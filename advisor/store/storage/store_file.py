@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 from stat import S_ISDIR, S_ISFIFO, S_ISREG
 
-from advisor.store.locate import typed_path
-from advisor.store.store_error import StoreError, remedy
+from advisor.store.storage.locate import typed_path
+from advisor.store.storage.store_error import StoreError, remedy
 
 _MAGIC = b"DUCK"
 

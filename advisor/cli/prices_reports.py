@@ -1,9 +1,11 @@
-"""``advisor prices cost`` and ``rent``: what owning costs, beside renting."""
+"""``advisor prices cost``, ``rent`` and ``check``."""
 
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable
+from datetime import date
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
@@ -19,6 +21,14 @@ from advisor.answers.prices.ownership import (
 from advisor.answers.prices.ownership_rows import cost_rows, rent_row
 from advisor.answers.prices.ownership_tables import cost_doubts, cost_text, rent_doubts, rent_text
 from advisor.answers.prices.ownership_words import cost_sentence, rent_sentence
+from advisor.answers.prices.price_check import (
+    MODELS,
+    budget_checks,
+    budget_rows,
+    check_text,
+    price_problems,
+    problem_rows,
+)
 from advisor.answers.prices.rented_alone import (
     RentedAlone,
     rented_doubts,
@@ -26,7 +36,7 @@ from advisor.answers.prices.rented_alone import (
     rented_sentence,
     rented_text,
 )
-from advisor.cli.command import terminal_width
+from advisor.cli.command import ANSWERED, terminal_width
 from advisor.costs.tco import CostTerms
 from advisor.parse import (
     InputError,
@@ -38,10 +48,12 @@ from advisor.parse import (
     parse_whole,
     shown,
 )
+from advisor.ranking.question import CandidatesKey
+from advisor.ranking.snapshot import make_candidates, take_snapshot
 from advisor.ranking.times import parse_evidence_rule
 from advisor.store import Store
 from advisor.tables.json_text import to_json
-from advisor.tables.table_formats import render_rows
+from advisor.tables.table_formats import render_rows, to_csv
 
 _TERMS: dict[str, tuple[str, Callable[[str, str], Decimal]]] = {
     "lifetime_years": (
@@ -179,3 +191,35 @@ def _rented_alone(rented: RentedAlone, form: str) -> str:
     doubts = doubt_objects(rented_doubts(rented))
     verdict = {"sentence": rented_sentence(rented), "doubts": doubts}
     return to_json({"verdict": verdict, "build": None, "own": None, "rent": rows})
+
+
+def check_prices(options: argparse.Namespace, store: Store) -> int:
+    """Print the check, or write the page of prices. Raises InputError."""
+    rule = parse_price_rule(options.prices)
+    if rule == "paper":
+        raise InputError("the paper's prices are of one day: check latest, or a day")
+    today = rule if isinstance(rule, date) else date.today()
+    with store.reading() as reader:
+        snapshot = take_snapshot(reader)
+        if options.out is not None:
+            from advisor.answers.prices.price_page import checked_prices
+            from advisor.files import write_whole
+
+            path = Path(options.out)
+            write_whole(path, checked_prices(snapshot), overwrite=True)
+            print(f"{path}: written", file=sys.stderr)
+            return ANSWERED
+        book = snapshot.prices(rule, today=today)
+        problems = price_problems(snapshot, book, today=today)
+        candidates = [
+            make_candidates(reader, snapshot, CandidatesKey(name, rule, "sound")) for name in MODELS
+        ]
+    checks = budget_checks(candidates, problems, today=today)
+    if options.format == "json":
+        print(to_json({"rankings": budget_rows(checks), "problems": problem_rows(problems)}))
+    elif options.format == "csv":
+        rows = problem_rows(problems)
+        print(to_csv(rows, list(rows[0]) if rows else ("problem", "item")))
+    else:
+        print(check_text(problems, checks, terminal_width()))
+    return ANSWERED

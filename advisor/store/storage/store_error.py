@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 from advisor.store.engine import duckdb
-from advisor.store.locate import typed_path
+from advisor.store.storage.locate import typed_path
 
 _DAMAGE = (
     duckdb.IOException,

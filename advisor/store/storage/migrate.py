@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from advisor.store.connection import transaction
 from advisor.store.engine import duckdb
-from advisor.store.look_through import VERSION_TABLE
-from advisor.store.store_error import StoreError
+from advisor.store.storage.connection import transaction
+from advisor.store.storage.reject_untrusted_store import VERSION_TABLE
+from advisor.store.storage.store_error import StoreError
 
-SCHEMA_FOLDER = Path(__file__).with_name("schema")
+SCHEMA_FOLDER = Path(__file__).parents[1] / "schema"
 
 
 class Migration(NamedTuple):

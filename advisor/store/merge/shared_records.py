@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from advisor.parse import InputError, shown
-from advisor.store.lab_records import SHARED
+from advisor.store.merge.lab_records import SHARED
 from advisor.store.rows import Values, measurement_of
 from bench_runner.records.journal import to_json, with_id
 from bench_runner.records.measurement import Measurement

@@ -1,9 +1,13 @@
-"""The currency that an amount is typed in, by its code or its sign."""
+"""Currencies: how an amount is typed, by code or sign, and the shipped exchange rates."""
 
 from __future__ import annotations
 
+import csv
 import re
 from collections.abc import Mapping
+from datetime import date
+from decimal import Decimal
+from pathlib import Path
 from typing import NamedTuple
 
 _MOST_LETTERS = 60
@@ -67,3 +71,30 @@ def without_currency(text: str) -> TypedMoney:
 
 def _codes(name: str) -> tuple[str, ...]:
     return _SIGNS.get(name.lower(), (name.upper(),))
+
+
+RATES = Path(__file__).with_name("exchange_rates.csv")
+
+
+class ExchangeRate(NamedTuple):
+    """One currency."""
+
+    code: str
+    """As ISO 4217 has it."""
+    usd_per_unit: Decimal
+    on: date
+    source: str
+
+
+def exchange_rates() -> dict[str, ExchangeRate]:
+    """The rates that come with the program, by code."""
+    with RATES.open(encoding="utf-8", newline="") as file:
+        return {
+            row["currency"]: ExchangeRate(
+                code=row["currency"],
+                usd_per_unit=Decimal(row["usd_per_unit"]),
+                on=date.fromisoformat(row["on"]),
+                source=row["source"],
+            )
+            for row in csv.DictReader(file)
+        }

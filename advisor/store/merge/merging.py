@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from advisor.store.connection import transaction
 from advisor.store.engine import duckdb
-from advisor.store.exchange import Tables, add_rows
 from advisor.store.measurement_columns import RECORDED
-from advisor.store.possible_records import check_figures
+from advisor.store.merge.exchange import Tables, add_rows
+from advisor.store.merge.merge_checks import check_figures
 from advisor.store.rows import BATCH_ROWS, KEYS, Values, column_types
+from advisor.store.storage.connection import transaction
 
 _Key = tuple[str, ...]
 _Rows = dict[str, dict[_Key, str]]

@@ -1,4 +1,4 @@
-"""What is said of a build that is left out: what is missing, and how to supply it (pure)."""
+"""Why a build is left out, in words: what is missing and how to supply it (pure)."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from decimal import Decimal
 
 from advisor.costs.amounts import days_exact, days_rounded
 from advisor.costs.price_book import add_command
-from advisor.ranking.candidates import Candidates
-from advisor.ranking.gaps import Reason
+from advisor.ranking.candidates import Candidates, Reason
 from advisor.ranking.question import Question
 from advisor.ranking.times import BestTime, Model
 from price_catalog.builds import Build
@@ -20,7 +19,7 @@ FIRST_WITH_BF16 = 8.0
 """NVIDIA's compute capability."""
 
 
-def why_left_out(candidates: Candidates, i: int, reason: Reason, question: Question) -> str:
+def exclusion_text(candidates: Candidates, i: int, reason: Reason, question: Question) -> str:
     """Why build ``i`` is left out of the answer to a question."""
     build, time = candidates.builds[i], candidates.times[i]
     return (

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from advisor.ranking.audit import audit_time
 from advisor.store.engine import duckdb
 from advisor.store.measurement_columns import SETTINGS, settings_in
-from advisor.store.possible_records import MEMORY_SLACK, MOST_OF_TDP
+from advisor.store.merge.merge_checks import MEMORY_SLACK, MOST_OF_TDP
 from advisor.store.rows import (
     Values,
     insert_missing,
@@ -23,7 +23,7 @@ from advisor.store.rows import (
     measurement_values,
     plain_values,
 )
-from advisor.store.store_error import StoreError
+from advisor.store.storage.store_error import StoreError
 from bench_runner.records import timing
 from bench_runner.records.measurement import Measurement
 from price_catalog.model import Gpu, Source

@@ -23,7 +23,7 @@ _KNOWN_LINES = 200
 VERSION_TABLE = (
     "CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL, name VARCHAR NOT NULL)"
 )
-_SCHEMA_FOLDER = Path(__file__).with_name("schema")
+_SCHEMA_FOLDER = Path(__file__).parents[1] / "schema"
 _CALL = re.compile(r"([a-z_]\w*)\s*\(", re.IGNORECASE)
 _LITERAL = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"")
 _HARMLESS = {

@@ -1,4 +1,8 @@
-"""Opens the store for one moment, and waits while others hold it."""
+"""Opens the store for one moment, and waits while others hold it.
+
+DuckDB's lock has no queue. So a writer that waits holds a shared lock on a file beside the store,
+and readers that see it hold back for a moment.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,7 @@ from functools import cache
 from pathlib import Path
 
 from advisor.store.engine import duckdb
-from advisor.store.look_through import (
+from advisor.store.storage.reject_untrusted_store import (
     Token,
     is_known,
     is_known_whole,
@@ -19,9 +23,72 @@ from advisor.store.look_through import (
     state_of,
     what_is_foreign,
 )
-from advisor.store.store_error import StoreError, error_words, is_held, remedy
-from advisor.store.store_file import HEADER_BYTES, check_file, check_writable
-from advisor.store.writer_queue import waiting_writer, writer_waits
+from advisor.store.storage.store_error import StoreError, error_words, is_held, remedy
+from advisor.store.storage.store_file import HEADER_BYTES, check_file, check_writable
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    _CAN_LOCK = False
+else:
+    _CAN_LOCK = True
+
+
+_AS_IT_IS = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
+"""Neither wait for a pipe of that name nor follow a link."""
+
+
+def _sign(store: Path) -> Path:
+    return store.with_name(f"{store.name}.writer-waits")
+
+
+def writer_waits(store: Path) -> bool:
+    """Whether some writer says that it is waiting."""
+    if not _CAN_LOCK:
+        return False
+    try:
+        descriptor = os.open(_sign(store), os.O_RDONLY | _AS_IT_IS)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:  # a disk without locks: nobody can say so
+        return False
+    finally:
+        os.close(descriptor)
+    return False
+
+
+@contextmanager
+def waiting_writer(store: Path) -> Iterator[None]:
+    """Say that a writer is waiting, until the block ends."""
+    sign = _sign(store)
+    descriptor = None
+    try:
+        if _CAN_LOCK:
+            descriptor = os.open(sign, os.O_RDWR | os.O_CREAT | _AS_IT_IS, 0o666)
+            # Held up only by a reader in the middle of its look, which is over at once.
+            fcntl.flock(descriptor, fcntl.LOCK_SH)
+    except OSError:
+        pass
+    try:
+        yield
+    finally:
+        if descriptor is not None:
+            _take_down(sign, descriptor)
+
+
+def _take_down(sign: Path, descriptor: int) -> None:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        sign.unlink()
+    except OSError:
+        pass  # another writer waits and will do it
+    finally:
+        os.close(descriptor)
+
 
 DEFAULT_WAIT_S = 20.0
 COURTESY_S = 1.0
@@ -82,7 +149,7 @@ def opened(
         try:
             for name, other in (beside or {}).items():
                 _attach_beside(connection, other, name)
-            _look_through(connection, path, state)
+            _reject_untrusted(connection, path, state)
             if write and not is_known_whole(path, state):
                 check_whole(connection, path)
             yield connection
@@ -160,7 +227,7 @@ def _close_off(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute("SET lock_configuration = true")
 
 
-def _look_through(connection: duckdb.DuckDBPyConnection, path: Path, state: Token) -> None:
+def _reject_untrusted(connection: duckdb.DuckDBPyConnection, path: Path, state: Token) -> None:
     """Raise StoreError where the store holds more than rows, and close it off."""
     if not is_known(path, state):
         # Nothing of the store's own is bound meanwhile; only DuckDB's lists are read.

@@ -1,0 +1,1 @@
+"""Rows from other people: files and stores that are merged, labs' records, and what is exported."""
