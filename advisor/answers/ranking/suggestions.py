@@ -23,7 +23,6 @@ from advisor.costs.price_book import add_command
 from advisor.costs.rental import rent_offers, rented_usd
 from advisor.ranking.exclusion_reasons import all_lack_bf16
 from advisor.ranking.rank import Ranking
-from advisor.ranking.why_left_out import all_lack_bf16
 
 if TYPE_CHECKING:
     from advisor.ranking.question import CandidatesKey
