@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -138,7 +140,7 @@ def make_plan(
 
     with store.reading() as reader:
         snapshot = take_snapshot(reader)
-    try:
+    with in_one_line():
         trained = recipe_to_measure(store, snapshot, request.recipe)
         recipe, recipe_word, text = trained.recipe, trained.recipe.recipe_id, None
         if trained.file is not None:
@@ -150,14 +152,10 @@ def make_plan(
             recipe_word = str(request.work_directory.absolute() / "recipes" / name)
         count = _gpu_count(recipe, request.device, here, gpu_count)
         tries = tries_of(request, recipe, count)
-    except InputError:
-        raise
-    except (ValueError, OSError) as error:
-        raise InputError(" ".join(str(error).split())) from None
     gpu = None
     if request.device != CPU:
         gpu = index_gpus(snapshot.gpus).get(normalise(here.gpus[0].name))
-    minutes = tries.minutes(None if gpu is None else pass_s_of(store, recipe, gpu.gpu_id, count))
+    minutes = minutes_of(tries, store, recipe, gpu, count)
     return Plan(
         request=replace(
             request,
@@ -236,10 +234,6 @@ class Tries:
     trials: float
     """About how many it measures."""
 
-    def minutes(self, pass_s: float | None = None) -> float:
-        """By the estimate, without a limit; ``pass_s`` is what one pass is thought to take."""
-        return space.estimated_minutes(self.trials, pass_s)
-
 
 def tries_of(request: Request, recipe: Recipe, gpu_count: int) -> Tries:
     """What ``--methods`` and ``--search`` name on so many GPUs. Raises ValueError."""
@@ -257,21 +251,37 @@ def tries_of(request: Request, recipe: Recipe, gpu_count: int) -> Tries:
     )
 
 
-def pass_s_of(store: Store, recipe: Recipe, gpu_id: str, gpu_count: int) -> float | None:
-    """The seconds of one pass at the time that a ranking shows for these GPUs; None without one."""
-    with store.reading() as reader:
-        times = reader.best_times(recipe.recipe_id, "sound")
-    chosen = [t.chosen for t in times if (t.gpu_id, t.gpu_count) == (gpu_id, gpu_count)]
-    if not chosen or chosen[0] is None or chosen[0].training_days is None:
-        return None
-    return space.fast_search(
-        recipe.family,
-        gpu_count,
-        compiles=recipe.support.compile,
-        days=chosen[0].training_days,
-        training_steps=recipe.training.training_steps,
-        settings=chosen[0].settings,
-    ).pass_s
+def minutes_of(
+    tries: Tries, store: Store, recipe: Recipe, gpu: Gpu | None, gpu_count: int
+) -> float:
+    """How long the search takes by the estimate, without a limit; the passes are counted where a
+    ranking has a time for these GPUs."""
+    pass_s = None
+    if gpu is not None:
+        with store.reading() as reader:
+            times = reader.best_times(recipe.recipe_id, "sound")
+        chosen = [t.chosen for t in times if (t.gpu_id, t.gpu_count) == (gpu.gpu_id, gpu_count)]
+        if chosen and chosen[0] is not None and chosen[0].training_days is not None:
+            pass_s = space.fast_search(
+                recipe.family,
+                gpu_count,
+                compiles=recipe.support.compile,
+                days=chosen[0].training_days,
+                training_steps=recipe.training.training_steps,
+                settings=chosen[0].settings,
+            ).pass_s
+    return space.estimated_minutes(tries.trials, pass_s)
+
+
+@contextmanager
+def in_one_line() -> Iterator[None]:
+    """What is wrong with a recipe, as an InputError of one line."""
+    try:
+        yield
+    except InputError:
+        raise
+    except (ValueError, OSError) as error:
+        raise InputError(" ".join(str(error).split())) from None
 
 
 def _gpu_count(recipe: Recipe, device: str, here: MachineState, wanted: int | None) -> int:

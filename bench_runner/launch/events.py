@@ -11,12 +11,15 @@ from typing import Any
 
 from bench_runner.outside import OutsideError, is_plain_file, json_outside, printable
 from bench_runner.records.record_checks import (
-    Check,
+    Field,
+    is_any_text,
     is_count,
     is_flag,
     is_number,
+    is_object,
     is_positive,
     is_seconds,
+    wrong_field,
 )
 
 MAX_LINE_BYTES = 8 * 1024 * 1024
@@ -28,86 +31,72 @@ class BadEventError(ValueError):
     """A worker wrote what is no event; the message says what, in one line."""
 
 
-def _text(value: object) -> bool:
-    return isinstance(value, str)
-
-
 def _rates(value: object) -> bool:
     return isinstance(value, dict) and all(
         size.isascii() and size.isdigit() and is_positive(rate) for size, rate in value.items()
     )
 
 
-def _seconds(value: object) -> bool:
-    return isinstance(value, list) and all(map(is_seconds, value))
+_SECONDS: Field = (is_seconds, False, True)
+_RAW = dict.fromkeys(("pass_s", "sync_pass_s", "update_s", "first_pass_s", "fetch_s"), _SECONDS)
 
 
 def _raw(value: object) -> bool:
-    names = {"pass_s", "sync_pass_s", "update_s", "first_pass_s", "fetch_s"}
-    return isinstance(value, dict) and value.keys() == names and all(map(_seconds, value.values()))
+    return isinstance(value, dict) and value.keys() == _RAW.keys() and not wrong_field(value, _RAW)
 
 
-def _none_or_seconds(value: object) -> bool:
-    return value is None or is_seconds(value)
-
-
-def _none_or_positive(value: object) -> bool:
-    return value is None or is_positive(value)
-
-
-def _none_or_texts(value: object) -> bool:
-    return value is None or (isinstance(value, list) and all(map(_text, value)))
-
-
-def _whole(value: object) -> bool:
-    return type(value) is int and value >= 0
-
-
-def _object(value: object) -> bool:
-    return isinstance(value, dict)
-
-
-_KINDS: Mapping[str, Mapping[str, Check]] = {
+_TEXT: Field = (is_any_text, False, False)
+_COUNT: Field = (is_count, False, False)
+_WHOLE: Field = (lambda value: type(value) is int and value >= 0, False, False)
+_GIB: Field = (is_seconds, True, False)
+_KINDS: Mapping[str, Mapping[str, Field]] = {
     "started": {},
-    "about": {"missing_kernels": _none_or_texts, "usable_memory_gib": _none_or_positive},
-    "phase": {"phase": _text},
-    "model": {"parameters": _whole},
-    "climbed": {"micro_batch_size": is_count, "stopped_by": _text, "samples_per_s": _rates},
+    "about": {
+        "missing_kernels": (is_any_text, True, True),
+        "usable_memory_gib": (is_positive, True, False),
+    },
+    "phase": {"phase": _TEXT},
+    "model": {"parameters": _WHOLE},
+    "climbed": {
+        "micro_batch_size": _COUNT,
+        "stopped_by": _TEXT,
+        "samples_per_s": (_rates, False, False),
+    },
     "timed": {
-        "micro_batch_size": is_count,
-        "accumulation_steps": is_count,
-        "timed_passes": is_count,
-        "raw": _raw,
-        "slowest_rank": _whole,
-        "step_s_by_rank": _seconds,
-        "warm_up_s": _seconds,
-        "settled": _text,
-        "skipped_updates": _whole,
-        "peak_memory_gib": _none_or_seconds,
-        "peak_reserved_gib": _none_or_seconds,
-        "allocator_retries": _whole,
-        "parameters": _whole,
-        "gpu": _object,
+        "micro_batch_size": _COUNT,
+        "accumulation_steps": _COUNT,
+        "timed_passes": _COUNT,
+        "raw": (_raw, False, False),
+        "slowest_rank": _WHOLE,
+        "step_s_by_rank": _SECONDS,
+        "warm_up_s": _SECONDS,
+        "settled": _TEXT,
+        "skipped_updates": _WHOLE,
+        "peak_memory_gib": _GIB,
+        "peak_reserved_gib": _GIB,
+        "allocator_retries": _WHOLE,
+        "parameters": _WHOLE,
+        "gpu": (is_object, False, False),
     },
     "exchange": {
-        "node_count": is_count,
-        "bytes": is_count,
-        "all_ranks_s": _seconds,
-        "between_nodes_s": _seconds,
-        "between_nodes_gb_s": is_seconds,
-        "fabric": _text,
+        "node_count": _COUNT,
+        "bytes": _COUNT,
+        "all_ranks_s": _SECONDS,
+        "between_nodes_s": _SECONDS,
+        "between_nodes_gb_s": (is_seconds, False, False),
+        "fabric": _TEXT,
     },
-    "validated": {"step_s": _seconds, "median_s": is_positive},
-    "error": {"type": _text, "message": _text},
+    "validated": {"step_s": _SECONDS, "median_s": (is_positive, False, False)},
+    "error": {"type": _TEXT, "message": _TEXT},
     "done": {},
 }
-_PROBES: Mapping[bool, Mapping[str, Check]] = {
+_PROBES: Mapping[bool, Mapping[str, Field]] = {
     True: {
-        "micro_batch_size": is_count,
-        "pass_s": is_positive,
-        "peak_memory_gib": _none_or_seconds,
+        "micro_batch_size": _COUNT,
+        "pass_s": (is_positive, False, False),
+        "peak_memory_gib": _GIB,
     },
-    False: {"micro_batch_size": is_count, "reason": _text},
+    False: {"micro_batch_size": _COUNT, "reason": _TEXT},
 }
 
 
@@ -127,10 +116,9 @@ def read_event(line: bytes) -> dict[str, Any]:
         fields = _PROBES[row["fits"]]
     if fields is None:
         raise BadEventError(f"a line that is no event ({_shown(line)})")
-    for name, check in fields.items():
-        if not check(row.get(name)):
-            what = repr(row[name]) if name in row else "nothing"
-            raise BadEventError(f"the event {kind} with {name} = {_shown(what.encode())}")
+    if (name := wrong_field(row, fields)) is not None:
+        what = repr(row[name]) if name in row else "nothing"
+        raise BadEventError(f"the event {kind} with {name} = {_shown(what.encode())}")
     if not _is_finite(row):
         raise BadEventError(f"the event {kind} with a number that is not finite")
     return row

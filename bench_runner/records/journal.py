@@ -7,7 +7,7 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, asdict, fields, replace
 from datetime import date
 from pathlib import Path
@@ -60,6 +60,18 @@ _LOOKED_BACK = 64 * 1024
 _NEEDED = _needed(Measurement)
 _SETTINGS = {field.name for field in fields(Settings)}
 _NEEDED_SETTINGS = _needed(Settings)
+_CHOICES = {"method": METHODS, "status": STATUSES, "timing": TIMINGS}
+_SETTING_CHOICES: Mapping[str, Sequence[str]] = {
+    "sharding": SHARDINGS,
+    "compilation": COMPILATIONS,
+    "attention": ATTENTIONS,
+    "loss": LOSSES,
+    "inputs": INPUTS,
+    "weights": WEIGHTS,
+    "matmul": MATMULS,
+    "states": STATES,
+}
+_MAY_BE_NONE = ("sharding", "compilation", "attention")
 _RAW_SECONDS = tuple(name for name, kind in _FIELDS.items() if kind == "tuple[float, ...]")
 
 
@@ -77,23 +89,27 @@ def from_json(row: dict[str, Any]) -> Measurement:
         raise ValueError(f"unknown key {min(unknown)!r}: a newer bench_runner wrote this record")
     check_record(row)
     settings = row.get("settings")
-    if settings is not None and (strange := settings.keys() - _SETTINGS):
-        raise ValueError(f"unknown setting {min(strange)!r}: a newer bench_runner wrote this")
+    if settings is not None:
+        if strange := settings.keys() - _SETTINGS:
+            raise ValueError(f"unknown setting {min(strange)!r}: a newer bench_runner wrote this")
+        _check_whole(settings, _NEEDED_SETTINGS, "the settings are")
     measured_on = row.get("measured_on")
     values = {
         **row,
-        "settings": None if settings is None else _settings(settings),
+        "settings": None if settings is None else Settings(**settings),
         "measured_on": date.fromisoformat(measured_on) if measured_on else None,
         **{name: tuple(row.get(name) or ()) for name in _RAW_SECONDS},
     }
     read = Measurement(**values)
-    one_of(read.method, METHODS, "method")
-    one_of(read.status, STATUSES, "status")
-    one_of(read.timing, TIMINGS, "timing")
+    for name, known in _CHOICES.items():
+        one_of(getattr(read, name), known, name)
     if type(read.node_count) is not int or not 0 < read.node_count <= read.gpu_count:
         raise ValueError(f"node_count is {read.node_count!r}, not a whole number up to the GPUs'")
     if read.settings is not None:
-        _check_choices(read.settings)
+        for name, allowed in _SETTING_CHOICES.items():
+            value = getattr(read.settings, name)
+            if value is not None or name not in _MAY_BE_NONE:
+                one_of(value, allowed, name)
     changes = read.settings is not None and read.settings.changes_training
     if changes != (read.method == "changes-training"):
         raise ValueError(
@@ -101,26 +117,6 @@ def from_json(row: dict[str, Any]) -> Measurement:
             "the training"
         )
     return read
-
-
-def _settings(row: dict[str, Any]) -> Settings:
-    _check_whole(row, _NEEDED_SETTINGS, "the settings are")
-    return Settings(**row)
-
-
-def _check_choices(settings: Settings) -> None:
-    for value, known, what in (
-        (settings.sharding, SHARDINGS, "sharding"),
-        (settings.compilation, COMPILATIONS, "compilation"),
-        (settings.attention, ATTENTIONS, "attention"),
-    ):
-        if value is not None:
-            one_of(value, known, what)
-    one_of(settings.loss, LOSSES, "loss")
-    one_of(settings.inputs, INPUTS, "inputs")
-    one_of(settings.weights, WEIGHTS, "weights")
-    one_of(settings.matmul, MATMULS, "matmul")
-    one_of(settings.states, STATES, "states")
 
 
 def with_id(measurement: Measurement) -> Measurement:

@@ -64,11 +64,11 @@ def is_text(value: object) -> bool:
     return isinstance(value, str) and len(value) <= LONGEST_REASON
 
 
-def _is_any_text(value: object) -> bool:
+def is_any_text(value: object) -> bool:
     return isinstance(value, str)
 
 
-def _index(value: object) -> bool:
+def is_index(value: object) -> bool:
     return type(value) is int and 0 <= value <= LARGEST_COUNT
 
 
@@ -79,7 +79,7 @@ def _is_day(value: object) -> bool:
         return False
 
 
-def _is_object(value: object) -> bool:
+def is_object(value: object) -> bool:
     return isinstance(value, Mapping)
 
 
@@ -89,16 +89,16 @@ _SAY: dict[Check, str] = {
     is_seconds: "a number of 0 or more",
     is_positive: "a number above 0",
     is_count: f"a whole number from 1 to {LARGEST_COUNT}",
-    _index: f"a whole number from 0 to {LARGEST_COUNT}",
+    is_index: f"a whole number from 0 to {LARGEST_COUNT}",
     is_flag: "true or false",
     is_text: f"text of at most {LONGEST_REASON} letters",
-    _is_object: "an object",
-    _is_any_text: "text",
+    is_object: "an object",
+    is_any_text: "text",
 }
-_Field = tuple[Check, bool, bool]
+Field = tuple[Check, bool, bool]
 """The check, whether it may be null, whether it is a list of such."""
 
-_RECORD: Mapping[str, _Field] = {
+_RECORD: Mapping[str, Field] = {
     "measurement_id": (is_name, False, False),
     "recipe_id": (is_name, False, False),
     "recipe_hash": (is_name, True, False),
@@ -114,36 +114,36 @@ _RECORD: Mapping[str, _Field] = {
     "update_s": (is_seconds, False, True),
     "step_s": (is_positive, True, False),
     "peak_memory_gib": (is_seconds, True, False),
-    "environment": (_is_object, False, False),
+    "environment": (is_object, False, False),
     "first_pass_s": (is_seconds, False, True),
     "fetch_s": (is_seconds, False, True),
     "mfu": (is_seconds, True, False),
-    "allocator_retries": (_index, True, False),
+    "allocator_retries": (is_index, True, False),
     "lab": (is_name, True, False),
 }
-_SETTINGS: Mapping[str, _Field] = {
+_SETTINGS: Mapping[str, Field] = {
     "free_lunch": (is_flag, False, False),
     "activation_checkpointing": (is_flag, False, False),
     "offloading": (is_flag, False, False),
     "micro_batch_size": (is_count, True, False),
     "gradient_accumulation_steps": (is_count, True, False),
 }
-_PROBE: Mapping[str, _Field] = {
+_PROBE: Mapping[str, Field] = {
     "micro_batch_size": (is_count, False, False),
     "fits": (is_flag, False, False),
     "pass_s": (is_positive, True, False),
     "peak_memory_gib": (is_seconds, True, False),
 }
-_ENVIRONMENT: Mapping[str, _Field] = {
-    "about": (_is_object, True, False),
-    "climb": (_is_object, True, False),
-    "validation": (_is_object, True, False),
-    "versions": (_is_object, True, False),
-    "probes": (_is_object, True, True),
+_ENVIRONMENT: Mapping[str, Field] = {
+    "about": (is_object, True, False),
+    "climb": (is_object, True, False),
+    "validation": (is_object, True, False),
+    "versions": (is_object, True, False),
+    "probes": (is_object, True, True),
     "gpu_s": (is_seconds, True, False),
     "parameters": (is_number, True, False),
     "configuration_key": (is_text, True, False),
-    "log_tail": (_is_any_text, True, False),
+    "log_tail": (is_any_text, True, False),
 }
 
 
@@ -178,7 +178,7 @@ def _check_environment(environment: Mapping[str, Any]) -> None:
     if capability is not None and not (
         isinstance(capability, list | tuple)
         and len(capability) == 2
-        and all(map(_index, capability))
+        and all(map(is_index, capability))
     ):
         raise ValueError(
             f"environment.about.capability is {_shown(capability)}, not two numbers such as [9, 0]"
@@ -223,20 +223,29 @@ def _check_plain(value: object, where: str, depth: int) -> None:
         raise ValueError(f"{printable(where)} is {_shown(value)}, not a finite number")
 
 
-def _check(row: Mapping[str, Any], fields: Mapping[str, _Field], where: str) -> None:
+def _check(row: Mapping[str, Any], fields: Mapping[str, Field], where: str) -> None:
+    present = {name: field for name, field in fields.items() if name in row}
+    if (name := wrong_field(row, present)) is None:
+        return  # a name that is missing is for whoever needs it
+    check, _, is_list = fields[name]
+    value = row[name]
+    if is_list and isinstance(value, list | tuple):
+        odd = next(each for each in value if not check(each))
+        raise ValueError(f"{where}{name} holds {_shown(odd)}, not {_SAY[check]}")
+    said = f"a list of {_SAY[check]}" if is_list else _SAY[check]
+    raise ValueError(f"{where}{name} is {_shown(value)}, not {said}")
+
+
+def wrong_field(row: Mapping[str, Any], fields: Mapping[str, Field]) -> str | None:
+    """The first of these fields that is missing or not of its kind; None where all are right."""
     for name, (check, may_be_null, is_list) in fields.items():
-        if name not in row:
-            continue  # whoever needs it says so
-        value = row[name]
+        value = row.get(name)
         if value is None and may_be_null:
             continue
-        if is_list and isinstance(value, list | tuple):
-            for each in value:
-                if not check(each):
-                    raise ValueError(f"{where}{name} holds {_shown(each)}, not {_SAY[check]}")
-        elif is_list or not check(value):
-            said = f"a list of {_SAY[check]}" if is_list else _SAY[check]
-            raise ValueError(f"{where}{name} is {_shown(value)}, not {said}")
+        values = value if is_list and isinstance(value, list | tuple) else [value]
+        if (is_list and values is not value) or not all(map(check, values)):
+            return name
+    return None
 
 
 def _shown(value: object) -> str:

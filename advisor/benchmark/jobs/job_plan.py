@@ -9,7 +9,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from advisor.benchmark.benchmark_plan import CPU, pass_s_of, recipe_to_measure, tries_of
+from advisor.benchmark.benchmark_plan import (
+    CPU,
+    in_one_line,
+    minutes_of,
+    recipe_to_measure,
+    tries_of,
+)
 from advisor.benchmark.measurement_request import Request, peak_tflops
 from advisor.parse import InputError
 from bench_runner.settings import space
@@ -105,18 +111,11 @@ def make_job_plan(
             names = {each.name for each in snapshot.gpus}
             near = nearest(gpu, names, LISTED_BY)
             raise InputError(f"the catalogue has no GPU called '{gpu}'; {near}")
-    try:
+    with in_one_line():
         trained = recipe_to_measure(store, snapshot, request.recipe)
         space.micro_batch_sizes(trained.recipe.training.batch_size, request.gpu_count)
         tries = tries_of(request, trained.recipe, request.gpu_count)
-    except InputError:
-        raise
-    except (ValueError, OSError) as error:
-        raise InputError(" ".join(str(error).split())) from None
-    pass_s = None
-    if found is not None:
-        pass_s = pass_s_of(store, trained.recipe, found.gpu_id, request.gpu_count)
-    minutes = LONGER * tries.minutes(pass_s)
+    minutes = LONGER * minutes_of(tries, store, trained.recipe, found, request.gpu_count)
     more = request.more
     if node_count > 1:
         more = (*more, "--launcher", "slurm")

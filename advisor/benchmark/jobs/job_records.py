@@ -94,7 +94,7 @@ def merge_job(store: Store, job: Job, *, predict: bool = True) -> tuple[Job, int
 
 def _own_recipe(store: Store, job: Job) -> OwnModel | None:
     """The recipe of the job's folder where the store does not have it."""
-    from advisor.benchmark.benchmark_plan import recipe_to_measure
+    from advisor.benchmark.benchmark_plan import in_one_line, recipe_to_measure
     from advisor.benchmark.jobs.job_plan import RECIPE
     from advisor.ranking.snapshot import take_snapshot
 
@@ -105,10 +105,8 @@ def _own_recipe(store: Store, job: Job) -> OwnModel | None:
         snapshot = take_snapshot(reader)
     if any(model.recipe_id == job.recipe_id for model in snapshot.models):
         return None
-    try:
+    with in_one_line():
         return recipe_to_measure(store, snapshot, str(path)).own
-    except (ValueError, OSError) as error:
-        raise InputError(" ".join(str(error).split())) from None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
