@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import pairwise
@@ -127,82 +128,51 @@ def cautions(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[str]:
 def told(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[Caution]:
     """The weightiest first."""
     return [
-        *_without_runs(grant, problem, plan),
-        *_not_asked(grant, problem, plan),
-        *_not_on_sale(grant, problem, plan),
-        *_not_quoted(problem, plan),
-        *_by_its_extras(grant, problem, plan),
-        *_condo(problem, plan),
+        *_purchases(grant, problem, plan),
         *hours_cautions(grant, problem, plan),
-        *_at_once(problem, plan),
+        *_rented_at_once(problem, plan),
         *_shared(grant),
         *_rules(grant),
-        *_electricity(grant, problem, plan),
-        *_racks(grant, plan),
+        *_overhead_lines(grant, problem, plan),
         *_items(grant, problem.rules),
         *_busy(problem, plan),
-        *_failures(grant),
-        *_delivery(grant, plan),
-        *_lines(grant),
-        *_rate(grant),
+        *_settings(grant, plan),
     ]
 
 
-def _rate(grant: Grant) -> list[Caution]:
-    if grant.currency.note is None:
-        return []
-    if grant.currency.source is not None:
-        return [Caution(grant.currency.note)]
-    words = f"{grant.currency.note} The grant does not say whose rate that is."
-    return [Caution(words, "rate_source under [budget] does.")]
-
-
-def _without_runs(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[Caution]:
-    """Purchases that no run is placed on: nobody can justify them."""
+def _purchases(grant: Grant, problem: PlanningProblem, plan: Plan) -> Iterator[Caution]:
+    """What is bought without a run, without a seller or a quote, or not by the grant alone."""
     used = {(problem.whole(p.machine_id), p.order) for p in plan.placed}
-    machines = {m.machine_id: m.label for m in problem.machines}
+    label_of = {m.machine_id: m.label for m in problem.machines}
     idle = [p for p in plan.purchases if (p.machine_id, p.order) not in used]
-    labels = list(dict.fromkeys(machines[p.machine_id] for p in idle))
-    if not labels:
-        return []
-    words = (
-        f"No run is done on some of what this plan buys: {'; '.join(labels)}. Do not ask for it."
-    )
-    mend = "More --seconds may find a plan without it."
-    if grant.lifetime_years is not None:
-        mend = "Leave lifetime_years out under [purchases] and plan again."
-    return [Caution(words, mend)]
-
-
-def _not_on_sale(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[Caution]:
-    """Purchases that might not be ordered as priced."""
-    why = (
-        ""
-        if grant.buy_gpus is not None
-        else "For this money nothing on sale does the work in time. "
-    )
+    if idle:
+        labels = "; ".join(dict.fromkeys(label_of[p.machine_id] for p in idle))
+        mend = "More --seconds may find a plan without it."
+        if grant.lifetime_years is not None:
+            mend = "Leave lifetime_years out under [purchases] and plan again."
+        words = f"No run is done on some of what this plan buys: {labels}. Do not ask for it."
+        yield Caution(words, mend)
+    yield from _not_asked(grant, problem, plan)
     bought = {p.machine_id for p in plan.purchases}
-    labels = [m.label for m in problem.machines if m.machine_id in bought and not m.on_sale]
-    return [
-        Caution(
+    machines = [m for m in problem.machines if m.machine_id in bought]
+    why = "For this money nothing on sale does the work in time. "
+    for label in dict.fromkeys(m.label for m in machines if not m.on_sale):
+        yield Caution(
             f"Nobody is known to sell this new at its price: {label}. "
-            f"{why}Ask for a quote before you submit."
+            f"{why if grant.buy_gpus is None else ''}Ask for a quote before you submit."
         )
-        for label in dict.fromkeys(labels)
-    ]
-
-
-def _not_quoted(problem: PlanningProblem, plan: Plan) -> list[Caution]:
-    """Whole machines at a price that was added up and that their seller never named."""
-    bought = {p.machine_id for p in plan.purchases}
-    lines = [unquoted(m) for m in problem.machines if m.machine_id in bought]
-    return [
-        Caution(
+    for line in dict.fromkeys(filter(None, map(unquoted, machines))):
+        yield Caution(
             f"The price of the {line.label} is added up from {line.vendor}'s options: nobody "
             "quoted it. Ask for a quote before you submit."
         )
-        for line in dict.fromkeys(filter(None, lines))
-    ]
+    yield from _by_its_extras(grant, problem, plan)
+    for machine in (m for m in machines if m.share_of is not None):
+        yield Caution(
+            f"The {machine.label} stands at the price of {day_words(machine.lines[0].quoted_on)}. "
+            "Ask the campus for a written quote, when the next shares are sold, and whether your "
+            "office charges them as equipment or as a service."
+        )
 
 
 def _by_its_extras(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[Caution]:
@@ -231,76 +201,50 @@ def _by_its_extras(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[C
     ]
 
 
-def _condo(problem: PlanningProblem, plan: Plan) -> list[Caution]:
-    """Shares that are bought: what only the campus can say."""
-    bought = {p.machine_id for p in plan.purchases}
-    return [
-        Caution(
-            f"The {m.label} stands at the price of {day_words(line.quoted_on)}. "
-            "Ask the campus for a written quote, when the next shares are sold, and whether your "
-            "office charges them as equipment or as a service."
-        )
-        for m in problem.machines
-        if m.machine_id in bought and m.share_of is not None
-        for line in m.lines
-    ]
-
-
-def _at_once(problem: PlanningProblem, plan: Plan) -> list[Caution]:
+def _rented_at_once(problem: PlanningProblem, plan: Plan) -> Iterator[Caution]:
     """So many rented machines of one kind at a time that not every provider has them."""
     rentals = {r.rental_id: r for r in problem.rentals if r.allocation is None}
-    used = dict.fromkeys(p.machine_id for p in plan.placed if p.machine_id in rentals)
-    return [
-        Caution(
-            f"{plan.at_once(name)} × ({rentals[name].label}) are rented at once: ask "
-            f"{rentals[name].who} whether it has so many."
-        )
-        for name in used
-        if plan.at_once(name) >= MANY
-    ]
+    for name in dict.fromkeys(p.machine_id for p in plan.placed if p.machine_id in rentals):
+        if plan.at_once(name) >= MANY:
+            yield Caution(
+                f"{plan.at_once(name)} × ({rentals[name].label}) are rented at once: ask "
+                f"{rentals[name].who} whether it has so many."
+            )
 
 
-def _paid_beside_usd(problem: PlanningProblem, plan: Plan) -> Decimal:
-    """What the machines of a plan cost beyond what the grant is charged for them."""
-    rules = problem.rules
-    if not rules.cost_share and rules.life_months is None:
-        return Decimal(0)
-    machines, rest = {m.machine_id: m for m in problem.machines}, Decimal(0)
+def _not_asked(grant: Grant, problem: PlanningProblem, plan: Plan) -> Iterator[Caution]:
+    """What machines cost beyond what the grant is charged, which somebody must have."""
+    rules, rest = problem.rules, Decimal(0)
+    machines = {m.machine_id: m for m in problem.machines}
     for p in plan.purchases:
         paid, charged = paid_and_charged(machines[p.machine_id], rules, problem.orders[p.order])
         rest += p.count * (paid - charged)
-    return rest
-
-
-def _not_asked(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[Caution]:
-    """What machines cost beyond what the grant is charged, which somebody must have."""
-    rules, rest = problem.rules, _paid_beside_usd(problem, plan)
-    if not rest:
-        return []
+    if not rest or not (rules.cost_share or rules.life_months):
+        return
     money = grant.currency.written(rest)  # to the cent it is the report's, which converts lines
     if rules.life_months is None:
         by = grant.cost_share_by or ""
         words = f"{by[:1].upper()}{by[1:]} pays {money} of the machines"
-        return [Caution(f"{words}: have it in writing before you order.")]
+        yield Caution(f"{words}: have it in writing before you order.")
+        return
     late = any(problem.orders[p.order] > problem.orders[0] for p in plan.purchases)
     wait = " A machine that is bought later is charged for fewer months."
     also = "" if not rules.cost_share else f", {grant.cost_share_by} its share among it"
-    return [
-        Caution(
-            f"The machines cost {money} more than is asked for: the grant pays their depreciation "
-            f"within it alone, month by month, and somebody must pay the rest{also}. Their whole "
-            f"price is due when they are bought.{wait * late}",
-            "purchases.years = [1] buys in the first year." * late,
+    yield Caution(
+        f"The machines cost {money} more than is asked for: the grant pays their depreciation "
+        f"within it alone, month by month, and somebody must pay the rest{also}. Their whole "
+        f"price is due when they are bought.{wait * late}",
+        "purchases.years = [1] buys in the first year." * late,
+    )
+
+
+def _shared(grant: Grant) -> Iterator[Caution]:
+    if grant.shared_by is not None:
+        by = f"{grant.shared_by[:1].upper()}{grant.shared_by[1:]}"
+        money = grant.currency.exactly(grant.shared_usd)
+        yield Caution(
+            f"{by} pays up to {money} of all costs: have it in writing before you submit."
         )
-    ]
-
-
-def _shared(grant: Grant) -> list[Caution]:
-    if grant.shared_by is None:
-        return []
-    by = f"{grant.shared_by[:1].upper()}{grant.shared_by[1:]}"
-    money = grant.currency.exactly(grant.shared_usd)
-    return [Caution(f"{by} pays up to {money} of all costs: have it in writing before you submit.")]
 
 
 def _rules(grant: Grant) -> list[Caution]:
@@ -357,67 +301,50 @@ def _no_overhead(grant: Grant) -> Caution:
     )
 
 
-def _electricity(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[Caution]:
+def _overhead_lines(grant: Grant, problem: PlanningProblem, plan: Plan) -> Iterator[Caution]:
+    """Electricity and racks, which are usually part of overhead."""
     rented = {r.rental_id for r in problem.rentals}
-    if not grant.pays_electricity or (
-        plan.placed and rented >= {p.machine_id for p in plan.placed}
-    ):
-        return []
-    rule = " (2 CFR 200.413, 200.414)" if grant.currency.code == "USD" else ""
-    found = [
-        Caution(
+    all_rented = plan.placed and rented >= {p.machine_id for p in plan.placed}
+    if grant.pays_electricity and not all_rented:
+        rule = " (2 CFR 200.413, 200.414)" if grant.currency.code == "USD" else ""
+        yield Caution(
             "Electricity is usually part of overhead, and a funder may refuse it as a direct cost"
             f"{rule}. Ask your office.",
             'paid_by = "institution" leaves it out.',
         )
-    ]
-    if grant.pue == 1:
-        found.append(
-            Caution(
+        if grant.pue == 1:
+            yield Caution(
                 f"No power for cooling is counted. Data centres take {USUAL_PUE} times the power "
                 "of their machines, on average (Uptime Institute, 2025).",
                 f"electricity.pue = {USUAL_PUE} counts it.",
             )
-        )
-    return found
-
-
-def _racks(grant: Grant, plan: Plan) -> list[Caution]:
     none_bought = plan.runs and not plan.purchases
-    if not any(
+    if any(
         cost.kind == "racks" and cost.amount != 0 and not (cost.per == "machine" and none_bought)
         for cost in grant.costs
     ):
-        return []
-    return [
-        Caution(
+        yield Caution(
             "Rack space and cooling are usually part of overhead, as electricity is. Ask your "
             "office whether they may stand as a direct cost."
         )
-    ]
 
 
-def _items(grant: Grant, rules: Rules) -> list[Caution]:
+def _items(grant: Grant, rules: Rules) -> Iterator[Caution]:
     """Other things that are bought once, at a price from which one item is equipment."""
-    least = rules.equipment_threshold_usd
-    dear = [
-        cost
-        for cost in grant.costs
-        if cost.kind in HARDWARE and cost.per == "grant" and cost.amount is not None
-        if least and grant.currency.to_usd(Decimal(cost.amount)) >= least
-    ]
-    line = funder_form(grant.funder).lines.equipment
-    found = []
-    for cost in dear:
+    least, line = rules.equipment_threshold_usd, funder_form(grant.funder).lines.equipment
+    for cost in grant.costs:
+        amount = cost.amount
+        if amount is None or cost.kind not in HARDWARE or cost.per != "grant":
+            continue
+        if not least or grant.currency.to_usd(amount) < least:
+            continue
         bears = cost.overhead.charged and grant.charges_overhead and not rules.equipment_in_base
-        paid = f"{grant.currency.sign}{Decimal(cost.amount or 0):,}"
-        says = (
-            f"{cost.name} costs {paid}, and one item is equipment from "
-            f'{grant.currency.exactly(least)} on. If it is one item, move it to the line "{line}"'
+        yield Caution(
+            f"{cost.name} costs {grant.currency.sign}{Decimal(amount):,}, and one item is "
+            f"equipment from {grant.currency.exactly(least)} on. If it is one item, move it to the "
+            f'line "{line}"{", which bears no overhead." if bears else "."}',
+            "overhead = false in its [[costs]] takes that off." * bears,
         )
-        says += ", which bears no overhead." if bears else "."
-        found.append(Caution(says, "overhead = false in its [[costs]] takes that off." * bears))
-    return found
 
 
 def _busy(problem: PlanningProblem, plan: Plan) -> list[Caution]:
@@ -444,23 +371,22 @@ def _busy(problem: PlanningProblem, plan: Plan) -> list[Caution]:
     ]
 
 
-def _failures(grant: Grant) -> list[Caution]:
+def _settings(grant: Grant, plan: Plan) -> Iterator[Caution]:
+    """What the grant sets aside, or does not."""
     if grant.failures:
         share = f"{float(grant.failures) * 100:.3g} %"
-        return [Caution(f"Every run has {share} more time for failures and checkpoints.")]
-    none = "No time is set aside for failures and checkpoints."
-    return [Caution(none, "running.failures = 0.05 adds 5 %.")]
-
-
-def _delivery(grant: Grant, plan: Plan) -> list[Caution]:
-    if grant.lead_days or not plan.purchases:
-        return []
-    none = "No days are kept for delivery: what is bought runs from the day of its order."
-    return [Caution(none, "purchases.lead_days = 45 keeps 45 days.")]
-
-
-def _lines(grant: Grant) -> list[Caution]:
-    missing = not_asked_for(grant)
-    if not missing:
-        return []
-    return [Caution(f"Not asked for: {', '.join(missing)}.", "A line of [[costs]] adds each.")]
+        yield Caution(f"Every run has {share} more time for failures and checkpoints.")
+    else:
+        none = "No time is set aside for failures and checkpoints."
+        yield Caution(none, "running.failures = 0.05 adds 5 %.")
+    if not grant.lead_days and plan.purchases:
+        none = "No days are kept for delivery: what is bought runs from the day of its order."
+        yield Caution(none, "purchases.lead_days = 45 keeps 45 days.")
+    if missing := not_asked_for(grant):
+        yield Caution(f"Not asked for: {', '.join(missing)}.", "A line of [[costs]] adds each.")
+    note = grant.currency.note
+    if note is not None and grant.currency.source is not None:
+        yield Caution(note)
+    elif note is not None:
+        words = f"{note} The grant does not say whose rate that is."
+        yield Caution(words, "rate_source under [budget] does.")

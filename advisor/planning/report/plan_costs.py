@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
 from itertools import pairwise
+from typing import Any
 
 from advisor.planning.grant.funder import FunderForm, funder_form
 from advisor.planning.grant.problem_of_grant import Loaded
@@ -190,14 +192,8 @@ class CostBook:
         day = self.problem.orders[order]
         lines = price_lines(ledger, machine)
         machine_price(ledger, machine, lines)
-        number = ledger.leaf(
-            "plan",
-            count,
-            "machines",
-            f"{machine.label}, ordered on {self.day(day)}",
-            machine_id=machine_id,
-            order=order,
-        )
+        label, origin = f"{machine.label}, ordered on {self.day(day)}", {"machine_id": machine_id}
+        number = ledger.leaf("plan", count, "machines", label, **origin, order=order)
         return EquipmentCost(
             machine=machine,
             order=order,
@@ -207,77 +203,48 @@ class CostBook:
             charge=purchase_charge(ledger, machine, self.problem.rules, number, day),
         )
 
-    def _running(self, plan: Plan) -> list[RunningCost]:
+    def _running(self, plan: Plan) -> Iterator[RunningCost]:
+        rules = self.problem.rules
         starts: dict[tuple[str, str, bool, str, int], list[Placed]] = {}
         for placed in plan.placed:
             rented = placed.machine_id in self.rentals
             fiscal = self.fiscal_year(self.day(placed.pieces[0][0]))
-            year = placed.order if rented and self.problem.rules.rents_differ else 0
+            year = placed.order if rented and rules.rents_differ else 0
             key = (placed.experiment_id, placed.machine_id, rented, fiscal, year)
             starts.setdefault(key, []).append(placed)
-        found = []
         for (experiment_id, option_id, rented, fiscal, year), runs in sorted(starts.items()):
-            if not rented and self.problem.rules.usd_per_kwh is None:
-                continue
-            if not rented and self.machines[option_id].share_of is not None:
-                continue  # powered by the campus
-            found.append(self._run_cost(experiment_id, option_id, rented, fiscal, runs, year))
-        return found
+            # A share of a condo is powered by the campus.
+            if rented or (
+                rules.usd_per_kwh is not None and self.machines[option_id].share_of is None
+            ):
+                yield self._run_cost(experiment_id, option_id, fiscal, runs, year)
 
     def _run_cost(
-        self,
-        experiment_id: str,
-        option_id: str,
-        rented: bool,
-        fiscal: str,
-        runs: list[Placed],
-        year: int,
+        self, experiment_id: str, option_id: str, fiscal: str, runs: list[Placed], year: int
     ) -> RunningCost:
         ledger, rules = self.ledger, self.problem.rules
-        e = self.experiments[experiment_id]
-        option = self.rentals[option_id] if rented else self.machines[option_id]
-        label = option.label
+        rental, e = self.rentals.get(option_id), self.experiments[experiment_id]
+        option = rental or self.machines[option_id]
         called = self.loaded.models[e.model].name
-        self.time(option.times[e.model], f"{called} on {label}")
-        count = ledger.leaf(
-            "plan",
-            len(runs),
-            "runs",
-            f"{e.name} on {label}, started in {fiscal}",
-            experiment_id=experiment_id,
-            option_id=option_id,
-            fiscal_year=fiscal,
-            **({"year": year} if rented and rules.rents_differ else {}),
-        )
-        charge = (
-            rental_charge(
-                ledger,
-                self.rentals[option_id],
-                e.model,
-                rules,
-                count,
-                name=e.name,
-                model_name=called,
-                year=fiscal,
-                day=self.problem.year_days[year],
-            )
-            if rented
-            else run_charge(
-                ledger,
-                self.machines[option_id],
-                e.model,
-                rules,
-                count,
-                watts=self.watts(self.machines[option_id]),
-                name=e.name,
-                model_name=called,
-                year=fiscal,
-            )
-        )
+        self.time(option.times[e.model], f"{called} on {option.label}")
+        origin: dict[str, Any] = {"experiment_id": experiment_id, "option_id": option_id}
+        origin["fiscal_year"] = fiscal
+        if rental is not None and rules.rents_differ:
+            origin["year"] = year
+        label = f"{e.name} on {option.label}, started in {fiscal}"
+        count = ledger.leaf("plan", len(runs), "runs", label, **origin)
+        names = {"name": e.name, "model_name": called, "year": fiscal}
+        if rental is not None:
+            day = self.problem.year_days[year]
+            charge = rental_charge(ledger, rental, e.model, rules, count, **names, day=day)
+        else:
+            machine = self.machines[option_id]
+            watts = self.watts(machine)
+            charge = run_charge(ledger, machine, e.model, rules, count, **names, watts=watts)
         return RunningCost(
             experiment_id=experiment_id,
-            label=label,
-            rented=rented,
+            label=option.label,
+            rented=rental is not None,
             fiscal_year=fiscal,
             runs=count,
             charge=charge,
@@ -289,82 +256,56 @@ class CostBook:
         the share of its GPUs."""
         ledger, power = self.ledger, machine.power
         assert power is not None
-        if machine.part_of is not None:
-            whole = self.machines[machine.part_of]
-            gpus = [
-                ledger.leaf(
-                    "unit",
-                    each.gpu_count,
-                    "pieces",
-                    f"GPUs in {each.label}",
-                    name="GPUs of a machine",
-                    machine_id=each.machine_id,
-                )
-                for each in (machine, whole)
-            ]
-            share = ledger.compute("ratio", gpus, "share", f"{machine.label} of the whole")
-            return ledger.compute(
-                "product", [self.watts(whole), share], "W", f"power of {machine.label}, in W"
-            )
         build = self.loaded.builds.get(machine.machine_id)
+
+        def gpus(of: Machine, count: int) -> Num:
+            origin = {"name": "GPUs of a machine", "machine_id": of.machine_id}
+            return ledger.leaf("unit", count, "pieces", f"GPUs in {of.label}", **origin)
 
         def host(value: Decimal | None, column: str, label: str, unit: str = "W") -> Num:
             assert build is not None and value is not None
-            return ledger.leaf(
-                "host", value, unit, label, host_id=build.host.host_id, column=column
-            )
-
-        if power.stated_w is not None:
-            assert build is not None
-            return host(power.stated_w, "wall_w", f"power of {build.host.name}")
-        assert power.gpu_w is not None
-        gpu = ledger.leaf(
-            "gpu",
-            power.gpu_w,
-            "W",
-            f"rated power of {machine.gpu_name}",
-            gpu_id=machine.gpu_id,
-            column="tdp_w",
-        )
-        count = ledger.leaf(
-            "unit",
-            power.gpu_count,
-            "pieces",
-            f"GPUs in {machine.label}",
-            name="GPUs of a machine",
-            machine_id=machine.machine_id,
-        )
+            origin = {"host_id": build.host.host_id, "column": column}
+            return ledger.leaf("host", value, unit, label, **origin)
 
         def estimate(value: Decimal, name: str, unit: str = "W") -> Num:
             label = f"estimated {name} of {machine.label}"
             return ledger.leaf("unit", value, unit, label, name=name, machine_id=machine.machine_id)
 
+        at_the_wall = f"power of {machine.label}, in W"
+        if machine.part_of is not None:
+            whole = self.machines[machine.part_of]
+            both = [gpus(each, each.gpu_count) for each in (machine, whole)]
+            share = ledger.compute("ratio", both, "share", f"{machine.label} of the whole")
+            return ledger.compute("product", [self.watts(whole), share], "W", at_the_wall)
+        if power.stated_w is not None:
+            assert build is not None
+            return host(power.stated_w, "wall_w", f"power of {build.host.name}")
+        assert power.gpu_w is not None
+        label, origin = f"rated power of {machine.gpu_name}", {"gpu_id": machine.gpu_id}
+        gpu = ledger.leaf("gpu", power.gpu_w, "W", label, **origin, column="tdp_w")
+        of = [gpu, gpus(machine, power.gpu_count)]
         if power.estimated and power.base_w is not None:
-            base = estimate(power.base_w, "power beside the GPUs")
+            of.append(estimate(power.base_w, "power beside the GPUs"))
         elif build is not None and build.host.is_own_quote and power.base_w is not None:
-            base = estimate(power.base_w, "power behind the supplies and beside the GPUs")
+            name = "power behind the supplies and beside the GPUs"
+            of.append(estimate(power.base_w, name))
         elif build is not None and build.host.base_w is not None:
-            base = host(power.base_w, "base_w", f"power of the processors of {build.host.name}")
+            name = build.host.name
+            base = host(power.base_w, "base_w", f"power of the processors of {name}")
             if power.beside_w is not None:
                 beside = estimate(power.beside_w, "power of fans, memory and drives")
-                base = ledger.total(
-                    [base, beside], f"power of {build.host.name} beside its GPUs", "W"
-                )
+                base = ledger.total([base, beside], f"power of {name} beside its GPUs", "W")
+            of.append(base)
         else:
-            base = self.setting(
-                "electricity.host_watts",
-                self.loaded.grant.host_watts,
-                "W",
-                "power beside the GPUs",
-            )
-        of = [gpu, count, base]
+            watts = self.loaded.grant.host_watts
+            of.append(self.setting("electricity.host_watts", watts, "W", "power beside the GPUs"))
         if power.efficiency_estimated and power.psu_efficiency is not None:
             name = "efficiency of the power supplies"
             of.append(estimate(power.psu_efficiency, name, "share"))
         elif build is not None and power.psu_efficiency is not None:
             label = f"efficiency of the power supplies of {build.host.name}"
             of.append(host(power.psu_efficiency, "psu_efficiency", label, "share"))
-        return ledger.compute("at-the-wall", of, "W", f"power of {machine.label}, in W")
+        return ledger.compute("at-the-wall", of, "W", at_the_wall)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
