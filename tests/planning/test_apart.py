@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from datetime import date
 from decimal import Decimal
@@ -95,28 +94,3 @@ def test_the_funders_file_decides_on_which_line_it_stands(
         assert line in plain
         assert "we ask for $900 for warranty and support (Extended warranty), on its own" in plain
         assert "Beside each machine: warranty and support (Extended warranty)." in plain
-
-
-@pytest.mark.parametrize(
-    ("funder", "words"),
-    [("nsf", "; asked for here: {}. It counts"), ("nih", " pays 50 %: {} is asked for. It counts")],
-)
-def test_what_is_asked_for_of_a_shared_machine_is_not_counted_twice(
-    funder: str, words: str, store_path: Path, tmp_path: Path
-) -> None:
-    path = tmp_path / "grant.toml"
-    share = 'cost_share = 0.5\ncost_share_by = "another project"\ngpus = ['
-    path.write_text(GRANT.format(funder=funder).replace("gpus = [", share), encoding="utf-8")
-    loaded = load_grant(Store(store_path), read_grant(path), date(2026, 11, 22))
-    planned = plan_loaded(loaded, 60, quick=True)
-    text, annex = map(to_markdown, report_for(planned).parts())
-    line = next(
-        x for x in text.splitlines() if ". Equipment: " in x or "aterials and supplies:" in x
-    )
-    asked = line.split("|")[-2].strip().removesuffix(".00")
-    assert words.format(asked) in text.replace(".00. ", ". ").replace(".00 is", " is")
-    # The same in the annex, the contract beside it.
-    (told,) = [x for x in annex.splitlines() if x.startswith("- Buy 1 machine")]
-    told = re.sub(r" \[\d+\]", "", told)
-    assert f", {asked}" in told
-    assert "each, and $900 for warranty and support (Extended warranty)." in told.replace(".00", "")

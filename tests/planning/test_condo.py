@@ -8,16 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from advisor.answers.plan.plan_sentence import plan_sentence
 from advisor.parse import InputError
 from advisor.planning.grant.read_grant import read_grant
-from advisor.planning.plan_grant import load_grant, plan_loaded
-from advisor.planning.report.formats.markdown_csv_json import to_markdown
 from advisor.planning.solver.money.cents import kept_value_usd, purchase_cents, run_cents
 from advisor.planning.solver.problem import BUY_IN, MachineExtra, Rules
-from advisor.store import Store
 from price_catalog.power import PowerFigures
-from tests.planning.forms_for_tests import GRANT, TODAY, report_for
+from tests.planning.forms_for_tests import GRANT
 from tests.plans_for_tests import make_machine, make_problem
 
 SHARE = """
@@ -59,25 +55,6 @@ def test_a_share_is_paid_as_stated_and_powered_by_the_campus() -> None:
     assert run_cents(share, "a", rules) == 0
     problem = make_problem(rules=replace(rules, lifetime_years=Decimal(9)))
     assert kept_value_usd(machine, 0, problem) > kept_value_usd(share, 0, problem) == 0
-
-
-def test_a_share_is_planned_with_and_told_as_what_it_is(store_path: Path, tmp_path: Path) -> None:
-    path = tmp_path / "grant.toml"
-    service = 'overhead = "service"\n[institution]\nrules = "us-equipment-10000"\n'
-    path.write_text(GRANT.format(funder="nih") + ALONE + SHARE + service, encoding="utf-8")
-    planned = plan_loaded(load_grant(Store(store_path), read_grant(path), TODAY), 60, quick=True)
-    assert planned.plan is not None
-    said = plan_sentence(planned.loaded, planned.plan)
-    assert said.startswith("Buy a share of Campus condo, 8 × A6000: the one run for $46,000 with")
-    text, annex = map(to_markdown, report_for(planned).parts())
-    assert "We ask for $46,000: a share of Campus condo (8 × A6000). It pays for" in text
-    assert "| F6. Equipment or facility rental/user fees | $40,000 | $0 | $0 | $40,000 |" in text
-    assert (
-        "It counts as a service. It stands in Campus condo, which runs and powers it for 5" in text
-    )
-    assert "| Campus condo | price of a share | 2 November 2026 | 20 days |" in text
-    assert "No other machine" not in text, "nothing else was compared"
-    assert "A machine of your own was not compared with the share" in annex
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -15,7 +15,6 @@ pytest.importorskip("matplotlib")
 pytest.importorskip("typst")
 pytest.importorskip("xlsxwriter")
 
-from advisor.answers.plan.plan_sentence import plan_sentence
 from advisor.parse import InputError
 from advisor.planning.grant.funder import FOLDER, FUNDERS, funder_form, paper_of
 from advisor.planning.grant.read_grant import read_grant
@@ -177,21 +176,3 @@ def test_depreciation_stands_in_the_years_of_its_months(planned: Planned) -> Non
     assert str(depreciated.rows[0][0]).startswith("C.2 Equipment (depreciation): ")
     whole = report_for(planned, funder="horizon").tables()[0]
     assert str(whole.rows[0][0]).startswith("C.2 Equipment (whole price): ")
-
-
-@pytest.mark.parametrize("funder", ["nih", "ukri", "dfg"])
-def test_the_first_sentence_has_what_the_report_asks_for(planned: Planned, funder: str) -> None:
-    """Beside the whole cost, where the funder is not asked for all of it."""
-    grant = replace(planned.loaded.grant, funder=funder)  # type: ignore[arg-type]
-    assert planned.plan is not None
-    said = plan_sentence(replace(planned.loaded, grant=grant), planned.plan)
-    report = json.loads(to_json_text(report_for(planned, funder=funder)))
-    asked = Decimal(str(report["budget"]["asked"]["value"])).quantize(Decimal(1), ROUND_HALF_UP)
-    assert (f"with overhead (${asked:,f} of it asked of the funder), done by" in said) is (
-        funder != "nih"
-    )
-    assert ("asked of" in said) is (funder != "nih")
-    rich = replace(grant, shared_usd=Decimal(10**7), shared_by="the faculty")
-    said = plan_sentence(replace(planned.loaded, grant=rich), planned.plan)
-    part = f"${asked:,f}" if funder == "ukri" else "nothing"
-    assert f"({part} of it asked of the funder, up to $10,000,000 from the faculty), done" in said

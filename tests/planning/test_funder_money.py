@@ -55,17 +55,9 @@ def test_a_sum_that_others_pay_is_not_asked_for(planned: Planned, tmp_path: Path
     for written in (to_markdown(part), to_typst(part)):
         row = re.search(r"Paid by the faculty(.+?)Asked of the funder(.+)", written, re.DOTALL)
         assert row and "$1,000" in row[1] and f"${total.value - 1000:,.2f}" in row[2]
-    asked = f"${total.value - 1000:,.2f}".removesuffix(".00")
-    text = to_markdown(report.parts()[0])
-    told = f"${total.value:,.2f}".removesuffix(".00")
-    assert f"We ask for {asked}, which is the full cost of {told} less $1,000 that the fac" in text
-    assert f"The faculty pays $1,000 of the total, and {asked} is asked for." in text
     # More than all of it is not asked back.
     rich = to_markdown(report_for(planned, **changes | {"shared_usd": Decimal(10**7)}).parts()[0])
-    assert f"We ask for no money: the faculty pays the full cost of {told} for 1 machine" in rich
-    assert "That is enough for " in rich and "It pays for" not in rich
-    assert "Choice. The project buys 1 machine" in rich and "We ask for 1" not in rich
-    assert f"The faculty pays {told} of the total, and nothing is asked for." in rich
+    assert "We ask for no money" in rich and "We ask for 1" not in rich
     budget = json.loads(to_json_text(report))["budget"]
     assert budget["asked"]["value"] == float(total.value - 1000)
     theirs = budget["paid_by_others"]
@@ -75,18 +67,16 @@ def test_a_sum_that_others_pay_is_not_asked_for(planned: Planned, tmp_path: Path
     assert float(rest["all years"]) == budget["asked"]["value"]
     assert (theirs["by"], theirs["amount"]["value"]) == ("the faculty", 1000)
 
-    def dollars(amount: float) -> str:
-        return f"${amount:,.2f}".removesuffix(".00")
+    def asked(funder: str) -> float:
+        found: float = json.loads(to_json_text(report_for(planned, funder=funder, **changes)))[
+            "budget"
+        ]["asked"]["value"]
+        return found
 
     # UKRI pays its share of all of it whoever pays the rest; the DFG adds to its own part alone.
-    ukri = to_markdown(report_for(planned, funder="ukri", **changes).parts()[0])
-    assert re.search(r"We ask for \S+, which is 80 % of the full cost", ukri)
-    assert re.search(r"remainder the faculty pays \$1,000 and the institution \$[\d,.]+\.", ukri)
-    dfg = to_markdown(report_for(planned, funder="dfg", **changes).parts()[0])
-    direct = budget["lines"][-3]["total"]["value"]
-    added = budget["lines"][-2]["total"]["value"] * (direct - 1000) / direct
-    assert f"We ask for {dollars(direct - 1000)}, which is the direct cost of" in dfg
-    assert f"which the funder adds, it is {dollars(direct - 1000 + added)}." in dfg
+    whole, direct = budget["lines"][-1]["total"]["value"], budget["lines"][-3]["total"]["value"]
+    assert asked("ukri") == pytest.approx(whole * 0.8, abs=0.01)
+    assert asked("dfg") == pytest.approx(direct - 1000)
     # What is paid in a later year is not there for an earlier one; what is left over is.
     sums = (Decimal(0), Decimal(10**5), Decimal(0))
     later = changes | {"shared_usd": sum(sums), "shared_year_usd": sums}

@@ -42,28 +42,6 @@ def test_a_funder_is_not_told_whose_quote_yours_is(planned: Planned) -> None:
     assert re.search(r"takes \d+ days \(an estimate: \d+ days to \d+ days\)", funder)
 
 
-def test_another_plan_that_does_less_is_not_said_to_do_the_same_work(planned: Planned) -> None:
-    plan = planned.plan
-    assert plan is not None and planned.explanation is not None
-    for runs, words in (
-        (plan.runs, "Doing the same work on rented computers costs $10 in all"),
-        (plan.runs - 1, f"Rented computers alone do {plan.runs - 1} runs, for $10 in all"),
-    ):
-        other = Alternative(
-            label="buy nothing, rent instead",
-            change={"no_purchases": True},
-            plan=replace(plan, runs=runs, cost_cents=1000),
-            over_budget=False,
-        )
-        told = replace(planned.explanation, alternatives=(other,))
-        rented, none = (
-            to_markdown(report_for(replace(planned, explanation=told), rent=rent).parts()[0])
-            for rent in (True, False)
-        )
-        assert f"Why not rent. {words}; this request is $" in rented
-        assert "Why not rent" not in none  # granted hours alone are no rent
-
-
 GRANTED = f"""{GRANT.format(funder="nsf")}each_year = true
 [purchases]
 allowed = false
@@ -112,14 +90,3 @@ def test_hours_that_may_not_be_awarded_are_not_called_granted(
             assert ("Granted hours. 3 runs" in part) is sure
             assert ("Hours that we apply for. 3 runs" in part) is not sure
             assert (told in part) is not sure
-
-
-def test_machines_have_their_depreciation(planned: Planned) -> None:
-    assert planned.plan is not None
-    (bought, *_) = planned.plan.purchases
-    rules = replace(planned.loaded.problem.rules, life_months=60, grant_months=36)
-    problem = replace(planned.loaded.problem, rules=rules)
-    for count, words in ((1, "We ask for its depreciation"), (2, "We ask for their depreciation")):
-        plan = replace(planned.plan, purchases=(replace(bought, count=count),))
-        told = replace(planned, plan=plan, loaded=replace(planned.loaded, problem=problem))
-        assert words in to_markdown(report_for(told, funder="horizon").parts()[0])

@@ -175,8 +175,8 @@ def test_a_card_that_nobody_makes_any_longer_comes_last(store_path: Path, budget
     assert machine.machine_id in {m.machine_id for m in at.problem.machines}
 
 
-def test_a_grant_that_names_a_gpu_gets_it_with_a_word(store_path: Path) -> None:
-    planned = planned_for(store_path, one_run(buy_gpus=("RTX 4090",), budget_usd=Decimal(30_000)))
-    assert planned.plan is not None and planned.plan.purchases
-    said = cautions(planned.loaded.grant, planned.loaded.problem, planned.plan)[0]
-    assert "Nobody is known to sell this new" in said and "Nothing that is on sale" not in said
+def test_rates_without_processor_and_memory_are_no_whole_price(store_path: Path) -> None:
+    grant = replace(read_grant(EXAMPLE), rent_providers=None)
+    loaded = load_grant(Store(store_path), grant, TODAY)
+    assert any("leave out processor" in each.reason for each in loaded.left_out)
+    assert not [offer for offer in loaded.rentals.values() if offer.leaves_out]
