@@ -10,14 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from advisor.answers.plan.plan_answer import plan_doubts
-from advisor.answers.plan.plan_sentence import plan_sentence
 from advisor.planning.capacity import problems_of, reach
 from advisor.planning.grant.read_grant import read_grant
 from advisor.planning.plan_grant import grant_at, plan_loaded
 from advisor.planning.planned import Planned
 from advisor.planning.solver.machines import behind_named, is_summed, undominated
-from advisor.planning.solver.problem import Allocation
 from advisor.planning.solver.search_clock import clock_of
 from advisor.planning.solver.solve import at_named_prices, solve
 from advisor.ranking.build_prices import ABOUT
@@ -70,57 +67,6 @@ def test_a_plan_and_a_ranking_by_cost_buy_of_one_seller(
     budget = Decimal(total.strip("$").replace(",", ""))
     ranking = rank(candidates, Question(budget_usd=budget, max_days=100, rule="cost"))
     assert ranking.row(0).build.host.host_id == machine
-
-
-def test_what_the_same_costs_as_a_sum_is_told(tmp_path: Path, store_path: Path) -> None:
-    found = planned(tmp_path, store_path, "$20,000")
-    assert found.plan is not None
-    sentence = plan_sentence(found.loaded, found.plan)
-    assert sentence.startswith("Buy the Kiebel workstation, 2 x RTX 5090: ")
-    assert sentence.endswith("; proven the cheapest that is quoted.")
-    (price,) = (
-        each for each in plan_doubts(found, "advisor plan", quick=True) if each.about == "price"
-    )
-    assert "; BIZON X3000 G2, 2 x RTX 5090 is $15,247, a sum that nobody quoted" in price.words
-
-
-def test_what_is_the_cheapest_is_said_with_what_it_is_the_cheapest_of(
-    tmp_path: Path, store_path: Path
-) -> None:
-    found = planned(tmp_path, store_path, "$20,000")
-    assert found.plan is not None
-    hoped = Allocation(
-        allocation_id="a",
-        name="a cluster",
-        gpu_hours_a_year=Decimal(100),
-        odds=Decimal("0.5"),
-    )
-    problem = replace(found.loaded.problem, allocations=(hoped,))
-    loaded = replace(found.loaded, problem=problem)
-    sentence = plan_sentence(loaded, found.plan)
-    assert sentence.endswith("; proven the cheapest that is quoted, by the odds of award.")
-    sentence = plan_sentence(loaded, replace(found.plan, proven=False, gap=0.02))
-    assert sentence.endswith(
-        "; the cheapest found that is quoted, by the odds of award, at most 2.0 % from the best "
-        "there is."
-    )
-
-
-def test_where_the_money_pays_the_sum_alone_the_quote_is_told(
-    tmp_path: Path, store_path: Path
-) -> None:
-    found = planned(tmp_path, store_path, "$15,300")
-    assert found.plan is not None
-    sentence = plan_sentence(found.loaded, found.plan)
-    assert sentence.startswith("Ask BIZON to quote the X3000 G2, 2 x RTX 5090: ")
-    assert sentence.endswith("; proven the cheapest.")
-    (price,) = (
-        each for each in plan_doubts(found, "advisor plan", quick=True) if each.about == "price"
-    )
-    assert price.words.endswith(
-        "; Kiebel workstation, 2 x RTX 5090 is quoted whole for $15,331: rankings by days put it "
-        "before this sum"
-    )
 
 
 def test_sums_stand_behind_what_is_hardly_dearer_and_does_the_same(

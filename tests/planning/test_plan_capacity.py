@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from datetime import date
 from pathlib import Path
 
@@ -16,7 +15,6 @@ from advisor.planning.solver.plan import last_day
 from advisor.planning.solver.problem import PlanningProblem
 from advisor.ranking.snapshot import take_snapshot
 from advisor.store import Store
-from tests.planning.forms_for_tests import grant_head
 from tests.planning.grant_files import FREELY, SMALL, grant_file
 from tests.planning.test_plan_command import run
 
@@ -45,50 +43,6 @@ def test_the_question_turned_round(
     assert "which nobody is known to sell new" in row["takes"]  # measured cards are old ones
     code, out, _ = run(capsys, *given, "--how-many", "pythia-410m", "--by", "2027-03-01")
     assert json.loads(out)["models"][0]["runs"] < row["runs"]
-
-
-def test_runs_that_are_rented_at_once_are_told_with_how_many(
-    store_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """All runs within two weeks of rent: no one GPU does them one after another."""
-    rented = "[purchases]\nallowed = false\n[running]\nlongest_run_days = 60\n"
-    path = grant_file(tmp_path, grant_head("pythia-410m") + '[budget]\ntotal = "20k"\n' + rented)
-    given = [str(path), "--format", "json", "--store", str(store_path), "--by", "2027-02-15"]
-    code, out, _ = run(capsys, *given, "--how-many", "pythia-410m")
-    answer = json.loads(out)
-    runs = answer["verdict"]["runs"]
-    assert code == 0 and runs > 1
-    takes = answer["models"][0]["takes"]
-    counts = [int(n) for n in re.findall(r"rent (\d+) × \([^)]*\) at once from [\w ]+", takes)]
-    assert counts and sum(counts) <= runs
-    sentence = answer["verdict"]["sentence"]
-    assert sentence.endswith(f": {takes}.")
-
-
-def test_a_provider_has_one_name_in_the_sentence_and_in_the_doubt(
-    store_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    rented = '[purchases]\nallowed = false\n[rentals]\nproviders = ["vultr"]\n'
-    path = grant_file(tmp_path, grant_head("pythia-410m") + '[budget]\ntotal = "20k"\n' + rented)
-    given = [str(path), "--format", "json", "--store", str(store_path)]
-    code, out, _ = run(capsys, *given, "--how-many", "pythia-410m")
-    verdict = json.loads(out)["verdict"]
-    assert code == 0 and " from Vultr" in verdict["sentence"]
-    (rent,) = [each["words"] for each in verdict["doubts"] if each["about"] == "rent"]
-    assert rent.startswith("Vultr's rate of ")
-
-
-def test_plans_call_a_provider_as_it_writes_itself(
-    store_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """In the first line, the table and the calendar; whatever the grant's file calls it."""
-    rented = '[purchases]\nallowed = false\n[rentals]\nproviders = ["ovhcloud", "vultr"]\n'
-    path = grant_file(tmp_path, grant_head("pythia-410m") + '[budget]\ntotal = "20k"\n' + rented)
-    code, out, _ = run(capsys, str(path), "--store", str(store_path), "--quick")
-    assert code == 0
-    (row,) = [line for line in out.splitlines() if line.startswith("rent ")]
-    assert ", on-demand, Vultr " in row
-    assert "vultr" not in out
 
 
 def most_runs_by_filling(problem: PlanningProblem) -> int:
@@ -121,7 +75,7 @@ def most_runs_by_filling(problem: PlanningProblem) -> int:
     return min(len(cheapest) - 1, e.runs)
 
 
-BUDGETS = ("$2,500", "$9,000", "$40,000", "$150,000")
+BUDGETS = ("$9,000", "$150,000")
 
 
 @pytest.mark.parametrize("budget", BUDGETS)
