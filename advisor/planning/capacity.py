@@ -1,4 +1,4 @@
-"""The question turned round: what can this budget train by this date?"""
+"""The reverse question: what can this budget train by this date?"""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def problems_of(
     today: date,
 ) -> tuple[PlanningProblem, ...]:
     """As many runs of one model as can be asked for, with the grant's money and rules: with what is
-    on sale, then with what others only tell of as well, where there is any.
+    on sale, then with machines whose prices are only reported, where there are any.
 
     The experiments that the grant itself asks for are left aside.
     """
@@ -110,7 +110,7 @@ class ReachTask:
 
 
 def timed_models(reader: Reader, snapshot: Snapshot, grant: Grant) -> list[Model]:
-    """The models that somebody has measured or, if the grant takes predictions, that have one;
+    """The models that have been measured or, if the grant takes predictions, that have one;
     largest first."""
     timed = set(reader.measured_models())
     if grant.predictions and grant.evidence == "sound":

@@ -99,7 +99,7 @@ def stopped(
     so_far: Explanation | None = None,
     why: str = "it was stopped before anything was tried",
 ) -> Planned:
-    """The best plan until somebody said stop, with what explains it until then."""
+    """The best plan when it was stopped, with what explains it so far."""
     found = so_far or Explanation(alternatives=(), binds=(), thresholds=(), ask=())
     found = replace(found, thresholds=(Finding(words=(why,)),))
     return Planned(loaded=loaded, plan=plan, explanation=found)
@@ -124,7 +124,7 @@ def plan_loaded(
     in so many ``seconds``; explaining takes at most `EXPLAIN_SECONDS` of them, or what is left
     where more time than usual was given. Raises InputError where the time is not enough.
     """
-    whole = clock_of(seconds, hear=_with_last_plan(say))
+    whole = clock_of(seconds, on_progress=_with_last_plan(say))
     clock = whole.within(seconds - min(EXPLAIN_SECONDS, EXPLAIN_SHARE * seconds))
     say(Progress(trying="the plan"))
     asked = loaded
@@ -179,7 +179,7 @@ def plan_loaded(
 
 def _solved(loaded: Loaded, clock: Clock) -> tuple[Loaded, PlanningProblem, Plan | None]:
     """The plan, what it is made from and the problem that it solves; None where there is none.
-    Where nothing on sale does the work, machines that others only tell of are planned with as well.
+    Where nothing on sale does the work, machines with only reported prices are planned with too.
     Raises OutOfTime."""
     while True:
         wider = loaded.told_too()
@@ -187,15 +187,15 @@ def _solved(loaded: Loaded, clock: Clock) -> tuple[Loaded, PlanningProblem, Plan
         if wider is None or (plan is not None and plan.runs):
             return loaded, problem, plan
         loaded = wider
-        clock = replace(clock, hear=_of_told(clock.hear))
+        clock = replace(clock, on_progress=_of_told(clock.on_progress))
         clock.tell("machines that others only tell of")
 
 
 def _on_sale_for_more(
     asked: Loaded, loaded: Loaded, problem: PlanningProblem, clock: Clock
 ) -> tuple[Loaded, PlanningProblem]:
-    """What to relax where no plan is possible: what is asked of the machines that somebody sells,
-    where more money would do with them, and not of those that others only tell of."""
+    """What to relax where no plan is possible: asked of the machines that are on sale, where more
+    money would do with them, and not of those with only reported prices."""
     sold = searched(asked)
     try:
         enough = is_feasible(
@@ -224,7 +224,7 @@ def _within(loaded: Loaded, clock: Clock) -> tuple[PlanningProblem, Plan | None]
 
 
 def _with_last_plan(say: Say) -> Say:
-    """Says of a search that begins anew what was found until then: there is a plan already."""
+    """Reports of a search that starts again still carry the plan found before."""
     last: Plan | None = None
 
     def told(said: Progress) -> None:

@@ -232,7 +232,7 @@ def catalogue(store: Path, limit: float) -> None:
                 first[0] = process_time() - began
 
         try:
-            plan = solve(problem, clock=clock_of(limit, hear=hear))
+            plan = solve(problem, clock=clock_of(limit, on_progress=hear))
             gap = "proven" if plan.proven else f"{plan.gap or 0:.2%}"
         except (NoPlan, OutOfTime) as problem_found:
             gap = type(problem_found).__name__

@@ -112,7 +112,7 @@ def line_of(this: Asked, seconds: float) -> dict[str, Any]:
 
     plan: Plan | None = None
     try:
-        plan = solve(this.problem, clock=clock_of(seconds, hear=hear))
+        plan = solve(this.problem, clock=clock_of(seconds, on_progress=hear))
         word = "proven" if plan.proven else "plan"
     except NoPlan:
         word = "none"

@@ -162,7 +162,7 @@ def test_with_everything_at_once_no_search_finds_a_better_plan(seed: int) -> Non
     best = best_of(grant)
     heard: list[Progress] = []
     try:
-        plan = solve(grant.problem, clock=clock_of(3000, hear=heard.append))
+        plan = solve(grant.problem, clock=clock_of(3000, on_progress=heard.append))
     except NoPlan:
         assert best is None
         return
@@ -184,7 +184,7 @@ def test_on_the_ways_of_large_grants_the_bound_holds(seed: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(two_stage, "LARGE", -1)
         try:
-            plan = solve(grant.problem, clock=clock_of(300, hear=heard.append))
+            plan = solve(grant.problem, clock=clock_of(300, on_progress=heard.append))
         except NoPlan:
             assert best is None
             return

@@ -116,7 +116,7 @@ def test_three_hundred_runs_of_a_few_models_have_a_small_gap() -> None:
         machines=machines,
         rentals=(make_rental("r", "12", {model: each / 4 for model, each in days.items()}),),
     )
-    plan = solve(problem, clock=clock_of(60, hear=heard.append))
+    plan = solve(problem, clock=clock_of(60, on_progress=heard.append))
     assert plan.runs == 300
     assert plan.proven or (plan.gap is not None and plan.gap <= 0.01)
     assert any(said.plan is not None for said in heard)
@@ -171,7 +171,9 @@ def test_thousands_of_owned_machines_are_no_obstacle() -> None:
 def test_a_bound_that_is_no_money_is_not_told_as_money() -> None:
     problem = replace(own_windows(24, allocation=False), objective="most-runs")
     heard: list[Progress] = []
-    plan = solve(replace(problem, budget_cents=15_000_00), clock=clock_of(300, hear=heard.append))
+    plan = solve(
+        replace(problem, budget_cents=15_000_00), clock=clock_of(300, on_progress=heard.append)
+    )
     assert 0 < plan.runs < 24
     assert heard and all(said.bound_usd is None for said in heard)
 

@@ -54,7 +54,7 @@ def test_what_no_plan_is_below_has_what_is_paid_whatever_is_bought(
 ) -> None:
     monkeypatch.setattr(two_stage, "LARGE", large)
     heard: list[Progress] = []
-    plan = solve(problem, clock=clock_of(300, hear=heard.append))
+    plan = solve(problem, clock=clock_of(300, on_progress=heard.append))
     bounds = [said.bound_usd for said in heard if said.bound_usd is not None]
     assert bounds
     assert all(BESIDE_USD <= bound <= plan.judged_cents / 100 + 0.01 for bound in bounds)

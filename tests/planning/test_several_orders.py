@@ -63,7 +63,7 @@ def test_planned_in_two_stages_the_bound_holds_for_every_plan(seed: int) -> None
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(two_stage, "LARGE", -1)
         try:
-            plan = plan_or_none(problem, clock=clock_of(300, hear=heard.append))
+            plan = plan_or_none(problem, clock=clock_of(300, on_progress=heard.append))
         except OutOfTime:
             return
     if plan is None or best is None:
@@ -87,7 +87,7 @@ def test_a_plan_that_is_known_is_not_lost_where_no_time_is_left() -> None:
 def test_where_there_are_hundreds_of_machines_and_days_something_is_bought() -> None:
     problem = quarters(16)
     heard: list[Progress] = []
-    plan = solve(problem, clock=clock_of(300, hear=heard.append))
+    plan = solve(problem, clock=clock_of(300, on_progress=heard.append))
     check_placement(problem, plan)
     rented = next(said.plan for said in heard if said.plan is not None)
     assert not rented.purchases, "the first plan buys nothing"

@@ -61,7 +61,7 @@ def test_planned_in_two_stages_it_keeps_each_year_and_its_bound_holds(
     heard: list[Progress] = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(two_stage, "LARGE", -1)
-        found = plan_or_none(problem, clock=clock_of(300, hear=heard.append))
+        found = plan_or_none(problem, clock=clock_of(300, on_progress=heard.append))
     if found is None or best is None:
         assert found is best is None
         return

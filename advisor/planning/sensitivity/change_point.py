@@ -123,7 +123,7 @@ def _round(value: Decimal) -> Decimal:
 
 
 def _named_until(trials: Trials, each: Input, here: Decimal, far: Decimal) -> Decimal | None:
-    """The price from which on a sum no longer stands behind what the plan buys."""
+    """The price from which a sum no longer ranks behind what the plan buys."""
     problem, bought = trials.problem, {p.machine_id for p in trials.plan.purchases}
     if each.line is None or not problem.named_first:
         return None

@@ -74,7 +74,7 @@ def _without(problem: PlanningProblem, machine_id: str) -> PlanningProblem:
     if isinstance(left, Machine) and left.upgrade_of is not None:
         # The same for another machine of the lab that is alike is no other plan.
         gone |= {m.machine_id for m in problem.machines if m.label == left.label}
-    if problem.named_first:  # nor is the same at a sum that nobody quoted
+    if problem.named_first:  # nor is the same at a sum that no seller quoted
         behind = behind_named(problem)
         gone |= {each for each in behind if left in behind[each]}
     machines = tuple(m for m in problem.machines if m.machine_id not in gone)
@@ -90,7 +90,7 @@ def _no_rentals(problem: PlanningProblem, _: bool) -> PlanningProblem:
 
 
 def _only_runs(problem: PlanningProblem, value: tuple[tuple[str, int], ...]) -> PlanningProblem:
-    """These runs alone, each of an experiment, with nothing that is paid whatever is done."""
+    """These runs alone, each of an experiment, without fixed costs."""
     runs = dict(value)
     experiments = tuple(
         replace(e, runs=runs[e.experiment_id])

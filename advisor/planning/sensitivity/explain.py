@@ -66,7 +66,7 @@ class Alternative:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
-    """Everything beside the plan itself."""
+    """Everything but the plan itself."""
 
     alternatives: tuple[Alternative, ...]
     binds: tuple[Finding, ...]

@@ -118,7 +118,7 @@ def _alone(problem: PlanningProblem, e: Experiment) -> Finding | None:
 
 
 def _needs(problem: PlanningProblem, days: float) -> float:
-    """Days from the release to the deadline that a run of so many days needs."""
+    """Days from the release to the deadline that a run of this many days needs."""
     return days / problem.usable(1.0)
 
 

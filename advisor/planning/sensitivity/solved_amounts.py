@@ -25,7 +25,7 @@ class Solved:
     """``usd``, ``usd-per-hour``, ``days``, ``runs``, ``machines``, ``share``."""
     change: Change
     reads: str
-    """``cost``: what the changed plan costs; ``at-least``: what no such plan costs less than;
+    """``cost``: what the changed plan costs; ``at-least``: a lower bound on its cost;
     ``over-budget``: that less the budget; ``saves``:
     what it costs less than this plan; ``left-out``, ``machines``: runs it leaves out, machines it
     buys; ``more-runs``, ``sooner``: against this plan; ``threshold``: where the decision changes
@@ -122,7 +122,7 @@ def _millions(number: Decimal) -> str:
 
 
 def plainly(number: Decimal, digits: int) -> str:
-    """To so many digits, without noughts at the end."""
+    """Rounded to significant digits, without trailing zeros."""
     rounded = Decimal(f"{number:.{digits}g}").normalize()
     return f"{rounded:,f}"
 

@@ -79,7 +79,7 @@ def _fastest(time: RunTime) -> Decimal:
 
 
 def _is_known_to(time: RunTime, days: Decimal) -> bool:
-    """Whether a time may well be so long."""
+    """Whether a time is within its interval."""
     low, high = time.days_low, time.days_high
     return low is not None and high is not None and low <= float(days) <= high
 
@@ -177,7 +177,7 @@ def _times(problem: PlanningProblem, plan: Plan, others: Sequence[Plan]) -> list
 
 
 def _ask(problem: PlanningProblem, each: Input, changes: Words) -> tuple[Decimal, Finding] | None:
-    """What asking costs, and how to say it; None where nobody can be asked."""
+    """What asking costs, and how to say it; None where there is no one to ask."""
     words: Words
     if each.line is not None:
         words = (f"a quote for {each.line.label}: it costs nothing, and ", *changes)

@@ -1,5 +1,9 @@
 """Which machines a plan chooses among: groups that are alike, without those that others beat, and
+<<<<<<< HEAD
 the rule for a price that is a sum which nobody quoted (`advisor.ranking.build_prices`)."""
+=======
+the rule for a price that is a sum that no seller quoted (`advisor.ranking.named_prices`)."""
+>>>>>>> 068f01cf (The solver's docstrings are plain English, and callbacks are called on_progress)
 
 from __future__ import annotations
 
@@ -29,7 +33,7 @@ def _kind(machine: Machine) -> Hashable:
 
 
 def is_summed(machine: Machine) -> bool:
-    """Whether its price is a sum of parts or options that nobody quoted."""
+    """Whether its price is a sum of parts or options that no seller quoted."""
     return len(machine.lines) > 1 or machine.lines[0].quote_kind == "parts-list"
 
 
@@ -170,7 +174,7 @@ class _Use:
 def undominated(problem: PlanningProblem) -> list[Machine]:
     """The buyable machines that no other beats: dearer and no faster for any model is out.
 
-    Exact, because as many as one likes can be bought of the better one in its place: it must do
+    Exact, because any number of the better one can be bought in its place: it must do
     whatever the other does, with no larger share of its GPUs. Upgrades of owned machines are all
     kept: there is only one of each.
     """

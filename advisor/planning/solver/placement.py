@@ -237,7 +237,7 @@ def runs_of(
 def days_of_each(
     days: Mapping[int, float], most: Mapping[int, float], elapsed: float, runs: int
 ) -> list[dict[int, float]]:
-    """What each of so many runs does in every year, of what they do together: one run after the
+    """How the days that runs take together in every year are dealt to each: one run after the
     other, or all the same where a year is too short for that."""
     left, found = dict(days), []
     for _ in range(runs):

@@ -80,7 +80,7 @@ class Plan:
     proven: bool
     gap: float | None
     """How much less the best plan may be judged by, as a share of what this one is, where it was
-    not proven. What is paid whatever is bought is in both."""
+    not proven. Fixed costs are in both."""
     seconds: float = field(compare=False, default=0.0)
     rounds: int = field(compare=False, default=1)
 

@@ -29,7 +29,7 @@ EPSILON = 1e-6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunTime:
-    """How long one run of a model takes on one machine, and how anybody knows."""
+    """How long one run of a model takes on one machine, and where that is known from."""
 
     measurement_id: str
     days: float
@@ -93,7 +93,7 @@ class Machine:
     power: PowerFigures | None = None
     """While it trains, before cooling; None where electricity is not charged."""
     on_sale: bool = True
-    """Whether somebody is known to sell it at a price of the last year."""
+    """Whether a seller has it at a price of the last year."""
     owned: int = 0
     """How many of them the lab has; 0 for one that could be bought."""
     ready_day: int = 0
@@ -106,7 +106,7 @@ class Machine:
     owned by itself, and runs on it share the GPUs of those machines."""
     share_of: str | None = None
     """The campus condo that it is bought into: housed, run and powered there, and paid as stated,
-    without tax, discount or anything beside."""
+    without tax, discount or anything on top."""
     in_base: bool | None = None
     """Of such a share, whether overhead is charged on it as on a service; None: as on equipment."""
     whole_gpus: int = 0
@@ -146,7 +146,7 @@ class Rental:
     source_id: str
     times: Mapping[str, RunTime]
     allocation: str | None = None
-    """The allocation that its hours come from; None where anybody may rent as much as they pay."""
+    """The allocation that its hours come from; None for an instance on the open market."""
     in_base: bool | None = None
     """Whether overhead is charged on it; None: as the institution does on rented computers."""
     queue_days: Decimal = Decimal(0)
@@ -167,7 +167,7 @@ class Rental:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Allocation:
-    """Hours that somebody grants, on a campus cluster or elsewhere; `Rental`s draw on it."""
+    """Hours that are granted on a campus cluster or elsewhere; `Rental`s draw on it."""
 
     allocation_id: str
     name: str
@@ -209,7 +209,7 @@ class MachineExtra:
     """Something that is paid for every machine that is bought; just one of the two is given."""
 
     key: str
-    """Of the grant's file, where the number stands."""
+    """The key of the number in the grant's file."""
     name: str
     kind: str = "other"
     usd: Decimal | None = None
@@ -221,10 +221,10 @@ class MachineExtra:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FixedCost:
-    """What the grant pays whatever is bought: storage, network, staff."""
+    """What the grant pays regardless of purchases: storage, network, staff."""
 
     key: str
-    """Of the grant's file, where the amount stands."""
+    """The key of the amount in the grant's file."""
     name: str
     kind: str
     year: int
@@ -240,7 +240,7 @@ class FixedCost:
     in_base: bool
     """Whether overhead is charged on it."""
     rate: Decimal | None = None
-    """Of overhead, where this line has one of its own; ``rate_key`` is where it stands."""
+    """Of overhead, where this line has one of its own; ``rate_key`` is its key."""
     rate_key: str = ""
     day: int = 0
     """The first of that year."""
@@ -291,11 +291,11 @@ class Rules:
     electricity_change: Decimal = Decimal(0)
     """The same of electricity, a year; every kWh has the price of the middle of the grant."""
     cost_share: Decimal = Decimal(0)
-    """Share of every machine that somebody else pays."""
+    """Share of every machine that others pay."""
     machine_extras: tuple[MachineExtra, ...] = ()
     """What is paid with every machine: warranty, rack, network card."""
     life_months: int | None = None
-    """Given, only the depreciation within the grant is charged, straight over so many months ..."""
+    """Given, only depreciation within the grant is charged: straight-line over these months ..."""
     use_share: Decimal = Decimal(1)
     """... times the share of use for the project."""
     grant_months: int = 0
@@ -347,7 +347,7 @@ class PlanningProblem:
     finish_day: int | None = None
     """Everything must be over by then, whatever its own due day."""
     min_runs: int | None = None
-    """At least so much value of runs must be done (to price one run more)."""
+    """Runs of at least this value must be done (to price one run more)."""
 
     @property
     def years(self) -> int:
@@ -389,11 +389,11 @@ class PlanningProblem:
         return days + jobs * float(rental.queue_days)
 
     def usable(self, days: float) -> float:
-        """Of so many days before a deadline, those that runs may take."""
+        """How many of the days before a deadline runs may take."""
         return days * float(1 - self.rules.slack)
 
     def too_long(self, days: float) -> bool:
-        """Whether a run of so many days of the calendar is longer than is acceptable."""
+        """Whether a run of this many calendar days exceeds the limit."""
         longest = self.rules.longest_run_days
         return longest is not None and days > float(longest) + EPSILON
 
@@ -410,7 +410,7 @@ class PlanningProblem:
         return total
 
     def day_when(self, worked: float) -> float:
-        """The day by which so many days of mean utilisation are over: `worked` turned round."""
+        """The day by which this many days of mean utilisation are over: the inverse of `worked`."""
         every = self.rules.year_utilisation
         if every is None:
             return worked

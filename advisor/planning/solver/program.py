@@ -132,7 +132,7 @@ class IntegerProgram:
 TOLERANCE = 1e-4
 """Of a row, in dollars or days."""
 FIRST_DAYS = 1.0
-"""A rented run takes so many days at least of the year whose rate it is charged at."""
+"""A rented run takes at least this many days of the year whose rate it is charged at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +148,7 @@ class Cut:
 
 
 class Program(IntegerProgram):
-    """The columns and rows, and what each column stands for."""
+    """The columns and rows, and what each column means."""
 
     def __init__(self, problem: PlanningProblem) -> None:
         super().__init__()
@@ -177,7 +177,7 @@ class Program(IntegerProgram):
         self.year_rows: list[int] = []
         """The row of each year's money, where that counts."""
         self.fixed_usd = sum(fixed_cents(problem)) / 100
-        """What is paid whatever is bought: no column is it."""
+        """Fixed costs, which are in no column."""
         self.groups = groups(problem)
         done: dict[str, dict[int, float]] = {e.experiment_id: {} for e in problem.experiments}
         parts: dict[tuple[str, int], list[Group]] = {}

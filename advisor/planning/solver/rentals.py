@@ -1,4 +1,4 @@
-"""Ways to rent a run: the cheapest instance that anybody may rent, and each allocation."""
+"""Ways to rent a run: the cheapest instance on the open market, and each allocation."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Way:
     rental: Rental
     year: int
     ends_in: int
-    """The last year in which such a run can still go on."""
+    """The last year in which the run can still be running."""
     low: float
     """The first day on which one can start ..."""
     last: float
@@ -60,7 +60,7 @@ def rented_run_cents(problem: PlanningProblem) -> dict[tuple[str, str, int], int
 
 
 Ordered = Mapping[tuple[str, int], Sequence[Rental]]
-"""By model and year: the instances that anybody may rent for it, cheapest first."""
+"""By model and year: the instances on the open market for it, cheapest first."""
 
 
 def ordered_rentals(problem: PlanningProblem, cents: Cents) -> Ordered:
@@ -80,7 +80,7 @@ def ordered_rentals(problem: PlanningProblem, cents: Cents) -> Ordered:
 def cheapest_rental(
     problem: PlanningProblem, experiment: Experiment, year: int, ordered: Ordered
 ) -> Rental | None:
-    """The cheapest instance that anybody may rent on which a run that starts in ``year`` ends in
+    """The cheapest instance on the open market on which a run that starts in ``year`` ends in
     time.
 
     Nothing is shared between rented runs, so that no other instance can be better.

@@ -27,22 +27,22 @@ class Progress:
     plan: Plan | None = None
     """The best plan until now."""
     bound_usd: float | None = None
-    """No plan is judged cheaper than this, with what is paid whatever is bought."""
+    """A lower bound on every plan, fixed costs included."""
     settled: bool = False
     """The plan is what will be answered; what would change it is being tried."""
     told_too: bool = False
-    """Nothing on sale does the work: machines that others only tell of are planned with too."""
+    """Nothing on sale does the work: machines with only reported prices are planned with too."""
     named_first: bool = False
-    """What sellers name a price for is planned with, not the same at a sum that nobody quoted."""
+    """What sellers quote is planned with, not the same at a sum that no seller quoted."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Clock:
-    """When a search must end: at a moment of `monotonic`, or when somebody says so."""
+    """When a search must end: at a moment of `monotonic`, or when it is stopped."""
 
     end: float
     stop: Event | None = None
-    hear: Callable[[Progress], None] | None = None
+    on_progress: Callable[[Progress], None] | None = None
 
     @property
     def left(self) -> float:
@@ -50,33 +50,33 @@ class Clock:
         return 0.0 if self.stop is not None and self.stop.is_set() else self.end - monotonic()
 
     def within(self, seconds: float) -> Clock:
-        """This one, and at most so long from now."""
+        """This clock, ending at the latest after these seconds."""
         return replace(self, end=min(self.end, monotonic() + seconds))
 
     def quiet(self) -> Clock:
-        """This one, without anybody who hears."""
-        return replace(self, hear=None)
+        """This clock, without progress reports."""
+        return replace(self, on_progress=None)
 
-    def hearing(self, as_heard: Callable[[Plan], Plan]) -> Clock:
-        """This one, whose plans are turned into others before they are heard of."""
-        hear = self.hear
-        if hear is None:
+    def with_plans_as(self, as_heard: Callable[[Plan], Plan]) -> Clock:
+        """This clock, with plans converted before they are reported."""
+        on_progress = self.on_progress
+        if on_progress is None:
             return self
 
         def turned(said: Progress) -> None:
             plan = None if said.plan is None else as_heard(said.plan)
-            hear(replace(said, plan=plan))
+            on_progress(replace(said, plan=plan))
 
-        return replace(self, hear=turned)
+        return replace(self, on_progress=turned)
 
     def tell(
         self, trying: str, *, plan: Plan | None = None, bound_usd: float | None = None
     ) -> None:
-        """Say how far it has come, to whoever wants to hear."""
-        if self.hear is not None:
-            self.hear(Progress(trying=trying, plan=plan, bound_usd=bound_usd))
+        """Report progress, where it is listened to."""
+        if self.on_progress is not None:
+            self.on_progress(Progress(trying=trying, plan=plan, bound_usd=bound_usd))
 
 
-def clock_of(seconds: float, hear: Callable[[Progress], None] | None = None) -> Clock:
-    """A clock that ends so many seconds from now."""
-    return Clock(end=monotonic() + seconds, hear=hear)
+def clock_of(seconds: float, on_progress: Callable[[Progress], None] | None = None) -> Clock:
+    """A clock that ends after these seconds."""
+    return Clock(end=monotonic() + seconds, on_progress=on_progress)

@@ -64,9 +64,9 @@ def solve(
 def at_named_prices(
     problem: PlanningProblem, plan: Plan, clock: Clock
 ) -> tuple[PlanningProblem, Plan] | None:
-    """The best plan without sums that nobody quoted, where sellers name hardly more for the same
-    cards, and the problem that it solves. None where the plan buys nothing so, or the money is not
-    enough for another that is as good."""
+    """The best plan without sums that no seller quoted, where a quoted machine with the same cards
+    costs hardly more, and the problem that it solves. None where the plan has no such sum, or the
+    money is not enough for another plan that is as good."""
     known = bought_at_names(problem, plan)
     if known is None:
         return None
@@ -109,7 +109,7 @@ def _with_alike_merged(
     """What ``find`` finds with experiments that are alike taken as one."""
     few = merge_alike(problem)
     joined = [few.joined(plan) for plan in known]
-    return few.told_apart(find(few.problem, clock.hearing(few.told_apart), joined))
+    return few.told_apart(find(few.problem, clock.with_plans_as(few.told_apart), joined))
 
 
 def _cheapest(problem: PlanningProblem, clock: Clock, known: Sequence[Plan]) -> Plan:

@@ -40,7 +40,7 @@ MOST_COLUMNS = 8000
 MACHINES_GAP = 0.002
 RUNS_GAP = 0.002
 LAST_SECONDS = 30.0
-"""For so long the plan of a large program that is near its bound is searched on for."""
+"""How much longer a large plan near its bound is improved."""
 HALF = 0.5
 PROMISING_ROUNDS = 2
 SAFE = 1e-6
@@ -87,7 +87,7 @@ class Search:
         cost = sum(c * n for c, n in zip(self.costs(program), counts, strict=True))
         if self.plan is None or cost < self.cost - LESS / 2:
             self.plan, self.cost = plan, cost
-            self.tell("a cheaper plan")
+            self.tell("a better plan")
 
     def take_known(self, plans: Sequence[Plan]) -> None:
         """Keep the best plan of similar problems that works for this one; of equals the first."""
@@ -101,7 +101,7 @@ class Search:
                     self.take(program, counts, plan_of(program, counts, placing.placed))
 
     def tell(self, trying: str) -> None:
-        """Say how far it has come; only dollars are told as a bound."""
+        """Report progress; a bound only where it is in dollars."""
         bound = None
         if self.goal == "judged" and self.bound > -inf and self.plan is not None:
             bound = self.bound + self.fixed_usd
@@ -109,7 +109,7 @@ class Search:
 
     @property
     def fixed_usd(self) -> float:
-        """What is paid whatever is bought, and is in no column."""
+        """Fixed costs, which are in no column."""
         return sum(fixed_cents(self.problem)) / 100
 
     def _ruled_out(self, answer: Any) -> None:

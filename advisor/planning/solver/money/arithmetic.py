@@ -32,7 +32,7 @@ OPERATIONS: Mapping[str, Callable[[Sequence[Decimal]], Decimal]] = {
     "rest": lambda values: 1 - sum(values, Decimal(0)),
     "least": min,
     "count": lambda values: Decimal(len(values)),
-    # W of one GPU, GPUs, W beside them and, where it is known, the efficiency of the supplies.
+    # W of one GPU, number of GPUs, W of the rest and, where known, the supplies' efficiency.
     "at-the-wall": lambda values: at_the_wall_w(*values),
 }
 
@@ -71,7 +71,7 @@ class Arithmetic(Protocol[N]):
 
 
 class _Plain:
-    """Numbers alone: nobody asks where they are from."""
+    """Numbers alone, without their origin."""
 
     def leaf(
         self, kind: str, value: Decimal | int | float, unit: str, label: str, **origin: Any

@@ -59,7 +59,7 @@ def rental_cents(rental: Rental, model: str, rules: Rules, day: int = 0) -> int:
 
 
 def fixed_cents(problem: PlanningProblem) -> list[int]:
-    """What is paid in each year whatever is bought, in whole cents, overhead included."""
+    """Fixed costs of each year, in whole cents, overhead included."""
     found = [0] * problem.years
     for fixed in problem.fixed:
         found[fixed.year] += _cents(fixed_charge(PLAIN, fixed, problem.rules))
@@ -108,7 +108,7 @@ def months_by_year(problem: PlanningProblem, day: int) -> dict[int, int]:
 
 def purchase_by_year(problem: PlanningProblem, machine: Machine, day: int) -> dict[int, Fraction]:
     """What one machine ordered on ``day`` is charged in each year, in cents; together what it
-    costs. What stands on a line of its own, as a warranty, is paid with the order."""
+    costs. What has a line of its own, such as a warranty, is paid with the order."""
     ordered_in = problem.year_of(day)
     cents = purchase_cents(machine, problem.rules, day)
     if not cents or not is_written_off(problem, machine):

@@ -42,7 +42,7 @@ class Apart(Generic[N]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Charge(Generic[N]):
-    """What so many machines or runs that are alike cost, in US dollars."""
+    """What a number of identical machines or runs cost, in US dollars."""
 
     each: N
     """Direct cost of one."""
@@ -54,7 +54,7 @@ class Charge(Generic[N]):
     rate: N | None = None
     """Of that overhead; None where none is charged."""
     apart: tuple[Apart[N], ...] = ()
-    """What of it stands on other lines of the budget than the machine."""
+    """The part that is on other budget lines than the machine."""
 
 
 Kind = Literal["equipment", "cloud", "electricity"]
@@ -150,14 +150,14 @@ def _apart(
 
 
 def rules_on(machine: Machine, rules: Rules) -> Rules:
-    """Those of a machine: nobody shares the cost of a share of a condo, which is stated."""
+    """Those of a machine: the cost of a condo share is paid as stated."""
     if machine.share_of is None or not rules.cost_share:
         return rules
     return replace(rules, cost_share=Decimal(0))
 
 
 def fixed_charge(on: Arithmetic[N], fixed: FixedCost, rules: Rules) -> Charge[N]:
-    """What is paid whatever is bought."""
+    """A fixed cost."""
     label = f"{fixed.name}, year {fixed.year + 1}"
     usd = fixed_amount(on, fixed)
     none = indirect = on.compute("sum", [], "usd", "nothing")
@@ -266,7 +266,7 @@ def run_charge(
     model_name: str = "",
     year: str = "",
 ) -> RunCharge[N]:
-    """Electricity of so many runs on a machine of the lab that draws ``watts`` at the wall.
+    """Electricity of a number of runs on a machine of the lab that draws ``watts`` at the wall.
 
     One run takes W / 1000 x 24 x days x PUE kWh.
     """

@@ -134,7 +134,7 @@ def extra_amount(on: Arithmetic[N], machine: Machine, price: N, extra: MachineEx
 def apart_amounts(
     on: Arithmetic[N], machine: Machine, price: N, rules: Rules, day: int
 ) -> list[tuple[MachineExtra, N]]:
-    """What is paid with one machine and stands on a line of its own."""
+    """What is paid with one machine and has a line of its own."""
     found = [extra for extra in extras_of(machine, rules) if extra.apart]
     terms = price_terms(on, rules, day) if found else []
     if terms:
