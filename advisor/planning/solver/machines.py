@@ -1,9 +1,5 @@
 """Which machines a plan chooses among: groups that are alike, without those that others beat, and
-<<<<<<< HEAD
-the rule for a price that is a sum which nobody quoted (`advisor.ranking.build_prices`)."""
-=======
-the rule for a price that is a sum that no seller quoted (`advisor.ranking.named_prices`)."""
->>>>>>> 068f01cf (The solver's docstrings are plain English, and callbacks are called on_progress)
+the rule for a price that is a sum that no seller quoted (`advisor.ranking.build_prices`)."""
 
 from __future__ import annotations
 
