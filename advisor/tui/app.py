@@ -20,7 +20,7 @@ from advisor.tui.program.actions import EVERYWHERE, bindings_of
 from advisor.tui.program.exit_signals import end_from_outside, no_more
 from advisor.tui.program.messages import StoreChanged, StoreNote
 from advisor.tui.program.program import THEMES, Program, light_theme, theme_after
-from advisor.tui.program.state import KeptThings, State, save_state
+from advisor.tui.program.state import Kept, State, save_state
 from advisor.tui.program.store_reader import StoreReader
 from advisor.tui.program.terminal_input import taking_any_bytes
 from advisor.tui.ranking.ranking_screen import RankingScreen
@@ -75,7 +75,7 @@ class AdvisorApp(Program):
         self.today = today or date.today()
         self._state_path = state_path
         kept_path = None if state_path is None else state_path.with_name(KEPT_NAME)
-        self.kept_things = KeptThings(kept_path, self.today, self._store_note)
+        self.kept_things = Kept(kept_path, self.today, self._store_note)
         self._start_note = note
         self._warned_of_bench = False
 

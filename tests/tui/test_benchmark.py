@@ -189,15 +189,6 @@ async def test_a_finished_trial_shows_before_the_others_end(open_screen: Callabl
         assert driven.states()[0] == "time"
 
 
-async def test_the_last_log_line_is_shown(open_screen: Callable) -> None:
-    async with open_screen("hang") as driven:
-        await driven.start()
-        await driven.until(lambda: "log: " in driven.said, "no log line")
-        assert "is at step 7" in " ".join(driven.said.split())
-        await driven.press("c")
-        await driven.ended()
-
-
 async def test_cancelling_keeps_finished_trials(open_screen: Callable) -> None:
     async with open_screen("hang") as driven:
         await driven.start()
@@ -332,26 +323,6 @@ async def test_a_model_that_is_kept_is_listed_and_measured(
         assert look(Store(driven.store)).times("ours", origin="local")
 
 
-async def test_concerns_are_shown_before_the_start(
-    open_screen: Callable, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("FAKE_CONCERN", "GPU 0 (NVIDIA H200) is in use: 40.0 GiB taken")
-    async with open_screen("good", (120, 40)) as driven:
-        await driven.ready()
-        await driven.until(lambda: "is in use" in driven.here, "not shown")
-        await driven.press("s")
-        page = driven.pilot.app.screen.query_one(LinesView)
-        assert any("is in use" in text for text, _ in page.lines)
-
-
-@pytest.mark.parametrize("size", [(20, 5), (60, 16), (80, 24), (120, 40), (200, 60)])
-async def test_it_opens_at_every_size(open_screen: Callable, size: tuple[int, int]) -> None:
-    async with open_screen("good", size) as driven:
-        await driven.ready()
-        shown = columns(driven.screen.table.size.width)
-        assert sum(2 + (column.width or 0) for column in shown) <= max(80, size[0])
-
-
 def _settings_at(width: int, *, reasons: bool) -> list[str]:
     """How the rows name the settings of the whole space on a screen of that width."""
     shardings = ("ZeRO-1", "zero-2", "zero-3", "fsdp-shard-grad-op", "fsdp-full-shard")
@@ -372,11 +343,6 @@ def _settings_at(width: int, *, reasons: bool) -> list[str]:
 def test_settings_stay_apart_however_narrow(width: int, reasons: bool) -> None:
     names = _settings_at(width, reasons=reasons)
     assert len(set(names)) == len(names)
-
-
-def test_settings_stand_whole_where_nothing_else_needs_the_room() -> None:
-    assert not any("…" in name for name in _settings_at(120, reasons=False))
-    assert not any("…" in name for name in _settings_at(200, reasons=True))
 
 
 async def test_it_follows_the_question_and_the_chosen_build(open_screen: Callable) -> None:

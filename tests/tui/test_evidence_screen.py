@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import csv
-from itertools import pairwise
 from pathlib import Path
 
 import duckdb
 import pytest
 from textual.pilot import Pilot
 
-from advisor.ranking.snapshot import take_snapshot
-from advisor.store import Store
-from advisor.tui.evidence.evidence_rows import PAGE_ROWS, TimesSource, peer_rows, source_rows
+from advisor.tui.evidence.evidence_rows import PAGE_ROWS, TimesSource
 from advisor.tui.pages.list_page import ListScreen
 from advisor.tui.pages.text_pages import RecordScreen
-from advisor.tui.widgets.filter_table import FilterTable, Query
+from advisor.tui.widgets.filter_table import FilterTable
 from advisor.tui.widgets.lines import LinesView
 from tests.tui.program import page, paste, running, settled
 
@@ -66,17 +63,6 @@ async def test_each_list_keeps_its_own_filter(paper_store: Path) -> None:
         await pilot.press("3")
         await settled(pilot)
         assert shown(pilot).filter.value == gpu
-
-
-async def test_a_filter_that_fits_nothing_says_which_key_helps(paper_store: Path) -> None:
-    async with running(paper_store) as pilot:
-        await pilot.press("f3", "slash")
-        await paste(pilot, "no such thing")
-        assert len(shown(pilot).table.source) == 0
-        assert "press / and change the filter" in shown(pilot).table.empty_message
-        await pilot.press("escape")
-        await settled(pilot)
-        assert len(shown(pilot).table.source) > 200
 
 
 async def test_sorting_by_key_and_by_header(paper_store: Path) -> None:
@@ -197,37 +183,3 @@ async def test_predictions_stand_beside_what_was_measured(store_path: Path) -> N
         text = page(pilot.app.screen.query_one(LinesView))
         assert "TRAINING TIME ≈" in text
         assert "predicted, not measured" in text
-
-
-async def test_predictions_are_filtered_and_sorted_like_the_rest(store_path: Path) -> None:
-    async with running(store_path) as pilot:
-        await pilot.press("f3", "3", "slash")
-        await paste(pilot, "vit predicted")
-        await pilot.press("enter", "s", "s", "s")
-        await settled(pilot)
-        assert shown(pilot).table.sorted_by == "days"
-        days = [float(cell.removeprefix("≈")) for cell in column(pilot, 2) if cell != "no data"]
-        assert days == sorted(days)
-        assert set(column(pilot, 4)) == {"predicted"}
-        await pilot.press("s")
-        await settled(pilot)
-        assert shown(pilot).table.sorted_by == "interval"
-        ends = [[float(end) for end in cell.split("–")] for cell in column(pilot, 3) if cell]
-        spread = [high / low for low, high in ends]
-        assert all(a <= b * 1.02 for a, b in pairwise(spread))
-
-
-def test_no_source_is_called_by_the_number_that_it_is_kept_by(store_path: Path) -> None:
-    with Store(store_path).reading() as reader:
-        rows = source_rows(take_snapshot(reader)).find(Query((), None, False))
-    titles = [str(rows.cells(index)[0]) for index in range(len(rows))]
-    assert "A buyer's table of prices" in titles
-    assert not [title for title in titles if title.endswith(":") or "Document " in title]
-
-
-def test_a_share_of_the_peers_is_written_as_everywhere(store_path: Path) -> None:
-    with Store(store_path).reading() as reader:
-        rows = peer_rows(take_snapshot(reader)).find(Query((), None, False))
-    shares = {str(rows.cells(index)[1]) for index in range(len(rows))} - {""}
-    assert "10 %" in shares
-    assert all(share.endswith(" %") for share in shares)

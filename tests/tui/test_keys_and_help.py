@@ -139,16 +139,6 @@ class TestKeys:
             focused = pilot.app.screen.focused
             assert focused is not None and focused.id == "model", "a click on Tab"
 
-    async def test_the_letter_of_each_field_is_underlined(self, paper_store: Path) -> None:
-        async with running(paper_store) as pilot:
-            labels = ranking(pilot).query("#question .label")
-            underlined = []
-            for label in labels:
-                content = label.content  # type: ignore[attr-defined]
-                spans = [span for span in content.spans if "underline" in str(span.style)]
-                underlined.append(content.plain[spans[0].start].lower())
-            assert underlined == list("bmtlgopv")
-
     async def test_jump_goes_to_any_field_or_list(self, paper_store: Path) -> None:
         async with running(paper_store) as pilot:
             await pilot.press("j", "d")
@@ -327,14 +317,6 @@ class TestPalette:
             assert pilot.app.screen is ranking(pilot)
             for name, value in what.items():
                 assert getattr(ranking(pilot).session.inputs, name) == value
-
-    async def test_an_action_of_another_screen_goes_there_first(self, paper_store: Path) -> None:
-        async with running(paper_store) as pilot:
-            await pilot.press("ctrl+p", *"prices: add a quote")
-            await pilot.pause(0.4)
-            await pilot.press("enter")
-            await settled(pilot)
-            assert type(pilot.app.screen).__name__ == "QuoteForm"
 
     async def test_a_quote_leads_to_its_line(self, paper_store: Path) -> None:
         async with running(paper_store) as pilot:

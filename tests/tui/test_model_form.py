@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from advisor.parse import InputError, no_such_model
-from advisor.prediction.model.own_model import own_model
 from advisor.tui.pages.model_form import in_fields, read_target
 from advisor.tui.ranking.answer_lines import with_key
 
@@ -32,25 +31,6 @@ def test_numbers_may_name_what_they_count_as_on_the_command_line() -> None:
 def test_numbers_of_something_else_are_one_line(field: str, text: str, words: str) -> None:
     with pytest.raises((InputError, ValueError), match=words):
         read_target(TYPED | {field: text})
-
-
-def test_a_precision_is_typed_as_on_the_command_line() -> None:
-    assert read_target(TYPED).workload.precision == "bf16"
-    assert read_target(TYPED | {"precision": " FP16 "}).workload.precision == "fp16"
-
-
-def test_a_recipe_is_kept_in_another_precision() -> None:
-    recipe = dict.fromkeys(TYPED, "") | {"source": "pythia-1b", "precision": "fp16"}
-    target = read_target(recipe)
-    assert target.recipe is not None and target.recipe.training.precision == "fp16"
-
-
-def test_a_model_that_is_kept_is_kept_in_another_precision() -> None:
-    kept = own_model(read_target(TYPED | {"precision": "bf16"}), "ours")
-    again = dict.fromkeys(TYPED, "") | {"source": "ours", "precision": "fp16"}
-    target = read_target(again, lambda: [kept])
-    assert target.workload.precision == "fp16"
-    assert target.parameters == kept.parameters
 
 
 def test_what_is_a_flag_on_the_command_line_is_a_field_here() -> None:

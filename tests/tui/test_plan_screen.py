@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 import time
 import tomllib
 from datetime import date
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -15,13 +13,11 @@ from hypothesis import strategies as st
 from textual.pilot import Pilot
 from textual.widgets import Input, Static, TextArea
 
-from advisor.answers.plan.plan_lines import decided_text
-from advisor.planning.grant.read_grant import check_grant
 from advisor.tui.app import AdvisorApp
 from advisor.tui.pages.text_pages import RecordScreen
 from advisor.tui.plan.grant_form import FIELDS, SEVERAL, START, GrantField, with_field
 from advisor.tui.plan.plan_report import open_file, opener
-from advisor.tui.plan.plan_screen import EMPTY, KEPT_WIDTHS, PlanScreen
+from advisor.tui.plan.plan_screen import EMPTY, PlanScreen
 from advisor.tui.program.state import State
 from advisor.tui.widgets.lines import LinesView
 from tests.planning import grant_files
@@ -122,38 +118,6 @@ async def test_the_objective_is_changed_with_a_key(store_path: Path, tmp_path: P
             assert f"; proven {best}." in " ".join(text_of(app, "#answer").split())
 
 
-async def test_the_optimum_stands_there_before_what_would_change_it(
-    store_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "grant.toml"
-    path.write_text(SMALL)
-    app, first = app_of(store_path), []
-
-    def decided(*args: Any) -> str:
-        first.append(decided_text(*args))
-        return first[-1]
-
-    monkeypatch.setattr("advisor.answers.plan.plan_lines.decided_text", decided)
-    async with app.run_test(size=(120, 40)) as pilot:
-        await plan(pilot, path)
-        whole = text_of(app, "#answer")
-        once = 1 + len(KEPT_WIDTHS)
-        assert len(first) == 2 * once, "while it searched on, and in the whole"
-        assert ": the one run for $" in " ".join(first[0].split())
-        assert "What would change the decision" not in first[0]
-        assert "What would change the decision" in whole
-        assert "no price, time or rule was tried" not in whole
-        await pilot.press("t")
-        assert "left out from now on" in text_of(app, "#status")
-        await pilot.press("g", "enter")
-        await app.workers.wait_for_complete()
-        await pilot.pause()
-        answer = " ".join(text_of(app, "#answer").split())
-        assert "no price, time or rule was tried: press t, then plan again to try them" in answer
-        assert "e writes the report with every source." in answer
-        assert "--" not in answer
-
-
 async def test_a_refused_path_keeps_the_focus_and_enter_takes_the_grey_name(
     store_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -232,18 +196,6 @@ async def test_a_plan_of_the_question_before_says_so_until_the_next_is_there(
         await pilot.pause()
         assert not former.display
         assert "the most runs" in " ".join(text_of(app, "#answer").split())
-
-
-async def test_a_narrow_screen_shows_runs_and_costs(store_path: Path, tmp_path: Path) -> None:
-    path = tmp_path / "grant.toml"
-    path.write_text(SMALL)
-    app = app_of(store_path)
-    async with app.run_test(size=(80, 24)) as pilot:
-        await plan(pilot, path)
-        lines = text_of(app, "#answer").splitlines()
-        (head,) = [line for line in lines if line.startswith("do ")]
-        assert head.rstrip().endswith("cost") or "prices of" in head
-        assert [line for line in lines if len(line) > 80] == []
 
 
 async def test_a_grant_is_written_in_the_program(store_path: Path, tmp_path: Path) -> None:
@@ -335,13 +287,6 @@ async def test_the_common_fields_of_a_grant_write_its_text(
         await pilot.pause()
         assert fields["years"].value == "1", "the text is shown in the fields"
         assert text.text == SMALL
-
-
-def test_what_a_new_grant_has_commented_out_can_be_put_in() -> None:
-    text = re.sub(r"^# ", "", START, flags=re.MULTILINE)
-    found = check_grant(text, Path("grant.toml"))
-    assert found.errors == {} and found.grant is not None
-    assert (len(found.grant.allocations), len(found.grant.costs)) == (1, 1)
 
 
 VALUES = st.text(max_size=12) | st.sampled_from(["2027-01-01", "7", "$40k", "#", '"', "[x]"])

@@ -17,7 +17,6 @@ from advisor.tui.widgets.plot.layout import (
     LegendItem,
     Limits,
     fit_legend,
-    fit_title,
     lay_out,
     start_view,
 )
@@ -98,15 +97,6 @@ async def test_without_points_it_says_why() -> None:
         assert "RTX 4090" in lines(widget)[0]
 
 
-def test_small_pictures_shorten_titles_before_they_meet_the_legend() -> None:
-    text = text_of(draw(sixteen(), 60, 12)).splitlines()[0]
-    assert text.startswith("training time, days ")
-    text = text_of(draw(sixteen(), 30, 8, selected=7)).splitlines()[0]
-    assert text.startswith("training time ")
-    assert text.endswith("■ RTX 6000 Ada")
-    assert fit_title("training time, days (log)", 9) == "training…"
-
-
 def test_the_front_is_a_stepped_line_and_bold() -> None:
     canvas = draw(sixteen(), 120, 40)
     inks = [ink for y in range(40) for _, ink in canvas.runs(y)]
@@ -124,13 +114,6 @@ def test_the_marks_of_evidence_need_no_colour() -> None:
     assert "2 × H100 SXM?" in text
     assert "4 × A100 80GB own" in text
     assert "(4 × RTX 6000 Ada)" in text
-
-
-def test_brackets_are_for_what_no_limit_line_explains() -> None:
-    data = dataclasses.replace(sixteen(), flags=bytes([PointFlag.EXCLUDED]) * 16)
-    assert data.label(0, None, None) == "(1 × RTX 4090)"
-    assert data.label(0, None, 200.0) == data.label(0, 4_000.0, None) == "1 × RTX 4090"
-    assert data.is_out(0, None, None)
 
 
 def test_a_budget_out_of_view_is_pointed_at() -> None:
@@ -181,13 +164,6 @@ def test_by_default_only_what_matters_has_a_name() -> None:
     assert named == {*FRONT, 10}
     assert text.count("·") == 16 - len(named)
     assert text_of(draw(data, 120, 40)).count("·") == 0
-
-
-def test_the_interval_of_what_is_named_is_a_bar() -> None:
-    data = sixteen()
-    canvas = draw(data, 120, 40, every=False)
-    inks = [ink.role for y in range(40) for _, ink in canvas.runs(y)]
-    assert inks.count("interval") >= 2 * len(data.named())
 
 
 def test_a_machine_that_costs_nothing_stands_at_the_axis() -> None:

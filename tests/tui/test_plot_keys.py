@@ -6,9 +6,7 @@ import dataclasses
 
 import pytest
 from rich.cells import cell_len
-from textual.binding import Binding
 from textual.events import MouseMove, MouseScrollDown, MouseScrollUp
-from textual.widgets import HelpPanel, Markdown
 
 from advisor.tui.widgets.plot.data import PointFlag
 from advisor.tui.widgets.plot.plot import CostTimePlot
@@ -79,17 +77,6 @@ async def test_zoom_pan_focus_and_back() -> None:
         assert not any("(4 × RTX 6000 Ada)" in line for line in lines(widget))
         await pilot.press("f")
         assert lines(widget) == start
-
-
-async def test_out_of_view_is_not_drawn_at_the_edge() -> None:
-    widget = plot(sixteen(), every=True)
-    app = WidgetApp(widget)
-    async with app.run_test(size=(120, 40)) as pilot:
-        widget.selected = 5
-        for _ in range(8):
-            await pilot.press("plus")
-        text = "\n".join(lines(widget)[1:])
-        assert text.count(" × ") == 1
 
 
 async def test_setting_the_selection_posts_nothing() -> None:
@@ -203,44 +190,6 @@ async def test_resizing_keeps_the_selection_and_fills_the_new_size() -> None:
         assert "8 × RTX" in "\n".join(drawn)
 
 
-async def test_another_theme_takes_other_colours() -> None:
-    widget = plot(sixteen())
-    app = WidgetApp(widget)
-    async with app.run_test() as pilot:
-
-        def colours() -> set[str]:
-            return {
-                segment.style.color.name
-                for y in range(24)
-                for segment in widget.render_line(y)
-                if segment.style is not None and segment.style.color is not None
-            }
-
-        dark = colours()
-        assert "#e69f00" in dark
-        app.theme = "textual-light"
-        await pilot.pause()
-        assert "#e69f00" not in colours()
-        app.theme = "ansi-dark"
-        await pilot.pause()
-        assert "yellow" in colours()
-
-
-async def test_focus_shows_without_colours() -> None:
-    widget = plot(sixteen())
-    app = WidgetApp(widget)
-    async with app.run_test() as pilot:
-
-        def title_is_underlined() -> bool:
-            style = next(iter(widget.render_line(0))).style
-            return style is not None and bool(style.underline)
-
-        assert title_is_underlined()
-        app.set_focus(None)
-        await pilot.pause()
-        assert not title_is_underlined()
-
-
 async def test_the_mouse_finds_points_inside_a_border() -> None:
     widget = plot(sixteen(), every=True)
     app = WidgetApp(widget)
@@ -252,16 +201,3 @@ async def test_the_mouse_finds_points_inside_a_border() -> None:
         await pilot.click(CostTimePlot, offset=(x + 3, y + 2))
         await pilot.pause()
         assert widget.selected == 11
-
-
-async def test_help_is_about_the_focused_picture() -> None:
-    app = WidgetApp(plot(sixteen()))
-    async with app.run_test(size=(120, 40)) as pilot:
-        app.action_show_help_panel()
-        await pilot.pause()
-        assert "Pareto front" in app.query_one(HelpPanel).query_one("#widget-help", Markdown).source
-        assert all(
-            binding.id and binding.tooltip
-            for binding in CostTimePlot.BINDINGS
-            if isinstance(binding, Binding)
-        )

@@ -11,15 +11,12 @@ from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
 from advisor.answers.build_words import short_gpus_words
-from advisor.costs.amounts import usd_exact, usd_rounded
-from advisor.costs.own_machines import own_machine
 from advisor.store import Store
 from advisor.tui.pages.export_page import ExportScreen
-from advisor.tui.pages.text_pages import ConfirmScreen, RecordScreen
+from advisor.tui.pages.text_pages import ConfirmScreen
 from advisor.tui.prices.import_quotes import ImportScreen
 from advisor.tui.prices.price_forms import MachineForm, QuoteForm
 from advisor.tui.prices.prices_screen import PricesScreen
-from advisor.tui.ranking.build_page import _price_lines
 from advisor.tui.widgets.filter_table import FilterTable
 from advisor.tui.widgets.lines import LinesView
 from advisor.tui.widgets.rank_table import RankTable
@@ -58,18 +55,6 @@ async def write(pilot: Pilot[None], **fields: str) -> None:
 
 def said(pilot: Pilot[None]) -> str:
     return str(pilot.app.screen.query_one("#said", Static).content)
-
-
-async def test_every_quote_with_age_marks_and_which_counts(store_path: Path) -> None:
-    async with running(store_path, state=LATEST) as pilot:
-        screen = await go(pilot)
-        await pilot.press("slash", *"5090")
-        await settled(pilot)
-        found = {row[1]: row for row in table(screen) if row[0].endswith(" RTX 5090")}
-        assert found["$4,199"][0].startswith("★")
-        assert found["$4,199"][2] == "5 months"
-        assert not found["$1,999"][0].startswith("★")
-        assert found["$1,999"][4] == "~ stale"
 
 
 async def test_a_quote_is_added_by_keys_and_counts(own_store: Path) -> None:
@@ -126,43 +111,6 @@ async def test_a_correction_keeps_the_old_quote(own_store: Path) -> None:
         rows = {row[1]: row for row in table(screen) if "Newegg" in row[3]}
         assert "corrected" in rows["$4,199"][4]
         assert rows["$4,000"][0].startswith("★")
-
-
-async def test_an_upgrade_says_what_is_owned_and_adds_up(own_store: Path) -> None:
-    host = own_machine("2 x A6000", look(Store(own_store)).gpus())
-    Store(own_store).add_machines([host])
-    async with running(own_store, state=replace(LATEST, gpus="A6000")) as pilot:
-        await settled(pilot)
-        source = pilot.app.screen.query_one(RankTable).source
-        cells = [[str(cell) for cell in source.cells(index)] for index in range(len(source))]
-        (row,) = [row for row in cells if "4 × A6000, 2 yours" in row[1]]
-        at = next(n for n, cell in enumerate(cells) if cell is row)
-        lines = [
-            text
-            for text, _ in _price_lines(
-                source.row(at).build, source.row(at).gpu_quote, source.row(at).host_quote
-            )
-        ]
-        assert "2 × A6000: already yours, nothing to buy" in lines
-        build, quotes = source.row(at).build, (source.row(at).gpu_quote, source.row(at).host_quote)
-        gpu_usd, host_usd = (quote.price_usd for quote in quotes if quote is not None)
-        assert build.gpus_owned == 2
-        bought = f"2 × A6000 at {usd_exact(gpu_usd)} = {usd_exact(2 * gpu_usd)}"
-        assert any(text.startswith(bought) for text in lines)
-        assert row[2] == usd_rounded(2 * gpu_usd + host_usd)
-
-
-async def test_every_mark_has_a_sign_and_a_word(own_store: Path) -> None:
-    old = {"quoted_on": date(2024, 1, 1), "valid_until": date(2024, 2, 1), "origin": "local"}
-    far = make_quote("gpu", "rtx-3090", "9000", source_id="own-quotes", **old)
-    near = [make_quote("gpu", "rtx-3090", usd, quote_id=usd, **old) for usd in ("900", "950")]
-    Store(own_store).add_quotes([far, *near])
-    async with running(own_store, state=LATEST) as pilot:
-        screen = await go(pilot)
-        await pilot.press("slash", *"9000")
-        await settled(pilot)
-        (row,) = [row for row in table(screen) if row[1] == "$9,000"]
-        assert row[4] == "~x?! stale, expired, unsourced, outlying"
 
 
 async def test_a_sum_of_parts_is_no_quote_to_correct(own_store: Path) -> None:
@@ -253,26 +201,6 @@ async def test_own_or_rent_begins_with_the_selected_build(store_path: Path) -> N
         assert build is not None
         assert text.startswith(f"Pythia 1B on {short_gpus_words(build)} in the ")
         assert "the selected build · " in text
-
-
-async def test_a_quote_opens_in_full_and_escape_leads_back(store_path: Path) -> None:
-    async with running(store_path, state=LATEST) as pilot:
-        screen = await go(pilot)
-        await pilot.press("space")
-        await settled(pilot)
-        assert isinstance(pilot.app.screen, RecordScreen)
-        assert "SOURCE" in page(pilot.app.screen.query_one(LinesView))
-        await pilot.press("escape")
-        assert pilot.app.screen is screen
-        await pilot.press("escape")
-        await settled(pilot)
-        assert not isinstance(pilot.app.screen, PricesScreen)
-
-
-async def test_a_terminal_that_is_too_small_says_so(store_path: Path) -> None:
-    async with running(store_path, state=LATEST, size=(20, 5)) as pilot:
-        await go(pilot)
-        assert pilot.app.screen.has_class("-tiny")
 
 
 async def test_a_machine_of_ones_own_is_entered_corrected_and_deleted_by_keys(
@@ -389,16 +317,3 @@ async def test_a_page_that_closes_before_its_filter_is_put_in_ends_nothing(
         screen.filter_by("RTX 5090")
         await settled(pilot)
         assert pilot.app.is_running
-
-
-@pytest.mark.parametrize(("size", "least"), [((60, 20), 12), (NARROW, 12), (WIDE, 18)])
-async def test_the_vendor_stands_beside_the_price_at_every_size(
-    store_path: Path, size: tuple[int, int], least: int
-) -> None:
-    async with running(store_path, size=size, state=LATEST) as pilot:
-        screen = await go(pilot)
-        head = screen.query_one(RankTable).render_line(0).text
-        assert "vendor" in head
-        behind = head.partition("vendor")[2]
-        room = len("vendor") + (behind.find("marks") if "marks" in behind else len(behind))
-        assert room >= least

@@ -6,7 +6,6 @@ import asyncio
 import csv
 import json
 import os
-import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,7 +14,6 @@ from textual.events import Key
 from textual.widgets import Static
 
 from advisor.tui.pages.export_page import ExportScreen
-from advisor.tui.program.program import THEMES
 from advisor.tui.program.state import State, load_state
 from advisor.tui.welcome.welcome_screen import WelcomeScreen
 from advisor.tui.widgets.filter_table import FilterTable
@@ -61,11 +59,6 @@ class TestWelcome:
             assert pilot.app.screen is ranking(pilot)
             assert field(pilot, "budget").value == "40000"
 
-    async def test_a_predicted_sample_says_so(self, store_path: Path) -> None:
-        async with running(store_path, state=State()) as pilot:
-            text = page(pilot.app.screen.query_one("#welcome"))  # type: ignore[arg-type]
-            assert re.search(r"Pythia 1B in ≈[\d.]+ days \([\d.]+–[\d.]+\)", " ".join(text.split()))
-
     async def test_the_second_run_does_not(self, paper_store: Path) -> None:
         async with running(paper_store) as pilot:
             assert pilot.app.screen is ranking(pilot)
@@ -101,12 +94,6 @@ class TestKeptState:
             assert rows(pilot)
             assert message(pilot).startswith("Buy ")
 
-    @pytest.mark.parametrize("theme", THEMES)
-    async def test_every_theme_draws(self, paper_store: Path, theme: str) -> None:
-        async with running(paper_store, state=replace(ASKED, theme=theme)) as pilot:
-            assert pilot.app.theme == theme
-            assert pilot.app.native_ansi_color == theme.startswith("ansi")
-
     async def test_no_color_is_honoured(
         self, paper_store: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -134,28 +121,6 @@ class TestCopy:
             assert len(lines) == 2 + len(builds(pilot))
             await pilot.press("space", "y")
             assert "34 days" in pilot.app.clipboard
-
-    async def test_an_estimate_keeps_its_mark_and_interval(self, store_path: Path) -> None:
-        async with running(store_path, state=State(welcomed=True)) as pilot:
-            await pilot.press("y")
-            assert re.search(r" · ≈[\d.,]+ days \([\d.,]+–[\d.,]+\) · ≈\$", pilot.app.clipboard)
-            await pilot.press("Y")
-            first = pilot.app.clipboard.splitlines()[2]
-            assert re.search(r"\| ≈[\d.,]+ \([\d.,]+–[\d.,]+\) \| ≈\$", first)
-            assert any("≈" in row[-3] for row in rows(pilot))
-            await pilot.press("x")
-            await settled(pilot)
-            source = pilot.app.screen.query_one(FilterTable).table.source
-            days = [str(source.cells(i)[3]) for i in range(30)]
-            assert sum(text.startswith("≈") for text in days) >= 10
-            names = [str(source.cells(i)[0]) for i in range(30)]
-            assert len(set(names)) == len(names), "cut, but apart"
-
-    async def test_nothing_to_copy_is_said(self, paper_store: Path) -> None:
-        async with running(paper_store) as pilot:
-            await type_into(pilot, "b", "1")
-            await pilot.press("escape", "y")
-            assert pilot.app.clipboard == ""
 
 
 class TestSaving:
@@ -226,11 +191,6 @@ class TestSaving:
             await pilot.press("escape")
             assert pilot.app.screen is ranking(pilot)
         assert list(tmp_path.iterdir()) == []
-
-    async def test_the_format_can_be_chosen(self, paper_store: Path) -> None:
-        async with running(paper_store) as pilot:
-            await pilot.press("e", "shift+tab", "right")
-            assert pilot.app.screen.query_one("#path").value.endswith(".md")  # type: ignore[attr-defined]
 
 
 class TestTrouble:
@@ -397,26 +357,6 @@ async def test_words_of_doubt_can_be_read_in_the_light(paper_store: Path) -> Non
         for ink in ("text-warning", "text-success", "text-error", "text-accent"):
             for paper in ("background", "surface", "panel"):
                 assert contrast_ratio(named[ink], named[paper]) >= 4.5, (ink, paper)
-
-
-async def test_names_in_a_narrow_table_stay_apart_and_say_the_gpu(store_path: Path) -> None:
-    for size in ((80, 24), (60, 20)):
-        state = State(welcomed=True, budget="60000")
-        async with running(store_path, size=size, state=state) as pilot:
-            shown = builds(pilot)
-            names = [row[1] for row in rows(pilot)]
-            assert len(set(names)) == len(names) > 8
-            assert all("…" not in name or len(name) > 8 for name in shown)
-            await pilot.press("x")
-            await settled(pilot)
-            source = pilot.app.screen.query_one(FilterTable).table.source
-            left_out = [str(source.cells(index)[0]) for index in range(40)]
-            assert len(set(left_out)) == len(left_out)
-            assert all(" × " in name.partition("…")[0] for name in left_out)
-            await pilot.press("escape", "f3")
-            await settled(pilot)
-            header = pilot.app.screen.query_one(FilterTable).table.render_line(0).text
-            assert header.split()[:4] == ["model", "GPUs", "days", "settings"]
 
 
 @pytest.mark.parametrize("steps", [5, 6, 7])

@@ -31,34 +31,6 @@ from tests.tui.tables import (
 # What it looks like
 
 
-async def test_empty_table() -> None:
-    message = "Nothing fits [b]$5[/b].\nPress x to see the 61 builds that were left out and why."
-    app = make(empty_message=message)
-    async with app.run_test(size=(50, 8)) as pilot:
-        await pilot.press("down", "end", "enter", "pageup")
-        await pilot.click(RankTable, offset=(3, 3))
-        await pilot.pause()
-        assert app.messages == []
-        assert "Nothing fits [b]$5[/b]." in lines(table_of(app))[2]
-
-
-async def test_the_sorted_column_is_underlined_with_an_arrow() -> None:
-    app = make(Builds(range(9)), sorted_by="cost")
-    async with app.run_test(size=(120, 12)) as pilot:
-        table = table_of(app)
-
-        def underlined() -> list[str]:
-            return [s.text for s in table.render_line(0) if s.style and s.style.underline]
-
-        assert underlined() == ["overall cost ▲"]
-        table.sort_descending = True
-        await pilot.pause()
-        assert underlined() == ["overall cost ▼"]
-        table.sorted_by = None
-        await pilot.pause()
-        assert underlined() == []
-
-
 @pytest.mark.parametrize("size", [(20, 5), (10, 2), (3, 1), (1, 1), (200, 60)])
 async def test_every_line_is_as_wide_as_the_table(size: tuple[int, int]) -> None:
     app = make(Builds(range(30)))
@@ -162,15 +134,6 @@ async def test_a_cell_that_is_cut_ends_in_an_ellipsis() -> None:
     app = WidgetApp(table)
     async with app.run_test(size=(20, 5)):
         assert [line.strip() for line in lines(table)[1:3]] == ["abcde…", "abcde…"]
-
-
-async def test_new_columns_are_measured() -> None:
-    app = make(Builds(range(10)))
-    async with app.run_test(size=(120, 12)) as pilot:
-        table = table_of(app)
-        table.columns = COLUMNS[:2]
-        await pilot.pause()
-        assert lines(table)[0].split() == ["#", "build"]
 
 
 @given(

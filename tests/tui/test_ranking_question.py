@@ -11,7 +11,6 @@ from advisor.prediction.model.own_model import own_model
 from advisor.prediction.model.targets import Run, target_of_size
 from advisor.store import Store
 from advisor.tui.pages.model_picker import ModelPicker
-from advisor.tui.program.state import State
 from tests.tui.program import (
     ASKED,
     NARROW,
@@ -150,11 +149,6 @@ class TestModel:
             assert field(pilot, "model").value == "pythia-2.8b"
             assert ranking(pilot).focused is ranking(pilot).table
 
-    async def test_measured_models_come_first(self, paper_store: Path) -> None:
-        async with running(paper_store) as pilot:
-            found = [model.recipe_id for model in ranking(pilot).session.models("pythia")]
-            assert found.index("pythia-160m") < found.index("pythia-14m")
-
     async def test_a_model_of_one_s_own_is_there_while_the_program_runs(
         self, own_store: Path
     ) -> None:
@@ -198,13 +192,6 @@ class TestModel:
             assert field(pilot, "model").value == "roberta"
             assert ranking(pilot).table.border_subtitle == "RoBERTa 350M"
 
-    async def test_leaving_the_field_writes_the_whole_name(self, paper_store: Path) -> None:
-        async with running(paper_store) as pilot:
-            await type_into(pilot, "m", "vi")
-            await pilot.press("tab")
-            assert field(pilot, "model").value == "vit"
-            assert ranking(pilot).focused is field(pilot, "max_days")
-
 
 class TestCost:
     async def test_one_key_switches_table_and_picture_together(self, paper_store: Path) -> None:
@@ -220,13 +207,6 @@ class TestCost:
             assert screen.picture.budget_usd is None
             await pilot.press("dollar_sign")
             assert list(screen.picture.data.x_usd) == overall
-
-    async def test_the_front_belongs_to_the_cost_that_is_shown(self, paper_store: Path) -> None:
-        async with running(paper_store) as pilot:
-            overall = [row[1] for row in rows(pilot) if "★" in row[0]]
-            await pilot.press("dollar_sign")
-            experiment = [row[1] for row in rows(pilot) if "★" in row[0]]
-            assert set(experiment) < set(overall)
 
     async def test_ranking_rules_in_turn(self, paper_store: Path) -> None:
         async with running(paper_store) as pilot:
@@ -254,23 +234,6 @@ class TestCost:
             await settled(pilot)
             assert builds(pilot) == forward[::-1]
             assert table.sort_descending
-
-    async def test_every_header_sorts_and_no_column_changes_its_place(
-        self, store_path: Path
-    ) -> None:
-        state = State(welcomed=True, max_days="60", budget="100000")
-        async with running(store_path, state=state) as pilot:
-            table = ranking(pilot).table
-            titles = [c.key for c in table.columns]
-            assert all(c.sort_key for c in table.columns[1:])
-            places = [row[0] for row in rows(pilot)]
-            await pilot.press("s")
-            assert table.sorted_by == "build"
-            assert sorted(row[0] for row in rows(pilot)) == sorted(places)
-            for key in ("o", "o", "dollar_sign"):
-                await pilot.press(key)
-                await settled(pilot)
-                assert [c.key for c in table.columns] == titles
 
     async def test_prices_and_evidence_change(self, paper_store: Path) -> None:
         async with running(paper_store) as pilot:

@@ -9,7 +9,6 @@ from textual.pilot import Pilot
 from advisor.tui.widgets.rank_table import RankTable
 from advisor.tui.widgets.table_layout import (
     Column,
-    find_row,
 )
 from tests.tui.conftest import WidgetApp
 from tests.tui.tables import (
@@ -50,17 +49,6 @@ async def test_setting_the_cursor_posts_nothing_and_scrolls() -> None:
         table.cursor = 5_000
         assert table.cursor == 99
         assert app.messages == []
-
-
-async def test_the_cursor_shows_without_focus_too() -> None:
-    app = make(Builds(range(5)))
-    async with app.run_test(size=(80, 10)) as pilot:
-        table = table_of(app)
-        focused = table.render_line(1)
-        app.set_focus(None)
-        await pilot.pause()
-        assert reversed_lines(table) == [1]
-        assert table.render_line(1) != focused
 
 
 @pytest.mark.parametrize("kind", [Builds, IndexedBuilds])
@@ -107,14 +95,6 @@ async def test_the_same_source_again_is_read_again() -> None:
         table.source = table.source
         await pilot.pause()
         assert "much newer" in lines(table)[1]
-
-
-def test_a_row_is_found_by_index_or_by_asking() -> None:
-    assert find_row(Builds([5, 3, 9]), 9) == 2
-    assert find_row(IndexedBuilds([5, 3, 9]), 3) == 1
-    assert find_row(Builds([5, 3, 9]), 4) is None
-    assert find_row(IndexedBuilds([5, 3, 9]), 4) is None
-    assert find_row(Words([("a",)]), 0) is None
 
 
 # Mouse and scrolling

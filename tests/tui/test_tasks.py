@@ -16,8 +16,6 @@ from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
 from advisor.store import Store
-from advisor.tui.pages.bars import footer_actions
-from advisor.tui.program.actions import ACTIONS
 from advisor.tui.program.state import State
 from advisor.tui.widgets.lines import LinesView
 from price_catalog.model import Quote
@@ -217,14 +215,6 @@ async def test_a_task_takes_at_most_six_keys(
         await person.ask()
         await TASKS[name](person, own_paper_store)
         assert person.presses <= MOST
-
-
-def test_each_task_is_found_in_footer_help_or_palette() -> None:
-    """Its first key stands in the registry, from which all three are made."""
-    known = {key for action in ACTIONS for key in action.keys.split(",")}
-    assert {"o", "O", "f7", "a", "enter", "n", "f8", "M"} <= known
-    wide = [action.key for action in footer_actions("ranking")]
-    assert {"o", "O", "a", "n", "M", "Enter"} <= set(wide)
 
 
 async def test_what_is_said_fits_a_small_terminal(store_path: Path) -> None:

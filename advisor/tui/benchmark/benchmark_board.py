@@ -21,10 +21,9 @@ from advisor.tui.benchmark.benchmark_rows import (
 )
 from advisor.tui.pages.text_pages import RecordScreen
 from advisor.tui.program.actions import BENCHMARK
-from advisor.tui.widgets.filter_table import FilterLine
 from advisor.tui.widgets.lines import Line, LinesView, wrapped
 from advisor.tui.widgets.rank_table import RankTable
-from advisor.tui.widgets.text_input import FilterInput
+from advisor.tui.widgets.text_input import FilterInput, FilterLine
 
 if TYPE_CHECKING:
     from advisor.tui.program.program import Program

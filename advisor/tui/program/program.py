@@ -16,7 +16,7 @@ from advisor.tui.widgets.safe_text import SafeFilter
 
 if TYPE_CHECKING:
     from advisor.tui.program.session import RankingSession
-    from advisor.tui.program.state import KeptThings, State
+    from advisor.tui.program.state import Kept, State
     from advisor.tui.program.store_reader import StoreReader
 
 
@@ -28,7 +28,7 @@ class Program(TypedAhead):
 
     store_reader: StoreReader
     """The one way to the store."""
-    kept_things: KeptThings
+    kept_things: Kept
     """Questions, plans and results of earlier runs."""
     today: date
 

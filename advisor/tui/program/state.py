@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import date
+from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, get_args
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple, get_args
 
 from advisor.parse import NAMED_PRICES, NamedPrices
 from advisor.ranking.question import RANK_RULES, RankRule
@@ -27,6 +29,12 @@ QUESTION_FIELDS = (
 )
 TEXT_FIELDS = ("budget", "model", "max_days", "lifetime", "gpus")
 """What of the question is typed; the rest is chosen."""
+CHOICES: dict[str, tuple[str, ...]] = {
+    "rule": RANK_RULES,
+    "prices": NAMED_PRICES,
+    "evidence": EVIDENCE_RULES,
+    "cost_basis": COST_BASES,
+}
 TERM_NAMES = ("electricity", "pue", "hosting", "staff", "utilisation", "resale", "financing")
 """What a machine costs to run, as typed: the person's own, whatever the question."""
 
@@ -147,55 +155,40 @@ def read_object(path: Path, most_bytes: int) -> dict[str, Any]:
 
 def _usable(kept: dict[str, Any]) -> dict[str, Any]:
     """The entries that a State can hold; anything else keeps its default."""
-    choices: dict[str, tuple[str, ...]] = {
-        "rule": RANK_RULES,
-        "prices": NAMED_PRICES,
-        "evidence": EVIDENCE_RULES,
-        "cost_basis": COST_BASES,
-    }
     found: dict[str, Any] = {}
     for each in fields(State):
         value = kept.get(each.name)
-        if type(value) is not type(each.default):
-            continue
-        if isinstance(value, str):
-            if len(value) > MAX_TEXT or not value.isprintable():
-                continue
-            if each.name in choices and value not in choices[each.name]:
-                continue
-        found[each.name] = value
+        fits = type(value) is type(each.default)
+        if fits and isinstance(value, str):
+            choices = CHOICES.get(each.name)
+            fits = _is_line(value, MAX_TEXT) and (choices is None or value in choices)
+        if fits:
+            found[each.name] = value
     return found
 
 
 def save_state(path: Path, state: State) -> str | None:
     """Write the state, whole or not at all; returns one line where that failed."""
+    return _written(path, asdict(state), 2, "the settings were")
+
+
+def _written(path: Path, content: dict[str, Any], indent: int, what: str) -> str | None:
     from advisor.files import write_whole
 
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, json.dumps(asdict(state), indent=2) + "\n", overwrite=True)
+        write_whole(path, json.dumps(content, indent=indent) + "\n", overwrite=True)
     except OSError as error:
-        return f"the settings were not kept in {path}: {error.strerror or error}"
+        return f"{what} not kept in {path}: {error.strerror or error}"
     return None
 
 
 MAX_BYTES = 512 * 1024
-MAX_RECENT = 10
-MAX_NAMED = 50
-MAX_NAME = 60
-MAX_NOTES = 8
-MAX_NOTE_CHARACTERS = 60_000
-MAX_LAYOUTS = 4
-_CHOICES: dict[str, tuple[str, ...]] = {
-    "rule": RANK_RULES,
-    "prices": NAMED_PRICES,
-    "evidence": EVIDENCE_RULES,
-    "cost_basis": COST_BASES,
-}
+MAX_RECENT, MAX_NAMED, MAX_NAME = 10, 50, 60
+MAX_NOTES, MAX_NOTE_CHARACTERS, MAX_LAYOUTS = 8, 60_000, 4
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeptQuestion:
+class KeptQuestion(NamedTuple):
     """One question as it was typed, and what the answer was."""
 
     fields: dict[str, str]
@@ -207,16 +200,15 @@ class KeptQuestion:
     """The person's own; empty for one of the last ones."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeptNote:
+class KeptNote(NamedTuple):
     """What a screen last showed: a plan, a benchmark's result."""
 
     title: str
     made_on: str
     text: str
-    asked: dict[str, str] = field(default_factory=dict)
+    asked: Mapping[str, str] = MappingProxyType({})
     """What it was made from, as typed: a grant's path, an objective."""
-    layouts: dict[int, str] = field(default_factory=dict)
+    layouts: Mapping[int, str] = MappingProxyType({})
     """The same text laid out for so many cells, where its lines depend on the width."""
 
     def fitting(self, width: int) -> str:
@@ -227,60 +219,106 @@ class KeptNote:
         return self.layouts[max(fitting, default=min(self.layouts))]
 
 
-@dataclass(slots=True)
 class Kept:
-    """All of it."""
+    """Questions, plans and results of this run and of earlier ones: one small JSON file, read when
+    first asked for and written where it changed. A damaged one is ignored with a word."""
 
-    questions: list[KeptQuestion] = field(default_factory=list)
-    """The newest first; the named ones are never pushed out by others."""
-    notes: dict[str, KeptNote] = field(default_factory=dict)
-    """By screen."""
+    def __init__(self, path: Path | None, today: date, say: Callable[[str], None]) -> None:
+        """``path`` is where the file is, None for nowhere; ``say`` shows one line of what is wrong
+        with it."""
+        self._path = path
+        self._today = today.isoformat()
+        self._say = say
+        self._changed = False
 
-    def remember(self, state: State, answer: str, today: date) -> bool:
-        """Put a question in front; whether that changed anything."""
-        asked = state.question()
-        if self.questions and self.questions[0].fields == asked and not self.questions[0].name:
-            return False
-        new = KeptQuestion(fields=asked, asked_on=today.isoformat(), answer=answer[:400])
-        named = [q for q in self.questions if q.name]
-        recent = [q for q in self.questions if not q.name and q.fields != asked]
-        self.questions = [new, *recent[: MAX_RECENT - 1], *named]
-        return True
+    @property
+    def has_file(self) -> bool:
+        """Whether anything outlives this run."""
+        return self._path is not None
 
-    def name_it(self, state: State, answer: str, today: date, name: str) -> None:
+    @cached_property
+    def _content(self) -> tuple[list[KeptQuestion], dict[str, KeptNote]]:
+        found: dict[str, Any] = {}
+        try:
+            found = {} if self._path is None else read_object(self._path, MAX_BYTES)
+        except ValueError as error:
+            lost = "earlier questions and plans are not shown"
+            self._say(f"{self._path} was ignored ({error}): {lost}")
+        return _questions(found.get("questions")), _notes(found.get("notes"))
+
+    @property
+    def questions(self) -> list[KeptQuestion]:
+        """The newest first; the named ones are never pushed out by others."""
+        return self._content[0]
+
+    def remember(self, asked: State, answer: str) -> None:
+        """Put a question among the last ones; written when the program is left."""
+        fields = asked.question()
+        old = self.questions
+        if old and old[0].fields == fields and not old[0].name:
+            return
+        recent = [q for q in old if not q.name and q.fields != fields][: MAX_RECENT - 1]
+        new = KeptQuestion(fields, self._today, answer[:400])
+        old[:] = [new, *recent, *(q for q in old if q.name)]
+        self._changed = True
+
+    def name_it(self, asked: State, answer: str, name: str) -> None:
         """Keep a question under a name; an older one of that name gives way."""
-        asked = state.question()
-        new = KeptQuestion(
-            fields=asked, asked_on=today.isoformat(), answer=answer[:400], name=name[:MAX_NAME]
-        )
-        recent = [q for q in self.questions if not q.name]
-        named = [q for q in self.questions if q.name and q.name != new.name]
-        self.questions = [*recent, new, *named[: MAX_NAMED - 1]]
+        new = KeptQuestion(asked.question(), self._today, answer[:400], name[:MAX_NAME])
+        named = [q for q in self.questions if q.name and q.name != new.name][: MAX_NAMED - 1]
+        self.questions[:] = [*(q for q in self.questions if not q.name), new, *named]
+        self._changed = True
+        self.write()
 
     def forget(self, question: KeptQuestion) -> None:
-        """Drop one."""
-        self.questions = [q for q in self.questions if q is not question]
+        """Drop one of those that were kept."""
+        self.questions[:] = [q for q in self.questions if q is not question]
+        self._changed = True
+        self.write()
 
-    def note(self, screen: str, note: KeptNote) -> None:
-        """Keep what a screen shows."""
-        layouts = {w: text[:MAX_NOTE_CHARACTERS] for w, text in note.layouts.items()}
-        text = note.text[:MAX_NOTE_CHARACTERS]
-        self.notes[screen] = replace(note, text=text, layouts=layouts)
-        while len(self.notes) > MAX_NOTES:
-            del self.notes[next(iter(self.notes))]
+    def note(self, screen: str) -> KeptNote | None:
+        """What a screen last showed, in this run or one before."""
+        return self._content[1].get(screen)
+
+    def keep_note(
+        self,
+        screen: str,
+        title: str,
+        text: str,
+        layouts: Mapping[int, str] | None = None,
+        **asked: str,
+    ) -> None:
+        """Keep what a screen shows, such as a plan, for when it is opened again; ``layouts`` are
+        the same text for other widths."""
+        notes = self._content[1]
+        most = MAX_NOTE_CHARACTERS
+        cut = {width: laid_out[:most] for width, laid_out in (layouts or {}).items()}
+        notes[screen] = KeptNote(title, self._today, text[:most], asked, cut)
+        while len(notes) > MAX_NOTES:
+            del notes[next(iter(notes))]
+        self._changed = True
+        self.write()
+
+    def write(self) -> None:
+        """Write the file where anything changed."""
+        if self._path is None or not self._changed:
+            return
+        self._changed = False
+        questions, notes = self._content
+        content = {
+            "questions": [question._asdict() for question in questions],
+            "notes": {
+                screen: {**note._asdict(), "asked": dict(note.asked), "layouts": dict(note.layouts)}
+                for screen, note in notes.items()
+            },
+        }
+        problem = _written(self._path, content, 1, "the questions were")
+        if problem:
+            self._path = None  # said once
+            self._say(problem)
 
 
-def load_kept(path: Path) -> tuple[Kept, str | None]:
-    """What was kept, and one line to show where the file could not be used."""
-    try:
-        found = read_object(path, MAX_BYTES)
-    except ValueError as error:
-        return Kept(), f"{path} was ignored ({error}): earlier questions and plans are not shown"
-    return Kept(questions=_questions(found), notes=_notes(found)), None
-
-
-def _questions(found: dict[str, Any]) -> list[KeptQuestion]:
-    rows = found.get("questions")
+def _questions(rows: Any) -> list[KeptQuestion]:
     read = [_question(row) for row in rows] if isinstance(rows, list) else []
     usable = [question for question in read if question is not None]
     recent = [q for q in usable if not q.name][:MAX_RECENT]
@@ -292,7 +330,7 @@ def _question(row: Any) -> KeptQuestion | None:
         return None
     texts = {name: row["fields"].get(name) for name in QUESTION_FIELDS}
     for name, text in texts.items():
-        if not _is_line(text, 200) or (name in _CHOICES and text not in _CHOICES[name]):
+        if not _is_line(text, MAX_TEXT) or (name in CHOICES and text not in CHOICES[name]):
             return None
     said = {name: row.get(name, "") for name in ("asked_on", "answer", "name")}
     if not all(_is_line(text, 400) for text in said.values()):
@@ -300,33 +338,30 @@ def _question(row: Any) -> KeptQuestion | None:
     return KeptQuestion(fields={k: str(v) for k, v in texts.items()}, **said)
 
 
-def _notes(found: dict[str, Any]) -> dict[str, KeptNote]:
-    rows = found.get("notes")
+def _notes(rows: Any) -> dict[str, KeptNote]:
     usable: dict[str, KeptNote] = {}
     for screen, row in list(rows.items())[:MAX_NOTES] if isinstance(rows, dict) else ():
         if not isinstance(row, dict) or not isinstance(row.get("text"), str):
             continue
-        asked = row.get("asked", {})
-        lines = (row.get("title", ""), row.get("made_on", ""))
-        fine = isinstance(asked, dict) and all(_is_line(v, 4000) for v in asked.values())
-        if fine and all(_is_line(line, 400) for line in lines):
-            usable[str(screen)] = KeptNote(
-                title=lines[0],
-                made_on=lines[1],
-                text=_printable(row["text"]),
-                asked={str(k): v for k, v in asked.items()},
-                layouts=_layouts(row.get("layouts")),
+        asked, layouts = row.get("asked", {}), row.get("layouts")
+        title, made_on = row.get("title", ""), row.get("made_on", "")
+        if not isinstance(asked, dict) or not all(_is_line(v, 4000) for v in asked.values()):
+            continue
+        if _is_line(title, 400) and _is_line(made_on, 400):
+            laid_out = (
+                {
+                    int(width): _printable(text)
+                    for width, text in list(layouts.items())[:MAX_LAYOUTS]
+                    if isinstance(text, str)
+                    and width.isascii()
+                    and width.isdigit()
+                    and len(width) < 5
+                }
+                if isinstance(layouts, dict)
+                else {}
             )
+            usable[screen] = KeptNote(title, made_on, _printable(row["text"]), asked, laid_out)
     return usable
-
-
-def _layouts(found: Any) -> dict[int, str]:
-    rows = list(found.items())[:MAX_LAYOUTS] if isinstance(found, dict) else []
-    return {
-        int(width): _printable(text)
-        for width, text in rows
-        if isinstance(text, str) and width.isascii() and width.isdigit() and len(width) < 5
-    }
 
 
 def _printable(text: str) -> str:
@@ -335,98 +370,3 @@ def _printable(text: str) -> str:
 
 def _is_line(text: Any, most: int) -> bool:
     return isinstance(text, str) and len(text) <= most and (text.isprintable() or not text)
-
-
-def save_kept(path: Path, kept: Kept) -> str | None:
-    """Write it, whole or not at all; returns one line where that failed."""
-    from advisor.files import write_whole
-
-    content = {
-        "questions": [asdict(question) for question in kept.questions],
-        "notes": {screen: asdict(note) for screen, note in kept.notes.items()},
-    }
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, json.dumps(content, indent=1) + "\n", overwrite=True)
-    except OSError as error:
-        return f"the questions were not kept in {path}: {error.strerror or error}"
-    return None
-
-
-class KeptThings:
-    """Questions, plans and results of this run and of earlier ones."""
-
-    def __init__(self, path: Path | None, today: date, say: Callable[[str], None]) -> None:
-        """``path`` is where the file is, None for nowhere; ``say`` shows one line of what is wrong
-        with it."""
-        self._path = path
-        self._today = today
-        self._say = say
-        self._kept: Kept | None = None
-        self._changed = False
-
-    @property
-    def has_file(self) -> bool:
-        """Whether anything outlives this run."""
-        return self._path is not None
-
-    def _things(self) -> Kept:
-        if self._kept is None:
-            self._kept, note = (Kept(), None) if self._path is None else load_kept(self._path)
-            if note:
-                self._say(note)
-        return self._kept
-
-    @property
-    def questions(self) -> Sequence[KeptQuestion]:
-        """The newest first."""
-        return self._things().questions
-
-    def remember(self, asked: State, answer: str) -> None:
-        """Put a question among the last ones; written when the program is left."""
-        changed = self._things().remember(asked, answer, self._today)
-        self._changed = changed or self._changed
-
-    def name_it(self, asked: State, answer: str, name: str) -> None:
-        """Keep a question under a name."""
-        self._things().name_it(asked, answer, self._today, name)
-        self._write_change()
-
-    def forget(self, question: KeptQuestion) -> None:
-        """Drop one of those that were kept."""
-        self._things().forget(question)
-        self._write_change()
-
-    def note(self, screen: str) -> KeptNote | None:
-        """What a screen last showed, in this run or one before."""
-        return self._things().notes.get(screen)
-
-    def keep_note(
-        self,
-        screen: str,
-        title: str,
-        text: str,
-        layouts: dict[int, str] | None = None,
-        **asked: str,
-    ) -> None:
-        """Keep what a screen shows, such as a plan, for when it is opened again; ``layouts`` are
-        the same text for other widths."""
-        made_on = self._today.isoformat()
-        self._things().note(
-            screen,
-            KeptNote(title=title, made_on=made_on, text=text, asked=asked, layouts=layouts or {}),
-        )
-        self._write_change()
-
-    def _write_change(self) -> None:
-        self._changed = True
-        self.write()
-
-    def write(self) -> None:
-        """Write the file where anything changed."""
-        if self._path is not None and self._changed and self._kept is not None:
-            self._changed = False
-            problem = save_kept(self._path, self._kept)
-            if problem:
-                self._path = None  # said once
-                self._say(problem)

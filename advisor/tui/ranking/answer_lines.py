@@ -48,9 +48,12 @@ class AnswerLines:
 
 def _write(line: Static, text: str) -> None:
     """Show another text; the screen is laid out anew only where it takes other lines."""
-    old = str(line.content)
+    old, height = str(line.content), line.styles.height
     if text != old:
-        line.update(text, layout=_height(text, line.size.width) != _height(old, line.size.width))
+        least = line.styles.min_height
+        room = int(least.value) if least is not None else 1
+        lines = [max(room, _height(each, line.size.width)) for each in (old, text)]
+        line.update(text, layout=height is None or (height.is_auto and lines[0] != lines[1]))
 
 
 def _height(text: str, width: int) -> int:

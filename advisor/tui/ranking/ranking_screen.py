@@ -29,12 +29,11 @@ from advisor.tui.ranking.question_fields import QuestionFields
 from advisor.tui.ranking.ranking_rows import Order
 from advisor.tui.widgets.choice import Choice
 from advisor.tui.widgets.fetch_error import FetchError
-from advisor.tui.widgets.filter_table import FilterLine
 from advisor.tui.widgets.lines import LinesView
 from advisor.tui.widgets.plot.plot import CostTimePlot
 from advisor.tui.widgets.rank_table import RankTable
 from advisor.tui.widgets.table_layout import rows_words
-from advisor.tui.widgets.text_input import FilterInput
+from advisor.tui.widgets.text_input import FilterInput, FilterLine
 
 if TYPE_CHECKING:
     from advisor.tui.program.program import Program

@@ -11,7 +11,6 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.message import Message
-from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from advisor.tui.widgets.fetch_error import FetchError
@@ -358,52 +357,3 @@ class FilterTable(Vertical):
         source, index, rows = self.table.source, self.table.cursor, self.rows
         if rows is not None and index < len(source):
             self.post_message(self.RecordWanted(lambda width: rows.lines(source, index, width)))
-
-
-class FilterLine(Horizontal):
-    """Tells the words while they are typed."""
-
-    DEFAULT_CSS = """
-    FilterLine {
-        height: 1;
-        padding: 0 1;
-        display: none;
-        .label { width: 9; color: $foreground 75%; }
-        Input { width: 30; }
-        &.-on { display: block; }
-    }
-    """
-
-    @dataclass
-    class Typed(Message):
-        """Rows must have each of these words, in lower case."""
-
-        words: tuple[str, ...]
-
-    def __init__(self) -> None:
-        super().__init__(
-            Static("/ filter", classes="label"),
-            FilterInput(placeholder="all", max_length=100, id="filter"),
-            id="filtering",
-        )
-
-    @classmethod
-    async def shown_on(cls, parent: Widget, before: str) -> FilterLine:
-        """The line of this widget, in sight and with the focus; most are never made."""
-        line = parent.query_one_optional(cls)
-        if line is None:
-            line = cls()
-            await parent.mount(line, before=before)
-        line.add_class("-on")
-        line.query_one(FilterInput).focus()
-        return line
-
-    @on(Input.Changed)
-    def _typed(self, event: Input.Changed) -> None:
-        event.stop()
-        self.post_message(self.Typed(tuple(event.value.lower().split())))
-
-    @on(FilterInput.Left)
-    def fold(self) -> None:
-        """Out of sight, where nothing is typed."""
-        self.set_class(bool(self.query_one(FilterInput).value), "-on")

@@ -217,7 +217,12 @@ it, click a row to select it, double-click to open it.
             fixed_columns=self._fixed_columns,
             room=room,
         )
-        self.virtual_size = Size(self._layout.total, len(self.source) + 1)
+        size = Size(self._layout.total, len(self.source) + 1)
+        if size != self.virtual_size:
+            # The scrollbars follow; the rest of the screen need not be laid out for it.
+            self.set_reactive(RankTable.virtual_size, size)
+            if self.is_attached and self.size:
+                self._scroll_update(size)
         self._forget_lines()
 
     def _forget_lines(self) -> None:
