@@ -85,14 +85,13 @@ _SORTED_BY: dict[str, Callable[[Tried], Any]] = {
 
 def longest_label(progress: Progress, *, whole: bool = True, room: int = 0) -> int:
     """Cells of the longest name that is shown, with its mark: in full where that leaves half of the
-    ``room``, else its words close together."""
+    ``room``, else abbreviated."""
     rows = progress.rows.values() if whole else shown_first(progress)[0]
     labels = [row.label for row in rows]
-    for names in (spelled(labels), spelled(labels, brief=True)):
-        full = max(map(len, names), default=0) + _MARK
-        if full <= max(room // 2, _IN_FULL):
-            return full
-    return max(map(len, spelled(labels, close=True)), default=0) + _MARK
+    full = max(map(len, spelled(labels)), default=0) + _MARK
+    if full <= max(room // 2, _IN_FULL):
+        return full
+    return max(map(len, spelled(labels, brief=True)), default=0) + _MARK
 
 
 def _has(row: Tried, words: Sequence[str]) -> bool:
@@ -189,7 +188,7 @@ _WORDS = {
     "fsdp-shard-grad-op": "FSDP grad shard",
 }
 _IDENTIFIER = re.compile("|".join(map(re.escape, _WORDS)))
-_CLOSE = {
+_BRIEF = {
     "FSDP full shard": "FSDP full",
     "FSDP grad shard": "FSDP grad",
     "offloading": "offload",
@@ -233,30 +232,30 @@ def shared_words(labels: Sequence[str]) -> str:
 
 def row_names(labels: Sequence[str], room: int) -> dict[str, str]:
     """Each setting in so many cells, without what `shared_words` says of all, so that no two look
-    alike: in full where that fits, else without what goes without saying, else closer together, cut
-    at last."""
-    spellings = (spelled(labels), spelled(labels, brief=True), spelled(labels, close=True))
-    fitting = (names for names in spellings if max(map(len, names), default=0) <= room)
-    return dict(zip(labels, cut_words(next(fitting, spellings[-1]), room), strict=True))
+    alike: in full where that fits, else abbreviated, cut at last."""
+    names = spelled(labels)
+    if max(map(len, names), default=0) > room:
+        names = spelled(labels, brief=True)
+    return dict(zip(labels, cut_words(names, room), strict=True))
 
 
-def spelled(labels: Sequence[str], *, brief: bool = False, close: bool = False) -> list[str]:
-    """The names of the rows in full, ``brief`` or ``close`` together."""
+def spelled(labels: Sequence[str], *, brief: bool = False) -> list[str]:
+    """The names of the rows in full, or abbreviated."""
     shared = shared_kernels(labels) if len(labels) > 1 else ()
-    return [_name(label, shared, brief=brief or close, close=close) for label in labels]
+    return [_name(label, shared, brief=brief) for label in labels]
 
 
-def _name(label: str, shared: Words, *, brief: bool, close: bool) -> str:
+def _name(label: str, shared: Words, *, brief: bool) -> str:
     words, kernels = _words(label), _kernels(label)
     if kernels and kernels == shared:
         words = words[: -len(kernels)]
     elif shared and not kernels and label not in (NAIVE, FOLDED):
         words = (*words, AS_PUBLISHED)
-    if brief:
-        if len(words) > 1 and words[0] == FREE_LUNCH:
-            words = words[1:]  # nothing that is naive goes without that word
-        return ", ".join(_CLOSE.get(word, word) if close else word for word in words)
-    return " + ".join(words)
+    if not brief:
+        return " + ".join(words)
+    if len(words) > 1 and words[0] == FREE_LUNCH:
+        words = words[1:]  # nothing that is naive goes without that word
+    return ", ".join(_BRIEF.get(word, word) for word in words)
 
 
 def _words(label: str) -> Words:
