@@ -224,18 +224,3 @@ def test_a_query_that_is_interrupted_ends_as_ctrl_c_does(own_store: Path) -> Non
         finally:
             process.kill()
     assert (process.returncode, said) == (130, "")
-
-
-@pytest.mark.parametrize("command", [["rank"], ["predict", "--gpu", "H100"]])
-def test_a_format_is_known_in_any_case_and_another_is_told_those_of_the_command(
-    command: list[str], store_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    at = [*command, "--model", "pythia-1b", "--store", str(store_path), "--format"]
-    assert main([*at, "JSON"]) == 0
-    assert json.loads(capsys.readouterr().out)["verdict"]
-    other, listed = "yaml", "table, json or csv"
-    if command[0] == "predict":
-        other, listed = "csv", "table or json"
-    assert main([*at, other]) == 2
-    told = capsys.readouterr().err
-    assert told == f"advisor: --format '{other}' is not known: write {listed}\n"

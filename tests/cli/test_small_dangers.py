@@ -293,19 +293,18 @@ def test_a_full_disk_names_the_store_and_never_its_draft(tmp_path: Path) -> None
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_full_disk_names_no_draft_of_quotes(tmp_path: Path, own_store: Path) -> None:
+def test_a_full_disk_keeps_no_quote_of_a_file(tmp_path: Path, own_store: Path) -> None:
     file = tmp_path / "q.csv"
     rows = "".join(f"RTX 3090,{500 + n},Shop {n},2026-11-01,used\n" for n in range(6_000))
     file.write_text(f"item,price,vendor,date,kind\n{rows}")
-    beside = sorted(own_store.parent.iterdir())
-    # The store may grow no more, and its draft is larger than that.
     line = f"ulimit -f 200; exec advisor prices import {file} --store {own_store}"
     run = subprocess.run(["bash", "-c", line], env=_found(), capture_output=True, timeout=120)
     said = run.stderr.decode()
     assert run.returncode == 2
-    assert f"quotes cannot be read in beside {own_store}" in said
-    assert "draft" not in said and said.count("\n") == 1
-    assert sorted(own_store.parent.iterdir()) == beside
+    assert f"the store {own_store} could not" in said and "free some space" in said
+    assert said.count("\n") == 1
+    with Store(own_store).reading() as reader:
+        assert not any(quote.origin == "local" for quote in reader.quotes())
 
 
 def test_a_full_disk_names_the_journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

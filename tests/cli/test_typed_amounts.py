@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from advisor.cli.command_parser import build_parser
-from advisor.cli.main import main
 from advisor.cli.prices_reports import read_request
-from advisor.parse import InputError, parse_money
+from advisor.parse import InputError
 from advisor.tui.program.running_costs import read_terms
 from advisor.tui.program.state import State
 
@@ -88,41 +86,3 @@ def test_counts_watts_and_rack_units(
         words = [*COST, "--count", "4", f"--{flag}={text}"]
         with pytest.raises(InputError):
             read_request(build_parser(words).parse_args(words))
-
-
-@pytest.mark.parametrize(
-    ("typed", "says"),
-    [
-        ("--pue $5", "--pue '$5' is money"),
-        ("--financing $5", "--financing '$5' is money"),
-        ("--utilisation 200%", "--utilisation '200%' is more than the whole"),
-        ("--resale 1.5", "--resale '1.5' is more than the whole"),
-        ("--model 7b", "advisor predict --model decoder --parameters 7B"),
-        (
-            "--model dinosaur",
-            "no model is called 'dinosaur'; none is near: advisor data models lists them",
-        ),
-        ("--model pythia1b", "did you mean 'pythia-1b'"),
-        ("--model meta-llama/Llama-3.2-1B", "a name of a hub, where nothing is fetched"),
-        ("--model ./my/config.json", "is a file: keep it under a name"),
-        ("--gpu b200", "no machine with 4 × B200 can be built: "),
-        ("--gpu b200", "; --count can be 8\n"),
-    ],
-)
-def test_what_is_typed_for_something_else_is_told_by_what_was_typed(
-    store_path: Path, capsys: pytest.CaptureFixture[str], typed: str, says: str
-) -> None:
-    argv = ["prices", "cost", "--model", "pythia-1b", "--gpu", "a6000", "--count", "4"]
-    assert main([*argv, *typed.split(), "--store", str(store_path)]) == 2
-    assert says in capsys.readouterr().err
-    assert not read_terms(State(electricity="$0.15", staff="$2000"))[1]
-    assert "is money" in read_terms(State(pue="$5"))[1]["pue"]
-
-
-@pytest.mark.parametrize("typed", ["25.000 EUR", "€25.000"])
-def test_an_amount_that_could_be_two_is_told_in_its_own_currency(typed: str) -> None:
-    with pytest.raises(InputError) as told:
-        parse_money(typed)
-    assert str(told.value) == (
-        "the budget '25.000' could mean 25 or 25,000 EUR: write 25 EUR or 25000 EUR"
-    )

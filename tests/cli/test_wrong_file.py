@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from advisor.cli.main import main
-from advisor.wrong_file import Kind, what_it_is
+from advisor.wrong_file import Kind
 from bench_runner.recipes import RECIPES_FOLDER
 from bench_runner.records import journal
 from tests.store_for_tests import record
@@ -75,14 +75,6 @@ def test_each_command_names_the_one_that_reads_the_file(
     assert "newer" not in said and "mend the line" not in said
 
 
-@pytest.mark.parametrize("name", TEXTS)
-def test_what_is_asked_for_is_not_told_as_something_else(name: str, folder: Path) -> None:
-    kind = TEXTS[name][1]
-    assert what_it_is(folder / name, kind) is None
-    other: Kind = "grant" if kind != "grant" else "records"
-    assert READS[kind] in (what_it_is(folder / name, other) or "")
-
-
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
@@ -138,28 +130,9 @@ def test_quotes_are_known_however_a_spreadsheet_saves_them(
         assert code == 0 and "Büro" in told.out
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
-def test_quotes_without_a_needed_column_are_told_of_that_in_every_encoding(
-    encoding: str, folder: Path, own_store: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    text = QUOTES.replace(",vendor", "").replace(",shop", "")
-    (folder / "saved.csv").write_bytes(text.encode(encoding))
-    assert main(["prices", "import", "saved.csv", "--store", str(own_store)]) == 2
-    told = capsys.readouterr().err
-    assert "'vendor'" in told and "UTF-16" not in told
-
-
 def test_records_with_the_mark_that_some_editors_put_before_them_are_read(
     folder: Path, own_store: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (folder / "marked.jsonl").write_text("\ufeff" + RECORD + "\r\n", encoding="utf-8")
     assert main(["merge", "marked.jsonl", "--store", str(own_store)]) == 0
     assert "1 new row" in capsys.readouterr().err
-
-
-def test_a_record_of_a_newer_version_is_told_as_that(
-    folder: Path, own_store: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (folder / "newer.jsonl").write_text(json.dumps(json.loads(RECORD) | {"warp": 9}) + "\n")
-    assert main(["merge", "newer.jsonl", "--store", str(own_store)]) == 2
-    assert "unknown key 'warp': a newer bench_runner wrote this" in capsys.readouterr().err

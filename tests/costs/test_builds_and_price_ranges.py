@@ -18,7 +18,6 @@ from advisor.ranking.price_ranges import rank_spans
 from advisor.ranking.question import Question
 from advisor.ranking.rank import rank
 from price_catalog.builds import enumerate_builds
-from price_catalog.power import needs_machine_room
 from tests.facts_for_tests import (
     make_best,
     make_gpu,
@@ -133,19 +132,6 @@ def test_hosting_needs_rack_units_that_somebody_states(
     assert (units["1U server for 4 GPUs"], units["2U server for 8 GPUs"]) == (1, 2)
 
 
-def test_builds_say_what_they_draw(store_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    rows = ask(capsys, store_path, "prices", "builds", "--gpus", "A6000")
-    row = next(row for row in rows if row["build"] == "8 × A6000")
-    # 8 x 300 W, 2 x 135 W of processors, 512 GB at 0.4 W, two drives: 85 % of what is drawn, the
-    # fans the rest; and the supplies turn 91 % of it into use.
-    assert row["wall_w"] == round((2400 + 270 + 204.8 + 20) / 0.85 / 0.91)
-    assert row["amps_208v"] == "18.0 (30 A breaker)"
-    assert row["amps_120v"] == "31.2 (several)"
-    assert row["btu_per_h"] == pytest.approx(3742 * 3.412, abs=2)
-    assert row["rack_units"] == 2
-    assert row["memory_gib_per_gpu"] == 64
-
-
 def test_the_lab_s_circuit_leaves_out_what_it_does_not_carry(
     store_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -178,41 +164,6 @@ def test_no_circuit_is_passed_by_the_gpus_alone(
     assert any("estimated to draw" in row["detail"] for row in out)
 
 
-def test_without_a_circuit_it_is_told_what_an_outlet_does_not_carry(
-    store_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    rank = ["rank", "--model", "pythia-1b", "--gpus", "A6000", "--store", str(store_path)]
-    assert main([*rank, "--details"]) == 0
-    said = " ".join(capsys.readouterr().out.split())
-    assert "carries for hours (1,440 W): 4 × A6000, 3 × A6000. State the lab's circuit" in said
-    assert main(rank) == 0
-    assert "is more than a 120 V 15 A outlet carries (--circuit states yours)" in (
-        capsys.readouterr().out
-    )
-    for flags in ([], ["--details"]):
-        assert main([*rank, "--budget", "12k", *flags]) == 0
-        out = capsys.readouterr().out
-        assert "State the lab's circuit" not in out
-        assert "outlet" not in out
-
-
-def test_what_no_outlet_carries_is_for_a_machine_room(
-    store_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    rank = ["rank", "--model", "pythia-1b", "--gpus", "B200", "--store", str(store_path)]
-    assert main(rank) == 0
-    said = " ".join(capsys.readouterr().out.split())
-    assert " kW needs a machine room: no outlet carries it (--circuit states yours)" in said
-    assert "120 V" not in said
-
-
-@pytest.mark.parametrize(
-    ("watts", "room"), [(1_440, False), (5_888, False), (5_889, True), (16_400, True)]
-)
-def test_a_machine_room_begins_where_outlets_end(watts: float, room: bool) -> None:
-    assert needs_machine_room(watts) is room  # 230 V x 32 A x 80 % = 5,888 W
-
-
 @pytest.mark.parametrize("text", ["", "120", "15A/120V", "120V/15A/2", "1V/1A", "999V/15A", "a/b"])
 def test_a_circuit_that_is_none_is_one_line(
     text: str, store_path: Path, capsys: pytest.CaptureFixture[str]
@@ -237,22 +188,6 @@ def field_with_ranges() -> Candidates:
     times = [make_best(make_time("near", 1, 20)), make_best(make_time("far", 1, 10))]
     builds = enumerate_builds(gpus, [make_host(1)], counts=(1,))
     return Candidates(make_model(), builds, times, PriceBook(book.chosen, ranges), "sound")
-
-
-def test_an_outlying_price_is_marked_in_the_answer(
-    own_store: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    question = ["rank", "--model", "pythia-1b", "--gpus", "A6000"]
-    rows = [("a", "4000", "01"), ("b", "4100", "02"), ("c", "4200", "03"), ("d", "40000", "04")]
-    for vendor, price, day in rows:
-        flags = ["--item", "A6000", "--price", price, "--vendor", vendor, "--kind", "street"]
-        flags += ["--date", f"2026-10-{day}", "--url", "https://example.org"]
-        assert main(["prices", "add", *flags, "--store", str(own_store)]) == 0
-    capsys.readouterr()
-    row = ask(capsys, own_store, *question)["ranked"][0]
-    assert row["prices"]["gpu_usd"] == 40_000
-    assert row["price_marks"]["gpu"] == ["outlying"]
-    assert "outlying" not in row["price_marks"]["host"]
 
 
 def test_ranks_that_the_prices_leave_open() -> None:

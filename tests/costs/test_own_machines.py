@@ -456,20 +456,3 @@ def test_a_merged_machine_with_a_gpu_that_nobody_knows_stops_nothing(
     capsys.readouterr()
     with Store(own_store).reading() as reader:
         assert not any(time.origin == "local" for time in reader.predictions())
-
-
-def test_an_own_price_of_a_known_card_needs_no_kind_and_is_marked_in_the_short_table(
-    own_store: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    store = ["--store", str(own_store)]
-    said = ["--item", "RTX 5090", "--vendor", "shop", "--date", "2026-11-01"]
-    assert main(["prices", "add", *store, *said, "--price", "3000"]) == 0
-    assert "reseller-quote" in capsys.readouterr().err
-    wrong = refused(capsys, "prices", "add", *store, *said, "--price", "free")
-    assert "--price: " in wrong and "column" not in wrong
-    rank = ["rank", *store, "--model", "pythia-1b", "--budget", "15k", "--gpus", "RTX 5090"]
-    assert main(rank) == 0
-    printed = capsys.readouterr().out
-    assert "; GPUs by own quote)" in " ".join(printed.split())
-    marked = [line for line in printed.splitlines() if " own " in line and "≈$" in line]
-    assert marked and all("RTX 5090" in line for line in marked)

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from datetime import date
 from decimal import Decimal
-from pathlib import Path
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from advisor.answers.prices.quotes import part_rows
-from advisor.cli.main import main
 from advisor.costs.parts import parts_in_use, with_parts
 from advisor.costs.price_book import PriceBook, choose_quotes
 from advisor.parse import PriceRule
@@ -24,7 +20,6 @@ from tests.facts_for_tests import make_quote
 TODAY = date(2026, 11, 21)
 CATALOG = load_catalog()
 DESKTOP = next(host for host in CATALOG.hosts if host.host_id == "desktop-2gpu")
-BOUGHT = "128 GB DDR5-5600 ECC RDIMM"
 """In the list of the workstation for two cards that the catalogue sells today."""
 MEMORY = "Corsair Vengeance LPX 128 GB"
 KEY = ("host", "desktop-2gpu")
@@ -121,26 +116,3 @@ def test_a_machine_without_a_price_of_its_own_is_the_sum_of_its_parts() -> None:
     book = choose_quotes([part("410.00")], "latest", today=TODAY)
     found = with_parts(book, [bare], "latest", today=TODAY)
     assert found["host", "bare"].price_usd == Decimal("1613.77")
-
-
-def test_from_the_command_line(own_store: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    where = ["--store", str(own_store)]
-    day = ["--vendor", "shop", "--date", "2026-11-01", "--kind", "street", *where]
-    rank = ["rank", "--model", "pythia-160m", "--gpus", "RTX 3090", "--format", "json", *where]
-
-    def cost(*more: str) -> float:
-        assert main([*rank, *more]) == 0
-        rows = json.loads(capsys.readouterr().out)["ranked"]
-        return float(next(row["prices"]["host_usd"] for row in rows if row["gpu_count"] == 2))
-
-    before, paper = cost(), cost("--prices", "paper", "--evidence", "published")
-    assert main(["prices", "add", "--item", BOUGHT.lower(), "--price", "410", *day]) == 0
-    assert capsys.readouterr().err.count("\n") == 1
-    assert cost() == pytest.approx(before + 410 - 4569.99)
-    assert cost("--prices", "paper", "--evidence", "published") == paper
-    assert main(["prices", "list", "--item", BOUGHT, "--format", "json", *where]) == 0
-    assert [row["counts"] for row in json.loads(capsys.readouterr().out)] == [True]
-    # A part of no list is kept, and it is said that nothing uses it.
-    switch = ["--item", "InfiniBand switch", "--item-kind", "part", "--price", "4000"]
-    assert main(["prices", "add", *switch, *day]) == 0
-    assert "no build uses it" in capsys.readouterr().err

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import json
-import re
 from datetime import date
 from decimal import Decimal
-from math import ceil
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree as ET
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.answers.prices.ownership_words import offer_words
 from advisor.cli.main import main
 from advisor.costs.rental import RentOffer, break_even, rent_offers, rented_usd, reserved_usd
 from advisor.costs.tco import TERM_WORDS, CostTerms, total_cost_of_ownership
@@ -165,23 +161,6 @@ def test_a_dearer_machine_never_pays_sooner(
     assert less.experiments <= more.experiments
 
 
-def test_the_picture_shows_each_line_and_where_they_meet(
-    store_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    out = tmp_path / "even.svg"
-    argv = ["prices", "rent", "--model", "pythia-1b", "--gpu", "A100", "--count", "8"]
-    argv += ["--store", str(store_path), "--svg", str(out)]
-    assert main(argv) == 0
-    said = capsys.readouterr().out
-    svg = ET.fromstring(out.read_text())
-    texts = [node.text or "" for node in svg.iter("{http://www.w3.org/2000/svg}text")]
-    assert {"own", "rent on-demand", "rent spot", "rent reserved"} <= set(texts)
-    runs = {text.removesuffix(" runs") for text in texts if re.fullmatch(r"[\d.,]+ runs", text)}
-    assert len(runs) == 2  # on demand and spot; a reservation is dearer from the first run on
-    assert all(f"from {ceil(float(number))} runs" in said for number in runs)
-    assert main(argv) == 2  # it is there already
-
-
 def test_terms_out_of_range_are_refused() -> None:
     for name, value in [
         ("pue", "0.9"),
@@ -205,14 +184,6 @@ def test_one_provider_under_two_spellings_is_counted_once() -> None:
     ]
     (found,) = rent_offers(rows, "a100", 8, today=DAY)
     assert (found.providers, found.low_usd) == (2, 12)
-
-
-def test_a_price_without_processor_and_memory_stands_behind_whole_ones_and_is_marked() -> None:
-    part = rental("5", provider="gcp", leaves_out="processor and memory")
-    (found,) = rent_offers([part, rental("9"), rental("10")], "a100", 8, today=DAY)
-    assert found.low_usd == 9
-    (alone,) = rent_offers([part], "a100", 8, today=DAY)
-    assert offer_words(alone).endswith("processor and memory are billed on top")
 
 
 def test_a_stranger_s_machine_is_no_offer_whatever_a_feed_called_it(own_store: Path) -> None:

@@ -43,13 +43,6 @@ def test_more_gpus_imply_less_of_each() -> None:
     assert audit(1, count=4).implied_mfu == pytest.approx(0.25)
 
 
-def test_the_reason_names_the_hardware_and_the_share() -> None:
-    reason = audit(0.5, count=2).reason
-    assert "100 TFLOP/s" in reason
-    assert "2 × CARD" in reason
-    assert "100 %" in reason
-
-
 def test_what_cannot_be_checked_is_said_to_be_unchecked() -> None:
     assert audit(1, flops=None).verdict == "unchecked"
     found = audit_time(

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import math
-import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.answers.ranking.verdict import verdict
 from advisor.cli.main import main
 from advisor.parse import InputError
 from advisor.planning.grant.candidates.split_machines import over_two
@@ -171,18 +168,6 @@ def test_a_ranking_offers_two_machines_only_where_a_network_is_named(store_path:
     assert row.time.basis == "predicted"
 
 
-def test_the_first_sentence_marks_two_machines(store_path: Path) -> None:
-    candidates = _asked(store_path, "infiniband-ndr")
-    only = [
-        reason if build.machines == 2 else "no-time"
-        for build, reason in zip(candidates.builds, candidates.gap, strict=True)
-    ]
-    candidates.gap[:] = only
-    said = verdict(rank(candidates, Question())).sentence
-    assert re.match(r"Buy 2 machines of \d × [\w ]+ in the .* for \$", said)  # what to order
-    assert re.search(r"in ≈[\d.]+ days \([\d.]+–[\d.]+\) over InfiniBand NDR", said)
-
-
 def test_a_plan_takes_two_machines_where_they_are_faster(store_path: Path) -> None:
     from decimal import Decimal
 
@@ -200,48 +185,6 @@ def test_a_plan_takes_two_machines_where_they_are_faster(store_path: Path) -> No
     assert math.isclose(time.days, 30.0)
 
 
-def test_the_commands_answer_and_mark_it(
-    store_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    model = ["--model", "pythia-1b", "--store", str(store_path)]
-    joined = ["--nodes", "2", "--fabric", "ethernet-25"]
-    assert main(["rank", *model, "--budget", "100k", *joined]) == 0
-    said = " ".join(capsys.readouterr().out.split())
-    assert "2 × [2 × RTX" in said
-    assert "Two machines for one model with 25 Gbit/s Ethernet between them: predicted" in said
-    assert main(["predict", *model, "--gpu", "H100", "--count", "8", *joined]) == 0
-    said = " ".join(capsys.readouterr().out.split())
-    assert "2 machines of 4 × H100 with 25 Gbit/s Ethernet between them in ≈" in said
-    assert "advisor bench --model pythia-1b --gpus 8 --nodes 2 --on slurm" in said
-
-
-@pytest.mark.parametrize(
-    ("words", "mends"),
-    [
-        (["--nodes", "2"], "name one of ethernet-10, ethernet-25"),
-        (["--fabric", "ethernet-25"], "add --nodes 2"),
-        (["--nodes", "0", "--fabric", "ethernet-25"], "not a whole number from 1 to"),
-        (["--nodes", "two", "--fabric", "ethernet-25"], "not a whole number from 1 to"),
-        (["--nodes", "2", "--fabric", "wifi"], "infiniband-ndr"),
-        (["--nodes", "2", "--fabric", ""], "infiniband-ndr"),
-    ],
-)
-@pytest.mark.parametrize("command", [["rank"], ["predict", "--gpu", "H100", "--count", "8"]])
-def test_wrong_words_are_one_line(
-    store_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    command: list[str],
-    words: list[str],
-    mends: str,
-) -> None:
-    asked = [*command, "--model", "pythia-1b", "--store", str(store_path), *words]
-    assert main(asked) == 2
-    printed, said = capsys.readouterr()
-    assert not printed
-    assert len(said.splitlines()) == 1
-    assert mends in said
-
-
 def test_gpus_that_machines_alike_cannot_share_are_refused(
     store_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -253,19 +196,3 @@ def test_gpus_that_machines_alike_cannot_share_are_refused(
     assert "larger --batch or fewer --nodes" in capsys.readouterr().err
     assert main([*words, "--count", "2048", "--nodes", "128"]) == 2
     assert "give --count 1,024 or less" in capsys.readouterr().err
-
-
-def test_beyond_what_was_measured_the_interval_is_wider_and_it_is_said(
-    store_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def asked(machines: int) -> tuple[float, str]:
-        words = ["predict", "--model", "pythia-6.9b", "--gpu", "H100", "--format", "json"]
-        words += ["--fabric", "infiniband-ndr", "--count", str(8 * machines)]
-        assert main([*words, "--nodes", str(machines), "--store", str(store_path)]) == 0
-        answer = json.loads(capsys.readouterr().out)
-        assert answer["training_days_low"] < answer["training_days"] < answer["training_days_high"]
-        return answer["training_days"] / answer["training_days_low"], str(answer["assumptions"])
-
-    (few, said), (many, told) = asked(8), asked(64)
-    assert many > 1.2 * few
-    assert "interval is wider" in told and "interval is wider" not in said

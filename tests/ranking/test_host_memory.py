@@ -8,14 +8,10 @@ from pathlib import Path
 import pytest
 
 from advisor.prediction.physics.memory import host_gib_of
-from advisor.ranking.candidates import Candidates
-from advisor.ranking.question import Question
-from advisor.ranking.rank import rank
 from advisor.ranking.times import BestTime, TrainingTime, at_face_value, on_host
 from advisor.store import Store
 from bench_runner.records.measurement import Settings
-from price_catalog.builds import enumerate_builds
-from tests.facts_for_tests import make_best, make_gpu, make_host, make_model, make_time
+from tests.facts_for_tests import make_best, make_model, make_time
 
 GIB = 109.0
 
@@ -87,23 +83,6 @@ def test_a_measurement_stands_whatever_the_host() -> None:
 def test_published_evidence_knows_no_estimate_for_a_larger_host() -> None:
     (found,) = at_face_value([given(make_time("card", 1, None))])
     assert on_host(found, 1024.0).chosen == found.chosen
-
-
-@pytest.mark.parametrize(
-    ("basis", "said"),
-    [
-        ("predicted", "predicted to fit with 109 GiB of host memory, and it has 64"),
-        ("measured", "out of memory"),  # somebody tried
-    ],
-)
-def test_what_does_not_fit_a_host_is_told_with_the_memory_that_it_lacks(
-    basis: str, said: str
-) -> None:
-    tried = make_time("card", 1, None, basis=basis, timing="none", reason="out of memory")
-    builds = enumerate_builds([make_gpu("card")], [make_host(1)])
-    candidates = Candidates(make_model(), builds, [given(tried)], {}, "sound")
-    (left,) = rank(candidates, Question()).excluded()
-    assert (left.reason, left.detail) == ("does-not-fit", said)
 
 
 def test_the_store_says_how_much_memory_a_host_must_have(store_path: Path) -> None:

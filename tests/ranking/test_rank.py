@@ -117,30 +117,6 @@ def test_a_higher_price_never_improves_a_rank(price: int, rise: int, rule: str) 
     assert position(dear) >= position(cheap)
 
 
-def test_reasons_in_words() -> None:
-    times = [
-        make_time("a", 1, 30),
-        make_time("a", 2, None, reason="out of memory at micro-batch 1"),
-        make_time("a", 4, 2, verdict="implausible", verdict_reason="implies 140% of the peak"),
-        make_time("b", 1, 4),
-        make_time("c", 1, 300),
-        make_time("d", 1, 5),
-    ]
-    candidates = make_candidates(times, {"a": "1000", "b": "99000", "c": "1000"})
-    answer = rank(candidates, Question(budget_usd=Decimal(5000), max_days=100))
-    words = {
-        (row.build.gpu.gpu_id, row.build.gpu_count): (row.reason, row.detail)
-        for row in answer.excluded()
-    }
-    assert words[("a", 2)] == ("does-not-fit", "out of memory at micro-batch 1")
-    assert words[("a", 4)] == ("implausible-time", "2 days implies 140% of the peak")
-    assert words[("a", 8)][0] == "no-time"
-    assert words[("b", 1)] == ("over-budget", "costs $100,000, $95,000 over the budget")
-    assert words[("c", 1)] == ("too-slow", "takes 300 days, the limit is 100")
-    assert words[("d", 1)][0] == "no-price"
-    assert [row.build.gpu.gpu_id for row in answer.rows()] == ["a"]
-
-
 def test_the_same_field_at_face_value_ranks_what_sound_evidence_leaves_out() -> None:
     times = [make_time("a", 1, 30), make_time("a", 4, 2, verdict="implausible")]
     sound = rank(make_candidates(times, {"a": "10"}), Question())

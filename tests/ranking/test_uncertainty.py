@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 import math
-import re
 from decimal import Decimal
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from advisor.answers.ranking.confidence import limit_lines, measure_line, sure_line
-from advisor.cli.main import main
 from advisor.ranking.candidates import Candidates
 from advisor.ranking.question import RANK_RULES, Question
 from advisor.ranking.rank import Ranking, rank
@@ -189,38 +183,3 @@ def test_whole_days_that_are_printed_alike_are_tied() -> None:
     answer = rank(candidates, Question())
     assert [row.tied_with_first for row in answer.rows()] == [False, True, False]
     assert "whole days" in (measure_line(answer) or "")
-
-
-def test_the_minutes_of_the_measurement_are_worked_out() -> None:
-    # 1000 steps in 10 days are 864 s each, 4 passes of 216 s.
-    candidates = make_candidates(
-        [make_time("a", 2, 10), predicted("b", 2, 12)], {"a": "1000", "b": "900"}
-    )
-    line = measure_line(rank(candidates, Question())) or ""
-    assert "Measure Tiny on 2 × B (host-2) first: about 22 h (" in line
-    # A sixth of the paper's 22 combinations, and eight other kernels at the best of them.
-    assert "about 12 settings, 40 s each to start and compile, and 26 passes of 259 s" in line
-    assert line.endswith("advisor bench --model tiny --gpus 2")
-
-
-def test_the_command_line_says_it_in_every_form(
-    store_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    argv = ["rank", "--model", "pythia-6.9b", "--store", str(store_path), "--format"]
-    assert main([*argv, "json"]) == 0
-    answer = json.loads(capsys.readouterr().out)
-    tied = [row["rank"] for row in answer["ranked"] if row["tied_with_first"]]
-    settle = answer["settle"]
-    assert settle["tied_with_first"] == len(tied)
-    assert settle["first_is_sure"] is (not tied)
-    assert 1 not in tied
-    assert main([*argv, "csv"]) == 0
-    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
-    assert [int(row["rank"]) for row in rows if row["tied_with_first"] == "yes"] == tied
-    assert main([*argv, "table", "--details"]) == 0
-    printed = capsys.readouterr().out
-    marked = re.findall(r"^(\d+)=", printed, re.MULTILINE)
-    assert [int(number) for number in marked] == tied
-    assert settle["in_words"] in " ".join(printed.split())
-    if settle["measure"] is not None:
-        assert settle["measure"]["command"] in printed

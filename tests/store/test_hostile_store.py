@@ -10,7 +10,9 @@ import duckdb
 import pytest
 
 from advisor.cli.main import main
-from advisor.store import Store, StoreError, check_store, merge_checks, reject_untrusted_store
+from advisor.store import Store, StoreError, check_store
+from advisor.store.merge import merge_checks
+from advisor.store.storage import reject_untrusted_store
 from advisor.store.storage.connection import created, opened, waiting_writer, writer_waits
 from advisor.store.storage.store_file import check_file
 from tests.store_for_tests import record

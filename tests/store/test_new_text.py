@@ -123,14 +123,6 @@ def test_new_text_replaces_shipped_rows_and_audits_own_ones(
     assert verdict not in (None, "unchecked")
 
 
-def test_new_text_is_taken_in_once(own_store: Path, other: OtherProgram) -> None:
-    other.change("price_catalog/gpus.csv", (",35.6,71,71,", ",35.6,1,1,"))
-    assert other.rank(own_store) == [f"advisor: updated the shipped rows of {own_store}"]
-    held = own_store.read_bytes()
-    assert other.rank(own_store) == []
-    assert own_store.read_bytes() == held
-
-
 def test_a_row_of_ones_own_stands_in_for_a_shipped_one(
     own_store: Path, other: OtherProgram
 ) -> None:

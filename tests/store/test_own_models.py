@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +16,6 @@ from hypothesis import strategies as st
 from advisor.benchmark.recorder import MEASURED_HERE
 from advisor.cli.main import main
 from advisor.prediction.model.own_model import OwnModel, from_text, own_model, to_text
-from advisor.prediction.model.resolve import Ask, resolve
 from advisor.prediction.model.targets import Run, target_of_size, target_of_timm
 from advisor.store import Store, StoreError, build_store, check_store
 from advisor.store.own_rows import model_values
@@ -135,18 +132,6 @@ def test_a_kept_model_is_ranked_with_the_times_that_predict_gives(
     assert model_row.training_steps == -(-(300 * 10**9) // (2048 * 512))
     assert (model_row.precision, model_row.sequence_length) == ("bf16", 2048)
     assert model_row.note == "assumed: sequences of 2,048 tokens; batches of 512 sequences"
-
-
-def test_ranking_a_kept_model_loads_nothing_that_predicts(kept_store: Path) -> None:
-    script = (
-        "import sys; from advisor.cli.main import main\n"
-        f"main(['rank', '--model', 'our-llama', '--store', {str(kept_store)!r}])\n"
-        "print(sorted(m for m in sys.modules if m.partition('.')[0] in ('numpy', 'scipy')"
-        " or m.startswith('advisor.prediction')), file=sys.stderr)"
-    )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-    assert done.stderr.splitlines()[-1] == "[]"
-    assert "Our Llama in ≈" in " ".join(done.stdout.split())  # the mark of what nobody measured
 
 
 def test_it_survives_a_rebuild_and_newer_text(kept_store: Path) -> None:
@@ -303,16 +288,6 @@ def test_wrong_input_is_one_line_and_keeps_nothing(
     assert all(model.origin == "shipped" for model in look(Store(own_store)).models())
 
 
-def test_missing_tokens_and_a_file_to_rank_say_how_to_mend_it(
-    own_store: Path, config: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    store = ("--store", str(own_store))
-    assert main(["predict", "--model", str(config), "--keep", "mine", *store]) == 2
-    assert "give --tokens" in capsys.readouterr().err
-    assert main(["rank", "--model", str(config), *store]) == 2
-    assert "--keep NAME" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize(
     ("model", "words"),
     [
@@ -397,36 +372,6 @@ def test_a_definition_from_somebody_else_is_checked(
     assert not rows(kept_store, "theirs")
 
 
-@pytest.mark.parametrize(
-    ("said", "key"),
-    [
-        ({"num_hidden_layers": 9000, "layer_types": ["full_attention"] * 9000}, "layer_types"),
-        ({"architectures": ["x" * 70_000]}, None),  # a label, which is not kept
-    ],
-)
-def test_a_definition_that_is_too_long_names_what_to_shorten(
-    said: dict[str, Any], key: str | None, tmp_path: Path
-) -> None:
-    path = tmp_path / "config.json"
-    path.write_text(json.dumps(LLAMA | {"model_type": "olmo3"} | said))
-    target = resolve(str(path), Ask(tokens=1e9), [])
-    if key is None:
-        assert len(to_text(own_model(target, "long"))) < 4096
-        return
-    mend = f"cannot be kept: at most 65,536 are; shorten or remove '{key}'"
-    with pytest.raises(ValueError, match=mend) as refused:
-        to_text(own_model(target, "long"))
-    assert "\n" not in str(refused.value)
-
-
-def test_a_name_with_letters_of_both_cases_is_one_model(own_store: Path, config: Path) -> None:
-    keep(own_store, config, name="Our Llama")
-    store = Store(own_store)
-    (kept,) = store.own_models()
-    with pytest.raises(StoreError, match="what your model our-llama is called"):
-        store.keep_model(replace(kept, recipe=replace(kept.recipe, recipe_id="other")))
-
-
 @given(
     hidden=st.integers(1, 64),
     layers=st.integers(1, 80),
@@ -444,17 +389,3 @@ def test_a_definition_holds_all_that_predicts(
         again = from_text(to_text(own))
         assert again.workload == own.workload
         assert replace(again.workload, workload_id="x") == replace(each.workload, workload_id="x")
-
-
-def test_a_config_json_of_a_recipe_is_kept_without_the_file(tmp_path: Path) -> None:
-    names = {str(number): f"class {number}" for number in range(20_000)}
-    (tmp_path / "config.json").write_text(json.dumps(LLAMA | {"id2label": names, "auto_map": {}}))
-    text = TOML[: TOML.index("config_class")] + 'hf_config_json = "config.json"\n'
-    (tmp_path / "mine.toml").write_text(text + TOML[TOML.index("[training]") :])
-    target = resolve(str(tmp_path / "mine.toml"), Ask(), load_recipes())
-    assert target.recipe is not None
-    own = OwnModel(recipe=target.recipe)
-    definition = to_text(own)
-    (tmp_path / "config.json").unlink()
-    assert from_text(definition).workload == own.workload
-    assert len(definition) < 2_000

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -216,21 +215,6 @@ def test_the_time_that_stands_for_a_build(
     assert (beside.measurement_id if beside else sound) == published
 
 
-def test_the_naive_time_is_beside_the_chosen_one(own_store: Path) -> None:
-    best = _choose(own_store, [IMPOSSIBLE, PRINTED_NAIVE], {"printed", "printed-naive"})["sound"]
-    assert best.chosen is not None
-    assert best.naive is not None
-    assert (best.chosen.measurement_id, best.chosen.rests_on) == (ESTIMATE, "estimated")
-    assert best.published is not None and best.published.verdict == "implausible"
-    assert best.naive.measurement_id == "printed-naive"
-
-
-def test_only_failures_are_no_time(own_store: Path) -> None:
-    Store(own_store).append_measurements([record("failed", gpu_count=5, status="failed")])
-    best = look(Store(own_store)).best_times("pythia-1b", "sound")
-    assert ("rtx-3090", 5) not in {(b.gpu_id, b.gpu_count) for b in best}
-
-
 def test_a_training_that_is_changed_never_stands(own_store: Path) -> None:
     store = Store(own_store)
     plain = record("any").settings
@@ -324,18 +308,6 @@ def test_the_change_token_moves_with_each_append_and_not_with_reading(own_store:
     assert store.change_token() == token
     store.append_measurements([record("one")])
     assert store.change_token() != token
-
-
-@pytest.mark.parametrize("name", ["sqlite:x.duckdb", "it's.duckdb", "ünïcode 3.db", "a;b--.duckdb"])
-def test_a_store_may_have_any_name(
-    store_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    shutil.copy(store_path, name)
-    store = Store(name)
-    assert store.append_measurements([record("one")]) == 1
-    assert len(look(store).times(origin="local")) == 1
-    assert [entry.name for entry in tmp_path.iterdir()] == [name]
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from advisor.store import (
 )
 from advisor.store.storage.connection import created
 from tests.store.own_rows_for_tests import OWN_QUOTE, add_own_rows, contents, own_rows
-from tests.store_for_tests import look, program
+from tests.store_for_tests import look
 
 
 def test_building_twice_gives_the_same_store(store_path: Path, tmp_path: Path) -> None:
@@ -186,21 +186,3 @@ def test_where_the_store_is_looked_for(
     with pytest.raises(StoreError, match="make one with: advisor rebuild --store"):
         look(Store(find_store(None))).models()
     assert not (tmp_path / "elsewhere").exists()
-
-
-def test_reading_loads_nothing_that_is_slow(store_path: Path) -> None:
-    code = """
-import sys
-import duckdb
-before = set(sys.modules)
-from advisor.store import Store, find_store
-with Store(find_store(sys.argv[1])).reading() as reader:
-    reader.models(), reader.gpus(), reader.hosts(), reader.quotes(), reader.sources()
-    reader.best_times("pythia-1b", "sound")
-print(" ".join(sorted(set(sys.modules) - before)))
-"""
-    out, err = program(code, store_path).communicate(timeout=60)
-    assert err == ""
-    slow = {"csv", "tomllib", "platformdirs", "importlib.resources", "numpy", "scipy", "textual"}
-    slow |= {"tempfile", "difflib", "subprocess", "logging", "json", "asyncio"}
-    assert not slow & set(out.split())

@@ -100,16 +100,15 @@ def add_rows(connection: duckdb.DuckDBPyConnection, tables: Tables, *, merged: b
 
     What is ``merged`` was written by others, so its prices must be for something known here.
     """
-    if merged:
-        from advisor.store.merge.merge_checks import check_items, check_room
+    from advisor.store.merge.merge_checks import check_items, check_room
 
+    if merged:
         check_items(connection, tables)
     added = 0
     for table, rows in tables.items():
         if table != "measurement":
             added += _insert(connection, table, rows)
-            if merged:
-                check_room(connection, table)
+            check_room(connection, table)
     if tables.get("gpu") or tables.get("recipe"):
         audit_local(connection, auditor_of(connection))
     if measurements := tables.get("measurement"):
@@ -121,8 +120,7 @@ def add_rows(connection: duckdb.DuckDBPyConnection, tables: Tables, *, merged: b
         added += _insert(
             connection, "measurement", [{**row, **auditor.verdict(row)} for row in measurements]
         )
-        if merged:
-            check_room(connection, "measurement")
+        check_room(connection, "measurement")
     new_evidence = merged and any(tables.get(name) for name in ("measurement", "gpu", "recipe"))
     if new_evidence or any(row.get("max_gpus") not in GPU_COUNTS for row in tables.get("host", ())):
         predict_anew(connection)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
@@ -12,27 +11,6 @@ from advisor.cli.main import main
 from advisor.store import Store
 from bench_runner.records import journal
 from tests.store_for_tests import look, record
-
-
-def test_times_that_no_gpu_can_reach_are_told_of_as_they_come_in(
-    own_store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    fast = {"training_days": 1e-4, "training_days_low": None, "training_days_high": None}
-    for name, changes in (("good", [{}]), ("fast", [fast]), ("both", [{}, fast, fast])):
-        lines = [
-            journal.to_json(record(f"{name}-{n}")) | change for n, change in enumerate(changes)
-        ]
-        (tmp_path / f"{name}.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
-    files = [str(tmp_path / f"{name}.jsonl") for name in ("good", "fast", "both", "fast")]
-    assert main(["merge", *files, "--store", str(own_store)]) == 0
-    good, fast_, both, again = capsys.readouterr().err.splitlines()
-    assert good.endswith("good.jsonl: 1 new row")
-    assert fast_.endswith(
-        ": 1 new row, one of a time that no such GPU can reach, which no ranking uses "
-        f"(advisor data times --store {own_store})"
-    )
-    assert ": 3 new rows, 2 of times that no such GPU can reach" in both
-    assert again.endswith("fast.jsonl: 0 new rows")
 
 
 def written(path: Path, *rows: dict[str, object]) -> str:
@@ -105,25 +83,6 @@ def test_a_file_that_says_two_things_of_one_id_is_refused(
     said = capsys.readouterr().err
     assert f"{file}:3: an earlier line says something else of the id 'twice'" in said
     assert days_of(own_store) == {}
-
-
-def test_another_store_s_machine_is_named_as_its_owner_calls_it(
-    own_store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    other = tmp_path / "other.duckdb"
-    shutil.copy(own_store, other)
-    for store, watts in ((own_store, "9000"), (other, "9500")):
-        machine = ["--machine", "My box", "--gpu", "H200", "--count", "8", "--watts", watts]
-        day = ["--price", "285000", "--vendor", "shop", "--date", "2026-11-01"]
-        assert main(["prices", "add", *machine, *day, "--store", str(store)]) == 0
-    capsys.readouterr()
-    assert main(["merge", str(other), "--store", str(own_store)]) == 0
-    said = capsys.readouterr().err
-    assert "0 new rows; your store knows the machine 'My box' with other content" in said
-    assert main(["merge", "--replace", str(other), "--store", str(own_store)]) == 0
-    with Store(own_store).reading() as reader:
-        (box,) = [host for host in reader.hosts() if host.name == "My box"]
-    assert box.wall_w == 9500
 
 
 def test_to_check_and_to_replace_is_not_both(
