@@ -7,9 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from advisor.prediction.observed_times import REFERENCE, Observation
-from tools.fit.card_ratios import fastest_of
-from tools.fit.cross_validate import project
+from advisor.prediction.observed_times import Observation
 from tools.fit.public_speeds import (
     BEYOND_LINEAR,
     EVIDENCE_FOLDER,
@@ -82,67 +80,9 @@ def test_code_that_gathers_the_masked_positions_computes_no_other_logits(
     assert min(steps) >= 30_720  # gradients of many passes are added up before each update
 
 
-def test_our_own_files_are_one_stack(evidence: tuple[Observation, ...]) -> None:
-    own = [o for o in evidence if o.harness == REFERENCE]
-    assert {o.source_id for o in own} == {"h100-2026-11", "h200-2026-11"}
-    assert {o.stack for o in own} == {"own"}
-    assert len({o.stack for o in evidence if o.source_id.startswith("lambda")}) == 3
-    assert len({project(o) for o in evidence if o.source_id.startswith("lambda")}) == 1
-
-
-def test_settings_are_read_as_the_source_gives_them(evidence: tuple[Observation, ...]) -> None:
-    factory = [o for o in evidence if o.source_id == "llama-factory"]
-    assert len(factory) == 4
-    for o in factory:
-        assert o.option is not None
-        assert o.option.lean and o.option.checkpointing  # Liger fuses the loss
-        small = o.workload.parameters < 1e9
-        assert (o.option.stage, o.option.offloading) == ((0, False) if small else (3, True))
-    recomputed = {
-        (o.chip.name, o.workload.workload_id, o.count)
-        for o in evidence
-        if o.source_id == "llm-q" and o.option is not None and o.option.checkpointing
-    }
-    assert ("L40S", "Qwen2.5-14B", 4) in recomputed
-    assert ("RTX 5090", "Qwen2.5-1.5B", 1) in recomputed
-    assert ("RTX 5090", "Qwen2.5-1.5B", 4) not in recomputed
-
-
 def test_what_is_recomputed_on_one_gpu_says_nothing_of_how_others_scale(one: Observation) -> None:
     assert one.option is not None
     slow = replace(one, option=replace(one.option, checkpointing=True), step_s=2.0)
     eight = replace(one, count=8, option=replace(one.option, checkpointing=False), step_s=0.2)
     assert usable([slow, eight]) == [slow, eight]  # ten times as fast, and not by eight GPUs alone
     assert usable([replace(slow, option=eight.option), eight]) != [slow, eight]
-
-
-def test_micro_batches_are_those_that_lambdas_logs_print(evidence: tuple[Observation, ...]) -> None:
-    printed = {
-        (o.workload.workload_id, o.chip.name): o.micro_batch_size
-        for o in evidence
-        if o.source_id == "lambda-v0" and o.count == 1
-    }
-    assert printed["BERT-Large SQuAD", "RTX 3090"] == 16
-    assert printed["BERT-Large SQuAD", "A6000"] == 36
-    assert printed["BERT-Base SQuAD", "RTX 2080 Ti"] == 20
-    assert printed["BERT-Base SQuAD", "Quadro RTX 6000"] == 52
-
-
-def test_what_is_not_nvidias_was_timed_by_several(evidence: tuple[Observation, ...]) -> None:
-    timed = [o for o in evidence if o.chip.name == "MI300X"]
-    assert {o.kind for o in timed} == {"pytorch", "vendor"}  # its maker's libraries too
-    assert len({o.source_id for o in timed}) >= 3
-
-
-def test_a_sources_batches_of_one_card_are_all_kept(evidence: tuple[Observation, ...]) -> None:
-    # From the largest on: a smaller batch that is slower is no GPU that scales too well.
-    batches = [o.micro_batch_size for o in evidence if o.source_id == "torch-mojo"]
-    assert batches == [48, 32, 24, 16, 12, 8]
-
-
-def test_a_card_is_held_against_the_fastest_board(one: Observation) -> None:
-    assert one.step_s is not None
-    slower = replace(one, observation_id="PCIe", step_s=1.2 * one.step_s)
-    card = one.chip.name
-    for order in ([one, slower], [slower, one]):
-        assert list(fastest_of(order, card).values()) == [one]

@@ -27,23 +27,10 @@ from tools.fit.cross_validate import (
     training_days,
 )
 from tools.fit.fit import Posterior, fit_posterior
-from tools.fit.log_step import NATIVE
 
 HANDS = 3
 """Into how many hands models and GPU types are dealt here: fewer than in docs/prediction.md. More
 is left out at a time then, which is harder and takes a third as long."""
-
-
-def test_code_for_one_kind_of_model_bounds_none_but_its_own(
-    without_gpus: list[tuple[Fold, Posterior]], evidence: tuple[Observation, ...]
-) -> None:
-    posterior = without_gpus[0][1]
-    assert posterior.highest_share < posterior.highest_native_share < 1.0
-    native = next(o for o in evidence if o.kind == NATIVE and o.chip.name == "RTX 4090")
-    alike = replace(native, kind="pytorch")
-    bound = replace(posterior, highest_share=0.01)
-    (slow, fast), _ = bound.predict([alike, native])
-    assert slow > fast + 1.0
 
 
 @pytest.mark.parametrize("cut", ["a whole model", "a whole GPU type"])

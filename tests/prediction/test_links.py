@@ -17,7 +17,6 @@ from advisor.prediction.own_records import conditioned
 from advisor.prediction.physics.factors import FACTORS, NAMES
 from advisor.prediction.physics.memory import START
 from advisor.prediction.predict_many import Predictions, predict_many
-from price_catalog.load import load_catalog
 from tests.prediction.what_ships import CHIPS, WORKLOADS
 from tools.fit.log_step import Mean
 from tools.fit.random_effects import exchange_shares
@@ -113,10 +112,3 @@ def test_the_exchange_is_what_its_factors_move() -> None:
     nudged = start.copy()
     nudged[[NAMES.index("exchange"), NAMES.index("exposed")]] += 1e-4
     assert (mean.at(nudged)[0] - logs) / 1e-4 == pytest.approx(shares, abs=1e-3)
-
-
-def test_no_bridge_is_assumed_between_cards_on_a_bus() -> None:
-    bridged = next(gpu for gpu in load_catalog().gpus if gpu.name == "A6000")
-    assert bridged.nvlink_gb_s
-    assert CHIPS["A6000"].group_gb_s == pytest.approx(CHIPS["A6000"].pcie_gb_s * 0.45)
-    assert CHIPS["A100"].group_gb_s > CHIPS["A100"].pcie_gb_s

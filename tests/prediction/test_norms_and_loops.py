@@ -12,7 +12,7 @@ from advisor.prediction.observed_times import chips_by_name
 from advisor.prediction.physics.columns import Columns, WorkloadTable
 from advisor.prediction.physics.factors import TERMS
 from advisor.prediction.physics.memory import Option, Wanted
-from advisor.prediction.physics.step_terms import LOOP_S, STEP_S, loop_seconds
+from advisor.prediction.physics.step_terms import LOOP_S, loop_seconds
 from advisor.prediction.predict_many import predict_many
 from advisor.prediction.predict_one import predict
 from advisor.prediction.shipped_predictions import shipped_fit
@@ -62,12 +62,6 @@ def test_a_compiler_writes_its_own_norms() -> None:
     assert term_s("timm-coatnet-0-rw-224", "norms", WHOLE) > 0.0  # it does not compile
 
 
-def test_the_library_s_resnet_has_the_norms_of_timm_s() -> None:
-    """ResNet-50's are as large as ResNeXt-50's, the one counted, the other built."""
-    ours, built = WORKLOADS["resnet-50"], WORKLOADS["timm-resnext50-32x4d"]
-    assert ours.normed_pixels == built.normed_pixels == 61_397
-
-
 def test_a_loop_over_experts_waits_where_torch_has_no_grouped_product() -> None:
     micro = np.array([8.0])
     granite = WORKLOADS[GRANITE]
@@ -82,16 +76,6 @@ def test_a_loop_over_experts_waits_where_torch_has_no_grouped_product() -> None:
     # Mixtral's eight experts are so large that the host is never behind.
     assert loop_seconds(OURS, columns_of(MIXTRAL, "RTX 4090"), 2 * micro)[0] == 0.0
     assert loop_seconds(OURS, columns_of("pythia-1b", "RTX 4090"), micro)[0] == 0.0
-
-
-def test_the_loop_is_what_was_measured_with_it_on_an_h100() -> None:
-    """Four passes with torch's grouped product took 1.67 s, with a loop in its place 4.02."""
-    looped = replace(CHIPS["H100"], tensor_memory=False)
-    table = WorkloadTable([WORKLOADS[GRANITE]], [looped])
-    columns = table.columns(np.zeros(1, int), np.zeros(1, int), np.ones(1, int))
-    passes = WORKLOADS[GRANITE].batch_size / 8
-    waits = loop_seconds(ZERO_1, columns, np.array([8.0]))[0] / passes
-    assert 4 * waits == pytest.approx(4.02 - 1.67, rel=0.1)
 
 
 def test_experts_of_many_are_told_slower_where_they_are_looped_over() -> None:
@@ -124,13 +108,6 @@ def test_experts_in_fp16_are_refused_with_the_reason_and_the_flag_to_type() -> N
     assert str(caught.value).endswith("; ask with --precision bf16")
 
 
-def test_a_step_has_launches_whatever_is_sharded() -> None:
-    assert term_s("pythia-160m", "launches", WHOLE) == STEP_S
-    assert term_s("pythia-160m", "launches", ZERO_1) > STEP_S
-    offloaded = term_s("pythia-160m", "launches", replace(ZERO_1, offloading=True))
-    assert offloaded == term_s("pythia-160m", "launches", ZERO_1)
-
-
 @pytest.mark.parametrize("count", [1, 4])
 def test_nothing_is_offloaded_that_fits_as_well_without(count: int) -> None:
     """DeiT-Tiny was told to offload on an H100, since an offloaded update was launched for
@@ -157,12 +134,3 @@ def test_nothing_is_offloaded_that_fits_as_well_without(count: int) -> None:
         )  # fmt: skip
         assert (kept.micro_batch_size < told.micro_batch_size[of_kind]).all()
     assert offloaded > 20  # or nothing was looked at
-
-
-def test_nobody_is_sent_in_a_circle_from_bf16_to_fp16_and_back() -> None:
-    answer = predict(WORKLOADS[MIXTRAL], CHIPS["V100 32GB SXM"], 8, shipped_fit())
-    assert answer.training_days is None and answer.measure is None
-    assert answer.reason == (
-        "no prediction: the V100 32GB SXM has no bf16 cores, and experts in FP16 are not "
-        "predicted; ask for a GPU that has some, such as the A100"
-    )

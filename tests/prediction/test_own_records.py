@@ -17,7 +17,7 @@ import pytest
 from advisor.benchmark.recorder import MEASURED_HERE
 from advisor.prediction.model.workload import workload_of
 from advisor.prediction.observed_times import chips_by_name
-from advisor.prediction.own_records import conditioned, fit_with, own_observations
+from advisor.prediction.own_records import fit_with, own_observations
 from advisor.prediction.shipped_predictions import own_cells, predicted_rows, shipped_fit
 from advisor.store import Store, build_store, check_store
 from bench_runner.recipes import load_recipes
@@ -133,12 +133,6 @@ def test_a_slow_search_of_ones_own_never_makes_its_estimate_faster(gpu: str, cou
     assert taken[1] == pytest.approx(before["training_days"], rel=1e-3)  # one starting point
 
 
-def test_our_own_times_are_found_by_the_drivers_name_of_a_gpu() -> None:
-    cells = own_cells(load_published(), load_catalog().gpus)
-    assert cells["pythia-1b", "h100-sxm5-80gb", 1].days == pytest.approx(46.3, abs=0.1)
-    assert {gpu for _, gpu, _ in cells} == {"h100-sxm5-80gb", "h200-sxm-141gb"}
-
-
 def test_what_offloading_cost_is_no_measure_of_a_run_that_needs_none() -> None:
     """Of Pythia 6.9B on one H200 the settings with offloading were the fastest measured."""
     cell = ("pythia-6.9b", "h200-sxm-141gb", 1)
@@ -251,13 +245,6 @@ def test_without_the_records_the_shipped_predictions_are_back(
     assert predictions(rebuilt) == before
 
 
-def test_a_merged_prediction_is_refused(own_store: Path, tmp_path: Path) -> None:
-    file = tmp_path / "wrong.jsonl"
-    file.write_text('{"table": "prediction", "recipe_id": "pythia-1b"}\n')
-    with pytest.raises(ValueError, match="no table is called 'prediction'"):
-        Store(own_store).merge(file)
-
-
 def test_of_a_search_the_fastest_counts() -> None:
     workloads = {recipe.recipe_id: workload_of(recipe) for recipe in load_recipes()}
     records = [
@@ -268,12 +255,6 @@ def test_of_a_search_the_fastest_counts() -> None:
     ]
     found = own_observations(records, workloads, chips_by_name())
     assert sorted(o.observation_id for o in found) == ["m-own2", "m-own4"]
-
-
-def test_no_records_are_no_change() -> None:
-    fitted = shipped_fit()
-    assert conditioned(fitted, []) is fitted
-    assert replace(fitted) == fitted
 
 
 def test_reading_fits_nothing(moved_store: Path) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from advisor.benchmark.recorder import MEASURED_HERE
 from advisor.cli.main import main
@@ -17,33 +19,18 @@ from advisor.prediction.fitted import Fitted
 from advisor.prediction.shipped_predictions import own_cells, predicted_rows
 from advisor.store import Store
 from bench_runner.recipes import load_recipes
-from bench_runner.records.measurement import journal
+from bench_runner.records import journal
 from bench_runner.records.published import load_published
+from bench_runner.settings.space import even_batch
 from price_catalog.load import load_catalog
 from tests.prediction.predict_for_tests import call
 
 pytestmark = pytest.mark.usefixtures("asks_the_shipped_store")
 
 
-def test_json_holds_the_promised_names(fitted: Fitted, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ("--model", "pythia-1b", "--gpu", "rtx 4090", "--count", "4", "--format", "json")
-    assert call(fitted, *words) == 0
-    answer: dict[str, Any] = json.loads(capsys.readouterr().out)
-    assert answer["training_days_low"] < answer["training_days"] < answer["training_days_high"]
-    assert (answer["basis"], answer["gpu"], answer["gpu_count"]) == ("predicted", "RTX 4090", 4)
-    assert answer["settings"]["micro_batch_size"] >= 1
-    assert answer["analytic_days"] < answer["training_days"]
-
-
 def test_a_measured_cell_is_quoted_before_any_prediction(
     fitted: Fitted, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert call(fitted, "--model", "pythia-1b", "--gpu", "H100") == 0
-    out = " ".join(capsys.readouterr().out.split())
-    assert out.index("38.5 days (37.7–39.2), measured elsewhere on 22 November 2026") < out.index(
-        "predicted"
-    )
-    assert re.search(r"measured, with the paper's settings +46\.3 +-", out)
     assert call(fitted, "--model", "pythia-1b", "--gpu", "H100", "--format", "json") == 0
     answer = json.loads(capsys.readouterr().out)
     assert answer["measured"][0]["training_days"] == pytest.approx(38.485, abs=0.01)
@@ -82,49 +69,6 @@ def test_what_is_predicted_beside_a_measurement_is_what_is_ranked(
     ranked = predicted_rows(fitted, [recipe], [gpu], counts=[count], measured=cells)[0]
     for name in ("training_days", "training_days_low", "training_days_high"):
         assert predicted[name] == pytest.approx(ranked[name], rel=1e-3)
-
-
-def test_another_training_of_a_measured_model_is_not_measured(
-    fitted: Fitted, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert call(fitted, "--model", "pythia-1b", "--gpu", "H100", "--count", "4") == 0
-    assert "measured elsewhere" not in capsys.readouterr().out
-
-
-def test_words_say_that_it_was_not_measured(
-    fitted: Fitted, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert call(fitted, "--model", "vit", "--gpu", "L40S", "--count", "2") == 0
-    out = capsys.readouterr().out
-    assert "predicted" in out and "not measured" in out and "9 in 10" in out
-    assert "the paper's estimate: all FLOPs at the peak" in out
-    assert "physics" not in out
-    assert call(fitted, "--model", "vit", "--gpu", "L40S", "--count", "2", "--details") == 0
-    assert "physics fitted to" in capsys.readouterr().out
-    assert call(fitted, "--model", "pythia-1b", "--gpu", "H100", "--method", "naive") == 0
-    assert "in 38.5 days" not in capsys.readouterr().out  # which other settings took
-
-
-def test_times_of_less_than_a_day_are_in_hours_as_the_sentence_has_them(
-    fitted: Fitted, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert call(fitted, "--model", "bert-large", "--gpu", "B200", "--count", "8") == 0
-    out = capsys.readouterr().out
-    (hours, low, high) = re.findall(r"in ≈([\d.]+) hours \(([\d.]+)–([\d.]+)\)", out)[0]
-    assert re.search(r"^how +hours  9 in 10 such runs$", out, re.MULTILINE)
-    assert f"settings that we write out  ≈{hours}  {low}–{high}\n" in out
-    assert call(fitted, "--model", "pythia-1b", "--gpu", "B200", "--count", "8") == 0
-    assert re.search(r"^how +days  9 in 10 such runs$", capsys.readouterr().out, re.MULTILINE)
-
-
-def test_no_interval_is_told_where_its_ends_are_the_same(
-    fitted: Fitted, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """What begins at a measurement of the same settings has the measurement's own doubt alone."""
-    assert call(fitted, "--model", "vit", "--gpu", "H200", "--count", "2") == 0
-    out = capsys.readouterr().out
-    assert re.search(r"settings that we write out +≈15\.1  -\n", out)
-    assert not re.search(r" ([\d.]+)–\1\n", out)
 
 
 def test_what_cannot_be_answered_is_exit_code_1(
@@ -184,37 +128,6 @@ def test_wrong_input_is_one_line(fitted: Fitted, words: tuple[str, ...], said: s
     assert "\n" not in str(caught.value)
 
 
-def test_the_answer_comes_first_and_is_the_same_in_json(
-    fitted: Fitted, capsys: pytest.CaptureFixture[str]
-) -> None:
-    words = ("--model", "pythia-1b", "--gpu", "H100", "--count", "4")
-    assert call(fitted, *words) == 0
-    out = capsys.readouterr().out
-    assert max(map(len, out.splitlines())) <= 100
-    assert call(fitted, *words, "--format", "json") == 0
-    answer = json.loads(capsys.readouterr().out)
-    first = " ".join(out.partition("\n\n")[0].split())
-    assert first == answer["verdict"]["sentence"]
-    assert first.startswith("Pythia 1B trains on 4 × H100 in ≈")
-    commands = [doubt["command"] for doubt in answer["verdict"]["doubts"]]
-    assert commands == [
-        "advisor bench --model pythia-1b --gpus 4",
-        "advisor rank --model pythia-1b --gpus h100-sxm5-80gb",
-    ]
-    assert all(command in out for command in commands)
-    assert answer["verdict"]["days"]["basis"] == "predicted"
-
-
-def test_a_training_of_ones_own_is_kept_before_it_is_ranked_or_measured(
-    fitted: Fitted, capsys: pytest.CaptureFixture[str]
-) -> None:
-    words = ("--model", "pythia-1b", "--gpu", "H100", "--tokens", "3e11", "--format", "json")
-    assert call(fitted, *words) == 0
-    doubts = json.loads(capsys.readouterr().out)["verdict"]["doubts"]
-    assert [doubt["about"] for doubt in doubts] == ["time"]
-    assert doubts[0]["command"].endswith("--keep my-model")
-
-
 def test_what_trains_something_else_is_not_quoted_as_measured(
     own_store: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -250,3 +163,77 @@ def test_what_trains_something_else_is_not_quoted_as_measured(
     )
     assert answer["measured"][0]["training_days"] == pytest.approx(fastest)
     assert not any(time["here"] for time in answer["measured"])
+
+
+def test_what_is_assumed_comes_with_the_command_that_says_it(
+    store_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ["predict", "--model", "decoder", "--parameters", "3b", "--tokens", "300B"]
+    words += ["--gpu", "RTX 4090", "--count", "4", "--format", "json", "--store", str(store_path)]
+    monkeypatch.setattr("sys.argv", ["advisor", *words])
+    assert main(words) == 0
+    first = json.loads(capsys.readouterr().out)
+    (command,) = [d["command"] for d in first["verdict"]["doubts"] if d["about"] == "assumed"]
+    assert main(shlex.split(command)[1:]) == 0
+    again = json.loads(capsys.readouterr().out)
+    assert again["training_days"] == first["training_days"]
+
+
+@given(st.integers(1, 10**6), st.integers(1, 1024))
+def test_an_even_batch_is_near_and_shared(batch: int, count: int) -> None:
+    batch = max(batch, count)
+    found = even_batch(batch, count)
+    assert found % count == 0 and abs(found - batch) <= max(0.02 * batch, count / 2)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--batch", "1M tokens"), "--batch '1M tokens' is in tokens: write samples"),
+        (("--micro-batch", "8k tokens"), "is in tokens: write samples"),
+        (("--gpu", "4 x H100"), 'says how many, too: write --gpu "H100" --count 4'),
+        (("--gpu", "RTX 4090 x8"), 'write --gpu "RTX 4090" --count 8'),
+        (("--gpu", "4 x nothing"), "GPU '4 x nothing' is not known"),
+        (("--model", "resnet-50", "--batch", "4M"), "4,000,000 images, more than anybody trains"),
+        (("--batch", "4M"), "for a batch of 4M tokens give --batch 2048"),
+        (("--batch", "0.5M"), "--batch counts sequences, and 500,000 of 2,049 tokens are more"),
+        (("--batch", "3.2M"), "for a batch of 3.2M tokens give --batch 1536"),
+        (("--tokens", "3 epochs"), "is in epochs: write what is seen in all"),
+        (("--tokens", "1,5e9"), "has a comma for the decimal point: write 1.5e9"),
+        (("--count", "1", "--nodes", "2", "--fabric", "ethernet-25"), "1 GPU cannot be shared"),
+    ],
+)
+def test_a_number_of_something_else_is_one_line(
+    fitted: Fitted, words: tuple[str, ...], said: str
+) -> None:
+    with pytest.raises(InputError, match=re.escape(said)):
+        call(fitted, "--model", "pythia-1b", "--gpu", "H100", *words)
+
+
+def test_a_time_measured_elsewhere_has_the_ends_that_the_ranking_gives_it(
+    store_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = ["--store", str(store_path), "--format", "json", "--model", "pythia-1b"]
+    assert main(["predict", *store, "--gpu", "H100"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert main(["rank", *store, "--prices", "paper", "--gpus", "H100"]) == 0
+    ranked = json.loads(capsys.readouterr().out)["ranked"]
+    (one,) = [row for row in ranked if row["gpu_count"] == 1]
+    days = told["training_days"]
+    assert told["basis"] == one["basis"] == "measured"
+    assert told["training_days_low"] == pytest.approx(0.98 * days)
+    assert told["training_days_high"] == pytest.approx(1.02 * days)
+    for end in ("training_days", "training_days_low", "training_days_high"):
+        assert told[end] == pytest.approx(one[end], rel=1e-4), end
+
+
+def test_numbers_may_name_what_they_count(
+    fitted: Fitted, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plain = ("--count", "4", "--batch", "512", "--sequence-length", "2048")
+    named = ("--count", "4 GPUs", "--batch", "512 samples", "--sequence-length", "2,048 tokens")
+    answers = []
+    for words in (plain, named):
+        assert call(fitted, "--model", "pythia-1b", "--gpu", "A100", *words) == 0
+        answers.append(capsys.readouterr().out)
+    assert answers[0] == answers[1]

@@ -8,8 +8,6 @@ from pathlib import Path
 import pytest
 
 from advisor.cli.main import main
-from advisor.prediction.fitted import Fitted
-from tests.prediction.predict_for_tests import call
 
 pytestmark = pytest.mark.usefixtures("asks_the_shipped_store")
 
@@ -60,31 +58,6 @@ def test_what_does_not_fit_is_told_for_what_it_is(
     assert main(words) == 1
     reason = json.loads(capsys.readouterr().out)["reason"]
     assert said in reason and "host memory" not in reason
-
-
-def test_more_host_memory_than_machines_have_is_not_assumed(
-    own_store: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    words = ["predict", "--model", "decoder", "--parameters", "400B", "--tokens", "10B"]
-    words += ["--gpu", "H100", "--count", "8", "--store", str(own_store), "--format", "json"]
-    assert main(words) == 1
-    reason = json.loads(capsys.readouterr().out)["reason"]
-    assert reason.endswith("and 64 GiB are there (assumed: --host-memory states yours)")
-
-
-def test_settings_are_as_asked_and_never_faster_than_the_best(
-    own_store: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    asked = ["predict", "--model", "pythia-1b", "--gpu", "A100", "--count", "4"]
-    asked += ["--store", str(own_store), "--format", "json"]
-    assert main(asked) == 0
-    best = json.loads(capsys.readouterr().out)
-    flags = ("--micro-batch", "2", "--sharding", "fsdp-full-shard", "--checkpointing", "yes")
-    assert main([*asked, *flags, "--offloading", "no"]) == 0
-    answer = json.loads(capsys.readouterr().out)
-    assert answer["training_days"] > best["training_days"]
-    for words in answer["fitting"]:
-        assert (words["micro_batch_size"], words["activation_checkpointing"]) == (2, True)
 
 
 @pytest.mark.parametrize(
@@ -159,22 +132,3 @@ def test_settings_that_are_none_are_one_line(
     out, err = capsys.readouterr()
     assert (out, err.count("\n")) == ("", 1)
     assert said in err
-
-
-@pytest.mark.parametrize(
-    ("typed", "sharding"),
-    [
-        ("zero3", "zero-3"),
-        ("ZeRO_3", "zero-3"),
-        ("fsdp", "fsdp-full-shard"),
-        ("FULL_SHARD", "fsdp-full-shard"),
-        ("shard_grad_op", "fsdp-shard-grad-op"),
-        ("DDP", None),
-    ],
-)
-def test_what_is_sharded_by_the_words_of_each_library(
-    fitted: Fitted, capsys: pytest.CaptureFixture[str], typed: str, sharding: str | None
-) -> None:
-    words = ("--model", "pythia-1b", "--gpu", "A100", "--count", "4", "--sharding", typed)
-    assert call(fitted, *words, "--format", "json") == 0
-    assert json.loads(capsys.readouterr().out)["settings"]["sharding"] == sharding

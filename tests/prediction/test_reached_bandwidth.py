@@ -68,10 +68,3 @@ def test_a_faster_memory_gains_as_little_as_trainings_do() -> None:
     ]
     assert len(gains) > 30
     assert 1.05 < float(np.median(gains)) < 1.12
-
-
-def test_a_workstation_card_is_bound_by_its_memory() -> None:
-    for name in ("RTX 3090", "RTX 4090", "A6000"):
-        chip = CHIPS[name]
-        assert chip.bandwidth_gb_s is not None
-        assert reached_by(chip) == pytest.approx(chip.bandwidth_gb_s * 1e9, rel=0.01)

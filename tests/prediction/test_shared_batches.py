@@ -16,12 +16,11 @@ from advisor.prediction.model.workload import workload_of
 from advisor.prediction.observed_times import chips_by_name
 from advisor.prediction.physics.memory import Wanted
 from advisor.prediction.predict_one import Prediction, predict
-from advisor.prediction.shipped_predictions import predicted_rows, shipped_fit
+from advisor.prediction.shipped_predictions import shipped_fit
 from advisor.ranking.fabric import shared_settings
 from bench_runner.recipes import load_recipes
 from bench_runner.records.measurement import Settings
 from bench_runner.settings.space import accumulation_steps, even_batch, micro_batch_sizes
-from price_catalog.load import load_catalog
 
 RECIPES = {recipe.recipe_id: recipe for recipe in load_recipes()}
 CHIPS = chips_by_name()
@@ -62,28 +61,6 @@ def test_passes_of_a_batch_that_is_no_power_of_two_fill_the_gpu() -> None:
     """A search that tried powers of two alone would end at 2 of a GPU's 250 samples."""
     found = asked(1000, 4).settings
     assert found is not None and (found.micro_batch_size or 0) >= 10
-
-
-def test_passes_that_cannot_fill_the_gpu_are_told() -> None:
-    """251 is a prime number: a GPU passes its samples one by one, or all at once."""
-    odd, even = asked(1004, 4), asked(1000, 4)
-    assert odd.training_days is not None and even.training_days is not None
-    assert odd.training_days > even.training_days
-    (said,) = (words for words in odd.assumptions if "passes of" in words)
-    assert "1,004" in said
-    assert not any("passes of" in words for words in even.assumptions)
-
-
-def test_what_ships_makes_its_batch() -> None:
-    gpus = [gpu for gpu in load_catalog().gpus if gpu.name in ("RTX 3090", "H100", "A100")]
-    recipes = [RECIPES[name] for name in ("gpt2-124m", "modernbert-395m-shape", "pythia-1b")]
-    rows = [r for r in predicted_rows(fitted(), recipes, gpus) if r["status"] == "ok"]
-    assert rows
-    for row in rows:
-        batch = RECIPES[row["recipe_id"]].training.batch_size
-        micro, count = row["micro_batch_size"], row["gpu_count"]
-        passes = accumulation_steps(even_batch(batch, count), count, micro)
-        assert passes == row["gradient_accumulation_steps"]
 
 
 @pytest.mark.parametrize("batch", [480, 1000, 1024, 4608])

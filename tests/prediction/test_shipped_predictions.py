@@ -22,14 +22,11 @@ from advisor.prediction.shipped_predictions import (
     shipped_fit,
     shipped_rows,
 )
-from advisor.store import Store
 from bench_runner.recipes import load_recipes
 from bench_runner.records.published import load_published
 from price_catalog.load import load_catalog
-from tests.store_for_tests import look
 from tools.fit.fitted_from import fingerprint
 from tools.fit.shipped_evidence import load_evidence
-from tools.fit.told_widths import GOALS, UNMEASURED, told_widths
 
 
 def test_the_shipped_fit_is_that_of_the_shipped_evidence() -> None:
@@ -144,36 +141,6 @@ def test_a_prediction_stands_in_for_an_impossible_time_which_is_still_listed(
         ("RTX 3090", 8, 30),
         ("RTX 3090", 2, 109),
     }
-
-
-def test_published_evidence_predicts_nothing(
-    store_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    answer = ask(capsys, store_path, "--evidence", "published")
-    assert {row["basis"] for row in answer["ranked"]} == {"measured"}
-    assert "no-time" in {row["reason"] for row in answer["excluded"]}
-
-
-def test_a_published_dash_stays_a_dash(store_path: Path) -> None:
-    best = {
-        (time.gpu_id, time.gpu_count): time.chosen
-        for time in look(Store(store_path)).best_times("pythia-6.9b", "sound")
-    }
-    chosen = best["rtx-3090", 1]
-    assert chosen is not None
-    assert (chosen.status, chosen.basis) == ("infeasible", "measured")
-
-
-def test_the_more_is_known_the_narrower_what_a_user_is_told() -> None:
-    told = told_widths(shipped_fit())
-    middle = {(t.settings, t.gpu, t.model): float(np.median(t.widths)) for t in told}
-    for settings in ("written out", "the paper's"):
-        of_gpus = [middle[settings, gpu, "every"] for gpu in GOALS]
-        assert of_gpus == sorted(of_gpus)
-        assert of_gpus[0] <= 1.15 and of_gpus[1] <= 1.3
-        for gpu in GOALS:
-            known, new = (middle[settings, gpu, m] for m in ("measured somewhere", UNMEASURED))
-            assert known < new
 
 
 def test_what_follows_from_the_text_is_computed_once_and_anew_where_that_differs(

@@ -13,7 +13,6 @@ from advisor.prediction.physics.chip import TRAINING_DRAW, chip_of, power_share
 from advisor.prediction.predict_one import predict
 from bench_runner.recipes import load_recipes
 from price_catalog.load import load_catalog
-from tests.prediction.what_ships import CHIPS
 from tools.fit.training_limits import as_table, cards_out, fitted_draw, load_limited
 
 GPUS = {gpu.gpu_id: gpu for gpu in load_catalog().gpus}
@@ -43,19 +42,6 @@ def test_fewer_watts_leave_less_and_no_more_than_all() -> None:
     assert (shares[0] or 0) > 0 and (shares[-1] or 0) <= 1
     assert power_share(gpu, None) is None
     assert power_share(replace(gpu, compute_capability="99.0"), 300) is None
-
-
-def test_half_the_watts_cost_what_trainings_under_limits_show(fitted: Fitted) -> None:
-    half = [row.speed for row in load_limited() if row.limit_w / row.highest_w <= 0.52]
-    full, less = (
-        predict(PYTHIA, CHIPS[f"rtx-pro-6000-blackwell-{kind}"], 4, fitted)
-        for kind in ("ws", "maxq")
-    )
-    assert full.training_days and less.training_days
-    assert min(half) < full.training_days / less.training_days < max(half)
-    assert less.training_days_low and less.training_days_high
-    for speed in (min(half), max(half)):
-        assert less.training_days_low < full.training_days / speed < less.training_days_high
 
 
 def test_a_card_that_asks_more_of_a_watt_than_any_measured_is_less_sure(fitted: Fitted) -> None:

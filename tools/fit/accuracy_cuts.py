@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-import time
-from collections.abc import Sequence
+import math
+import statistics
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from functools import partial
 
-from advisor.prediction.observed_times import Observation, cell
+from advisor.prediction.observed_times import PAPER, SECONDS_PER_DAY, Observation, cell
 from advisor.prediction.physics.chip import gpu_type
-from tools.fit.accuracy_tables import Held
-from tools.fit.baselines import baseline_errors
 from tools.fit.card_ratios import Ratio, card_ratio
 from tools.fit.compare_machines import Comparison, compare_without
 from tools.fit.cross_validate import (
@@ -25,19 +22,32 @@ from tools.fit.cross_validate import (
     folds_of,
     guess,
     guesses_of,
+    half_width_days,
     hold_out_block,
-    is_own,
     is_paper_optimal,
     is_truth,
     special_folds,
+    training_days,
 )
-from tools.fit.fit import Posterior, fit_posterior
+from tools.fit.fit import fit_posterior
 
 HANDS = 9
-"""Into how many hands models, GPUs and sources are dealt; a hand is left out whole."""
-
-
+"""Into how many hands models and sources are dealt; a hand is left out whole."""
+SHARE_OF_PEAK = 0.4
 Kinds = dict[str, list[Comparison]]
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """One row that was left out: what was predicted, and how far off each of GUESSES is."""
+
+    guess: Guess
+    guesses: Mapping[str, float]
+
+    @property
+    def observation(self) -> Observation:
+        """What was measured."""
+        return self.guess.observation
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,87 +59,56 @@ class Cuts:
     compared: Kinds
     ratios: list[Ratio]
 
-    @property
-    def named(self) -> dict[str, list[Held]]:
-        """Every cut, those of Table 1 under names of their own."""
-        return {**{f"Table 1, {name}": held for name, held in self.paper.items()}, **self.truth}
 
-
-def cuts_of(
-    pool: ProcessPoolExecutor, observations: Sequence[Observation], like: Posterior | None
-) -> Cuts:
-    """Every cut; with the widths of another fit where one is given, else all fitted anew."""
+def cuts_of(pool: ProcessPoolExecutor, observations: Sequence[Observation]) -> Cuts:
+    """Every cut, with everything fitted again on what is left."""
     paper, truth = {}, {}
-    compared: Kinds = {}
+    compared: Kinds = {"Table 1": [], "other measurements": []}
     ratios: list[Ratio] = []
-    for name in {**CUTS, **WIDER_CUTS}:
-        if name == "a whole GPU type":
-            folds = folds_of(observations, _is_tested, CUTS[name])
-            held, compared, ratios = _of_gpus(pool, observations, folds, like)
+    for name, key in {**CUTS, **WIDER_CUTS}.items():
+        if name in ("a whole model", "a whole source"):
+            key = dealt([o for o in observations if _is_tested(o)], key, HANDS)
+        folds = folds_of(observations, _is_tested, key)
+        if key is cell:
+            blocks = [
+                pool.submit(hold_out_block, observations, _is_tested, start)
+                for start in range(BLOCKS)
+            ]
+            held = _held(folds, [g for block in blocks for g in block.result()])
+        elif name == "a whole GPU type":
+            held = []
+            parts = [pool.submit(_gpu_fold, observations, fold) for fold in folds]
+            for fold, part in zip(folds, parts, strict=True):
+                guesses, comparisons, beside = part.result()
+                held += _held([fold], guesses)
+                ratios += beside
+                for title, pairs in comparisons.items():
+                    compared[title] += pairs
         else:
-            held = _held(pool, observations, name, like)
+            held = _held(folds, [g for part in pool.map(guess, folds) for g in part])
         if name in CUTS:
             paper[name] = [h for h in held if is_paper_optimal(h.observation)]
         truth[name] = [h for h in held if is_truth(h.observation)]
     for name, folds in special_folds(observations).items():
-        truth[name] = _of_folds(pool, folds, name, like)
+        truth[name] = _held(folds, [g for part in pool.map(guess, folds) for g in part])
     return Cuts(paper, truth, compared, ratios)
-
-
-def own_of(cuts: dict[str, list[Held]]) -> dict[str, list[Held]]:
-    """Our own stack's times alone."""
-    return {name: [h for h in held if is_own(h.observation)] for name, held in cuts.items()}
-
-
-def _held(
-    pool: ProcessPoolExecutor,
-    observations: Sequence[Observation],
-    name: str,
-    like: Posterior | None,
-) -> list[Held]:
-    """Every tested row, of Table 1 and of the others, with all that shares its key left out."""
-    key = {**CUTS, **WIDER_CUTS}[name]
-    if name in ("a whole model", "a whole source"):
-        key = dealt([o for o in observations if _is_tested(o)], key, HANDS)
-    folds = folds_of(observations, _is_tested, key)
-    if key is not cell:
-        return _of_folds(pool, folds, name, like)
-    started = time.monotonic()
-    made = [
-        pool.submit(hold_out_block, observations, _is_tested, start, like)
-        for start in range(BLOCKS)
-    ]
-    errors = {
-        o.observation_id: error
-        for fold in folds
-        for o, error in zip(fold.asked, baseline_errors(fold), strict=True)
-    }
-    held = [Held(g, errors[g.observation.observation_id]) for part in made for g in part.result()]
-    print(f"{name}: {len(held)} held out, {time.monotonic() - started:.0f} s", file=sys.stderr)
-    return held
 
 
 def _is_tested(o: Observation) -> bool:
     return is_paper_optimal(o) or is_truth(o)
 
 
-def _of_folds(
-    pool: ProcessPoolExecutor, folds: Sequence[Fold], name: str, like: Posterior | None
-) -> list[Held]:
-    started = time.monotonic()
-    held = []
-    for fold, guesses in zip(folds, pool.map(partial(guess, like=like), folds), strict=True):
-        pairs = zip(guesses, baseline_errors(fold), strict=True)
-        held += [Held(g, errors) for g, errors in pairs]
-    print(f"{name}: {len(held)} held out, {time.monotonic() - started:.0f} s", file=sys.stderr)
-    return held
+def _held(folds: Sequence[Fold], guesses: Sequence[Guess]) -> list[Held]:
+    """The guesses, each beside those that need no fit."""
+    fold_of = {o: fold for fold in folds for o in fold.asked}
+    return [Held(g, _errors(fold_of[g.observation], g.observation)) for g in guesses]
 
 
 def _gpu_fold(
-    observations: Sequence[Observation], fold: Fold, like: Posterior | None
+    observations: Sequence[Observation], fold: Fold
 ) -> tuple[list[Guess], Kinds, list[Ratio]]:
     """A GPU type left out: its rows predicted, and its ratios to others."""
-    posterior = fit_posterior(fold.seen, like)
+    posterior = fit_posterior(fold.seen)
     kinds = sorted({gpu_type(o.chip) for o in fold.asked})
     comparisons = {
         title: [c for kind in kinds for c in compare_without(observations, tested, kind, posterior)]
@@ -139,22 +118,44 @@ def _gpu_fold(
     return guesses_of(posterior, fold.asked), comparisons, [r for r in ratios if r is not None]
 
 
-def _of_gpus(
-    pool: ProcessPoolExecutor,
-    observations: Sequence[Observation],
-    folds: Sequence[Fold],
-    like: Posterior | None,
-) -> tuple[list[Held], Kinds, list[Ratio]]:
-    started = time.monotonic()
-    made = [pool.submit(_gpu_fold, observations, fold, like) for fold in folds]
-    held: list[Held] = []
-    ratios: list[Ratio] = []
-    found: Kinds = {"Table 1": [], "other measurements": []}
-    for fold, part in zip(folds, made, strict=True):
-        guesses, comparisons, beside = part.result()
-        held += [Held(g, e) for g, e in zip(guesses, baseline_errors(fold), strict=True)]
-        ratios += beside
-        for title, pairs in comparisons.items():
-            found[title] += pairs
-    print(f"GPUs: {len(held)} held out, {time.monotonic() - started:.0f} s", file=sys.stderr)
-    return held, found, ratios
+def _flops(o: Observation) -> float:
+    return o.workload.flops / o.workload.training_steps
+
+
+def _peak(o: Observation) -> float:
+    """FLOP a second of all GPUs; 0 where it is not known."""
+    rate = o.chip.peak_tflops(o.workload.precision, free_lunch=o.method != "naive")
+    return (rate or 0.0) * 1e12 * o.count
+
+
+def median_mfu(fold: Fold, asked: Observation) -> float:
+    """The median MFU of the asked GPU in what is seen; of all GPUs where it is not. By the same
+    clock and with as naive settings: else no guess could be right."""
+    seen = [
+        o
+        for o in fold.seen
+        if (o.harness == PAPER) == (asked.harness == PAPER)
+        and (o.method == "naive") == (asked.method == "naive")
+        and _peak(o)
+    ]
+    same = [o for o in seen if gpu_type(o.chip) == gpu_type(asked.chip)]
+    if not seen:
+        return math.nan
+    return statistics.median(_flops(o) / (o.step_s or math.inf) / _peak(o) for o in same or seen)
+
+
+GUESSES: Mapping[str, Callable[[Fold, Observation], float]] = {
+    "median MFU per GPU": median_mfu,
+    "40 % of peak": lambda fold, asked: SHARE_OF_PEAK,
+}
+"""What predictions must beat: a share of the peak, guessed from the same evidence."""
+
+
+def _errors(fold: Fold, o: Observation) -> dict[str, float]:
+    """The absolute relative error of each guess; what is inside the rounding counts as none."""
+    truth, errors = training_days(o) or 0.0, {}
+    for name, share in GUESSES.items():
+        seconds = _flops(o) / (share(fold, o) * _peak(o)) if _peak(o) else math.nan
+        off = abs(seconds * o.workload.training_steps / SECONDS_PER_DAY - truth)
+        errors[name] = 0.0 if off <= half_width_days(o) else off / truth
+    return errors

@@ -36,9 +36,6 @@ class Ratio:
     """Half of the ratio's 90 % interval (of the logarithm): median over the pairs."""
     inside: int
     """How many of the pairs their intervals hold."""
-    of_bert: tuple[float, float] | None
-    """Measured and predicted of BERT-large on one GPU of each, by which shops compare cards; the
-    median where a source has several years of it."""
 
 
 def _alike(o: Observation) -> tuple[object, ...]:
@@ -80,12 +77,6 @@ def card_ratio(observations: Sequence[Observation], card: str, without: Posterio
         apart = [guess - truth for guess, truth in zip(predicted, measured, strict=True)]
         rest = [o for o in observations if gpu_type(o.chip) != card]
         halves = half_widths(without, rest, pairs)
-        bert = [
-            (truth, guess)
-            for (o, _), truth, guess in zip(pairs, measured, predicted, strict=True)
-            if o.count == 1 and o.workload.workload_id.startswith("BERT-Large")
-        ]
-        of_bert = tuple(math.exp(statistics.median(each)) for each in zip(*bert, strict=True))
         return Ratio(
             card=card,
             reference=reference,
@@ -95,6 +86,5 @@ def card_ratio(observations: Sequence[Observation], card: str, without: Posterio
             off=statistics.median(abs(math.expm1(each)) for each in apart),
             half=statistics.median(halves),
             inside=sum(abs(a) <= half for a, half in zip(apart, halves, strict=True)),
-            of_bert=(of_bert[0], of_bert[1]) if of_bert else None,
         )
     return None

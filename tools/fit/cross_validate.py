@@ -10,16 +10,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
 from advisor.prediction.observed_times import PAPER, REFERENCE, SECONDS_PER_DAY, Observation, cell
 from advisor.prediction.physics.chip import gpu_type
-from tools.fit.accuracy_chance import drawn_of
 from tools.fit.fit import Posterior, condition, fit_posterior
-
-if TYPE_CHECKING:
-    from tools.fit.accuracy_chance import Drawn
 
 FEWEST_OF_PAIR = 6
 """Rows of a source and a GPU from which on the two are left out together."""
@@ -37,9 +32,6 @@ class Guess:
     days: float
     low_days: float
     high_days: float
-    drawn: Drawn | None = field(default=None, compare=False, repr=False)
-    """Whether the interval holds in each of many draws in which all are right, errors sharing what
-    they share with those of the times that are left out together."""
 
     @property
     def error(self) -> float:
@@ -196,21 +188,19 @@ def special_folds(observations: Sequence[Observation]) -> dict[str, list[Fold]]:
     }
 
 
-def guess(fold: Fold, like: Posterior | None = None) -> list[Guess]:
+def guess(fold: Fold) -> list[Guess]:
     """Predict what was left out."""
-    return guesses_of(fit_posterior(fold.seen, like), list(fold.asked))
+    return guesses_of(fit_posterior(fold.seen), list(fold.asked))
 
 
-def hold_out_block(
-    observations: Sequence[Observation], tested: Tested, start: int, like: Posterior | None = None
-) -> list[Guess]:
+def hold_out_block(observations: Sequence[Observation], tested: Tested, start: int) -> list[Guess]:
     """Every eighth cell, each alone: factors and widths without the block, effects without it."""
     timed = [o for o in observations if o.step_s is not None]
     groups = list(dict.fromkeys(cell(o) for o in timed if tested(o)))[start::BLOCKS]
     if not groups:
         return []
     block = set(groups)
-    fitted = fit_posterior([o for o in timed if cell(o) not in block], like)
+    fitted = fit_posterior([o for o in timed if cell(o) not in block])
     everything = condition(fitted, timed)
     guesses: list[Guess] = []
     for group in groups:
@@ -223,9 +213,7 @@ def guesses_of(posterior: Posterior, held: Sequence[Observation]) -> list[Guess]
     """Predict what a fit did not see."""
     means, halves = posterior.predict(held)
     found = []
-    for observation, mean, half, drawn in zip(
-        held, means, halves, drawn_of(posterior, held), strict=True
-    ):
+    for observation, mean, half in zip(held, means, halves, strict=True):
         run = observation.workload.training_steps / SECONDS_PER_DAY
         found.append(
             Guess(
@@ -233,7 +221,6 @@ def guesses_of(posterior: Posterior, held: Sequence[Observation]) -> list[Guess]
                 days=math.exp(mean) * run,
                 low_days=math.exp(mean - half) * run,
                 high_days=math.exp(mean + half) * run,
-                drawn=drawn,
             )
         )
     return found

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from advisor.prediction.distance import reach_of
-from advisor.prediction.fitted import Tail
 from advisor.prediction.intervals import MOST
 from advisor.prediction.observed_times import PAPER, Observation
 from advisor.prediction.physics.factors import FACTORS, starts
@@ -45,26 +44,6 @@ OUTLIER = 3.0
 
 
 @dataclass(frozen=True, slots=True)
-class Unseen:
-    """What a fit knows of times that it did not see: what their intervals are made of, and what
-    their errors share."""
-
-    physics: Mean
-    middle: Floats
-    """Of the logarithms of their step seconds."""
-    known: Floats
-    """Covariance that the times that were seen leave, with the scatter of single measurements; the
-    effects come to it."""
-    effects: Floats
-    """For each of KINDS, the covariance of its effects before anything was seen."""
-    new: Bools
-    """For each of KINDS, whose effect of it nobody has seen: it is stretched, and has no part in
-    the tails."""
-    tails: Sequence[Tail]
-    """Of each time."""
-
-
-@dataclass(frozen=True, slots=True)
 class Posterior:
     """A fit, ready to predict: the factors, the widths and the training residuals."""
 
@@ -88,8 +67,9 @@ class Posterior:
     highest_native_share: float
     """The same with code in C and CUDA, which alone is held against it."""
 
-    def unseen(self, asked: Sequence[Observation]) -> Unseen:
-        """What this fit knows of times that it did not see."""
+    def predict(self, asked: Sequence[Observation]) -> tuple[Floats, Floats]:
+        """Mean of log step seconds, as the asked harness would see it, and half its 90 %
+        interval."""
         import numpy as np
 
         physics = Mean(asked, self.costs)
@@ -100,26 +80,15 @@ class Posterior:
         cross = np.tensordot(squares, seen, axes=1)
         # The factors are not known exactly either (universal kriging).
         lever = jacobian - cross.T @ self.inverse @ self.jacobian
-        known = lever @ self.theta_covariance @ lever.T - cross.T @ self.inverse @ cross
-        return Unseen(
-            physics,
-            mean + cross.T @ self.weighted,
-            known + np.diag(_noise(self.widths, asked)),
-            squares[:, None, None] * shared_matrices(asked, asked, (shares, shares)),
-            np.logical_not(seen.any(axis=1)),
-            [self.calibration.tail_of(o) for o in asked],
-        )
-
-    def predict(self, asked: Sequence[Observation]) -> tuple[Floats, Floats]:
-        """Mean of log step seconds, as the asked harness would see it, and half its 90 %
-        interval."""
-        import numpy as np
-
-        found = self.unseen(asked)
-        own = np.einsum("kii->ki", found.effects)
-        known = np.diag(found.known) + np.where(found.new, 0.0, own).sum(axis=0)
-        scale, dof = np.array([(tail.scale, tail.dof) for tail in found.tails]).T
-        stretched = np.where(found.new, own * self.calibration.new[:, None] ** 2, 0.0)
+        left = lever @ self.theta_covariance @ lever.T - cross.T @ self.inverse @ cross
+        middle = mean + cross.T @ self.weighted
+        effects = squares[:, None, None] * shared_matrices(asked, asked, (shares, shares))
+        own, new = np.einsum("kii->ki", effects), np.logical_not(seen.any(axis=1))
+        known = np.diag(left + np.diag(_noise(self.widths, asked)))
+        known = known + np.where(new, 0.0, own).sum(axis=0)
+        tails = [self.calibration.tail_of(o) for o in asked]
+        scale, dof = np.array([(tail.scale, tail.dof) for tail in tails]).T
+        stretched = np.where(new, own * self.calibration.new[:, None] ** 2, 0.0)
         reach = reach_of((o.workload, o.chip) for o in self.observations)
         half = half_width(
             [
@@ -130,9 +99,9 @@ class Posterior:
         )
         native = np.array([o.kind == NATIVE for o in asked])
         share = np.where(native, self.highest_native_share, self.highest_share)
-        raised = np.exp(-found.middle) * found.physics.products_s() / share
+        raised = np.exp(-middle) * physics.products_s() / share
         paper = np.array([o.harness == PAPER for o in asked])
-        return found.middle + np.where(paper, 0.0, np.log(np.maximum(raised, 1.0))), half
+        return middle + np.where(paper, 0.0, np.log(np.maximum(raised, 1.0))), half
 
     def without(self, held: Sequence[int]) -> Posterior:
         """The same factors and widths with the effects of all but these observations.
@@ -167,9 +136,8 @@ def _noise(widths: Floats, observations: Sequence[Observation]) -> Floats:
     return noise
 
 
-def fit_posterior(observations: Sequence[Observation], like: Posterior | None = None) -> Posterior:
-    """Fit everything to the timed observations given; with the widths of another fit, where one
-    is given, which takes a quarter of the time."""
+def fit_posterior(observations: Sequence[Observation]) -> Posterior:
+    """Fit everything to the timed observations given."""
     import numpy as np
 
     timed = [o for o in observations if o.step_s is not None]
@@ -196,18 +164,13 @@ def fit_posterior(observations: Sequence[Observation], like: Posterior | None = 
         residuals = y - f
         shares = exchange_shares(jacobian)
         matrices = shared_matrices(timed, timed, (shares, shares))
-        if like is None:
-            widths, dofs = _fit_widths(residuals, matrices, timed, inflate, widths)
-        else:
-            widths = like.widths
+        widths, dofs = _fit_widths(residuals, matrices, timed, inflate, widths)
         inflate = _outliers(residuals, widths, matrices, timed)
     covariance = _covariance(widths, matrices, timed, inflate)
     extra = (inflate - 1.0) * _noise(widths, timed)
-    known = (widths, dofs() if like is None else like.dofs)
+    known = (widths, dofs())
     off = residuals + jacobian @ (theta - prior)
     calibration = calibrate(timed, off, jacobian, covariance, extra, known)
-    if like is not None:
-        calibration = replace(calibration, new=like.calibration.new)
     return _posterior(costs, theta, known, timed, residuals, jacobian, covariance, calibration)
 
 
