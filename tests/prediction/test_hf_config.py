@@ -8,62 +8,11 @@ from typing import Any
 
 import pytest
 
-from advisor.prediction.model.hf_config import target_of_config
 from advisor.prediction.model.targets import Run
 from bench_runner.models.model_source import ModelSource
 from bench_runner.models.model_types import model_type
 from bench_runner.recipe_flops import count_flops
-from tests.prediction.configs_for_tests import IMAGES, LLAMA_32_1B, TEXT, write
-
-
-@pytest.mark.parametrize(
-    ("content", "run", "family", "parameters"),
-    [
-        (LLAMA_32_1B, TEXT, "decoder", 1_235_814_400),
-        ({"model_type": "gpt2"}, TEXT, "decoder", 124_439_808),
-        (
-            {
-                "model_type": "qwen3",
-                "hidden_size": 1024,
-                "num_hidden_layers": 28,
-                "num_attention_heads": 16,
-                "num_key_value_heads": 8,
-                "head_dim": 128,
-                "intermediate_size": 3072,
-                "vocab_size": 151936,
-                "tie_word_embeddings": True,
-            },
-            TEXT,
-            "decoder",
-            596_049_920,
-        ),
-        (
-            {
-                "model_type": "opt",
-                "hidden_size": 2048,
-                "num_hidden_layers": 24,
-                "num_attention_heads": 32,
-                "ffn_dim": 8192,
-                "vocab_size": 50272,
-                "max_position_embeddings": 2048,
-            },
-            TEXT,
-            "decoder",
-            1_315_758_080,
-        ),
-        ({"model_type": "bert"}, TEXT, "encoder", 109_514_298),
-        ({"model_type": "mamba", "num_hidden_layers": 24}, TEXT, "ssm", 129_135_360),
-        ({"model_type": "vit", "num_labels": 1000}, IMAGES, "vit", 86_567_656),
-        ({"model_type": "convnext", "num_labels": 1000}, IMAGES, "convnet", 28_589_128),
-    ],
-)
-def test_real_configurations_are_counted(
-    tmp_path: Path, content: dict[str, Any], run: Run, family: str, parameters: int
-) -> None:
-    target = target_of_config(write(tmp_path, content), run)
-    assert target.workload.family == family
-    # What the library's own classes hold, to within norms and biases of a kin.
-    assert target.workload.parameters == pytest.approx(parameters, rel=0.005)
+from tests.prediction.configs_for_tests import LLAMA_32_1B, read
 
 
 @pytest.mark.parametrize(
@@ -77,22 +26,21 @@ def test_real_configurations_are_counted(
 def test_what_a_file_leaves_out_is_its_own_class_s_default(
     tmp_path: Path, content: dict[str, Any], parameters: int
 ) -> None:
-    run = IMAGES if content["model_type"] == "vit" else TEXT
-    target = target_of_config(write(tmp_path, content), run)
+    target = read(tmp_path, content)
     assert target.workload.parameters == pytest.approx(parameters, rel=0.005)
 
 
 def test_what_stands_under_a_text_config_leaves_out_what_its_class_says(tmp_path: Path) -> None:
     """As Google's own files of Gemma 3 do, whose classes say the rest."""
     under = {"model_type": "gemma3_text", "hidden_size": 2560, "intermediate_size": 10240}
-    file = write(tmp_path, {**under, "num_hidden_layers": 34, "sliding_window": 1024})
-    assert target_of_config(file, TEXT).workload.parameters == 3_880_263_168
+    found = read(tmp_path, {**under, "num_hidden_layers": 34, "sliding_window": 1024})
+    assert found.workload.parameters == 3_880_263_168
 
 
 def test_sizes_that_a_file_leaves_out_are_the_library_s_and_are_said(tmp_path: Path) -> None:
     """As the library's own files do, which leave out what is its class's default."""
     content = {"model_type": "flex_olmo", "hidden_size": 1024, "num_hidden_layers": 8}
-    found = target_of_config(write(tmp_path, content | {"num_attention_heads": 16}), TEXT)
+    found = read(tmp_path, content | {"num_attention_heads": 16})
     said = (
         "the library's own intermediate_size 11,008, vocab_size 100,352, num_experts 7, which the "
         "file leaves out"
@@ -100,25 +48,25 @@ def test_sizes_that_a_file_leaves_out_are_the_library_s_and_are_said(tmp_path: P
     assert said in found.assumptions
     whole = content | {"num_attention_heads": 16, "num_experts": 7, "num_experts_per_tok": 5}
     whole |= {"intermediate_size": 11008, "vocab_size": 100352, "tie_word_embeddings": False}
-    assert found.workload == target_of_config(write(tmp_path, whole), TEXT).workload
+    assert found.workload == read(tmp_path, whole).workload
 
 
 def test_a_size_that_no_library_has_a_default_for_is_missing(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="hidden_size") as caught:
-        target_of_config(write(tmp_path, {"model_type": "minicpm", "vocab_size": 32064}), TEXT)
+        read(tmp_path, {"model_type": "minicpm", "vocab_size": 32064})
     assert str(caught.value) == (
         "config.json, key 'hidden_size': is missing, and so are num_hidden_layers, "
         "num_attention_heads, intermediate_size; write what the model has"
     )
     with pytest.raises(ValueError, match=r"'hidden_size': is missing \(null\); write what"):
-        target_of_config(write(tmp_path, {**LLAMA_32_1B, "hidden_size": None}), TEXT)
+        read(tmp_path, {**LLAMA_32_1B, "hidden_size": None})
 
 
 @pytest.mark.parametrize("name", ["MistralConfig", "GraniteSWAConfig", "BioGptConfig"])
 def test_a_recipe_s_class_goes_the_same_road_as_a_model_type(name: str, tmp_path: Path) -> None:
     kind = model_type(name)
     assert kind is not None
-    found = target_of_config(write(tmp_path, {"model_type": kind.name}), TEXT).recipe
+    found = read(tmp_path, {"model_type": kind.name}).recipe
     assert found is not None and found.model.config_class == name
     recipe = replace(found, model=ModelSource(config_class=name, arguments={}))
     assert count_flops(recipe) == count_flops(found)
@@ -136,74 +84,74 @@ def test_a_recipe_s_class_goes_the_same_road_as_a_model_type(name: str, tmp_path
 def test_another_output_than_the_counted_one_is_told(
     tmp_path: Path, change: dict[str, Any], said: str | None
 ) -> None:
-    found = target_of_config(write(tmp_path, LLAMA_32_1B | change), TEXT)
+    found = read(tmp_path, LLAMA_32_1B | change)
     told = [words for words in found.assumptions if words.startswith("trained as ")]
     assert len(told) == (said is not None)
     assert all(str(said) in words for words in told)
 
 
 def test_a_table_that_the_library_ties_whatever_the_file_says_is_told(tmp_path: Path) -> None:
-    found = target_of_config(write(tmp_path, {"model_type": "mt5"}), TEXT)
+    found = read(tmp_path, {"model_type": "mt5"})
     apart = {"model_type": "mt5", "tie_word_embeddings": False}
-    untied = target_of_config(write(tmp_path, apart), TEXT)
+    untied = read(tmp_path, apart)
     assert untied.workload.parameters == found.workload.parameters
     told = "one table for input and output, as the library builds it, not two as the file says"
     assert told in untied.assumptions and told not in found.assumptions
 
 
 def test_biases_and_untied_tables_that_the_file_names_are_counted(tmp_path: Path) -> None:
-    plain = target_of_config(write(tmp_path, LLAMA_32_1B), TEXT).workload.parameters
-    biased = target_of_config(write(tmp_path, {**LLAMA_32_1B, "attention_bias": True}), TEXT)
+    plain = read(tmp_path, LLAMA_32_1B).workload.parameters
+    biased = read(tmp_path, {**LLAMA_32_1B, "attention_bias": True})
     assert biased.workload.parameters - plain == 16 * (2 * 2048 + 2 * 512)
     small = {"model_type": "gpt2", "vocab_size": 1000}
-    tied = target_of_config(write(tmp_path, small), TEXT).workload.parameters
-    untied = target_of_config(write(tmp_path, {**small, "tie_word_embeddings": False}), TEXT)
+    tied = read(tmp_path, small).workload.parameters
+    untied = read(tmp_path, {**small, "tie_word_embeddings": False})
     assert untied.workload.parameters - tied == 1000 * 768
     deberta = {"model_type": "deberta", "tie_word_embeddings": False}
-    assert target_of_config(write(tmp_path, deberta), TEXT).workload.parameters == 163_339_698
+    assert read(tmp_path, deberta).workload.parameters == 163_339_698
 
 
 def test_what_the_file_does_not_say_is_named_as_assumed(tmp_path: Path) -> None:
-    target = target_of_config(write(tmp_path, LLAMA_32_1B), TEXT)
+    target = read(tmp_path, LLAMA_32_1B)
     assert target.assumptions == ("sequences of 2,048 tokens",)
     assert target.workload.precision == "bf16"
     told = Run(batch_size=512, tokens=300e9, sequence_length=4096, precision="fp16")
-    target = target_of_config(write(tmp_path, LLAMA_32_1B), told)
+    target = read(tmp_path, LLAMA_32_1B, told)
     assert target.assumptions == ()
     assert (target.workload.tokens, target.workload.precision) == (4096, "fp16")
 
 
 def test_steps_make_up_the_tokens(tmp_path: Path) -> None:
-    workload = target_of_config(write(tmp_path, LLAMA_32_1B), TEXT).workload
+    workload = read(tmp_path, LLAMA_32_1B).workload
     tokens = workload.training_steps * workload.batch_size * workload.tokens
     assert 300e9 <= tokens < 300e9 + workload.batch_size * workload.tokens
 
 
 def test_attention_that_the_file_names_is_counted_and_told(tmp_path: Path) -> None:
-    plain = target_of_config(write(tmp_path, LLAMA_32_1B), TEXT)
-    eager = target_of_config(write(tmp_path, LLAMA_32_1B | {"_attn_implementation": "eager"}), TEXT)
+    plain = read(tmp_path, LLAMA_32_1B)
+    eager = read(tmp_path, LLAMA_32_1B | {"_attn_implementation": "eager"})
     flash = LLAMA_32_1B | {"attn_implementation": "flash_attention_2"}
     assert plain.workload.fused_attention and not eager.workload.fused_attention
     assert eager.workload.fusible, "the settings that are written out may fuse it"
     assert any("unfused attention" in said for said in eager.assumptions)
-    assert target_of_config(write(tmp_path, flash), TEXT).workload == plain.workload
+    assert read(tmp_path, flash).workload == plain.workload
     # A recurrence has no attention to choose.
     mamba = {"model_type": "mamba", "_attn_implementation": "eager"}
-    assert target_of_config(write(tmp_path, mamba), TEXT).workload.family == "ssm"
+    assert read(tmp_path, mamba).workload.family == "ssm"
 
 
 def test_lengths_and_windows_are_never_passed_over(tmp_path: Path) -> None:
     long = Run(batch_size=8, tokens=1e9, sequence_length=4096)
     with pytest.raises(ValueError, match="longer than the model's 512 positions"):
-        target_of_config(write(tmp_path, {"model_type": "bert"}), long)
+        read(tmp_path, {"model_type": "bert"}, long)
     short = LLAMA_32_1B | {"max_position_embeddings": 2048}
-    said = target_of_config(write(tmp_path, short), long).assumptions
+    said = read(tmp_path, short, long).assumptions
     assert said == ("sequences longer than the 2,048 tokens that the model's file names",)
     window = LLAMA_32_1B | {"model_type": "mistral", "sliding_window": 1024}
-    (said_of_it,) = target_of_config(write(tmp_path, window), long).assumptions
+    (said_of_it,) = read(tmp_path, window, long).assumptions
     assert "its window of 1,024 only masked" in said_of_it
     off = window | {"use_sliding_window": False}
-    assert target_of_config(write(tmp_path, off), long).assumptions == ()
+    assert read(tmp_path, off, long).assumptions == ()
 
 
 def test_relative_attention_is_read_as_a_text_or_as_the_list_that_the_library_writes(
@@ -211,10 +159,10 @@ def test_relative_attention_is_read_as_a_text_or_as_the_list_that_the_library_wr
 ) -> None:
     plain = {"model_type": "deberta-v2", "relative_attention": True, "position_buckets": 256}
     counted = [
-        target_of_config(write(tmp_path, {**plain, "pos_att_type": kinds}), TEXT).workload
+        read(tmp_path, {**plain, "pos_att_type": kinds}).workload
         for kinds in ("p2c|c2p", ["p2c", "c2p"])
     ]
     assert counted[0] == counted[1]
     assert not counted[0].fused_attention and not counted[0].fusible  # no fused kernel has it
     with pytest.raises(ValueError, match="pos_att_type"):
-        target_of_config(write(tmp_path, {**plain, "pos_att_type": [1]}), TEXT)
+        read(tmp_path, {**plain, "pos_att_type": [1]})

@@ -11,7 +11,7 @@ from advisor.prediction.model.targets import Run
 from advisor.prediction.model.timed_keys import drops
 from advisor.prediction.model.workload import workload_of
 from bench_runner.models.model_types import model_types
-from tests.prediction.published_for_tests import ALBERT, ELECTRA, ESM_2
+from tests.prediction.configs_for_tests import PUBLISHED
 from tests.prediction.small_models_for_tests import (
     BERT,
     COMPILED,
@@ -22,6 +22,9 @@ from tests.prediction.small_models_for_tests import (
     target,
     term,
 )
+
+ALBERT, ELECTRA = PUBLISHED["albert-base-v2"], PUBLISHED["electra-small"]
+ESM_2 = PUBLISHED["esm2-650m"]
 
 
 def test_bert_drops_behind_its_embeddings_and_twice_a_layer(tmp_path: Path) -> None:

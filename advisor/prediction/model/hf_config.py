@@ -9,10 +9,17 @@ from typing import Any
 
 from advisor.parse import shown
 from advisor.prediction.model.config_file import ConfigFile, plain_number, read_config
-from advisor.prediction.model.known_keys import heads_of_later_tokens, implied, unknown_keys
 from advisor.prediction.model.targets import Run, Target, make_target
 from advisor.prediction.model.timed_keys import timed_arguments
-from advisor.prediction.model.uncounted import adapter, said_of_windows, uncounted, uncounted_kind
+from advisor.prediction.model.uncounted import (
+    adapter,
+    heads_of_later_tokens,
+    implied,
+    said_of_windows,
+    uncounted,
+    uncounted_kind,
+    unknown_keys,
+)
 from bench_runner.models.architecture import Architecture, ModelType
 from bench_runner.models.encoder_decoder import EncoderDecoder
 from bench_runner.models.images import Vit

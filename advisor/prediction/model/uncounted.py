@@ -1,23 +1,35 @@
-"""What a config.json says that changes the work of a training and is not counted: refused."""
+"""What a config.json says besides the numbers that are counted.
+
+What changes the work of a training is refused with the reason; what is known to change none is
+passed over; what is not known at all is passed over with a word.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from difflib import get_close_matches
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from advisor.parse import shown
-from advisor.prediction.model.other_work import (
-    BY_SIZE,
-    EXPERTS,
-    LANGUAGE_OF,
-    OTHER_WORK,
-    PAIRS_ALONE,
-    PLAIN,
-)
 from bench_runner.models.model_types import model_types
 from bench_runner.models.timm_models import timm_names
 
+PLAIN = "--model decoder --parameters 7B asks for a plain decoder of its size"
+"""What may be asked in place of most decoders, with the size that theirs has."""
+BY_SIZE = (
+    "of a plain transformer give the size instead, --model decoder (or encoder, vit) "
+    "--parameters 7B"
+)
+EXPERTS = (
+    "write qwen3_moe with its sizes, or deepseek_v3 where some experts are shared, to ask for the "
+    "nearest"
+)
+PAIRS_ALONE = (
+    "encoder-decoders are counted as T5, BART and their kin alone; write t5 or bart with its sizes "
+    "to ask for the nearest"
+)
 _LONGEST_KIND = 60
 _TELLING = (
     *("expert", "moe_", "first_k_dense", "lora", "adapter", "peft", "prefix_tuning"),
@@ -66,11 +78,41 @@ _STORED_IN_FEWER_BITS = (
 )
 
 
+@cache
+def other_work() -> Mapping[str, str]:
+    """Model types whose work is not counted: why, and what may be asked in their place."""
+    return {
+        each: row["words"].format(plain=PLAIN, pairs=PAIRS_ALONE)
+        for row in _table("uncounted_types")["other_work"]
+        for each in row["types"].split()
+    }
+
+
+@cache
+def language_of() -> Mapping[str, str]:
+    """Language models of those that see, and which model type has the same layers."""
+    found: dict[str, str] = _table("uncounted_types")["language_of"]
+    return found
+
+
+@cache
+def _known_keys() -> Mapping[str, tuple[str, ...]]:
+    """Keys that are known to leave a training's work as it is, by what they are about."""
+    return {name: tuple(words.split()) for name, words in _table("known_keys").items()}
+
+
+def _table(name: str) -> dict[str, Any]:
+    import tomllib
+
+    text = (Path(__file__).parent / f"{name}.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
+
+
 def uncounted_kind(kind: str, content: Mapping[str, Any]) -> tuple[str, str]:
     """The key that says a model is of a type that is not counted, and why it is refused, with what
     may be asked instead."""
-    if kind in OTHER_WORK:
-        return "model_type", OTHER_WORK[kind]
+    if kind in other_work():
+        return "model_type", other_work()[kind]
     if (parts := of_several(content)) is not None:
         return parts
     if content.get("is_encoder_decoder") is True:
@@ -208,10 +250,10 @@ def of_several(content: Mapping[str, Any]) -> tuple[str, str] | None:
     first = parts[0]
     kind = content[first].get("model_type")
     text = "text_config" in parts
-    if kind in LANGUAGE_OF:
+    if kind in language_of():
         how = (
             f"to ask for its language model alone, give what stands under {first} as a file, and "
-            f"write {LANGUAGE_OF[kind]} as its model_type"
+            f"write {language_of()[kind]} as its model_type"
         )
     elif kind in model_types():
         what = "ask for its language model alone" if text else "ask for that one alone"
@@ -276,3 +318,73 @@ def said_of_windows(content: Mapping[str, Any], length: int) -> str | None:
     if content.get("use_sliding_window") is False or every_full:
         return None
     return f"attention computed over all {length:,} tokens, its window of {window:,} only masked"
+
+
+_OF_LATER_TOKENS = ("mtp", "nextn", "future_tokens", "medusa")
+
+
+def heads_of_later_tokens(content: Mapping[str, Any]) -> tuple[str, ...]:
+    """Keys of layers that predict more than the next token, which the library does not train."""
+    return tuple(key for key in content if any(word in key for word in _OF_LATER_TOKENS))
+
+
+def unknown_keys(
+    content: Mapping[str, Any], counted: Collection[str], *, family: str
+) -> tuple[str, ...]:
+    """Keys of the file that are neither counted nor known to change no work, and say something:
+    what is false, null, 0 or empty is switched off."""
+    lists = _known_keys()
+    kinds = ["library", "alike", "small", "elsewhere", "experts"]
+    kinds += {"ssm": ["ssm"], "vit": ["images"], "convnet": ["images"]}.get(family, [])
+    if content.get("is_encoder_decoder") is not False and "decoder_layers" in counted:
+        kinds.append("pairs")
+    known = implied(content).union(*(lists[kind] for kind in kinds))
+    return tuple(
+        key
+        for key, value in content.items()
+        if value
+        and key not in counted
+        and key not in known
+        and key not in heads_of_later_tokens(content)
+        and not key.startswith(lists["starts"])
+        and not key.endswith(lists["ends"])
+    )
+
+
+def implied(content: Mapping[str, Any]) -> frozenset[str]:
+    """Keys whose value follows from the others, as some files spell it out."""
+
+    def first(*keys: str) -> int:
+        found = (content.get(key) for key in keys)
+        return next((value for value in found if type(value) is int and value > 0), 0)
+
+    hidden = first("hidden_size", "d_model", "n_embd", "dim")
+    heads = first(
+        "num_attention_heads", "n_head", "n_heads", "num_heads", "encoder_attention_heads"
+    )
+    shared = first("num_key_value_heads", "num_kv_heads") or heads
+    size = first("head_dim") or (hidden // heads if heads else 0)
+    values: dict[str, object] = {
+        "num_key_value_groups": heads // shared if shared else 0,
+        "num_key_value_heads": 1 if content.get("multi_query") else heads,
+        "d_inner": 2 * hidden,
+        "num_layers": first("num_hidden_layers", "n_layer"),
+        "mlp_type": "default",
+        "feed_forward_type": "original",
+    }
+    values |= dict.fromkeys(("attention_head_size", "head_size", "kv_channels", "v_head_dim"), size)
+    values |= dict.fromkeys(
+        (
+            *("embedding_dim", "input_embedding_size", "output_embedding_size", "embedding_size"),
+            *("hidden_size", "word_embed_proj_dim"),
+        ),
+        hidden,
+    )
+    inner = first("intermediate_size", "ffn_dim", "n_inner", "hidden_dim") or 4 * hidden
+    values |= dict.fromkeys(("mlp_ratio", "expansion_ratio"), inner / hidden if hidden else 0)
+    values["head_dim"] = content.get("qk_rope_head_dim", hidden // heads if heads else 0)
+    if type(content.get("expand")) is int:
+        values["d_inner"] = content["expand"] * hidden
+    return frozenset(
+        key for key, value in values.items() if content.get(key) == value and value is not None
+    )
