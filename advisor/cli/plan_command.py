@@ -129,7 +129,7 @@ def _no_plan(planned: Planned, form: str) -> str:
         from advisor.tables.json_text import to_json
 
         return to_json({"verdict": no_plan_verdict(planned)})
-    from advisor.answers.plan.plan_lines import no_plan_text
+    from advisor.answers.plan.plan_text import no_plan_text
 
     return no_plan_text(planned, terminal_width())
 
@@ -162,23 +162,17 @@ def _again(options: argparse.Namespace) -> str:
 
 def _decided(options: argparse.Namespace, loaded: Loaded, plan: Plan) -> str:
     """What to do and when, short or in full."""
-    if options.details:
-        from advisor.answers.plan.plan_lines import decided_text
+    from advisor.answers.plan.plan_text import decided_text
 
-        return decided_text(loaded, plan, terminal_width())
-    from advisor.answers.plan.plan_answer import short_decided
-
-    return short_decided(loaded, plan, terminal_width())
+    return decided_text(loaded, plan, terminal_width(), details=options.details)
 
 
 def _explained(options: argparse.Namespace, planned: Planned) -> str:
     """What to settle, short or in full."""
+    from advisor.answers.plan.plan_text import explained_text, short_explained
+
     if options.details:
-        from advisor.answers.plan.plan_lines import explained_text
-
         return explained_text(planned, terminal_width())
-    from advisor.answers.plan.plan_answer import short_explained
-
     return short_explained(planned, _again(options), quick=options.quick, width=terminal_width())
 
 
@@ -187,7 +181,7 @@ def _planned(options: argparse.Namespace, seconds: float) -> tuple[Planned, bool
 
     Ctrl-C keeps the best plan that was found until then.
     """
-    from advisor.answers.plan.plan_progress import progress_text
+    from advisor.answers.plan.plan_text import progress_text
     from advisor.cli.progress_line import progress_line
     from advisor.planning.grant.read_grant import read_grant
     from advisor.planning.plan_grant import explained_so_far, grant_at, search_for, stopped

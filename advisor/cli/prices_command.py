@@ -269,7 +269,7 @@ def _refresh(options: argparse.Namespace, store: Store) -> int:
 
 
 def _builds(options: argparse.Namespace, store: Store) -> int:
-    from advisor.answers.prices.build_rows import build_rows
+    from advisor.answers.prices.builds_and_parts import build_rows
     from advisor.ranking.typed_question import match_gpus, parse_circuit
 
     snapshot = _snapshot(store)
@@ -277,7 +277,7 @@ def _builds(options: argparse.Namespace, store: Store) -> int:
     supply = None if options.circuit is None else parse_circuit(options.circuit)
     rows = build_rows(snapshot, gpu_ids, supply)
     if options.format == "table" and rows:
-        from advisor.answers.prices.price_tables import builds_text
+        from advisor.answers.prices.builds_and_parts import builds_text
 
         flags = {"--gpus": options.gpus, "--circuit": options.circuit}
         asked = "".join(f" {flag} {quoted(text)}" for flag, text in flags.items() if text)
@@ -296,7 +296,7 @@ def _parts(options: argparse.Namespace, store: Store) -> int:
     book = snapshot.prices(rule)
     rows = part_rows(book, snapshot.hosts, rule, today=date.today())
     if options.format == "table" and rows:
-        from advisor.answers.prices.price_tables import parts_text
+        from advisor.answers.prices.builds_and_parts import parts_text
 
         print(parts_text(rows, terminal_width()))
     else:

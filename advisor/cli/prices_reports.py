@@ -18,9 +18,16 @@ from advisor.answers.prices.ownership import (
     cheapest_ownership,
     rented_alone,
 )
-from advisor.answers.prices.ownership_rows import cost_rows, rent_row
-from advisor.answers.prices.ownership_tables import cost_doubts, cost_text, rent_doubts, rent_text
-from advisor.answers.prices.ownership_words import cost_sentence, rent_sentence
+from advisor.answers.prices.ownership_text import (
+    cost_doubts,
+    cost_rows,
+    cost_sentence,
+    cost_text,
+    rent_doubts,
+    rent_row,
+    rent_sentence,
+    rent_text,
+)
 from advisor.answers.prices.price_check import (
     MODELS,
     budget_checks,

@@ -8,9 +8,10 @@ from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
-from advisor.answers.plan.plan_answer import plan_doubts
-from advisor.answers.plan.plan_lines import decided_text, what_to_do
+from advisor.answers.plan.plan_doubts import plan_doubts
 from advisor.answers.plan.plan_sentence import plan_sentence
+from advisor.answers.plan.plan_table import what_to_do
+from advisor.answers.plan.plan_text import decided_text
 from advisor.answers.wording import days_and_ends
 from advisor.cli.command_parser import build_parser
 from advisor.planning.grant.cautions import cautions

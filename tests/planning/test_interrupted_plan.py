@@ -15,7 +15,7 @@ from typing import Any, cast
 
 import pytest
 
-from advisor.answers.plan.plan_lines import no_plan_text
+from advisor.answers.plan.plan_text import no_plan_text
 from advisor.cli.main import main
 from advisor.planning import plan_grant
 from advisor.planning.plan_grant import EXAMPLE, Impossible, search_for, stopped

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from advisor.answers.plan.plan_answer import plan_doubts
+from advisor.answers.plan.plan_doubts import plan_doubts
 from advisor.costs.price_book import PriceBook
 from advisor.planning.grant.candidates.machines import ONLY_TOLD, gone, orderable, sold
 from advisor.planning.grant.cautions import cautions

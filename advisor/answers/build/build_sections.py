@@ -21,8 +21,8 @@ from advisor.answers.wording import makes_words
 from advisor.answers.ranking.confidence import confidence
 from advisor.answers.ranking.on_sale import parts_sellers
 from advisor.answers.build.one_build import OneBuild
-from advisor.answers.prices.ownership_rows import cost_rows
-from advisor.answers.prices.ownership_words import even_words, offer_words
+from advisor.answers.prices.ownership_text import cost_rows
+from advisor.answers.prices.ownership_text import even_words, offer_words
 from advisor.answers.price_facts import place_lines
 from advisor.answers.gpu_count_notes import LOOKED_AT, faster_notes
 from advisor.answers.gpu_count_notes import bench_command, gpus_of, keep_command, uneven_notes

@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from advisor.answers.checklist import Doubt, doubt_block, doubt_objects, quoted
-from advisor.answers.plan.plan_answer import SHARES
 from advisor.answers.plan.plan_calendar import short_day
+from advisor.answers.plan.plan_doubts import SHARES, doubt_of
 from advisor.answers.plan.plan_sentence import hired, overhead_words
-from advisor.answers.plan.plan_times import doubt_of
 from advisor.answers.wording import PREDICTED_MARK
 from advisor.costs.amounts import day_words
 from advisor.parse import InputError

@@ -8,9 +8,9 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from advisor.answers.checklist import doubt_objects
-from advisor.answers.plan.plan_answer import plan_doubts
-from advisor.answers.plan.plan_lines import NO_PLAN
+from advisor.answers.plan.plan_doubts import plan_doubts
 from advisor.answers.plan.plan_sentence import plan_sentence, runs_if_awarded, runs_on_own
+from advisor.answers.plan.plan_text import NO_PLAN
 from advisor.planning.report.budget import asked_amounts
 from advisor.planning.sensitivity.solved_amounts import Finding, Solved
 from advisor.planning.solver.money.cents import whole_budget_cents

@@ -274,8 +274,7 @@ ask before you submit and what else would do.
     def _came(self, event: At) -> None:
         if event.number != self._number:
             return
-        from advisor.answers.plan.plan_lines import decided_text
-        from advisor.answers.plan.plan_progress import progress_text
+        from advisor.answers.plan.plan_text import decided_text, progress_text
         from advisor.planning.plan_grant import explained_so_far
 
         self._at(progress_text(event.at, event.loaded.grant.currency))
@@ -337,7 +336,7 @@ ask before you submit and what else would do.
 
     def _show(self) -> None:
         """Show the plan that was made, or why there is none."""
-        from advisor.answers.plan.plan_lines import BY_KEYS, no_plan_text, plan_text
+        from advisor.answers.plan.plan_text import BY_KEYS, no_plan_text, plan_text
 
         found = self._planned
         if found is not None and found.plan is None:
@@ -370,7 +369,7 @@ ask before you submit and what else would do.
 
     def action_copy_plan(self) -> None:
         """Copy the plan as text."""
-        from advisor.answers.plan.plan_lines import decided_text, plan_text
+        from advisor.answers.plan.plan_text import decided_text, plan_text
 
         found = self._planned
         text = "" if found is None or found.plan is None else plan_text(found)

@@ -160,7 +160,7 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
 
     def _rent_page(self, width: int) -> list[Line]:
         """The picture of one build and what it says, for a width."""
-        from advisor.answers.prices.ownership_words import even_words, offer_words
+        from advisor.answers.prices.ownership_text import even_words, offer_words
         from advisor.tui.prices.prices_rows import break_even_text
 
         if self._problem is not None:
@@ -350,7 +350,7 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
     def action_export(self) -> None:
         """Ask where to save the quotes that the filter shows, or the break-even."""
         from advisor.answers.prices.break_even_figure import break_even_figure
-        from advisor.answers.prices.ownership_rows import rent_row
+        from advisor.answers.prices.ownership_text import rent_row
         from advisor.tui.pages.export_page import Exportable, ExportScreen
 
         picture = None

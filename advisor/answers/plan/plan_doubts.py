@@ -1,62 +1,93 @@
-"""The answer of `advisor plan` for a person: one sentence, what to do and when, what to doubt.
-
-`advisor.answers.plan.plan_lines` has everything there is to say, for ``--details`` and the screen.
-"""
+"""What to settle before money is asked for: prices, rents, times and rules, with commands."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from advisor.answers.checklist import Doubt, doubt_block, quoted
-from advisor.answers.plan.plan_calendar import calendar_lines
-from advisor.answers.plan.plan_lines import note_of, unused_blocks, ways_out_text, what_to_do
-from advisor.answers.plan.plan_sentence import plan_sentence, written_cost
-from advisor.answers.plan.plan_times import time_doubt
+from advisor.answers.checklist import Doubt, quoted
+from advisor.answers.gpu_count_notes import measure_command
+from advisor.answers.plan.plan_sentence import written_cost
 from advisor.answers.price_facts import as_quoted
+from advisor.answers.wording import PREDICTED_MARK, days_and_ends
 from advisor.costs.amounts import usd_and_cents, usd_whole
+from advisor.costs.rental import skypilot_name
 from advisor.planning.grant.cautions import cautions
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.report.budget import limits_told
+from advisor.planning.sensitivity.explain import Alternative, worse_by
 from advisor.planning.solver.machines import less_as_sums, quoted_whole
 from advisor.planning.solver.plan import Plan
-from advisor.planning.solver.problem import BUY_IN, Machine
-from advisor.tables.plain_values import fill
+from advisor.planning.solver.problem import BUY_IN, Machine, Rental
+from advisor.ranking.uneven_batch import is_uneven, uneven_words
 
 if TYPE_CHECKING:
     from advisor.planning.planned import Planned
+    from advisor.ranking.times import Model
+
+CLOUD = "cloud-credit"
+"""The kind of hours that a cloud gives: not on a cluster."""
+
+
+def time_doubt(loaded: Loaded, plan: Plan) -> Doubt | None:
+    """How long a run takes of what takes longest in all, where nobody measured it."""
+    options = loaded.problem.options()
+    models = {each.experiment_id: each.model for each in loaded.problem.experiments}
+    days: dict[tuple[str, str], float] = {}
+    for each in plan.placed:
+        model = models[each.experiment_id]
+        key = each.machine_id, model
+        days[key] = days.get(key, 0.0) + options[each.machine_id].times[model].days
+    if not days:
+        return None
+    (option_id, model), _ = max(days.items(), key=itemgetter(1))
+    return doubt_of(loaded.snapshot.model(model), options[option_id])
+
+
+def doubt_of(asked: Model, option: Machine | Rental) -> Doubt | None:
+    """The same of one model there."""
+    time = option.times[asked.recipe_id]
+    if time.basis != "predicted":
+        return None
+    low, high = time.days_low or time.days, time.days_high or time.days
+    words = f"{PREDICTED_MARK}{days_and_ends(time.days, low, high)} a run, estimated: "
+    words += f"{asked.name} was not measured on {gpus_of(option)}"
+    if (uneven := uneven_words(asked, option.gpu_count)) is not None:
+        words += f"; {uneven}"
+    return Doubt(about="time", words=words, command=_measured_there(asked, option))
+
+
+def _measured_there(asked: Model, option: Machine | Rental) -> str:
+    """What measures it where it runs; where SkyPilot's name of a GPU is not known, what tells on
+    what its time rests."""
+    if isinstance(option, Machine):
+        return measure_command(asked, option.gpu_id, option.gpu_count, option.nodes)
+    command = measure_command(asked, option.gpu_id, option.gpu_count, 1)
+    if is_uneven(asked, option.gpu_count):
+        return command  # it is kept first
+    if option.allocation is not None and option.kind != CLOUD:
+        return f"{command} --on slurm"
+    if skypilot_name(option.gpu_id) is not None:
+        return f"{command} --on sky --gpu {quoted(option.gpu_id)}"
+    return (
+        f"advisor predict --model {quoted(asked.recipe_id)} --gpu {quoted(option.gpu_id)} "
+        f"--count {option.gpu_count} --details"
+    )
+
+
+def gpus_of(option: Machine | Rental) -> str:
+    """``4 × A6000``; over two machines ``2 machines of 4 × A6000``."""
+    if isinstance(option, Rental):
+        return option.gpus
+    several = "" if option.nodes == 1 else f"{option.nodes} machines of "
+    return f"{several}{option.gpu_count // option.nodes} × {option.gpu_name}"
+
 
 NOT_QUOTED = "nobody quoted"
 """How a price is told that its seller never named."""
 SHARES = "advisor plan --allocations condo"
 """Lists what is known of shares of condos."""
-MOST_CALENDAR = 14
-"""Lines of a calendar that the short answer prints; a longer one waits for ``--details``."""
-
-
-def short_decided(loaded: Loaded, plan: Plan, width: int) -> str:
-    """The sentence, what to do, and when: known before anything else is tried."""
-    if not plan.runs:
-        return fill(plan_sentence(loaded, plan), width)
-    blocks = [fill(plan_sentence(loaded, plan), width), what_to_do(loaded, plan, width)]
-    calendar = calendar_lines(loaded.problem, plan, width)
-    if len(calendar) <= MOST_CALENDAR:
-        blocks.append("\n".join(calendar))
-    if plan.left_out:
-        names = {each.experiment_id: each.name for each in loaded.problem.experiments}
-        left = ", ".join(f"{runs} of {names[name]}" for name, runs in plan.left_out.items())
-        blocks.append(fill(f"Left out: {left}", width))
-    blocks += unused_blocks(loaded, plan, width)
-    return "\n\n".join(blocks)
-
-
-def short_explained(planned: Planned, command: str, *, quick: bool, width: int) -> str:
-    """At most five doubts with their commands, and where the rest stands."""
-    if planned.plan is not None and not planned.plan.runs:
-        return ways_out_text(planned, width)
-    doubts = plan_doubts(planned, command, quick=quick)
-    foot = "What else there is, what binds and what would change it: add --details."
-    return "\n\n".join([*doubt_block("Before you ask for it", doubts, width), fill(foot, width)])
 
 
 def plan_doubts(planned: Planned, command: str, *, quick: bool) -> list[Doubt]:
@@ -162,3 +193,15 @@ def _otherwise(loaded: Loaded, plan: Plan, machine: Machine) -> str:
         return ""
     price = usd_whole(whole.price_usd)
     return f"; {whole.label} is quoted whole for {price}: rankings by days put it before this sum"
+
+
+def note_of(loaded: Loaded, plan: Plan, other: Alternative) -> str:
+    """What speaks against another way, where its cost alone does not."""
+    notes = ["over the budget"] if other.over_budget else []
+    if not other.over_budget and other.plan is not None:
+        by = worse_by(loaded.problem, plan, other.plan)
+        if by and other.plan.cost_cents < plan.cost_cents:
+            notes.append(f"dearer {' and '.join(by)}")
+    if other.plan is not None and not other.proven:
+        notes.append("the best found, not proven")
+    return ", ".join(notes)

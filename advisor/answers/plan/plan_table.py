@@ -1,0 +1,102 @@
+"""What a plan buys, rents and pays, as a table."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import timedelta
+from decimal import Decimal
+
+from advisor.answers.plan.plan_calendar import short_day
+from advisor.answers.wording import is_own_price
+from advisor.planning.grant.problem_of_grant import Loaded
+from advisor.planning.report.budget import asked_amounts
+from advisor.planning.solver.plan import Plan
+from advisor.tables.plain_values import fill
+from advisor.tables.text_table import to_table
+from price_catalog.model import OWN_QUOTE
+
+COLUMNS = ("do", "what", "runs", "cost", "prices of")
+
+
+def what_to_do(loaded: Loaded, plan: Plan, width: int) -> str:
+    """The purchases, rentals and payments of a plan, as wide as the terminal."""
+    rows = _rows(loaded, plan)
+    if not rows:
+        return "Nothing can be done."
+    room = _room(rows, width)
+    if room < max(len(row["what"]) for row in rows):  # the month of a price is enough
+        for row in rows:
+            day, _, month = row["prices of"].partition(" ")
+            row["prices of"] = month if day.isdigit() else row["prices of"]
+        room = _room(rows, width)
+    lines = []
+    for row in rows:
+        first, *rest = fill(row["what"], max(room, 20)).split("\n")
+        lines.append({**row, "what": first})
+        lines += [dict.fromkeys(COLUMNS, " ") | {"what": f"  {line}"} for line in rest]
+    return to_table(lines, COLUMNS, frozenset({"runs", "cost"}))
+
+
+def _room(rows: list[dict[str, str]], width: int) -> int:
+    """What the other columns leave of a line for what is bought, rented or paid."""
+    others = [name for name in COLUMNS if name != "what"]
+    return width - sum(2 + max(len(name), *(len(row[name]) for row in rows)) for name in others)
+
+
+def _rows(loaded: Loaded, plan: Plan) -> list[dict[str, str]]:
+    problem, amounts = loaded.problem, asked_amounts(loaded, plan)
+    machines = {m.machine_id: m for m in problem.machines}
+    rentals = {r.rental_id: r for r in problem.rentals}
+    rows: list[dict[str, str]] = []
+
+    def add(do: str, what: str, runs: int | str, cost: Decimal, prices_of: str = "-") -> None:
+        written = loaded.grant.currency.whole(cost)
+        rows.append(dict(zip(COLUMNS, (do, what, str(runs), written, prices_of), strict=True)))
+
+    for p in plan.purchases:
+        machine = machines[p.machine_id]
+        when = f"in year {problem.year_of(problem.orders[p.order]) + 1}"
+        if problem.order_days is not None:  # not the first day of a year
+            when = f"on {short_day(problem.start + timedelta(days=int(problem.orders[p.order])))}"
+        runs = sum(
+            w.runs
+            for w in plan.work
+            if (problem.whole(w.machine_id), w.order) == (p.machine_id, p.order)
+        )
+        priced = short_day(min(line.quoted_on for line in machine.lines))
+        if any(is_own_price(loaded.quotes[line.quote_id]) for line in machine.lines):
+            priced += f", {OWN_QUOTE}"
+        cost = amounts.bought[p.machine_id, p.order]
+        if machine.upgrade_of is None:
+            add(f"buy {when}", f"{p.count} × ({machine.label})", runs, cost, priced)
+        else:
+            add(f"add {when}", machine.label, runs, cost, priced)
+    rented: Counter[str] = Counter()
+    for r in plan.rented:
+        rented[r.rental_id] += r.runs
+    for rental_id, runs in rented.items():
+        rental, at_once, cost = (
+            rentals[rental_id],
+            plan.at_once(rental_id),
+            amounts.rented[rental_id],
+        )
+        if rental.allocation is not None:
+            add("use", rental.label, runs, cost)
+            continue
+        what = rental.label if at_once == 1 else f"{at_once} × ({rental.label}) at once"
+        add("rent", what, runs, cost, short_day(rental.priced_on))
+    used: Counter[str] = Counter()  # parts of two machines may have one name
+    for work in plan.work:
+        if machines[problem.whole(work.machine_id)].owned:
+            used[machines[work.machine_id].label] += work.runs
+    for label in dict.fromkeys(m.label for m in problem.machines):
+        if label in used:
+            add("use", label, used[label], Decimal(0))
+    for fixed, paid in zip(problem.fixed, amounts.fixed, strict=True):
+        add("pay", f"{fixed.name}, year {fixed.year + 1}", "-", paid)
+    if amounts.electricity:
+        # The report has its overhead in a line of its own.
+        overhead = loaded.grant.charges_overhead and problem.rules.electricity_in_base
+        what = f"electricity{', with overhead' if overhead else ''}"
+        add("pay", what, "-", amounts.electricity)
+    return rows
