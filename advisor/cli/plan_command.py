@@ -227,7 +227,7 @@ def _planned(options: argparse.Namespace, seconds: float) -> tuple[Planned, bool
 
 def _allocations(options: argparse.Namespace) -> int:
     """What a grant's [[allocations]] can be copied from."""
-    from advisor.planning.grant.programmes import COLUMNS, known_allocations
+    from advisor.planning.grant.programmes import known_allocations
     from advisor.tables.plain_values import fill
     from advisor.tables.table_formats import render_rows
 
@@ -248,7 +248,7 @@ def _allocations(options: argparse.Namespace) -> int:
         if any(row["kind"] == "condo" for row in rows):
             print("A share of a condo is bought with buy_in: advisor plan --example shows how.")
     else:
-        print(render_rows([{k: row[k] or None for k in COLUMNS} for row in rows], options.format))
+        print(render_rows([{k: v or None for k, v in row.items()} for row in rows], options.format))
     return ANSWERED
 
 

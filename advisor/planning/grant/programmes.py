@@ -56,25 +56,6 @@ def check_buy_in(file: str, place: str, own: Mapping[str, Any]) -> dict[str, Any
     return {"kind": "condo", "overhead": own.get("overhead", "equipment")}
 
 
-COLUMNS = (
-    "provider",
-    "kind",
-    "gpu",
-    "usd_per_gpu_hour",
-    "free",
-    "units",
-    "max_walltime_h",
-    "max_gpus_per_job",
-    "who",
-    "award",
-    "wait",
-    "overhead",
-    "date",
-    "source",
-    "note",
-)
-
-
 def known_allocations(word: str = "") -> list[dict[str, str]]:
     """Every fact in which a word is found, whatever its case; all of them without one."""
     path = Path(__file__).with_name("known_allocations.csv")

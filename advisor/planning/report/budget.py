@@ -109,9 +109,7 @@ def budget_table(given: Material, to: InCurrency) -> ReportTable:
         row(_called_total(given), totals),
     ]
     columns = (str(form.name), *(f"year {year + 1}" for year in years), "all years")
-    return table_for_funder(
-        ReportTable(name="Budget", columns=columns, rows=tuple(rows), total=True)
-    )
+    return table_for_funder(ReportTable.of("Budget", columns, rows, total=True))
 
 
 def _called_total(given: Material) -> str:

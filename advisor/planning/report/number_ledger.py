@@ -37,7 +37,7 @@ class Num:
 
 
 MARKED = re.compile("\ue000([^\ue000-\ue002]*)\ue001(.*?)\ue001(\\d+)\ue001(~?)\ue002")
-"""What `Num.__str__` writes."""
+"""What `Num.__str__` writes. Its letters are not printable, so no text that is read has them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -60,7 +60,7 @@ def question_section(given: Material) -> Section:
         name = called_by(wanted, model)
         rows.append((name, model.name, runs, since, due, wanted.who or "not said"))
     columns = ("experiment", "model", "runs", "from", "to be done by", "for whom")
-    table = ReportTable(name="Experiments", columns=columns, rows=tuple(rows))
+    table = ReportTable.of("Experiments", columns, rows)
     blocks: list[Block] = [f"{text}.", table]
     if grant.owned:
         items = []
@@ -151,17 +151,11 @@ def schedule_section(given: Material, pictures: bool) -> Section:
         e, option = book.experiments[experiment_id], options[option_id]
         number: Cell = "one"
         if runs > 1:
-            number = given.ledger.leaf(
-                "plan",
-                runs,
-                "runs",
-                f"{e.name} on {option.label}, from {day_words(first)}",
-                what="runs on the same days",
-                experiment_id=experiment_id,
-                option_id=option_id,
-                starts=str(first),
-                ends=str(last),
-            )
+            origin = {"experiment_id": experiment_id, "option_id": option_id}
+            origin |= {"starts": str(first), "ends": str(last)}
+            label = f"{e.name} on {option.label}, from {day_words(first)}"
+            what = "runs on the same days"
+            number = given.ledger.leaf("plan", runs, "runs", label, what=what, **origin)
         due = book.day(given.loaded.problem.due(e))
         time = book.time(option.times[e.model], f"{e.model_name or e.model} on {option.label}")
         days = (day_words(first), day_words(last), day_words(due))
@@ -172,10 +166,10 @@ def schedule_section(given: Material, pictures: bool) -> Section:
 
         blocks.append(draw_plan(given.loaded, given.plan))
     blocks.append(
-        ReportTable(
-            name="Schedule",
-            columns=("experiment", "machine", "runs", "starts", "ends", "due", "training"),
-            rows=tuple(rows),
+        ReportTable.of(
+            "Schedule",
+            ("experiment", "machine", "runs", "starts", "ends", "due", "training"),
+            rows,
         )
     )
     return Section(title="The plan on the calendar", blocks=tuple(blocks))
@@ -193,7 +187,7 @@ def alternatives_section(given: Material, pictures: bool, total: Decimal) -> Sec
         found = "" if other.plan is None or other.proven else ", by the best that was found"
         notes.append(f"{other.label}: {why}{found}. {_takes(given, other)}")
     columns = ("plan", "cost", "runs", "done by")
-    table = ReportTable(name="Alternatives", columns=columns, rows=tuple(rows))
+    table = ReportTable.of("Alternatives", columns, rows)
     blocks: list[Block] = [table, tuple(notes)]
     if pictures:
         from advisor.planning.report.pictures import draw_alternatives, draw_break_even

@@ -52,7 +52,7 @@ def quotes_sections(given: Material, to: InCurrency) -> list[Section]:
         ]
         each = ("each, as quoted", f"each, {to.code}") if foreign else ("each",)
         columns = ("item", "pieces", *each, "vendor", "kind of price", "date", "age")
-        blocks.append(ReportTable(name="Prices", columns=columns, rows=tuple(rows)))
+        blocks.append(ReportTable.of("Prices", columns, rows))
         blocks.append(_renewed(given, min(days)))
     rented = [r for r in given.costs.running if r.rented and r.charge.direct.value]
     if rented:
@@ -144,9 +144,7 @@ def _rates(given: Material, to: InCurrency, rented: list[RunningCost]) -> list[B
                 age_words(day, given.loaded.today) if day else "",
             )
         )
-    table = ReportTable(
-        name="Rates", columns=("rented", "time", "rate", "all", "date", "age"), rows=tuple(rows)
-    )
+    table = ReportTable.of("Rates", ("rented", "time", "rate", "all", "date", "age"), rows)
     again = f"Before the first hour we ask {listed(agreed)} for the rate of that day."
     if not listed_days:
         return [table, again]
