@@ -9,8 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from advisor.prediction.shipped_predictions import shipped_fit
-
 ROOT = Path(__file__).parents[1]
 TRAINING = {"torch", "transformers", "deepspeed", "accelerate", "timm", "mamba_ssm"}
 LIGHT = TRAINING | {
@@ -79,16 +77,14 @@ def test_importing_predictions_loads_neither_numpy_nor_scipy() -> None:
     assert not loaded_by(code) & {"numpy", "scipy", "torch", "duckdb", "csv"}
 
 
-def test_predicting_loads_no_scipy(tmp_path: Path) -> None:
-    (tmp_path / "fit.json").write_text(shipped_fit().to_json())
+def test_predicting_loads_no_scipy() -> None:
     code = (
-        "from pathlib import Path\n"
-        "from advisor.prediction.fitted import Fitted\n"
+        "from advisor.prediction.shipped_predictions import shipped_fit\n"
         "from advisor.prediction.model.targets import Run, target_of_size\n"
         "from advisor.prediction.physics.chip import chip_of\n"
         "from advisor.prediction.predict_one import predict\n"
         "from price_catalog.load import load_catalog\n"
-        f"fit = Fitted.from_json(Path({str(tmp_path / 'fit.json')!r}).read_text())\n"
+        "fit = shipped_fit()\n"
         "gpu = next(g for g in load_catalog().gpus if g.name == 'H100')\n"
         "target = target_of_size('m', 'decoder', 1e9, Run(batch_size=512, tokens=1e11))\n"
         "assert predict(target, chip_of(gpu), 4, fit).training_days > 0"

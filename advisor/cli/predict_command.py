@@ -98,7 +98,7 @@ def run_with(options: argparse.Namespace, load_fit: Callable[[], Fitted], store:
     ``load_fit`` is called once the input is known.
     """
     from advisor.prediction.physics.chip import chip_of
-    from advisor.prediction.predict_one import beside_measured, predict
+    from advisor.prediction.predict_one import predict, with_measured
     from price_catalog.gpu_names import index_gpus
     from price_catalog.load import load_catalog
 
@@ -156,7 +156,7 @@ def run_with(options: argparse.Namespace, load_fit: Callable[[], Fitted], store:
             if not settings_named(options):
                 measured = _measured(store, target, chip.gpu_id, count, options.method)
                 answer = _from_own(answer, measured, target, chip, wanted)
-                answer = beside_measured(answer, measured)
+                answer = with_measured(answer, measured)
         else:
             from advisor.prediction.several_machines import over_machines
             from advisor.ranking.fabric import parse_fabric

@@ -27,7 +27,7 @@ evidence cannot say how wrong physics is where nothing was measured."""
 FARTHEST = 2.0
 """Distance beyond which there is no prediction."""
 UNKNOWN_VENDOR = 10.0
-"""Distance of a GPU whose maker's GPUs nobody measured here."""
+"""Distance of a GPU from a maker without measurements."""
 OTHER_VENDOR = 1.0
 """Distance of a GPU of such a maker that others measured, while our own stack never ran on one."""
 ROUNDED = 1e-4
@@ -40,7 +40,7 @@ encoder-decoders, disentangled attention, windows. A judgement, as `WIDENING` is
 LOOPED = 0.8
 """Distance of a mixture of experts on a GPU for which torch has no grouped product: it has one for
 compute capabilities 9 and 10 (those with tensor memory accelerators) and loops over the experts on
-others (ATen's GroupedBlas.cpp), where nobody measured one. How long the loop keeps the GPU waiting
+others (ATen's GroupedBlas.cpp), where none was measured. How long the loop keeps the GPU waiting
 was seen on an H100 (`loop_seconds`), and hangs on the host."""
 OLD_CORES = 0.5
 """Distance that tensor cores older than any measured add (Volta and Turing; no BF16)."""
@@ -81,8 +81,8 @@ def _nearest(reach: Iterable[Reach], kind: str, coordinates: tuple[float, ...]) 
 
 
 def model_distances(reach: Iterable[Reach], workloads: Sequence[Workload]) -> Floats:
-    """From the nearest measured model of the family; infinite where there is none. Of one whose
-    layers are unlike the family's, from the nearest such, else `UNLIKE` further."""
+    """From the nearest measured model of the family; infinite without one. A model
+    whose layers are unlike the family's is compared with such, else it is `UNLIKE` further."""
     import numpy as np
 
     measured: dict[str, list[tuple[float, ...]]] = {}

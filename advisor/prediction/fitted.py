@@ -1,15 +1,13 @@
 """What a fit leaves behind: a few hundred numbers, versioned, as JSON.
 
-It is made when the store is built (`fitted_from`, which needs scipy) and read when somebody asks
-(`Fitted.from_json`, which does not).
+`tools/fit/refit.py` makes it with scipy; reading it needs none (`Fitted.from_json`).
 """
 
 from __future__ import annotations
 
-import json
 import math
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from advisor.prediction.physics.memory import MemoryCosts
 from bench_runner.recipes import IMAGE_FAMILIES
@@ -23,7 +21,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 VERSION = 21
-"""Counts up when the factors or effects change their meaning: an older fit is then fitted anew."""
+"""Counts up when the factors or effects change their meaning: an older fit is out of date."""
 COVARIANCE = 1e-6
 """What covariances are counted in."""
 
@@ -47,7 +45,7 @@ OF_LINKS = ("links",)
 OF_SOFTWARE = ("software", "source", "source x method", "source x gpu", "source x model")
 OF_NAIVE = ("model x naive",)
 """What physics misses of a model's naive settings alone: how its code is cut into kernels, which a
-compiler cuts anew."""
+compiler cuts in its own way."""
 OF_LEAN = ("lean", "lean otherwise")
 """What settings beyond the paper's gain: of decoders, and of the other models of text."""
 KNOWN = (*OF_MODEL, *OF_GPU, *OF_LINKS, *OF_SOFTWARE, *OF_NAIVE, *OF_LEAN, "pair")
@@ -85,7 +83,7 @@ class Width:
     dof: float
     new: float
     """By what ``sd`` is multiplied for a time on what is new, so that 9 in 10 such times are inside
-    (`fit/calibrate.py`). Of two times beside each other ``sd`` alone is asked."""
+    (`tools/fit/calibrate.py`). A comparison of two times uses ``sd`` alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +96,7 @@ class Tail:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fitted:
-    """Everything a prediction needs beside the catalogue and the recipe."""
+    """Everything a prediction needs in addition to the catalogue and the recipe."""
 
     version: int
     fingerprint: str
@@ -139,10 +137,6 @@ class Fitted:
             result[i, : i + 1] = result[: i + 1, i] = row
         return result * COVARIANCE
 
-    def to_json(self) -> str:
-        """One line; numbers to six digits, which is more than they are good for."""
-        return json.dumps(_rounded(asdict(self)), separators=(",", ":"))
-
     @staticmethod
     def from_json(text: str) -> Fitted:
         """The reverse; ValueError where the text is something else or of another version."""
@@ -178,16 +172,6 @@ class _Versioned:
     version: int
 
 
-def _rounded(value: Any) -> Any:
-    if isinstance(value, float):
-        return float(f"{value:.6g}")
-    if isinstance(value, dict):
-        return {key: _rounded(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_rounded(item) for item in value]
-    return value
-
-
 def effect_name(kind: str, *key: str) -> str:
     """As `Fitted.effects` has it."""
     return f"{kind}:{'|'.join(key)}"
@@ -211,13 +195,13 @@ def known_models(fitted: Fitted) -> dict[Alike, str]:
 
 
 def workload_coordinates(parameters: float, tokens: float) -> tuple[float, ...]:
-    """Where a model stands beside those measured: a factor of 4 in size is 1, so is one of 8 in
+    """Coordinates of a model: a factor of 4 in size is 1, so is one of 8 in
     length."""
     return (math.log(parameters) / math.log(4.0), math.log(tokens) / math.log(8.0))
 
 
 def chip_coordinates(bandwidth: float, peak: float) -> tuple[float, ...]:
-    """Where a GPU stands: a factor of 3 in bandwidth is 1, so is one in peak over bandwidth."""
+    """Coordinates of a GPU: a factor of 3 in bandwidth is 1, so is one in peak over bandwidth."""
     return (math.log(bandwidth) / math.log(3.0), math.log(peak / bandwidth) / math.log(3.0))
 
 

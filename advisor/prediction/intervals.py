@@ -49,7 +49,7 @@ MOST = 30.0
 """Bounds of the degrees of freedom: beyond them nothing changes, or nothing can be estimated."""
 LEAST_LINKS = -1.0
 """Links that seem so much better than reckoned hide the whole exchange; what is beyond is scatter,
-and several GPUs would be more than so many times as fast as one."""
+and would make several GPUs faster than linear."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +134,7 @@ def corrections(
             new_links = np.where((wired == unknown) | (not of_links), variances[OF_LINKS[0]], 0.0)
             wiring = exchange**2 * taken(new_links)
             unseen, pooled = unseen + wiring, pooled + wiring**2 / widths[OF_LINKS[0]].dof
-        # An effect of one measurement and its scatter are told apart by nothing else.
+        # An effect of one measurement and its scatter cannot be told apart in any other way.
         known = np.maximum(known, base) * fitted.tail.scale**2
         return half_of(known + unseen, known**2 / fitted.tail.dof + pooled)
 
@@ -163,7 +163,7 @@ def half_of(total: Floats, pooled: Floats) -> Floats:
 
 def quantile(dof: Floats) -> Floats:
     """The 95th percentile of Student's t, from 2.5 degrees of freedom within 1 % (Cornish and
-    Fisher's expansion: no scipy when somebody only asks)."""
+    Fisher's expansion: so that predicting needs no scipy)."""
     z, one = NORMAL_90, 1.0 / dof
     first = (z**3 + z) / 4.0
     second = (5 * z**5 + 16 * z**3 + 3 * z) / 96.0
@@ -208,8 +208,8 @@ def _places(
     naive: bool,
     lean: bool,
 ) -> dict[str, Whole]:
-    """Of each of KNOWN where the effect of each workload (rows) on each chip (columns) stands;
-    beyond the last where it was not measured, below 0 where there is none."""
+    """For each of KNOWN, the index in the fit's effects of each workload (rows) on each chip
+    (columns): one past the last where it was not measured, below 0 where it does not apply."""
     import numpy as np
 
     position = {name: i for i, name in enumerate(fitted.effects)}
@@ -262,8 +262,8 @@ def _places(
 
 
 def _pair_places(position: Mapping[str, int], models: Sequence[str], types: Sequence[str]) -> Whole:
-    """Where the effect of each model (rows) on each type of GPU (columns) stands; beyond the last
-    where nobody measured the two. The effects are fewer than the pairs that may be asked for."""
+    """The index of the effect of each model (rows) on each type of GPU (columns); one past the last
+    where the two were not measured. There are fewer effects than pairs that may be asked for."""
     import numpy as np
 
     found = np.full((len(models), len(types)), len(position))

@@ -65,7 +65,7 @@ def own_observations(
 
 
 def conditioned(fitted: Fitted, observations: Sequence[Observation]) -> Fitted:
-    """The fit after these times were seen as well; itself where there are none."""
+    """The fit, moved by these times; unchanged without any."""
     import numpy as np
 
     if not observations:
@@ -208,8 +208,8 @@ def own_rows(
         rows += predicted_rows(moved, [model.recipe for model in own], gpus, sizes)
     if moved.own_observations:
         cells = own_cells([*load_published(), *records], gpus)
-        anew = predicted_rows(moved, recipes, gpus, measured=cells, gains_by=shipped_fit())
-        rows += [row for row in anew if row["status"] == "ok"]
+        again = predicted_rows(moved, recipes, gpus, measured=cells, gains_by=shipped_fit())
+        rows += [row for row in again if row["status"] == "ok"]
     theirs = [gpu for gpu in gpus if gpu.gpu_id in {gpu_id for gpu_id, _ in machines}]
     if theirs:
         counts = sorted({count for _, count in machines})

@@ -43,8 +43,7 @@ as they were measured (docs/measurements.md, RoBERTa)."""
 
 
 def beyond_measured(counts: Whole) -> Floats:
-    """Half of the 90 % interval of the logarithm that so many GPUs add by being more than several
-    sources measured; 0 up to MEASURED_GPUS."""
+    """What GPUs beyond MEASURED_GPUS add to half of the interval's logarithm; 0 up to that."""
     import numpy as np
 
     doublings: Floats = np.log2(np.maximum(counts / MEASURED_GPUS, 1.0))
@@ -60,7 +59,7 @@ class Predictions:
     """With `high_days` the 90 % interval with the settings that `advisor` writes out."""
     high_days: Floats
     foreign_low_days: Floats
-    """With `foreign_high_days` the 90 % interval with other software, whose speed nobody knows."""
+    """With `foreign_high_days` the 90 % interval with other software, whose speed is not known."""
     foreign_high_days: Floats
     fits: Flags
     option: Whole
@@ -73,7 +72,7 @@ class Predictions:
     """Where the GPUs are more than as many times as fast as one, because the one must offload,
     recompute or take smaller micro-batches."""
     at_bound: Flags
-    """Where the fit says faster than any training was measured beside its matrix products."""
+    """Where the fit is faster, relative to its matrix products, than any measured training."""
     comparison_factor: Floats
     """At least 1. As `high_days` over `days`, but for the comparison with another prediction for
     the same model: what both share, the software above all, cancels and is left out."""

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from advisor.ranking.fabric import Fabric
 
 MOST_GPUS = 1024
-"""Beyond it nobody whom the evidence knows trained; above 64 each doubling widens the interval."""
+"""The evidence has no larger training; above 64 each doubling widens the interval."""
 METHODS = ("naive", "free-lunch", "paper", "optimal")
 """``optimal`` is the best of the settings that we write out, ``paper`` of the paper's."""
 SECONDS_PER_DAY = 86_400.0
@@ -34,7 +34,7 @@ SECONDS_PER_DAY = 86_400.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasuredTime:
-    """A time that somebody measured of the very training that is asked about, synchronised."""
+    """A synchronised measurement of the same training on the same GPUs."""
 
     training_days: float
     settings: Settings | None
@@ -57,7 +57,7 @@ class MeasuredTime:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prediction:
-    """A time nobody measured: days with the interval that holds 90 % of such times, or why not."""
+    """A predicted time: days with the interval that holds 90 % of such times, or why not."""
 
     target: str
     gpu: str
@@ -94,7 +94,7 @@ class Prediction:
     distance: float
     """From the nearest measured model and GPU; 0 is at one, beyond 2 there is no prediction."""
     measure: str | None
-    """What to measure to get a prediction where there is none, or a narrower one."""
+    """What to measure to get a prediction, or a narrower one."""
     bench_minutes: float
     """About how long `advisor bench` takes for it."""
     assumptions: tuple[str, ...]
@@ -119,8 +119,8 @@ def analytic_days(workload: Workload, chip: Chip, count: int, *, naive: bool) ->
     return workload.flops / (count * peak * 1e12) / SECONDS_PER_DAY
 
 
-def beside_measured(answer: Prediction, measured: tuple[MeasuredTime, ...]) -> Prediction:
-    """The prediction with what was measured of it, which is quoted first."""
+def with_measured(answer: Prediction, measured: tuple[MeasuredTime, ...]) -> Prediction:
+    """The prediction with what was measured, which is quoted first."""
     if not measured:
         return answer
     reason = answer.reason.removeprefix("not measured: ")
@@ -166,7 +166,7 @@ def predict(
 ) -> Prediction:
     """Predict one model on ``count`` GPUs of one kind (loads numpy), with settings as ``wanted``.
 
-    Raises ValueError, one line, for what is none.
+    Raises ValueError, one line, for wrong input.
     """
     import numpy as np
 

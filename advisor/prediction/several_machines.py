@@ -13,8 +13,8 @@ from bench_runner.typed_numbers import percent
 
 
 def over_machines(one: Prediction, target: Target, machines: int, network: Fabric) -> Prediction:
-    """What so many machines like that of ``one`` take together; beyond MEASURED_GPUS with a wider
-    interval. Raises ValueError, one line, where its batch cannot be shared by them all."""
+    """What ``machines`` like that of ``one`` take together; beyond MEASURED_GPUS with a wider
+    interval. Raises ValueError, one line, if they cannot share its batch."""
     import numpy as np
 
     workload = target.workload

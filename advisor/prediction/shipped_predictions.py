@@ -35,14 +35,14 @@ SETTINGS = tuple(field.name for field in fields(Settings))
 MOST_HOST_GIB = 4096.0
 """Host memory a GPU that is more than any machine has."""
 GAIN = 0.98
-"""Which share of the days a host with more memory must save before it is told."""
+"""A host with more memory must save at least 2 % of the days to be listed."""
 Cell = tuple[str, str, int]
 """Recipe, GPU, number of GPUs."""
 OTHER_FAMILY = 1.0
 OTHER_GPU = 2.0
 FOREIGN = {"own": 0.0, "others": 0.3, "paper": 0.5}
-"""How far a piece is, beside a factor of 4 in parameters, which is 1: enough to choose the nearest
-by. A judgement; nothing is computed from it."""
+"""How far a piece is, where a factor of 4 in parameters is 1: enough to choose the nearest by.
+A judgement; nothing is computed from it."""
 OWN_HALF_WIDTH = math.log(1.12)
 """Half of the interval where the very machine was measured with the paper's settings: what the
 further settings gain is all that is estimated."""
@@ -107,7 +107,7 @@ _kept: tuple[tuple[Any, ...], list[dict[str, Any]]] | None = None
 def shipped_rows(
     recipes: Sequence[Recipe], gpus: Sequence[Gpu], published: Iterable[Measurement]
 ) -> list[dict[str, Any]]:
-    """The `predicted_rows` of the shipped fit beside what was published.
+    """The `predicted_rows` of the shipped fit, with what was published.
 
     Each record, model and machine of a user's own asks for them again, and they take most of the
     time that it then takes: what was last asked, and its answer, are kept.
@@ -133,7 +133,7 @@ def predicted_rows(
     """One row for every recipe on each count of every GPU; no row where nothing is promised.
 
     Times are of a synchronised run of our own stack with the settings that the program writes out;
-    beside each the same with the paper's settings. ``sizes`` are the parameters of recipes of which
+    each with what the paper's settings take. ``sizes`` are the parameters of recipes of which
     only the size is known; ``measured`` is what our own stack took with the paper's settings: there
     the time is the measured one, less what the further settings gain by ``gains_by``, the fit that
     the user's records did not move: one that took as long as was estimated changes nothing, and a

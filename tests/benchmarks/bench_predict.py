@@ -20,7 +20,7 @@ from advisor.prediction.physics.columns import WorkloadTable
 from advisor.prediction.predict_many import predict_many
 from bench_runner.recipes import load_recipes
 from price_catalog.load import load_catalog
-from tools.fit.fitted_from import fitted_from
+from tools.fit.refit import fitted_from, to_json
 from tools.fit.shipped_evidence import load_evidence
 
 PAIRS = 100_000
@@ -31,7 +31,7 @@ def main() -> None:
     """Print the median of nine calls."""
     start = perf_counter()
     fitted = fitted_from(load_evidence())
-    print(f"fit: {perf_counter() - start:.2f} s, {len(fitted.to_json())} bytes kept")
+    print(f"fit: {perf_counter() - start:.2f} s, {len(to_json(fitted))} bytes kept")
     models = [workload_of(recipe) for recipe in load_recipes()]
     chips = [chip_of(gpu) for gpu in load_catalog().gpus]
     random = np.random.default_rng(0)

@@ -25,7 +25,7 @@ from advisor.prediction.shipped_predictions import (
 from bench_runner.recipes import load_recipes
 from bench_runner.records.published import load_published
 from price_catalog.load import load_catalog
-from tools.fit.fitted_from import fingerprint
+from tools.fit.refit import fingerprint
 from tools.fit.shipped_evidence import load_evidence
 
 

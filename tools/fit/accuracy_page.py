@@ -34,8 +34,8 @@ from tools.fit.cross_validate import (  # noqa: E402
 )
 from tools.fit.fit import Posterior, fit_posterior  # noqa: E402
 from tools.fit.fit_memory import fit_costs, says_fits  # noqa: E402
-from tools.fit.fitted_from import fingerprint, kept_of  # noqa: E402
 from tools.fit.interval_widths import width_rows  # noqa: E402
+from tools.fit.refit import fingerprint, kept_of  # noqa: E402
 from tools.fit.shipped_evidence import load_evidence  # noqa: E402
 from tools.fit.training_limits import as_table  # noqa: E402
 

@@ -18,8 +18,8 @@ from advisor.prediction.physics.chip import gpu_type
 from advisor.prediction.predict_many import predict_many
 from tools.fit.cross_validate import half_width_days, training_days
 from tools.fit.fit import Posterior, fit_posterior
-from tools.fit.fitted_from import kept_of
 from tools.fit.random_effects import KINDS, NOISES, noise_groups
+from tools.fit.refit import kept_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

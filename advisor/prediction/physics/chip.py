@@ -61,7 +61,7 @@ class Chip:
     generation: str
     """Its compute capability, else its architecture: chips of one kind of multiprocessor."""
     reach: float
-    """Share of the dense peak that large matrix products reach, beside that of NVIDIA's: of these,
+    """Share of the dense peak that large matrix products reach, relative to NVIDIA's: of these,
     by the clock that the power limit leaves. It holds for whatever else follows the clock."""
     half_rate: bool
     """Whether its maker halves the rate of FP32 accumulation (GeForce): what is left is reached."""
@@ -159,8 +159,8 @@ training speed went into it. 10.3 is taken to be as 10.0."""
 _SHARPNESS = 4.0
 """How suddenly the power limit takes over from the peak: a p-norm, in which both matter between."""
 TRAINING_DRAW = 0.77
-"""What a training step draws at a clock beside nothing but matrix products, which draw most: a
-limit slows training less. Fitted to trainings under limits (`fit/training_limits.py`)."""
+"""What a training step draws at a clock, relative to matrix products alone, which draw most: a limit
+slows training less. Fitted to trainings under limits (`tools/fit/training_limits.py`)."""
 _PRODUCTS_DRAW = 1.0
 FULL_BOARD_W = {"A100": 400.0, "H100": 700.0, "V100": 300.0, "RTX PRO 6000 Blackwell": 600.0}
 """Chips that are sold on boards of several watts, and what the largest may draw (their makers'
@@ -184,7 +184,7 @@ def _reach(gpu: Gpu) -> float:
 
 
 def power_share(gpu: Gpu, watts: float | None, draw: float = TRAINING_DRAW) -> float | None:
-    """Share of the dense half-precision peak that a limit of so many watts leaves to a step that
+    """Share of the dense half-precision peak that a limit of ``watts`` leaves to a step that
     draws a share ``draw`` of what matrix products do; None where a rate is not known."""
     peak, watt = gpu.fp16_tflops, _TFLOP_A_JOULE.get(gpu.compute_capability or "")
     if watt is None and "superchip" in gpu.form_factor:
@@ -237,7 +237,7 @@ def _tap_tflops(gpu: Gpu) -> float | None:
 _TWINS = {"B300": "B200", "b300-sxm": "b200-sxm"}
 """Chips and boards that differ from another in nothing but memory: every dense rate in half
 precision and above, bandwidth, links and watts are the same (the makers' data sheets, as in the
-catalogue; a test holds them beside each other). What was measured of one is all that is known of
+catalogue; a test compares them). What was measured of one is all that is known of
 the other."""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -58,6 +58,24 @@ _WORKLOAD_NUMBERS = (
     "masked_share",
     "labelled",
 )
+_WORKLOAD_FLAGS: Mapping[str, Callable[[Workload], bool]] = {
+    "half": lambda w: w.precision != "fp32",
+    "bf16": lambda w: w.precision == "bf16",
+    "causal": lambda w: w.causal,
+    "fused": lambda w: w.fused_attention,
+    "always_fused": lambda w: w.always_fused,
+    "opens": lambda w: w.opens,
+    "layered": lambda w: w.layered,
+    "compiles": lambda w: w.compiles,
+    "checkpoints": lambda w: w.checkpoints,
+    "convnet": lambda w: w.family == "convnet",
+    "plain_convnet": lambda w: w.family == "convnet" and not w.scan_elements,
+    "plain_transformer": lambda w: w.family == "vit" and not w.unlike,
+    "wide_scores": lambda w: w.wide_scores,
+    "text": lambda w: w.family in TEXT_FAMILIES,
+    "fuses_loss": lambda w: w.family in TEXT_FAMILIES and w.fuses_loss,
+}
+_CHIP_FLAGS = ("half_rate", "large_cache", "tensor_memory")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,33 +170,13 @@ class WorkloadTable:
     def __init__(self, workloads: Sequence[Workload], chips: Sequence[Chip]) -> None:
         import numpy as np
 
-        self.numbers = np.array(
-            [[getattr(item, name) for name in _WORKLOAD_NUMBERS] for item in workloads],
-            dtype=float,
-        ).T
-        self.flags = np.array(
-            [
-                (
-                    item.precision != "fp32",
-                    item.precision == "bf16",
-                    item.causal,
-                    item.fused_attention,
-                    item.compiles,
-                    item.checkpoints,
-                    item.family == "convnet",
-                    item.family in TEXT_FAMILIES,
-                    item.family == "convnet" and not item.scan_elements,
-                    item.family in TEXT_FAMILIES and item.fuses_loss,
-                    item.opens,
-                    item.layered,
-                    item.always_fused,
-                    item.family == "vit" and not item.unlike,
-                    item.wide_scores,
-                )
-                for item in workloads
-            ],
-            dtype=bool,
-        ).T
+        self.of_workloads = {
+            name: np.array([getattr(item, name) for item in workloads], dtype=float)
+            for name in _WORKLOAD_NUMBERS
+        } | {
+            name: np.array([flag(item) for item in workloads], dtype=bool)
+            for name, flag in _WORKLOAD_FLAGS.items()
+        }
         self.precision = np.array([PRECISIONS.index(item.precision) for item in workloads])
         self.peaks, self.naive_peaks = (
             np.array(
@@ -191,9 +189,10 @@ class WorkloadTable:
         )
         self.clock = np.array([chip.reach for chip in chips])
         self.layer_clock = np.array([chip.reach if chip.large_cache else 1.0 for chip in chips])
-        self.half_rate = np.array([chip.half_rate for chip in chips], dtype=bool)
-        self.large_cache = np.array([chip.large_cache for chip in chips], dtype=bool)
-        self.tensor_memory = np.array([chip.tensor_memory for chip in chips], dtype=bool)
+        self.of_chips = {
+            name: np.array([getattr(chip, name) for chip in chips], dtype=bool)
+            for name in _CHIP_FLAGS
+        }
         self.rates = np.array(
             [
                 (
@@ -215,11 +214,11 @@ class WorkloadTable:
         """One row for each entry of the three index arrays."""
         import numpy as np
 
-        numbers, flags = self.numbers[:, workload_index], self.flags[:, workload_index]
         rates = self.rates[:, chip_index]
         precision = self.precision[workload_index]
+        named = {name: values[workload_index] for name, values in self.of_workloads.items()}
+        named |= {name: values[chip_index] for name, values in self.of_chips.items()}
         count = counts.astype(float)
-        named = dict(zip(_WORKLOAD_NUMBERS, numbers, strict=True))
         batch, parameters = named.pop("batch_size"), named["parameters"]
         load_rate = rates[5] * self.clock[chip_index] * 1e12
         bandwidth = reached_bandwidth(rates[1] * 1e9, load_rate)
@@ -228,24 +227,6 @@ class WorkloadTable:
         return Columns(
             count=count,
             batch=batch,
-            half=flags[0],
-            bf16=flags[1],
-            causal=flags[2],
-            fused=flags[3],
-            compiles=flags[4],
-            checkpoints=flags[5],
-            convnet=flags[6],
-            text=flags[7],
-            plain_convnet=flags[8],
-            fuses_loss=flags[9],
-            opens=flags[10],
-            layered=flags[11],
-            always_fused=flags[12],
-            plain_transformer=flags[13],
-            wide_scores=flags[14],
-            half_rate=self.half_rate[chip_index],
-            large_cache=self.large_cache[chip_index],
-            tensor_memory=self.tensor_memory[chip_index],
             memory_gib=rates[0],
             bandwidth=bandwidth,
             layer_bandwidth=bandwidth * self.layer_clock[chip_index],
@@ -256,7 +237,7 @@ class WorkloadTable:
             tap_rate=rates[6] * self.clock[chip_index] * 1e12,
             fp32_peak=rates[7] * self.clock[chip_index] * 1e12,
             pcie=rates[2] * 1e9,
-            weight_bytes=np.where(flags[0], 2.0, 4.0),
+            weight_bytes=np.where(named["half"], 2.0, 4.0),
             share=batch / count,
             even_share=_even_shares(batch, count),
             ring_s=2.0 * (count - 1.0) / count * parameters / link,
@@ -267,7 +248,7 @@ class WorkloadTable:
 
 def reached_bandwidth(bandwidth: Floats, load_rate: Floats) -> Floats:
     """Bytes a second: no more than the memory has, nor than the multiprocessors fetch; less where
-    the two are alike. Of a chip whose multiprocessors nobody tells, the memory's."""
+    the two are alike. For a chip with unknown multiprocessors, the memory's."""
     import numpy as np
 
     fetched = load_rate * (CLOCK_BYTES / CLOCK_FLOPS)

@@ -156,7 +156,7 @@ class Rows:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """A factor that some rows have beside the factor of a term itself."""
+    """A factor that some rows have in addition to the factor of the term."""
 
     name: str
     terms: tuple[str, ...]

@@ -145,7 +145,7 @@ def options_for(method: str) -> tuple[Option, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """What somebody asks of the settings and of the host; None: whatever is fastest."""
+    """Settings and host memory that were asked for; None: whatever is fastest."""
 
     host_gib: float = HOST_GIB_A_GPU
     """Host memory for each GPU."""

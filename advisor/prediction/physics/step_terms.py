@@ -28,11 +28,11 @@ NORM_PIXEL_S = 2.13e-9
 gradient, whether of 16 channels or of 256: a block of threads walks through each (`bn_fw_tr_1C11`
 and `bn_bw_1C11` of an H100, profiled: docs/measurements.md)."""
 MASK_COST = 1.8
-"""What cuDNN's attention takes under a mask that is written out, beside the same square without:
+"""What cuDNN's attention takes under a mask that is written out, over the same square without:
 1.55 to 2.3, beyond what handing over its inputs takes (docs/measurements.md)."""
 DROPPED_OPS = 600.0
 """Operations in which a compiler's kernel draws a number for an element to drop, forward and again
-backward, beside the norm that follows the sum: 17.7 picoseconds on an H100 of widths that are a
+backward, besides the norm that follows the sum: 17.7 picoseconds on an H100 of widths that are a
 power of two, to which it fills up narrower ones (docs/measurements.md)."""
 FILLED_UP = 1024.0
 """The widest that is."""
@@ -41,8 +41,8 @@ DROPPED_SCORE_OPS = 46.0
 picoseconds on an H100 (docs/measurements.md)."""
 LOOP_S = 140e-6
 """Seconds in which a host launches one product of a loop over experts: each has as many rows as the
-router sent, for which cuBLAS looks for a kernel anew. On an H100's host 128 to 145, in FP16, and in
-BF16 with the loop put in the place of torch's grouped product (docs/measurements.md)."""
+router sent, for which cuBLAS looks for a kernel each time. On an H100's host 128 to 145, in FP16,
+and in BF16 with the loop put in the place of torch's grouped product (docs/measurements.md)."""
 LAYER_LAUNCHES_S = 0.65e-3
 """Seconds in which a host launches what one layer with weights of a model of images asks of a pass
 where it is compiled as a whole, about: three kernels, and some fourteen about them. Passes of five
@@ -57,7 +57,7 @@ ABOUT = {
     "convolution": 1.1,
     "groups": 1.0,
 }
-"""What parts of such a pass take beside their terms, about: to tell whether its host is behind."""
+"""Roughly what parts of such a pass take relative to their terms: whether its host is behind."""
 EXPERTS_REACH = 0.5
 """Share of the peak that products of experts reach, about."""
 FLOPS_A_JOULE = 1e12
@@ -185,7 +185,7 @@ def copied_seconds(columns: Columns) -> tuple[Floats, Floats]:
 
 
 def norm_seconds(columns: Columns) -> Floats:
-    """What batch norms take beside the elements that they read and write, where cuDNN computes
+    """What batch norms take besides the elements that they read and write, where cuDNN computes
     them: a compiler writes its own, which has many blocks to a channel."""
     return columns.normed_pixels * (NORM_PIXEL_S * columns.share)
 
@@ -205,7 +205,7 @@ def opened(option: Option, columns: Columns) -> Flags:
 
 def least_seconds(columns: Columns, work: Sequence[Floats], *, free_lunch: bool) -> Floats:
     """Of `work_terms`: what the matrix products alone take at the rate that they reach; 0 in single
-    precision, of which nobody measured what products reach."""
+    precision, for which it was not measured what products reach."""
     import numpy as np
 
     compute, attention, convolution = (
@@ -305,7 +305,7 @@ def traffic_terms(
         moved = passes * width * (1.5 if option.stage == 3 else 0.5)
     exchange = columns.ring_s * moved
     exposed = exchange
-    # Exchange runs beside the computation: what shows is what outlasts it, and the part of it that
+    # Exchange overlaps with computation: what shows is what outlasts it, and the part of it that
     # has nothing to hide behind (the last gradients, launches, what computation it slows down).
     squared, busy_squared = exchange * exchange, busy * busy
     exchange = np.sqrt(np.sqrt(squared * squared + busy_squared * busy_squared)) - busy
