@@ -159,8 +159,8 @@ training speed went into it. 10.3 is taken to be as 10.0."""
 _SHARPNESS = 4.0
 """How suddenly the power limit takes over from the peak: a p-norm, in which both matter between."""
 TRAINING_DRAW = 0.77
-"""What a training step draws at a clock, relative to matrix products alone, which draw most: a limit
-slows training less. Fitted to trainings under limits (`tools/fit/training_limits.py`)."""
+"""What a training step draws at a clock, relative to matrix products alone, which draw most: a
+limit slows training less. Fitted to trainings under limits (`tools/fit/training_limits.py`)."""
 _PRODUCTS_DRAW = 1.0
 FULL_BOARD_W = {"A100": 400.0, "H100": 700.0, "V100": 300.0, "RTX PRO 6000 Blackwell": 600.0}
 """Chips that are sold on boards of several watts, and what the largest may draw (their makers'
