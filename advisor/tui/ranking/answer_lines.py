@@ -117,11 +117,10 @@ def counts_line(session: RankingSession, width: int) -> str:
     # What nobody is known to sell stands last.
     all_sold = not ranking.order or ranking.candidates.offered[ranking.order[-1]]
     unsold = "" if all_sold else f" {NO_SELLER} no seller known."
-    counted = session.counted()
-    short = counted.partition(";")[0]
-    why = (f"{counted} x says why.", f"{short}; x says why the others do not.")
-    said = (words for words in why if len(words) + len(unsold) <= width)
-    return next(said, f"{short} (x: the others).") + unsold
+    counted = f"{session.counted()} x says why."
+    if len(counted) + len(unsold) > width:
+        counted = f"{counted.partition(';')[0]} (x: the others)."
+    return counted + unsold
 
 
 def note_line(session: RankingSession, width: int) -> str:

@@ -28,12 +28,15 @@ from advisor.tui.widgets.lines import LinesView
 from advisor.tui.widgets.plot.plot import CostTimePlot
 from advisor.tui.widgets.plot.style import ANSI_COLOURS, palette, series_marks
 from advisor.tui.widgets.rank_table import RankTable
+from advisor.tui.widgets.safe_text import shorten
 
 if TYPE_CHECKING:
     from advisor.tui.program.answer import Answer
     from advisor.tui.program.program import Program
 
 PANELS = {"table": "Builds", "picture": "Picture", "detail": "Selected build"}
+SHORT_BELOW = 110
+"""Cells of the line below the picture for which a build is described in fewer words."""
 FRAME_WIDTH, SCROLLBAR_WIDTH = 2, 1
 """As in ranking.tcss."""
 
@@ -157,12 +160,8 @@ class BuildPanels(Container):
         """The line below the picture: what is under the cursor or the mouse."""
         line = self.query_one("#point", Static)
         width = (line.size.width or self.app.size.width) - 2
-        text = "" if i is None else point_line(self._session, i)
-        if len(text) > width and i is not None:
-            text = point_line(self._session, i, short=True)
-        while len(text) > width and " · " in text:
-            text = text.rpartition(" · ")[0]
-        line.update(text, layout=False)
+        text = "" if i is None else point_line(self._session, i, short=width < SHORT_BELOW)
+        line.update(shorten(text, width), layout=False)
 
     def _marks(self, names: Sequence[str], slots: Sequence[int]) -> dict[str, Text]:
         """The picture's glyphs in its colours, for the table."""
