@@ -22,7 +22,7 @@ from advisor.planning.grant.currency import Currency
 from advisor.planning.grant.grant_file import CostLine
 from advisor.planning.grant.toml_reader import AmountOrZero
 from advisor.planning.planned import Planned
-from advisor.planning.report.calendar_picture import lanes_of, told_once
+from advisor.planning.report.calendar_picture import lanes_of, merge_alike
 from advisor.planning.report.formats.write_report import write_report
 from advisor.planning.report.formats.xlsx import to_xlsx
 from advisor.planning.report.number_ledger import Num
@@ -57,7 +57,7 @@ def test_runs_rented_year_after_year_share_a_line_of_the_calendar() -> None:
     assert lines == [("m", 1), ("m", 1), ("r", 2), ("r", 1)]
     # What looks the same is drawn once, and says how often it is there.
     alike = [placed("r", unit, 0, 70) for unit in range(1, 31)] + [placed("r", 31, 0, 71)]
-    once = told_once(lanes_of(alike, set()), {"a": "model"})
+    once = merge_alike(lanes_of(alike, set()), {"a": "model"})
     assert [count for *_, count in once] == [30, 1]
     assert once[0][2] == alike[:1] and once[1][2] == alike[30:]
 

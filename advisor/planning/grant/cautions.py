@@ -54,7 +54,7 @@ def hours_cautions(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[C
 
 
 def _programme(grant: Grant, name: str) -> list[Caution]:
-    """Where its hours are from, and that nobody says how likely they are or how long jobs wait."""
+    """Where its hours are from, and that the odds of award or the wait are not known."""
     found: list[Caution] = []
     unknown: set[str] = set()
     for each in grant.allocation_values:
@@ -92,7 +92,7 @@ def _programme(grant: Grant, name: str) -> list[Caution]:
 
 
 def price_not_said(grant: Grant, name: str) -> bool:
-    """Whether hours that often have a rate count as free only because nobody names one."""
+    """Whether hours that often have a rate count as free only because no rate is known."""
     assumed = any(
         (each.allocation, each.key, each.source) == (name, "usd_per_gpu_hour", ASSUMED)
         for each in grant.allocation_values
@@ -115,17 +115,17 @@ USUAL_PUE = 1.54
 HARDWARE = ("storage", "network", "racks")
 """Kinds of costs that may be things, which a threshold is held against."""
 MANY = 8
-"""Of rented machines at once: not every provider has so many free."""
+"""Rented machines at once that not every provider has free."""
 BUSY = 0.98
 """A machine that idles for less than the rest of its days in a year runs all the time."""
 
 
 def cautions(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[str]:
     """For who writes the grant's file: what to hear, and which of its keys changes it."""
-    return [f"{each.says} {each.mend}".rstrip() for each in told(grant, problem, plan)]
+    return [f"{each.says} {each.mend}".rstrip() for each in ordered_cautions(grant, problem, plan)]
 
 
-def told(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[Caution]:
+def ordered_cautions(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[Caution]:
     """The weightiest first."""
     return [
         *_purchases(grant, problem, plan),

@@ -128,7 +128,7 @@ def _terms(grant: Grant) -> Problems:
 
 
 def _shared(grant: Grant) -> Problems:
-    """A sum that others pay stands against the whole cost."""
+    """A sum that others pay of the whole cost."""
     sums, years = grant.shared_year_usd, len(grant.year_dates) - 1
     if sums is not None and len(sums) != years:
         problem = one_for_each(len(sums), "amount", years, grant.award_years)

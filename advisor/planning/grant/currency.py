@@ -58,7 +58,7 @@ class Currency:
 
     @property
     def sign(self) -> str:
-        """What stands before an amount."""
+        """The sign or code before an amount."""
         return _SIGNS.get(self.code, f"{self.code} ")
 
     @property

@@ -54,7 +54,7 @@ its buyers pay it; the years of the grant."""
 
 
 class Limit(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What the lab is told of a request that is outside what the funder takes so."""
+    """A warning for a request that is outside what the funder accepts."""
 
     of: LimitOf
     above: _Usd | None = None
@@ -72,7 +72,7 @@ class FunderForm(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     name: Line
     paper: Paper | None = None
-    """None: of the country whose currency the grant is in."""
+    """None: the usual one of the country of the grant's currency."""
     pays: Annotated[Decimal, Limits(0, 1, above=True)] | None = None
     """The share of the total that the funder pays; None: all of it."""
     adds_indirect: bool = False
@@ -95,9 +95,9 @@ class FunderForm(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     before_you_send: dict[str, Line] = {}
     """What to check, a sentence or two each."""
     only_with: dict[str, tuple[str, ...]] = {}
-    """Of those, what is told only where the budget has one of these lines."""
+    """Which of those apply only where the budget has one of these lines."""
     limits: tuple[Limit, ...] = ()
-    """What is told only of a request that is beyond them."""
+    """Each with the warning for a request beyond it."""
     sources: dict[str, Line] = {}
 
 

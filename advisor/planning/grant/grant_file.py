@@ -17,7 +17,7 @@ from advisor.ranking.times import EvidenceRule
 MAX_YEARS = 15
 RentalKind = Literal["on-demand", "spot"]
 Funder = Literal["nsf", "nih", "horizon", "dfg", "ukri", "nserc", "plain"]
-"""Whose form the report has; ``plain`` is nobody's."""
+"""The funder whose form the report has; ``plain`` for none."""
 AwardYears = Literal["start", "calendar", "fiscal"]
 """Years of the grant: from its first day, or cut where a calendar or a fiscal year begins."""
 CloudAs = Literal["service", "rental", "waived"]
@@ -34,7 +34,7 @@ _HourlyUsd = Annotated[Decimal, Limits(0, 1000, usd=True)]
 _Hourly = Annotated[Decimal, Limits(0, 1e9)]
 """Of any currency; in dollars it is compared once its rate is known."""
 _JobDays = Annotated[Decimal, Limits(0.01, 365, unit="days")]
-"""Of a quarter of an hour at least: a run is so many jobs as it takes."""
+"""At least a quarter of an hour: a long run is split into jobs of this length."""
 _WaitDays = Annotated[Decimal, Limits(0, 365, unit="days")]
 _LastsYears = Annotated[Decimal, Limits(0, 30, above=True, unit="years")]
 _Odds = Annotated[Decimal, Limits(0, 1, above=True)]
@@ -52,7 +52,7 @@ class _Table(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class GrantExperiment(_Table, frozen=True):
-    """Runs of one model that somebody wants."""
+    """Runs of one model that are wanted."""
 
     model: Line
     name: Line = Line()
@@ -92,7 +92,7 @@ class _General(_Table, frozen=True):
 
 
 class CostLine(_Table, frozen=True):
-    """What the grant pays beside machines and rent: storage, staff."""
+    """What the grant pays besides machines and rent: storage, staff."""
 
     name: Line
     kind: CostKind
@@ -111,7 +111,7 @@ class CostLine(_Table, frozen=True):
 
 
 class AllocationTable(_Table, frozen=True):
-    """Hours on somebody else's machines that may be used, or may be awarded.
+    """Hours on the machines of others that are granted, or may be awarded.
 
     A ``programme`` brings what is known of it; what is written here goes before.
     """
@@ -175,7 +175,7 @@ class GrantAllocation(_Table, frozen=True):
 class BudgetTable(_Table, frozen=True):
     total: AmountOrZero | None = None
     shared: AmountOrZero | None = None
-    """What somebody else pays of all costs, as a sum."""
+    """What others pay of all costs, as a sum."""
     shared_per_year: tuple[AmountOrZero, ...] | None = None
     """The same, of each award year."""
     shared_by: Payer | None = None

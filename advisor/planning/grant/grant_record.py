@@ -39,7 +39,7 @@ class Grant:
     carry_over: bool
     evidence: EvidenceRule
     predictions: bool
-    """Whether times that nobody measured may be planned with."""
+    """Whether predicted times may be planned with."""
     prices: PriceRule
     experiments: tuple[GrantExperiment, ...]
     owned: tuple[Owned, ...]
@@ -67,7 +67,7 @@ class Grant:
     vat: Decimal = Decimal(0)
     """Value-added tax on hardware and rent, as a share of the price without it."""
     order_every_months: int = 12
-    """Orders may be placed on the first day of a year, or every so many months."""
+    """Orders may be placed on the first day of a year, or every that many months."""
     price_change: Decimal = Decimal(0)
     """Of hardware a year, as a share."""
     rent_change: Decimal = Decimal(0)

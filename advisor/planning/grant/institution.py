@@ -217,7 +217,7 @@ NO_RULES = Institution(
 
 
 def without_rules(form: FunderForm) -> Institution:
-    """What holds for a funder then: whose regulations have a threshold, by that one."""
+    """What holds for a funder then; a threshold of its regulations counts."""
     if form.threshold_usd is None:
         return NO_RULES
     return replace(

@@ -287,7 +287,7 @@ def _rentals(
     stale = bare = 0
     for offer in offers:
         if offer.leaves_out and offer.kind in grant.rent_kinds:
-            bare += 1  # what must be paid beside it is not known: it is no whole price
+            bare += 1  # what must be paid in addition is not known
             continue
         if offer.outlier or offer.kind not in grant.rent_kinds or offer.priced_on > as_of:
             continue

@@ -107,7 +107,7 @@ def programmes() -> dict[tuple[str, str], dict[str, Fact]]:
 
 
 def _day_words(as_of: str) -> str:
-    """A day or a month as a letter has it; a year, or that nobody says it, as it is."""
+    """A day or a month in words; a year, or a note that it is not stated, as it is."""
     year, *rest = as_of.split("-")
     if not rest or not year.isdigit():
         return as_of
@@ -271,7 +271,7 @@ def _years(values: Mapping[str, Any], year_dates: Sequence[date]) -> Decimal:
     low, high = values.get("starts", year_dates[0]), values.get("ends", year_dates[-1])
     spans = zip(pairwise(year_dates), year_shares(year_dates), strict=True)
     shares = [share for (first, last), share in spans if first < high and low < last]
-    # One that lies outside the grant is told of later.
+    # One outside the grant is refused by a later check.
     return sum(shares, Decimal(0)) or Decimal(1)
 
 

@@ -126,7 +126,7 @@ def read_grant(path: Path, today: date | None = None) -> Grant:
 def grant_of(file: GrantFile, path: Path) -> Grant:
     """A grant from the tables of its file. Raises InputError."""
     general, buy, rent, power = file.grant, file.purchases, file.rentals, file.electricity
-    # A funder with a flat rate of its own is asked by it where nobody names other rules.
+    # The flat rate of a funder counts where the grant names no other rules.
     form = funder_form(general.funder)
     rules = file.institution.rules or form.rules
     institution = without_rules(form) if rules is None else find_institution(rules, path)
@@ -245,7 +245,7 @@ def _currency(file: str, budget: BudgetTable, institution: Institution) -> Curre
 
 
 def _check_amounts(name: str, file: GrantFile, currency: Currency) -> None:
-    """A dollar sign in a grant in euros is a mistake of somebody's. Raises InputError."""
+    """A dollar sign in a grant in euros is a mistake. Raises InputError."""
     for place, amount in _amounts(file):
         if currency.code not in (amount.codes or {currency.code}):
             bare = amount.codes == DOLLAR_CODES

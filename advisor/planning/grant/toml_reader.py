@@ -39,7 +39,7 @@ from price_catalog.currencies import without_currency
 MAX_BYTES = 1_000_000
 S = TypeVar("S", bound=Struct)
 OR_NONE = ", or remove this key"
-"""Said of a key that is not needed."""
+"""Added for a key that is optional."""
 _EXAMPLES = {
     "model": "pythia-1b",
     "gpu": "H100",
@@ -163,7 +163,7 @@ class Amount(Decimal):
     a budget may be once its rate is known."""
 
     codes: tuple[str, ...] = ()
-    """What the code or the sign that it was typed with stands for; without one, nothing."""
+    """The currencies that its code or sign can mean; empty without one."""
 
     @property
     def in_dollars(self) -> bool:
@@ -353,7 +353,7 @@ def _table(kind: type[S], found: Any, place: str, errors: dict[str, str]) -> S |
 
 
 def _base(hint: Any) -> tuple[Any, Limits | None]:
-    """A type without None, and the limits that stand beside it."""
+    """A type without None, and its limits."""
     limits = None
     while get_origin(hint) in (Union, UnionType, Annotated):
         if get_origin(hint) is Annotated:

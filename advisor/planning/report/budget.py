@@ -28,11 +28,11 @@ from price_catalog.model import OWN_QUOTE
 ITEMISED = ("equipment", "supplies", "other")
 """Lines that have a row an item; what is other says nothing without its name."""
 BY_PARTS = ", by parts"
-"""In the name of a machine that is put together: how it is priced is said beside its price."""
+"""In the name of a machine that is put together; its price says the same."""
 
 
 def for_funder(text: str) -> str:
-    """Text without those marks."""
+    """Text without marks that only the lab reads."""
     return text.replace(f" ({OWN_QUOTE})", "").replace(BY_PARTS, "")
 
 

@@ -115,7 +115,7 @@ def _bought(given: Material, e: EquipmentCost) -> Iterator[Entry]:
 
 
 def machine_alone(given: Material, e: EquipmentCost) -> EquipmentCost:
-    """Without what stands on lines of its own."""
+    """Its charge without extras that have lines of their own."""
     apart, charge = e.charge.apart, e.charge
     if not apart:
         return e
@@ -138,7 +138,7 @@ def machine_alone(given: Material, e: EquipmentCost) -> EquipmentCost:
 
 
 def paid_beside(given: Material) -> Num | None:
-    """What machines cost beyond what stands in the budget: their price without the grant's part of
+    """What machines cost beyond what the budget has: their price without the grant's part of
     it, or of their life; None where they cost no more."""
     problem, ledger, rests = given.loaded.problem, given.ledger, []
     if not problem.rules.cost_share and problem.rules.life_months is None:

@@ -153,7 +153,7 @@ def objects(given: Material, budget: ReportTable, paid: WhoPays) -> dict[str, An
 
 
 def _who_pays_beside(given: Material) -> str | None:
-    """Of a machine that is written off nobody is named who pays the rest of its life."""
+    """None where machines are written off: the grant does not say who pays the rest."""
     grant = given.loaded.grant
     return grant.cost_share_by if given.loaded.problem.rules.life_months is None else None
 

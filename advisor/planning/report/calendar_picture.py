@@ -20,9 +20,9 @@ from advisor.planning.solver.plan import Placed, Plan
 
 LABEL_POINTS = 7.0
 LANE_IN, AROUND_IN, MOST_HIGH_IN = 0.38, 1.3, 8.4
-"""Inches of a line of the calendar, of what stands around all, and of a page's height at most."""
+"""Heights in inches: of a line of the calendar, of its margins, and of the picture at most."""
 MOST_DATES = 6
-"""Beside each other under the calendar."""
+"""On the axis of the calendar, at most."""
 DELIVERY: Any = {"facecolor": "white", "edgecolor": "#888888", "hatch": "////", "linewidth": 0.5}
 
 
@@ -46,10 +46,10 @@ def lanes_of(placed: Sequence[Placed], machines: Set[str]) -> list[tuple[str, in
 
 
 Lane = tuple[str, int, list[Placed], int]
-"""A line, and how many machines it stands for."""
+"""A machine or rental, its order, its runs, and how many machines look the same."""
 
 
-def told_once(
+def merge_alike(
     lanes: Sequence[tuple[str, int, list[Placed]]], models: Mapping[str, str]
 ) -> list[Lane]:
     """Lines that look the same are one: thirty instances rented at once fill no page."""
@@ -75,7 +75,7 @@ def draw_plan(loaded: Loaded, plan: Plan) -> Picture:
         if problem.whole(m.machine_id).startswith("owned:") and m.upgrade_of is None
     }
     bought = {m.machine_id for m in problem.machines} - owned
-    lanes = told_once(lanes_of(plan.placed, owned | bought), model_of)
+    lanes = merge_alike(lanes_of(plan.placed, owned | bought), model_of)
     lanes.sort(key=lambda lane: (lane[0] not in owned, lane[0] not in bought, lane[:2]))
     each_in = min(LANE_IN, (MOST_HIGH_IN - AROUND_IN) / max(len(lanes), 1))
     delivered = bool(problem.rules.lead_days) and any(lane[0] in bought for lane in lanes)

@@ -1,4 +1,4 @@
-"""Amounts in the currency of the grant: prices are converted, and everything is added up anew."""
+"""Amounts in the currency of the grant: prices are converted, and sums are computed again."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ class Num:
     """Whether it is shown with as many digits as an estimate is worth; its row has them all."""
 
     def __str__(self) -> str:
-        """A mark that stands for the number in a sentence; forms of a report show it as they do."""
+        """A mark for the number in a sentence, which each format of a report replaces."""
         return (
             f"\ue000{self.value}\ue001{self.unit}\ue001{self.row}\ue001{'~' * self.estimate}\ue002"
         )
@@ -55,7 +55,7 @@ class LedgerRow:
     operation: str | None = None
     of: tuple[int, ...] = ()
     decimals: int | None = None
-    """Rounded to so many, halves up."""
+    """To which it is rounded, halves up."""
 
 
 @dataclass(slots=True)

@@ -46,7 +46,7 @@ _STYLE: Any = {
 }
 PNG_DPI = 200
 WIDE, LEGEND_POINTS = 7.2, 7.0
-"""Inches of a picture, and the size of what stands under it."""
+"""The width of a picture in inches, and the size of its legend in points."""
 BEHIND_WORDS = {"boxstyle": "square,pad=0.1", "facecolor": "white", "edgecolor": "none"}
 """No line goes through words."""
 
@@ -64,7 +64,7 @@ def styled() -> Iterator[Any]:
 
 
 def svg_of(draw: Callable[[Any], None], height: float) -> str:
-    """What ``draw`` puts on a figure of so many inches in height, as SVG."""
+    """What ``draw`` puts on a figure of that height in inches, as SVG."""
     with styled() as figure_class:
         figure = figure_class(figsize=(WIDE, height))
         draw(figure)
@@ -81,7 +81,7 @@ def svg_of(draw: Callable[[Any], None], height: float) -> str:
 
 
 def exported(draw: Callable[[Any], None], height: float, form: str) -> bytes:
-    """What ``draw`` puts on a figure of so many inches in height, as an ``svg`` (its words stay
+    """What ``draw`` puts on a figure of that height in inches, as an ``svg`` (its words stay
     text) or a ``png``. Raises InputError where matplotlib is not installed."""
     try:
         import matplotlib
@@ -111,8 +111,8 @@ def _saved(figure: Any) -> tuple[io.StringIO, bool]:
 
 
 def columns_that_fit(labels: Sequence[str], most: int) -> int:
-    """So many columns of a legend stand beside each other under a picture; a mark and the space
-    around it are four letters wide."""
+    """The columns of a legend that fit under a picture; a mark and the space around it are four
+    letters wide."""
     wide = (max(map(len, labels), default=0) + 4) * LEGEND_POINTS * LETTER
     return max(min(most, int(WIDE * 72 // wide)), 1)
 

@@ -53,7 +53,7 @@ class ReportTable:
         return any(num.value != num.value.to_integral_value() for num in nums)
 
     def pieces(self, most: int) -> list[ReportTable]:
-        """The table with at most ``most`` columns beside the first, in as many tables as that
+        """The table with at most ``most`` columns after the first, in as many tables as that
         takes: fifteen years do not stand beside each other on a page."""
         if len(self.columns) <= most + 1 or not all(self.numeric()[1:]):
             return [self]
@@ -111,7 +111,7 @@ class Report:
     title: str
     made_on: date
     sections: tuple[Section, ...]
-    """Of the annex: everything that somebody may want to check."""
+    """Of the annex: everything that a reader may want to check."""
     rows: tuple[LedgerRow, ...]
     """The annex's ledger; without rows no number is marked with the row that it comes from."""
     form: tuple[Section, ...] = ()

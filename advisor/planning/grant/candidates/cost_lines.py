@@ -1,4 +1,4 @@
-"""What a grant pays beside machines, rent and power, and on which days it may order."""
+"""What a grant pays besides machines, rent and power, and on which days it may order."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ OVERTAKEN = "its cards alone cost more by now: nobody sells it at its price any 
 
 
 def gone(quotes: Iterable[Quote], book: PriceBook) -> str | None:
-    """Why nobody can order at these prices; None where somebody may.
+    """Why no order at these prices is possible; None where it may be.
 
     A price of the user's own is the user's affair.
     """
@@ -39,7 +39,7 @@ def gone(quotes: Iterable[Quote], book: PriceBook) -> str | None:
 
 
 def sold(quotes: Iterable[Quote], book: PriceBook) -> bool:
-    """Whether somebody is known to sell at each of these prices, new, or the user says so.
+    """Whether a seller at each of these prices is known, new, or the user says so.
 
     What others sold a used card at is no price that a funder can be asked for.
     """
@@ -126,7 +126,7 @@ def run_time(time: TrainingTime, grant: Grant) -> RunTime | None:
 
 
 def standing(best: BestTime, grant: Grant) -> TrainingTime | None:
-    """The time that counts; where the grant takes no predictions, what somebody measured."""
+    """The time that counts; where the grant takes no predictions, a measured one."""
     chosen = best.chosen
     if not grant.predictions and chosen is not None and chosen.basis == "predicted":
         return best.published
@@ -199,7 +199,7 @@ def owned_machines(
 
 
 def memory_share(owned: Owned, gpu_count: int) -> float | None:
-    """GiB of a machine's host memory for so many of its GPUs; None where it is not said."""
+    """GiB of a machine's host memory for this number of its GPUs; None where it is not known."""
     if owned.host_memory_gib is None:
         return None
     return float(owned.host_memory_gib) * gpu_count / owned.gpu_count

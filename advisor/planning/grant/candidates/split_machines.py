@@ -25,7 +25,7 @@ def parts_of(
     models: Mapping[str, Model],
     builds: Mapping[str, Build],
 ) -> list[Machine]:
-    """Parts with fewer GPUs that somebody has timed, each with its share of the memory of its
+    """Parts with fewer GPUs that have a time, each with its share of the memory of its
     build's host, and pairs where the network is known.
 
     An owned machine that may be given more GPUs has none: it is another one by then.
@@ -90,8 +90,8 @@ def _part(whole: Machine, count: int, label: str, times: Mapping[str, RunTime]) 
 
 
 def over_two(time: RunTime, model: Model, gpu_count: int, gbit: Decimal) -> RunTime | None:
-    """The time on two machines of so many GPUs in all with one network between them, predicted as
-    `advisor.ranking.fabric` says; None where they are no faster."""
+    """The time on two machines with this number of GPUs in all and a network between them, predicted
+    as `advisor.ranking.fabric` says; None where they are no faster."""
     one = time.days, time.days_low or time.days, time.days_high or time.days
     scaled = scaled_days(
         one,

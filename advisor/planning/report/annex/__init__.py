@@ -1,1 +1,1 @@
-"""The annex: everything that somebody may want to check."""
+"""The annex: everything that a reader may want to check."""

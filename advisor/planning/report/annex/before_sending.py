@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from advisor.costs.amounts import age_words, day_words
-from advisor.planning.grant.cautions import told
+from advisor.planning.grant.cautions import ordered_cautions
 from advisor.planning.grant.problem_of_grant import STALE_DAYS
 from advisor.planning.report.budget import WhoPays, beyond_limits
 from advisor.planning.report.budget_entries import entries
@@ -97,7 +97,7 @@ def _bought_at_once(given: Material) -> list[str]:
 
 
 def _quoted_instead(given: Material) -> list[str]:
-    """Where a machine is bought at a sum that nobody quoted, the nearest plan at prices that its
+    """Where a machine is bought at a sum that no seller quoted, the nearest plan at prices that its
     sellers ask."""
     if not any(_nobody_quoted(e.machine) for e in given.costs.equipment):
         return []
@@ -152,11 +152,14 @@ def _rented(given: Material) -> list[str]:
 
 def to_check_section(given: Material, paid: WhoPays, to: InCurrency) -> Section:
     """For the lab, not for the funder: what to look at before the form is sent."""
-    form, rules = given.form, given.loaded.problem.rules
+    form, grant, rules = given.form, given.loaded.grant, given.loaded.problem.rules
     items = [
         *beyond_limits(given, paid, to),
         *_of_this(given),
-        *(each.says for each in told(given.loaded.grant, given.loaded.problem, given.plan)),
+        *(
+            each.says
+            for each in ordered_cautions(given.loaded.grant, given.loaded.problem, given.plan)
+        ),
     ]
     if form.depreciates and rules.life_months is None:
         whole = (
@@ -167,6 +170,6 @@ def to_check_section(given: Material, paid: WhoPays, to: InCurrency) -> Section:
     items += [*_quoted_instead(given), *_bought_at_once(given)]
     items += [*_old_prices(given), *_not_compared(given)]
     if rules.cost_share and not form.names_cost_share:
-        by = given.loaded.grant.cost_share_by
+        by = grant.cost_share_by
         items.append(f"That {by} pays a part of the machines stands nowhere in what is sent.")
     return Section(title="Before you send it", blocks=(tuple(items),))

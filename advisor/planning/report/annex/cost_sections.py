@@ -143,7 +143,7 @@ NOT_STATED = "not stated"
 
 
 def _delivered(given: Material) -> list[tuple[Cell, ...]]:
-    """What a buyer asks beside the price, a row a machine, in the words of vendor and maker."""
+    """Delivery, warranty and size, a row a machine, in the words of vendor and maker."""
     rows: dict[str, tuple[Cell, ...]] = {}
     for e in given.costs.equipment:
         build = given.loaded.builds.get(e.machine.machine_id)

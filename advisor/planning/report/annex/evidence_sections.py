@@ -72,7 +72,7 @@ ALLOCATION_WORDS = {
     "starts": "first day",
     "ends": "last day",
 }
-"""The keys of an allocation whose names do not say it."""
+"""What keys of an allocation mean, where the name does not say it."""
 RULE_UNITS = {
     "equipment_threshold_usd": "usd",
     "overhead_rate": "share",

@@ -86,7 +86,7 @@ def question_section(given: Material) -> Section:
 
 
 def _first(machine: Machine) -> str:
-    """What comes before an order of what nobody quoted, or is known to sell."""
+    """What to do before an order that has no quote, or no known seller."""
     if not machine.on_sale:
         return " Find a seller first: none is known."
     line = unquoted(machine)

@@ -101,7 +101,7 @@ def ledger_value(row: LedgerRow) -> str:
 
 
 def to_markdown(report: Report, figures: str | None = None) -> str:
-    """Markdown; its pictures lie beside it in the folder ``figures``, or are only named."""
+    """Markdown; its pictures are in the folder ``figures``, or are only named."""
     cite = bool(report.rows)
     lines = [f"# {markdown_text(report.title)}", "", f"Made on {day_words(report.made_on)}."]
     if cite:

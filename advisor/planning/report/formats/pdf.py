@@ -91,7 +91,7 @@ def to_pdf(report: Report) -> bytes:
 
 
 def to_typst(report: Report) -> str:
-    """The Typst source; pictures lie beside it."""
+    """The Typst source; its pictures are files in the same folder."""
     made, cite = report.made_on, bool(report.rows)
     head = _HEAD.format(
         title=quoted(report.title),
@@ -196,7 +196,8 @@ _ASKED = """\
   font => wide(font, letter) == wide(font, "\\u{10FFFF}"))
 #context [#metadata(%s.filter(lacks)) <lacking>]
 """
-"""A letter that no font has is as wide as one that cannot be, in two fonts whose boxes differ."""
+"""A letter that no font has is as wide as a letter that does not exist, in two fonts whose boxes
+differ in width."""
 
 
 def missing_letters(text: str) -> list[str]:

@@ -43,12 +43,12 @@ FORMS: dict[str, Callable[[Report], bytes]] = {
 
 
 def annex_of(path: Path) -> Path:
-    """Where the annex of a report goes, beside it."""
+    """The file of a report's annex."""
     return path.with_name(f"{path.stem}-annex{path.suffix}")
 
 
 def figures_of(path: Path) -> Path:
-    """The folder of a Markdown report's pictures, beside it."""
+    """The folder of a Markdown report's pictures."""
     return path.with_name(f"{path.stem}-figures")
 
 

@@ -47,7 +47,7 @@ _SPELT = {
     "days": '" days"',
     "hour": '" an hour"',
 }
-"""What stands behind a number of that unit, or behind a rate of that."""
+"""What follows a number of that unit, or a rate per that unit."""
 
 
 def to_xlsx(report: Report) -> bytes:
@@ -82,10 +82,10 @@ class _Formats:
             {"bold": True, "bottom": 1, "text_wrap": True, "indent": 1}
         )
         self.wrap = book.add_format({"text_wrap": True, "valign": "top"})
-        # Said, or programs take no indent beside an alignment to the top.
+        # Explicit: programs ignore the indent where only the top alignment is set.
         left = {"align": "left", "indent": 1}
         self.beside = book.add_format({"text_wrap": True, "valign": "top", **left})
-        # Of a row of several lines each cell stands at the first.
+        # In a row of several lines each cell is aligned to the first.
         self.count = book.add_format({"valign": "top", "align": "left"})
         self._book = book
         self._known: dict[tuple[str, bool, bool, bool], Any] = {}
@@ -93,7 +93,7 @@ class _Formats:
     def number(
         self, unit: str, *, total: bool = False, editable: bool = False, spelt: bool = False
     ) -> Any:
-        """Of a number; ``spelt``: its unit stands beside it, where no column says it."""
+        """The format of a number; ``spelt`` adds its unit, where no column names it."""
         key = (unit, total, editable, spelt)
         if key not in self._known:
             code, _, rate = unit.partition("-per-")
@@ -102,7 +102,7 @@ class _Formats:
                 digits = "." + "0" * 6 if rate else "" if code in WHOLE else ".00"
                 own = f'"{code}" #,##0{digits}'
             spelling = _SPELT.get(rate or unit, "") if spelt else ""
-            # Beside a text of several lines a number stands at the first.
+            # Next to a text of several lines a number is aligned to the first.
             style: dict[str, Any] = {
                 "num_format": _FORMATS.get(unit, own) + spelling,
                 "valign": "top",
@@ -122,7 +122,7 @@ def _to_print(sheet: Any, report: Report, *, head: int | None, wide: bool = True
     sheet.set_paper(PAPERS[report.paper])
     sheet.fit_to_pages(1, 0)
     sheet.set_margins(left=0.5, right=0.5, top=0.6, bottom=0.7)
-    # A title of somebody else's is data: & begins a code of a footer.
+    # In a footer & begins a code: the title is data.
     title = report.title[:80].replace("&", "&&")
     sheet.set_footer(f"&L&8{' ' if title[:1].isdigit() else ''}{title}&C&8&A&R&8&P / &N")
     if head is not None:
@@ -151,7 +151,7 @@ def _text_sheet(book: Any, formats: _Formats, report: Report) -> None:
                 texts += [f"• {plain_text(item)}" for item in block]
         if not texts:
             continue
-        # In one cell, which no end of a page parts: a heading never stands last on one.
+        # In one cell, so that no page ends with a heading.
         first, *others = texts
         sheet.write_rich_string(at, 0, formats.bold, section.title, f"\n{first}", formats.wrap)
         for text in others:

@@ -25,7 +25,7 @@ def called_hours(given: Material, allocations: Iterable[Allocation]) -> list[str
 
 
 def _is_sure(given: Material, allocation: Allocation) -> bool:
-    """Not where odds are stated, nor where hours are competed for and nobody states the odds."""
+    """Not where odds are stated, nor where hours are competed for and no odds are known."""
     grant = given.loaded.grant
     assumed = any(
         (value.allocation, value.key, value.source) == (allocation.name, "odds", ASSUMED)
@@ -145,7 +145,7 @@ def renting_words(given: Material, by_line: Mapping[str, Num]) -> str:
     ]
     paid = by_line["computer_services"]
     if any(e.machine.in_base is not None for e in given.costs.equipment):
-        # A share of a condo that is charged as a service stands on that line, too.
+        # A share of a condo that is charged as a service is on that line, too.
         paid = given.ledger.total([r.charge.direct for r in rented], "rent, in all")
     time = given.ledger.total(hours, "hours rented, in all", "hours")
     names = listed(rented_name(given, r) for r in rented)
@@ -193,7 +193,7 @@ def _bought_instead(given: Material, other: Alternative) -> str:
 
 
 def _bought_for_them(given: Material, other: Alternative) -> str:
-    """What machines of one's own cost for the rented runs alone, beside the rent; empty where
+    """What machines of one's own cost for the rented runs alone, against the rent; empty where
     that is no more, since only a proof would say which is cheaper."""
     if other.plan is None:
         return " Machines of our own do not do these runs in time."
@@ -263,7 +263,7 @@ def _runs_of(given: Material, other: Alternative) -> Num:
 
 
 def _beside_this(given: Material) -> str:
-    """What this plan costs, beside what another does."""
+    """What this plan costs, after what another costs."""
     form = given.form
     whole = form.pays is None and not form.adds_indirect and not given.loaded.grant.shared_usd
     return f" in all; {'this request is' if whole else 'this plan costs'} {given.costs.total}."

@@ -55,7 +55,7 @@ def _need(given: Material) -> str:
     trained = []
     for model in models.values():
         mine = [each for each in wanted if found[each.model].recipe_id == model.recipe_id]
-        # A group is not said to want what others, or nobody in particular, asked for.
+        # A group is named only where every experiment of the model is for a group.
         whom = _for_whom(mine) if None in groups else ""
         trained.append(f"{model.name} ({_work(given, model)}){whom}")
     names = " and ".join(filter(None, (", ".join(trained[:-1]), trained[-1])))
@@ -70,7 +70,7 @@ def _need(given: Material) -> str:
 
 
 def _for_whom(wanted: Iterable[GrantExperiment]) -> str:
-    """`` for the vision group``; nothing where one of them is for nobody in particular."""
+    """`` for the vision group``; empty where one of them names no group."""
     groups = [each.who for each in wanted]
     return "" if None in groups else f" for {listed(filter(None, groups))}"
 

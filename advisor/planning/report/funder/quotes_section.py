@@ -36,7 +36,7 @@ def quotes_sections(given: Material, to: InCurrency) -> list[Section]:
     blocks: list[Block] = []
     days = [p.line.quoted_on for e in given.costs.equipment for p in e.lines]
     if days:
-        # As the vendor quotes it, and beside it in the grant's currency.
+        # As the vendor quotes it, and in the grant's currency.
         rows: list[tuple[Cell, ...]] = [
             (
                 p.line.label,
@@ -80,7 +80,7 @@ def _priced(given: Material) -> list[tuple[PricedLine[Num], Num]]:
 
 
 def _renewed(given: Material, oldest: date) -> str:
-    """How old the prices are, which ones nobody quoted, and how each is renewed."""
+    """How old the prices are, which ones were not quoted, and how each is renewed."""
     today = given.loaded.today
     lines = {p.line.quote_id: p.line for e in given.costs.equipment for p in e.lines}
     old = [x.label for x in lines.values() if (today - x.quoted_on).days > STALE_DAYS]

@@ -62,7 +62,7 @@ def funder_sections(
 
 
 def _section_for_funder(section: Section) -> Section:
-    """Without what marks an item for its user alone: a funder asks whose quote yours is."""
+    """Without marks that only the lab reads, such as "yours" for its own quotes."""
     blocks = []
     for block in section.blocks:
         if isinstance(block, str):
@@ -218,7 +218,7 @@ def _where(given: Material) -> str:
 
 
 def _used(given: Material, *, free: bool = False) -> list[Allocation]:
-    """The allocations whose hours the plan takes; with ``free`` those that cost it nothing."""
+    """The allocations that the plan uses; with ``free`` those that cost nothing."""
     costs = {r.placed[0].machine_id: r.charge.direct.value for r in given.costs.running}
     used = {
         given.book.rentals[p.machine_id].allocation
@@ -229,7 +229,7 @@ def _used(given: Material, *, free: bool = False) -> list[Allocation]:
 
 
 def _besides(given: Material) -> list[str]:
-    """What does some of the runs beside what is asked for."""
+    """What else does some of the runs."""
     bought = {e.machine.machine_id for e in given.costs.equipment}
     placed = {p.machine_id for p in given.plan.placed}
     rented = placed & given.book.rentals.keys()
