@@ -90,8 +90,8 @@ def _part(whole: Machine, count: int, label: str, times: Mapping[str, RunTime]) 
 
 
 def over_two(time: RunTime, model: Model, gpu_count: int, gbit: Decimal) -> RunTime | None:
-    """The time on two machines with this number of GPUs in all and a network between them, predicted
-    as `advisor.ranking.fabric` says; None where they are no faster."""
+    """The time on two machines with this number of GPUs in all and a network between them, as
+    `advisor.ranking.fabric` predicts it; None where they are no faster."""
     one = time.days, time.days_low or time.days, time.days_high or time.days
     scaled = scaled_days(
         one,
