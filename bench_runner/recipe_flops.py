@@ -15,6 +15,7 @@ from bench_runner.models.model_types import model_types
 from bench_runner.recipes import Recipe
 
 TRAIN_OVER_FORWARD = 3
+_LONGEST_NAME = 60
 
 
 class UncountedArchitectureError(ValueError):
@@ -58,12 +59,18 @@ class FlopCount:
 def counted_architecture(recipe: Recipe) -> Architecture:
     """What is counted of a recipe's model; UncountedArchitectureError where nothing is."""
     if recipe.architecture is None:
+        from difflib import get_close_matches  # only a model that is not counted pays for it
+
         model = recipe.model
-        name = model.timm or model.config_class or model.arguments.get("model_type")
+        name = str(model.timm or model.config_class or model.arguments.get("model_type"))
+        classes = [each.config_class for each in model_types().values()]
+        near = get_close_matches(name[:_LONGEST_NAME], classes, n=1)
+        mend = (
+            f"did you mean {near[0]}?" if near else "such as LlamaConfig, BertConfig or ViTConfig"
+        )
         raise UncountedArchitectureError(
             f"recipe '{recipe.recipe_id}': the operations of {name} are not counted without "
-            "torch; measure it, or give a Hugging Face configuration of one of "
-            + ", ".join(dict.fromkeys(each.config_class for each in model_types().values()))
+            f"torch; measure it, or give a configuration class that is counted; {mend}"
         )
     return recipe.architecture
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from advisor.parse import shown
-from advisor.prediction.model.config_file import ConfigFile, plain_number, read_config
 from advisor.prediction.model.targets import Run, Target, make_target
 from advisor.prediction.model.timed_keys import timed_arguments
 from advisor.prediction.model.uncounted import (
@@ -20,12 +20,14 @@ from advisor.prediction.model.uncounted import (
     uncounted_kind,
     unknown_keys,
 )
+from advisor.wrong_file import what_it_is
 from bench_runner.models.architecture import Architecture, ModelType
 from bench_runner.models.encoder_decoder import EncoderDecoder
 from bench_runner.models.images import Vit
-from bench_runner.models.model_types import arguments_of, model_types, read_architecture
+from bench_runner.models.model_types import arguments_of, model_types, read_architecture, whole
 from bench_runner.models.timm_models import plain_name, timm_model
 from bench_runner.models.transformer import Transformer
+from bench_runner.outside import OutsideError, TooLargeError, json_outside, text_outside
 from bench_runner.recipe_flops import count_flops
 from bench_runner.recipes import ATTENTIONS, IMAGE_FAMILIES, Precision
 from bench_runner.typed_numbers import count_words
@@ -48,7 +50,7 @@ _MOST_NAMED = 6
 def target_of_config(path: Path, run: Run) -> Target:
     """The model that a config.json describes, trained as ``run`` says; ValueError of one line."""
     path = Path(path)
-    file = ConfigFile(path.name, read_config(path))
+    file = _ConfigFile(path.name, _read_config(path))
     kind = _kind_of(file)
     counted = {word for words in kind.keys.values() for word in words}
     counted |= {*kind.idle, *(refusal.key.partition(".")[0] for refusal in kind.refuses)}
@@ -87,7 +89,7 @@ def target_of_config(path: Path, run: Run) -> Target:
     return replace(target, assumptions=(words, *target.assumptions))
 
 
-def _kind_of(file: ConfigFile) -> ModelType:
+def _kind_of(file: _ConfigFile) -> ModelType:
     """The row of the file's model type; ValueError where the model is not one that is counted."""
     content, name = file.content, file.content.get("model_type")
     if adapter(content):
@@ -120,9 +122,9 @@ def _kind_of(file: ConfigFile) -> ModelType:
     return kind
 
 
-def _architecture(file: ConfigFile, kind: ModelType) -> Architecture:
+def _architecture(file: _ConfigFile, kind: ModelType) -> Architecture:
     """The architecture, with the library's own defaults for what the file leaves out."""
-    content = {key: plain_number(value) for key, value in file.content.items()}
+    content = {key: _plain_number(value) for key, value in file.content.items()}
     labels = content.get("id2label")
     if isinstance(labels, dict) and labels:
         content["num_labels"] = len(labels)
@@ -143,7 +145,7 @@ def _architecture(file: ConfigFile, kind: ModelType) -> Architecture:
     return read_architecture(kind, content, where=f"{file.name}, key")
 
 
-def _arguments(file: ConfigFile, architecture: Architecture) -> dict[str, Any]:
+def _arguments(file: _ConfigFile, architecture: Architecture) -> dict[str, Any]:
     """What a recipe is told of the model: sizes, and what differs from the library's defaults."""
     kind = architecture.kind
     numbers = arguments_of(architecture)
@@ -153,7 +155,8 @@ def _arguments(file: ConfigFile, architecture: Architecture) -> dict[str, Any]:
         if field in _ALWAYS_KEPT or getattr(architecture, field) != kind.defaults[field]
     }
     layers = getattr(architecture, "num_hidden_layers", 0)
-    return kept | timed_arguments(kind, file.content, layers, where=f"{file.name}, key")
+    content = {key: _plain_number(value) for key, value in file.content.items()}
+    return kept | timed_arguments(kind, content, layers, where=f"{file.name}, key")
 
 
 def _name_of_timm(content: Mapping[str, Any]) -> str | None:
@@ -185,7 +188,7 @@ _OF_INPUTS = ("AutoTokenizer", "AutoProcessor", "AutoImageProcessor", "AutoFeatu
 """What prepares a model's inputs is no work of a step."""
 
 
-def _attention(file: ConfigFile, kind: ModelType) -> str | None:
+def _attention(file: _ConfigFile, kind: ModelType) -> str | None:
     """The attention that the file asks for, where the model has the choice; None: not said."""
     key = file.first(("_attn_implementation", "attn_implementation"))
     if key is None or kind.attention in (None, "eager"):
@@ -196,12 +199,12 @@ def _attention(file: ConfigFile, kind: ModelType) -> str | None:
     return str(said)
 
 
-def _precision(file: ConfigFile) -> Precision | None:
+def _precision(file: _ConfigFile) -> Precision | None:
     stored = file.content.get("dtype") or file.content.get("torch_dtype")
     return _STORED.get(str(stored))
 
 
-def _said(file: ConfigFile, architecture: Architecture, length: int) -> list[str]:
+def _said(file: _ConfigFile, architecture: Architecture, length: int) -> list[str]:
     """What is assumed of a model that its counts do not show."""
     content, kind, said = file.content, architecture.kind, []
     if (window := said_of_windows(content, length)) is not None:
@@ -293,3 +296,76 @@ def _said_of_outputs(content: Mapping[str, Any], kind: ModelType) -> list[str]:
         what = "a masked language model" if masked else "a language model"
         return [f"trained as {'a classifier' if images else what}, not as {shown(name)}", *said]
     return said
+
+
+LARGEST_FILE = 8 * 2**20
+"""Bytes; the largest real ones name 21,841 classes in under two million."""
+
+
+@dataclass(frozen=True, slots=True)
+class _ConfigFile:
+    """A parsed config.json, which knows its own name."""
+
+    name: str
+    content: Mapping[str, Any]
+
+    def error(self, key: str, problem: str) -> ValueError:
+        return ValueError(f"{self.name}, key '{key}': {problem}")
+
+    def first(self, keys: Iterable[str]) -> str | None:
+        """Which of the spellings the file has."""
+        return next((key for key in keys if self.content.get(key) is not None), None)
+
+    def whole(self, keys: Iterable[str], most: int, default: int) -> int:
+        """A number above 0 under one of the spellings."""
+        key = self.first(keys)
+        if key is None:
+            return default
+        try:
+            return whole(_plain_number(self.content[key]), most)
+        except ValueError as problem:
+            raise self.error(key, str(problem)) from None
+
+
+def _plain_number(value: Any) -> Any:
+    """4.0, which some files say, is 4."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _read_config(path: Path) -> Mapping[str, Any]:
+    """What the file holds. Raises ValueError."""
+    try:
+        text = text_outside(path, LARGEST_FILE)
+    except FileNotFoundError:
+        raise ValueError(f"{path} is not there; give the path of a config.json") from None
+    except IsADirectoryError:
+        raise ValueError(f"the folder {path} holds no config.json; give one that does") from None
+    except TooLargeError:
+        raise ValueError(
+            f"{path.name} is larger than {LARGEST_FILE // 2**20} MiB, which no config.json is; "
+            "give the model's configuration, not its weights"
+        ) from None
+    except OutsideError as error:
+        raise ValueError(f"{path.name} {what_it_is(path, 'model') or error}") from None
+    except OSError as error:
+        raise ValueError(f"{path} cannot be read: {error.strerror}") from None
+    try:
+        content = json_outside(text)
+    except json.JSONDecodeError as error:
+        if not text.strip():
+            raise ValueError(f"{path.name} is empty; give the model's config.json") from None
+        if (found := what_it_is(path, "model")) is not None:
+            raise ValueError(f"{path.name} {found}") from None
+        raise ValueError(
+            f"{path.name} is not JSON: line {error.lineno}, column {error.colno}: {error.msg}; "
+            "correct it, or take it anew from where the model is published"
+        ) from None
+    except (RecursionError, MemoryError):
+        raise ValueError(
+            f"{path.name} is nested too deeply to be a configuration; give a config.json"
+        ) from None
+    except OutsideError as error:
+        raise ValueError(f"{path.name} {error}") from None
+    if not isinstance(content, dict):
+        raise ValueError(f"{path.name} holds no object; a config.json starts with an open brace")
+    return content

@@ -15,7 +15,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from advisor.prediction.model.config_file import plain_number
 from bench_runner.models.architecture import Architecture, ModelType
 from bench_runner.models.encoder_decoder import EncoderDecoder
 from bench_runner.models.model_types import whole
@@ -138,7 +137,7 @@ def _window_arguments(
     if not kind.window:
         return {}
     keys = ("sliding_window", "sliding_window_pattern", "layer_types")
-    said = {key: plain_number(content[key]) for key in keys if content.get(key) is not None}
+    said = {key: content[key] for key in keys if content.get(key) is not None}
     null = "sliding_window" in content and "sliding_window" not in said
     if null and kind.window["full_every"] == 0:
         said["sliding_window"] = _LONGEST  # there is none, which a recipe cannot say otherwise

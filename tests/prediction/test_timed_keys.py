@@ -1,27 +1,171 @@
-"""What is dropped: what a file says of it, and what it costs."""
+"""What a file says that changes a step's time and no count: dropout, masks, activations."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from advisor.prediction.model.targets import Run
-from advisor.prediction.model.timed_keys import drops
+from advisor.prediction.model.timed_keys import ACTIVATIONS, drops, masked_share
 from advisor.prediction.model.workload import workload_of
-from bench_runner.models.model_types import model_types
+from advisor.prediction.physics.step_terms import attention_squares
+from bench_runner.models.model_types import build, model_types
 from tests.prediction.configs_for_tests import PUBLISHED
 from tests.prediction.small_models_for_tests import (
     BERT,
     COMPILED,
+    GEMMA_3,
     LLAMA,
     NOT_COMPILED,
     OPT,
     changed,
+    columns,
     target,
     term,
 )
+
+
+def test_windows_and_biases_by_distance_are_masks(tmp_path: Path) -> None:
+    long = Run(batch_size=64, tokens=1e9, sequence_length=4096, precision="bf16")
+    gemma = target(tmp_path, GEMMA_3, long)
+    assert gemma.workload.masked_share == pytest.approx(22 / 26)
+    assert gemma.recipe is not None
+    assert gemma.recipe.model.arguments["sliding_window"] == 512
+    found = columns(gemma)
+    squares = attention_squares(found, np.array([True]))[0]
+    assert squares == pytest.approx(0.5 * 4 / 26 + 1.8 * 22 / 26)
+    # Within the window there is nothing to hide but what comes later.
+    assert target(tmp_path, GEMMA_3 | {"sliding_window": 8192}, long).workload.masked_share == 0.0
+    every = ["full_attention"] * 13 + ["sliding_attention"] * 13
+    half = target(tmp_path, GEMMA_3 | {"layer_types": every}, long)
+    assert half.workload.masked_share == 0.5
+
+
+OTHERS = {key: value for key, value in LLAMA.items() if key != "model_type"}
+OTHERS["num_key_value_heads"] = 8
+
+
+@pytest.mark.parametrize("kind", ["gemma3_text", "olmo3", "cohere2", "exaone4"])
+@pytest.mark.parametrize(
+    ("said", "key"),
+    [
+        ({"sliding_window": 0}, "sliding_window"),
+        ({"sliding_window": -5}, "sliding_window"),
+        ({"sliding_window": "512"}, "sliding_window"),
+        ({"sliding_window": True}, "sliding_window"),
+        ({"sliding_window": 0.5}, "sliding_window"),
+        ({"sliding_window": 10**30}, "sliding_window"),
+        ({"sliding_window": None, "layer_types": ["sliding_attention"] * 4}, "sliding_window"),
+        ({"layer_types": "full_attention"}, "layer_types"),
+        ({"layer_types": ["local"] * 4}, "layer_types"),
+        ({"layer_types": []}, "layer_types"),
+        ({"layer_types": 5, "sliding_window": None}, "layer_types"),
+        ({"layer_types": ["full_attention"] * 3, "num_hidden_layers": 4.0}, "layer_types"),
+    ],
+)
+def test_a_window_that_the_library_would_not_build_is_refused_in_one_line(
+    kind: str, said: dict[str, Any], key: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ValueError, match=f"config.json, key '{key}': .*; write ") as refused:
+        target(tmp_path, OTHERS | {"model_type": kind} | said)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("pattern", [0, -1, "LLLG", True, 2.5, [4]])
+def test_every_how_many_layers_is_a_whole_number_where_no_list_says_it(
+    pattern: object, tmp_path: Path
+) -> None:
+    exaone = OTHERS | {"model_type": "exaone4", "sliding_window": 256}
+    exaone["sliding_window_pattern"] = pattern
+    with pytest.raises(ValueError, match=r"key 'sliding_window_pattern': is .*; write a whole"):
+        target(tmp_path, exaone)
+    # As EXAONE's own file has it: the list says all, and is what is built.
+    kinds = ["sliding_attention", "sliding_attention", "sliding_attention", "full_attention"]
+    listed = target(tmp_path, exaone | {"layer_types": kinds})
+    assert listed.workload.masked_share == 0.75
+    assert listed.recipe is not None
+    assert "sliding_window_pattern" not in listed.recipe.model.arguments
+
+
+@pytest.mark.parametrize("name", [name for name, kind in model_types().items() if kind.window])
+def test_windows_where_nothing_is_said_are_the_library_s(name: str) -> None:
+    library = pytest.importorskip("transformers")
+    built = getattr(library, model_types()[name].config_class)(num_hidden_layers=13)
+    layers = getattr(built, "layer_types", ["sliding_attention"] * 13)
+    share = layers.count("sliding_attention") / 13
+    model = build(name, num_hidden_layers=13)
+    assert masked_share(model, {}, built.sliding_window, where="here") == pytest.approx(share)
+    assert masked_share(model, {}, built.sliding_window - 1, where="here") == 0.0
+
+
+@pytest.mark.parametrize(("kind", "windowed"), [("full_attention", 0), ("sliding_attention", 1)])
+def test_a_window_that_no_layer_has_is_not_told_of(
+    kind: str, windowed: int, tmp_path: Path
+) -> None:
+    gemma = target(tmp_path, GEMMA_3 | {"layer_types": [kind] * 26, "sliding_window": 256})
+    assert sum("its window of 256 only masked" in each for each in gemma.assumptions) == windowed
+
+
+@pytest.mark.parametrize("kind", ["gemma3_text", "olmo3", "cohere2", "exaone4"])
+def test_a_window_of_null_is_none_in_what_is_built_too(kind: str, tmp_path: Path) -> None:
+    """Where the recipe said nothing, the library would take its own of 4,096 tokens."""
+    long = Run(batch_size=64, tokens=1e9, sequence_length=8192, precision="bf16")
+    found = target(tmp_path, OTHERS | {"model_type": kind, "sliding_window": None}, long)
+    assert found.workload.masked_share == 0.0
+    assert found.recipe is not None
+    assert found.recipe.model.arguments["layer_types"] == ["full_attention"] * 4
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("sliding_window", "512"),
+        ("sliding_window", 0),
+        ("sliding_window", 512.0),
+        ("sliding_window_pattern", 0),
+        ("layer_types", ["full_attention"] * 3),
+        ("layer_types", 7),
+    ],
+)
+def test_a_recipe_with_a_window_that_is_none_is_refused(key: str, value: object) -> None:
+    with pytest.raises(ValueError, match=f"recipe 'gemma-3-1b', architecture key '{key}': .*write"):
+        workload_of(changed("gemma-3-1b", {key: value}))
+
+
+def test_a_rectified_layer_keeps_half_of_what_is_inside(tmp_path: Path) -> None:
+    plain = target(tmp_path, OPT | {"activation_function": "gelu"})
+    rectified = target(tmp_path, OPT)
+    fewer = plain.workload.layer_elements - rectified.workload.layer_elements
+    assert fewer == 512 * 12 * 3072
+    assert plain.recipe is not None
+    assert plain.recipe.model.arguments["activation_function"] == "gelu"
+
+
+@pytest.mark.parametrize("kind", ["arcee", "persimmon", "nanochat"])
+def test_the_square_of_a_relu_is_one_where_the_library_takes_it(kind: str, tmp_path: Path) -> None:
+    squared = target(tmp_path, LLAMA | {"model_type": kind}).workload.layer_elements
+    other = target(tmp_path, LLAMA | {"model_type": kind, "hidden_act": "silu"})
+    assert other.workload.layer_elements - squared == 512 * 4 * 2816
+    assert other.recipe is not None
+    assert other.recipe.model.arguments["hidden_act"] == "silu"
+
+
+@pytest.mark.parametrize("value", [5, ["relu"], {"a": 1}, True, "", "ReLU", "nonsense"])
+def test_an_activation_that_the_library_has_not_is_refused(value: object, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"'activation_function': is .*; write one that the") as no:
+        target(tmp_path, OPT | {"activation_function": value})
+    assert "\n" not in str(no.value)
+    with pytest.raises(ValueError, match=r"recipe 'opt-125m', architecture key 'activation_func"):
+        workload_of(changed("opt-125m", {"activation_function": value}))
+
+
+def test_the_activations_are_the_library_s() -> None:
+    activations = pytest.importorskip("transformers.activations")
+    assert set(ACTIVATIONS.split()) == set(activations.ACT2CLS)
+
 
 ALBERT, ELECTRA = PUBLISHED["albert-base-v2"], PUBLISHED["electra-small"]
 ESM_2 = PUBLISHED["esm2-650m"]
@@ -68,13 +212,6 @@ def test_a_share_that_is_none_is_refused_in_one_line(value: object, tmp_path: Pa
     with pytest.raises(ValueError, match=mend) as refused:
         target(tmp_path, BERT | {"hidden_dropout_prob": value})
     assert "\n" not in str(refused.value)
-
-
-@pytest.mark.parametrize("value", ["0.1", [0.1], True, 1.0, -0.1])
-def test_a_recipe_whose_share_is_none_is_refused_as_a_file_is(value: object) -> None:
-    recipe = changed("bert-base", {"hidden_dropout_prob": value})
-    with pytest.raises(ValueError, match=r"key 'hidden_dropout_prob': is .*; write a number"):
-        workload_of(recipe)
 
 
 @pytest.mark.parametrize("name", [n for n, kind in model_types().items() if kind.own_class])
@@ -168,12 +305,6 @@ def test_layers_that_are_left_out_at_random_are_refused(
     assert "\n" not in str(refused.value)
 
 
-@pytest.mark.parametrize("value", ["0.1", True, -0.1, 1.0, [0]])
-def test_a_share_of_layers_that_is_none_is_refused(value: object, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"key 'layerdrop': is .*; write a number from 0"):
-        target(tmp_path, OPT | {"layerdrop": value})
-
-
 def test_a_model_that_leaves_no_layer_out_is_built_so(tmp_path: Path) -> None:
     """The library's M2M100 takes 0.05 where a recipe says nothing."""
     none = {"encoder_layerdrop": 0.0, "decoder_layerdrop": 0}
@@ -183,11 +314,6 @@ def test_a_model_that_leaves_no_layer_out_is_built_so(tmp_path: Path) -> None:
     assert recipe.model.arguments["decoder_layerdrop"] == 0.0
     opt = target(tmp_path, OPT | {"layerdrop": 0}).recipe
     assert opt is not None and "layerdrop" not in opt.model.arguments
-
-
-def test_a_recipe_that_leaves_layers_out_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"'layerdrop': leaves out 0.1 of the layers at random"):
-        workload_of(changed("opt-125m", {"layerdrop": 0.1}))
 
 
 @pytest.mark.parametrize("key", ["hidden_dropout", "resid_pdrop", "dropout"])
