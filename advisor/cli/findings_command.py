@@ -11,8 +11,7 @@ add_arguments = add_format
 
 def run(options: argparse.Namespace) -> int:
     """Compute and print them. Raises StoreError."""
-    from advisor.answers.paper.findings import find
-    from advisor.answers.paper.findings_text import findings_text
+    from advisor.answers.paper.findings import find, findings_text
     from advisor.tables.table_formats import render_rows
 
     with open_store(options).reading() as reader:

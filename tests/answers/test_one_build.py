@@ -57,19 +57,6 @@ def test_a_quote_that_was_corrected_is_no_other_quote(own_store: Path) -> None:
     assert "$290,000" not in said
 
 
-def test_a_price_that_nobody_quoted_says_so_on_the_page(store_path: Path) -> None:
-    one = page_of(Store(store_path), "bizon-z5000-g2-4xpro-6000")
-    price, *said = section_lines(one, "price")
-    assert "with its GPUs, a sum of BIZON's options (January 2026, " in price.text
-    assert "nobody quoted that sum: ask BIZON for a quote" in [line.text for line in said]
-    order = " ".join(line.text for line in section_lines(one, "order"))
-    assert "what it asks for four was not written down" in order
-    assert "the machine: Xeon W7-3565X" in order
-    assert "The edition of the card is not stated." in order
-    whole = section_lines(page_of(Store(store_path), "exxact-h200"), "price")
-    assert not any("nobody quoted" in line.text for line in whole)
-
-
 @pytest.mark.parametrize(
     ("where", "then"), [("on a cluster", "sbatch job.sh"), ("on a rented machine", "sky launch")]
 )
@@ -87,12 +74,3 @@ def test_the_page_s_commands_work_as_typed(
     words = shlex.split(measure_commands(one)[where])
     assert main([*words[1:], "--store", str(store_path)]) == 0
     assert then in capsys.readouterr().err
-
-
-def test_what_one_puts_together_is_ordered_of_two_sellers(store_path: Path) -> None:
-    one = page_of(Store(store_path), "ws-trx50-2gpu")
-    candidates, i = one.ranking.candidates, one.index
-    gpus, host = candidates.gpu_quotes[i], candidates.host_quotes[i]
-    assert gpus is not None and host is not None and candidates.offered[i]
-    first = section_lines(one, "order")[0].text
-    assert first == f"{gpus.vendor} sells the GPUs, {host.vendor} the rest: you put it together"

@@ -185,23 +185,6 @@ def test_sound_evidence_does_not_recommend_the_impossible(
     assert (first["gpu"], first["gpu_count"], first["verdict"]) == ("RTX 3090", 8, "implausible")
 
 
-def test_findings_stand_beside_what_the_paper_says(
-    store_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    found = {row["finding"]: row for row in ask(capsys, "findings", "--store", str(store_path))}
-    said = {name: (row["recomputed"], row["paper_says"]) for name, row in found.items()}
-    speed_up = said["mean speed-up of optimal over naive settings, Pythia"]
-    assert speed_up[0].startswith("4.4x")
-    naive = said["Pythia on more than one GPU: infeasible with naive settings"]
-    assert naive == ("9 of 20", "9 of 20")
-    optimal = said["Pythia on more than one GPU: infeasible with optimal settings"]
-    assert optimal == ("0 of 20", "0 of 20")
-    as_paper = said["the same with the H100's PCIe peak, as Figure 9b has it"]
-    assert as_paper == ("6.0x", "6x")
-    saved = said["compute saved against the original training (Figure 6)"]
-    assert saved == ("3.0x", "3.0x")
-
-
 @pytest.mark.parametrize("model", ["pythia-1b", "pythia-6.9b", "vit"])
 def test_the_ranking_at_face_value_beside_a_sound_one_is_the_published_one(
     store_path: Path, model: str

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from advisor.answers.paper.peers import peers, share_words
 from advisor.cli.main import main
 
 
@@ -23,14 +22,3 @@ def test_the_shares_are_those_of_the_paper(
     assert shares.keys() == {"85", "66", "41", "70", "33", "24", "10", "17", "57", "70–80"}
     assert "no multi-node support" in shares["41"]
     assert all(re.match(r"(section|figure) \d", row["where"]) for row in rows)
-
-
-def test_as_text_it_stands_beside_ones_own_machines(
-    own_store: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["peers", "--store", str(own_store)]) == 0
-    text = capsys.readouterr().out
-    assert "50 researchers of 35 institutions" in text and "April 2024" in text
-    unbroken = " ".join(text.split())
-    assert all(share_words(peer) in unbroken for peer in peers())
-    assert text.rstrip().splitlines()[-2] == "Yours"

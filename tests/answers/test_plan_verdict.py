@@ -12,13 +12,11 @@ import pytest
 
 from advisor.answers.plan.plan_sentence import plan_sentence
 from advisor.answers.plan.plan_verdict import no_plan_verdict, plan_verdict
-from advisor.cli.main import main
 from advisor.costs.amounts import day_words
 from advisor.planning.report.formats.markdown_csv_json import to_json_text
 from advisor.planning.report.formats.write_report import write_planned
 from advisor.planning.sensitivity.solved_amounts import Finding, usd
 from tests.answers.test_plan_doubts import NO_RENT, ONE_RUN, planned_of
-from tests.planning.forms_for_tests import SMALL
 
 SHARED = 'cost_share = 0.25\ncost_share_by = "the physics lab"\n'
 HORIZON = 'start = 2027-01-01\nfunder = "horizon"\n'
@@ -74,17 +72,3 @@ def test_where_there_is_no_plan_json_has_the_ways_out(store_path: Path, tmp_path
         "words": "with $120,000 it is possible",
         "numbers": [{"value": Decimal(120_000), "unit": "usd"}],
     }
-
-
-def test_the_command_answers_in_json_where_there_is_no_plan(
-    store_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = tmp_path / "grant.toml"
-    nothing = "[purchases]\nallowed = false\n[rentals]\nallowed = false\n"
-    path.write_text(SMALL + nothing, encoding="utf-8")
-    words = ["plan", str(path), "--store", str(store_path), "--format", "json", "--seconds", "30"]
-    assert main(words) == 1
-    verdict = json.loads(capsys.readouterr().out)["verdict"]
-    assert verdict["runs"] == 0
-    assert verdict["ways_out"]
-    assert verdict["sentence"] == "No plan meets every constraint."

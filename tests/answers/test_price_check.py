@@ -123,10 +123,3 @@ def test_a_day_that_cannot_be_checked_is_refused(
 ) -> None:
     assert main(["prices", "check", "--store", str(store_path), "--prices", day]) == 2
     assert capsys.readouterr().err.count("\n") == 1
-
-
-def test_a_machine_that_no_document_describes_is_told(snapshot: Snapshot) -> None:
-    quote = make_quote("server", "exxact-b300", "580199", quoted_on=ago(9))
-    assert [p.quote_ids for p in found(snapshot, quote)["undescribed"]] == [(quote.quote_id,)]
-    described = make_quote("server", "dgx-b300", "646878", quoted_on=ago(9))
-    assert found(snapshot, described)["undescribed"] == []

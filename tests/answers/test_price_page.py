@@ -50,37 +50,6 @@ def test_the_readme_s_table_is_up_to_date(
     )
 
 
-def test_a_row_a_gpu_with_its_newest_price(
-    store_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    rows = [
-        [cell.strip() for cell in line.strip("|").split(" | ")]
-        for line in short(store_path, capsys).splitlines()[2:]
-    ]
-    names = [row[0] for row in rows]
-    assert len(names) == len(set(names)) > 30
-    assert ["RTX 3090", "$925", "2026-06-01", "secondary"] in [row[:4] for row in rows]
-    assert all(all(row) for row in rows)
-
-
-def test_the_short_table_is_put_between_its_marks(
-    store_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    table = short(store_path, capsys)
-    page = tmp_path / "page.md"
-    command = ["prices", "table", "--short", "--out", str(page), "--store", str(store_path)]
-    page.write_text(f"before\n{BEGIN}\nold\n{END}\nafter\n", encoding="utf-8")
-    for _ in range(2):
-        assert main(command) == 0
-        assert page.read_text(encoding="utf-8") == f"before\n{BEGIN}\n{table}{END}\nafter\n"
-    page.write_text("no marks\n", encoding="utf-8")
-    assert main(command) == 2
-    assert page.read_text(encoding="utf-8") == "no marks\n"
-    assert capsys.readouterr().err.count("\n") == 1
-    page.unlink()
-    assert main(command) == 2
-
-
 def test_a_price_that_another_stands_in_for_is_nobody_s_newest(
     store_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

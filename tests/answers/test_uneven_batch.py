@@ -8,7 +8,6 @@ import shlex
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,7 +17,6 @@ from advisor.answers.build.one_build import OneBuild, one_build
 from advisor.answers.gpu_count_notes import measure_build
 from advisor.cli.main import main
 from advisor.costs.tco import CostTerms
-from advisor.planning.report.phrases import _uneven
 from advisor.ranking.question import CandidatesKey, Question
 from advisor.ranking.rank import rank
 from advisor.ranking.snapshot import make_candidates, take_snapshot
@@ -75,19 +73,6 @@ def test_the_page_of_such_a_build_says_so_and_measures_what_is_kept(store_path: 
     kept = words[words.index("--keep") + 1]
     assert here.startswith(f"advisor bench --model {kept} --gpus 3")
     assert all(f"--model {kept}" in each for each in elsewhere if "advisor bench" in each)
-
-
-def test_a_report_says_so_of_runs_on_such_a_machine(store_path: Path) -> None:
-    with Store(store_path).reading() as reader:
-        model = take_snapshot(reader).model("pythia-1b")
-    placed = SimpleNamespace(experiment_id="a", machine_id="three")
-    problem = SimpleNamespace(
-        options=lambda: {"three": SimpleNamespace(gpu_count=3)},
-        experiments=[SimpleNamespace(experiment_id="a", model="pythia-1b")],
-    )
-    loaded: Any = SimpleNamespace(problem=problem, models={"pythia-1b": model})
-    plan: Any = SimpleNamespace(placed=[placed])
-    assert _uneven(loaded, plan) == [f"{model.name}: {SAID}"]
 
 
 MODEL = replace(make_model(), batch_size=1024)

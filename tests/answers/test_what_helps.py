@@ -39,41 +39,6 @@ def test_where_nothing_answers_what_would_help_is_told_with_commands_that_answer
         assert "Pythia 1B" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("model", "gpus"), [("pythia-12b", "RTX 3090"), ("pythia-1b", "V100 16GB PCIe")]
-)
-def test_where_the_gpus_that_were_asked_for_do_not_do_others_are_offered(
-    model: str, gpus: str, store_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    argv = [
-        "rank",
-        "--model",
-        model,
-        "--budget",
-        "900k",
-        "--gpus",
-        gpus,
-        "--store",
-        str(store_path),
-    ]
-    assert main([*argv, "--format", "json"]) == 1
-    doubts = json.loads(capsys.readouterr().out)["verdict"]["doubts"]
-    told = {doubt["about"]: shlex.split(doubt["command"]) for doubt in doubts}
-    assert "--gpus" not in told["gpus"]
-    assert said_by(capsys, *told["gpus"][1:]).startswith("Buy ")
-
-
-def test_without_any_published_time_estimates_are_the_way_out(
-    store_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    argv = ["rank", "--model", "bert-large", "--budget", "25k", "--store", str(store_path)]
-    assert main([*argv, "--evidence", "published", "--format", "json"]) == 1
-    verdict = json.loads(capsys.readouterr().out)["verdict"]
-    told = {doubt["about"]: doubt["command"] for doubt in verdict["doubts"]}
-    assert shlex.split(told["evidence"])[1:] == [*argv[:4], "25000", *argv[5:]]
-    assert said_by(capsys, *shlex.split(told["evidence"])[1:]).startswith("Buy ")
-
-
 def test_the_commands_of_the_doubts_work_as_typed(
     store_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

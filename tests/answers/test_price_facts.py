@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from datetime import date, timedelta
 from pathlib import Path
@@ -14,18 +12,16 @@ from advisor.answers.price_facts import (
     buyer_lines,
     machine_object,
     newer_words,
-    place_lines,
     prices_told,
     told_words,
 )
-from advisor.answers.ranking.rank_exports import ranking_csv, ranking_object
+from advisor.answers.ranking.rank_exports import ranking_object
 from advisor.costs.amounts import day_words
 from advisor.ranking.question import CandidatesKey, Question
 from advisor.ranking.rank import Ranking, rank
 from advisor.ranking.snapshot import make_candidates, take_snapshot
 from advisor.store import Store
 from advisor.tables.json_text import to_json
-from price_catalog.builds import rack_units_of
 from tests.facts_for_tests import make_quote
 
 TODAY = date.today()
@@ -100,30 +96,3 @@ def test_what_nobody_states_is_said_to_be_not_stated(shipped: Ranking) -> None:
             assert stated != (name in missing)
         assert ("delivery" in missing) == (row.host_quote.delivery is None)
         assert any(line.startswith("heat: ") for line in lines) == (facts["wall_w"] is not None)
-
-
-def test_the_page_of_a_build_says_what_it_takes_of_a_room(shipped: Ranking) -> None:
-    hosts = {}
-    for row in shipped.rows():
-        hosts[row.build.host.host_id] = (row.build, list(place_lines(row.build)))
-    kinds = set()
-    for build, lines in hosts.values():
-        units, last = rack_units_of(build.host), lines[-1]
-        missing = last if last.startswith("not stated: ") else ""
-        floor = "stands on the floor" in lines
-        kinds.add(units if units in (None, 0) else "rack")
-        assert floor == (units == 0)
-        assert any(line.startswith("rack: ") for line in lines) == bool(units)
-        assert ("rack units" in missing) == (units is None)
-        assert ("weight" in missing) == (build.host.weight_kg is None)
-    assert kinds == {None, 0, "rack"}
-
-
-def test_the_export_has_what_a_buyer_needs(shipped: Ranking) -> None:
-    rows = [row for row in csv.DictReader(io.StringIO(ranking_csv(shipped))) if row["rank"]]
-    assert any(row["noise_dba"] for row in rows)
-    assert any(row["weight_kg"] for row in rows)
-    assert any(row["warranty"] for row in rows)
-    assert any(row["delivery"] for row in rows)
-    for row in rows:
-        assert (row["heat_btu_per_h"] != "") == (row["wall_w"] != "")
