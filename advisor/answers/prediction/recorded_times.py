@@ -37,19 +37,17 @@ def _of_build(time: TrainingTime, names: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
+def _fields(of: object, names: str) -> dict[str, Any]:
+    """The fields of a record that a table shows under their own names."""
+    return {name: getattr(of, name) for name in names.split()}
+
+
 def _models(reader: Reader) -> list[dict[str, Any]]:
+    shown = "name family parameters batch_size training_steps sequence_length image_size precision"
     return [
         {
             "model": model.recipe_id,
-            "name": model.name,
-            "family": model.family,
-            "parameters": model.parameters,
-            "batch_size": model.batch_size,
-            "training_steps": model.training_steps,
-            "sequence_length": model.sequence_length,
-            "image_size": model.image_size,
-            "precision": model.precision,
-            "optimizer": model.optimizer,
+            **_fields(model, f"{shown} optimizer"),
             "training_flops": model.flops_full,
             "source": model.source_id,
             "origin": model.origin,
@@ -58,24 +56,18 @@ def _models(reader: Reader) -> list[dict[str, Any]]:
     ]
 
 
+_DAYS = "training_days training_days_low training_days_high"
+_AUDIT = "status reason implied_mfu implied_mfu_printed verdict verdict_reason timing measured_on"
+
+
 def _times(reader: Reader) -> list[dict[str, Any]]:
     names = _gpu_names(reader)
     return [
         {
             **_of_build(time, names),
-            "method": time.method,
-            "training_days": time.training_days,
-            "training_days_low": time.training_days_low,
-            "training_days_high": time.training_days_high,
+            **_fields(time, f"method {_DAYS}"),
             "feasible": time.status == "ok",
-            "status": time.status,
-            "reason": time.reason,
-            "implied_mfu": time.implied_mfu,
-            "implied_mfu_printed": time.implied_mfu_printed,
-            "verdict": time.verdict,
-            "verdict_reason": time.verdict_reason,
-            "timing": time.timing,
-            "measured_on": time.measured_on,
+            **_fields(time, _AUDIT),
             "source": time.source_id,
             "origin": time.origin,
             "nodes": time.node_count,
@@ -91,13 +83,9 @@ def _predictions(reader: Reader) -> list[dict[str, Any]]:
     found = [
         {
             **_of_build(time, names),
-            "basis": time.basis,
-            "training_days": time.training_days,
-            "training_days_low": time.training_days_low,
-            "training_days_high": time.training_days_high,
+            **_fields(time, f"basis {_DAYS}"),
             "feasible": time.status == "ok",
-            "reason": time.reason,
-            "implied_mfu": time.implied_mfu,
+            **_fields(time, "reason implied_mfu"),
             "settings": None if time.settings is None else label(time.settings),
             "micro_batch_size": None if time.settings is None else time.settings.micro_batch_size,
             "source": time.source_id,
@@ -114,13 +102,9 @@ def _settings(reader: Reader) -> list[dict[str, Any]]:
         {
             **_of_build(time, names),
             "method": time.method,
-            "free_lunch": time.settings.free_lunch,
-            "activation_checkpointing": time.settings.activation_checkpointing,
-            "sharding": time.settings.sharding,
+            **_fields(time.settings, "free_lunch activation_checkpointing sharding"),
             "sharding_as_printed": SHARDING_AS_PRINTED.get(time.settings.sharding or ""),
-            "offloading": time.settings.offloading,
-            "micro_batch_size": time.settings.micro_batch_size,
-            "gradient_accumulation_steps": time.settings.gradient_accumulation_steps,
+            **_fields(time.settings, "offloading micro_batch_size gradient_accumulation_steps"),
             "training_days": time.training_days,
             "source": time.source_id,
         }

@@ -39,7 +39,15 @@ CONTRADICTING = Decimal("1.5")
 """Two sellers who ask so many times as much as each other for one item contradict each other."""
 WITHIN_DAYS = 90
 """The same, where their quotes are no further apart than this."""
-PROBLEMS = ("stale", "outlying", "contradicting", "unsourced", "undescribed", "passed over")
+PROBLEMS = {
+    "stale": "the best price of the item is a year old or has expired: find a newer one",
+    "outlying": "far from the others of its item: is it for one piece?",
+    "contradicting": "another seller asked much more: is it the same machine?",
+    "unsourced": "no page or file to check it by: add one",
+    "undescribed": "no document states its watts, rack units, memory or links: find its maker's",
+    "passed over": "newer than the price that counts, but of a weaker kind",
+}
+"""What each problem means, and how to mend it."""
 
 
 class Problem(NamedTuple):
@@ -295,15 +303,6 @@ def budget_rows(checks: Iterable[BudgetCheck]) -> list[dict[str, Any]]:
     ]
 
 
-_HEADINGS = {
-    "stale": "the best price of the item is a year old or has expired: find a newer one",
-    "outlying": "far from the others of its item: is it for one piece?",
-    "contradicting": "another seller asked much more: is it the same machine?",
-    "unsourced": "no page or file to check it by: add one",
-    "undescribed": "no document states its watts, rack units, memory or links: find its maker's",
-    "passed over": "newer than the price that counts, but of a weaker kind",
-}
-"""What each problem means, and how to mend it."""
 _COLUMNS = {"told by others": "told"}
 """How a column is headed where its words are too long for one."""
 
@@ -344,7 +343,7 @@ def check_text(problems: Sequence[Problem], checks: Sequence[BudgetCheck], width
             columns.append("why")
         right, spare = frozenset({"price"}), ("vendor",)
         head, *lines = to_table(rows, columns, right, width=width, spare=spare).splitlines()
-        told = [fill(f"{name.capitalize()}: {_HEADINGS[name]}", width), head]
+        told = [fill(f"{name.capitalize()}: {PROBLEMS[name]}", width), head]
         for row, line in zip(rows, lines, strict=True):
             told.append(line)
             if name in ("contradicting", "passed over"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from advisor.answers.prices.price_check import price_problems
+from advisor.answers.prices.price_check import PROBLEMS, price_problems, problem_rows
 from advisor.answers.wording import item_names
 from advisor.costs.amounts import usd_as_quoted, usd_whole
 from advisor.costs.price_book import kind_class, kind_order
@@ -82,16 +82,8 @@ def checked_prices(snapshot: Snapshot) -> str:
     book = shipped.prices(today, today=today)
     problems = price_problems(shipped, book, today=today)
     rows = [
-        {
-            "problem": each.problem,
-            "item": each.item,
-            "price": usd_as_quoted(each.price_usd),
-            "date": each.quoted_on,
-            "vendor": each.vendor,
-            "counts": "yes" if each.counts else "",
-            "detail": each.detail,
-        }
-        for each in problems
+        row | {"price": usd_as_quoted(row["price_usd"]), "counts": "yes" if row["counts"] else ""}
+        for row in problem_rows(problems)
     ]
     columns = ("problem", "item", "price", "date", "vendor", "counts", "detail")
     missing = [
@@ -106,22 +98,12 @@ def checked_prices(snapshot: Snapshot) -> str:
     return (
         shipped_prices(shipped)
         + f"\n## To be mended, as of {today}\n\n"
-        + "".join(f"- {name}: {words}\n" for name, words in _PROBLEM_WORDS.items())
+        + "".join(f"- {name}: {words}\n" for name, words in PROBLEMS.items())
         + "\n"
         + to_markdown(rows, columns)
         + "\n## Looked for and not found\n\n"
         + to_markdown(missing, ("item", "looked_on", "found", "pages"))
     )
-
-
-_PROBLEM_WORDS = {
-    "stale": "the best price of the item is a year old or older, or has expired",
-    "outlying": "far from the middle of the item's other quotes",
-    "contradicting": "two sellers ask very different prices at about one time",
-    "unsourced": "no page, file or source with an address to check it by",
-    "undescribed": "a machine of which no document states watts, rack units, memory or links",
-    "passed over": "newer than the quote that counts, but told by others or used",
-}
 
 
 def short_prices(snapshot: Snapshot) -> str:
