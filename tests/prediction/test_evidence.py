@@ -64,22 +64,6 @@ def test_every_source_says_its_software_and_where_it_is() -> None:
         assert row["licence"] or "single fact" in row["how_measured"].lower(), row["source_id"]
 
 
-def test_code_that_gathers_the_masked_positions_computes_no_other_logits(
-    evidence: tuple[Observation, ...],
-) -> None:
-    theirs = [o for o in evidence if o.workload.workload_id == "BERT-Large"]
-    every, gathered = (
-        next(o.workload for o in theirs if o.source_id == name and o.workload.tokens == 512)
-        for name in ("nvidia-bert-readme", "nvidia-bert-tf2")
-    )
-    assert gathered.logit_elements == pytest.approx(0.15 * every.logit_elements, rel=0.01)
-    logits = 2 * 1024 * 30522 * 512
-    assert every.linear_flops - gathered.linear_flops == pytest.approx(0.85 * logits, rel=0.01)
-    assert gathered.labelled == 1.0  # what is left has labels
-    steps = {o.workload.batch_size for o in theirs if o.source_id == "nvidia-bert-tf2"}
-    assert min(steps) >= 30_720  # gradients of many passes are added up before each update
-
-
 def test_what_is_recomputed_on_one_gpu_says_nothing_of_how_others_scale(one: Observation) -> None:
     assert one.option is not None
     slow = replace(one, option=replace(one.option, checkpointing=True), step_s=2.0)

@@ -183,14 +183,6 @@ def test_what_never_counts(own_store: Path, wrong: dict[str, Any]) -> None:
     assert predictions(own_store) == before
 
 
-def test_measuring_what_had_no_prediction_gives_one(own_store: Path) -> None:
-    assert ("pythia-1b", "mi325x", 4) not in predictions(own_store)
-    add(own_store, own(1, "pythia-1b", "MI325X", 1, 60.0))
-    found = predictions(own_store)["pythia-1b", "mi325x", 4]
-    assert 10 < found["training_days"] < 25
-    assert found["training_days_low"] < found["training_days"] < found["training_days_high"]
-
-
 def merge_file(path: Path, records: Iterable[Measurement]) -> Path:
     path.write_text("".join(json.dumps(to_json(r)) + "\n" for r in records))
     return path

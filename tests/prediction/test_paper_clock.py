@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +13,6 @@ from advisor.prediction.observed_times import PAPER, REFERENCE, Observation
 from advisor.prediction.own_records import columns_of
 from advisor.prediction.physics.factors import FACTORS
 from advisor.prediction.physics.memory import OPTIONS
-from bench_runner.recipes import Precision
 from tools.fit.log_step import Mean, hidden_share
 
 
@@ -56,23 +54,6 @@ def test_the_papers_clock_sees_all_of_a_step_whose_update_is_offloaded(
         assert (jacobian[0, names.index("hidden layers")] < 0.0) == hidden
 
 
-def test_the_papers_clock_sees_once_a_step_what_the_loss_scaler_waits_for(
-    evidence: tuple[Observation, ...], fitted: Fitted
-) -> None:
-    timed = found_optimal(evidence, "pythia-160m", "A6000", 8)
-
-    def hidden(precision: Precision, micro_batch_size: int) -> float:
-        workload = replace(timed.workload, precision=precision)
-        o = replace(timed, workload=workload, option=OPTIONS[0], micro_batch_size=micro_batch_size)
-        seen, whole, _ = seen_and_whole(o, fitted)
-        return 1.0 - math.exp(float(seen[0] - whole[0]))
-
-    one_pass = timed.workload.batch_size // timed.count
-    assert hidden("fp16", one_pass) < 1e-9
-    assert hidden("fp16", one_pass // 2) < hidden("fp16", one_pass // 16)
-    assert hidden("bf16", one_pass) == pytest.approx(hidden("bf16", one_pass // 16)) != 0.0
-
-
 def test_the_first_blocks_of_a_convnext_hide_more_than_as_many_of_its_others(
     evidence: tuple[Observation, ...], fitted: Fitted
 ) -> None:
@@ -98,14 +79,3 @@ def test_the_first_blocks_of_a_convnext_hide_more_than_as_many_of_its_others(
     assert (share[columns.convnet] > 1.1 * evenly[columns.convnet]).all()
     assert share[~columns.convnet] == pytest.approx(evenly[~columns.convnet])
     assert (share > 0.0).all() and (share < 1.0).all()
-
-
-def test_the_papers_search_took_what_its_clock_saw_as_fastest(
-    evidence: tuple[Observation, ...], fitted: Fitted
-) -> None:
-    """Of Pythia 2.8B on one A100 it found plain settings, though offloading was as fast."""
-    o = found_optimal(evidence, "pythia-2.8b", "A100", 1)
-    assert o.searched is not None and not o.searched[0].offloading
-    model = Mean([o], fitted.costs)
-    best = model.log_step(np.array(fitted.factors))[2]
-    assert not model.options[int(best[0])].offloading
