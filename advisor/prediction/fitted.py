@@ -107,7 +107,7 @@ class Fitted:
     costs: MemoryCosts
     """The memory model's constants."""
     factors: tuple[float, ...]
-    """Logarithms, in the order of `factors.FACTORS`."""
+    """Logarithms, in the order of `factors.NAMES`."""
     effects: tuple[str, ...]
     """``kind:id`` of each effect that the evidence knows."""
     effect_means: tuple[float, ...]

@@ -11,11 +11,12 @@ import pytest
 from advisor.prediction.fitted import Fitted
 from advisor.prediction.observed_times import PAPER, REFERENCE, Observation
 from advisor.prediction.own_records import conditioned
-from advisor.prediction.physics.factors import FACTORS
+from advisor.prediction.physics.factors import NAMES
 from advisor.prediction.predict_many import predict_many
 from advisor.prediction.predict_one import predict
 from tests.prediction.what_ships import CHIPS, WORKLOADS
 from tools.fit.log_step import Mean
+from tools.fit.priors import FACTORS
 from tools.fit.refit import fitted_from, to_json
 
 
@@ -56,6 +57,7 @@ def test_the_same_evidence_gives_the_same_fit(
 
 
 def test_factors_stay_where_kernels_can_be(fitted: Fitted) -> None:
+    assert tuple(factor.name for factor in FACTORS) == NAMES
     for factor, log in zip(FACTORS, fitted.factors, strict=True):
         assert abs(log - math.log(factor.start)) < 4 * factor.spread, factor.name
 

@@ -14,11 +14,11 @@ from advisor.prediction.fitted import KNOWN, OF_LINKS, Fitted, lower_triangle
 from advisor.prediction.intervals import LEAST_LINKS
 from advisor.prediction.observed_times import REFERENCE, Observation
 from advisor.prediction.own_records import conditioned
-from advisor.prediction.physics.factors import FACTORS, NAMES
-from advisor.prediction.physics.memory import START
+from advisor.prediction.physics.factors import NAMES
 from advisor.prediction.predict_many import Predictions, predict_many
 from tests.prediction.what_ships import CHIPS, WORKLOADS
 from tools.fit.log_step import Mean
+from tools.fit.priors import FACTORS, START
 from tools.fit.random_effects import exchange_shares
 from tools.fit.shipped_evidence import load_evidence
 

@@ -11,9 +11,9 @@ import pytest
 from advisor.prediction.fitted import Fitted
 from advisor.prediction.observed_times import PAPER, REFERENCE, Observation
 from advisor.prediction.own_records import columns_of
-from advisor.prediction.physics.factors import FACTORS
 from advisor.prediction.physics.memory import OPTIONS
 from tools.fit.log_step import Mean, hidden_share
+from tools.fit.priors import FACTORS
 
 
 def found_optimal(

@@ -13,7 +13,7 @@ from advisor.prediction.model.shapes import unfilled_flops
 from advisor.prediction.model.workload import Workload, workload_of
 from advisor.prediction.observed_times import chips_by_name
 from advisor.prediction.physics.columns import Columns, WorkloadTable
-from advisor.prediction.physics.factors import INDEX, TERMS, Rows, row_factors, starts
+from advisor.prediction.physics.factors import INDEX, TERMS, Rows, row_factors
 from advisor.prediction.physics.memory import Option, Wanted, sample_bytes
 from advisor.prediction.physics.step_terms import (
     LAYER_LAUNCHES_S,
@@ -30,6 +30,7 @@ from bench_runner.models.timm_models import timm_model, timm_names
 from bench_runner.recipe_flops import counted_architecture
 from bench_runner.recipes import load_recipes
 from tools.fit.log_step import step_terms
+from tools.fit.priors import starts
 
 CHIPS = chips_by_name()
 RECIPES = {recipe.recipe_id: recipe for recipe in load_recipes()}

@@ -19,7 +19,6 @@ from advisor.prediction.physics.memory import (
     LEAN_OPTIONS,
     NAIVE,
     OPTIONS,
-    START,
     MemoryCosts,
     micro_batch,
     sample_bytes,
@@ -29,6 +28,7 @@ from advisor.prediction.shipped_predictions import shipped_fit
 from tests.prediction.what_ships import CHIPS, WORKLOADS
 from tools.fit.cross_validate import CUTS
 from tools.fit.fit_memory import columns_of, fit_costs, says_fits
+from tools.fit.priors import START
 
 
 @pytest.fixture(scope="module")

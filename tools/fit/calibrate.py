@@ -28,7 +28,7 @@ from advisor.prediction.fitted import Reach, Tail
 from advisor.prediction.intervals import MOST
 from advisor.prediction.observed_times import PAPER, REFERENCE, Key, Observation, cell
 from advisor.prediction.physics.chip import gpu_type
-from advisor.prediction.physics.factors import FACTORS
+from tools.fit.priors import FACTORS
 from tools.fit.random_effects import KINDS, exchange_shares
 from tools.fit.tails import fit_tail, half_width
 

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 from advisor.prediction.distance import reach_of
 from advisor.prediction.intervals import MOST
 from advisor.prediction.observed_times import PAPER, Observation
-from advisor.prediction.physics.factors import FACTORS, starts
 from advisor.prediction.physics.memory import MemoryCosts
 from tools.fit.calibrate import Calibration, calibrate, widening
 from tools.fit.fit_memory import fit_costs
 from tools.fit.log_step import NATIVE, Mean, highest_measured_share
+from tools.fit.priors import FACTORS, starts
 from tools.fit.random_effects import (
     KINDS,
     NOISES,

@@ -16,14 +16,8 @@ from typing import TYPE_CHECKING
 from advisor.prediction.observed_times import PAPER, Observation
 from advisor.prediction.own_records import columns_of
 from advisor.prediction.physics.columns import Columns
-from advisor.prediction.physics.memory import (
-    NAIVE,
-    OPTIONS,
-    START,
-    MemoryCosts,
-    Option,
-    micro_batch,
-)
+from advisor.prediction.physics.memory import NAIVE, OPTIONS, MemoryCosts, Option, micro_batch
+from tools.fit.priors import START
 
 if TYPE_CHECKING:
     import numpy as np

@@ -10,7 +10,6 @@ from advisor.prediction.observed_times import PAPER, REFERENCE, Observation
 from advisor.prediction.own_records import highest_share, product_seconds
 from advisor.prediction.physics.columns import Columns, WorkloadTable
 from advisor.prediction.physics.factors import (
-    FACTORS,
     INDEX,
     SHARES,
     TERMS,
@@ -47,6 +46,7 @@ from advisor.prediction.physics.step_terms import (
     work_multiple,
     work_terms,
 )
+from tools.fit.priors import FACTORS
 
 if TYPE_CHECKING:
     import numpy as np

@@ -56,23 +56,6 @@ class MemoryCosts:
     """Share of the memory that can be had."""
 
 
-START = MemoryCosts(
-    mixed_layer=2.5,
-    half_layer=2.0,
-    naive_layer=4.0,
-    fp32_layer=4.0,
-    naive_fp32_layer=8.0,
-    mixed_logit=14.0,
-    half_logit=10.0,
-    score=6.0,
-    naive_score=6.0,
-    buckets=4.0,
-    fixed_gib=1.2,
-    usable=0.97,
-)
-"""Where the fit begins: two bytes an element in half precision and something for what is FP32;
-logits as 2 + 4 + 4 + 4 bytes (half, FP32, its gradient, a shifted copy); scores as 2 + 4."""
-
 WIDE_SCORE = 6.2
 """Bytes a score at least where it is computed in FP32: as the softmax gave it, the half-precision
 copy that meets the values, and what passes through one layer. GPT-J's and CodeGen's kept 6.14 each
