@@ -385,7 +385,7 @@ def _kept(kind: str) -> Iterator[None]:
     store. A file takes a tenth of the time then, and goes through the same checks."""
     from advisor.cli import command_parser, prices_command
     from advisor.planning import plan_grant
-    from advisor.planning.grant import checked_toml, machines
+    from advisor.planning.grant.candidates import machines
     from advisor.prediction import own_records
     from advisor.store.reader import Reader
     from advisor.store.store import Store
@@ -432,11 +432,6 @@ def _kept(kind: str) -> Iterator[None]:
                 machines.Candidates,
                 lambda model, builds, *rest: (model.recipe_id, len(builds), rest[-1]),
             ),
-        )
-        patch.setattr(
-            checked_toml.inspect,
-            "type_info",
-            once(checked_toml.inspect.type_info, lambda kind: kind),
         )
         read, whole_load = itertools.count(), plan_grant.load_grant
 

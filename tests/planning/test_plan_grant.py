@@ -66,6 +66,7 @@ def test_the_example_and_the_shipped_rules_are_read() -> None:
         ("years = 1", "years = 0", ["grant.years", "from 1 to 15"]),
         ("years = 1", "years = 1.5", ["grant.years", "whole number"]),
         ("start = 2027-01-01", 'start = "soon"', ["grant.start", "date"]),
+        ("start = 2027-01-01", "start = 9999-06-01", ["grant.start", "between the years 2000"]),
         ("start = 2027-01-01", "start = 2027-01-01T10:00:00", ["grant.start", "date"]),
         ("start = 2027-01-01", "", ["grant.start: is missing; it must be a date"]),
         ('model = "pythia-410m"', "runs = 2", ["experiments[1].model: is missing: write model ="]),

@@ -55,9 +55,10 @@ def one_for_each(number: int, what: str, years: int, cut: AwardYears) -> str:
 
 
 def _dates(grant: Grant) -> Problems:
-    start, end, years = grant.start, grant.year_dates[-1], len(grant.year_dates) - 1
-    if not 2000 <= start.year <= 2200:
+    start = grant.start
+    if not 2000 <= start.year <= 2200:  # before any later day is worked out
         yield "grant.start", f"{start} is not between the years 2000 and 2200"
+    end, years = grant.year_dates[-1], len(grant.year_dates) - 1
     amounts = grant.year_budget_usd
     if amounts is not None and len(amounts) != years:
         problem = one_for_each(len(amounts), "amount", years, grant.award_years)

@@ -183,6 +183,18 @@ def count_of_times(number: Num, whole: Num, one: str, more: str) -> str:
     )
 
 
+def uneven_batches(loaded: Loaded, plan: Plan) -> list[str]:
+    """Which runs are timed with another batch, since their GPUs do not share it evenly."""
+    options = loaded.problem.options()
+    models = {e.experiment_id: e.model for e in loaded.problem.experiments}
+    pairs = {(models[p.experiment_id], options[p.machine_id].gpu_count) for p in plan.placed}
+    told = (
+        (loaded.models[model].name, uneven_words(loaded.models[model], count))
+        for model, count in sorted(pairs)
+    )
+    return [f"{name}: {words}." for name, words in told if words is not None]
+
+
 def limits(given: Material) -> list[str]:
     """What the evidence cannot say, counted from the rows that are used."""
     loaded, book, grant = given.loaded, given.book, given.loaded.grant
@@ -213,15 +225,7 @@ def limits(given: Material) -> list[str]:
         one = "a prediction, not a measurement; its interval is in the table."
         more = "predictions, not measurements; their intervals are in the table."
         found.append(count_of_times(counted(predicted, "predicted times"), whole, one, more))
-    options = loaded.problem.options()
-    pairs = {
-        (book.experiments[p.experiment_id].model, options[p.machine_id].gpu_count)
-        for p in given.plan.placed
-    }
-    for model, count in sorted(pairs):
-        # Timed with another batch, as the GPUs share it.
-        if (uneven := uneven_words(loaded.models[model], count)) is not None:
-            found.append(f"{loaded.models[model].name}: {uneven}.")
+    found += uneven_batches(loaded, given.plan)
     days = [each.line.quoted_on for e in given.costs.equipment for each in e.lines]
     if days:
         oldest = day_words(min(days))
