@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from advisor.prediction.shipped_predictions import OwnTime
     from advisor.ranking.fabric import Fabric
 
-
 MOST_GPUS = 1024
 """The evidence has no larger training; above 64 each doubling widens the interval."""
 METHODS = ("naive", "free-lunch", "paper", "optimal")
