@@ -14,12 +14,9 @@ from advisor.prediction.fitted import KNOWN, OF_LINKS, Fitted, lower_triangle
 from advisor.prediction.intervals import LEAST_LINKS
 from advisor.prediction.observed_times import REFERENCE, Observation
 from advisor.prediction.own_records import conditioned
-from advisor.prediction.physics.factors import NAMES
 from advisor.prediction.predict_many import Predictions, predict_many
 from tests.prediction.what_ships import CHIPS, WORKLOADS
 from tools.fit.log_step import Mean
-from tools.fit.priors import FACTORS, START
-from tools.fit.random_effects import exchange_shares
 from tools.fit.shipped_evidence import load_evidence
 
 
@@ -101,14 +98,3 @@ def test_links_never_make_gpus_faster_than_linear(fitted: Fitted) -> None:
         alike = ~many.beyond_linear
         # RoBERTa is sharded over several, which gains by itself: what is flagged is before links.
         assert (many.days * (1, 2, 4, 8) >= many.days[0] * (1 - 2e-3))[alike].all()
-
-
-def test_the_exchange_is_what_its_factors_move() -> None:
-    times = [o for o in load_evidence() if o.source_id == "lambda" and o.chip.name == "RTX 4090"]
-    mean, start = Mean(times, START), np.array([math.log(f.start) for f in FACTORS])
-    logs, jacobian = mean.at(start)
-    shares = exchange_shares(jacobian)
-    assert all((share > 0.0) == (o.count > 1) for share, o in zip(shares, times, strict=True))
-    nudged = start.copy()
-    nudged[[NAMES.index("exchange"), NAMES.index("exposed")]] += 1e-4
-    assert (mean.at(nudged)[0] - logs) / 1e-4 == pytest.approx(shares, abs=1e-3)
