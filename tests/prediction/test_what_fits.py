@@ -10,9 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from advisor.prediction.model.workload import Workload
 from advisor.prediction.observed_times import PAPER, Observation
-from advisor.prediction.physics.chip import Chip
 from advisor.prediction.physics.columns import WorkloadTable
 from advisor.prediction.physics.memory import (
     GIB,
@@ -34,12 +32,6 @@ from tools.fit.priors import START
 @pytest.fixture(scope="module")
 def costs(evidence: tuple[Observation, ...]) -> MemoryCosts:
     return fit_costs(evidence)
-
-
-def fits(workload: Workload, chip: Chip, count: int, costs: MemoryCosts) -> bool:
-    zero = np.zeros(1, dtype=int)
-    columns = WorkloadTable([workload], [chip]).columns(zero, zero, np.array([count]))
-    return any(micro_batch(o, columns, costs)[0] > 0 for o in OPTIONS)
 
 
 def wrong_share(held: list[Observation], costs: MemoryCosts) -> float:
