@@ -154,10 +154,6 @@ class ModelType:
     """Keys that change nothing of what is built."""
     refuses: tuple[Refusal, ...] = ()
 
-    def key(self, name: str) -> str:
-        """What the configuration class calls a field; the field's own name where it has none."""
-        return self.keys[name][0] if name in self.keys else name
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Architecture:

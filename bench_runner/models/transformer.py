@@ -29,7 +29,7 @@ class Transformer(Architecture):
     }
     least: ClassVar = dict.fromkeys(
         (
-            *("num_local_experts", "shared_experts", "shared_intermediate_size", "dense_layers"),
+            *("shared_experts", "shared_intermediate_size", "dense_layers"),
             *("q_lora_rank", "type_vocab_size", "norms_in_parallel", "padding_token"),
         ),
         0,
@@ -140,8 +140,6 @@ class Transformer(Architecture):
 
     num_experts: int = 0
     """Feed-forward networks of a layer to choose from; 0: one for all."""
-    num_local_experts: int = 0
-    """The same of models that are counted without alone."""
     num_experts_per_tok: int = 1
     moe_intermediate_size: int = 0
     """Inner elements of each; 0: the intermediate size."""
@@ -156,7 +154,7 @@ class Transformer(Architecture):
     dense_layers: int = 0
     """First layers with one network of the intermediate size ..."""
     sparse_step: int = 1
-    """... or all but each so manieth layer, ..."""
+    """... or all layers but each second, third and so on, ..."""
     mlp_only_layers: tuple[int, ...] = ()
     """... or these."""
     n_group: int = 0
@@ -226,91 +224,57 @@ class Transformer(Architecture):
         return -(-self.num_hidden_layers // self.global_every)
 
     def contradiction(self) -> tuple[str, str] | None:
-        """The first that is found; the router of DeepSeek-V3 chooses groups by their two best
-        experts, and experts from these groups."""
         heads, shared, hidden = self.num_attention_heads, self.num_key_value_heads, self.hidden_size
-        each, rest = divmod(self.num_experts, self.n_group or 1)
-        chosen = self.num_experts_per_tok
-        found: tuple[tuple[bool, str, str], ...] = (
-            (
-                self.always_four and (self.intermediate_size != 4 * hidden),
-                "intermediate_size",
-                f"is {self.intermediate_size}, but the library always builds 4 x {hidden}",
-            ),
-            (
-                shared > heads,
-                "num_key_value_heads",
-                f"is {shared}, more than the {heads} heads",
-            ),
-            (
-                heads % shared > 0,
-                "num_key_value_heads",
-                f"is {shared}, which does not divide {heads}",
-            ),
-            (
-                self.heads_make_width and heads * self.head_dim != hidden,
-                "head_dim",
-                f"is {self.head_dim}, which times {heads} heads is not the hidden size {hidden}",
-            ),
-            (
-                self.rotary_dim > self.head_dim,
-                "rotary_dim",
-                f"is {self.rotary_dim}, more than the {self.head_dim} elements of a head",
-            ),
-            (
-                self.padding_token >= self.vocab_size,
-                "padding_token",
-                f"is {self.padding_token}, none of the vocabulary's {self.vocab_size} tokens",
-            ),
-            (
-                self.position_embedding_type == "rotary" and self.head_dim % 2 > 0,
-                "num_attention_heads",
-                f"leaves heads of {self.head_dim} elements, and turned positions need even ones",
-            ),
-            (
-                self.layer_groups > self.num_hidden_layers,
-                "layer_groups",
-                f"is {self.layer_groups}, more than the {self.num_hidden_layers} layers",
-            ),
-            (
-                self.inner_group_num != 1,
-                "inner_group_num",
-                f"is {self.inner_group_num}, and layers repeated within their group are not "
-                "counted; write more num_hidden_layers",
-            ),
-            (
-                self.num_local_experts > 0,
-                "num_local_experts",
-                f"is {self.num_local_experts}, and of this class only models without are counted",
-            ),
-            (
-                self.n_group > 0 and (rest > 0 or each < 2),
-                "num_experts",
-                f"is {self.num_experts}, which {self.n_group} groups of two or more do not share "
-                "evenly",
-            ),
-            (
-                self.topk_group > self.n_group > 0,
-                "topk_group",
-                f"is {self.topk_group}, more than the {self.n_group} groups",
-            ),
-            (
-                self.n_group > 0 and chosen > self.topk_group * each,
-                "num_experts_per_tok",
-                f"is {chosen}, more than the {self.topk_group * each} experts of the groups that "
-                "are chosen",
-            ),
-            (
-                chosen > self.num_experts > 0,
-                "num_experts_per_tok",
-                f"is {chosen}, more than the {self.num_experts} experts",
-            ),
-        )
         if self.heads_divide_width and (wrong := undivided("num_attention_heads", heads, hidden)):
             return wrong
         if heads > hidden:
             return "num_attention_heads", f"is {heads}, more than the hidden size {hidden}"
-        return next(((name, why) for wrong, name, why in found if wrong), None)
+        if shared > heads:
+            return "num_key_value_heads", f"is {shared}, more than the {heads} heads"
+        if heads % shared:
+            return "num_key_value_heads", f"is {shared}, which does not divide {heads}"
+        if self.heads_make_width and heads * self.head_dim != hidden:
+            why = f"is {self.head_dim}, which times {heads} heads is not the hidden size {hidden}"
+            return "head_dim", why
+        if self.always_four and self.intermediate_size != 4 * hidden:
+            why = f"is {self.intermediate_size}, but the library always builds 4 x {hidden}"
+            return "intermediate_size", why
+        if self.rotary_dim > self.head_dim:
+            why = f"is {self.rotary_dim}, more than the {self.head_dim} elements of a head"
+            return "rotary_dim", why
+        if self.padding_token >= self.vocab_size:
+            why = f"is {self.padding_token}, none of the vocabulary's {self.vocab_size} tokens"
+            return "padding_token", why
+        if self.position_embedding_type == "rotary" and self.head_dim % 2:
+            why = f"leaves heads of {self.head_dim} elements, and turned positions need even ones"
+            return "num_attention_heads", why
+        if self.layer_groups > self.num_hidden_layers:
+            why = f"is {self.layer_groups}, more than the {self.num_hidden_layers} layers"
+            return "layer_groups", why
+        if self.inner_group_num != 1:
+            return "inner_group_num", (
+                f"is {self.inner_group_num}, and layers repeated within their group are not "
+                "counted; write more num_hidden_layers"
+            )
+        return self._wrong_experts() if self.num_experts else None
+
+    def _wrong_experts(self) -> tuple[str, str] | None:
+        """The router of DeepSeek-V3 chooses groups by their two best experts, and experts from
+        these groups."""
+        experts, chosen, groups = self.num_experts, self.num_experts_per_tok, self.n_group
+        if groups:
+            each, rest = divmod(experts, groups)
+            if rest or each < 2:
+                why = f"is {experts}, which {groups} groups of two or more do not share evenly"
+                return "num_experts", why
+            if self.topk_group > groups:
+                return "topk_group", f"is {self.topk_group}, more than the {groups} groups"
+            if chosen > (most := self.topk_group * each):
+                why = f"is {chosen}, more than the {most} experts of the groups that are chosen"
+                return "num_experts_per_tok", why
+        if chosen > experts:
+            return "num_experts_per_tok", f"is {chosen}, more than the {experts} experts"
+        return None
 
     def count(self, length: int) -> ModelCount:
         """The output layer reads every position: the code that is timed does so, too, though a

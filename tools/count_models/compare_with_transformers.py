@@ -49,7 +49,7 @@ _LARGER: Mapping[str, Any] = {
     "mlp_only_layers": (0,),
     "rotary_dim": 4,
 }
-_ONCE = ("expand", "num_local_experts", "inner_group_num", "rotary_dim", "padding_token")
+_ONCE = ("expand", "inner_group_num", "rotary_dim", "padding_token")
 """Fields that have one value, or none of which weights follow."""
 
 
