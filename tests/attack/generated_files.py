@@ -385,7 +385,7 @@ def _kept(kind: str) -> Iterator[None]:
     store. A file takes a tenth of the time then, and goes through the same checks."""
     from advisor.cli import command_parser, prices_command
     from advisor.planning import plan_grant
-    from advisor.planning.grant.candidates import machines
+    from advisor.planning.grant.candidates import grant_machines as machines
     from advisor.prediction import own_records
     from advisor.store.reader import Reader
     from advisor.store.store import Store

@@ -14,7 +14,7 @@ from msgspec import structs
 
 from advisor.answers.plan.plan_doubts import plan_doubts
 from advisor.costs.price_book import PriceBook
-from advisor.planning.grant.candidates.machines import ONLY_TOLD, gone, orderable, sold
+from advisor.planning.grant.candidates.grant_machines import ONLY_TOLD, gone, orderable, sold
 from advisor.planning.grant.cautions import cautions
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.read_grant import read_grant

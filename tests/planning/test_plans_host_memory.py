@@ -8,7 +8,7 @@ from pathlib import Path
 
 from msgspec import structs
 
-from advisor.planning.grant.candidates.machines import times_of
+from advisor.planning.grant.candidates.grant_machines import times_of
 from advisor.planning.grant.candidates.split_machines import parts_of
 from advisor.planning.grant.grant_file import Owned
 from advisor.planning.grant.read_grant import read_grant

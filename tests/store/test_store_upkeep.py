@@ -15,8 +15,8 @@ from advisor.store import (
     build_store,
     check_store,
     find_store,
-    migrate,
 )
+from advisor.store.storage import migrate
 from advisor.store.storage.connection import created
 from tests.store.own_rows_for_tests import OWN_QUOTE, add_own_rows, contents, own_rows
 from tests.store_for_tests import look

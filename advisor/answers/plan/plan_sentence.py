@@ -9,7 +9,7 @@ from itertools import groupby
 from operator import itemgetter
 
 from advisor.costs.amounts import day_words
-from advisor.planning.grant.candidates.machines import unquoted
+from advisor.planning.grant.candidates.grant_machines import unquoted
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.report.budget import asked_amounts

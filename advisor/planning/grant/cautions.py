@@ -10,7 +10,7 @@ from pathlib import Path
 
 from advisor.costs.amounts import day_words
 from advisor.planning.grant.candidates.cost_lines import not_asked_for
-from advisor.planning.grant.candidates.machines import unquoted
+from advisor.planning.grant.candidates.grant_machines import unquoted
 from advisor.planning.grant.funder import funder_form
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.institution import NO_RULES, find_institution, rules_in, shipped

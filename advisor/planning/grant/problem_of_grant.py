@@ -11,7 +11,7 @@ from itertools import chain
 from advisor.parse import InputError
 from advisor.planning.grant.candidates.allocations import allocations_of, shares
 from advisor.planning.grant.candidates.cost_lines import fixed_costs, machine_extras, order_days
-from advisor.planning.grant.candidates.machines import (
+from advisor.planning.grant.candidates.grant_machines import (
     ONLY_TOLD,
     Best,
     LeftOut,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from advisor.parse import InputError
-from advisor.planning.grant.candidates.machines import Best, LeftOut, day_of, times_of
+from advisor.planning.grant.candidates.grant_machines import Best, LeftOut, day_of, times_of
 from advisor.planning.grant.grant_file import GrantAllocation
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.programmes import OWN_WORD, year_shares

@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from advisor.costs.amounts import day_words
 from advisor.planning.grant.candidates.cost_lines import line_words
-from advisor.planning.grant.candidates.machines import unquoted
+from advisor.planning.grant.candidates.grant_machines import unquoted
 from advisor.planning.grant.problem_of_grant import called_by
 from advisor.planning.report.budget_entries import machine_alone
 from advisor.planning.report.phrases import (
@@ -143,7 +143,11 @@ def schedule_section(given: Material, pictures: bool) -> Section:
     """Which run goes where and when; runs that do the same on the same days are one line."""
     book, options = given.book, given.loaded.problem.options()
     alike: Counter[tuple[str, str, date, date]] = Counter()
-    for p in sorted(given.plan.placed, key=lambda p: (p.pieces[0][0], p.experiment_id, p.run)):
+    # By machine before the run's number: which of two like runs is where is the solver's chance.
+    placed = sorted(
+        given.plan.placed, key=lambda p: (p.pieces[0][0], p.experiment_id, p.machine_id, p.run)
+    )
+    for p in placed:
         first, last = book.day(p.pieces[0][0]), book.day(last_day(p.pieces[-1][1]))
         alike[p.experiment_id, p.machine_id, first, last] += 1
     rows: list[tuple[Cell, ...]] = []

@@ -128,8 +128,12 @@ def compact(value: float, digits: int = 3) -> str:
 
 def _plain(value: float, digits: int) -> str:
     text = f"{value:.{digits}g}"
-    # At and above 1000 the g format turns to powers of ten, which nobody reads as dollars.
-    return f"{value:.0f}" if "e+" in text else text
+    # The g format writes powers of ten from 1000 on and below 0.0001.
+    if "e+" in text:
+        return f"{value:.0f}"
+    if "e-" in text:
+        return f"{value:.{digits - 1 - math.floor(math.log10(abs(value)))}f}"
+    return text
 
 
 def format_usd(value: float) -> str:
