@@ -94,7 +94,7 @@ def uneven_notes(model: Model, builds: Iterable[Build]) -> list[str]:
 
 
 def measured_as(model: Model, gpu_count: int) -> str:
-    """The name under which so many GPUs measure the model: another where its batch is."""
+    """The model's name in a benchmark on ``gpu_count`` GPUs, which differs where the batch does."""
     return f"{model.recipe_id}-{gpu_count}gpus" if is_uneven(model, gpu_count) else model.recipe_id
 
 
@@ -110,7 +110,7 @@ def keep_command(model: Model, gpu_id: str, gpu_count: int) -> str | None:
 
 
 def bench_command(model: Model, gpu_count: int, machines: int) -> str:
-    """What measures it on so many GPUs in all, once it is kept where it has to be."""
+    """The command that measures the model on ``gpu_count`` GPUs in all."""
     return (
         f"advisor bench --model {quoted(measured_as(model, gpu_count))} "
         f"{bench_flags(gpu_count, machines)}"

@@ -215,7 +215,7 @@ def assumptions_said(
 
 
 def _machines(count: int) -> int | None:
-    """How many machines of eight have so many GPUs; None where one machine may, or none evenly."""
+    """Machines of eight GPUs for ``count`` GPUs; None if one is enough or they do not divide."""
     return None if count <= GPUS_A_MACHINE or count % GPUS_A_MACHINE else count // GPUS_A_MACHINE
 
 

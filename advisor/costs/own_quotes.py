@@ -165,7 +165,7 @@ class TypedRow:
         return text
 
     def wrong(self, column: str, message: str) -> None:
-        """Of several things that are wrong with a column the first is told."""
+        """Report a problem of a column; only its first is kept."""
         if not any(problem.column == column for problem in self.problems):
             self.problems.append(RowError(row=self._row, column=column, message=message))
 

@@ -7,6 +7,7 @@ file says nothing, is in the tables beside this module (`model_types.py` reads t
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -156,7 +157,7 @@ class ModelType:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Architecture:
+class Architecture(ABC):
     """The numbers of one model."""
 
     choices: ClassVar[Mapping[str, tuple[str, ...]]] = {}
@@ -172,9 +173,9 @@ class Architecture:
         """Tokens of the longest sequence where each position has weights of its own, else None."""
         return None
 
+    @abstractmethod
     def count(self, length: int) -> ModelCount:
         """Count a sample of ``length`` tokens, or pixels a side."""
-        raise NotImplementedError
 
     def contradiction(self) -> tuple[str, str] | None:
         """A field whose value does not go with the others, and why; None where all is well."""

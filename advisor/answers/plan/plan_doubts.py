@@ -31,7 +31,7 @@ CLOUD = "cloud-credit"
 
 
 def time_doubt(loaded: Loaded, plan: Plan) -> Doubt | None:
-    """How long a run takes of what takes longest in all, where nobody measured it."""
+    """The run time that most of the plan rests on, if it is an estimate; else None."""
     options = loaded.problem.options()
     models = {each.experiment_id: each.model for each in loaded.problem.experiments}
     days: dict[tuple[str, str], float] = {}

@@ -118,7 +118,7 @@ def _kwh_words(usd: Decimal) -> str:
 
 
 def _days_words(owned: Ownership) -> str:
-    """``≈79.4 days``, with the mark where nobody measured it; the time must be known."""
+    """``≈79.4 days``, with the mark of an estimate; the time must be known."""
     assert owned.training_days is not None
     return f"{owned.mark}{counted_days(owned.training_days)}"
 

@@ -103,7 +103,7 @@ def _nearest(ranking: Ranking) -> str:
         return f"{start} {_best(ranking, candidates.by_days, 'The fastest')}."
     if not in_time:
         return f"{start} {_best(ranking, inside, 'The fastest')}."
-    # What misses its limit by less is told in full, of the other how much it takes.
+    # The build that misses its limit by less is described in full, the other by its limit alone.
     fast, cheap = sold_first(candidates, inside)[0], sold_first(candidates, in_time)[0]
     cost = cost_at(candidates, cheap)
     assert budget is not None  # else it would be inside

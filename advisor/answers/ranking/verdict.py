@@ -44,7 +44,7 @@ class Verdict(NamedTuple):
     doubt: str
     """Who may be first instead; empty where no build answers."""
     short: str
-    """GPUs, price and days, for one line of a small terminal."""
+    """GPUs, price and days, for the first line of a small terminal."""
     row: RankedRow | None
     """First place; None where no build answers."""
     chance: float | None
@@ -88,7 +88,7 @@ def verdict(ranking: Ranking) -> Verdict:
         action=f"{_action(ranking, row, offered=offered)}.",
         result=f"{trains} {model} in {_result(ranking, row, chance)}.",
         doubt=f"{sure[:1].upper()}{sure[1:]}.",
-        short=_short(row, offered=offered),
+        short=f"{_short(row, offered=offered)}, {_result(ranking, row, chance)}",
         row=row,
         chance=chance,
     )
@@ -144,16 +144,16 @@ def _result(ranking: Ranking, row: RankedRow, chance: float | None) -> str:
 
 
 def _short(row: RankedRow, *, offered: bool) -> str:
-    """``Buy 2 × RTX 5090: $15,300, ≈67.7 days (60.4–78.7)``."""
+    """``Buy 2 × RTX 5090: $15,300``."""
     gpus = named_gpus_words(row.build)
     if row.build.host_owned:
-        return f"Use your {gpus}, {days_words(row)}"
+        return f"Use your {gpus}"
     gpus = f"{gpus}: {usd_rounded(row.overall_cost_usd)}"
     if not offered:
-        return f"No seller known: {gpus}, {days_words(row)}"
+        return f"No seller known: {gpus}"
     if is_unquoted(row.build, row.host_quote):
-        return f"Ask {row.host_quote.vendor} for {gpus} (a sum), {days_words(row)}"
-    return f"Buy {gpus}, {days_words(row)}"
+        return f"Ask {row.host_quote.vendor} for {gpus} (a sum)"
+    return f"Buy {gpus}"
 
 
 def _for_less(ranking: Ranking, first: int) -> str:

@@ -150,8 +150,8 @@ def complaint(job: Job) -> tuple[str, ...]:
 
 
 def state_words(job: Job, state: JobState | None = None) -> str:
-    """``running on n1``, ``not submitted``, ``completed``; asks SLURM about those under way
-    unless their state was just looked up: what is told beside it belongs to that one."""
+    """``running on n1``, ``not submitted``, ``completed``; asks SLURM about a
+    running job unless ``state`` is given, so that all that is shown of it is of one moment."""
     if job.ended is not None:
         return job.ended.lower().replace("_", " ")
     if job.number is None:

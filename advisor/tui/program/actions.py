@@ -107,6 +107,10 @@ def _on(where: str, area: str, *rows: tuple[str, str, str, str, str]) -> Iterato
         yield Action(action, keys, named or area, short, text, where, footer)
 
 
+HELP_KEY = ("f1", "app.help", "help", "help", "Explains what has the focus.")
+CLOSE_KEY = ("escape", "dismiss", "close", "close", "Changes nothing.")
+"""On most pages."""
+
 ACTIONS: tuple[Action, ...] = (
     *_on(
         LEFT_OUT,
@@ -131,8 +135,8 @@ ACTIONS: tuple[Action, ...] = (
         NAME,
         "question",
         ("enter", "keep", "keep the question", "keep", "If something is wrong, says what."),
-        ("escape", "dismiss", "close", "close", "Changes nothing."),
-        ("f1", "app.help", "help", "help", "Explains what has the focus."),
+        CLOSE_KEY,
+        HELP_KEY,
     ),
     *_on(
         RECORD,
@@ -158,36 +162,36 @@ ACTIONS: tuple[Action, ...] = (
         ("enter", "save", "save", "save", "Another file is replaced only when asked twice."),
         ("down", "step(1)", "next kind of file", "", "CSV, Markdown, JSON, SVG, PNG."),
         ("up", "step(-1)", "kind of file before", "", "CSV, Markdown, JSON, SVG, PNG."),
-        ("escape", "dismiss", "close", "close", "Changes nothing."),
-        ("f1", "app.help", "help", "help", "Explains what has the focus."),
+        CLOSE_KEY,
+        HELP_KEY,
     ),
     *_on(
         QUOTE,
         "prices",
         ("enter", "keep", "keep it", "keep", "If something is wrong, says what."),
         ("escape", "cancel", "close", "close", "Changes nothing."),
-        ("f1", "app.help", "help", "help", "Explains what has the focus."),
+        HELP_KEY,
     ),
     *_on(
         IMPORT,
         "prices",
         ("enter", "keep", "read the file", "read", "What is shown: all of it, or nothing."),
         ("escape", "cancel", "close", "close", "Changes nothing."),
-        ("f1", "app.help", "help", "help", "Explains what has the focus."),
+        HELP_KEY,
     ),
     *_on(
         MODEL,
         "model",
         ("enter", "keep", "keep the model", "keep", "If something is wrong, says what."),
-        ("escape", "dismiss", "close", "close", "Changes nothing."),
-        ("f1", "app.help", "help", "help", "Explains what has the focus."),
+        CLOSE_KEY,
+        HELP_KEY,
     ),
     *_on(
         GRANT,
         "grant",
         ("ctrl+s", "save", "save and plan", "save and plan", "If all is right."),
         ("escape", "leave", "go back", "back", "Nothing is written."),
-        ("f1", "app.help", "help", "help", "Explains what has the focus."),
+        HELP_KEY,
     ),
     *_on(
         ELSEWHERE,
@@ -195,7 +199,7 @@ ACTIONS: tuple[Action, ...] = (
         ("f5", "go_on", "write or submit the job", "go on", "Submits only after it has asked."),
         ("f9", "cancel_job", "cancel the newest job", "cancel job", "What it measured is kept."),
         ("escape", "dismiss", "go back", "this machine", "To what is measured here."),
-        ("f1", "app.help", "help", "help", "Explains what has the focus."),
+        HELP_KEY,
     ),
     *_on(
         COMPARE,
@@ -212,7 +216,7 @@ ACTIONS: tuple[Action, ...] = (
     *_on(
         JUMP,
         "jump",
-        ("escape", "dismiss", "close", "close", "Changes nothing."),
+        CLOSE_KEY,
     ),
     *_on(
         RANKING,
