@@ -167,8 +167,8 @@ _BASIS_WORDS = {
     "stated": "as its maker states",
     "parts": "cards and processors as stated; fans, memory and drives estimated",
     "supply": "cards and processors as stated; fans, memory and drives estimated; of the supply "
-    "nobody states the class, so the lowest of 80 PLUS counts, which wastes 20 %",
-    "estimated": "estimated, since nobody states what it draws beside its GPUs",
+    "the class is not stated, so the lowest of 80 PLUS counts, which wastes 20 %",
+    "estimated": "estimated: what it draws beside its GPUs is not stated",
 }
 _OWN_BASIS_WORDS = _BASIS_WORDS | {
     "stated": "as you entered it",

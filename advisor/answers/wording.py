@@ -78,7 +78,7 @@ MARK_WORDS = {
     "unsourced": "no page or file to check it by",
     "outlying": "far from the other quotes of its item",
     "corrected": "another quote stands in for it",
-    "sum": "added up from parts or options; nobody quoted the total",
+    "sum": "added up from parts or options; the total was not quoted",
 }
 """The marks of a quote."""
 SUM = "sum"
@@ -209,7 +209,7 @@ def mark_at(candidates: Candidates, i: int) -> str:
     return "" if best is None or best.chosen is None else estimate_mark(best.chosen)
 
 
-QUOTED_FIRST = "it is quoted whole; the next is a sum that nobody quoted"
+QUOTED_FIRST = "it is quoted whole; the next is a sum without a quote"
 """Why a machine stands before one of fewer days."""
 
 

@@ -115,7 +115,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--submit", action="store_true", help="submit the job, follow it, keep what it measures")
     add("--folder", metavar="DIR", help="where the job's folder lies (default: in your data)")
     add("--gpu", metavar="NAME", help="the GPU, as the catalogue calls it (needed for sky)")
-    add("--nodes", metavar="N", help="so many machines share the GPUs (slurm; default 1)")
+    add("--nodes", metavar="N", help="machines that share the GPUs (slurm; default 1)")
     add("--time", metavar="MIN", help="the job's time limit: 90 or 2h")
     add("--first", metavar="N", help="the first N of a ranking, with --budget and --max-days (sky)")
     add("--budget", metavar="USD", help="of that ranking: 40k")

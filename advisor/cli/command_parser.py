@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 COMMANDS = {
     "rank": "rank the machines that a budget can buy for one model",
     "data": "the evidence itself: times, predictions, settings, prices, GPUs, sources",
-    "findings": "the paper's conclusions, computed anew beside what it says",
+    "findings": "the paper's conclusions, computed again, next to what it says",
     "rebuild": "build the store from the text tables; your own rows are kept",
     "bench": "measure how long a model trains on this machine, and with which settings",
     "jobs": "measurements on a cluster or a rented GPU: list, follow, cancel, merge",

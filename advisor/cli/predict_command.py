@@ -58,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--model", help="a recipe, a .toml, a config.json or its folder, or a timm name")
     add("--gpu", help="a GPU of the catalogue, such as H100")
     add("--count", default="1", metavar="N", help="how many GPUs (default: 1)")
-    add("--nodes", default="1", metavar="N", help="so many machines share the GPUs (default: 1)")
+    add("--nodes", default="1", metavar="N", help="machines that share the GPUs (default: 1)")
     add("--fabric", metavar="NET", help="between them: ethernet-25, infiniband-ndr and others")
     add("--tokens", metavar="T", help="tokens of the whole run, such as 300B")
     add("--images", metavar="I", help="images of the whole run, such as 1.28B")
@@ -205,7 +205,7 @@ def _target(options: argparse.Namespace, store: Store) -> Target:
             if (why := store.uncounted_models().get(name)) is None:
                 raise
             raise ValueError(
-                f"your model {name} is counted no longer: {why}; keep it anew: advisor predict "
+                f"your model {name} is counted no longer: {why}; keep it again: advisor predict "
                 f"--model FILE --keep {name} --force"
             ) from None
     article = "An" if options.model.casefold().startswith("e") else "A"

@@ -105,7 +105,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         one.add_argument("--power", metavar="W", help="of one GPU as measured, such as 310 W")
         one.add_argument("--rack-units", metavar="U", help="of the machine, where none are known")
         if name == "rent":
-            one.add_argument("--experiments", metavar="N", help="compare for so many training runs")
+            one.add_argument("--experiments", metavar="N", help="compare for N training runs")
             one.add_argument("--svg", metavar="FILE", help="draw the break-even as a picture")
         one.add_argument("--details", action="store_true", help="every term, quote and source")
         add_format(one)

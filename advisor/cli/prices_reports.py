@@ -161,7 +161,7 @@ def answer_rent(store: Store, options: argparse.Namespace) -> list[str]:
     evens = break_evens(owned, rentals)
     if not evens:
         raise InputError(
-            f"nobody's rental price of {owned.build.gpu.name} is known: advisor prices refresh"
+            f"no rental price of {owned.build.gpu.name} is known: advisor prices refresh"
         )
     number = None
     if options.experiments is not None:

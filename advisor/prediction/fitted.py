@@ -147,12 +147,12 @@ class Fitted:
             if version != VERSION:
                 raise ValueError(
                     f"the fitted prediction is of version {version}, this program reads {VERSION}; "
-                    "rebuild the store to fit it anew"
+                    "rebuild the store to fit it again"
                 )
             return msgspec.json.decode(text, type=Fitted)
         except msgspec.DecodeError as error:
             raise ValueError(
-                f"the fitted prediction cannot be read ({error}); rebuild the store to fit it anew"
+                f"the fitted prediction cannot be read ({error}); rebuild the store to fit it again"
             ) from None
 
 

@@ -114,7 +114,7 @@ def all_lack_bf16(candidates: Candidates) -> bool:
 def no_time(candidates: Candidates, gpu: Gpu) -> str:
     """Why no time is known: what is missing, and how to supply it."""
     if candidates.evidence != "sound":
-        return "nobody published a time for this model on this machine"
+        return "no time was published for this model on this machine"
     model = candidates.model
     if candidates.uncounted is not None:
         why = f"your model {model.recipe_id} is counted no longer: {candidates.uncounted}"

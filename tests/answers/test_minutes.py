@@ -34,7 +34,7 @@ def test_rank_and_predict_say_the_same_minutes(
     answer = json.loads(capsys.readouterr().out)
     assert measure["minutes"] == pytest.approx(answer["bench_minutes"], abs=0.05)  # as rounded
     words = minutes_words(answer["bench_minutes"])
-    assert f"about {words} there settle it" in answer["verdict"]["doubts"][0]["words"]
+    assert f"about {words} there would settle it" in answer["verdict"]["doubts"][0]["words"]
 
 
 @pytest.mark.parametrize("budget", ["100k", "200k", "400k"])

@@ -165,7 +165,7 @@ def test_what_is_counted_no_longer_is_told_with_the_reason(
     assert main(asked) == 2
     told = capsys.readouterr().err
     assert told.count("\n") == 1 and "your model our-llama is counted no longer: " in told
-    assert "a decoder, which it is not; keep it anew" in told and "--keep our-llama" in told
+    assert "a decoder, which it is not; keep it again" in told and "--keep our-llama" in told
 
 
 @pytest.mark.parametrize(

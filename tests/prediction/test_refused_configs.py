@@ -191,7 +191,10 @@ def test_other_files_are_one_line(tmp_path: Path) -> None:
         ("wide.json", r"wide\.json is stored as UTF-16: save it as UTF-8"),
         ("timm.json", "by its timm name alone; write one, such as efficientnet_b0"),
         ("hub.json", "write the timm name resnet50"),
-        ("cut.json", r"cut\.json is not JSON: line 1, column 16: .*; correct it, or take it anew"),
+        (
+            "cut.json",
+            r"cut\.json is not JSON: line 1, column 16: .*; correct it, or download it again",
+        ),
         ("lora.json", "describes an adapter"),
         ("unet.json", "models of diffusion"),
     ):

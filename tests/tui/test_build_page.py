@@ -100,7 +100,7 @@ class TestBuildPage:
                 assert "is not counted" not in shown(pilot)
                 assert session.step(1), "a machine whose size nobody states"
                 pilot.app.screen.show()  # type: ignore[attr-defined]
-            assert "hosting is not counted: nobody states how many rack units" in shown(pilot)
+            assert "hosting is not counted: the rack units of" in shown(pilot)
             assert "of it electricity at $0.15 a kWh" in shown(pilot)
 
     async def test_records_from_elsewhere_are_brought_in_and_the_answer_follows(

@@ -97,7 +97,7 @@ def _why(one: OneBuild) -> list[Said]:
         words.append("too close to call beside first place")
     if unsold:
         below = "" if ranking.all_alike else "below what is on sale: "
-        words.append(f"{below}nobody is known to sell it at this price")
+        words.append(f"{below}no seller is known at this price")
     said = [Said("; ".join(words), unsold)]
     chance = chance_of(ranking, row)
     limit = ranking.question.max_days
@@ -116,7 +116,7 @@ def _time(one: OneBuild) -> list[Said]:
     row = one.row
     time = row.time if row is not None else one.left_out.time if one.left_out else None
     if time is None or time.training_days is None:
-        return [Said("no time is known: nobody measured it and no estimate is possible", True)]
+        return [Said("no time is known: it was not measured and cannot be estimated", True)]
     if row is not None:
         first = f"{days_words(row)}; {trust_words(time)}"
     else:
@@ -176,12 +176,12 @@ def _price(one: OneBuild) -> list[Said]:
         ends = f"{usd_rounded(low / 100)} to {usd_rounded(high / 100)}"
         said.append(Said(f"what others ask for the same: {ends}"))
     if is_unquoted(build, host):
-        words = f"nobody quoted that sum: ask {host.vendor} for a quote"
+        words = f"that sum was not quoted: ask {host.vendor} for a quote"
         said.append(Said(words, True))
     if candidates.overtaken[one.index]:
-        said.append(Said("its GPUs alone cost as much since: ask the vendor anew", True))
+        said.append(Said("its GPUs alone cost as much now: ask the vendor again", True))
     elif row is not None and not candidates.offered[one.index]:
-        said.append(Said("nobody is known to sell all of it at this price", True))
+        said.append(Said("no seller of all of it is known at this price", True))
     whole = build.host.gpu_id is not None
     for quote in sorted(one.quotes, key=lambda quote: (quote.item_kind == "gpu") == whole):
         item = "a GPU" if quote.item_kind == "gpu" else "the machine"
@@ -247,7 +247,7 @@ def _rent(one: OneBuild) -> list[Said]:
         return [Said(f"nothing to compare: {one.problem or 'no time is known'}", True)]
     evens = list(one.evens)
     if not evens:
-        return [Said("nobody is known to rent these GPUs out: advisor prices refresh")]
+        return [Said("no rental of these GPUs is known: advisor prices refresh")]
     # As the ranking's doubts do: what is rented for certain comes before what may be taken away.
     first, *others = sorted(evens, key=lambda even: even.offer.kind != "on-demand")
     run = first.rent_per_experiment_usd
@@ -264,7 +264,7 @@ def _power(one: OneBuild) -> list[Said]:
     build = one.build._replace(machines=1)
     watts = wall_w(build)
     if watts is None:
-        return [Said("nobody states what it draws: ask the vendor", True)]
+        return [Said("its power is not stated: ask the vendor", True)]
     mark = "≈" if is_estimated(build) else ""
     heat = float(f"{heat_btu_per_h(watts):.3g}")  # no closer than the watts are known
     each = "" if one.build.machines == 1 else ", each machine"
@@ -331,7 +331,7 @@ def _order(one: OneBuild) -> list[Said]:
     said = []
     if one.left_out is None and not candidates.offered[one.index]:
         # Who told of a price, or sells a part of it, is nobody to order the machine from.
-        said.append(Said("nobody is known to sell all of it: ask a vendor for a quote", True))
+        said.append(Said("no seller of all of it is known: ask a vendor for a quote", True))
     elif (sellers := _parts_sellers(one, bought)) is not None:
         cards, rest = sellers
         what = "the GPU" if one.build.gpu_count == 1 else "the GPUs"

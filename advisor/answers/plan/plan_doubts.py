@@ -187,7 +187,7 @@ def _otherwise(loaded: Loaded, plan: Plan, machine: Machine) -> str:
     where the sum is bought, which rankings by days put behind that."""
     for bought, less in less_as_sums(loaded.problem, plan):
         if bought is machine:
-            return f"; {less.label} is {usd_whole(less.price_usd)}, a sum that nobody quoted"
+            return f"; {less.label} is {usd_whole(less.price_usd)}, a sum without a quote"
     whole = quoted_whole(loaded.problem, machine)
     if whole is None:
         return ""

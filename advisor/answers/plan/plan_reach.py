@@ -148,7 +148,7 @@ def reach_doubts(answer: Reached, command: str) -> list[Doubt]:
     if dear:
         machine = max(dear, key=lambda each: each.price_usd)
         line = max(machine.lines, key=lambda each: each.unit_usd * each.quantity)
-        whom = f"ask {line.vendor} again" if machine.on_sale else "nobody is known to sell it new"
+        whom = f"ask {line.vendor} again" if machine.on_sale else "no seller of it new is known"
         words = f"{machine.label} has a price of {line.quoted_on:%B %Y}: {whom}"
         listed = f"advisor prices list --item {quoted(line.item_id)}"
         if line.quote_kind == BUY_IN:
@@ -227,7 +227,7 @@ def _is_estimated(found: Reach, plan: Plan) -> bool:
 def _takes(problem: PlanningProblem, plan: Plan, *, short: bool = False) -> str:
     """What is bought and rented, in a line; ``short`` without from whom and how many runs."""
     labels = {
-        m.machine_id: m.label if m.on_sale else f"{m.label}, which nobody is known to sell new"
+        m.machine_id: m.label if m.on_sale else f"{m.label}, which no known seller sells new"
         for m in problem.machines
     }
     does = [f"buy {p.count} × ({labels[p.machine_id]})" for p in plan.purchases]

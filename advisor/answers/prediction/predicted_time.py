@@ -100,10 +100,10 @@ def prediction_doubts(
         return [Doubt(about="machine", words="machines that it fits", command=command)]
     doubts = []
     if not answer.measured and answer.measure is not None:
-        how = f"about {minutes_words(answer.bench_minutes)} there settle it"
+        how = f"about {minutes_words(answer.bench_minutes)} there would settle it"
         if " --keep " in bench:
             how = "keep the model first, so that it can be measured and ranked"
-        words = f"nobody measured it on {_machine_words(answer)}; {how}"
+        words = f"not measured on {_machine_words(answer)}; {how}"
         doubts.append(Doubt(about="time", words=words, command=bench))
     elif answer.measured and not answer.measured[0].here:
         minutes = minutes_words(answer.bench_minutes)

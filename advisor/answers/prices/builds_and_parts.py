@@ -99,7 +99,7 @@ def builds_text(rows: Sequence[Mapping[str, Any]], command: str, width: int) -> 
         blocks.append(to_table(table, columns, frozenset(columns[1:]), width=width, spare=spare))
     lines = []
     for title, which, key in (
-        ("Not known to fit, because nobody states", unknown, "not_known"),
+        ("Not known to fit, because not stated", unknown, "not_known"),
         ("Cannot be built", cannot, "obstacle"),
     ):
         counted = Counter(str(row[key]) for row in which).most_common()

@@ -58,7 +58,7 @@ def change_machine(
         message = (
             "a machine stays with its GPUs or without: delete it with "
             + of_typed_store(f"advisor prices delete --machine {quoted(corrected.name)}")
-            + ", and add it anew"
+            + ", and add it again"
         )
         return [RowError(row=None, column="gpu", message=message)]
     return MachineChange(made, changed)

@@ -197,7 +197,7 @@ def ownership_as_far_as_known(
         free = replace(terms, hosting_usd_per_u_month=Decimal(0))
         owned = ownership_of(candidates, i, terms=free, rule=rule, measured_w=measured_w)
         name = candidates.builds[i].host.name
-        return owned, f"hosting is not counted: nobody states how many rack units {name} takes"
+        return owned, f"hosting is not counted: the rack units of {name} are not stated"
 
 
 def rented_alone(store: Store, request: OwnershipRequest) -> RentedAlone | None:
@@ -343,7 +343,7 @@ def _power(
             return wall_w(build), "as you entered it"
         return wall_w(build), "as the maker states for the whole server"
     if build.host.base_w is None:
-        return wall_w(build), "GPUs at TDP; the rest estimated, since nobody states it"
+        return wall_w(build), "GPUs at TDP; the rest is estimated, as it is not stated"
     efficiency = "the supplies' efficiency"
     if build.host.is_own_quote:
         return wall_w(build), (

@@ -306,7 +306,7 @@ def _rests_on(owned: Ownership, evens: Sequence[BreakEven], width: int) -> list[
         whose, where = written_provider(rental.provider), rental.url or rental.source_id
         said = f"{whose}, {rental.priced_on}, {where}"
         one = "" if even.offer.times == 1 else " for one GPU"
-        facts.append((even.offer.kind, f"the middle of {even.offer.providers}{one}: {said}"))
+        facts.append((even.offer.kind, f"median of {even.offer.providers}{one}: {said}"))
     label = max(len(name) for name, _ in facts) + 4
     lines = [
         fill(
@@ -432,9 +432,7 @@ def rent_doubts(
         words.append(f"{rental.leaves_out} are billed on top")
     told = [f"{', '.join(words)} ({written_provider(rental.provider)})"] if words else []
     if (count := evens[0].offer.times) > 1:
-        told.append(
-            f"nobody is known to rent out {count} in one machine: {count} times the price of one"
-        )
+        told.append(f"no offer is known of {count} in one machine: {count} times the price of one")
     if told:
         text = "; ".join(told)
         doubts.append(Doubt(about="rent", words=text, command="advisor prices refresh"))

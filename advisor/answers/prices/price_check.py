@@ -379,6 +379,7 @@ def _budget_blocks(checks: Sequence[BudgetCheck], width: int) -> list[str]:
         return []
     table = to_table(rows, list(rows[0]), right, width=width, spare=spare)
     meaning = (
-        "Summed: of a seller's options, nobody quoted the total. Told: by who does not sell it."
+        "Summed: a seller's options added up, without a quote for the total. "
+        "Told: reported by someone who does not sell it."
     )
     return [f"{table}\n{fill(meaning, width)}"]

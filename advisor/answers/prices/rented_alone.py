@@ -45,12 +45,12 @@ def rented_sentence(rented: RentedAlone) -> str:
     """In one sentence that could stand alone."""
     candidates, i = rented.candidates, rented.position
     offer, gpus = rented.offers[0], rented_words(candidates.builds[i])
-    of = "" if offer.providers == 1 else f", the middle of {offer.providers} prices"
+    of = "" if offer.providers == 1 else f", median of {offer.providers} prices"
     day = f"{offer.middle.priced_on:%b %Y}"
     hourly = f"{hourly_words(offer)} ({day}{of})"
     usd, how = rented.run_usd(offer), offer.kind.replace("-", " ")
     start = f"{candidates.model.name} on {gpus} rented {how}"
-    days, end = days_of(candidates, i), "none is sold"
+    days, end = days_of(candidates, i), "no machine with just these GPUs is on sale"
     if usd is None:
         return f"{start} takes {days} at {hourly}; {end}."
     cost = f"{mark_at(candidates, i)}{usd_rounded(usd)}"

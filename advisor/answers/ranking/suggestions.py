@@ -42,7 +42,7 @@ def suggestions(ranking: Ranking, rentals: Iterable[Rental], key: CandidatesKey)
     found = []
     in_time = enough_fast(ranking)
     if not candidates.rankable and key.evidence == "published":
-        words = "with sound evidence what nobody published is estimated"
+        words = "with sound evidence, times that were not published are estimated"
         sound = key._replace(evidence="sound")
         command = ask_again(ranking, sound)
         found.append(Doubt(about="evidence", words=words, command=command))
@@ -110,7 +110,7 @@ def _to_be_timed(ranking: Ranking, key: CandidatesKey) -> list[Doubt]:
     candidates = ranking.candidates
     name = candidates.model.recipe_id
     if candidates.uncounted is not None:
-        words = "keep it anew from its file"
+        words = "keep it again from its file"
         command = f"advisor predict --model FILE --keep {quoted(name)} --force"
         return [Doubt(about="model", words=words, command=command)]
     if not all_lack_bf16(candidates):

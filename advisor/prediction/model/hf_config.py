@@ -358,7 +358,7 @@ def _read_config(path: Path) -> Mapping[str, Any]:
             raise ValueError(f"{path.name} {found}") from None
         raise ValueError(
             f"{path.name} is not JSON: line {error.lineno}, column {error.colno}: {error.msg}; "
-            "correct it, or take it anew from where the model is published"
+            "correct it, or download it again from where the model is published"
         ) from None
     except (RecursionError, MemoryError):
         raise ValueError(

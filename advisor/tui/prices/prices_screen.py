@@ -166,7 +166,7 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
         if self._problem is not None:
             return wrapped([(self._problem, PLAIN)], width)
         if not self._evens:
-            nobody = "No ranked build is rented out by anybody known: advisor prices refresh."
+            nobody = "No rental of a ranked build is known: advisor prices refresh."
             return wrapped([(nobody, PLAIN)], width)
         asked, evens = self._evens[self._at]
         place = (
@@ -178,7 +178,7 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
         if key is not None and build_key(asked.build) == key:
             said = f"the selected build · {place}"
         elif key is not None and not self._has_turned:
-            said = f"nobody is known to rent out the selected build's GPUs · {place}"
+            said = f"no rental of the selected build's GPUs is known · {place}"
         lines: list[Line] = wrapped([(asked.heading, STRONG), (said, FAINT)], width)
         lines.append(("", PLAIN))
         lines += [(text, PLAIN) for text in break_even_text(asked, evens, width, height)]

@@ -119,7 +119,7 @@ def counts_line(session: RankingSession, width: int) -> str:
     unsold = "" if all_sold else f" {NO_SELLER} no seller known."
     counted = f"{session.counted()} x says why."
     if len(counted) + len(unsold) > width:
-        counted = f"{counted.partition(';')[0]} (x: the others)."
+        counted = f"{counted.partition(';')[0]}. x: why others do not."
     return counted + unsold
 
 
