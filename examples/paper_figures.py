@@ -75,7 +75,7 @@ class Evidence:
 
     def ask(self, *words: str) -> Any:
         """What `advisor` answers as JSON."""
-        command = ["advisor", *words, *self._store, "--format", "json"]
+        command = [sys.executable, "-m", "advisor", *words, *self._store, "--format", "json"]
         made = subprocess.run(command, check=False, capture_output=True, text=True)
         if made.returncode > 1:
             sys.exit(made.stderr)

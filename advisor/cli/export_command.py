@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from advisor.cli.command import ANSWERED, NO_ANSWER, open_store
-from advisor.parse import InputError
+from advisor.parse import InputError, shown
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -20,6 +20,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write the file. Raises InputError and StoreError."""
+    if not options.file.endswith(".jsonl"):
+        raise InputError(
+            f"{shown(options.file)} does not end with .jsonl: write one such as mine.jsonl"
+        )
     if options.share:
         return _share(options)
     if options.lab is not None:
