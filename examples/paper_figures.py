@@ -14,6 +14,8 @@ import json
 import subprocess
 import sys
 from collections import defaultdict
+from collections.abc import Callable
+from math import ceil, floor, log10
 from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
@@ -22,7 +24,7 @@ import matplotlib
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
-from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
+from matplotlib.ticker import FixedLocator, NullFormatter, StrMethodFormatter
 
 BLUE, ORANGE, GREEN, RED, PINK, SKY, YELLOW, BLACK = (
     *("#0072B2", "#E69F00", "#009E73", "#D55E00"),
@@ -221,11 +223,22 @@ def own_handles(drawn: bool) -> list[Line2D]:
     return [Line2D([], [], **RING)] if drawn else []
 
 
-def few_ticks(axis: Any, form: str) -> None:
-    """Ticks of a log axis at round numbers."""
-    axis.set_major_locator(LogLocator(subs=(1, 3)))
-    axis.set_major_formatter(StrMethodFormatter(form))
+def few_ticks(axis: Any, form: str | Callable[[float, object], str]) -> None:
+    """At most four ticks of a log axis, at round numbers of what is in view."""
+    low, high = axis.get_view_interval()
+    powers = range(floor(log10(low)), ceil(log10(high)))
+    for steps in ((1, 1.5, 2, 3, 5), (1, 2, 5), (1, 3), (1,)):
+        ticks = [n * 10.0**power for power in powers for n in steps if low <= n * 10**power <= high]
+        if len(ticks) <= 4:
+            break
+    axis.set_major_locator(FixedLocator(ticks))
+    axis.set_major_formatter(StrMethodFormatter(form) if isinstance(form, str) else form)
     axis.set_minor_formatter(NullFormatter())
+
+
+def dollars(usd: float, _: object) -> str:
+    """``$300``, ``$30k``: short, since nine small panels share a page."""
+    return f"${usd / 1000:g}k" if usd >= 1000 else f"${usd:g}"
 
 
 def scatter(evidence: Evidence, axes: Any, model: str, *, a_run: bool) -> set[str]:
@@ -255,7 +268,7 @@ def scatter(evidence: Evidence, axes: Any, model: str, *, a_run: bool) -> set[st
         axes.annotate(str(cell[2]), (cost, days), **where)
     axes.set_xscale("log")
     axes.set_yscale("log")
-    few_ticks(axes.xaxis, "${x:,.0f}")
+    few_ticks(axes.xaxis, dollars)
     few_ticks(axes.yaxis, "{x:g}")
     axes.margins(0.12)
     return seen

@@ -13,7 +13,7 @@ from advisor.answers.price_facts import as_quoted
 from advisor.answers.wording import PREDICTED_MARK, days_and_ends
 from advisor.costs.amounts import usd_and_cents, usd_whole
 from advisor.costs.rental import skypilot_name
-from advisor.planning.grant.cautions import cautions
+from advisor.planning.grant.cautions import NO_QUOTE, cautions
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.report.budget import limits_told
 from advisor.planning.sensitivity.explain import Alternative, worse_by
@@ -84,8 +84,6 @@ def gpus_of(option: Machine | Rental) -> str:
     return f"{several}{option.gpu_count // option.nodes} × {option.gpu_name}"
 
 
-NOT_QUOTED = "nobody quoted"
-"""How a price is told that its seller never named."""
 SHARES = "advisor plan --allocations condo"
 """Lists what is known of shares of condos."""
 
@@ -122,9 +120,9 @@ def plan_doubts(planned: Planned, command: str, *, quick: bool) -> list[Doubt]:
         if flips:
             words = f"the decision changes with {(others or flips)[0]}"
         doubts.append(Doubt(about="change", words=words, command=f"{command} --details"))
-    unquoted = any(NOT_QUOTED in doubt.words for doubt in doubts)  # said once is enough
+    unquoted = any(NO_QUOTE in doubt.words for doubt in doubts)  # said once is enough
     told = [*limits_told(loaded, plan), *cautions(loaded.grant, loaded.problem, plan)]
-    told = [text for text in told if not (unquoted and NOT_QUOTED in text)]
+    told = [text for text in told if not (unquoted and NO_QUOTE in text)]
     if told:
         more = f" ({len(told) - 1} more)" if len(told) > 1 else ""
         words = f"{told[0]}{more}"
@@ -150,7 +148,7 @@ def _price(loaded: Loaded, plan: Plan, machine: Machine, asks: Iterable[str]) ->
         age = f"only others tell of the price of {machine.label}, of {line.quoted_on:%B %Y}: "
         age += "ask for a quote"
     if line.quote_kind == "parts-list" and len(machine.lines) == 1:
-        age = f"{NOT_QUOTED} {machine.label}: a sum of {line.vendor}'s options of "
+        age = f"{NO_QUOTE} {machine.label}: a sum of {line.vendor}'s options of "
         age += f"{line.quoted_on:%B %Y}; ask for a quote"
     if line.quote_kind == BUY_IN:
         age = f"{line.vendor} named the price of a share in {line.quoted_on:%B %Y}: ask again"

@@ -21,6 +21,9 @@ from advisor.planning.solver.money.prices import machine_price, paid_price, pric
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import Machine, PlanningProblem, Rules
 
+NO_QUOTE = "there is no quote for"
+"""In every sentence about a sum of options, so that an answer says it once."""
+
 
 @dataclass(frozen=True, slots=True)
 class Caution:
@@ -163,8 +166,8 @@ def _purchases(grant: Grant, problem: PlanningProblem, plan: Plan) -> Iterator[C
         )
     for line in dict.fromkeys(filter(None, map(unquoted, machines))):
         yield Caution(
-            f"The price of the {line.label} is added up from {line.vendor}'s options: nobody "
-            "quoted it. Ask for a quote before you submit."
+            f"The price of the {line.label} is added up from {line.vendor}'s options: {NO_QUOTE} "
+            "it. Ask for a quote before you submit."
         )
     yield from _by_its_extras(grant, problem, plan)
     for machine in (m for m in machines if m.share_of is not None):
