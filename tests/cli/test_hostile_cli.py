@@ -87,9 +87,9 @@ def test_export_overwrites_nothing_least_of_all_the_store(
 ) -> None:
     before = own_store.read_bytes()
     store = ["--store", str(own_store)]
-    assert "exists already" in refused(capsys, "export", str(own_store), *store)
+    assert "does not end with .jsonl" in refused(capsys, "export", str(own_store), *store)
     assert own_store.read_bytes() == before
-    notes = tmp_path / "notes.txt"
+    notes = tmp_path / "notes.jsonl"
     notes.write_text("mine")
     assert "exists already" in refused(capsys, "export", str(notes), *store)
     assert notes.read_text() == "mine"
