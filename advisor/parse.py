@@ -9,7 +9,6 @@ from datetime import date
 from decimal import ROUND_HALF_UP, Decimal
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar, get_args
 
-from bench_runner.outside import printable
 from bench_runner.typed_numbers import (
     MOST_LETTERS,
     SUFFIXES,
@@ -20,6 +19,7 @@ from bench_runner.typed_numbers import (
     read_positive,
     read_whole,
 )
+from bench_runner.untrusted_text import printable
 
 if TYPE_CHECKING:
     from price_catalog.currencies import ExchangeRate

@@ -8,7 +8,13 @@ import tomllib
 from pathlib import Path
 from typing import Any, Literal
 
-from bench_runner.outside import OutsideError, check_toml, is_plain_file, json_outside, read_outside
+from bench_runner.untrusted_text import (
+    OutsideError,
+    check_toml,
+    is_plain_file,
+    json_outside,
+    read_outside,
+)
 
 _LARGEST = 8 * 2**20
 """Bytes; what is larger is none of the files that people write."""

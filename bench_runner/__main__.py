@@ -82,7 +82,6 @@ from bench_runner.arguments import (
 from bench_runner.launch import hardware
 from bench_runner.launch.processes import ending_signals, when_parent_ends
 from bench_runner.launch.trial_record import Setup
-from bench_runner.outside import printable
 from bench_runner.recipes import recipe_hash
 from bench_runner.records import journal
 from bench_runner.records.locks import DeviceInUseError, only_benchmark
@@ -90,6 +89,7 @@ from bench_runner.records.measurement import Measurement, Settings
 from bench_runner.runner import Options, Search
 from bench_runner.settings import kernels, search, space, whole_search
 from bench_runner.streams import fill_closed_streams
+from bench_runner.untrusted_text import printable
 
 VALIDATED_WITHIN = 0.03
 NODE_LOST = 75

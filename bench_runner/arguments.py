@@ -16,12 +16,12 @@ from typing import Any, NoReturn
 
 from bench_runner.launch import hardware, node_links, shell_variables
 from bench_runner.launch.trial_record import LOCAL_SOURCE, Setup, counted
-from bench_runner.outside import printable
 from bench_runner.recipe_table import nearest
 from bench_runner.recipes import PEAK_KINDS, Recipe, load_recipe, load_recipes
 from bench_runner.records.measurement import ATTENTIONS, SHARDINGS, Settings
 from bench_runner.settings import kernels, obstacles, search, space
 from bench_runner.typed_numbers import read_measure, read_positive, read_whole
+from bench_runner.untrusted_text import printable
 
 _VALIDATE_STEPS = 5
 _LARGEST = 1e9

@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from bench_runner.outside import printable
 from bench_runner.typed_numbers import mistyped, plain, read_whole
+from bench_runner.untrusted_text import printable
 
 _COUNTED: Mapping[str, tuple[str, ...]] = {
     "batch_size": ("samples", "sequences", "images"),

@@ -50,8 +50,8 @@ from bench_runner.models.architecture import Architecture
 from bench_runner.models.model_source import ModelSource, read_model
 from bench_runner.models.model_types import model_type, read_architecture
 from bench_runner.models.timm_models import CLASSES, timm_architecture
-from bench_runner.outside import MIB, OutsideError, check_toml, text_outside
 from bench_runner.recipe_table import RecipeTable, shown
+from bench_runner.untrusted_text import MIB, OutsideError, check_toml, text_outside
 
 LARGEST_RECIPE = MIB
 RECIPES_FOLDER = Path(__file__).parent / "recipes"

@@ -197,8 +197,8 @@ def recipe_to_measure(store: Store, snapshot: Snapshot, named: str) -> Trained:
     """A shipped recipe, a model that the user keeps, or a file. Raises InputError, ValueError and
     OSError."""
     from advisor.benchmark.benchmark_plan import kept_model, kept_words, recipe_text
-    from bench_runner.outside import OutsideError, text_outside
     from bench_runner.recipes import LARGEST_RECIPE, load_recipe, load_recipes
+    from bench_runner.untrusted_text import OutsideError, text_outside
 
     if named.endswith(".toml"):
         path = typed_path(named).absolute()

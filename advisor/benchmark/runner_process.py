@@ -28,7 +28,7 @@ from bench_runner.launch.processes import (
     marked,
     module_command,
 )
-from bench_runner.outside import json_outside
+from bench_runner.untrusted_text import json_outside
 
 RUNNER = tuple(module_command("bench_runner"))
 MARK = "ADVISOR_BENCH"

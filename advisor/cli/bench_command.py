@@ -31,8 +31,8 @@ from advisor.cli.command import (
 from advisor.files import typed_path
 from advisor.parse import InputError
 from bench_runner.launch.processes import ending_signals
-from bench_runner.outside import printable
 from bench_runner.typed_numbers import plain
+from bench_runner.untrusted_text import printable
 
 if TYPE_CHECKING:
     from advisor.benchmark.benchmark_plan import Plan

@@ -53,7 +53,7 @@ LEAST_WIDTH = 40
 
 def say(text: str) -> None:
     """Print a message for a person on stderr."""
-    from bench_runner.outside import printable
+    from bench_runner.untrusted_text import printable
 
     print(printable(text), file=sys.stderr)
 

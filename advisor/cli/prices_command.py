@@ -362,7 +362,7 @@ def _check(options: argparse.Namespace, store: Store) -> int:
 def _table(options: argparse.Namespace, store: Store) -> int:
     from advisor.answers.prices.price_page import between_marks, shipped_prices, short_prices
     from advisor.files import write_whole
-    from bench_runner.outside import MIB, OutsideError, text_outside
+    from bench_runner.untrusted_text import MIB, OutsideError, text_outside
 
     snapshot = _snapshot(store)
     text = short_prices(snapshot) if options.short else shipped_prices(snapshot)

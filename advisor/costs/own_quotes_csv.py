@@ -25,7 +25,7 @@ from advisor.costs.own_quotes import COLUMNS, NEEDED, Items, RowError, make_quot
 from advisor.parse import shown
 from advisor.tables.table_formats import to_csv
 from advisor.wrong_file import what_it_is
-from bench_runner.outside import MIB, OutsideError, chunks_outside
+from bench_runner.untrusted_text import MIB, OutsideError, chunks_outside
 from price_catalog.csv_table import nearest
 from price_catalog.model import OWN_QUOTE, Gpu, Host, Quote
 

@@ -19,7 +19,7 @@ from advisor.tables.plain_values import (
     json_escaped,
 )
 from advisor.tables.text_table import to_table
-from bench_runner.outside import printable
+from bench_runner.untrusted_text import printable
 
 _FORMULA = re.compile(r"""'*+(?:[\t\r\n]|[\s"']*+[=+\-@＝＋－＠])""")
 """What a spreadsheet may run: also after blanks and quotes, which some drop, and full-width."""

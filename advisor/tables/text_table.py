@@ -10,8 +10,8 @@ from typing import Any
 
 from advisor.tables.json_text import to_json
 from advisor.tables.plain_values import Columns, Row
-from bench_runner.outside import printable
 from bench_runner.typed_numbers import plain
+from bench_runner.untrusted_text import printable
 
 LEAST = 12
 """Characters that a cut text keeps at least."""

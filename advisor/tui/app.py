@@ -20,7 +20,7 @@ from advisor.tui.program.actions import EVERYWHERE, bindings_of
 from advisor.tui.program.exit_signals import end_from_outside, no_more
 from advisor.tui.program.messages import StoreChanged, StoreNote
 from advisor.tui.program.program import THEMES, Program, light_theme, theme_after
-from advisor.tui.program.state import Kept, State, save_state
+from advisor.tui.program.saved_state import Kept, State, save_state
 from advisor.tui.program.store_reader import StoreReader
 from advisor.tui.program.terminal_input import taking_any_bytes
 from advisor.tui.ranking.ranking_screen import RankingScreen
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from textual.driver import Driver
     from textual.widget import Widget
 
+    from advisor.tui.program.saved_state import KeptQuestion
     from advisor.tui.program.session import RankingSession
-    from advisor.tui.program.state import KeptQuestion
 
 KEPT_NAME = "kept.json"
 """Questions, plans and results, beside the settings."""

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from bench_runner.outside import OutsideError, is_plain_file, json_outside, printable
 from bench_runner.records.record_checks import (
     Field,
     is_any_text,
@@ -21,6 +20,7 @@ from bench_runner.records.record_checks import (
     is_seconds,
     wrong_field,
 )
+from bench_runner.untrusted_text import OutsideError, is_plain_file, json_outside, printable
 
 MAX_LINE_BYTES = 8 * 1024 * 1024
 """Of one event; the largest lists the seconds of every rank's passes."""

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from bench_runner.launch import shell_variables
-from bench_runner.outside import printable
+from bench_runner.untrusted_text import printable
 
 GIB = 1024**3
 _QUERY = (

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from bench_runner.outside import printable
+from bench_runner.untrusted_text import printable
 
 _LEFT_BEHIND = ("ACCELERATE_", "FSDP_", "PARALLELISM_CONFIG_", "TORCHELASTIC_", "PET_")
 """Of ``accelerate launch`` and torchrun: precision, sharding, compilation, ranks of another run."""

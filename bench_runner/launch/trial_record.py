@@ -12,7 +12,6 @@ from typing import Any
 
 from bench_runner.launch.hardware import Machine, gpu_mark
 from bench_runner.launch.trial import Outcome
-from bench_runner.outside import printable
 from bench_runner.recipe_flops import FlopCount, UncountedArchitectureError, count_flops
 from bench_runner.recipes import Recipe, recipe_hash
 from bench_runner.records import timing
@@ -20,6 +19,7 @@ from bench_runner.records.journal import said_settings, with_id
 from bench_runner.records.measurement import Measurement, Settings, Status
 from bench_runner.settings import space
 from bench_runner.typed_numbers import percent, plain
+from bench_runner.untrusted_text import printable
 
 LOCAL_SOURCE = "measured-here"
 _OF_EVENTS = ("event", "rank", "at_s")

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bench_runner.outside import MIB, OutsideError, json_outside, text_outside
 from bench_runner.recipe_table import RecipeTable, shown
+from bench_runner.untrusted_text import MIB, OutsideError, json_outside, text_outside
 
 LARGEST_CONFIG = 16 * MIB
 MODEL_KEYS = ("config_class", "hf_config_json", "timm")

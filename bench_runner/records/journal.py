@@ -13,14 +13,6 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from bench_runner.outside import (
-    MIB,
-    OutsideError,
-    each_once,
-    is_plain_file,
-    json_outside,
-    lines_outside,
-)
 from bench_runner.records.locks import writing
 from bench_runner.records.measurement import (
     ATTENTIONS,
@@ -39,6 +31,14 @@ from bench_runner.records.measurement import (
     one_of,
 )
 from bench_runner.records.record_checks import check_record
+from bench_runner.untrusted_text import (
+    MIB,
+    OutsideError,
+    each_once,
+    is_plain_file,
+    json_outside,
+    lines_outside,
+)
 
 
 def _needed(kind: type[Measurement] | type[Settings]) -> set[str]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from datetime import date
 from typing import Any
 
-from bench_runner.outside import printable
+from bench_runner.untrusted_text import printable
 
 LARGEST_COUNT = 2**31 - 1
 """What the store's columns hold."""

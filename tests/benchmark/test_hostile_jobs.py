@@ -21,8 +21,8 @@ from advisor.benchmark.measurement_request import Request
 from advisor.cli.main import main
 from advisor.parse import InputError
 from advisor.store import Store
-from advisor.tui.program.state import load_state
-from bench_runner import outside
+from advisor.tui.program.saved_state import load_state
+from bench_runner import untrusted_text
 
 FAKE = Path(__file__).parent.parent / "fake_runner.py"
 HOSTILE = [
@@ -163,7 +163,7 @@ def test_settings_are_held_to_the_same(tmp_path: Path, text: str) -> None:
 def test_settings_and_lists_that_are_pipes_are_not_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(outside, "PATIENCE_S", 0.1)
+    monkeypatch.setattr(untrusted_text, "PATIENCE_S", 0.1)
     for name in ("settings.toml", "state.json", "job.out"):
         os.mkfifo(tmp_path / name)
     with pytest.raises(InputError, match="is a pipe"):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from bench_runner import outside
+from bench_runner import untrusted_text
 from bench_runner.records import journal
 from tests.store_for_tests import record
 
@@ -162,7 +162,7 @@ def test_a_pipe_that_nobody_writes_to_is_not_waited_for(
 ) -> None:
     from advisor.cli.main import main
 
-    monkeypatch.setattr(outside, "PATIENCE_S", 0.2)
+    monkeypatch.setattr(untrusted_text, "PATIENCE_S", 0.2)
     os.mkfifo(tmp_path / name)
     words = [word.replace("{}", str(tmp_path / name)) for word in COMMANDS[name]]
     began = time.monotonic()
@@ -176,7 +176,7 @@ def test_the_runner_s_journal_and_recipe_are_bounded_too(
 ) -> None:
     from bench_runner.recipes import load_recipe
 
-    monkeypatch.setattr(outside, "PATIENCE_S", 0.2)
+    monkeypatch.setattr(untrusted_text, "PATIENCE_S", 0.2)
     file = tmp_path / "m.toml"
     make(file)  # type: ignore[operator]
     for read in (journal.read, load_recipe):
@@ -188,9 +188,9 @@ def test_the_runner_s_journal_and_recipe_are_bounded_too(
 def test_a_file_that_says_it_is_empty_is_read_as_a_pipe_is(monkeypatch: pytest.MonkeyPatch) -> None:
     # Some files of /proc keep their reader waiting for ever.
     waited: list[int] = []
-    wait = outside._wait
-    monkeypatch.setattr(outside, "_wait", lambda *given: (waited.append(1), wait(*given)))
-    assert outside.read_outside("/proc/self/status", 1 << 20).startswith(b"Name:")
+    wait = untrusted_text._wait
+    monkeypatch.setattr(untrusted_text, "_wait", lambda *given: (waited.append(1), wait(*given)))
+    assert untrusted_text.read_outside("/proc/self/status", 1 << 20).startswith(b"Name:")
     assert waited
 
 
@@ -201,7 +201,7 @@ def test_a_pipe_that_trickles_is_read_to_its_end(tmp_path: Path) -> None:
     program = f"import time\nwith open({str(pipe)!r}, 'w') as f:\n"
     program += f"  for _ in range(3): f.write({line!r} + chr(10)); f.flush(); time.sleep(0.2)\n"
     with subprocess.Popen([sys.executable, "-c", program]):
-        found = list(outside.lines_outside(pipe, 1000, 1000))
+        found = list(untrusted_text.lines_outside(pipe, 1000, 1000))
     assert found == [line.encode() + b"\n"] * 3
 
 

@@ -11,7 +11,7 @@ from advisor.cli.command_parser import build_parser
 from advisor.cli.prices_reports import read_request
 from advisor.parse import InputError
 from advisor.tui.program.running_costs import read_terms
-from advisor.tui.program.state import State
+from advisor.tui.program.saved_state import State
 
 COST = ["prices", "cost", "--model", "pythia-1b", "--gpu", "A6000"]
 TERMS = {

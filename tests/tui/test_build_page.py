@@ -14,7 +14,7 @@ from textual.widgets import Input, Static
 from advisor.costs.tco import CostTerms
 from advisor.tui.pages.bars import Tabs
 from advisor.tui.program.running_costs import read_terms
-from advisor.tui.program.state import (
+from advisor.tui.program.saved_state import (
     MAX_NAMED,
     MAX_RECENT,
     Kept,

@@ -36,7 +36,7 @@ from advisor.tui.program.actions import (
     RANKING,
     actions_of,
 )
-from advisor.tui.program.state import State
+from advisor.tui.program.saved_state import State
 from advisor.tui.ranking.ranking_screen import RankingScreen
 from advisor.tui.welcome.welcome_screen import WelcomeScreen
 from tests.tui.conftest import screenshot

@@ -18,7 +18,7 @@ from advisor.tui.pages.text_pages import RecordScreen
 from advisor.tui.plan.grant_form import FIELDS, SEVERAL, START, GrantField, with_field
 from advisor.tui.plan.plan_report import open_file, opener
 from advisor.tui.plan.plan_screen import EMPTY, PlanScreen
-from advisor.tui.program.state import State
+from advisor.tui.program.saved_state import State
 from advisor.tui.widgets.lines import LinesView
 from tests.planning import grant_files
 from tests.tui.program import WAIT_S, page, paste, settled, until

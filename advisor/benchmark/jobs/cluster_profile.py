@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from advisor.parse import InputError, shown
-from bench_runner.outside import MIB, OutsideError, check_toml, text_outside
+from bench_runner.untrusted_text import MIB, OutsideError, check_toml, text_outside
 from price_catalog.csv_table import nearest
 
 MAX_BYTES = MIB

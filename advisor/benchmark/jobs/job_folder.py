@@ -15,7 +15,7 @@ from advisor.benchmark.benchmark_plan import bench_folders
 from advisor.benchmark.jobs.job_plan import RECIPE, RECORDS, JobPlan, Where
 from advisor.files import write_whole
 from advisor.parse import InputError, shown
-from bench_runner.outside import MIB, json_outside, text_outside
+from bench_runner.untrusted_text import MIB, json_outside, text_outside
 
 NODE = "node"
 """The part of a job's folder that Python finds bench_runner in."""

@@ -14,10 +14,10 @@ from advisor.benchmark.jobs.slurm import JobState
 from advisor.benchmark.recorder import MEASURED_HERE
 from advisor.parse import InputError
 from bench_runner.launch.processes import log_tail
-from bench_runner.outside import is_plain_file
 from bench_runner.records import journal
 from bench_runner.records.journal import MAX_FILE_BYTES, events_in
 from bench_runner.records.measurement import Measurement
+from bench_runner.untrusted_text import is_plain_file
 
 if TYPE_CHECKING:
     from advisor.prediction.model.own_model import OwnModel

@@ -41,7 +41,7 @@ from advisor.planning.grant.toml_reader import (
     wrong,
 )
 from advisor.ranking.snapshot import Snapshot
-from bench_runner.outside import OutsideError
+from bench_runner.untrusted_text import OutsideError
 from price_catalog.currencies import DOLLARS as DOLLAR_CODES
 
 _EACH_HOUSE = {"life_months", "use_share", "fiscal_year_start"}

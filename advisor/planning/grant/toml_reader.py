@@ -31,8 +31,8 @@ from msgspec import Struct, structs
 
 from advisor.parse import FOREIGN, MAX_BUDGET_USD, InputError, parse_budget, shown
 from advisor.wrong_file import what_it_is
-from bench_runner.outside import OutsideError, TooLargeError, check_toml, read_outside
 from bench_runner.typed_numbers import mistyped, read_amount, read_measure
+from bench_runner.untrusted_text import OutsideError, TooLargeError, check_toml, read_outside
 from price_catalog.csv_table import nearest
 from price_catalog.currencies import without_currency
 

@@ -27,10 +27,10 @@ from bench_runner.models.images import Vit
 from bench_runner.models.model_types import arguments_of, model_types, read_architecture, whole
 from bench_runner.models.timm_models import plain_name, timm_model
 from bench_runner.models.transformer import Transformer
-from bench_runner.outside import OutsideError, TooLargeError, json_outside, text_outside
 from bench_runner.recipe_flops import count_flops
 from bench_runner.recipes import ATTENTIONS, IMAGE_FAMILIES, Precision
 from bench_runner.typed_numbers import count_words
+from bench_runner.untrusted_text import OutsideError, TooLargeError, json_outside, text_outside
 
 CODE_KEYS = ("auto_map", "trust_remote_code", "custom_pipelines", "custom_code")
 """Keys that name Python code to fetch or run."""

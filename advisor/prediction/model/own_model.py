@@ -16,9 +16,9 @@ from advisor.parse import shown
 from advisor.prediction.model.targets import Target
 from advisor.prediction.model.workload import Workload, sized, workload_of
 from bench_runner.models.timm_models import timm_model
-from bench_runner.outside import OutsideError, json_outside
 from bench_runner.recipe_flops import counted_architecture
 from bench_runner.recipes import IMAGE_FAMILIES, Recipe, recipe_from
+from bench_runner.untrusted_text import OutsideError, json_outside
 
 LARGEST_TEXT = 64 * 1024
 """Characters of a definition; the models that can be counted need a few hundred."""

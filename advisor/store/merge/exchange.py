@@ -26,7 +26,6 @@ from advisor.store.storage.store_error import StoreError
 from advisor.store.storage.store_file import holds_magic, is_database
 from advisor.wrong_file import what_it_is
 from bench_runner.launch.leftovers import in_use, sweep
-from bench_runner.outside import OutsideError, is_plain_file, json_outside, lines_outside
 from bench_runner.records.journal import (
     MAX_FILE_BYTES,
     MAX_LINE_BYTES,
@@ -35,6 +34,7 @@ from bench_runner.records.journal import (
     records_in_output,
 )
 from bench_runner.records.measurement import Measurement
+from bench_runner.untrusted_text import OutsideError, is_plain_file, json_outside, lines_outside
 from price_catalog.builds import GPU_COUNTS
 from price_catalog.model import Quote, Rental, Source
 

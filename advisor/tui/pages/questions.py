@@ -17,7 +17,7 @@ from advisor.tui.pages.bars import DialogKeys
 from advisor.tui.pages.form import Form, FormField, Judged
 from advisor.tui.pages.screens import Dialog
 from advisor.tui.program.actions import NAME, QUESTIONS, bindings_of
-from advisor.tui.program.state import MAX_NAME
+from advisor.tui.program.saved_state import MAX_NAME
 from advisor.tui.widgets.filter_table import FilterTable, MemoryRows, MemorySource
 from advisor.tui.widgets.lines import PLAIN, STRONG, Line, wrapped
 from advisor.tui.widgets.rank_table import RankTable
@@ -25,7 +25,7 @@ from advisor.tui.widgets.table_layout import Column
 
 if TYPE_CHECKING:
     from advisor.tui.program.program import Program
-    from advisor.tui.program.state import KeptQuestion
+    from advisor.tui.program.saved_state import KeptQuestion
 
 
 class QuestionsScreen(Dialog["KeptQuestion | None"]):

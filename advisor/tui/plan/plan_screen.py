@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from advisor.planning.solver.search_clock import Progress
     from advisor.planning.solver_process import Search
     from advisor.tui.program.program import Program
-    from advisor.tui.program.state import KeptNote
+    from advisor.tui.program.saved_state import KeptNote
 
 SECONDS = 120.0
 KEPT_WIDTHS = (56, 76, 116)

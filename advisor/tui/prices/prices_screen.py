@@ -23,7 +23,7 @@ from advisor.tui.program.actions import PRICES, bindings_of
 from advisor.tui.program.answer import build_key
 from advisor.tui.program.messages import StoreTrouble
 from advisor.tui.program.running_costs import read_terms
-from advisor.tui.program.state import TERM_NAMES
+from advisor.tui.program.saved_state import TERM_NAMES
 from advisor.tui.widgets.fetch_error import FetchError
 from advisor.tui.widgets.filter_table import FilterTable, MemorySource
 from advisor.tui.widgets.lines import FAINT, PLAIN, STRONG, Line, LinesView, wrapped

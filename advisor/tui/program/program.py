@@ -15,8 +15,8 @@ from advisor.tui.program.terminal_input import TypedAhead
 from advisor.tui.widgets.safe_text import SafeFilter
 
 if TYPE_CHECKING:
+    from advisor.tui.program.saved_state import Kept, State
     from advisor.tui.program.session import RankingSession
-    from advisor.tui.program.state import Kept, State
     from advisor.tui.program.store_reader import StoreReader
 
 

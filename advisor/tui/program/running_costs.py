@@ -11,7 +11,7 @@ from advisor.costs.tco import ABOVE_ZERO, PAPER_TERMS, TERM_BOUNDS, CostTerms
 from advisor.parse import InputError, parse_decimal, parse_lifetime_years, parse_share, shown
 
 if TYPE_CHECKING:
-    from advisor.tui.program.state import State
+    from advisor.tui.program.saved_state import State
 
 
 class TermField(NamedTuple):

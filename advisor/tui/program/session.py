@@ -21,7 +21,7 @@ from advisor.tui.program.answer import (
     key_text,
     read_key,
 )
-from advisor.tui.program.state import TERM_NAMES, State
+from advisor.tui.program.saved_state import TERM_NAMES, State
 
 if TYPE_CHECKING:
     from datetime import date

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from advisor.ranking.typed_question import RankRequest
     from advisor.store import Reader, Store
     from advisor.tui.program.preload import Preload
-    from advisor.tui.program.state import State
+    from advisor.tui.program.saved_state import State
     from price_catalog.model import Rental
 
 STORE_WAIT_S = 2.0

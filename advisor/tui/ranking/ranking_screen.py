@@ -20,8 +20,8 @@ from advisor.tui.program.messages import (
     StoreRead,
     StoreTrouble,
 )
+from advisor.tui.program.saved_state import State
 from advisor.tui.program.session import RankingSession
-from advisor.tui.program.state import State
 from advisor.tui.ranking.answer_lines import RETRY, AnswerLines
 from advisor.tui.ranking.build_page import selected_line
 from advisor.tui.ranking.build_panels import PANELS, BuildPanels

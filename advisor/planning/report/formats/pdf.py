@@ -23,7 +23,7 @@ from advisor.planning.report.report import (
     words_of,
 )
 from bench_runner.launch.leftovers import in_use, sweep
-from bench_runner.outside import printable
+from bench_runner.untrusted_text import printable
 
 TEXT_POINTS, NAME_POINTS, MARK_POINTS = 487, 95, 17
 """Widths on a page: between its margins, of a long name of a line, of the row of a number."""

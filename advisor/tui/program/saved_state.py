@@ -16,7 +16,7 @@ from advisor.parse import NAMED_PRICES, NamedPrices
 from advisor.ranking.question import RANK_RULES, RankRule
 from advisor.ranking.times import EVIDENCE_RULES, EvidenceRule
 from advisor.ranking.typed_question import TypedQuestion
-from bench_runner.outside import is_plain_file, json_outside
+from bench_runner.untrusted_text import is_plain_file, json_outside
 
 APP_NAME = "gpu-grant-advisor"
 MAX_STATE_BYTES = 64 * 1024
