@@ -16,24 +16,35 @@ from price_catalog.csv_table import nearest
 if TYPE_CHECKING:
     from _typeshed import SupportsWrite
 
-COMMANDS = {
-    "rank": "rank the machines that a budget can buy for one model",
-    "data": "the evidence itself: times, predictions, settings, prices, GPUs, sources",
-    "findings": "the paper's conclusions, computed again, next to what it says",
-    "rebuild": "build the store from the text tables; your own rows are kept",
-    "bench": "measure how long a model trains on this machine, and with which settings",
-    "jobs": "measurements on a cluster or a rented GPU: list, follow, cancel, merge",
-    "merge": "bring records or another store in; twice is the same as once",
-    "export": "write your own times as a file that merge reads",
-    "predict": "how long a model takes on GPUs that you do not have",
-    "plan": "plan a grant: what to buy, rent and run, when, and its report",
-    "prices": "quotes of your own and others; what can be built; owning against renting",
-    "peers": "the GPUs that other academics have, beside yours",
-    "doctor": "check this installation: store, terminal, GPUs, what a benchmark needs",
-    "paths": "where the store and your settings lie",
-    "serve": "open the terminal program in a browser (this machine only)",
+GROUPS = {
+    "choose": {
+        "rank": "rank the machines that a budget can buy for one model",
+        "predict": "how long a model takes on GPUs that you do not have",
+    },
+    "money": {
+        "prices": "quotes of your own and others; what can be built; owning against renting",
+        "plan": "plan a grant: what to buy, rent and run, when, and its report",
+    },
+    "measure": {
+        "bench": "measure how long a model trains on this machine, and with which settings",
+        "jobs": "measurements on a cluster or a rented GPU: list, follow, cancel, merge",
+    },
+    "evidence": {
+        "data": "the evidence itself: times, predictions, settings, prices, GPUs, sources",
+        "findings": "the paper's conclusions, computed again, next to what it says",
+        "peers": "the GPUs that other academics have, beside yours",
+        "merge": "bring records or another store in; twice is the same as once",
+        "export": "write your own times as a file that merge reads",
+    },
+    "program": {
+        "doctor": "check this installation: store, terminal, GPUs, what a benchmark needs",
+        "paths": "where the store and your settings lie",
+        "rebuild": "build the store from the text tables; your own rows are kept",
+        "serve": "open the terminal program in a browser (this machine only)",
+    },
 }
-"""What each does, in words; the module NAME_command does it."""
+"""What each command does, in words; the module advisor.cli.GROUP.NAME_command does it."""
+COMMANDS = {name: text for group in GROUPS.values() for name, text in group.items()}
 
 
 _FIRST_FLAGS = {
@@ -200,4 +211,5 @@ def build_parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
 
 def command_module(command: str) -> Any:
     """Where a command's flags and its answer are."""
-    return import_module(f"advisor.cli.{command}_command")
+    group = next(name for name, commands in GROUPS.items() if command in commands)
+    return import_module(f"advisor.cli.{group}.{command}_command")

@@ -383,7 +383,8 @@ READ_ALONE = {"config", "recipe", "quotes", "grant"}
 def _kept(kind: str) -> Iterator[None]:
     """What no file changes is made once for all of them: the shipped tables, the fit, the open
     store. A file takes a tenth of the time then, and goes through the same checks."""
-    from advisor.cli import command_parser, prices_command
+    from advisor.cli import command_parser
+    from advisor.cli.money import prices_command
     from advisor.planning import plan_grant
     from advisor.planning.grant.candidates import grant_machines as machines
     from advisor.prediction import own_records

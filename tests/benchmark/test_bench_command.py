@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from advisor.cli import bench_command as command
 from advisor.cli.main import main
+from advisor.cli.measure import bench_command as command
 from advisor.store import Store
 from tests.benchmark.fake_runs import FAKE, LEAN, runner
 from tests.store_for_tests import REPOSITORY, look
@@ -116,7 +116,7 @@ def test_wrong_flags_are_one_line(
 def test_an_interrupt_cancels_and_keeps_what_is_finished(own_store: Path, tmp_path: Path) -> None:
     code = (
         "import sys\n"
-        "from advisor.cli import bench_command as bench\n"
+        "from advisor.cli.measure import bench_command as bench\n"
         "from advisor.cli.main import main\n"
         f"bench._runner = lambda: (sys.executable, {str(FAKE)!r}, 'hang')\n"
         f"sys.exit(main({flags(own_store, tmp_path, '--yes')!r}))\n"

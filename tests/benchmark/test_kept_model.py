@@ -18,8 +18,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from advisor.benchmark.benchmark_plan import recipe_text
-from advisor.cli import bench_command as command
 from advisor.cli.main import main
+from advisor.cli.measure import bench_command as command
 from advisor.prediction.model.own_model import OwnModel
 from advisor.store import Store
 from bench_runner import export

@@ -24,8 +24,8 @@ from advisor.benchmark.jobs.job_plan import JobPlan, make_job_plan
 from advisor.benchmark.jobs.job_records import follow_job, merge_job, output_events, records_in
 from advisor.benchmark.jobs.slurm import SCRIPT, sbatch_text
 from advisor.benchmark.measurement_request import Request
-from advisor.cli.jobs_command import follow
 from advisor.cli.main import main
+from advisor.cli.measure.jobs_command import follow
 from advisor.store import Store
 
 HERE = Path(__file__).parent

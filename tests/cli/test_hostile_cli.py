@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from advisor.cli import findings_command
+from advisor.cli.evidence import findings_command
 from advisor.cli.main import main
 from advisor.store import Store, build_store
 from tests.commands_for_tests import refused, run
@@ -201,7 +201,7 @@ def test_a_file_that_cannot_be_written_is_named_and_its_draft_is_not(
 def test_a_query_that_is_interrupted_ends_as_ctrl_c_does(own_store: Path) -> None:
     """Ctrl-C while DuckDB works: no answer, no words, the exit code of an interrupt."""
     slow = (
-        "import sys; from advisor.cli import findings_command, main as cli\n"
+        "import sys; from advisor.cli.evidence import findings_command, main as cli\n"
         "from advisor.store import Store\n"
         "def slow(options):\n"
         "    with Store(options.store).reading() as reader:\n"

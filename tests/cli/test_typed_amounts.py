@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from advisor.cli.command_parser import build_parser
-from advisor.cli.prices_reports import read_request
+from advisor.cli.money.prices_reports import read_request
 from advisor.parse import InputError
 from advisor.tui.program.running_costs import read_terms
 from advisor.tui.program.saved_state import State

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from advisor.cli import predict_command as command
+from advisor.cli.choose import predict_command as command
 from advisor.prediction.fitted import Fitted
 from advisor.store import Store
 

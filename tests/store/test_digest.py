@@ -83,7 +83,7 @@ def test_every_module_that_rows_follow_from_changes_the_digest_and_no_other(copi
         "bench_runner.records.published",
         "price_catalog.load",
     } <= modules
-    assert not {"advisor.cli.rank_command", "bench_runner.settings.search"} & modules
+    assert not {"advisor.cli.choose.rank_command", "bench_runner.settings.search"} & modules
 
 
 def test_all_shipped_text_changes_the_digest(copied: Path) -> None:

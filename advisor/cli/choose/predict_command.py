@@ -13,16 +13,7 @@ from typing import TYPE_CHECKING
 
 from advisor.answers.checklist import of_typed_store
 from advisor.answers.prediction.predicted_time import as_object, as_text
-from advisor.cli.command import (
-    ANSWERED,
-    MOST_MACHINES,
-    NO_ANSWER,
-    add_format,
-    network_of,
-    open_store,
-    terminal_width,
-)
-from advisor.cli.predict_options import (
+from advisor.cli.choose.predict_options import (
     GPUS_A_MACHINE,
     MOST_ASSUMED_GIB,
     STAGES,
@@ -39,6 +30,15 @@ from advisor.cli.predict_options import (
     wanted_settings,
     whole,
     without_host_memory,
+)
+from advisor.cli.command import (
+    ANSWERED,
+    MOST_MACHINES,
+    NO_ANSWER,
+    add_format,
+    network_of,
+    open_store,
+    terminal_width,
 )
 from advisor.parse import InputError, shown
 from price_catalog.builds import GPU_COUNTS

@@ -209,7 +209,7 @@ def _run_on_slurm(options: argparse.Namespace) -> int:
         return ANSWERED
     if not options.yes and not _confirmed(f"Submit {job.device}?"):
         return CANCELLED
-    from advisor.cli.jobs_command import follow
+    from advisor.cli.measure.jobs_command import follow
 
     job = prepare.submit(job)
     say(f"submitted as job {job.number}; ^C leaves it alone: advisor jobs follow {job.number}")

@@ -17,7 +17,6 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from advisor.answers.checklist import Doubt, doubt_block, doubt_objects, quoted
-from advisor.cli import bench_elsewhere
 from advisor.cli.command import (
     ANSWERED,
     CANCELLED,
@@ -28,6 +27,7 @@ from advisor.cli.command import (
     say,
     terminal_width,
 )
+from advisor.cli.measure import bench_elsewhere
 from advisor.files import typed_path
 from advisor.parse import InputError
 from bench_runner.launch.processes import ending_signals

@@ -19,7 +19,7 @@ from advisor.cli.command import (
     open_store,
     terminal_width,
 )
-from advisor.cli.prices_arguments import add_arguments
+from advisor.cli.money.prices_arguments import add_arguments
 from advisor.costs.amounts import counted, day_words, usd_and_cents, usd_as_quoted
 from advisor.costs.own_machines import MACHINE_COLUMNS
 from advisor.costs.own_quotes import COLUMNS, OWN, make_quote
@@ -125,7 +125,7 @@ def _same_command(options: argparse.Namespace) -> str:
 
 
 def _add(options: argparse.Namespace, store: Store) -> int:
-    from advisor.cli.prices_own import add_machine, flagged, joined, typed_cells
+    from advisor.cli.money.prices_own import add_machine, flagged, joined, typed_cells
     from advisor.costs.own_machines import DEFAULT_KIND
 
     if options.cell_machine is not None:
@@ -160,13 +160,13 @@ def _add(options: argparse.Namespace, store: Store) -> int:
 
 
 def _correct(options: argparse.Namespace, store: Store) -> int:
-    from advisor.cli.prices_own import correct
+    from advisor.cli.money.prices_own import correct
 
     return correct(options, store)
 
 
 def _delete(options: argparse.Namespace, store: Store) -> int:
-    from advisor.cli.prices_own import delete
+    from advisor.cli.money.prices_own import delete
 
     return delete(options, store)
 
@@ -337,13 +337,13 @@ def _own(options: argparse.Namespace, store: Store) -> int:
 
 
 def _cost(options: argparse.Namespace, store: Store) -> int:
-    from advisor.cli.prices_reports import answer_cost
+    from advisor.cli.money.prices_reports import answer_cost
 
     return _print(answer_cost(store, options))
 
 
 def _rent(options: argparse.Namespace, store: Store) -> int:
-    from advisor.cli.prices_reports import answer_rent
+    from advisor.cli.money.prices_reports import answer_rent
 
     return _print(answer_rent(store, options))
 
@@ -354,7 +354,7 @@ def _print(texts: Iterable[str]) -> int:
 
 
 def _check(options: argparse.Namespace, store: Store) -> int:
-    from advisor.cli.prices_reports import check_prices
+    from advisor.cli.money.prices_reports import check_prices
 
     return check_prices(options, store)
 

@@ -1,0 +1,1 @@
+"""The evidence: shown, brought in, written out."""

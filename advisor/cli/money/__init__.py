@@ -1,0 +1,1 @@
+"""Prices, and the plan of a grant."""

@@ -1,0 +1,1 @@
+"""The program itself: what is installed, where files lie, the browser."""
