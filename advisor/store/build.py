@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from advisor.store.digest import shipped_digest, stored_digest
@@ -17,6 +20,25 @@ from advisor.store.storage.migrate import check_known, migrate, migrations, sche
 from advisor.store.storage.store_error import StoreError
 from bench_runner.launch.leftovers import in_use, sweep
 
+SHIPPED_STORE = Path(__file__).parents[1] / "results.duckdb"
+"""The store that a wheel carries; a checkout has none here and builds its own."""
+
+
+def make_users_store(path: Path) -> None:
+    """Make the user's own store at ``path``, where none is yet: a copy of the shipped one, or
+    built from the text in a checkout. Raises StoreError."""
+    if SHIPPED_STORE.exists():
+        with _draft(path) as fresh:
+            try:
+                shutil.copyfile(SHIPPED_STORE, fresh)
+            except OSError as error:
+                raise StoreError(
+                    f"no store can be made at {path} ({error.strerror}): make room or name "
+                    "another place with --store"
+                ) from None
+    else:
+        build_store(path)
+
 
 def build_store(path: str | Path) -> None:
     """Make the store at ``path``, or replace the shipped rows of the one that is there.
@@ -28,6 +50,21 @@ def build_store(path: str | Path) -> None:
         with opened(path, write=True, wait_s=wait_limit_s()) as connection:
             update(connection, path, force=True)
         return
+    with _draft(path) as fresh:
+        shipped = read_shipped()
+        try:
+            with created(fresh) as connection:
+                migrate(connection, 0, migrations())
+                replace_shipped(connection, shipped, shipped_digest())
+        except StoreError as error:
+            # The draft's name says nothing to anybody, and nothing of it is left.
+            said = str(error).replace(str(fresh.absolute()), str(path.absolute()))
+            raise StoreError(said.replace(str(fresh), str(path))) from None
+
+
+@contextmanager
+def _draft(path: Path) -> Iterator[Path]:
+    """Where to write a store that gets the name ``path`` once it is whole. Raises StoreError."""
     try:
         str(path).encode()
     except UnicodeEncodeError:
@@ -49,16 +86,8 @@ def build_store(path: str | Path) -> None:
             "you may write, or name another place with --store"
         ) from None
     with scratch as folder, in_use(Path(folder)):
-        shipped = read_shipped()
         fresh = Path(folder, path.name)
-        try:
-            with created(fresh) as connection:
-                migrate(connection, 0, migrations())
-                replace_shipped(connection, shipped, shipped_digest())
-        except StoreError as error:
-            # The draft's name says nothing to anybody, and nothing of it is left.
-            said = str(error).replace(str(fresh.absolute()), str(path.absolute()))
-            raise StoreError(said.replace(str(fresh), str(path))) from None
+        yield fresh
         _put_in_place(fresh, path)
 
 

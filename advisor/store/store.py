@@ -292,10 +292,10 @@ class Store:
 
     def _create_users_own(self) -> None:
         if not self.path.exists() and self.path == user_store():
-            from advisor.store.build import build_store
+            from advisor.store.build import make_users_store
 
-            build_store(self.path)
-            self._note(f"made the store {self.path} from the shipped text")
+            make_users_store(self.path)
+            self._note(f"made your store {self.path}")
 
     def _look_at_the_clock(self, connection: duckdb.DuckDBPyConnection) -> None:
         """Say so where prices that ship are of days to come: then none would be old."""

@@ -175,7 +175,7 @@ def test_where_the_store_is_looked_for(
 
     notes: list[str] = []
     assert look(Store(users_own, note=notes.append)).models()
-    assert notes == [f"made the store {users_own} from the shipped text"]
+    assert notes == [f"made your store {users_own}"]
     assert check_store(users_own) == []
 
     shutil.copy(store_path, tmp_path / "results.duckdb")
