@@ -328,8 +328,8 @@ def _head(found: Sequence[Finding]) -> str:
         return f"{len(found)} conclusions of the paper, each with what it comes to here."
     return (
         f"{len(impossible)} of the paper's machines fall: no hardware reaches the published time "
-        f"of {' and '.join(impossible)}. Below are {len(found)} figures of the paper, each with our "
-        "own and the command behind it."
+        f"of {' and '.join(impossible)}. Below are {len(found)} figures of the paper, each with "
+        "our own and the command behind it."
     )
 
 
