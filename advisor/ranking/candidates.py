@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal, get_args
 
 from advisor.costs.price_book import PriceBook, PriceRange
+from advisor.costs.price_today import price_today
 from advisor.costs.tco import CENT
 from advisor.ranking.build_prices import (
     WHOLE_WORTH,
@@ -358,6 +359,21 @@ class Candidates:
         return (
             build_cents(build, gpu.low_usd, host.low_usd),
             build_cents(build, gpu.high_usd, host.high_usd),
+        )
+
+    def cents_today(self, i: int) -> tuple[int, int]:
+        """The least and the most that build ``i`` costs if it is ordered today, in US cents; its
+        cost where prices are taken at their word. All its prices are taken to move together."""
+        gpu, host = self.gpu_quotes[i], self.host_quotes[i]
+        as_of = self.prices.as_of if isinstance(self.prices, PriceBook) else None
+        if gpu is None or host is None or as_of is None:
+            return self.cents[i], self.cents[i]
+        build = self.builds[i]
+        cards = price_today(gpu, build.gpu, as_of)
+        machine = price_today(host, build.gpu, as_of) if host is not gpu else cards
+        return (
+            build_cents(build, cards.low_usd, machine.low_usd),
+            build_cents(build, cards.high_usd, machine.high_usd),
         )
 
     def told_prices(self, i: int) -> tuple[tuple[PriceRange | None, Quote | None], ...]:

@@ -39,6 +39,9 @@ class RankedRow(NamedTuple):
     overall_cost_low_usd: Decimal
     """At the low end of what the quotes as good as the chosen ones ask."""
     overall_cost_high_usd: Decimal
+    price_low_usd: Decimal
+    """What it costs if it is ordered today, with price_high_usd: 9 in 10 are between."""
+    price_high_usd: Decimal
     training_days: float
     training_days_low: float
     training_days_high: float
@@ -227,6 +230,7 @@ class Ranking:
         days = candidates.days[i]
         overall = Decimal(candidates.cents[i]) / 100
         cents_low, cents_high = candidates.cents_range(i)
+        today_low, today_high = candidates.cents_today(i)
         low, high = candidates.interval(i)
         (gpu_range, gpu_newer), (host_range, host_newer) = candidates.told_prices(i)
         return RankedRow(
@@ -238,6 +242,8 @@ class Ranking:
             overall_cost_usd=overall.quantize(CENT),
             overall_cost_low_usd=(Decimal(cents_low) / 100).quantize(CENT),
             overall_cost_high_usd=(Decimal(cents_high) / 100).quantize(CENT),
+            price_low_usd=(Decimal(today_low) / 100).quantize(CENT),
+            price_high_usd=(Decimal(today_high) / 100).quantize(CENT),
             training_days=days,
             training_days_low=low,
             training_days_high=high,

@@ -44,6 +44,8 @@ def ranked_object(row: RankedRow) -> dict[str, Any]:
         "overall_cost_usd": row.overall_cost_usd,
         "overall_cost_low_usd": row.overall_cost_low_usd,
         "overall_cost_high_usd": row.overall_cost_high_usd,
+        "price_low_usd": row.price_low_usd,
+        "price_high_usd": row.price_high_usd,
         "training_days": row.training_days,
         "training_days_low": row.training_days_low,
         "training_days_high": row.training_days_high,
