@@ -16,7 +16,7 @@ from advisor.planning.grant.toml_reader import Line
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import PlanningProblem
 from advisor.planning.solver.search_clock import NoPlan, OutOfTime, Progress, clock_of
-from advisor.planning.solver.solve import at_named_prices, solve
+from advisor.planning.solver.solve import solve
 from advisor.ranking.snapshot import Snapshot
 from advisor.ranking.times import Model
 from advisor.store import Reader
@@ -49,7 +49,7 @@ def problems_of(
     today: date,
 ) -> tuple[PlanningProblem, ...]:
     """As many runs of one model as can be asked for, with the grant's money and rules: with what is
-    on sale, then with machines whose prices are only reported, where there are any.
+    on sale, then with machines whose prices need a quote, where there are any.
 
     The experiments that the grant itself asks for are left aside.
     """
@@ -75,7 +75,6 @@ def reach(model: Model, problems: Sequence[PlanningProblem], seconds: float) -> 
         except NoPlan:
             continue
         if plan.runs:
-            problem, plan = at_named_prices(problem, plan, clock) or (problem, plan)
             return Reach(model=model, problem=problem, plan=plan)
     return Reach(model=model, problem=problems[-1], plan=None)
 

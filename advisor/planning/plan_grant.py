@@ -21,7 +21,7 @@ from advisor.planning.sensitivity.solved_amounts import Finding
 from advisor.planning.solver.plan import Plan, gap_between
 from advisor.planning.solver.problem import OBJECTIVES, PlanningProblem
 from advisor.planning.solver.search_clock import Clock, NoPlan, OutOfTime, Progress, clock_of
-from advisor.planning.solver.solve import DEFAULT_SECONDS, at_named_prices, is_feasible, solve
+from advisor.planning.solver.solve import DEFAULT_SECONDS, is_feasible, solve
 from advisor.planning.solver_process import Search
 from advisor.planning.within_award import asked_usd, searched, there, within_award
 from advisor.ranking.snapshot import take_snapshot
@@ -135,7 +135,7 @@ def plan_loaded(
             f"no plan was found in {seconds_words(seconds)}: give it more with --seconds"
         ) from None
 
-    told, loaded = loaded is not asked, loaded.with_named_first(problem.named_first)
+    told = loaded is not asked
     paid = partial(asked_usd, loaded)
     if plan is None:
         say(Impossible(trying="what to relax"))
@@ -159,7 +159,6 @@ def plan_loaded(
                 plan=plan,
                 settled=True,
                 told_too=told,
-                named_first=problem.named_first,
                 so_far=found,
             )
         )
@@ -179,7 +178,7 @@ def plan_loaded(
 
 def _solved(loaded: Loaded, clock: Clock) -> tuple[Loaded, PlanningProblem, Plan | None]:
     """The plan, what it is made from and the problem that it solves; None where there is none.
-    Where nothing on sale does the work, machines with only reported prices are planned with too.
+    Where nothing on sale does the work, machines that need a quote are planned with too.
     Raises OutOfTime."""
     while True:
         wider = loaded.told_too()
@@ -216,10 +215,7 @@ def _within(loaded: Loaded, clock: Clock) -> tuple[PlanningProblem, Plan | None]
             return problem, None
         tighter = within_award(loaded, problem, plan)
         if tighter is None:
-            named = at_named_prices(problem, plan, clock)
-            if named is None or within_award(loaded, *named) is not None:
-                return problem, plan
-            return named
+            return problem, plan
         problem = tighter
 
 

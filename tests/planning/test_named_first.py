@@ -3,7 +3,6 @@ the rule that a ranking by cost goes by. Where the money is not enough it says w
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
@@ -11,19 +10,16 @@ from pathlib import Path
 import pytest
 
 from advisor.planning.capacity import problems_of, reach
+from advisor.planning.grant.candidates.sums import SUMMED, is_summed
 from advisor.planning.grant.read_grant import read_grant
 from advisor.planning.plan_grant import grant_at, plan_loaded
 from advisor.planning.planned import Planned
-from advisor.planning.solver.machines import behind_named, is_summed, undominated
-from advisor.planning.solver.search_clock import clock_of
-from advisor.planning.solver.solve import at_named_prices, solve
 from advisor.ranking.build_prices import ABOUT
 from advisor.ranking.question import CandidatesKey, Question
 from advisor.ranking.rank import rank
 from advisor.ranking.snapshot import make_candidates, take_snapshot
 from advisor.store import Store
 from tests.planning.grant_files import grant_file
-from tests.plans_for_tests import make_experiment, make_machine, make_problem
 
 TODAY = date(2026, 11, 26)
 SIX_RUNS = """
@@ -72,21 +68,20 @@ def test_a_plan_and_a_ranking_by_cost_buy_of_one_seller(
 def test_sums_stand_behind_what_is_hardly_dearer_and_does_the_same(
     tmp_path: Path, store_path: Path
 ) -> None:
-    problem = planned(tmp_path, store_path, "$20,000").loaded.problem
-    behind = behind_named(problem)
-    assert behind
-    machines = {machine.machine_id: machine for machine in problem.machines}
-    for machine_id, before in behind.items():
-        machine = machines[machine_id]
-        assert is_summed(machine)
-        for named in before:
-            assert not is_summed(named)
-            assert (named.gpu_id, named.gpu_count) == (machine.gpu_id, machine.gpu_count)
-            assert float(named.price_usd) <= ABOUT * float(machine.price_usd)
-    assert SUM in {each.split(":")[1] for each in behind}
-    for named_first in (False, True):
-        asked = undominated(replace(problem, named_first=named_first))
-        assert (SUM in {each.machine_id.split(":")[1] for each in asked}) != named_first
+    loaded = planned(tmp_path, store_path, "$20,000").loaded
+    assert SUM in {each.machine_id.split(":")[1] for each in loaded.sums}
+    machines = loaded.problem.machines
+    for machine in loaded.sums:
+        assert is_summed(machine) and machine not in machines
+        same = [
+            float(each.price_usd)
+            for each in machines
+            if each.lines
+            and not is_summed(each)
+            and (each.gpu_id, each.gpu_count) == (machine.gpu_id, machine.gpu_count)
+        ]
+        assert min(same) <= ABOUT * float(machine.price_usd)
+        assert {each.reason for each in loaded.left_out if each.label == machine.label} == {SUMMED}
 
 
 def test_what_else_there_is_is_no_sum_for_the_same(tmp_path: Path, store_path: Path) -> None:
@@ -112,29 +107,3 @@ def test_how_many_runs_are_done_on_what_the_plan_would_buy(
     found = reach(model, problems, 60)
     assert found.plan is not None
     assert [each.machine_id.split(":")[1] for each in found.plan.purchases] == [machine]
-
-
-@pytest.mark.parametrize("runs", [1, 3])
-@pytest.mark.parametrize(("usd", "machine"), [("101.5", "q"), ("103", "s")])
-def test_without_time_to_search_the_same_plan_buys_at_the_named_price(
-    usd: str, machine: str, runs: int
-) -> None:
-    days = {"a": 100.0}
-    sold = make_machine("q", usd, days, gpu_id="gpu")
-    summed = make_machine("s", "100", days, gpu_id="gpu")
-    summed = replace(summed, lines=(replace(summed.lines[0], quote_kind="parts-list"),))
-    every = tuple(make_experiment(f"e{n}", "a", 1, 0, 365) for n in range(runs))
-    problem = make_problem(year_days=(0, 365), experiments=every, machines=(sold, summed))
-    plan = solve(problem)
-    assert [each.machine_id for each in plan.purchases] == ["s"]
-    found = at_named_prices(problem, plan, clock_of(0))
-    bought = plan if found is None else found[1]
-    assert [each.machine_id for each in bought.purchases] == [machine]
-    assert {each.machine_id for each in bought.placed} == {machine}
-    assert bought.runs == runs
-    if found is not None:
-        assert found[0].named_first
-        # The plan with the sum is proven: nothing at named prices costs less than that does.
-        assert bought.gap == pytest.approx(1 - plan.judged_cents / bought.judged_cents)
-        assert bought.cost_cents - plan.cost_cents == 150
-        assert not bought.proven

@@ -13,11 +13,11 @@ from advisor.answers.price_facts import as_quoted
 from advisor.answers.wording import PREDICTED_MARK, days_and_ends
 from advisor.costs.amounts import usd_and_cents, usd_whole
 from advisor.costs.rental import skypilot_name
+from advisor.planning.grant.candidates.sums import less_as_sum, quoted_whole
 from advisor.planning.grant.cautions import NO_QUOTE, cautions
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.report.budget import limits_told
 from advisor.planning.sensitivity.explain import Alternative, worse_by
-from advisor.planning.solver.machines import less_as_sums, quoted_whole
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import BUY_IN, Machine, Rental
 from advisor.ranking.uneven_batch import is_uneven, uneven_words
@@ -152,7 +152,7 @@ def _price(loaded: Loaded, plan: Plan, machine: Machine, asks: Iterable[str]) ->
         age += f"{line.quoted_on:%B %Y}; ask for a quote"
     if line.quote_kind == BUY_IN:
         age = f"{line.vendor} named the price of a share in {line.quoted_on:%B %Y}: ask again"
-    age += _otherwise(loaded, plan, machine)
+    age += _otherwise(loaded, machine)
     flip = next((text for text in asks if text.startswith(f"a quote for {machine.label}:")), "")
     words = f"{age}; {flip.partition('it costs nothing, and ')[2]}" if flip else age
     command = f"advisor prices list --item {quoted(line.item_id)}"
@@ -180,13 +180,13 @@ def _rent(loaded: Loaded, plan: Plan) -> list[Doubt]:
     return [Doubt(about="rent", words=words, command=f"{command} --count {rental.gpu_count}")]
 
 
-def _otherwise(loaded: Loaded, plan: Plan, machine: Machine) -> str:
+def _otherwise(loaded: Loaded, machine: Machine) -> str:
     """What the same cards cost as a sum, where a quote of hardly more is bought; or quoted whole,
     where the sum is bought, which rankings by days put behind that."""
-    for bought, less in less_as_sums(loaded.problem, plan):
-        if bought is machine:
-            return f"; {less.label} is {usd_whole(less.price_usd)}, a sum without a quote"
-    whole = quoted_whole(loaded.problem, machine)
+    less = less_as_sum(machine, loaded.sums)
+    if less is not None:
+        return f"; {less.label} is {usd_whole(less.price_usd)}, a sum without a quote"
+    whole = quoted_whole(loaded.problem.machines, machine)
     if whole is None:
         return ""
     price = usd_whole(whole.price_usd)

@@ -10,10 +10,10 @@ from operator import itemgetter
 
 from advisor.costs.amounts import day_words
 from advisor.planning.grant.candidates.grant_machines import unquoted
+from advisor.planning.grant.candidates.sums import less_as_sum
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.report.budget import asked_amounts
-from advisor.planning.solver.machines import less_as_sums
 from advisor.planning.solver.money.cents import whole_budget_cents
 from advisor.planning.solver.plan import Plan, last_day
 from advisor.planning.solver.problem import Machine, Objective, Rental
@@ -98,7 +98,8 @@ def _shares(loaded: Loaded, plan: Plan) -> str:
 def _sure(loaded: Loaded, plan: Plan) -> str:
     best, which = _BEST[loaded.grant.objective], ""
     if loaded.grant.objective == "cheapest":
-        if less_as_sums(loaded.problem, plan):
+        machines = {machine.machine_id: machine for machine in loaded.problem.machines}
+        if any(less_as_sum(machines[p.machine_id], loaded.sums) for p in plan.purchases):
             which += " that is quoted"
         if any(each.odds < 1 for each in loaded.problem.allocations):
             which += ", by the odds of award"

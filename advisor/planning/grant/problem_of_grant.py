@@ -25,6 +25,7 @@ from advisor.planning.grant.candidates.grant_machines import (
     upgrades,
 )
 from advisor.planning.grant.candidates.split_machines import parts_of
+from advisor.planning.grant.candidates.sums import SUMMED, behind_named
 from advisor.planning.grant.cross_field_checks import check_days
 from advisor.planning.grant.grant_file import GrantExperiment
 from advisor.planning.grant.grant_record import Grant
@@ -57,12 +58,14 @@ class Loaded:
     """By machine id, for machines that could be bought."""
     left_out: tuple[LeftOut, ...]
     today: date
+    sums: tuple[Machine, ...] = ()
+    """Machines at a sum that no seller quoted, behind quotes for hardly more."""
     with_told: tuple[tuple[Machine, ...], ...] = ()
-    """The problem's machines with those that others only tell of: first of GPUs that are sold in
-    other machines, then of all; empty where there are none."""
+    """The problem's machines with those that need a quote: first the sums, then what others only
+    tell of, of GPUs that are sold in other machines, then all; empty where there are none."""
 
     def told_too(self) -> Loaded | None:
-        """The same with machines that others only tell of, for where nothing on sale does the
+        """The same with machines that need a quote, for where nothing on sale does the
         work; None where there are no more."""
         if not self.with_told:
             return None
@@ -74,18 +77,14 @@ class Loaded:
             left_out=tuple(
                 each
                 for each in self.left_out
-                if each.reason != ONLY_TOLD or each.label not in labels
+                if each.reason not in (ONLY_TOLD, SUMMED) or each.label not in labels
             ),
             with_told=tuple(rest),
         )
 
-    def with_named_first(self, named_first: bool) -> Loaded:
-        """The same where sums stand, or do not, behind prices that sellers name."""
-        return replace(self, problem=replace(self.problem, named_first=named_first))
-
     def as_of(self, said: Progress) -> Loaded:
         """What a plan in the making is made from."""
-        found = self.with_named_first(said.named_first)
+        found = self
         if not said.told_too:
             return found
         bought = set() if said.plan is None else {p.machine_id for p in said.plan.purchases}
@@ -120,7 +119,10 @@ def load(reader: Reader, snapshot: Snapshot, grant: Grant, today: date) -> Loade
     more, quotes_of_more = upgrades(snapshot, grant, owned, best, today, left_out)
     named = gpu_ids_of(snapshot, grant, "purchases", grant.buy_gpus)
     bought, told = orderable([*more, *machines], named)
+    sums = behind_named(bought)
+    bought = [machine for machine in bought if machine not in sums]
     left_out += [LeftOut(label=machine.label, reason=ONLY_TOLD) for machine in told]
+    left_out += [LeftOut(label=machine.label, reason=SUMMED) for machine in sums]
     condo, quotes_of_condo = shares(snapshot, grant, best, left_out)
     bought += condo
     lab = [*chain.from_iterable(owned)]
@@ -161,7 +163,11 @@ def load(reader: Reader, snapshot: Snapshot, grant: Grant, today: date) -> Loade
         builds=builds,
         left_out=tuple(left_out),
         today=today,
-        with_told=tuple(with_parts([*bought, *more]) for more in told_first(told, bought)),
+        sums=tuple(sums),
+        with_told=tuple(
+            with_parts([*bought, *sums, *more])
+            for more in [*([[]] if sums else []), *told_first(told, bought)]
+        ),
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
@@ -12,7 +11,6 @@ from typing import NamedTuple
 
 from advisor.planning.sensitivity.changes import Change, vary
 from advisor.planning.sensitivity.trials import Trials, decision
-from advisor.planning.solver.machines import behind_named
 from advisor.planning.solver.placement import cost_of
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import Machine, PlanningProblem, PriceLine, Rental, RunTime
@@ -76,7 +74,7 @@ def change_point(trials: Trials, each: Input) -> ChangePoint | None:
     different: Decimal | None = None
     known = [p for p in trials.known if decision(p) != here]
     places = [_crossing(trials, each, p, now, far) for p in known]
-    places += [_named_until(trials, each, now, far), _over_budget(trials, each, now, far)]
+    places.append(_over_budget(trials, each, now, far))
     inside = [at for at in places if at is not None and (far - at) * toward > 0]
     guess = min(inside, key=lambda at: at * toward, default=far)
     just_before = None
@@ -120,24 +118,6 @@ def change_point(trials: Trials, each: Input) -> ChangePoint | None:
 def _round(value: Decimal) -> Decimal:
     """The power of ten that is no more than it."""
     return Decimal(1).scaleb(value.adjusted()) if value else value
-
-
-def _named_until(trials: Trials, each: Input, here: Decimal, far: Decimal) -> Decimal | None:
-    """The price from which a sum no longer ranks behind what the plan buys."""
-    problem, bought = trials.problem, {p.machine_id for p in trials.plan.purchases}
-    if each.line is None or not problem.named_first:
-        return None
-    step = each.quantum if far > here else -each.quantum
-
-    def behind(number: int) -> set[str]:
-        sums = behind_named(vary(problem, each.change(here + number * step)))
-        return {i for i, named in sums.items() if bought & {m.machine_id for m in named}}
-
-    now, last = behind(0), int((far - here) / step)
-    if now <= behind(last):
-        return None
-    first = bisect_left(range(last), True, key=lambda number: not now <= behind(number))
-    return (here + first * step).quantize(each.quantum)
 
 
 def _crossing(

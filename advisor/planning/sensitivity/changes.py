@@ -7,7 +7,6 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
-from advisor.planning.solver.machines import behind_named
 from advisor.planning.solver.problem import Machine, PlanningProblem
 
 Change = Mapping[str, Any]
@@ -74,9 +73,6 @@ def _without(problem: PlanningProblem, machine_id: str) -> PlanningProblem:
     if isinstance(left, Machine) and left.upgrade_of is not None:
         # The same for another machine of the lab that is alike is no other plan.
         gone |= {m.machine_id for m in problem.machines if m.label == left.label}
-    if problem.named_first:  # nor is the same at a sum that no seller quoted
-        behind = behind_named(problem)
-        gone |= {each for each in behind if left in behind[each]}
     machines = tuple(m for m in problem.machines if m.machine_id not in gone)
     return replace(problem, machines=machines)
 

@@ -6,8 +6,8 @@ Days count from the first day of the grant; what is paid is whole US cents.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from math import ceil, inf
+from dataclasses import dataclass, field
+from math import ceil
 
 MINUTE = 1 / 1440
 """In days: times are not known nearer."""
@@ -99,18 +99,3 @@ def gap_between(judged: float, least: float) -> float:
     """How much less than ``judged`` the best may be, as a share; both in cents, or both in another
     unit."""
     return max(judged - least, 0.0) / max(abs(judged), 1.0)
-
-
-def least_cents(plan: Plan) -> float:
-    """What no plan is judged below, by what is known of this one."""
-    if not plan.proven and not plan.gap:  # nothing is known of it
-        return -inf
-    return plan.judged_cents - (plan.gap or 0.0) * max(abs(plan.judged_cents), 1.0)
-
-
-def against_bound(bound_cents: float, plan: Plan) -> Plan:
-    """How far a plan may be from the best, by what no plan is judged below where that is known."""
-    if bound_cents == -inf:
-        return replace(plan, proven=False, gap=None)
-    gap = gap_between(plan.judged_cents, bound_cents)
-    return replace(plan, proven=not gap, gap=gap or None)

@@ -338,8 +338,6 @@ class PlanningProblem:
     """At least one machine with this GPU must be bought (to price an alternative)."""
     order_days: tuple[int, ...] | None = None
     """Days on which something may be ordered; None: the first of each year of the grant."""
-    named_first: bool = False
-    """Whether nothing is bought at a sum where a seller names hardly more for the same cards."""
     buy_only: frozenset[tuple[str, int]] | None = None
     """Machines by id and order: nothing else may be bought. None: everything may be."""
     allocations: tuple[Allocation, ...] = ()

@@ -31,9 +31,7 @@ class Progress:
     settled: bool = False
     """The plan is what will be answered; what would change it is being tried."""
     told_too: bool = False
-    """Nothing on sale does the work: machines with only reported prices are planned with too."""
-    named_first: bool = False
-    """What sellers quote is planned with, not the same at a sum that no seller quoted."""
+    """Nothing on sale does the work: machines at prices that need a quote are planned with too."""
 
 
 @dataclass(slots=True, kw_only=True)

@@ -12,14 +12,13 @@ from time import monotonic
 
 from advisor.planning.solver.experiments import merge_alike
 from advisor.planning.solver.integer_program import Program, Row
-from advisor.planning.solver.machines import bought_at_names, groups
+from advisor.planning.solver.machines import groups
 from advisor.planning.solver.money.cents import fixed_cents, whole_budget_cents, within_budgets
 from advisor.planning.solver.placement import place, plan_of, values_of
-from advisor.planning.solver.plan import Plan, against_bound, gap_between, least_cents
+from advisor.planning.solver.plan import Plan, gap_between
 from advisor.planning.solver.problem import EPSILON, PlanningProblem
 from advisor.planning.solver.search_clock import Clock, NoPlan, OutOfTime, clock_of
 from advisor.planning.solver.two_stage import Goal, Search, value_weight
-from advisor.ranking.build_prices import ABOUT
 
 DEFAULT_SECONDS = 120.0
 TIES_SECONDS = 2.0
@@ -59,28 +58,6 @@ def solve(
 
     plan = _with_alike_merged(problem, clock or clock_of(seconds), known, best)
     return replace(plan, seconds=monotonic() - began)
-
-
-def at_named_prices(
-    problem: PlanningProblem, plan: Plan, clock: Clock
-) -> tuple[PlanningProblem, Plan] | None:
-    """The best plan without sums that no seller quoted, where a quoted machine with the same cards
-    costs hardly more, and the problem that it solves. None where the plan has no such sum, or the
-    money is not enough for another plan that is as good."""
-    known = bought_at_names(problem, plan)
-    if known is None:
-        return None
-    named = replace(problem, named_first=True)
-    try:
-        other = solve(named, known=(known,), clock=clock)
-    except (NoPlan, OutOfTime):
-        return None
-    if not other.proven and problem.objective == "cheapest":
-        # What bounds the plan with sums bounds this one too.
-        other = against_bound(max(least_cents(plan), least_cents(other)), other)
-    later = problem.objective == "soonest" and other.finish_day > plan.finish_day
-    dear = other.cost_cents > ABOUT * plan.cost_cents
-    return None if later or dear or other.value < plan.value else (named, other)
 
 
 def cheapest_with_runs(

@@ -1,0 +1,62 @@
+"""Machines whose price is a sum that no seller quoted, and the quoted ones that come before them
+(the rule of `advisor.ranking.build_prices`)."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+
+from advisor.planning.solver.problem import Machine
+from advisor.ranking.build_prices import WHOLE_WORTH, NamedPrices
+
+SUMMED = "a sum of parts or options, and a seller quotes the same for hardly more"
+
+
+def _compared(machines: Iterable[Machine]) -> list[Machine]:
+    """The machines that one orders by themselves."""
+    return [m for m in machines if m.lines and not (m.upgrade_of or m.part_of or m.share_of)]
+
+
+def _kind(machine: Machine) -> Hashable:
+    """The same cards, as fast for every model."""
+    days = tuple(sorted((recipe, time.days) for recipe, time in machine.times.items()))
+    return machine.gpu_id, machine.gpu_count, machine.on_sale, days
+
+
+def is_summed(machine: Machine) -> bool:
+    """Whether its price is a sum of parts or options that no seller quoted."""
+    return len(machine.lines) > 1 or machine.lines[0].quote_kind == "parts-list"
+
+
+def behind_named(machines: Iterable[Machine]) -> list[Machine]:
+    """The sums for which a seller quotes the same cards for hardly more."""
+    every = _compared(machines)
+    kinds = {i: _kind(machine) for i, machine in enumerate(every)}
+    summed = [i for i, machine in enumerate(every) if is_summed(machine)]
+    cents = [int(machine.price_usd * 100) for machine in every]
+    named = NamedPrices(cents, kinds, set(kinds).difference(summed))
+    return [every[i] for i in summed if named.before(i) is not None]
+
+
+def less_as_sum(machine: Machine, sums: Iterable[Machine]) -> Machine | None:
+    """The same as a quoted machine for less, as a sum; None where there is none."""
+    if not machine.lines or is_summed(machine):
+        return None
+    less = (m for m in sums if m.price_usd < machine.price_usd and _kind(m) == _kind(machine))
+    return min(less, key=lambda each: each.price_usd, default=None)
+
+
+def quoted_whole(machines: Sequence[Machine], machine: Machine) -> Machine | None:
+    """The cheapest whole machine with the cards of one at a sum that a ranking by days puts before
+    it; None where there is none."""
+    if not is_summed(machine):
+        return None
+    most = float(machine.price_usd) * WHOLE_WORTH
+    whole = (
+        each
+        for each in _compared(machines)
+        if not is_summed(each)
+        and each.on_sale
+        and float(each.price_usd) <= most
+        and _kind(each) == _kind(machine)
+    )
+    return min(whole, key=lambda each: each.price_usd, default=None)
