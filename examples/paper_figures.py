@@ -1,23 +1,27 @@
-"""Draws figures 2, 3, 6, 7, 12 and 13 of "$100K or 100 Days" from what `advisor` answers.
+"""Draws figures 2, 3, 5 to 9, 12 and 13 of "$100K or 100 Days" from what `advisor` answers.
 
     python examples/paper_figures.py [--store FILE] [--out FOLDER]
 
-It needs matplotlib. Times are the published ones at face value, as in the paper; those that the
-hardware cannot reach are hollow. Your own measurements have a black ring. Prices are the paper's,
-and the latest for GPUs that the paper has no price for.
+Figure 1 needs the survey's answers one by one, figures 4, 10 and 11 need times with free lunch
+alone: the paper prints neither. Figure 5 is of combinations that we measured whole. It needs
+matplotlib. Times are the published ones at face value, as in the paper; those that the hardware
+cannot reach are hollow. Your own measurements have a black ring. Prices are the paper's, and the
+latest for GPUs that the paper has no price for.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import json
 import subprocess
 import sys
 from collections import defaultdict
 from collections.abc import Callable
+from importlib.resources import files
 from math import ceil, floor, log10
 from pathlib import Path
-from statistics import fmean, stdev
+from statistics import fmean, median, stdev
 from typing import Any
 
 import matplotlib
@@ -218,6 +222,52 @@ def compute(evidence: Evidence, figure: Figure) -> None:
     axes.legend(handles=[original, ours_label, *own_handles(own)])
 
 
+def combinations(evidence: Evidence, figure: Figure) -> None:
+    """Figure 5: the best, median and worst combination of memory-saving methods on two H200s."""
+    text = files("advisor.answers.paper").joinpath("whole_spaces.csv").read_text(encoding="utf-8")
+    rows = [row for row in csv.DictReader(text.splitlines()) if row["gpu_count"] == "2"]
+    steps = [float(row["step_s"]) for row in rows]
+    columns = ("activation_checkpointing", "sharding", "offloading")
+    plain = next(
+        float(row["step_s"]) for row in rows if [row[name] for name in columns] == ["no", "", "no"]
+    )
+    bars = {
+        "optimal": min(steps),
+        "free lunch": plain,
+        "median": median(steps),
+        "worst": max(steps),
+    }
+    axes = figure.add_subplot()
+    axes.bar(list(bars), [plain / step_s for step_s in bars.values()], 0.6, color=BLUE)
+    axes.axhline(1, color="#444444", linewidth=0.9)
+    axes.set_ylabel("speed-up over free lunch")
+    axes.set_title(f"a short Pythia 70M, 2 × H200, {len(steps)} combinations", fontsize=8.5)
+    axes.grid(axis="x", visible=False)
+
+
+def survey(evidence: Evidence, figure: Figure) -> None:
+    """Figure 8: the shares that the paper prints of its survey."""
+    rows = [row for row in evidence.ask("peers") if row["share_percent"]]
+    rows = [row for row in rows if row["topic"] != "yours"][::-1]
+    shares = [fmean(map(float, str(row["share_percent"]).split("–"))) for row in rows]
+    axes = figure.add_subplot()
+    axes.barh([row["told"] for row in rows], shares, color=BLUE)
+    axes.set_xlabel("% of 50 researchers, April 2024")
+    axes.grid(axis="y", visible=False)
+
+
+def work_and_speed(evidence: Evidence, figure: Figure) -> None:
+    """Figure 9: the training FLOPs of the models, and the peaks of the GPUs."""
+    left, right = figure.subplots(1, 2)
+    models = [evidence.models[model] for model in evidence.timed_models][::-1]
+    left.barh([model["name"] for model in models], [model["training_flops"] for model in models])
+    left.set_xscale("log")
+    left.set_xlabel("training FLOPs (log)")
+    gpus = [gpu for gpu in evidence.timed_gpus if evidence.gpus[gpu]["fp16_tflops"]][::-1]
+    right.barh(gpus, [float(evidence.gpus[gpu]["fp16_tflops"]) for gpu in gpus], color=ORANGE)
+    right.set_xlabel("dense 16-bit peak, TFLOP/s")
+
+
 def own_handles(drawn: bool) -> list[Line2D]:
     """The legend's entry for your own times, where there are any."""
     return [Line2D([], [], **RING)] if drawn else []
@@ -323,8 +373,11 @@ def all_models_a_run(evidence: Evidence, figure: Figure) -> None:
 FIGURES = {
     "figure2-speedup": (5.5, 3.0, speed_up),
     "figure3-feasible": (4.2, 3.2, feasible),
+    "figure5-combinations": (4.2, 3.0, combinations),
     "figure6-compute": (6.5, 3.0, compute),
     "figure7-pythia-1b": (5.0, 6.2, one_model),
+    "figure8-survey": (7.2, 3.0, survey),
+    "figure9-work-and-speed": (7.2, 3.0, work_and_speed),
     "figure12-cost": (7.2, 7.4, all_models),
     "figure13-cost-per-run": (7.2, 7.4, all_models_a_run),
 }
