@@ -1,6 +1,6 @@
-"""Draws the moving picture of the README: Textual's own screenshots of the real program, one after the other.
+"""Draws the moving picture of the README from screenshots of the real program.
 
-    python -m tools.moving_picture docs/first-minute.svg
+python -m tools.moving_picture docs/first-minute.svg
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def moving(drawn: list[str]) -> str:
         f"{{ 0% {{ visibility: visible; }} {share:g}% {{ visibility: hidden; }} }}</style>",
     ]
     for number, frame in enumerate(drawn):
-        # Rich numbers its classes by a checksum that two frames may share, and names a font to fetch.
+        # Rich's classes may be called alike in two frames, and it names a font to fetch.
         own = re.sub(r"terminal-\d+", f"frame{number}", frame)
         own = re.sub(r"@font-face \{.*?\}\s*", "", own, flags=re.DOTALL)
         inside = own.split(">", 1)[1].rsplit("</svg>", 1)[0]
