@@ -299,7 +299,7 @@ async def test_a_job_submitted_on_the_screen_is_found_again_after_closing(
                 ),
                 "benchmark",
             )
-            await pilot.press("f6", "e")
+            await pilot.press("f6", "J")
             page = app.screen
             assert isinstance(page, ElsewhereScreen)
             deadline = time.monotonic() + 240

@@ -23,7 +23,7 @@ ASKED = State(welcomed=True, prices="paper")
 """The paper's question: $40,000 for Pythia-1B at the paper's prices."""
 WIDE, NARROW = (120, 40), (80, 24)
 
-WAIT_S = 240.0
+WAIT_S = 60.0
 """However busy the machine is, what a test waits for comes long before."""
 
 

@@ -66,7 +66,7 @@ class Driven:
 
     async def start(self) -> None:
         await self.ready()
-        await self.press("s")
+        await self.press("B")
         assert isinstance(self.pilot.app.screen, ConfirmScreen)
         await self.press("enter")
         await self.until(lambda: self.screen.run is not None or self.screen.ending, "not started")
@@ -120,13 +120,13 @@ async def test_it_shows_what_is_here_and_what_would_run(open_screen: Callable) -
         assert "576 settings, about 11 min" in driven.here
         assert "512 GiB disk" in driven.here
         assert driven.states() == ["waiting"] * 22
-        assert "Press s to start" in driven.said
+        assert "Press B to begin" in driven.said
 
 
 async def test_nothing_starts_without_a_yes(open_screen: Callable, tmp_path: Path) -> None:
     async with open_screen("good") as driven:
         await driven.ready()
-        await driven.press("s")
+        await driven.press("B")
         page = driven.pilot.app.screen.query_one(LinesView)
         shown = "".join(text for text, _ in page.lines).replace(" ", "")
         for word in ("2×NVIDIAH200", "11min", "512GiB", str(driven.store)):
@@ -146,9 +146,9 @@ async def test_a_whole_run_by_keys(open_screen: Callable) -> None:
         # The fastest first; what was left out is one row, and f unfolds it.
         assert states == ["time", "time", "does not fit", "failed", "left out"]
         assert LEAN in driven.said
-        await driven.press("f")
+        await driven.press("x")
         assert driven.states()[4:] == ["left out"] * 18
-        await driven.press("f")
+        await driven.press("x")
         assert "22 of 22" in driven.status
         assert f"best 3 days ({LEAN})" in driven.status
         assert "FINISHED" in driven.said
@@ -184,7 +184,7 @@ async def test_a_finished_trial_shows_before_the_others_end(open_screen: Callabl
         await driven.press("f6")
         assert driven.pilot.app.screen is driven.screen
         assert driven.screen.is_busy
-        await driven.press("c")
+        await driven.press("C")
         await driven.ended()
         assert driven.states()[0] == "time"
 
@@ -193,7 +193,7 @@ async def test_cancelling_keeps_finished_trials(open_screen: Callable) -> None:
     async with open_screen("hang") as driven:
         await driven.start()
         await driven.until(lambda: driven.states()[1] == "running", "second not started")
-        await driven.press("c")
+        await driven.press("C")
         await driven.ended()
         assert driven.screen.ending.kind == "cancelled"
         assert driven.states()[:2] == ["time", "not tried"]
@@ -201,7 +201,7 @@ async def test_cancelling_keeps_finished_trials(open_screen: Callable) -> None:
         assert len(look(Store(driven.store)).times("pythia-160m", origin="local")) == 2
         # And again: it may be started anew.
         assert not driven.screen.is_busy
-        await driven.press("s")
+        await driven.press("B")
         assert isinstance(driven.pilot.app.screen, ConfirmScreen)
 
 
@@ -209,7 +209,7 @@ async def test_what_hears_nothing_is_killed_by_asking_on(open_screen: Callable) 
     async with open_screen("deaf") as driven:
         await driven.start()
         await driven.until(lambda: driven.states()[1] == "running", "second not started")
-        await driven.press("c", "c", "c")
+        await driven.press("C", "C", "C")
         await driven.ended()
         assert driven.screen.ending.kind == "cancelled"
         assert driven.states()[0] == "time"
@@ -235,7 +235,7 @@ async def test_keys_work_while_a_flood_of_events_comes(open_screen: Callable) ->
             await driven.pilot.press("down")
         assert driven.screen.table.cursor == 5
         await driven.until(lambda: driven.states()[1] == "running", "second not started")
-        await driven.press("c")
+        await driven.press("C")
         await driven.ended()
 
 
@@ -274,7 +274,7 @@ async def test_without_torch_it_says_how_to_get_it(
         await driven.until(lambda: "pip install" in driven.here, "not said")
         assert "in the folder that you cloned" in driven.here
         assert '".[bench]"' in driven.here
-        await driven.press("s")
+        await driven.press("B")
         assert driven.pilot.app.screen is driven.screen
         assert not driven.screen.is_busy
 
@@ -285,11 +285,11 @@ async def test_fields_change_the_plan_and_wrong_ones_say_so(open_screen: Callabl
         driven.screen.query_one("#bench_methods", Choice).focus()
         await driven.press("right")
         await driven.until(lambda: driven.states() == ["waiting"], "naive is one setting")
-        await driven.press("n", "x")
+        await driven.press("t", "x")
         await driven.until(lambda: "not a number of minutes" in driven.here, "not refused")
-        await driven.press("escape", "s")
+        await driven.press("escape", "B")
         assert driven.pilot.app.screen is driven.screen
-        await driven.press("n", "backspace", "5", "escape")
+        await driven.press("t", "backspace", "5", "escape")
         await driven.until(lambda: "1 setting," in driven.here, "no plan again")
         assert driven.screen.plan.request.minutes == 5
 
@@ -313,7 +313,7 @@ async def test_a_model_that_is_kept_is_listed_and_measured(
                 lambda kept=kept: screen.plan is not None and screen.plan.recipe_id == kept,
                 f"no plan of {kept}",
             )
-        await driven.press("s")
+        await driven.press("B")
         page = driven.pilot.app.screen.query_one(LinesView)
         assert any("GPTNeoXConfig, 16 samples" in text for text, _ in page.lines)
         assert not (tmp_path / "work" / "recipes").exists()
@@ -356,7 +356,7 @@ async def test_it_follows_the_question_and_the_chosen_build(open_screen: Callabl
         app.session.change(model="pythia-1b")
         await driven.press("f6")
         assert driven.screen.setup.picker.text == "pythia-1b"
-        await driven.press("e")
+        await driven.press("J")
         begins = {name: app.screen.query_one(f"#{name}", Input).value for name in ("gpu", "gpus")}
         assert begins == {"gpu": build.gpu.name, "gpus": str(build.gpu_count)}
 
@@ -371,9 +371,9 @@ async def test_without_gpus_elsewhere_comes_first_and_shows_the_file(
     monkeypatch.setenv("PATH", str(tmp_path))  # no SLURM on this machine
     async with open_screen("good", size=(100, 32)) as driven:
         await driven.ready()
-        assert driven.here.startswith("No GPU here. Press e: measure on your cluster (SLURM)")
+        assert driven.here.startswith("No GPU here. Press J: measure on your cluster (SLURM)")
         assert "never ranks as a GPU" in driven.said
-        await driven.press("e")
+        await driven.press("J")
         page = driven.pilot.app.screen
         assert isinstance(page, ElsewhereScreen)
 

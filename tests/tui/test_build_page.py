@@ -41,13 +41,13 @@ class TestBuildPage:
     @pytest.mark.parametrize(
         ("key", "says"),
         [
-            ("e", "WHAT IT RESTS ON"),
-            ("dollar_sign", "PRICE"),
+            ("E", "WHAT IT RESTS ON"),
+            ("P", "PRICE"),
             ("w", "RUN IT"),
             ("r", "RENT"),
             ("u", "W at the wall"),
-            ("m", "advisor bench --model pythia-1b"),
-            ("d", "ORDER"),
+            ("M", "advisor bench --model pythia-1b"),
+            ("D", "ORDER"),
         ],
     )
     async def test_each_section_is_a_key_away(self, store_path: Path, key: str, says: str) -> None:
@@ -149,7 +149,7 @@ class TestBuildPage:
     async def test_a_network_offers_two_machines_for_one_model(self, store_path: Path) -> None:
         async with running(store_path, state=ASKED_NOW) as pilot:
             before = len(rows(pilot))
-            await pilot.press("enter", "e", "tab")
+            await pilot.press("enter", "E", "tab")
             await paste(pilot, "infiniband-n")
             await settled(pilot)
             said = pilot.app.screen.query_one("#said", Static)
@@ -162,7 +162,7 @@ class TestBuildPage:
             pair = next(
                 n for n, row in enumerate(rows(pilot)) if "2 × [" in " ".join(map(str, row))
             )
-            await pilot.press("home", *["down"] * pair, "enter", "e")
+            await pilot.press("home", *["down"] * pair, "enter", "E")
             await settled(pilot)
             assert "over InfiniBand NDR" in shown(pilot)
 
@@ -184,7 +184,7 @@ class TestBuildPage:
         async with running(store_path, state=ASKED_NOW) as pilot:
             build = ranking(pilot).session.selected_build
             assert build is not None
-            await pilot.press("enter", "e", "enter")
+            await pilot.press("enter", "E", "enter")
             await settled(pilot)
             words = pilot.app.screen.query_one("FilterInput").value  # type: ignore[attr-defined]
             assert words == f"{build.gpu.name} pythia-1b"
@@ -217,7 +217,7 @@ class TestBuildPage:
             await pilot.press("2", "asterisk", "end", "enter")
             await settled(pilot)
             assert "left out: over budget" in shown(pilot)
-            for key in ("e", "dollar_sign", "w", "r", "u", "m", "d"):
+            for key in ("E", "P", "w", "r", "u", "M", "D"):
                 await pilot.press(key)
                 assert shown(pilot)
                 await pilot.press("escape")
@@ -336,7 +336,7 @@ class TestKept:
         async with running(paper_store) as pilot:
             await pilot.press("b")
             await paste(pilot, "77000")
-            await pilot.press("escape", "r", "ctrl+z")
+            await pilot.press("escape", "ctrl+r", "ctrl+z")
             assert field(pilot, "budget").value == "77000"
             await pilot.press("f4", "enter")
             await settled(pilot)
@@ -352,7 +352,7 @@ class TestOwnModel:
         config = tmp_path / "config.json"
         config.write_text(json.dumps(LLAMA))
         async with running(own_store, state=ASKED_NOW) as pilot:
-            await pilot.press("n")
+            await pilot.press("U")
             said = pilot.app.screen.query_one("#said", Static)
             await paste(pilot, str(tmp_path / "nothing" / "config.json"))
             await settled(pilot)
@@ -378,7 +378,7 @@ class TestOwnModel:
         before = own_store.read_bytes()
         async with running(own_store, state=ASKED_NOW) as pilot:
             for text in ("", "gpt-unknown", "/", "vit_nonsense", "x" * 400, "[red]a[/]"):
-                await pilot.press("n")
+                await pilot.press("U")
                 await paste(pilot, text)
                 await settled(pilot)
                 await pilot.press("enter")

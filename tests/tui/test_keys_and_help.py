@@ -76,6 +76,15 @@ class TestKeys:
             )
             assert [key for key, count in keys.items() if count > 1] == []
 
+    def test_a_letter_means_one_thing_on_all_pages(self) -> None:
+        """`q` leaves what lies on top; digits choose among what the page shows."""
+        verbs: dict[str, set[str]] = {}
+        for action in ACTIONS:
+            for key in action.keys.split(","):
+                if len(key) == 1 and key.isalpha() and key != "q":
+                    verbs.setdefault(key, set()).add(action.verb)
+        assert {key: said for key, said in verbs.items() if len(said) > 1} == {}
+
     def test_no_screen_and_no_page_has_a_key_outside_the_registry(self) -> None:
         """Widgets have keys of their own; screens and dialogs take theirs from the registry."""
         root = Path(advisor.tui.__file__).parent
@@ -93,11 +102,11 @@ class TestKeys:
                 (("e",), "export"),
                 (("h",), "questions"),
                 (("k",), "name"),
-                (("n",), "own model"),
+                (("U",), "own model"),
                 (("a",), "quote"),
                 (("O",), "quote"),
-                (("f8", "n"), "grant"),
-                (("f6", "e"), "elsewhere"),
+                (("f8", "W"), "grant"),
+                (("f6", "J"), "elsewhere"),
             ):
                 await pilot.press(*keys)
                 await settled(pilot)
@@ -146,6 +155,7 @@ class TestKeys:
             await pilot.press("ctrl+o", "l")
             assert ranking(pilot).focused is ranking(pilot).table
             await pilot.press("j", "escape")
+            assert pilot.app.screen is ranking(pilot)
             assert ranking(pilot).focused is ranking(pilot).table
 
     async def test_every_action_of_the_main_screen_has_a_working_key(
@@ -268,7 +278,7 @@ def test_no_key_is_hidden_and_none_is_shown_in_vain() -> None:
 def test_what_is_under_way_elsewhere_is_not_offered(paper_store: Path) -> None:
     app = AdvisorApp(paper_store)
     offered = {command.title for command in app.get_system_commands(RankingScreen(State(), Size()))}
-    assert {"benchmark: start", "prices: add a quote", "plan: choose the grant"} <= offered
+    assert {"benchmark: begin", "prices: add a quote", "plan: choose the grant"} <= offered
     assert not {"benchmark: cancel", "prices: delete what is yours", "plan: back"} & offered
 
 

@@ -43,4 +43,4 @@ def test_what_is_a_flag_on_the_command_line_is_a_field_here() -> None:
 def test_where_a_command_would_keep_a_model_its_key_is_told(name: str) -> None:
     said = with_key("model", no_such_model(name, ["llama3.2-1b-shape", "mamba-790m"]))
     assert "advisor predict" not in said
-    assert said.endswith("n: a model of your own.")
+    assert said.endswith("U: a model of your own.")

@@ -165,7 +165,7 @@ async def benchmarking(
 
 async def test_benchmark_in_progress(clock: Clock, svg_snapshot: SnapshotAssertion) -> None:
     async with benchmarking("hang", NARROW) as (pilot, screen):
-        await pilot.press("s", "enter")
+        await pilot.press("B", "enter")
         await until(pilot, lambda: "1 of 22" in text_of(pilot, "#status"), "no time yet")
         # The second trial writes its log after everything else that it says.
         label = list(screen.progress.rows)[1]
@@ -176,14 +176,14 @@ async def test_benchmark_in_progress(clock: Clock, svg_snapshot: SnapshotAsserti
         await until(pilot, lambda: "1:35 elapsed" in text_of(pilot, "#status"), "no tick")
         await pilot.pause()
         assert pilot.app == svg_snapshot
-        await pilot.press("c")
+        await pilot.press("C")
         await until(pilot, lambda: screen.ending is not None, "not ended")
 
 
 @pytest.mark.usefixtures("predictions_stay")
 async def test_benchmark_finished(clock: Clock, svg_snapshot: SnapshotAssertion) -> None:
     async with benchmarking("good", WIDE) as (pilot, screen):
-        await pilot.press("s", "enter")
+        await pilot.press("B", "enter")
         await until(pilot, lambda: screen.ending is not None, "not ended")
         await settled(pilot)
         pilot.app.clear_notifications()  # they go by themselves, some time
@@ -224,8 +224,8 @@ def ledger(own_store: Path) -> None:
     ("name", "size", "keys"),
     [
         ("list", "80x24", ()),
-        ("machine", "80x24", ("m", *"Lab quote", "tab", *"cheap")),
-        ("correct", "80x24", ("slash", *"a6000", "enter", "c", "home")),
+        ("machine", "80x24", ("A", *"Lab quote", "tab", *"cheap")),
+        ("correct", "80x24", ("slash", *"a6000", "enter", "R", "home")),
         ("own-or-rent", "120x40", ("2",)),
     ],
 )
@@ -244,7 +244,7 @@ async def test_prices(
 
 async def test_grant_written(own_store: Path, svg_snapshot: SnapshotAssertion) -> None:
     async with running(STORE, size=NARROW) as pilot:
-        await pilot.press("f8", "n")
+        await pilot.press("f8", "W")
         await settled(pilot)
         pilot.app.screen.query_one("#of_institution_overhead_rate", Input).focus()
         await paste(pilot, "55")
@@ -256,7 +256,7 @@ async def test_plan(own_store: Path, svg_snapshot: SnapshotAssertion, size: str)
     grant = SMALL.replace("predictions = false\n", 'predictions = false\nprices = "paper"\n')
     Path("grant.toml").write_text(grant, encoding="utf-8")
     async with running(STORE, size=SIZES[size]) as pilot:
-        await pilot.press("f8", "g")
+        await pilot.press("f8", "G")
         pilot.app.screen.query_one("#grant", Input).value = "grant.toml"
         await pilot.press("enter")
         await settled(pilot)

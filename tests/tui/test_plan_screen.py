@@ -45,7 +45,7 @@ def text_of(app: AdvisorApp, name: str) -> str:
 async def plan(pilot: Pilot[None], path: Path) -> None:
     """Open the screen, type the path, wait for the answer."""
     await pilot.press("f8")
-    await pilot.press("g")
+    await pilot.press("G")
     pilot.app.screen.query_one("#grant", Input).value = str(path)
     await pilot.press("enter")
     await pilot.app.workers.wait_for_complete()
@@ -71,13 +71,13 @@ async def test_a_grant_is_planned_and_its_report_written(
         await pilot.press("enter")
         await app.workers.wait_for_complete()
         await pilot.pause()
-        assert text_of(app, "#status") == f"wrote {report}; v opens it"
+        assert text_of(app, "#status") == f"wrote {report}; V opens it"
         assert report.read_text().startswith("# Small")
         await pilot.press("e", "enter")
         await app.workers.wait_for_complete()
         await pilot.pause()
         assert text_of(app, "#status").endswith("is there already: name another")
-        await pilot.press("escape", "v")
+        await pilot.press("escape", "V")
         await app.workers.wait_for_complete()
         await pilot.pause()
         assert isinstance(app.screen, RecordScreen), "a terminal without a desktop"
@@ -124,7 +124,7 @@ async def test_a_refused_path_keeps_the_focus_and_enter_takes_the_grey_name(
     monkeypatch.chdir(tmp_path)
     app = app_of(store_path)
     async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.press("f8", "g", "enter")
+        await pilot.press("f8", "G", "enter")
         await app.workers.wait_for_complete()
         await pilot.pause()
         grant = app.screen.query_one("#grant", Input)
@@ -150,7 +150,7 @@ async def test_a_search_is_stopped_with_escape_and_leaves_the_screen_as_it_was(
 ) -> None:
     app = app_of(store_path)
     async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.press("f8", "x")
+        await pilot.press("f8", "X")
 
         def searches() -> bool:
             status = text_of(app, "#status")
@@ -176,7 +176,7 @@ async def test_a_plan_of_the_question_before_says_so_until_the_next_is_there(
     path.write_text(SMALL)
     app = app_of(store_path)
     async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.press("f8", "t")
+        await pilot.press("f8", "Q")
         await plan(pilot, path)
         former, answer = app.screen.query_one("#former"), text_of(app, "#answer")
         assert not former.display
@@ -201,7 +201,7 @@ async def test_a_plan_of_the_question_before_says_so_until_the_next_is_there(
 async def test_a_grant_is_written_in_the_program(store_path: Path, tmp_path: Path) -> None:
     app = app_of(store_path)
     async with app.run_test(size=(120, 40)) as pilot:
-        await pilot.press("f8", "n")
+        await pilot.press("f8", "W")
         await pilot.pause()
         text, wrong = app.screen.query_one(TextArea), "#wrong"
         assert text_of(app, wrong) == "Nothing is wrong: ^s saves it and plans."
@@ -233,7 +233,7 @@ async def test_the_common_fields_of_a_grant_write_its_text(
 ) -> None:
     app = app_of(store_path)
     async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.press("f8", "n")
+        await pilot.press("f8", "W")
         await pilot.pause()
         text = app.screen.query_one(TextArea)
         fields = {field.key: app.screen.query_one(f"#{field.field_id}", Input) for field in FIELDS}
@@ -340,7 +340,7 @@ async def test_a_plan_of_an_earlier_run_is_copied_and_made_anew_for_its_report(
     path.write_text(SMALL)
     app = app_of(store_path, state)
     async with app.run_test(size=(120, 40)) as pilot:
-        await pilot.press("f8", "t", "o")  # quick, cheapest
+        await pilot.press("f8", "Q", "o")  # quick, cheapest
         await plan(pilot, path)
         wide = text_of(app, "#answer")
         assert max(map(len, wide.splitlines())) > 76
@@ -377,7 +377,7 @@ async def test_files_are_looked_at_as_they_are_named_and_undo_brings_a_name_back
     Path("bad.toml").write_text(SMALL.replace("total", "totl"))
     app = app_of(store_path)
     async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.press("f8", "g")
+        await pilot.press("f8", "G")
         for name, says in (
             ("goo", "There is no such file yet."),
             ("bad.toml", "did you mean 'total'"),
@@ -389,7 +389,7 @@ async def test_files_are_looked_at_as_they_are_named_and_undo_brings_a_name_back
         grant = app.screen.query_one("#grant", Input)
         await pilot.press("enter")
         await settled(pilot)
-        await pilot.press("g")
+        await pilot.press("G")
         await paste(pilot, "other.toml")
         await pilot.press("ctrl+z")
         assert grant.value == "good.toml"

@@ -87,8 +87,8 @@ async def test_a_form_opens_without_a_reproach_and_names_the_key_for_a_new_machi
         await settled(pilot)
         assert said(pilot) == "What is the price, and who asks it? Enter keeps it."
         await write(pilot, item="Lab server")
-        assert said(pilot).startswith("⚠") and said(pilot).endswith("a new machine: Esc, then m")
-        await pilot.press("escape", "m")
+        assert said(pilot).startswith("⚠") and said(pilot).endswith("a new machine: Esc, then A")
+        await pilot.press("escape", "A")
         await settled(pilot)
         assert isinstance(pilot.app.screen, MachineForm)
         assert not said(pilot).startswith("⚠")
@@ -99,7 +99,7 @@ async def test_a_correction_keeps_the_old_quote(own_store: Path) -> None:
         screen = await go(pilot)
         await pilot.press("slash", *"newegg 5090", "enter")
         await settled(pilot)
-        await pilot.press("c")
+        await pilot.press("R")
         form = pilot.app.screen
         assert isinstance(form, QuoteForm)
         assert form.query_one("#price", Input).value == "4199.00"
@@ -124,13 +124,13 @@ async def test_a_sum_of_parts_is_no_quote_to_correct(own_store: Path) -> None:
         await settled(pilot)
         (row,) = table(screen)
         assert row[0] == "★ Desktop for 2 GPUs"
-        await pilot.press("c")
+        await pilot.press("R")
         await settled(pilot)
         assert pilot.app.screen is screen
         # The list as the paper has it may be corrected; its kind is then the user's to say.
         await pilot.press("slash", "ctrl+u", *"consumer retailers", "enter")
         await settled(pilot)
-        await pilot.press("c")
+        await pilot.press("R")
         assert isinstance(pilot.app.screen, QuoteForm)
         assert pilot.app.screen.query_one("#kind", Input).value == ""
 
@@ -209,7 +209,7 @@ async def test_a_machine_of_ones_own_is_entered_corrected_and_deleted_by_keys(
     # The narrow terminal is the harder one.
     async with running(own_store, state=replace(LATEST, budget="$300,000"), size=NARROW) as pilot:
         screen = await go(pilot)
-        await pilot.press("m")
+        await pilot.press("A")
         form = pilot.app.screen
         assert isinstance(form, MachineForm)
         assert form.query_one("#said").region.bottom <= NARROW[1]
@@ -228,7 +228,7 @@ async def test_a_machine_of_ones_own_is_entered_corrected_and_deleted_by_keys(
         await settled(pilot)
         (row,) = table(screen)
         assert row[0] == "★ Lab [b]quote (own quote)"
-        await pilot.press("c")
+        await pilot.press("R")
         form = pilot.app.screen
         assert isinstance(form, MachineForm)
         assert form.query_one("#watts", Input).value == "10200"
@@ -277,7 +277,7 @@ async def test_a_quote_for_a_whole_machine_is_found_again_from_its_page(own_stor
         await paste(pilot, "Campus shop")
         await pilot.press("enter")
         await settled(pilot)
-        await pilot.press("enter", "dollar_sign")
+        await pilot.press("enter", "P")
         await settled(pilot)
         shown = page(pilot.app.screen.query_one("#page", LinesView))
         assert "$43,210 the machine: Campus shop (own quote), reseller's quote, today" in shown
@@ -293,7 +293,7 @@ async def test_a_quote_for_a_whole_machine_is_found_again_from_its_page(own_stor
 async def test_what_is_typed_is_taken_back_with_a_key(store_path: Path) -> None:
     async with running(store_path, state=LATEST) as pilot:
         await go(pilot)
-        await pilot.press("m")
+        await pilot.press("A")
         await paste(pilot, "Exxact 4 x H200")
         assert said(pilot) == "⚠ Price is empty: it needs a value"
         machine = pilot.app.screen.query_one("#machine", Input)

@@ -72,7 +72,7 @@ class TestTyping:
             assert "\n" not in message(pilot)
             assert ranking(pilot).query_one("#panels").has_class("-old")
             assert note(pilot).startswith("Below is the last good answer: pythia-1b for $40,000")
-            await pilot.press("escape", "escape", "r", "p")
+            await pilot.press("escape", "escape", "ctrl+r", "p")
             await settled(pilot)
             assert not ranking(pilot).query_one("#panels").has_class("-old")
             assert counts(pilot).startswith("8 of ")
@@ -82,7 +82,7 @@ class TestTyping:
             await type_into(pilot, "m", "1b")
             await pilot.press("enter")
             await settled(pilot)
-            assert "'1b' is a size and no model. ↓: one of the list; n:" in message(pilot)
+            assert "'1b' is a size and no model. ↓: one of the list; U:" in message(pilot)
             assert field(pilot, "model").value == "1b"
             await type_into(pilot, "m", "1b")
             await pilot.press("down", "enter")
@@ -132,7 +132,7 @@ class TestTyping:
             assert field(pilot, "budget").value == "40000"
             assert counts(pilot).startswith("8 of ")
             await type_into(pilot, "b", "77")
-            await pilot.press("escape", "r")
+            await pilot.press("escape", "ctrl+r")
             await settled(pilot)
             assert field(pilot, "budget").value == "40000"
 

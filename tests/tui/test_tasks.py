@@ -100,7 +100,7 @@ async def own_machine(person: Person, store: Path) -> None:
 
 
 async def quoted_machine(person: Person, store: Path) -> None:
-    await person.press("f7", "m")
+    await person.press("f7", "A")
     await person.say("Campus 4 x H100")
     await person.press("tab")
     await person.say("90k")
@@ -131,9 +131,9 @@ async def _with_a_quote(person: Person) -> None:
 
 async def correct_a_quote(person: Person, store: Path) -> None:
     await _with_a_quote(person)
-    await person.press("enter", "dollar_sign", "enter")
+    await person.press("enter", "P", "enter")
     assert person.screen == "PricesScreen"
-    await person.press("c")
+    await person.press("R")
     await person.say("8880")
     await person.press("enter")
     assert own_quotes(store)["Campus shop"].price_usd == 8880
@@ -141,12 +141,12 @@ async def correct_a_quote(person: Person, store: Path) -> None:
 
 async def delete_a_quote(person: Person, store: Path) -> None:
     await _with_a_quote(person)
-    await person.press("enter", "dollar_sign", "enter", "d", "enter")
+    await person.press("enter", "P", "enter", "d", "enter")
     assert "Campus shop" not in own_quotes(store)
 
 
 async def own_model(person: Person, store: Path) -> None:
-    await person.press("n")
+    await person.press("U")
     await person.say("decoder")
     for text in ("400M", "8B", "lab-400m"):
         await person.press("tab")
@@ -170,7 +170,7 @@ async def rent_instead(person: Person, store: Path) -> None:
 async def plan_and_report(person: Person, store: Path) -> None:
     grant = SMALL + "[running]\nlongest_run_days = 365\n"
     Path("grant.toml").write_text(grant, encoding="utf-8")
-    await person.press("f8", "g", "enter")  # the grey name is taken
+    await person.press("f8", "G", "enter")  # the grey name is taken
     answer = person.pilot.app.screen.query_one("#answer", Static)
     assert ": the one run for $" in str(answer.content)
     await person.press("e")

@@ -53,7 +53,7 @@ BY_COMMAND = Ways(
 BY_KEYS = Ways(
     report="e writes the report with every source.",
     more_time="simpler experiments leave more of it",
-    try_all="press t, then plan again to try them",
+    try_all="press Q, then plan again to try them",
 )
 
 

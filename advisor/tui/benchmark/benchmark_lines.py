@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 NO_GPU = (
-    "No GPU here. Press e: measure on your cluster (SLURM) or on a rented GPU, and bring the times "
+    "No GPU here. Press J: measure on your cluster (SLURM) or on a rented GPU, and bring the times "
     "here."
 )
 
@@ -67,7 +67,7 @@ def plan_lines(plan: Plan) -> list[Line]:
     lines.append(
         (
             "While it runs, leave the machine alone: other work changes the times. Each finished "
-            "setting is kept at once; c ends it at any moment.",
+            "setting is kept at once; C ends it at any moment.",
             FAINT,
         )
     )
@@ -164,12 +164,12 @@ def tried_lines(row: Tried) -> list[Line]:
 def waiting_lines(plan: Plan, jobs: int, kept: KeptNote | None) -> list[Line]:
     """What stands below the table before anything runs: how to start, jobs elsewhere, the last
     result."""
-    lines: list[Line] = [("Press s to start: it asks first.", FAINT)]
+    lines: list[Line] = [("Press B to begin: it asks first.", FAINT)]
     if not plan.here.gpus:
-        lines = [(f"s tries it on this CPU: {CPU_REMARK}.", FAINT)]
+        lines = [(f"B tries it on this CPU: {CPU_REMARK}.", FAINT)]
     if jobs:
         words = "1 job elsewhere is" if jobs == 1 else f"{jobs} jobs elsewhere are"
-        lines.insert(0, (f"{words} under way: press e.", STRONG))
+        lines.insert(0, (f"{words} under way: press J.", STRONG))
     if kept is not None:
         lines += [("", PLAIN), (f"LAST RESULT: {kept.title}, {kept.made_on}", HEADING)]
         lines += [(line, PLAIN) for line in kept.text.splitlines()]

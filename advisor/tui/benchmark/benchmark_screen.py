@@ -65,8 +65,8 @@ class BenchmarkScreen(SizedScreen):
 ## The benchmark
 
 How long this machine would train. The fields say which model, on what, which settings, how long at
-most; the table has every setting that would be tried. `s` shows the plan and asks before anything
-runs, and every finished setting is kept at once. Without a GPU here, `e` measures elsewhere.
+most; the table has every setting that would be tried. `B` shows the plan and asks before anything
+runs, and every finished setting is kept at once. Without a GPU here, `J` measures elsewhere.
 """
     CSS_PATH = "benchmark.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(BENCHMARK)]
@@ -343,7 +343,7 @@ runs, and every finished setting is kept at once. Without a GPU here, `e` measur
         again = self.run.is_cancelled
         self.run.cancel()
         text = "ending it harder …" if again else "ending it; finished trials are kept …"
-        self.board.say([(text, PLAIN), ("c again does not wait for it to end by itself.", FAINT)])
+        self.board.say([(text, PLAIN), ("C again does not wait for it to end by itself.", FAINT)])
 
     # Drawing
 

@@ -124,10 +124,6 @@ class Form(Dialog["str | None"]):
         else:
             judged.keep()
 
-    def action_cancel(self) -> None:
-        """Close, keep nothing."""
-        self.dismiss(None)
-
     def say(self, text: str, *, wrong: bool = False) -> None:
         """Say what is wrong, or what goes on."""
         line = self.query_one("#said", Static)

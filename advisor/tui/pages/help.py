@@ -202,10 +202,7 @@ class JumpScreen(ClosedOnce, ModalScreen[Widget | None]):
 
     def on_key(self, event: Key) -> None:
         event.stop()
-        if event.key in self._places:
-            self.dismiss(self._places[event.key][0])
-        elif event.key != "escape":
-            self.dismiss(None)
+        self.dismiss(self._places.get(event.key, (None,))[0])
 
 
 def places_on(screen: Screen[object]) -> dict[str, tuple[Widget, Offset]]:

@@ -168,7 +168,7 @@ FROM_ELSEWHERE = (RANKING, EVIDENCE, BENCHMARK, PRICES, PLAN)
 ranking, and a page that lies over a screen has its own."""
 ONLY_THERE = (
     *("cancel", "leave_field", "back", "act", "fold", "open_record", "copy_row", "copy_plan"),
-    *("next_sort", "reverse_sort", "correct", "delete", "report", "go", "undo"),
+    *("next_sort", "reverse_sort", "correct", "delete", "report", "go", "undo", "forget"),
 )
 """Actions about what is under the cursor or under way on their own screen: not from another."""
 

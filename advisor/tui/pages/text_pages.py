@@ -45,7 +45,7 @@ class ConfirmScreen(Dialog[bool]):
     HELP = """\
 ## Before it starts
 
-`Enter` or `y` goes on, `Esc` or `n` goes back and changes nothing.
+`Enter` goes on, `Esc` goes back and changes nothing.
 """
 
     def __init__(self, title: str, lines: Sequence[Line], yes: str) -> None:

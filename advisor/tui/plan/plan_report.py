@@ -118,7 +118,7 @@ class PlanReport(SizedScreen):
         try:
             path = str(typed_path(name))
             write_planned(planned, [path], force=False)
-            self.post_message(self.Written(f"wrote {path}; v opens it", Path(path)))
+            self.post_message(self.Written(f"wrote {path}; V opens it", Path(path)))
         except (InputError, OSError) as error:
             words = _without_force(" ".join(str(error).split()))
             self.post_message(self.Written(words, None))

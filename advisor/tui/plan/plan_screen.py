@@ -42,7 +42,7 @@ KEPT_WIDTHS = (56, 76, 116)
 ENDINGS = ".md .xlsx .csv .json"
 EMPTY = (
     "No grant is planned yet.\n\n"
-    "Press n to write a grant here, or x to plan the worked example. Or type the "
+    "Press W to write a grant here, or X to plan the worked example. Or type the "
     "path of a grant.toml above and press Enter.\n\n"
     "The example: a lab with $120,000 over three years, two A6000s of its own, "
     "five models a year and one deadline.\n\n"

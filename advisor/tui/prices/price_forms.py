@@ -89,7 +89,7 @@ A correction is a new quote that stands in for the old one, which is kept.
         problem = min(made, key=lambda problem: problem.column != self.here)
         words = problem.said({field.name: field.label for field in self.FIELDS})
         new = problem.column == "item" and texts["item"]
-        return Judged(f"{words}; a new machine: Esc, then m" if new else words)
+        return Judged(f"{words}; a new machine: Esc, then A" if new else words)
 
 
 class MachineForm(PriceForm):

@@ -61,7 +61,7 @@ Marks: `~` *stale* is a year old or older, `x` *expired* no longer valid, `?` *u
 page or file to check it by, `!` *outlying* far from the other quotes of its item, `<` *corrected*
 replaced by another, `+` *sum* added up from parts or options: nobody quoted the total.
 
-`a` adds a quote, `m` a machine that a vendor quoted to you. `c` corrects the highlighted one (a
+`a` adds a quote, `A` a machine that a vendor quoted to you. `R` replaces the highlighted one (a
 quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` imports a CSV file.
 `2` or `n` shows where owning a machine and renting the same GPUs break even.
 """

@@ -43,8 +43,8 @@ WAY_KEYS = {
     "price": "Press F7, a",
     "evidence": "Press v",
     "gpus": "Press g",
-    "model": "Press n",
-    "precision": "Press n",
+    "model": "Press U",
+    "precision": "Press U",
 }
 """Where no build answers: which key helps."""
 

@@ -76,10 +76,10 @@ DOUBT_KEYS = {
     "ties": "M",
     "time": "M",
     "power": "Enter u",
-    "price": "Enter $",
+    "price": "Enter P",
     "rent": "Enter r",
     "unsold": "F7 a",
-    "try": "F6 e",
+    "try": "F6 J",
 }
 """Which keys lead to what would settle a doubt."""
 COMMAND_FLAG = re.compile(r" \(--[^)]*\)")
@@ -104,10 +104,10 @@ def with_key(name: str, problem: str) -> str:
         return problem
     said, listed, _ = KEEP_COMMAND.sub("", problem).partition("; known: ")
     if listed:  # which the picker shows
-        return f"{said}. m: one of those that are here; n: a model of your own."
+        return f"{said}. m: one of those that are here; U: a model of your own."
     if said.endswith("is a size and no model"):
-        return f"{said}. \N{DOWNWARDS ARROW}: one of the list; n: a model of your own."
-    return f"{said}{'' if said.endswith('?') else '.'} n: a model of your own."
+        return f"{said}. \N{DOWNWARDS ARROW}: one of the list; U: a model of your own."
+    return f"{said}{'' if said.endswith('?') else '.'} U: a model of your own."
 
 
 def counts_line(session: RankingSession, width: int) -> str:

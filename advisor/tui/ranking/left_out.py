@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import ClassVar
 
 from textual import on
@@ -21,7 +22,7 @@ from advisor.tui.pages.text_pages import RecordScreen
 from advisor.tui.program.actions import LEFT_OUT, bindings_of
 from advisor.tui.ranking.build_page import excluded_lines
 from advisor.tui.ranking.ranking_rows import names_apart
-from advisor.tui.widgets.filter_table import FilterTable, MemoryRows
+from advisor.tui.widgets.filter_table import FilterTable, MemoryRows, MemorySource
 from advisor.tui.widgets.lines import Line
 from advisor.tui.widgets.table_layout import Column
 from price_catalog.builds import Build
@@ -62,6 +63,19 @@ class ExcludedScreen(Dialog[None]):
     def _open(self, event: FilterTable.RecordWanted) -> None:
         self.app.push_screen(RecordScreen("Left out", event.page))
 
+    def action_export(self) -> None:
+        """Ask where to save the rows that the filter shows."""
+        from advisor.answers.ranking.rank_exports import CSV_COLUMNS, excluded_object
+        from advisor.tui.pages.export_page import Exportable, ExportScreen
+
+        shown = self.query_one(FilterTable).table.source
+        assert isinstance(shown, MemorySource)
+        rows = [
+            excluded_object(_row(self._ranking, at)) for at in map(shown.record, range(len(shown)))
+        ]
+        what = Exportable(name="left-out", columns=CSV_COLUMNS, rows=lambda: rows, picture=None)
+        self.app.push_screen(ExportScreen(what))
+
     def action_open(self) -> None:
         """Open the highlighted row in full."""
         self.query_one(FilterTable).open_record()
@@ -88,10 +102,7 @@ def excluded_rows(ranking: Ranking, snapshot: Snapshot, width: int) -> MemoryRow
     columns = _columns(width)
     candidates, order, refused = ranking.candidates, ranking.excluded_order, ranking.refused
 
-    def row(position: int) -> ExcludedRow:
-        if position < len(order):
-            return ranking.excluded_row(position)
-        return refused[position - len(order)]
+    row = partial(_row, ranking)
 
     def build_and_reason(position: int) -> tuple[Build, str]:
         if position < len(order):
@@ -141,6 +152,11 @@ def excluded_rows(ranking: Ranking, snapshot: Snapshot, width: int) -> MemoryRow
         lines=lines,
         remark=lambda position: row(position).detail,
     )
+
+
+def _row(ranking: Ranking, position: int) -> ExcludedRow:
+    after = position - len(ranking.excluded_order)
+    return ranking.excluded_row(position) if after < 0 else ranking.refused[after]
 
 
 def _columns(width: int) -> tuple[Column, ...]:

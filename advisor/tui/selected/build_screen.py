@@ -57,7 +57,7 @@ MOST_LINES = (12, 8, 6, 5, 4, 3, 2)
 ACTS = {
     "time": "Enter opens the records of these GPUs; 3 there adds the estimates. A network "
     "offers two machines for one model as well.",
-    "price": "a adds a quote; Enter opens the list, where c corrects and d deletes.",
+    "price": "a adds a quote; Enter opens the list, where R replaces and d deletes.",
     "measure": "Enter measures on this computer, and asks first. y copies the commands. Tab goes "
     "to records that you have.",
     "rent": "Enter draws where owning and renting break even.",
