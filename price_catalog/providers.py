@@ -15,9 +15,7 @@ from price_catalog.gpu_names import index_gpus, normalise
 from price_catalog.model import Gpu
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from price_catalog.model import RentalKind
+    from price_catalog.model import Rental, RentalKind
 
 
 _SPELLINGS = {
@@ -76,8 +74,13 @@ _WRITTEN = {
     "vultr": "Vultr",
 }
 _PEERS = frozenset(
-    {"akash", "clore-ai", "io-net", "runpod-community", "salad", "tensordock", "vast-ai"}
+    {
+        *("akash", "clore-ai", "io-net", "runpod-community", "salad", "spheron", "tensordock"),
+        "vast-ai",
+    }
 )
+_AGGREGATORS = {"compute-screener": "", "gpu-pricing-tracker": "https://getdeploying.com/"}
+"""Sources that show prices of others, with what the address of such a row begins with."""
 _COMPANY = frozenset(
     {"ag", "bv", "co", "corp", "corporation", "gmbh", "inc", "limited", "llc", "ltd", "sa", "sas"}
 )
@@ -138,6 +141,12 @@ def rental_kind(provider: str, kind: RentalKind) -> RentalKind:
 def is_peer(provider: str) -> bool:
     """Whether the machines belong to strangers and the provider is only their marketplace."""
     return provider_name(provider) in _PEERS
+
+
+def is_aggregated(rental: Rental) -> bool:
+    """Whether not the provider itself states the price but a site that compares providers."""
+    begins = _AGGREGATORS.get(rental.source_id)
+    return begins is not None and (rental.url or "").startswith(begins)
 
 
 _COLUMNS = ("provider", "instance", "gpu_name", "memory_gib", "gpu_id")

@@ -18,7 +18,7 @@ from advisor.costs.price_book import STALE_DAYS
 from advisor.costs.tco import DAYS_PER_YEAR, HOURS_PER_DAY
 from advisor.parse import InputError
 from price_catalog.model import Rental
-from price_catalog.providers import provider_name
+from price_catalog.providers import is_aggregated, provider_name
 
 if TYPE_CHECKING:
     from advisor.costs.tco import TotalCostOfOwnership
@@ -32,10 +32,8 @@ class RentOffer:
     """What so many GPUs cost an hour under one kind of contract."""
 
     kind: str
-    cheapest: Rental
     middle: Rental
     """By this one the break-even is told: half of the providers ask more, half less."""
-    dearest: Rental
     providers: int
     price_per_hour_usd: Decimal
     """The middle one's, for all the GPUs."""
@@ -44,6 +42,8 @@ class RentOffer:
     times: int
     """How many of the instance make up the GPUs: 1, or, where nobody rents so many in one
     machine, so many machines of one GPU."""
+    is_odd: bool = False
+    """Whether it is a spot price, which may end at any time, and yet dearer than on demand."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,63 +58,77 @@ class BreakEven:
     """The same as a share of the lifetime; above 1 the machine never pays for itself."""
 
 
+def rates_that_count(rentals: Iterable[Rental], today: date) -> list[Rental]:
+    """The rates that one gets on a day: of each provider the newest of one product, which is so
+    many of one GPU under one kind of contract, in the year up to the newest of any provider.
+
+    What a provider says itself comes before what an aggregator says of it, and a price with
+    processor and memory before one without, however new; of one day the cheapest. Outliers do not
+    count.
+    """
+    known = [rental for rental in rentals if not rental.outlier and rental.priced_on <= today]
+    products: dict[tuple[str, int, str], list[Rental]] = {}
+    for rental in known:
+        product = (rental.gpu_id, rental.gpu_count, rental.kind)
+        products.setdefault(product, []).append(rental)
+    counts = set()
+    for offers in products.values():
+        since = max(offer.priced_on for offer in offers) - timedelta(days=STALE_DAYS - 1)
+        best: dict[str, Rental] = {}
+        for offer in offers:
+            if offer.priced_on >= since:
+                provider = provider_name(offer.provider)
+                best[provider] = max(best.get(provider, offer), offer, key=_worth)
+        counts |= {offer.rental_id for offer in best.values()}
+    return [rental for rental in known if rental.rental_id in counts]
+
+
+def _worth(rental: Rental) -> tuple[bool, bool, date, Decimal, str]:
+    """Which of a provider's rates of one product comes first; larger is first."""
+    own = not is_aggregated(rental)
+    usd = rental.price_per_hour_usd
+    return rental.leaves_out is None, own, rental.priced_on, -usd, rental.rental_id
+
+
 def rent_offers(
     rentals: Iterable[Rental], gpu_id: str, gpu_count: int, *, today: date
 ) -> tuple[RentOffer, ...]:
     """What the GPUs cost to rent: on demand, spot and reserved; () where nobody says. Strangers'
     machines are no such offer, nor is a price without processor and memory where others have them.
 
-    Of each provider its newest price in the year up to the newest one that was known on the day
-    ``today``. Outliers do not count. Machines with exactly so many GPUs; only where there are none,
-    several of one GPU each.
+    By `rates_that_count`. Machines with exactly so many GPUs; only where there are none, several of
+    one GPU each.
     """
-    usable = [
-        rental
-        for rental in rentals
-        if rental.gpu_id == gpu_id and not rental.outlier and rental.priced_on <= today
-    ]
-    found = []
+    usable = rates_that_count((rental for rental in rentals if rental.gpu_id == gpu_id), today)
+    found: list[RentOffer] = []
     for kind in KINDS:
         offers = [rental for rental in usable if rental.kind == kind]
         times = 1
         same = [rental for rental in offers if rental.gpu_count == gpu_count]
         if not same:
             same, times = [rental for rental in offers if rental.gpu_count == 1], gpu_count
-        whole = [rental for rental in same if rental.leaves_out is None]
-        newest = _newest_by_provider(whole or same)
-        if not newest:
+        same = [rental for rental in same if rental.leaves_out is None] or same
+        if not same:
             continue
-        newest.sort(key=lambda rental: (rental.price_per_hour_usd, rental.rental_id))
-        middle = newest[len(newest) // 2]
+        same.sort(key=lambda rental: (rental.price_per_hour_usd, rental.rental_id))
+        middle = same[len(same) // 2]
+        usd = middle.price_per_hour_usd * times
+        odd = kind == "spot" and any(
+            other.kind == "on-demand" and other.price_per_hour_usd < usd for other in found
+        )
         found.append(
             RentOffer(
                 kind=kind,
-                cheapest=newest[0],
                 middle=middle,
-                dearest=newest[-1],
-                providers=len(newest),
-                price_per_hour_usd=middle.price_per_hour_usd * times,
-                low_usd=newest[0].price_per_hour_usd * times,
-                high_usd=newest[-1].price_per_hour_usd * times,
+                providers=len(same),
+                price_per_hour_usd=usd,
+                low_usd=same[0].price_per_hour_usd * times,
+                high_usd=same[-1].price_per_hour_usd * times,
                 times=times,
+                is_odd=odd,
             )
         )
     return tuple(found)
-
-
-def _newest_by_provider(rentals: list[Rental]) -> list[Rental]:
-    if not rentals:
-        return []
-    since = max(rental.priced_on for rental in rentals) - timedelta(days=STALE_DAYS - 1)
-    latest: dict[tuple[str, str | None], Rental] = {}
-    for rental in rentals:
-        if rental.priced_on < since:
-            continue
-        key = (provider_name(rental.provider), rental.instance)
-        held = latest.get(key)
-        if held is None or (rental.priced_on, rental.rental_id) > (held.priced_on, held.rental_id):
-            latest[key] = rental
-    return list(latest.values())
 
 
 def reserved_usd(price_per_hour_usd: Decimal, years: Decimal) -> Decimal:

@@ -13,10 +13,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from advisor.cli.main import main
-from advisor.costs.rental import RentOffer, break_even, rent_offers, rented_usd, reserved_usd
+from advisor.costs.rental import (
+    RentOffer,
+    break_even,
+    rates_that_count,
+    rent_offers,
+    rented_usd,
+    reserved_usd,
+)
 from advisor.costs.tco import TERM_WORDS, CostTerms, total_cost_of_ownership
 from advisor.store import Store
+from price_catalog.load import load_catalog
 from price_catalog.model import Rental, Source
+from price_catalog.providers import is_peer
 from tests.store_for_tests import look
 
 DAY = date(2026, 11, 21)
@@ -176,14 +185,43 @@ def test_terms_out_of_range_are_refused() -> None:
             CostTerms(**{name: Decimal(value)})
 
 
-def test_one_provider_under_two_spellings_is_counted_once() -> None:
+def test_the_rate_that_one_gets_of_a_provider() -> None:
+    may, november = date(2026, 5, 24), date(2026, 11, 9)
     rows = [
-        rental("10", provider="lambda", rental_id="a", priced_on=date(2026, 5, 1)),
-        rental("12", provider="Lambda Labs", rental_id="b"),
-        rental("20", provider="aws", rental_id="c"),
+        rental("2.69", provider="runpod", rental_id="may", priced_on=may),
+        rental("3.99", provider="RunPod", rental_id="newest", priced_on=november),
+        rental("4.19", provider="runpod", rental_id="another", priced_on=november),
+        rental("2.10", provider="runpod-community", rental_id="owners", kind="peer"),
+        rental("5", provider="Lambda Labs", rental_id="own", priced_on=may),
+        rental(
+            "4",
+            provider="lambda",
+            rental_id="aggregated",
+            priced_on=november,
+            source_id="compute-screener",
+        ),
+        rental("6", provider="oci", rental_id="alone", source_id="compute-screener"),
+        rental("7", provider="aws", rental_id="whole", priced_on=may),
+        rental("3", provider="aws", rental_id="bare", priced_on=november, leaves_out="memory"),
     ]
+    for order in (rows, rows[::-1]):
+        counting = {r.rental_id for r in rates_that_count(order, DAY)}
+        assert counting == {"newest", "owners", "own", "alone", "whole"}
     (found,) = rent_offers(rows, "a100", 8, today=DAY)
-    assert (found.providers, found.low_usd) == (2, 12)
+    assert (found.providers, found.low_usd, found.high_usd) == (4, Decimal("3.99"), 7)
+
+
+def test_a_spot_rate_above_on_demand_is_odd() -> None:
+    rows = [rental("5"), rental("6", kind="spot"), rental("9", kind="reserved")]
+    assert [offer.is_odd for offer in rent_offers(rows, "a100", 8, today=DAY)] == [0, 1, 0]
+    rows[1] = rental("4", kind="spot")
+    assert not any(offer.is_odd for offer in rent_offers(rows, "a100", 8, today=DAY))
+
+
+def test_what_owners_rent_out_is_never_on_demand() -> None:
+    for each in load_catalog().rentals:
+        community = "community" in (each.note or "").lower() or "community" in each.provider
+        assert each.kind == "peer" or not (community or is_peer(each.provider)), each.rental_id
 
 
 def test_a_stranger_s_machine_is_no_offer_whatever_a_feed_called_it(own_store: Path) -> None:
@@ -200,4 +238,4 @@ def test_a_stranger_s_machine_is_no_offer_whatever_a_feed_called_it(own_store: P
     assert (held["v"].provider, held["v"].kind) == ("vast-ai", "peer")
     assert (held["l"].provider, held["l"].kind) == ("lambda", "on-demand")
     offers = rent_offers(held.values(), "a100-sxm4-80gb", 8, today=DAY)
-    assert [each.cheapest.provider for each in offers] == ["lambda"]
+    assert [each.middle.provider for each in offers] == ["lambda"]

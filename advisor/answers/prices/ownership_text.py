@@ -195,7 +195,8 @@ def offer_words(offer: RentOffer) -> str:
     """What renting costs, from whom and since when, in one sentence."""
     hourly, whose = hourly_words(offer), offer.middle
     one = "" if offer.times == 1 else " of one GPU"
-    asked = f"{written_provider(whose.provider)}, {whose.priced_on}{left_out_words(whose)}"
+    odd = f"; {ODD_SPOT}" if offer.is_odd else ""
+    asked = f"{written_provider(whose.provider)}, {whose.priced_on}{left_out_words(whose)}{odd}"
     if offer.providers == 1:
         return f"{offer.kind}: {hourly}, the only offer{one}: {asked}"
     low, high = offer.low_usd / offer.times, offer.high_usd / offer.times
@@ -231,6 +232,7 @@ def even_words(evens: list[BreakEven], *, is_owned: bool) -> list[str]:
     return lines
 
 
+ODD_SPOT = "dearer than on demand, which is odd: ask again"
 OLD_RENT_DAYS = 120
 """From which age on a rental price is worth asking for anew: rents fall within months."""
 _FLAGS = {
@@ -431,6 +433,7 @@ def rent_doubts(
     if rental.leaves_out:
         words.append(f"{rental.leaves_out} are billed on top")
     told = [f"{', '.join(words)} ({written_provider(rental.provider)})"] if words else []
+    told += [f"spot is {ODD_SPOT}" for even in evens if even.offer.is_odd]
     if (count := evens[0].offer.times) > 1:
         told.append(f"no offer is known of {count} in one machine: {count} times the price of one")
     if told:

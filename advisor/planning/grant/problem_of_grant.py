@@ -8,6 +8,7 @@ from datetime import date, timedelta
 from decimal import Decimal
 from itertools import chain
 
+from advisor.costs.rental import rates_that_count
 from advisor.parse import InputError
 from advisor.planning.grant.candidates.allocations import allocations_of, shares
 from advisor.planning.grant.candidates.cost_lines import fixed_costs, machine_extras, order_days
@@ -291,11 +292,11 @@ def _rentals(
     found: list[Rental] = []
     prices: dict[str, RentalPrice] = {}
     stale = bare = 0
-    for offer in offers:
+    for offer in rates_that_count(offers, as_of):
         if offer.leaves_out and offer.kind in grant.rent_kinds:
             bare += 1  # what must be paid in addition is not known
             continue
-        if offer.outlier or offer.kind not in grant.rent_kinds or offer.priced_on > as_of:
+        if offer.kind not in grant.rent_kinds:
             continue
         if providers is not None and offer.provider not in providers:
             continue

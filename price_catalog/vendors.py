@@ -1,0 +1,64 @@
+"""Where sellers are and to which countries they deliver, as they state it (vendors.csv)."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from price_catalog.csv_table import read_rows
+
+PATH = Path(__file__).with_name("vendors.csv")
+EU = frozenset(
+    {
+        *("AT", "BE", "BG", "CY", "CZ", "DE", "DK", "EE", "ES", "FI", "FR", "GR", "HR", "HU"),
+        *("IE", "IT", "LT", "LU", "LV", "MT", "NL", "PL", "PT", "RO", "SE", "SI", "SK"),
+    }
+)
+Delivery = Literal["delivers", "does not deliver", "not stated", "not known"]
+"""``not stated``: a seller abroad who does not say; ``not known``: no seller of the table."""
+
+
+class Vendor(NamedTuple):
+    name: str
+    country: str | None
+    """As ISO 3166-1 has it, two letters."""
+    delivers_to: frozenset[str]
+    """Countries; ``worldwide`` alone for all; empty where the seller does not say."""
+    source: str
+
+
+@cache
+def load_vendors(path: Path = PATH) -> dict[str, Vendor]:
+    """The sellers by folded name. Raises ValueError for a broken row."""
+    found = {}
+    for row in read_rows(path, ("vendor", "country", "delivers_to", "source")):
+        name, country = row.text("vendor"), row.optional_text("country")
+        words = {word.strip() for word in row.cells["delivers_to"].split(";") if word.strip()}
+        for column, codes in (("country", {country} - {None}), ("delivers_to", words)):
+            for code in codes - {"worldwide", "EU"}:
+                if not re.fullmatch("[A-Z]{2}", code or ""):
+                    raise row.error(column, f"'{code}' is no country: write two letters, like US")
+        places = frozenset(words - {"EU"}) | (EU if "EU" in words else frozenset())
+        found[_folded(name)] = Vendor(name, country, places, row.text("source"))
+    return found
+
+
+def _folded(name: str) -> str:
+    """Without case, and without what stands behind the name in brackets or after ``and``."""
+    return re.sub(r"\s*(\(.*\)|and .*)$", "", name.strip()).casefold()
+
+
+def find_vendor(name: str) -> Vendor | None:
+    return load_vendors().get(_folded(name))
+
+
+def delivery(name: str, country: str) -> Delivery:
+    """Whether a seller delivers to a country (two letters)."""
+    vendor = find_vendor(name)
+    if vendor is None:
+        return "not known"
+    if country == vendor.country or vendor.delivers_to & {country, "worldwide"}:
+        return "delivers"
+    return "does not deliver" if vendor.delivers_to else "not stated"
