@@ -12,7 +12,7 @@ from random import Random
 from typing import Any
 
 from advisor.planning.solver.money.cents import (
-    kept_value_usd,
+    kept_value,
     purchase_cents,
     rental_cents,
     run_cents,
@@ -62,7 +62,7 @@ def make_machine(name: str, usd: str | None, days: dict[str, float], **changes: 
                 item_id=name,
                 label=name,
                 quantity=1,
-                unit_usd=Decimal(usd),
+                unit_price=Decimal(usd),
                 quote_id=f"quote-{name}",
                 quote_kind="list",
                 vendor="a shop",
@@ -84,7 +84,7 @@ def make_machine(name: str, usd: str | None, days: dict[str, float], **changes: 
     return Machine(**(given | changes))
 
 
-def make_rental(name: str, usd_per_hour: str, days: dict[str, float]) -> Rental:
+def make_rental(name: str, price_per_hour: str, days: dict[str, float]) -> Rental:
     return Rental(
         rental_id=name,
         label=name,
@@ -92,7 +92,7 @@ def make_rental(name: str, usd_per_hour: str, days: dict[str, float]) -> Rental:
         kind="on-demand",
         gpu_id=f"gpu-{name}",
         gpu_count=1,
-        usd_per_hour=Decimal(usd_per_hour),
+        price_per_hour=Decimal(price_per_hour),
         priced_on=date(2026, 1, 3),
         source_id="test",
         times={model: make_time(d) for model, d in days.items()},
@@ -176,9 +176,9 @@ def random_problem(seed: int) -> PlanningProblem:
         carry_over=random.random() < 0.5,
         max_machines=random.choice([None, None, 1, 2]),
         rules=Rules(
-            equipment_threshold_usd=Decimal(random.choice([0, 5000, 10000])),
+            equipment_threshold=Decimal(random.choice([0, 5000, 10000])),
             overhead_rate=Decimal(random.choice(["0", "0.15", "0.55"])),
-            usd_per_kwh=random.choice([None, Decimal("0.15")]),
+            price_per_kwh=random.choice([None, Decimal("0.15")]),
             utilisation=Decimal(random.choice(["1", "0.8"])),
             lead_days=random.choice([0, 10]),
             lifetime_years=random.choice([None, None, Decimal(3)]),
@@ -263,7 +263,7 @@ def _best_with(problem: PlanningProblem, bought: list[Any]) -> tuple[float, ...]
         spent[problem.year_of(day)] += cents
         for year, share in charged_in_years(problem, day).items():
             charged[year] += cents * share
-        kept += count * int(kept_value_usd(machine, order, problem) * 100)
+        kept += count * int(kept_value(machine, order, problem) * 100)
         units += [Unit(machine, order, day + rules.lead_days)] * count
     if not within(problem, charged):
         return None

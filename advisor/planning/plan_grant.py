@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import date
-from functools import partial
 from pathlib import Path
 
 from advisor.costs.amounts import seconds_words
@@ -23,7 +22,6 @@ from advisor.planning.solver.problem import OBJECTIVES, PlanningProblem
 from advisor.planning.solver.search_clock import Clock, NoPlan, OutOfTime, Progress, clock_of
 from advisor.planning.solver.solve import DEFAULT_SECONDS, is_feasible, solve
 from advisor.planning.solver_process import Search
-from advisor.planning.within_award import asked_usd, searched, there, within_award
 from advisor.ranking.snapshot import take_snapshot
 from advisor.store import Reader, Store
 
@@ -136,18 +134,17 @@ def plan_loaded(
         ) from None
 
     told = loaded is not asked
-    paid = partial(asked_usd, loaded)
     if plan is None:
         say(Impossible(trying="what to relax"))
         if told:
             loaded, problem = _on_sale_for_more(asked, loaded, problem, whole.quiet())
-        ways = tuple(relax(problem, whole.quiet(), paid_usd=paid, there=there(loaded)))
+        ways = tuple(relax(problem, whole.quiet(), others_cents=loaded.grant.others_cents))
         return Planned(loaded=loaded, plan=None, explanation=None, ways_out=ways)
     if not plan.runs:
         say(Impossible(trying="what the first run takes"))
         nothing = Finding(words=("nothing was tried, since no run is done",))
         none = Explanation(alternatives=(), binds=(), thresholds=(nothing,), ask=())
-        ways = tuple(first_run(problem, whole.quiet(), paid_usd=paid))
+        ways = tuple(first_run(problem, whole.quiet()))
         return Planned(loaded=loaded, plan=plan, explanation=none, ways_out=ways)
 
     found: Explanation | None = None
@@ -195,7 +192,7 @@ def _on_sale_for_more(
 ) -> tuple[Loaded, PlanningProblem]:
     """What to relax where no plan is possible: asked of the machines that are on sale, where more
     money would do with them, and not of those with only reported prices."""
-    sold = searched(asked)
+    sold = asked.problem
     try:
         enough = is_feasible(
             vary(sold, {"budget_cents": None, "no_year_budget": True}), clock=clock
@@ -206,17 +203,11 @@ def _on_sale_for_more(
 
 
 def _within(loaded: Loaded, clock: Clock) -> tuple[PlanningProblem, Plan | None]:
-    """The best plan that asks for no more than the grant has, and the problem that it solves."""
-    problem = searched(loaded)
-    while True:
-        try:
-            plan = solve(problem, clock=clock)
-        except NoPlan:
-            return problem, None
-        tighter = within_award(loaded, problem, plan)
-        if tighter is None:
-            return problem, plan
-        problem = tighter
+    """The best plan, and the problem that it solves."""
+    try:
+        return loaded.problem, solve(loaded.problem, clock=clock)
+    except NoPlan:
+        return loaded.problem, None
 
 
 def _with_last_plan(say: Say) -> Say:

@@ -15,7 +15,7 @@ from advisor.answers.plan.plan_verdict import no_plan_verdict, plan_verdict
 from advisor.costs.amounts import day_words
 from advisor.planning.report.formats.markdown_csv_json import to_json_text
 from advisor.planning.report.formats.write_report import write_planned
-from advisor.planning.sensitivity.solved_amounts import Finding, usd
+from advisor.planning.sensitivity.solved_amounts import Finding, money
 from tests.answers.test_plan_doubts import NO_RENT, ONE_RUN, planned_of
 
 SHARED = 'cost_share = 0.25\ncost_share_by = "the physics lab"\n'
@@ -37,9 +37,9 @@ def test_the_first_line_says_nothing_that_json_has_not(
     verdict = plan_verdict(found, "advisor plan", quick=True)
     grant = found.loaded.grant
     for key in ("total", "paid_beside_it"):
-        assert grant.currency.whole(verdict[key]) in said
+        assert grant.currency.written(verdict[key]) in said
     if verdict["budget"] is not None:
-        assert f" of {grant.currency.whole(verdict['budget'])} " in said
+        assert f" of {grant.currency.written(verdict['budget'])} " in said
     assert day_words(date.fromisoformat(verdict["done_by"])) in said
     assert verdict["runs"] == verdict["runs_asked"] == found.plan.runs
     assert (verdict["left_out"], verdict["runs_only_if_awarded"]) == ({}, 0)
@@ -65,7 +65,9 @@ def test_of_runs_that_are_left_out_json_has_how_many(store_path: Path, tmp_path:
 
 def test_where_there_is_no_plan_json_has_the_ways_out(store_path: Path, tmp_path: Path) -> None:
     found = planned_of(store_path, tmp_path, ONE_RUN.format(model="pythia-410m", buys="false"))
-    way = Finding(words=("with ", usd(120_000_00, {"budget_cents": 1}, "cost"), " it is possible"))
+    way = Finding(
+        words=("with ", money(120_000_00, {"budget_cents": 1}, "cost"), " it is possible")
+    )
     none = replace(found, plan=None, explanation=None, ways_out=(way,))
     (told,) = no_plan_verdict(none)["ways_out"]
     assert told == {

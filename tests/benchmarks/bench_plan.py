@@ -71,7 +71,7 @@ def grant(
         rentals=tuple(rentals),
         objective=objective,
         budget_cents={"cheapest": None, "most-runs": 150_000_00, "soonest": 900_000_00}[objective],
-        rules=Rules(lead_days=45, utilisation=Decimal("0.9"), usd_per_kwh=Decimal("0.15")),
+        rules=Rules(lead_days=45, utilisation=Decimal("0.9"), price_per_kwh=Decimal("0.15")),
     )
 
 

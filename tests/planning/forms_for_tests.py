@@ -6,9 +6,10 @@ from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
+from advisor.planning.currency import Currency
 from advisor.planning.grant.cautions import cautions
 from advisor.planning.grant.grant_record import Grant
-from advisor.planning.grant.problem_of_grant import rules_of
+from advisor.planning.grant.problem_of_grant import Loaded, rules_of
 from advisor.planning.grant.read_grant import read_grant
 from advisor.planning.planned import Planned
 from advisor.planning.report.build_report import build_report
@@ -19,9 +20,33 @@ from tests.plans_for_tests import make_problem
 TODAY = date(2026, 11, 22)
 
 
+def in_currency(loaded: Loaded, currency: Currency) -> Loaded:
+    """The same with its market prices in another currency."""
+    problem = loaded.problem
+    machines = tuple(
+        replace(
+            machine,
+            lines=tuple(
+                replace(
+                    line,
+                    unit_price=currency.of_usd(loaded.quotes[line.quote_id].price_usd),
+                    quoted_usd=loaded.quotes[line.quote_id].price_usd,
+                )
+                for line in machine.lines
+            ),
+        )
+        for machine in problem.machines
+    )
+    rules = replace(problem.rules, currency=currency)
+    if currency == problem.rules.currency:
+        return loaded
+    problem = replace(problem, machines=machines, rules=rules)
+    return replace(loaded, problem=problem, grant=replace(loaded.grant, currency=currency))
+
+
 def report_for(planned: Planned, **changes: object) -> Report:
     grant = replace(planned.loaded.grant, **changes)  # type: ignore[arg-type]
-    loaded = replace(planned.loaded, grant=grant)
+    loaded = replace(in_currency(planned.loaded, grant.currency), grant=grant)
     assert planned.plan is not None and planned.explanation is not None
     return build_report(loaded, planned.plan, planned.explanation, pictures=False)
 

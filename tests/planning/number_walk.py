@@ -31,9 +31,9 @@ def setting(grant: Grant, key: str) -> Decimal:
     if match := re.fullmatch(r"owned\[(\d+)\]\.(machines|free_slots)", key):
         return Decimal(getattr(grant.owned[int(match[1]) - 1], match[2]))
     if match := re.fullmatch(r"budget\.per_year\[(\d+)\]", key):
-        assert grant.year_budget_usd is not None
-        return grant.year_budget_usd[int(match[1]) - 1]
-    names = {"budget.total": "budget_usd", "electricity.price_change": "electricity_change"}
+        assert grant.year_budget is not None
+        return grant.year_budget[int(match[1]) - 1]
+    names = {"budget.total": "budget", "electricity.price_change": "electricity_change"}
     name = names.get(key, key.partition(".")[2])
     return Decimal(getattr(grant, name))
 

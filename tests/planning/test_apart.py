@@ -54,11 +54,11 @@ amount = "$900"
 )
 def test_it_bears_overhead_and_lifts_no_machine_over_the_threshold(price: str, cents: int) -> None:
     warranty = MachineExtra(
-        key="costs[1].amount", name="Warranty", kind="warranty", usd=Decimal(900), apart=True
+        key="costs[1].amount", name="Warranty", kind="warranty", amount=Decimal(900), apart=True
     )
     rules = Rules(
         overhead_rate=Decimal("0.5"),
-        equipment_threshold_usd=Decimal(10_000),
+        equipment_threshold=Decimal(10_000),
         machine_extras=(warranty,),
     )
     machine = make_machine("m", price, {"a": 10.0})

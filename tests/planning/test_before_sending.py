@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from advisor.planning.grant.currency import Currency
+from advisor.planning.currency import Currency
 from advisor.planning.grant.funder import FUNDERS, funder_form
 from advisor.planning.grant.read_grant import read_grant
 from advisor.planning.planned import Planned
 from advisor.planning.report.budget import limits_told
 from advisor.planning.report.budget_entries import LINES
 from advisor.planning.report.report import plain_text
-from tests.planning.forms_for_tests import GRANT, TODAY, cautions_of, report_for
+from tests.planning.forms_for_tests import GRANT, TODAY, cautions_of, in_currency, report_for
 
 
 def told(planned: Planned, **changes: object) -> list[str]:
@@ -66,15 +66,16 @@ def test_a_request_beyond_what_its_funder_takes_is_told_so(planned: Planned) -> 
         begins = ("This ", "The dearest", "The machines")
         in_annex = [text for text in found if text.startswith(begins)]
         # Who plans hears the same, before any report is made.
-        grant = replace(loaded.grant, funder=funder, currency=money)  # type: ignore[arg-type]
+        there = in_currency(loaded, money)
+        grant = replace(there.grant, funder=funder)  # type: ignore[arg-type]
         assert planned.plan is not None
-        assert limits_told(replace(loaded, grant=grant), planned.plan) == in_annex
+        assert limits_told(replace(there, grant=grant), planned.plan) == in_annex
         return in_annex
 
     years = "This grant is for 3 years: an RTI grant lasts one year."
     assert planned.plan is not None
     machine = planned.loaded.problem.options()[planned.plan.purchases[0].machine_id]
-    price = machine.price_usd  # type: ignore[union-attr]
+    price = machine.price  # type: ignore[union-attr]
     assert of_limits("nserc", str(price / 100_000), "CAD") == [years]
     dear = of_limits("nserc", str(price / 300_000), "CAD")
     assert [text.partition(":")[2] for text in dear] == [
@@ -104,13 +105,13 @@ def test_without_rules_the_threshold_is_that_of_the_regulation(tmp_path: Path, f
     path = tmp_path / "grant.toml"
     path.write_text(GRANT.format(funder=funder), encoding="utf-8")
     house = read_grant(path).institution
-    assert house.equipment_threshold_usd == 10_000 and house.overhead_rate == 0
-    assert "2 CFR 200.1" in house.sources["equipment_threshold_usd"]
+    assert house.equipment_threshold == 10_000 and house.overhead_rate == 0
+    assert "2 CFR 200.1" in house.sources["equipment_threshold"]
     (said,) = [text for text in cautions_of(read_grant(path)) if "No overhead" in text]
     assert "counts as equipment from $10,000 on: yours may begin below that" in said
     path.write_text(GRANT.format(funder="plain"), encoding="utf-8")
-    assert read_grant(path).institution.equipment_threshold_usd == 0
+    assert read_grant(path).institution.equipment_threshold == 0
     # Who has rules has their threshold.
     own = '[institution]\nrules = "us-equipment-5000"\n'
     path.write_text(GRANT.format(funder=funder) + own, encoding="utf-8")
-    assert read_grant(path).institution.equipment_threshold_usd == 5000
+    assert read_grant(path).institution.equipment_threshold == 5000

@@ -10,7 +10,7 @@ import pytest
 
 from advisor.parse import InputError
 from advisor.planning.grant.read_grant import read_grant
-from advisor.planning.solver.money.cents import kept_value_usd, purchase_cents, run_cents
+from advisor.planning.solver.money.cents import kept_value, purchase_cents, run_cents
 from advisor.planning.solver.problem import BUY_IN, MachineExtra, Rules
 from price_catalog.power import PowerFigures
 from tests.planning.forms_for_tests import GRANT
@@ -34,15 +34,15 @@ def test_a_share_is_paid_as_stated_and_powered_by_the_campus() -> None:
     no_power = PowerFigures(gpu_w=None, gpu_count=8, stated_w=Decimal(0))
     share = replace(machine, lines=(line,), power=no_power, share_of="Campus condo")
     rules = Rules(
-        equipment_threshold_usd=Decimal(10_000),
+        equipment_threshold=Decimal(10_000),
         overhead_rate=Decimal("0.5"),
         overhead_rate_cloud=Decimal("0.25"),
         discount=Decimal("0.1"),
         vat=Decimal("0.2"),
         price_change=Decimal("-0.1"),
         cost_share=Decimal("0.5"),
-        usd_per_kwh=Decimal("0.15"),
-        machine_extras=(MachineExtra(key="costs[1]", name="Rack", usd=Decimal(500)),),
+        price_per_kwh=Decimal("0.15"),
+        machine_extras=(MachineExtra(key="costs[1]", name="Rack", amount=Decimal(500)),),
     )
     charged = [(None, 40_000_00), (True, 50_000_00), (False, 40_000_00)]
     for in_base, cents in charged:
@@ -54,7 +54,7 @@ def test_a_share_is_paid_as_stated_and_powered_by_the_campus() -> None:
         assert purchase_cents(bought, months, 0) == cents // half
     assert run_cents(share, "a", rules) == 0
     problem = make_problem(rules=replace(rules, lifetime_years=Decimal(9)))
-    assert kept_value_usd(machine, 0, problem) > kept_value_usd(share, 0, problem) == 0
+    assert kept_value(machine, 0, problem) > kept_value(share, 0, problem) == 0
 
 
 @pytest.mark.parametrize(

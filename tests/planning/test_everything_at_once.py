@@ -84,10 +84,10 @@ def tiny(seed: int) -> Tiny:
         carry_over=random.random() < 0.5,
         max_machines=1,
         rules=Rules(
-            usd_per_kwh=Decimal("0.4"),
+            price_per_kwh=Decimal("0.4"),
             lead_days=random.choice([0, 10]),
             overhead_rate=Decimal(random.choice(["0", "0.5"])),
-            equipment_threshold_usd=Decimal(5000),
+            equipment_threshold=Decimal(5000),
         ),
     )
     return Tiny(problem, days)

@@ -100,11 +100,11 @@ def test_a_grant_that_buys_nothing_has_its_report_in_every_form(
     experiment = structs.replace(grant.experiments[1], each_year=False, runs=1)
     grant = replace(grant, experiments=(experiment,), buy=False, rent=only == "rented")
     if only == "owned":
-        grant = replace(grant, pays_electricity=False, usd_per_kwh=None)
+        grant = replace(grant, pays_electricity=False, price_per_kwh=None)
     else:
         grant = replace(grant, owned=())
     if only == "no money":
-        grant = replace(grant, objective="most-runs", budget_usd=Decimal(0), year_budget_usd=None)
+        grant = replace(grant, objective="most-runs", budget=Decimal(0), year_budget=None)
     planned = plan_loaded(load_grant(Store(store_path), grant, TODAY), 60)
     assert planned.plan is not None and planned.explanation is not None
     assert not planned.plan.purchases

@@ -43,7 +43,7 @@ def test_the_nsf_is_not_told_what_others_pay(planned: Planned) -> None:
 
 
 def test_a_sum_that_others_pay_is_not_asked_for(planned: Planned, tmp_path: Path) -> None:
-    changes = {"shared_usd": Decimal(1000), "shared_by": "the faculty"}
+    changes = {"shared": Decimal(1000), "shared_by": "the faculty"}
     report = report_for(planned, funder="nih", **changes)
     table = report.tables()[0]
     total, theirs, left = (row[-1] for row in table.rows[-3:])
@@ -56,7 +56,7 @@ def test_a_sum_that_others_pay_is_not_asked_for(planned: Planned, tmp_path: Path
         row = re.search(r"Paid by the faculty(.+?)Asked of the funder(.+)", written, re.DOTALL)
         assert row and "$1,000" in row[1] and f"${total.value - 1000:,.2f}" in row[2]
     # More than all of it is not asked back.
-    rich = to_markdown(report_for(planned, **changes | {"shared_usd": Decimal(10**7)}).parts()[0])
+    rich = to_markdown(report_for(planned, **changes | {"shared": Decimal(10**7)}).parts()[0])
     assert "We ask for no money" in rich and "We ask for 1" not in rich
     budget = json.loads(to_json_text(report))["budget"]
     assert budget["asked"]["value"] == float(total.value - 1000)
@@ -79,7 +79,7 @@ def test_a_sum_that_others_pay_is_not_asked_for(planned: Planned, tmp_path: Path
     assert asked("dfg") == pytest.approx(direct - 1000)
     # What is paid in a later year is not there for an earlier one; what is left over is.
     sums = (Decimal(0), Decimal(10**5), Decimal(0))
-    later = changes | {"shared_usd": sum(sums), "shared_year_usd": sums}
+    later = changes | {"shared": sum(sums), "shared_by_year": sums}
     report = report_for(planned, funder="nih", **later)
     *_, whole, theirs_row, asked_row = report.tables()[0].rows
     costs, paid_by, asked_by = (
@@ -113,7 +113,7 @@ def test_a_sum_that_others_pay_is_not_asked_for(planned: Planned, tmp_path: Path
         path.write_text(f"{GRANT.format(funder=funder)}[budget]\n{lines}\n", encoding="utf-8")
         if problem is None:
             grant = read_grant(path)
-            assert (grant.budget_usd, grant.shared_usd, grant.shared_reach) == (50, 9, 1)
+            assert (grant.budget, grant.shared, grant.shared_reach) == (50, 9, 1)
             assert replace(grant, funder="ukri").shared_reach == 0
             continue
         with pytest.raises(InputError, match=rf"budget\.shared.*: .*{problem}"):
@@ -138,7 +138,7 @@ def test_nih_takes_modules_and_asks_why_their_number_varies(planned: Planned) ->
         if found:
             assert re.search(r"Modules \| 4 \| 1 \| 1 \| 6 \|", modular)
             assert re.search(r"in modules \| \$100,000\S* \| \$25,000\S* \| ", modular)
-    changes = {"shared_usd": Decimal(9), "shared_by": "the faculty"}
+    changes = {"shared": Decimal(9), "shared_by": "the faculty"}
     assert "Modul" not in to_markdown(report_for(planned, funder="nih", **changes).parts()[0])
 
 
@@ -182,12 +182,10 @@ def test_a_discount_decides_what_counts_as_equipment_in_table_and_overhead(
     plan, problem = planned.plan, planned.loaded.problem
     assert plan is not None
     machine_id = plan.purchases[0].machine_id
-    price = next(m for m in problem.machines if m.machine_id == machine_id).price_usd
+    price = next(m for m in problem.machines if m.machine_id == machine_id).price
     threshold = price * Decimal("0.95")
     for discount, line in (("0.1", "G1. Materials"), ("0.01", "D. Equipment")):
-        rules = replace(
-            problem.rules, equipment_threshold_usd=threshold, discount=Decimal(discount)
-        )
+        rules = replace(problem.rules, equipment_threshold=threshold, discount=Decimal(discount))
         loaded = replace(planned.loaded, problem=replace(problem, rules=rules))
         table = report_for(replace(planned, loaded=loaded), funder="nsf").tables()[0]
         assert any(str(row[0]).startswith(line) for row in table.rows)

@@ -24,6 +24,7 @@ from advisor.planning.report.plan_costs import material_of
 from advisor.planning.report.report import ReportTable
 from advisor.planning.solver.money.arithmetic import PLAIN
 from advisor.planning.solver.money.charges import fixed_amount
+from advisor.planning.solver.problem import Rules
 from advisor.store import Store
 from tests.planning.forms_for_tests import GRANT, TODAY, cautions_of
 
@@ -45,7 +46,7 @@ def test_the_flat_rate_of_a_funder_counts_where_no_rules_are_named(
     grant = read_grant(path)
     house = grant.institution
     assert (house.overhead_rate, grant.currency.code) == (Decimal(rate), currency)
-    assert house.equipment_threshold_usd == grant.currency.to_usd(Decimal(threshold))
+    assert house.equipment_threshold == Decimal(threshold)
     assert house.sources["overhead_rate"] and house.sources["equipment_threshold"]
     assert rules_of(grant).life_months == (60 if funder == "horizon" else None)
     house_said = [text for text in cautions_of(grant) if text.startswith("Counted by the rules of")]
@@ -55,16 +56,16 @@ def test_the_flat_rate_of_a_funder_counts_where_no_rules_are_named(
     path.write_text(text, encoding="utf-8")
     read = read_grant(path)
     if currency == "CAD":  # whose own sign it is
-        assert (read.currency.code, read.budget_usd) == (
+        assert (read.currency.code, read.budget) == (
             "CAD",
-            read.currency.to_usd(Decimal(60_000)),
+            Decimal(60_000),
         )
     else:
-        assert (read.currency.code, read.budget_usd) == ("USD", 60_000)
-    # A rate of the grant's own moves the threshold; rules of its own go before.
-    own = '[budget]\ncurrency = "{}"\nusd_per_unit = 2\nusd_per_unit_on = 2026-11-01\n'
+        assert (read.currency.code, read.budget) == ("USD", 60_000)
+    # A rate of the grant's own does not move the threshold; rules of its own go before.
+    own = '[budget]\ncurrency = "{}"\nusd_per_unit = 0.95\nusd_per_unit_on = 2026-11-01\n'
     path.write_text(GRANT.format(funder=funder) + own.format(currency), encoding="utf-8")
-    assert read_grant(path).institution.equipment_threshold_usd == 2 * threshold
+    assert read_grant(path).institution.equipment_threshold == threshold
     if funder == "dfg":  # a rate of a day that is not yet is nobody's
         with pytest.raises(InputError, match=r"usd_per_unit_on: 2026-11-01 is in the future"):
             load_grant(Store(store_path), read_grant(path), date(2026, 10, 31))
@@ -90,7 +91,7 @@ def test_a_yearly_line_is_paid_once_for_two_halves_of_a_year() -> None:
     grant = read_grant(EXAMPLE)
     storage = CostLine(name="Disks", kind="storage", amount=AmountOrZero(1200), per="year")
     grant = replace(grant, costs=(storage,), award_years="fiscal")  # from July
-    paid = [fixed_amount(PLAIN, each) for each in fixed_costs(grant)]
+    paid = [fixed_amount(PLAIN, each, Rules()) for each in fixed_costs(grant)]
     assert len(paid) == grant.years + 1 and sum(paid) == 1200 * grant.years
     assert paid[0] == (Decimal(1200) * 181 / 365).quantize(Decimal("0.01"))
 

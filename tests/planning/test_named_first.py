@@ -74,13 +74,13 @@ def test_sums_stand_behind_what_is_hardly_dearer_and_does_the_same(
     for machine in loaded.sums:
         assert is_summed(machine) and machine not in machines
         same = [
-            float(each.price_usd)
+            float(each.price)
             for each in machines
             if each.lines
             and not is_summed(each)
             and (each.gpu_id, each.gpu_count) == (machine.gpu_id, machine.gpu_count)
         ]
-        assert min(same) <= ABOUT * float(machine.price_usd)
+        assert min(same) <= ABOUT * float(machine.price)
         assert {each.reason for each in loaded.left_out if each.label == machine.label} == {SUMMED}
 
 

@@ -96,7 +96,7 @@ def one_run(**changes: object) -> Grant:
     grant = read_grant(EXAMPLE)
     wanted = structs.replace(grant.experiments[1], each_year=False, runs=1)
     grant = replace(grant, experiments=(wanted,), owned=(), rent=False)
-    return replace(grant, pays_electricity=False, usd_per_kwh=None, **changes)  # type: ignore[arg-type]
+    return replace(grant, pays_electricity=False, price_per_kwh=None, **changes)  # type: ignore[arg-type]
 
 
 def test_the_example_buys_what_somebody_sells(store_path: Path) -> None:
@@ -125,12 +125,12 @@ def test_what_others_tell_of_is_bought_only_where_nothing_on_sale_does_the_work(
     store_path: Path,
 ) -> None:
     heard: list[Progress] = []
-    dear = planned_for(store_path, one_run(budget_usd=Decimal(12_000)), heard)
+    dear = planned_for(store_path, one_run(budget=Decimal(12_000)), heard)
     assert dear.plan is not None and dear.plan.purchases
     assert not any(said.told_too for said in heard)
     assert not cautions(dear.loaded.grant, dear.loaded.problem, dear.plan)[0].startswith("Nobody")
 
-    cheap = planned_for(store_path, one_run(budget_usd=Decimal(7_000)), heard)
+    cheap = planned_for(store_path, one_run(budget=Decimal(7_000)), heard)
     assert cheap.plan is not None
     (bought,) = cheap.plan.purchases
     machine = next(m for m in cheap.loaded.problem.machines if m.machine_id == bought.machine_id)
@@ -146,9 +146,9 @@ def test_what_others_tell_of_is_bought_only_where_nothing_on_sale_does_the_work(
 def test_more_money_buys_what_somebody_sells(store_path: Path) -> None:
     """What to raise the budget to is the price of a plan that can be ordered, though one with what
     others only tell of needs less."""
-    none = planned_for(store_path, one_run(budget_usd=Decimal(1)), [])
+    none = planned_for(store_path, one_run(budget=Decimal(1)), [])
     assert none.plan is None
-    free = planned_for(store_path, one_run(budget_usd=Decimal(900_000)), [])
+    free = planned_for(store_path, one_run(budget=Decimal(900_000)), [])
     assert free.plan is not None
     machines = {m.machine_id: m for m in free.loaded.problem.machines}
     assert all(machines[p.machine_id].on_sale for p in free.plan.purchases)
@@ -161,7 +161,7 @@ def test_more_money_buys_what_somebody_sells(store_path: Path) -> None:
 @pytest.mark.parametrize("budget", [7_000, 3_500])
 def test_a_card_that_nobody_makes_any_longer_comes_last(store_path: Path, budget: int) -> None:
     heard: list[Progress] = []
-    grant = one_run(budget_usd=Decimal(budget))
+    grant = one_run(budget=Decimal(budget))
     wanted = structs.replace(grant.experiments[0], model=Line("pythia-70m"))
     planned = planned_for(store_path, replace(grant, experiments=(wanted,)), heard)
     assert planned.plan is not None

@@ -21,6 +21,7 @@ from advisor.planning.report.number_ledger import NumberLedger
 from advisor.planning.solver.money.arithmetic import PLAIN
 from advisor.planning.solver.money.cents import purchase_cents, rental_cents
 from advisor.planning.solver.money.charges import fixed_amount
+from advisor.planning.solver.problem import Rules
 from advisor.store import Store
 from tests.planning.forms_for_tests import SMALL
 from tests.planning.forms_for_tests import read as read_text
@@ -43,7 +44,7 @@ def test_a_rate_agreement_is_written_in_the_grant(tmp_path: Path) -> None:
     house = grant.institution
     assert (house.name, house.note) == ("State University", None)
     assert house.sources["overhead_rate"] == "agreement of 2026-03-01"
-    assert "89 FR 30136" not in house.sources["equipment_threshold_usd"]
+    assert "89 FR 30136" not in house.sources["equipment_threshold"]
     used = rules_of(grant)
     assert purchase_cents(make_machine("m", "5000", {}), used) == 5000_00
     assert purchase_cents(make_machine("m", "4000", {}), used) == 6200_00
@@ -70,15 +71,15 @@ def test_a_rate_of_each_year_is_charged_on_what_is_paid_in_it(tmp_path: Path) ->
     assert [rental_cents(rental, "a", rules, day) for day in (0, 366)] == [36_00, 38_40]
     assert grant.institution.overhead_rate == Decimal("0.549932")  # by 366 and 365 days
     first, second, rack = fixed_costs(grant)
-    assert [fixed_amount(PLAIN, each) for each in (first, second)] == [1000, 1100]
+    assert [fixed_amount(PLAIN, each, Rules()) for each in (first, second)] == [1000, 1100]
     # A sheet follows where the first year's amount is changed.
     ledger = NumberLedger()
-    later = ledger.rows[fixed_amount(ledger, second).row - 1]
+    later = ledger.rows[fixed_amount(ledger, second, Rules()).row - 1]
     assert later.operation == "product" and ledger.rows[later.of[0] - 1].origin == {
         "key": "costs[1].amount"
     }
     assert second.rate is None
-    assert (rack.usd, rack.rate, rack.rate_key) == (1000, Decimal("0.26"), "costs[2].overhead")
+    assert (rack.amount, rack.rate, rack.rate_key) == (1000, Decimal("0.26"), "costs[2].overhead")
 
 
 HOUSE = '[institution]\nrules = "us-equipment-10000"\n'
@@ -211,21 +212,21 @@ HOURS = '[[allocations]]\nname = "Campus"\ngpu = "H100"\n'
 
 
 def priced(grant: Grant, store_path: Path) -> Decimal:
-    """What an hour of one GPU of the only allocation costs, in dollars."""
+    """What an hour of one GPU of the only allocation costs."""
     loaded = load_grant(Store(store_path), grant, date(2026, 11, 22))
     (rental,) = (r for r in loaded.problem.rentals if r.allocation and r.gpu_count == 1)
-    return rental.usd_per_hour
+    return rental.price_per_hour
 
 
 def test_dollars_stay_dollars_in_a_grant_in_euros(tmp_path: Path, store_path: Path) -> None:
     """Rates of campuses and programmes are published in dollars."""
     dollars = read(tmp_path, f"{EUROS}{HOURS}usd_per_gpu_hour = 2\n")
     euros = read(tmp_path, f"{EUROS}{HOURS}price_per_gpu_hour = 2\n")
-    assert priced(dollars, store_path) == 2
-    assert priced(euros, store_path) == Decimal("2.5")
+    assert priced(dollars, store_path) == Decimal("1.6")
+    assert priced(euros, store_path) == 2
     power = '[electricity]\npaid_by = "grant"\n'
-    assert read(tmp_path, f"{EUROS}{power}usd_per_kwh = 0.2\n").usd_per_kwh == Decimal("0.2")
-    assert read(tmp_path, f"{EUROS}{power}price_per_kwh = 0.2\n").usd_per_kwh == Decimal("0.25")
+    assert read(tmp_path, f"{EUROS}{power}usd_per_kwh = 0.2\n").price_per_kwh == Decimal("0.16")
+    assert read(tmp_path, f"{EUROS}{power}price_per_kwh = 0.2\n").price_per_kwh == Decimal("0.2")
     assert [v.key for v in euros.allocation_values if "hour" in v.key] == ["price_per_gpu_hour"]
 
 

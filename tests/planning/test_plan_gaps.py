@@ -24,7 +24,7 @@ def problem() -> PlanningProblem:
     """Five runs for some thousand dollars beside a million for staff."""
     days = {"a": 60.0}
     staff = FixedCost(
-        name="staff", kind="staff", key="k", year=0, usd=Decimal(BESIDE_USD), in_base=False
+        name="staff", kind="staff", key="k", year=0, amount=Decimal(BESIDE_USD), in_base=False
     )
     return make_problem(
         year_days=(0, 365, 730),

@@ -173,15 +173,11 @@ def test_overhead_decides_between_equipment_and_cloud() -> None:
         machines=(make_machine("buy", "10000", {"a": 50.0}),),
         rentals=(make_rental("rent", "10.00", {"a": 100 / 3}),),
     )
-    rules = replace(
-        problem.rules, overhead_rate=Decimal("0.5"), equipment_threshold_usd=Decimal(5000)
-    )
+    rules = replace(problem.rules, overhead_rate=Decimal("0.5"), equipment_threshold=Decimal(5000))
     assert solve(problem).rented
     assert solve(replace(problem, rules=rules)).purchases
     assert solve(replace(problem, rules=replace(rules, cloud_in_base=False))).rented
-    assert solve(
-        replace(problem, rules=replace(rules, equipment_threshold_usd=Decimal(20000)))
-    ).rented
+    assert solve(replace(problem, rules=replace(rules, equipment_threshold=Decimal(20000)))).rented
 
 
 def test_a_rented_run_may_start_in_a_later_year_to_meet_that_year_s_money() -> None:
@@ -204,7 +200,7 @@ def year_money(**changes: Any) -> PlanningProblem:
         "year_days": (0, 100, 200),
         "experiments": (make_experiment("e", "a", 2, 0, 200),),
         "machines": (make_machine("own", None, {"a": 36.0}),),
-        "rules": Rules(usd_per_kwh=Decimal(1)),
+        "rules": Rules(price_per_kwh=Decimal(1)),
         "carry_over": False,
     }
     return make_problem(**(given | changes))
@@ -252,7 +248,7 @@ def test_no_search_finds_a_better_plan_where_each_year_has_its_money(block: int)
         random = Random(seed)
         problem = replace(
             problem,
-            rules=replace(problem.rules, usd_per_kwh=Decimal("1.5")),
+            rules=replace(problem.rules, price_per_kwh=Decimal("1.5")),
             year_budget_cents=tuple(random.randint(1, 8) * 1000_00 for _ in range(2)),
         )
         check_against_search(problem)

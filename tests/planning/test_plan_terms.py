@@ -112,7 +112,7 @@ def test_no_way_of_dividing_machines_is_better(seed: int) -> None:
             make_experiment("f", "b", random.randint(1, 2), random.choice([0, 30]), 100),
         ),
         machines=tuple(machines),
-        rules=Rules(usd_per_kwh=Decimal("0.3")),
+        rules=Rules(price_per_kwh=Decimal("0.3")),
     )
     best = best_sharing(problem)
     try:
@@ -131,7 +131,7 @@ def test_no_way_of_dividing_machines_is_better(seed: int) -> None:
 
 def test_a_part_draws_its_share() -> None:
     whole = make_machine("buy", "1000", {"a": 10.0}, gpu_count=4)
-    rules = Rules(usd_per_kwh=Decimal(1))
+    rules = Rules(price_per_kwh=Decimal(1))
     assert run_cents(whole, "a", rules) == 240_00
     assert run_cents(part_of(whole, 1, {"a": 10.0}), "a", rules) == 60_00
     assert run_cents(part_of(whole, 8, {"a": 10.0}), "a", rules) == 480_00
@@ -290,7 +290,7 @@ def test_no_run_is_longer_than_is_acceptable() -> None:
 
 
 def test_failures_take_time_and_money() -> None:
-    rules = Rules(failures=Decimal("0.05"), usd_per_kwh=Decimal(1))
+    rules = Rules(failures=Decimal("0.05"), price_per_kwh=Decimal(1))
     machine = make_machine("own", None, {"a": 20.0})
     problem = make_problem(
         experiments=(make_experiment("e", "a", 1, 0, 100),), machines=(machine,), rules=rules
@@ -327,7 +327,7 @@ def test_prices_are_arithmetic_of_their_terms() -> None:
     falling = Rules(price_change=Decimal("-0.1"))
     assert [purchase_cents(machine, falling, day) for day in (0, 365)] == [10000_00, 9000_00]
     extras = (
-        MachineExtra(key="costs[1].amount", name="rack", usd=Decimal(300)),
+        MachineExtra(key="costs[1].amount", name="rack", amount=Decimal(300)),
         MachineExtra(key="costs[2].share_of_price", name="care", share_of_price=Decimal("0.1")),
     )
     assert purchase_cents(machine, Rules(machine_extras=extras)) == 11300_00
@@ -399,12 +399,12 @@ def test_what_is_paid_whatever_is_bought_counts() -> None:
                 name="disks",
                 kind="storage",
                 year=year,
-                usd=Decimal(100),
+                amount=Decimal(100),
                 in_base=True,
             )
             for year in range(2)
         ),
-        rules=Rules(overhead_rate=Decimal("0.5"), equipment_threshold_usd=Decimal(500)),
+        rules=Rules(overhead_rate=Decimal("0.5"), equipment_threshold=Decimal(500)),
         budget_cents=1300_00,
     )
     plan = solve(problem)
@@ -420,7 +420,7 @@ def test_overhead_may_differ_by_what_it_is_charged_on() -> None:
 
 
 def test_electricity_may_become_dearer() -> None:
-    rules = Rules(usd_per_kwh=Decimal("0.10"), grant_months=48)
+    rules = Rules(price_per_kwh=Decimal("0.10"), grant_months=48)
     machine = make_machine("m", "1000", {"a": 100.0})
     # 1,000 W for 100 days are 2,400 kWh; two years on, the middle of four, they cost 1.05 squared.
     assert run_cents(machine, "a", rules) == 240_00

@@ -17,10 +17,9 @@ pytest.importorskip("matplotlib")
 pytest.importorskip("typst")
 pytest.importorskip("xlsxwriter")
 
-from advisor.planning.grant.currency import Currency
+from advisor.planning.currency import Currency
 from advisor.planning.plan_grant import load_grant, plan_loaded
 from advisor.planning.planned import Planned
-from advisor.planning.report.budget import asked_amounts
 from advisor.planning.report.build_report import build_report
 from advisor.planning.report.formats.markdown_csv_json import to_csv_text, to_json_text, to_markdown
 from advisor.planning.report.formats.xlsx import to_xlsx
@@ -48,7 +47,7 @@ def test_every_table_adds_up_in_the_currency_of_the_grant(planned: Planned, code
     computed from them."""
     usd = Decimal("0.0067") if code == "JPY" else Decimal("1.1403")
     rate = Currency(code=code, usd_per_unit=usd, on=date(2026, 9, 25), source="ECB")
-    changes = {} if code == "USD" else {"currency": rate}
+    changes = {} if code == "USD" else {"currency": rate, "price_per_kwh": Decimal(22)}
     report = report_for(planned, funder="horizon", **changes)
     tables = {table.name: table for table in report.tables()}
     *lines, direct, indirect, total = amounts(tables["Budget"])
@@ -123,7 +122,7 @@ def test_what_is_asked_in_the_grants_currency_stays_what_it_is(
             assert (Decimal(str(amount["value"])), amount["unit"].upper()) == (asked, unit)
         paid = (asked * Decimal("1.19")).quantize(Decimal("0.01"))
         assert Decimal(str(bought["each"]["value"])) == paid
-        assert asked_amounts(found.loaded, found.plan).total == paid
+        assert Decimal(found.plan.cost_cents) / 100 == paid
         assert (f" {quote.price_quoted:,} " in to_markdown(report)) is (unit == "EUR")
         # Of another price it is not asked.
         usd = str(quote.price_usd / 2)
@@ -131,3 +130,60 @@ def test_what_is_asked_in_the_grants_currency_stays_what_it_is(
         assert purchase_cents(other.machines[0], other.rules, 0) < purchase_cents(
             kiebel[0], other.rules, 0
         )
+
+
+RENTED = """
+[grant]
+start = 2027-01-01
+years = 3
+[budget]
+total = "{total}"
+currency = "{code}"
+usd_per_unit = {rate}
+usd_per_unit_on = 2026-11-02
+shared = 500
+shared_by = "the faculty"
+[[experiments]]
+model = "pythia-410m"
+each_year = true
+[[experiments]]
+model = "vit"
+each_year = true
+[purchases]
+allowed = false
+[[costs]]
+name = "Storage"
+kind = "storage"
+amount = "123"
+per = "year"
+price_change = 0.03
+[institution]
+rules = "us-equipment-10000"
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "rate"), [("GBP", "1.3565"), ("EUR", "1.0937"), ("JPY", "0.0067")]
+)
+def test_the_award_is_enough_and_the_smallest_coin_less_is_not(
+    store_path: Path, tmp_path: Path, code: str, rate: str
+) -> None:
+    """The solver counts what the report adds up, so no second reckoning is needed; what is
+    proposed instead is enough, as it is typed."""
+
+    def planned_with(total: object) -> Planned:
+        grant = read(tmp_path, RENTED.format(total=total, code=code, rate=rate))
+        return plan_loaded(load_grant(Store(store_path), grant, TODAY), 60, quick=True)
+
+    free = planned_with("900k" if code != "JPY" else "90M")
+    assert free.plan is not None
+    coin = Decimal(1).scaleb(-free.loaded.grant.currency.decimals)
+    needed = Decimal(free.plan.cost_cents) / 100 - 500
+    exact = planned_with(needed)
+    assert exact.plan is not None and exact.plan.proven
+    assert exact.plan.cost_cents == free.plan.cost_cents
+    none = planned_with(needed - coin)
+    assert none.plan is None
+    written = none.loaded.grant.currency.exactly
+    words = f"raise the budget by {written(coin)}, to {written(needed)}"
+    assert none.ways_out[0].text(written) == words

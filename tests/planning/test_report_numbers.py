@@ -56,8 +56,8 @@ def variant(request: pytest.FixtureRequest, store_path: Path, bought: Planned) -
             objective="most-runs",
             predictions=True,
             experiments=read_grant(EXAMPLE).experiments[3:],
-            budget_usd=Decimal(20_000),
-            year_budget_usd=(Decimal(9_000), Decimal(9_000), Decimal(2_000)),
+            budget=Decimal(20_000),
+            year_budget=(Decimal(9_000), Decimal(9_000), Decimal(2_000)),
         )
     house = replace(
         read_grant(EXAMPLE).institution,

@@ -17,8 +17,8 @@ pytest.importorskip("matplotlib")
 pytest.importorskip("typst")
 pytest.importorskip("xlsxwriter")
 
+from advisor.planning.currency import Currency
 from advisor.planning.grant.candidates.cost_lines import fixed_costs
-from advisor.planning.grant.currency import Currency
 from advisor.planning.grant.grant_file import CostLine
 from advisor.planning.grant.toml_reader import AmountOrZero
 from advisor.planning.planned import Planned
@@ -29,7 +29,7 @@ from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.report import ReportTable
 from advisor.planning.sensitivity.solved_amounts import number_words
 from advisor.planning.solver.plan import Placed
-from tests.planning.forms_for_tests import report_for
+from tests.planning.forms_for_tests import in_currency, report_for
 
 
 def planned_quote(planned: Planned) -> str:
@@ -84,13 +84,12 @@ def test_every_sheet_prints_on_the_paper_of_the_funder(planned: Planned) -> None
 
 def test_a_yellow_cell_moves_a_number(planned: Planned) -> None:
     """What no table follows from is not offered to be changed: neither a setting that decides the
-    plan, nor the dollars that an amount in euros was counted in."""
+    plan."""
     storage = CostLine(name="Disks", kind="storage", amount=AmountOrZero(1000), per="year")
     euro = Currency(code="EUR", usd_per_unit=Decimal("1.25"), on=date(2026, 11, 1), source="a bank")
-    stated = {"costs[1].amount": Decimal(1000)}
-    grant = replace(planned.loaded.grant, costs=(storage,), currency=euro, stated=stated)
-    problem = replace(planned.loaded.problem, fixed=fixed_costs(grant))
-    loaded = replace(planned.loaded, grant=grant, problem=problem)
+    there = in_currency(planned.loaded, euro)
+    grant = replace(there.grant, costs=(storage,))
+    loaded = replace(there, grant=grant, problem=replace(there.problem, fixed=fixed_costs(grant)))
     report = report_for(replace(planned, loaded=loaded))
     openpyxl = pytest.importorskip("openpyxl")
     book = openpyxl.load_workbook(io.BytesIO(to_xlsx(report)))
@@ -100,7 +99,7 @@ def test_a_yellow_cell_moves_a_number(planned: Planned) -> None:
         for row in sheet.iter_rows(min_row=3)
         if str(row[2].fill.fgColor.rgb).endswith("FFF6CC")
     }
-    assert ("Disks, year 1, in EUR", "EUR") in yellow
+    assert ("Disks, year 1", "EUR") in yellow
     assert not any(what.startswith("Disks") and unit == "USD" for what, unit in yellow)
     labels = {what for what, _ in yellow}
     assert "value-added tax" not in labels and "US dollars a EUR" in labels

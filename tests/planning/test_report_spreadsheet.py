@@ -136,15 +136,17 @@ def test_a_price_that_the_office_changes_moves_the_total(
     book = openpyxl.load_workbook(io.BytesIO(to_xlsx(report)))
     machines = {each.machine_id: each for each in planned.loaded.problem.machines}
     line = machines[planned.plan.purchases[0].machine_id].lines[0]
-    row = next(r for r in report.rows if r.kind == "quote" and r.value == line.unit_usd)
-    book["Ledger"].cell(row.number + 2, 3).value = float(line.unit_usd) + 200
+    row = next(r for r in report.rows if r.kind == "quote" and r.value == line.unit_price)
+    book["Ledger"].cell(row.number + 2, 3).value = float(line.unit_price) + 200
     book.save(path)
     total = float(recalculated(path, tmp_path)["By fiscal year"][-1][-1])
     rules, dearer_cents = planned.loaded.problem.rules, 0
     for purchase in planned.plan.purchases:
         machine = machines[purchase.machine_id]
         lines = tuple(
-            replace(each, unit_usd=each.unit_usd + 200) if each.quote_id == line.quote_id else each
+            replace(each, unit_price=each.unit_price + 200)
+            if each.quote_id == line.quote_id
+            else each
             for each in machine.lines
         )
         more = purchase_cents(replace(machine, lines=lines), rules) - purchase_cents(machine, rules)

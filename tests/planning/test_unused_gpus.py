@@ -42,7 +42,7 @@ def test_machines_of_which_none_is_needed() -> None:
     problem = replace(lab(a=2), machines=(one,))
     (enough,) = told(problem)
     assert enough.endswith("since the runs need no more.")
-    dear = replace(problem, rules=Rules(usd_per_kwh=Decimal(50)))
+    dear = replace(problem, rules=Rules(price_per_kwh=Decimal(50)))
     assert told(dear) == [
         "Unused: 3 GPUs of 3 × (1 × X), since work on them would not make the plan cheaper."
     ]

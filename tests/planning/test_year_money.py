@@ -99,7 +99,7 @@ def test_days_are_kept_free_before_deadlines_and_not_at_the_end_of_a_year() -> N
         machines=(make_machine("m", "1000", {"a": 31.0}),),
         year_budget_cents=(2_000_00, 0),
         carry_over=False,
-        rules=Rules(slack=Decimal("0.15"), usd_per_kwh=Decimal("0.2")),
+        rules=Rules(slack=Decimal("0.15"), price_per_kwh=Decimal("0.2")),
     )
     plan = solve(problem)
     assert plan.proven
@@ -121,7 +121,7 @@ def kept_free(seed: int) -> PlanningProblem:
         year_days=by_year,
         rules=replace(
             problem.rules,
-            usd_per_kwh=Decimal(random.choice(["1.5", "4", "12"])),
+            price_per_kwh=Decimal(random.choice(["1.5", "4", "12"])),
             slack=Decimal(random.choice(["0.1", "0.2", "0.3"])),
         ),
         year_budget_cents=tuple(random.randint(1, 12) * 1000_00 for _ in range(2)),
@@ -211,7 +211,7 @@ def test_a_machine_that_is_written_off_takes_the_money_of_the_years_of_its_month
 
 def test_what_is_bought_beside_a_machine_is_paid_with_its_order() -> None:
     """A warranty of $600 in 2027; the machine by its months. A service is paid whole."""
-    extra = MachineExtra(key="costs[1].amount", name="warranty", usd=Decimal(600), apart=True)
+    extra = MachineExtra(key="costs[1].amount", name="warranty", amount=Decimal(600), apart=True)
     machine = make_machine("m", "6000", {"a": 31.0})
     problem = make_problem(
         year_days=(0, 365, 731, 1096),
@@ -231,7 +231,7 @@ def test_a_large_grant_by_thirds_has_a_plan_near_its_bound(carry_over: bool) -> 
     """Runs with windows of their own, and for each of three years a third of what they cost where
     it does not matter when that is paid, times 1.6; with 0.4 there is no plan."""
     problem = own_windows(60, allocation=False)
-    problem = replace(problem, rules=replace(problem.rules, usd_per_kwh=Decimal("0.3")))
+    problem = replace(problem, rules=replace(problem.rules, price_per_kwh=Decimal("0.3")))
     free = solve(problem, 300)
     assert max(cents_by_year(problem, free.purchases, free.placed)) > free.cost_cents // 2
 

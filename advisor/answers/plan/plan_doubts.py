@@ -11,7 +11,6 @@ from advisor.answers.gpu_count_notes import measure_command
 from advisor.answers.plan.plan_sentence import written_cost
 from advisor.answers.price_facts import as_quoted
 from advisor.answers.wording import PREDICTED_MARK, days_and_ends
-from advisor.costs.amounts import usd_and_cents, usd_whole
 from advisor.costs.rental import skypilot_name
 from advisor.planning.grant.candidates.sums import less_as_sum, quoted_whole
 from advisor.planning.grant.cautions import NO_QUOTE, cautions
@@ -134,12 +133,12 @@ def _bought(loaded: Loaded, plan: Plan) -> Machine | None:
     """The dearest machine that is bought."""
     names = {each.machine_id for each in plan.purchases}
     bought = [each for each in loaded.problem.machines if each.machine_id in names and each.lines]
-    return max(bought, key=lambda each: each.price_usd, default=None)
+    return max(bought, key=lambda each: each.price, default=None)
 
 
 def _price(loaded: Loaded, plan: Plan, machine: Machine, asks: Iterable[str]) -> Doubt:
     told = [each for each in machine.lines if each.quote_kind in ("secondary", "used")]
-    line = max(told or machine.lines, key=lambda each: each.unit_usd * each.quantity)
+    line = max(told or machine.lines, key=lambda each: each.unit_price * each.quantity)
     quote = loaded.quotes.get(line.quote_id)
     own = None if quote is None else as_quoted(quote)
     priced = f"{machine.label} is priced by {line.vendor} of {line.quoted_on:%B %Y}"
@@ -175,7 +174,7 @@ def _rent(loaded: Loaded, plan: Plan) -> list[Doubt]:
     rental_id, model = max(days, key=days.__getitem__)
     rental = rentals[rental_id]
     words = f"{rental.who}'s rate of {rental.priced_on:%B %Y} for {rental.gpus} is "
-    words += f"{usd_and_cents(rental.usd_per_hour)} an hour: ask again"
+    words += f"{loaded.grant.currency.exactly(rental.price_per_hour)} an hour: ask again"
     command = f"advisor prices rent --model {quoted(model)} --gpu {quoted(rental.gpu_id)}"
     return [Doubt(about="rent", words=words, command=f"{command} --count {rental.gpu_count}")]
 
@@ -185,11 +184,12 @@ def _otherwise(loaded: Loaded, machine: Machine) -> str:
     where the sum is bought, which rankings by days put behind that."""
     less = less_as_sum(machine, loaded.sums)
     if less is not None:
-        return f"; {less.label} is {usd_whole(less.price_usd)}, a sum without a quote"
+        price = loaded.grant.currency.written(less.price)
+        return f"; {less.label} is {price}, a sum without a quote"
     whole = quoted_whole(loaded.problem.machines, machine)
     if whole is None:
         return ""
-    price = usd_whole(whole.price_usd)
+    price = loaded.grant.currency.written(whole.price)
     return f"; {whole.label} is quoted whole for {price}: rankings by days put it before this sum"
 
 

@@ -53,7 +53,7 @@ def reached(
         raise InputError(
             f"{by} is outside the grant, which runs from {grant.start} to {grant.year_dates[-1]}"
         )
-    if grant.budget_usd is None and grant.year_budget_usd is None:
+    if grant.budget is None and grant.year_budget is None:
         raise InputError(f"{grant.file} has no budget: write [budget] with a total")
     with store.reading() as reader:
         snapshot = take_snapshot(reader)
@@ -146,8 +146,8 @@ def reach_doubts(answer: Reached, command: str) -> list[Doubt]:
     bought = {each.machine_id for each in plan.purchases}
     dear = [m for m in first.problem.machines if m.machine_id in bought and m.lines]
     if dear:
-        machine = max(dear, key=lambda each: each.price_usd)
-        line = max(machine.lines, key=lambda each: each.unit_usd * each.quantity)
+        machine = max(dear, key=lambda each: each.price)
+        line = max(machine.lines, key=lambda each: each.unit_price * each.quantity)
         whom = f"ask {line.vendor} again" if machine.on_sale else "no seller of it new is known"
         words = f"{machine.label} has a price of {line.quoted_on:%B %Y}: {whom}"
         listed = f"advisor prices list --item {quoted(line.item_id)}"

@@ -13,7 +13,7 @@ from advisor.planning.grant.candidates.grant_machines import unquoted
 from advisor.planning.grant.candidates.sums import less_as_sum
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.problem_of_grant import Loaded
-from advisor.planning.report.budget import asked_amounts
+from advisor.planning.report.budget import asked_and_beside
 from advisor.planning.solver.money.cents import whole_budget_cents
 from advisor.planning.solver.plan import Plan, last_day
 from advisor.planning.solver.problem import Machine, Objective, Rental
@@ -42,7 +42,7 @@ def plan_sentence(loaded: Loaded, plan: Plan) -> str:
     over = problem.start + timedelta(days=last_day(plan.finish_day))
     return (
         f"{_does(loaded, plan)}: {runs}{_of_them(loaded, plan)} for "
-        f"{grant.currency.whole(asked_amounts(loaded, plan).total)}{of} "
+        f"{written_cost(loaded, plan.cost_cents)}{of} "
         f"{overhead_words(grant)}{_shares(loaded, plan)}, done by {day_words(over)}; "
         f"{_sure(loaded, plan)}."
     )
@@ -77,21 +77,19 @@ def runs_if_awarded(loaded: Loaded, plan: Plan) -> tuple[int, list[Decimal]]:
 
 def _shares(loaded: Loaded, plan: Plan) -> str:
     """`` (up to $15,000 of it from the faculty)``: what of the money somebody else pays."""
-    problem, amounts = loaded.problem, asked_amounts(loaded, plan)
+    rules, money = loaded.problem.rules, loaded.grant.currency.written
+    asked, rest = asked_and_beside(loaded, plan)
     shares = []
-    if amounts.of_funder != amounts.total:
-        asked = loaded.grant.currency.whole(amounts.of_funder) if amounts.of_funder else "nothing"
-        shares.append(f"{asked} of it asked of the funder")
+    if asked * 100 != plan.cost_cents:
+        shares.append(f"{money(asked) if asked else 'nothing'} of it asked of the funder")
     if loaded.grant.shared_by is not None:
-        theirs = loaded.grant.currency.written(loaded.grant.shared_usd)
+        theirs = money(loaded.grant.shared)
         of_it = "" if shares else " of it"
         shares.append(f"up to {theirs}{of_it} from {loaded.grant.shared_by}")
-    rest = amounts.beside
     if rest:  # of machines that are written off, or that others share
-        money, rules = loaded.grant.currency.whole(rest), problem.rules
         who = loaded.grant.cost_share_by if rules.life_months is None else "others"
         pay = "pays" if rules.life_months is None else "must pay"
-        shares.append(f"{who} {pay} {money} more for its machines")
+        shares.append(f"{who} {pay} {money(rest)} more for its machines")
     return f" ({', '.join(shares)})" if shares else ""
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from datetime import timedelta
-from decimal import Decimal
 
 from advisor.answers.plan.plan_calendar import short_day
+from advisor.answers.plan.plan_sentence import written_cost
 from advisor.answers.wording import is_own_price
 from advisor.planning.grant.problem_of_grant import Loaded
-from advisor.planning.report.budget import asked_amounts
+from advisor.planning.solver.money.cents import fixed_cost_cents, purchase_cents, run_cost_cents
 from advisor.planning.solver.plan import Plan
 from advisor.tables.plain_values import fill
 from advisor.tables.text_table import to_table
@@ -44,13 +44,13 @@ def _room(rows: list[dict[str, str]], width: int) -> int:
 
 
 def _rows(loaded: Loaded, plan: Plan) -> list[dict[str, str]]:
-    problem, amounts = loaded.problem, asked_amounts(loaded, plan)
+    problem, rules = loaded.problem, loaded.problem.rules
     machines = {m.machine_id: m for m in problem.machines}
     rentals = {r.rental_id: r for r in problem.rentals}
     rows: list[dict[str, str]] = []
 
-    def add(do: str, what: str, runs: int | str, cost: Decimal, prices_of: str = "-") -> None:
-        written = loaded.grant.currency.whole(cost)
+    def add(do: str, what: str, runs: int | str, cents: int, prices_of: str = "-") -> None:
+        written = written_cost(loaded, cents)
         rows.append(dict(zip(COLUMNS, (do, what, str(runs), written, prices_of), strict=True)))
 
     for p in plan.purchases:
@@ -66,11 +66,16 @@ def _rows(loaded: Loaded, plan: Plan) -> list[dict[str, str]]:
         priced = short_day(min(line.quoted_on for line in machine.lines))
         if any(is_own_price(loaded.quotes[line.quote_id]) for line in machine.lines):
             priced += f", {OWN_QUOTE}"
-        cost = amounts.bought[p.machine_id, p.order]
+        cost = p.count * purchase_cents(machine, rules, problem.orders[p.order])
         if machine.upgrade_of is None:
             add(f"buy {when}", f"{p.count} × ({machine.label})", runs, cost, priced)
         else:
             add(f"add {when}", machine.label, runs, cost, priced)
+    paid: Counter[str] = Counter()
+    for placed in plan.placed:
+        paid[placed.machine_id if placed.machine_id in rentals else ""] += run_cost_cents(
+            problem, placed
+        )
     rented: Counter[str] = Counter()
     for r in plan.rented:
         rented[r.rental_id] += r.runs
@@ -78,7 +83,7 @@ def _rows(loaded: Loaded, plan: Plan) -> list[dict[str, str]]:
         rental, at_once, cost = (
             rentals[rental_id],
             plan.at_once(rental_id),
-            amounts.rented[rental_id],
+            paid[rental_id],
         )
         if rental.allocation is not None:
             add("use", rental.label, runs, cost)
@@ -91,12 +96,13 @@ def _rows(loaded: Loaded, plan: Plan) -> list[dict[str, str]]:
             used[machines[work.machine_id].label] += work.runs
     for label in dict.fromkeys(m.label for m in problem.machines):
         if label in used:
-            add("use", label, used[label], Decimal(0))
-    for fixed, paid in zip(problem.fixed, amounts.fixed, strict=True):
-        add("pay", f"{fixed.name}, year {fixed.year + 1}", "-", paid)
-    if amounts.electricity:
+            add("use", label, used[label], 0)
+    for fixed in problem.fixed:
+        cents = fixed_cost_cents(fixed, rules)
+        add("pay", f"{fixed.name}, year {fixed.year + 1}", "-", cents)
+    if paid[""]:
         # The report has its overhead in a line of its own.
         overhead = loaded.grant.charges_overhead and problem.rules.electricity_in_base
         what = f"electricity{', with overhead' if overhead else ''}"
-        add("pay", what, "-", amounts.electricity)
+        add("pay", what, "-", paid[""])
     return rows

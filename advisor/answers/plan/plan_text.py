@@ -14,8 +14,8 @@ from advisor.answers.plan.plan_sentence import plan_sentence, written_cost
 from advisor.answers.plan.plan_table import what_to_do
 from advisor.answers.price_facts import PriceTold, newer_words, told_words
 from advisor.costs.amounts import day_words
+from advisor.planning.currency import Currency
 from advisor.planning.grant.cautions import cautions
-from advisor.planning.grant.currency import Currency
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.planned import Planned
 from advisor.planning.report.budget import limits_told
@@ -190,7 +190,7 @@ def price_lines(planned: Planned) -> list[str]:
     for line in bought:
         quote = loaded.quotes[line.quote_id]
         if line.quote_kind == BUY_IN:
-            price, day = loaded.grant.currency.exactly(quote.price_usd), day_words(quote.quoted_on)
+            price, day = loaded.grant.currency.exactly(line.unit_price), day_words(quote.quoted_on)
             said.append(f"{line.label}: {price}, as {quote.vendor} named it on {day}")
             continue
         key = (quote.item_kind, quote.item_id)

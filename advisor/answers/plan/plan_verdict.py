@@ -11,7 +11,7 @@ from advisor.answers.checklist import doubt_objects
 from advisor.answers.plan.plan_doubts import plan_doubts
 from advisor.answers.plan.plan_sentence import plan_sentence, runs_if_awarded, runs_on_own
 from advisor.answers.plan.plan_text import NO_PLAN
-from advisor.planning.report.budget import asked_amounts
+from advisor.planning.report.budget import asked_and_beside
 from advisor.planning.sensitivity.solved_amounts import Finding, Solved
 from advisor.planning.solver.money.cents import whole_budget_cents
 from advisor.planning.solver.plan import last_day
@@ -26,11 +26,11 @@ def plan_verdict(planned: Planned, command: str, *, quick: bool) -> Mapping[str,
     own currency."""
     plan, loaded = planned.plan, planned.loaded
     assert plan is not None
-    problem, amounts = loaded.problem, asked_amounts(loaded, plan)
+    problem, (asked, beside) = loaded.problem, asked_and_beside(loaded, plan)
     names = {each.experiment_id: each.name for each in problem.experiments}
     if_awarded, odds = runs_if_awarded(loaded, plan)
     over = problem.start + timedelta(days=last_day(plan.finish_day))
-    shared, to_own = loaded.grant.shared_by, loaded.grant.currency.of_usd
+    grant, money = loaded.grant, loaded.grant.currency.rounded
     budget = whole_budget_cents(problem)
     return {
         "sentence": plan_sentence(loaded, plan),
@@ -45,11 +45,11 @@ def plan_verdict(planned: Planned, command: str, *, quick: bool) -> Mapping[str,
         "left_out": {names[each]: runs for each, runs in plan.left_out.items()},
         "done_by": str(over) if plan.runs else None,
         "currency": loaded.grant.currency.code,
-        "total": amounts.total,
-        "budget": None if budget is None else to_own(Decimal(budget) / 100),
-        "asked_of_funder": amounts.of_funder,
-        "at_most_from_others": None if shared is None else to_own(loaded.grant.shared_usd),
-        "paid_beside_it": amounts.beside or None,
+        "total": money(Decimal(plan.cost_cents) / 100),
+        "budget": None if budget is None else money(Decimal(budget) / 100),
+        "asked_of_funder": asked,
+        "at_most_from_others": None if grant.shared_by is None else grant.shared,
+        "paid_beside_it": beside or None,
         "doubts": doubt_objects(plan_doubts(planned, command, quick=quick)),
         "ways_out": _ways(loaded, planned.ways_out),
     }
@@ -70,7 +70,10 @@ def _ways(loaded: Loaded, found: Sequence[Finding]) -> list[dict[str, Any]]:
         {
             "words": each.text(loaded.grant.currency.exactly),
             "numbers": [
-                {"value": word.value, "unit": word.unit}
+                {
+                    "value": word.value,
+                    "unit": word.unit.replace("money", loaded.grant.currency.unit),
+                }
                 for word in each.words
                 if isinstance(word, Solved)
             ],

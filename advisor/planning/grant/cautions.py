@@ -46,7 +46,7 @@ def hours_cautions(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[C
             found.append(Caution(words))
         if runs and used & own:
             found += _programme(grant, allocation.name)
-            free = all(r.usd_per_hour == 0 for r in problem.rentals if r.rental_id in own)
+            free = all(r.price_per_hour == 0 for r in problem.rentals if r.rental_id in own)
             if free and allocation.gpu_hours_a_year is None:
                 words = (
                     f"Nobody states how many free hours {allocation.name} has: no limit is counted."
@@ -188,7 +188,7 @@ def _by_its_extras(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[C
     bought = {p.machine_id: problem.orders[p.order] for p in plan.purchases}
 
     def price(machine: Machine, by: Rules) -> Decimal:
-        quoted = machine_price(PLAIN, machine, price_lines(PLAIN, machine))
+        quoted = machine_price(PLAIN, machine, price_lines(PLAIN, machine, by))
         return paid_price(PLAIN, machine, quoted, by, bought[machine.machine_id])[0]
 
     names = " and ".join(extra.name for extra in rules.machine_extras if not extra.apart)
@@ -200,7 +200,7 @@ def _by_its_extras(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[C
         )
         for m in problem.machines
         if m.machine_id in bought and m.share_of is None
-        if price(m, bare) < rules.equipment_threshold_usd <= price(m, rules)
+        if price(m, bare) < rules.equipment_threshold <= price(m, rules)
     ]
 
 
@@ -244,7 +244,7 @@ def _not_asked(grant: Grant, problem: PlanningProblem, plan: Plan) -> Iterator[C
 def _shared(grant: Grant) -> Iterator[Caution]:
     if grant.shared_by is not None:
         by = f"{grant.shared_by[:1].upper()}{grant.shared_by[1:]}"
-        money = grant.currency.exactly(grant.shared_usd)
+        money = grant.currency.exactly(grant.shared)
         yield Caution(
             f"{by} pays up to {money} of all costs: have it in writing before you submit."
         )
@@ -281,8 +281,8 @@ def _no_overhead(grant: Grant) -> Caution:
     house = grant.institution
     lacks = "rules" if house.name == NO_RULES.name else "rate of it"
     none = f"No overhead is counted, since the grant names no {lacks}."
-    if house.equipment_threshold_usd and lacks == "rules":
-        least = grant.currency.written(house.equipment_threshold_usd)
+    if house.equipment_threshold and lacks == "rules":
+        least = grant.currency.written(house.equipment_threshold)
         none += f" A machine counts as equipment from {least} on: yours may begin below that."
     if code == "USD" or not known:
         also = ' rules = "us-equipment-10000" and' if code == "USD" else ""
@@ -334,12 +334,12 @@ def _overhead_lines(grant: Grant, problem: PlanningProblem, plan: Plan) -> Itera
 
 def _items(grant: Grant, rules: Rules) -> Iterator[Caution]:
     """Other things that are bought once, at a price from which one item is equipment."""
-    least, line = rules.equipment_threshold_usd, funder_form(grant.funder).lines.equipment
+    least, line = rules.equipment_threshold, funder_form(grant.funder).lines.equipment
     for cost in grant.costs:
         amount = cost.amount
         if amount is None or cost.kind not in HARDWARE or cost.per != "grant":
             continue
-        if not least or grant.currency.to_usd(amount) < least:
+        if not least or amount < least:
             continue
         bears = cost.overhead.charged and grant.charges_overhead and not rules.equipment_in_base
         yield Caution(

@@ -59,7 +59,7 @@ def _dates(grant: Grant) -> Problems:
     if not 2000 <= start.year <= 2200:  # before any later day is worked out
         yield "grant.start", f"{start} is not between the years 2000 and 2200"
     end, years = grant.year_dates[-1], len(grant.year_dates) - 1
-    amounts = grant.year_budget_usd
+    amounts = grant.year_budget
     if amounts is not None and len(amounts) != years:
         problem = one_for_each(len(amounts), "amount", years, grant.award_years)
         yield "budget.per_year", problem
@@ -93,10 +93,10 @@ def _orders(grant: Grant) -> Problems:
     since = grant.institution.threshold_valid_from
     first = grant.start if grant.order_on is None else grant.order_on[0]
     if grant.buy and since is not None and first < since:
-        usd = grant.institution.equipment_threshold_usd
+        least = grant.currency.written(grant.institution.equipment_threshold)
         yield (
             "institution.rules",
-            f"its equipment threshold of ${usd:,.0f} holds from {since}, and machines may be "
+            f"its equipment threshold of {least} holds from {since}, and machines may be "
             f"ordered from {first}: name rules whose threshold holds then, or your own file",
         )
 
@@ -130,14 +130,14 @@ def _terms(grant: Grant) -> Problems:
 
 def _shared(grant: Grant) -> Problems:
     """A sum that others pay of the whole cost."""
-    sums, years = grant.shared_year_usd, len(grant.year_dates) - 1
+    sums, years = grant.shared_by_year, len(grant.year_dates) - 1
     if sums is not None and len(sums) != years:
         problem = one_for_each(len(sums), "amount", years, grant.award_years)
         yield "budget.shared_per_year", problem
-    if grant.shared_by is not None and not grant.shared_usd:
+    if grant.shared_by is not None and not grant.shared:
         problem = "names who pays, but no sum is there: write shared, what they pay in all"
         yield "budget.shared_by", problem
-    if not grant.shared_usd:
+    if not grant.shared:
         return
     if grant.shared_by is None:
         yield "budget.shared_by", "must say who pays the shared sum: write their name"
@@ -147,7 +147,7 @@ def _shared(grant: Grant) -> Problems:
             f"{grant.funder} prohibits voluntary cost sharing, so no budget of it may name this "
             "sum: remove it, or write purchases.cost_share, which stays out of what is sent",
         )
-    if grant.year_budget_usd is not None and sums is None:
+    if grant.year_budget is not None and sums is None:
         yield (
             "budget.shared",
             "does not say in which year it is paid, and per_year gives each year money of its "

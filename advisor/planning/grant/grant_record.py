@@ -1,14 +1,13 @@
-"""A grant as its file has it, in US dollars (a pure record)."""
+"""A grant as its file has it, all amounts in its currency (a pure record)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 
 from advisor.parse import PriceRule
-from advisor.planning.grant.currency import DOLLARS, Currency
+from advisor.planning.currency import DOLLARS, Currency
 from advisor.planning.grant.funder import funder_form
 from advisor.planning.grant.grant_file import (
     AwardYears,
@@ -27,15 +26,15 @@ from advisor.ranking.times import EvidenceRule
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grant:
-    """A grant as its file has it; amounts in US dollars."""
+    """A grant as its file has it; amounts are in its currency."""
 
     file: str
     title: str
     start: date
     years: int
     objective: Objective
-    budget_usd: Decimal | None
-    year_budget_usd: tuple[Decimal, ...] | None
+    budget: Decimal | None
+    year_budget: tuple[Decimal, ...] | None
     carry_over: bool
     evidence: EvidenceRule
     predictions: bool
@@ -55,7 +54,7 @@ class Grant:
     rent_providers: tuple[str, ...] | None
     utilisation: Decimal
     queue_days: Decimal
-    usd_per_kwh: Decimal | None
+    price_per_kwh: Decimal | None
     pue: Decimal
     host_watts: Decimal
     electricity_source: str | None
@@ -63,7 +62,7 @@ class Grant:
     funder: Funder = "plain"
     award_years: AwardYears = "start"
     currency: Currency = DOLLARS
-    """Of the grant's own amounts."""
+    """Of all amounts, of the institution's too."""
     vat: Decimal = Decimal(0)
     """Value-added tax on hardware and rent, as a share of the price without it."""
     order_every_months: int = 12
@@ -94,14 +93,11 @@ class Grant:
     """What they are planned with, each with its source."""
     costs: tuple[CostLine, ...] = ()
     pays_electricity: bool = False
-    shared_usd: Decimal = Decimal(0)
+    shared: Decimal = Decimal(0)
     """What ``shared_by`` pays of all costs."""
     shared_by: str | None = None
-    shared_year_usd: tuple[Decimal, ...] | None = None
+    shared_by_year: tuple[Decimal, ...] | None = None
     """The same of each award year, where the years have money of their own."""
-    stated: Mapping[str, Decimal] = field(default_factory=dict)
-    """Amounts and the price of a kWh as the file has them, in the grant's currency, by their place:
-    in US dollars and back they could be another."""
 
     @property
     def charges_overhead(self) -> bool:
@@ -110,12 +106,17 @@ class Grant:
 
     @property
     def shared_reach(self) -> Decimal:
-        """How much further the budget reaches with each dollar that others pay: not where they pay
+        """How much further the budget reaches with each unit that others pay: not where they pay
         the institution's part, and further where the funder adds to what it pays."""
         form = funder_form(self.funder)
         if form.pays is not None:
             return Decimal(0)
         return 1 + self.institution.overhead_rate if form.adds_indirect else Decimal(1)
+
+    @property
+    def others_cents(self) -> int:
+        """What others pay, as far as it reaches, in whole hundredths."""
+        return int(self.shared * self.shared_reach * 100)
 
     @property
     def end(self) -> date:

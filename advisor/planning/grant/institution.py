@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Struct, structs
 
 from advisor.parse import shown
-from advisor.planning.grant.currency import shipped_rates
+from advisor.planning.currency import shipped_rates
 from advisor.planning.grant.funder import FunderForm
 from advisor.planning.grant.grant_file import CloudAs, Rate, UsdPerUnit
 from advisor.planning.grant.toml_reader import Limits, Line, read_toml, wrong
@@ -24,9 +24,7 @@ EquipmentAs = Literal["bought", "depreciated"]
 FOLDER = Path(__file__).with_name("institutions")
 
 MEANINGS = {
-    "equipment_threshold_usd": "A machine of at least this price counts as equipment.",
-    "equipment_threshold": "A machine of at least this price counts as equipment, in the currency "
-    "of these rules.",
+    "equipment_threshold": "A machine of at least this price counts as equipment.",
     "overhead_rate": "Overhead rate, on the base.",
     "equipment_in_base": "Whether overhead is charged on equipment as well.",
     "fabrication_is_equipment": "Whether a machine put together from parts is held against "
@@ -55,7 +53,8 @@ class Institution:
     name: str
     file: str
     note: str | None
-    equipment_threshold_usd: Decimal
+    equipment_threshold: Decimal
+    """In ``threshold_in``; of the institution of a grant in the grant's currency."""
     overhead_rate: Decimal
     equipment_in_base: bool
     fabrication_is_equipment: bool
@@ -66,8 +65,7 @@ class Institution:
     currency: str
     usd_per_unit: Decimal
     usd_per_unit_on: date | None = None
-    equipment_threshold: Decimal | None = None
-    """In ``currency``; ``equipment_threshold_usd`` is then computed from it."""
+    threshold_in: str = "USD"
     threshold_valid_from: date | None = None
     overhead_rate_cloud: Decimal | None = None
     overhead_rate_electricity: Decimal | None = None
@@ -146,6 +144,7 @@ def read_institution(path: Path) -> Institution:
     file = read_toml(path, _RulesFile, instead)
     sources: dict[str, str] = {}
     for key, source in file.sources.items():
+        key = "equipment_threshold" if key == "equipment_threshold_usd" else key
         if key not in MEANINGS:
             problem = f"this key is not known; {nearest(key, MEANINGS)}"
             raise wrong(path.name, f"sources.{key}", problem)
@@ -172,16 +171,16 @@ def read_institution(path: Path) -> Institution:
     if (file.equipment_threshold_usd is None) == (file.equipment_threshold is None):
         problem = "write it, or equipment_threshold in the currency of these rules, one of the two"
         raise wrong(path.name, "equipment_threshold_usd", problem)
-    if file.equipment_threshold is not None:
-        threshold = (file.equipment_threshold * per_unit).quantize(Decimal("0.01"))
-        sources.setdefault("equipment_threshold_usd", "computed from equipment_threshold")
-    else:
-        assert file.equipment_threshold_usd is not None
-        threshold = file.equipment_threshold_usd
-    of_file = structs.asdict(file) | {
+    threshold, code = file.equipment_threshold, currency
+    if threshold is None:
+        threshold, code = file.equipment_threshold_usd, "USD"
+    of_file = structs.asdict(file)
+    del of_file["equipment_threshold_usd"]
+    of_file |= {
         "fiscal_year_start": month_and_day(path.name, "fiscal_year_start", file.fiscal_year_start),
         "currency": currency,
-        "equipment_threshold_usd": threshold,
+        "equipment_threshold": threshold,
+        "threshold_in": code,
         "usd_per_unit": per_unit,
         "usd_per_unit_on": file.usd_per_unit_on if known is None else known.on,
         "sources": sources,
@@ -203,7 +202,7 @@ NO_RULES = Institution(
     name="no rules given",
     file="",
     note="No overhead is charged.",
-    equipment_threshold_usd=Decimal(0),
+    equipment_threshold=Decimal(0),
     overhead_rate=Decimal(0),
     equipment_in_base=False,
     fabrication_is_equipment=True,
@@ -222,6 +221,6 @@ def without_rules(form: FunderForm) -> Institution:
         return NO_RULES
     return replace(
         NO_RULES,
-        equipment_threshold_usd=form.threshold_usd,
-        sources={"equipment_threshold_usd": str(form.sources["threshold"])},
+        equipment_threshold=form.threshold_usd,
+        sources={"equipment_threshold": str(form.sources["threshold"])},
     )

@@ -145,10 +145,10 @@ def load(reader: Reader, snapshot: Snapshot, grant: Grant, today: date) -> Loade
         rules=rules_of(grant),
         objective=grant.objective,
         budget_cents=None
-        if grant.budget_usd is None
-        else int((grant.budget_usd + grant.shared_usd * grant.shared_reach) * 100),
+        if grant.budget is None
+        else int((grant.budget + grant.shared * grant.shared_reach) * 100),
         year_budget_cents=None
-        if grant.year_budget_usd is None
+        if grant.year_budget is None
         else tuple(int(usd * 100) for usd in years_reach(grant)),
         carry_over=grant.carry_over,
         buy_years=grant.buy_years,
@@ -176,13 +176,13 @@ def rules_of(grant: Grant) -> Rules:
     """The money rules of the grant and its institution."""
     house = grant.institution
     return Rules(
-        equipment_threshold_usd=house.equipment_threshold_usd,
+        equipment_threshold=house.equipment_threshold,
         overhead_rate=house.overhead_rate,
         equipment_in_base=house.equipment_in_base,
         fabrication_is_equipment=house.fabrication_is_equipment,
         cloud_in_base=house.cloud_in_base,
         electricity_in_base=house.electricity_in_base,
-        usd_per_kwh=grant.usd_per_kwh,
+        price_per_kwh=grant.price_per_kwh,
         pue=grant.pue,
         utilisation=grant.utilisation,
         year_utilisation=grant.utilisation_by_year,
@@ -208,13 +208,14 @@ def rules_of(grant: Grant) -> Rules:
         use_share=house.use_share,
         grant_months=grant.years * 12,
         first_day=grant.start,
+        currency=grant.currency,
     )
 
 
 def years_reach(grant: Grant) -> list[Decimal]:
     """How far the money of each award year reaches, with what others pay in it."""
-    theirs = grant.shared_year_usd or (Decimal(0),) * len(grant.year_budget_usd or ())
-    both = zip(grant.year_budget_usd or (), theirs, strict=True)
+    theirs = grant.shared_by_year or (Decimal(0),) * len(grant.year_budget or ())
+    both = zip(grant.year_budget or (), theirs, strict=True)
     return [own + their * grant.shared_reach for own, their in both]
 
 
@@ -286,7 +287,7 @@ def _rentals(
     providers = None
     if grant.rent_providers is not None:
         providers = {provider_name(name) for name in grant.rent_providers}
-    offers = reader.rentals()
+    offers, own_money = reader.rentals(), grant.currency.code == "USD"
     if providers is not None:
         _check_providers(grant, providers, {offer.provider for offer in offers})
     found: list[Rental] = []
@@ -318,7 +319,8 @@ def _rentals(
                 kind=offer.kind,
                 gpu_id=offer.gpu_id,
                 gpu_count=offer.gpu_count,
-                usd_per_hour=offer.price_per_hour_usd,
+                price_per_hour=grant.currency.rate_of_usd(offer.price_per_hour_usd),
+                quoted_usd=None if own_money else offer.price_per_hour_usd,
                 priced_on=offer.priced_on,
                 source_id=offer.source_id,
                 times=times,

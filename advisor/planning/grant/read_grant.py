@@ -12,9 +12,9 @@ from typing import Any
 
 from msgspec import structs
 
-from advisor.parse import MAX_BUDGET_USD, InputError, parse_price_rule
+from advisor.parse import MAX_BUDGET_USD, InputError, parse_price_rule, shown
+from advisor.planning.currency import DOLLARS, Currency, is_inverted, shipped_rates
 from advisor.planning.grant.cross_field_checks import check, check_days, check_terms, one_for_each
-from advisor.planning.grant.currency import DOLLARS, Currency, find_currency
 from advisor.planning.grant.funder import funder_form
 from advisor.planning.grant.grant_file import (
     AwardYears,
@@ -41,6 +41,7 @@ from advisor.planning.grant.toml_reader import (
     wrong,
 )
 from advisor.ranking.snapshot import Snapshot
+from bench_runner.typed_numbers import plain
 from bench_runner.untrusted_text import OutsideError
 from price_catalog.currencies import DOLLARS as DOLLAR_CODES
 
@@ -69,8 +70,7 @@ def with_own_rules(file: str, house: Institution, own: OwnRules, currency: Curre
         changes["overhead_rate_by_year"] = own.overhead_rate_by_year
     if own.equipment_threshold is not None:
         amount = Decimal(own.equipment_threshold)
-        changes["equipment_threshold_usd"] = currency.to_usd(amount)
-        changes["equipment_threshold"] = amount if currency.code == house.currency else None
+        changes |= {"equipment_threshold": amount, "threshold_in": currency.code}
         changes["threshold_valid_from"] = None
     if not changes and own.name is None:
         return house
@@ -92,6 +92,25 @@ def with_own_rules(file: str, house: Institution, own: OwnRules, currency: Curre
         name=own.name or theirs,
         note=None,
         sources={**house.sources, **dict.fromkeys(changes, source)},
+    )
+
+
+def _threshold_in(currency: Currency, house: Institution) -> Institution:
+    """With its threshold in the grant's currency."""
+    if house.threshold_in == currency.code:
+        return house
+    usd = house.equipment_threshold
+    if house.threshold_in != "USD":
+        usd *= house.usd_per_unit
+    amount, code = currency.of_usd(usd), house.threshold_in
+    source = f"{code} {house.equipment_threshold:,} at this grant's rate"
+    told = house.sources.get("equipment_threshold")
+    return replace(
+        house,
+        equipment_threshold=amount,
+        threshold_in=currency.code,
+        sources=house.sources
+        | {"equipment_threshold": source if told is None else f"{source}: {told}"},
     )
 
 
@@ -136,10 +155,12 @@ def grant_of(file: GrantFile, path: Path) -> Grant:
     if not asked and foreign and any(amount.in_dollars for _, amount in _amounts(file)):
         currency = DOLLARS  # whatever the funder's own rules are in
     institution = with_own_rules(path.name, institution, file.institution, currency)
-    if institution.equipment_threshold is not None and currency.code == institution.currency:
-        threshold = currency.to_usd(institution.equipment_threshold)
-        institution = replace(institution, equipment_threshold_usd=threshold)
-    budget, per_year = file.budget.total, file.budget.per_year
+    institution = _threshold_in(currency, institution)
+    budget = file.budget.total
+
+    def each_year(amounts: Sequence[Decimal] | None) -> tuple[Decimal, ...] | None:
+        return None if amounts is None else tuple(map(currency.rounded, amounts))
+
     _check_amounts(path.name, file, currency)
     terms = structs.asdict(buy)
     for key in ("allowed", "gpus", "years"):
@@ -149,8 +170,8 @@ def grant_of(file: GrantFile, path: Path) -> Grant:
         **structs.asdict(general) | {"title": general.title or path.stem},
         **terms,
         **structs.asdict(file.running),
-        budget_usd=None if budget is None else currency.to_usd(budget),
-        year_budget_usd=_each_in_usd(per_year, currency),
+        budget=None if budget is None else currency.rounded(budget),
+        year_budget=each_year(file.budget.per_year),
         carry_over=file.budget.carry_over,
         evidence=file.evidence.times,
         predictions=file.evidence.predictions,
@@ -165,7 +186,7 @@ def grant_of(file: GrantFile, path: Path) -> Grant:
         rent_kinds=rent.kinds,
         rent_providers=rent.providers,
         rent_change=rent.price_change,
-        usd_per_kwh=_electricity(path.name, power, currency),
+        price_per_kwh=_electricity(path.name, power, currency),
         pue=power.pue,
         host_watts=power.host_watts,
         electricity_source=power.source,
@@ -175,10 +196,9 @@ def grant_of(file: GrantFile, path: Path) -> Grant:
         vat=file.budget.vat,
         costs=file.costs,
         pays_electricity=power.paid_by != "institution" and power != ElectricityTable(),
-        shared_usd=_shared_usd(path.name, file.budget, currency),
-        shared_year_usd=_each_in_usd(file.budget.shared_per_year, currency),
+        shared=_shared(path.name, file.budget, currency),
+        shared_by_year=each_year(file.budget.shared_per_year),
         shared_by=file.budget.shared_by,
-        stated={} if currency.code == "USD" else _stated(file),
     )
     if found.order_on is not None:
         found = replace(found, order_on=tuple(sorted(set(found.order_on))))
@@ -191,24 +211,15 @@ def grant_of(file: GrantFile, path: Path) -> Grant:
     return replace(found, utilisation=_mean_utilisation(found))
 
 
-def _each_in_usd(
-    amounts: Sequence[Decimal] | None, currency: Currency
-) -> tuple[Decimal, ...] | None:
-    return None if amounts is None else tuple(map(currency.to_usd, amounts))
-
-
-def _shared_usd(file: str, budget: BudgetTable, currency: Currency) -> Decimal:
+def _shared(file: str, budget: BudgetTable, currency: Currency) -> Decimal:
     """What others pay in all years. Raises InputError."""
     by_year = budget.shared_per_year
     if by_year is None:
-        return currency.to_usd(budget.shared or Decimal(0))
+        return currency.rounded(budget.shared or Decimal(0))
     if budget.shared is not None:
-        raise wrong(
-            file,
-            "budget.shared_per_year",
-            "stands beside shared, and only one can count: remove one of the two",
-        )
-    return sum((currency.to_usd(amount) for amount in by_year), Decimal(0))
+        problem = "stands beside shared, and only one can count: remove one of the two"
+        raise wrong(file, "budget.shared_per_year", problem)
+    return sum(map(currency.rounded, by_year), Decimal(0))
 
 
 def _mean_utilisation(grant: Grant) -> Decimal:
@@ -229,9 +240,7 @@ def _currency(file: str, budget: BudgetTable, institution: Institution) -> Curre
             problem = "says something of a rate that is not there: write usd_per_unit, or remove it"
             raise wrong(file, f"budget.{key}", problem)
     if budget.currency is not None:
-        return find_currency(
-            file, budget.currency, rate, budget.usd_per_unit_on, budget.rate_source
-        )
+        return _named_currency(file, budget.currency, budget)
     if rate is not None:
         raise wrong(file, "budget.usd_per_unit", 'needs a currency: write currency = "EUR"')
     if institution.currency == "USD":
@@ -241,6 +250,36 @@ def _currency(file: str, budget: BudgetTable, institution: Institution) -> Curre
         usd_per_unit=institution.usd_per_unit,
         on=institution.usd_per_unit_on,
         source=institution.sources.get("usd_per_unit", institution.file),
+    )
+
+
+def _named_currency(file: str, name: str, budget: BudgetTable) -> Currency:
+    """A currency with the grant's own rate, or a shipped one. Raises InputError."""
+    code, rate, known = name.upper(), budget.usd_per_unit, shipped_rates()
+    if not (len(code) == 3 and code.isascii() and code.isalpha()):
+        raise wrong(file, "budget.currency", f"{shown(code)} is not a code: write EUR or GBP")
+    if code == "USD":
+        if rate is not None and rate != 1:
+            raise wrong(file, "budget.usd_per_unit", "US dollars need no rate: remove this key")
+        return DOLLARS
+    if rate is None:
+        if code in known:
+            return known[code]
+        problem = (
+            f"no rate of {code} ships (only {', '.join(sorted(known))}): write usd_per_unit, "
+            "usd_per_unit_on and rate_source"
+        )
+        raise wrong(file, "budget.currency", problem)
+    if budget.usd_per_unit_on is None:
+        raise wrong(file, "budget.usd_per_unit_on", "a rate needs its day: write 2026-09-25")
+    if is_inverted(code, rate):
+        problem = (
+            f"{rate} is {code} for one dollar: write the dollars for one {code}, about "
+            f"{plain(float(1 / rate), 4)}"
+        )
+        raise wrong(file, "budget.usd_per_unit", problem)
+    return Currency(
+        code=code, usd_per_unit=rate, on=budget.usd_per_unit_on, source=budget.rate_source
     )
 
 
@@ -254,7 +293,7 @@ def _check_amounts(name: str, file: GrantFile, currency: Currency) -> None:
             if file.budget.currency is None and not bare:
                 problem += f', or currency = "{amount.codes[0]}" under [budget]'
             raise wrong(name, place, problem)
-        if currency.to_usd(amount) > MAX_BUDGET_USD:
+        if currency.in_usd(amount) > MAX_BUDGET_USD:
             problem = f"is over ${MAX_BUDGET_USD:,}: write one such as 40000, 40k or 40,000"
             raise wrong(name, place, problem)
     rates = [("electricity.price_per_kwh", file.electricity.price_per_kwh, 10)]
@@ -265,7 +304,7 @@ def _check_amounts(name: str, file: GrantFile, currency: Currency) -> None:
             problem = f"is in {' or '.join(each.credit.codes)}, and the price of an hour in {code}"
             raise wrong(name, f"allocations[{n}].credit", f"{problem}: write both in one")
     for place, price, most in rates:
-        if price is not None and currency.rate_usd(price) > most:
+        if price is not None and currency.in_usd(price) > most:
             problem = f"is over ${most:,}: write it in {currency.code}, as the grant is"
             raise wrong(name, place, problem)
 
@@ -287,15 +326,6 @@ def _amounts(file: GrantFile) -> list[tuple[str, Amount]]:
     return [(place, amount) for place, amount in amounts if amount is not None]
 
 
-def _stated(file: GrantFile) -> dict[str, Decimal]:
-    stated = {place: Decimal(amount) for place, amount in _amounts(file)}
-    if file.electricity.price_per_kwh is not None:
-        stated["electricity.usd_per_kwh"] = file.electricity.price_per_kwh
-    if "institution.equipment_threshold" in stated:
-        stated["institution.equipment_threshold_usd"] = stated["institution.equipment_threshold"]
-    return stated
-
-
 def _electricity(file: str, power: ElectricityTable, currency: Currency) -> Decimal | None:
     """Price per kWh, None where the grant is not charged."""
     if power.paid_by == "institution" or power == ElectricityTable():
@@ -304,11 +334,11 @@ def _electricity(file: str, power: ElectricityTable, currency: Currency) -> Deci
         if power.usd_per_kwh is not None:
             problem = "stands beside usd_per_kwh, and only one can count: remove one of the two"
             raise wrong(file, "electricity.price_per_kwh", problem)
-        return currency.rate_usd(power.price_per_kwh)
+        return power.price_per_kwh
     if power.usd_per_kwh is None:
         problem = "is missing: write what a kWh costs, as in usd_per_kwh = 0.15"
         raise wrong(file, "electricity.usd_per_kwh", problem)
-    return power.usd_per_kwh
+    return currency.rate_of_usd(power.usd_per_kwh)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -10,9 +9,8 @@ from decimal import Decimal
 from advisor.planning.grant.funder import Limit, LimitOf
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.report.budget_entries import LINES, Entry, entries, paid_beside, year_spans
-from advisor.planning.report.in_currency import InCurrency
 from advisor.planning.report.number_ledger import Num
-from advisor.planning.report.phrases import budget_num, capital, shared_by_year, shared_num
+from advisor.planning.report.phrases import capital, shared_by_year, shared_num
 from advisor.planning.report.plan_costs import Material, material_of
 from advisor.planning.report.report import (
     Cell,
@@ -20,7 +18,6 @@ from advisor.planning.report.report import (
     plain_text,
 )
 from advisor.planning.sensitivity.explain import Explanation
-from advisor.planning.solver.money.charges import Charge
 from advisor.planning.solver.money.prices import machine_price, paid_price
 from advisor.planning.solver.plan import Plan
 from price_catalog.model import OWN_QUOTE
@@ -55,7 +52,7 @@ def line_names(given: Material) -> dict[str, str]:
     return names
 
 
-def budget_table(given: Material, to: InCurrency) -> ReportTable:
+def budget_table(given: Material) -> ReportTable:
     """A row a line, equipment a row an item; a column an award year."""
     form, found = given.form, entries(given)
     names = line_names(given)
@@ -67,10 +64,7 @@ def budget_table(given: Material, to: InCurrency) -> ReportTable:
         return (name, *by_year, given.ledger.total(by_year, f"{name}, in all", by_year[0].unit))
 
     def summed(name: str, nums: Callable[[int], list[Num]]) -> list[Num]:
-        return [
-            to.num(given.ledger.total(nums(year), f"{name}, award year {year + 1}"))
-            for year in years
-        ]
+        return [given.ledger.total(nums(year), f"{name}, award year {year + 1}") for year in years]
 
     for kind in LINES:
         here = [entry for entry in found if entry.line == kind]
@@ -90,17 +84,14 @@ def budget_table(given: Material, to: InCurrency) -> ReportTable:
             for year, num in zip(years, by_year, strict=True):
                 direct[year].append(num)
             rows.append(row(name, by_year))
-    unit = given.loaded.grant.currency.code
-    unit = "usd" if unit == "USD" else unit
     directs_all = [
-        given.ledger.total(direct[year], f"direct costs, award year {year + 1}", unit)
-        for year in years
+        given.ledger.total(direct[year], f"direct costs, award year {year + 1}") for year in years
     ]
     indirect = summed(
         str(form.lines.indirect), lambda year: [e.indirect for e in found if e.year == year]
     )
     totals = [
-        given.ledger.total([a, b], f"requested, award year {year + 1}", unit)
+        given.ledger.total([a, b], f"requested, award year {year + 1}")
         for year, a, b in zip(years, directs_all, indirect, strict=True)
     ]
     rows += [
@@ -139,7 +130,7 @@ class WhoPays:
     """With what the funder adds by itself to what is asked for."""
 
 
-def who_pays(given: Material, budget: ReportTable, to: InCurrency) -> WhoPays:
+def who_pays(given: Material, budget: ReportTable) -> WhoPays:
     """Of a budget whose last rows are direct costs, indirect costs and their total."""
     ledger, form = given.ledger, given.form
     *directs, direct = _nums(budget.rows[-3])
@@ -158,7 +149,7 @@ def who_pays(given: Material, budget: ReportTable, to: InCurrency) -> WhoPays:
         left: Num | None = None
         sums = shared_by_year(given.loaded, ledger)
         for n, (usd, cost) in enumerate(zip(sums, years, strict=bool(sums)), start=1):
-            there = to.num(usd)
+            there = usd
             if left is not None and grant.carry_over:
                 there = ledger.total([left, there], f"of others, until year {n}", most.unit)
             words = f"paid by others, year {n}"
@@ -167,7 +158,7 @@ def who_pays(given: Material, budget: ReportTable, to: InCurrency) -> WhoPays:
         if found:
             paid = ledger.total(found, "paid by others, in their years", most.unit)
         else:
-            paid = to.num(shared_num(given.loaded, ledger))
+            paid = shared_num(given.loaded, ledger)
         words = "paid by others, at most all"
         return ledger.compute("least", [paid, most], most.unit, words), found
 
@@ -304,84 +295,21 @@ def added_words(given: Material, paid: WhoPays) -> str:
 UNEXPLAINED = Explanation(alternatives=(), binds=(), thresholds=(), ask=())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AskedAmounts:
-    """Amounts with overhead, in the grant's currency, each the sum of converted prices."""
-
-    total: Decimal
-    bought: Mapping[tuple[str, int], Decimal]
-    """By machine and order."""
-    rented: Mapping[str, Decimal]
-    """By rental."""
-    fixed: tuple[Decimal, ...]
-    """In the order of the problem's."""
-    electricity: Decimal
-    of_funder: Decimal
-    """What the funder is asked for of the total, as its form asks for it."""
-    beside: Decimal
-    """What machines cost beyond that, which others must pay."""
-    by_year: tuple[Decimal, ...]
-    """The total of each award year."""
-    there: Decimal | None
-    """What the grant has for all of it, with what others pay; None where no sum is named ..."""
-    there_by_year: tuple[Decimal, ...] | None
-    """... and the same of each award year."""
-
-
-def asked_amounts(loaded: Loaded, plan: Plan) -> AskedAmounts:
-    """What each thing costs that a plan does. A total that is converted as a whole can differ from
-    the sum of its converted lines, which is what the funder reads."""
+def asked_and_beside(loaded: Loaded, plan: Plan) -> tuple[Decimal, Decimal]:
+    """What the funder is asked for of a plan's cost, as its form asks for it, and what machines
+    cost beyond that cost, which others must pay."""
     given = material_of(loaded, plan, UNEXPLAINED)
-    to = InCurrency(given)
-
-    def paid(charge: Charge[Num]) -> Decimal:
-        return to.num(charge.direct).value + to.num(charge.indirect).value
-
-    rented: dict[str, Decimal] = defaultdict(Decimal)
-    electricity = Decimal(0)
-    for r in given.costs.running:
-        if r.rented:
-            rented[r.placed[0].machine_id] += paid(r.charge)
-        else:
-            electricity += paid(r.charge)
-    budget = budget_table(given, to)
-    asked = who_pays(given, budget, to).asked
-    *by_year, _ = (cell.value for cell in budget.rows[-1] if isinstance(cell, Num))
     beside = paid_beside(given)
-    there = None if loaded.grant.budget_usd is None else budget_num(loaded, given.ledger)
-    return AskedAmounts(
-        total=to.num(given.costs.total).value,
-        bought={(e.machine.machine_id, e.order): paid(e.charge) for e in given.costs.equipment},
-        rented=rented,
-        fixed=tuple(paid(f.charge) for f in given.costs.fixed),
-        electricity=electricity,
-        of_funder=asked.value,
-        beside=Decimal(0) if beside is None else to.num(beside).value,
-        by_year=tuple(by_year),
-        there=None if there is None else to.num(there).value,
-        there_by_year=_there_by_year(given, to),
-    )
+    asked = who_pays(given, budget_table(given)).asked
+    return asked.value, Decimal(0) if beside is None else beside.value
 
 
-def _there_by_year(given: Material, to: InCurrency) -> tuple[Decimal, ...] | None:
-    grant = given.loaded.grant
-    if grant.year_budget_usd is None:
-        return None
-    own = [
-        to.num(given.book.setting(f"budget.per_year[{n}]", usd, "usd", f"budget of year {n}"))
-        for n, usd in enumerate(grant.year_budget_usd, start=1)
-    ]
-    theirs = [to.num(num).value for num in shared_by_year(given.loaded, given.ledger)]
-    beside = theirs or [Decimal(0)] * len(own)
-    return tuple(a.value + b * grant.shared_reach for a, b in zip(own, beside, strict=True))
-
-
-def beyond_limits(given: Material, paid: WhoPays, to: InCurrency) -> list[str]:
+def beyond_limits(given: Material, paid: WhoPays) -> list[str]:
     """Each limit of the form that the request is beyond, with the amount that is."""
     amounts: Mapping[LimitOf, tuple[str, Callable[[], Num | None]]] = {
         "asked": ("This request asks for {}", lambda: paid.asked),
-        "system": ("The machines cost {} before tax", lambda: _system(given, to)),
-        "item": ("The dearest machine costs {}", lambda: _dearest(given, to)),
+        "system": ("The machines cost {} before tax", lambda: _system(given)),
+        "item": ("The dearest machine costs {}", lambda: _dearest(given)),
         "years": ("This grant is for {} years", lambda: _years(given)),
     }
     found = []
@@ -398,9 +326,8 @@ def beyond_limits(given: Material, paid: WhoPays, to: InCurrency) -> list[str]:
 def limits_told(loaded: Loaded, plan: Plan) -> list[str]:
     """The same as sentences, for who plans."""
     given = material_of(loaded, plan, UNEXPLAINED)
-    to = InCurrency(given)
-    paid = who_pays(given, budget_table(given, to), to)
-    return list(map(plain_text, beyond_limits(given, paid, to)))
+    paid = who_pays(given, budget_table(given))
+    return list(map(plain_text, beyond_limits(given, paid)))
 
 
 def _is_beyond(limit: Limit, value: Decimal) -> bool:
@@ -414,14 +341,14 @@ def _years(given: Material) -> Num:
     )
 
 
-def _dearest(given: Material, to: InCurrency) -> Num | None:
-    nums = [to.num(num) for num, _ in _paid_for(given, taxed=True)]
+def _dearest(given: Material) -> Num | None:
+    nums = [num for num, _ in _paid_for(given, taxed=True)]
     return max(nums, key=lambda num: num.value, default=None)
 
 
-def _system(given: Material, to: InCurrency) -> Num | None:
+def _system(given: Material) -> Num | None:
     nums = [
-        to.num(given.ledger.compute("product", [count, num], "usd", "machines before tax"))
+        given.ledger.compute("product", [count, num], "money", "machines before tax")
         for num, count in _paid_for(given, taxed=False)
     ]
     if not nums:

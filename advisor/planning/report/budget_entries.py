@@ -70,7 +70,7 @@ def is_equipment(given: Material, e: EquipmentCost) -> bool:
     day = given.loaded.problem.orders[e.order]
     price = machine_price(given.ledger, e.machine, e.lines)
     paid, _ = paid_price(given.ledger, e.machine, price, rules, day)
-    return paid.value >= rules.equipment_threshold_usd
+    return paid.value >= rules.equipment_threshold
 
 
 def _bought(given: Material, e: EquipmentCost) -> Iterator[Entry]:
@@ -105,7 +105,7 @@ def _bought(given: Material, e: EquipmentCost) -> Iterator[Entry]:
     elif by_parts:
         # Each part by its own price: what is in the base is supplies, the rest is equipment.
         rest = given.ledger.compute(
-            "difference", [charge.direct, charge.base], "usd", f"equipment in {label}"
+            "difference", [charge.direct, charge.base], "money", f"equipment in {label}"
         )
         parts = [("equipment", rest, none)] if rest.value else []
         parts.append(("supplies", charge.base, charge.indirect))
@@ -123,7 +123,7 @@ def machine_alone(given: Material, e: EquipmentCost) -> EquipmentCost:
     def less(whole: Num, parts: list[Num], what: str) -> Num:
         words = f"{what} of {e.machine.label}"
         beside = given.ledger.total(parts, f"{words}, beside it")
-        return given.ledger.compute("difference", [whole, beside], "usd", f"{words} alone")
+        return given.ledger.compute("difference", [whole, beside], "money", f"{words} alone")
 
     directs = [each.direct for each in apart]
     alone = replace(
@@ -148,8 +148,8 @@ def paid_beside(given: Material) -> Num | None:
         price = machine_price(ledger, e.machine, e.lines)
         paid, _ = paid_price(ledger, e.machine, price, problem.rules, day)
         charged = machine_alone(given, e).charge.each
-        rest = ledger.compute("difference", [paid, charged], "usd", f"{label}, each")
-        rests.append(ledger.compute("product", [e.count, rest], "usd", label))
+        rest = ledger.compute("difference", [paid, charged], "money", f"{label}, each")
+        rests.append(ledger.compute("product", [e.count, rest], "money", label))
     total = ledger.total(rests, "machines, beside the budget")
     return total if total.value else None
 
@@ -181,11 +181,17 @@ def _by_year(
         share = ledger.compute("ratio", [n, within], "share", f"written off in award year {at + 1}")
         words = f"{e.machine.label}, award year {at + 1}"
         parts = [
-            ledger.compute("product", [whole, share], "usd", f"{what} of {words}", decimals=2)
+            ledger.compute(
+                "product",
+                [whole, share],
+                "money",
+                f"{what} of {words}",
+                decimals=given.loaded.grant.currency.decimals,
+            )
             for what, whole in (("cost", cost), ("overhead", overhead))
         ]
         left = [
-            ledger.compute("difference", [a, b], "usd", f"left after {words}")
+            ledger.compute("difference", [a, b], "money", f"left after {words}")
             for a, b in zip(left, parts, strict=True)
         ]
         yield at, parts[0], parts[1]
@@ -229,10 +235,12 @@ def _split(
             award_year=year,
         )
         words = f"{label}, award year {year + 1}"
-        found[year] = given.ledger.compute("product", [total, share], "usd", words, decimals=2)
+        found[year] = given.ledger.compute(
+            "product", [total, share], "money", words, decimals=given.loaded.grant.currency.decimals
+        )
     rest = total
     if first:
         before = given.ledger.total([found[year] for year in first], f"{label}, years before")
         words = f"{label}, award year {last + 1}"
-        rest = given.ledger.compute("difference", [total, before], "usd", words)
+        rest = given.ledger.compute("difference", [total, before], "money", words)
     return {**found, last: rest}

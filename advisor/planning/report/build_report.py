@@ -23,7 +23,6 @@ from advisor.planning.report.annex.plan_sections import (
 from advisor.planning.report.budget import WhoPays, budget_table, who_pays
 from advisor.planning.report.budget_entries import paid_beside, year_spans
 from advisor.planning.report.funder.request import funder_sections
-from advisor.planning.report.in_currency import InCurrency
 from advisor.planning.report.phrases import limits
 from advisor.planning.report.plan_costs import Material, material_of
 from advisor.planning.report.report import Report, ReportTable, Section
@@ -36,25 +35,24 @@ def build_report(
 ) -> Report:
     """The whole report. Pictures need matplotlib."""
     given = material_of(loaded, plan, explanation)
-    to = InCurrency(given)
-    budget = budget_table(given, to)
-    paid = who_pays(given, budget, to)
-    form = funder_sections(given, to, budget, paid)
+    budget = budget_table(given)
+    paid = who_pays(given, budget)
+    form = funder_sections(given, budget, paid)
     sections = [
-        to_check_section(given, paid, to),
+        to_check_section(given, paid),
         question_section(given),
         recommendation_section(given),
         money_section(given),
         schedule_section(given, pictures),
-        alternatives_section(given, pictures, to.num(given.costs.total).value),
+        alternatives_section(given, pictures, given.costs.total.value),
         sensitivity_section(given),
         times_section(given, pictures),
         rules_section(given),
         Section(title="Limits of the evidence", blocks=(tuple(limits(given)),)),
         sources_section(given),
     ]
-    in_it = tuple(map(to.section, sections))
-    data = to.objects(objects(given, budget, paid))
+    in_it = tuple(sections)
+    data = objects(given, budget, paid)
     return Report(
         title=loaded.grant.title,
         made_on=loaded.today,

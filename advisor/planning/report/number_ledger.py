@@ -62,6 +62,8 @@ class LedgerRow:
 class NumberLedger:
     """The rows of one report, each there once."""
 
+    currency: str = "usd"
+    """The unit of amounts in the grant's currency, which formulas call ``money``."""
     rows: list[LedgerRow] = field(default_factory=list)
     _known: dict[Any, Num] = field(default_factory=dict)
 
@@ -72,6 +74,7 @@ class NumberLedger:
         if kind not in LEAVES:
             raise ValueError(f"kind '{kind}' is not one of {', '.join(LEAVES)}")
         number = value if isinstance(value, Decimal) else Decimal(str(value))
+        unit = self._unit(unit)
         key = _leaf_key(kind, unit, origin)
         held = self._known.get(key)
         if held is not None and held.value == number:
@@ -92,6 +95,7 @@ class NumberLedger:
         decimals: int | None = None,
     ) -> Num:
         """A number computed from others."""
+        unit = self._unit(unit)
         value = computed(operation, [num.value for num in of], decimals)
         rows = tuple(num.row for num in of)
         key = (operation, rows, decimals, unit)
@@ -110,9 +114,13 @@ class NumberLedger:
             decimals=decimals,
         )
 
-    def total(self, of: Sequence[Num], label: str, unit: str = "usd") -> Num:
+    def total(self, of: Sequence[Num], label: str, unit: str = "money") -> Num:
         """A sum; of nothing it is zero by definition."""
         return self.compute("sum", of, unit, label)
+
+    def _unit(self, unit: str) -> str:
+        money, mark, each = unit.partition("-per-")
+        return f"{self.currency}{mark}{each}" if money == "money" else unit
 
     def _add(self, key: Any, **values: Any) -> Num:
         number = len(self.rows) + 1

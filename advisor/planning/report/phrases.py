@@ -89,14 +89,14 @@ def why_not(
     budget = loaded.problem.budget_cents
     if other.over_budget and budget is not None and other.plan.cost_cents > budget:
         of = [cost_of_other(ledger, other), budget_num(loaded, ledger)]
-        over = ledger.compute("difference", of, "usd", f"{label}: over the budget")
+        over = ledger.compute("difference", of, "money", f"{label}: over the budget")
         return f"{over} over the budget"
     found = []
     more = other.plan.cost_cents - plan.cost_cents
     if more:
         two = [cost_of_other(ledger, other), total]
         of = two if more > 0 else two[::-1]
-        cost = ledger.compute("difference", of, "usd", f"{label}: difference in cost")
+        cost = ledger.compute("difference", of, "money", f"{label}: difference in cost")
         by = worse_by(loaded.problem, plan, other.plan)
         yet = f", yet dearer {' and '.join(by)}" if by else ""
         found.append(f"{cost} more" if more > 0 else f"{cost} less{yet}")
@@ -115,21 +115,21 @@ def cost_of_other(ledger: NumberLedger, other: Alternative) -> Num:
     """What another plan costs."""
     assert other.plan is not None
     usd = Decimal(other.plan.cost_cents) / 100
-    return solve_num(ledger, other.change, usd, "usd", f"cost, {other.label}", "cost")
+    return solve_num(ledger, other.change, usd, "money", f"cost, {other.label}", "cost")
 
 
 def budget_num(loaded: Loaded, ledger: NumberLedger) -> Num:
     """What there is."""
-    usd = loaded.grant.budget_usd
-    assert usd is not None
-    budget = ledger.leaf("setting", usd, "usd", "budget", key="budget.total")
+    amount = loaded.grant.budget
+    assert amount is not None
+    budget = ledger.leaf("setting", amount, "money", "budget", key="budget.total")
     reach = loaded.grant.shared_reach
-    if not loaded.grant.shared_usd or not reach:
+    if not loaded.grant.shared or not reach:
         return budget
     shared = shared_num(loaded, ledger)
     if reach != 1:
         factor = ledger.leaf("unit", reach, "factor", "with what the funder adds", name="reach")
-        shared = ledger.compute("product", [shared, factor], "usd", "as far as that reaches")
+        shared = ledger.compute("product", [shared, factor], "money", "as far as that reaches")
     return ledger.total([budget, shared], "budget, with what others pay")
 
 
@@ -138,8 +138,9 @@ def shared_num(loaded: Loaded, ledger: NumberLedger) -> Num:
     by_year = shared_by_year(loaded, ledger)
     if by_year:
         return ledger.total(by_year, "paid by others")
-    usd = loaded.grant.shared_usd
-    return ledger.leaf("setting", usd, "usd", "paid by others", key="budget.shared")
+    return ledger.leaf(
+        "setting", loaded.grant.shared, "money", "paid by others", key="budget.shared"
+    )
 
 
 def shared_by_year(loaded: Loaded, ledger: NumberLedger) -> list[Num]:
@@ -148,11 +149,11 @@ def shared_by_year(loaded: Loaded, ledger: NumberLedger) -> list[Num]:
         ledger.leaf(
             "setting",
             amount,
-            "usd",
+            "money",
             f"paid by others, award year {n}",
             key=f"budget.shared_per_year[{n}]",
         )
-        for n, amount in enumerate(loaded.grant.shared_year_usd or (), start=1)
+        for n, amount in enumerate(loaded.grant.shared_by_year or (), start=1)
     ]
 
 

@@ -201,7 +201,7 @@ def draw_cost_and_time(loaded: Loaded, plan: Plan, explanation: Explanation) -> 
                 which = named.index(machine_id) if machine_id in named else None
                 axes.plot(
                     time.days,
-                    float(currency.of_usd(machines[machine_id].price_usd)),
+                    float(machines[machine_id].price),
                     marker="." if which is None else MARKERS[which],
                     color="#bbbbbb" if which is None else OKABE_ITO[which],
                     markersize=5 if which is None else 7,
@@ -266,7 +266,7 @@ def draw_alternatives(
     widest = max(len(line) for label, _ in points for line in in_two_lines(label).split("\n"))
 
     def in_it(cents: int) -> float:
-        return float(currency.of_usd(Decimal(cents) / 100))
+        return cents / 100
 
     # Points of the page: what the longest name leaves, and what the words beside a bar need.
     wide, words = 7.2 * 72 - 5.5 * widest - 24, 165
@@ -334,7 +334,7 @@ def draw_break_even(loaded: Loaded, plan: Plan) -> Picture | None:
         return work.runs * time.days
 
     found = None
-    for purchase in sorted(plan.purchases, key=lambda p: -machines[p.machine_id].price_usd):
+    for purchase in sorted(plan.purchases, key=lambda p: -machines[p.machine_id].price):
         machine = machines[purchase.machine_id]
         for work in sorted(plan.work, key=days, reverse=True):
             if problem.whole(work.machine_id) != purchase.machine_id:
@@ -357,7 +357,7 @@ def draw_break_even(loaded: Loaded, plan: Plan) -> Picture | None:
     rules, currency = problem.rules, loaded.grant.currency
 
     def in_it(cents: float) -> float:
-        return cents / 100 / float(currency.usd_per_unit)
+        return cents / 100
 
     # As it is ordered in the plan: prices change, and what is written off is charged by the months.
     bought = in_it(purchase_cents(machine, rules, problem.orders[purchase.order]))

@@ -25,7 +25,7 @@ from advisor.planning.solver.money.charges import (
     run_days,
     watts_in_a_kilowatt,
 )
-from advisor.planning.solver.money.prices import PricedLine, machine_price, price_lines
+from advisor.planning.solver.money.prices import PricedLine, converted, machine_price, price_lines
 from advisor.planning.solver.plan import Placed, Plan
 from advisor.planning.solver.problem import FixedCost, Machine, RunTime
 
@@ -117,6 +117,13 @@ class CostBook:
         """A setting of the grant or of its institution."""
         return self.ledger.leaf("setting", value, unit, label, key=key)
 
+    def own(self, usd: Num, words: str) -> Num:
+        """An amount in US dollars in the grant's currency."""
+        rules = self.problem.rules
+        if rules.currency.code == "USD":
+            return usd
+        return converted(self.ledger, usd, rules, "money", words, rules.currency.decimals)
+
     def time(self, time: RunTime, label: str) -> Num:
         """Days of one run, from its measurement."""
         return run_days(self.ledger, time, label)
@@ -190,7 +197,7 @@ class CostBook:
     def _equipment(self, machine_id: str, order: int, count: int) -> EquipmentCost:
         machine, ledger = self.machines[machine_id], self.ledger
         day = self.problem.orders[order]
-        lines = price_lines(ledger, machine)
+        lines = price_lines(ledger, machine, self.problem.rules)
         machine_price(ledger, machine, lines)
         label, origin = f"{machine.label}, ordered on {self.day(day)}", {"machine_id": machine_id}
         number = ledger.leaf("plan", count, "machines", label, **origin, order=order)
@@ -215,7 +222,7 @@ class CostBook:
         for (experiment_id, option_id, rented, fiscal, year), runs in sorted(starts.items()):
             # A share of a condo is powered by the campus.
             if rented or (
-                rules.usd_per_kwh is not None and self.machines[option_id].share_of is None
+                rules.price_per_kwh is not None and self.machines[option_id].share_of is None
             ):
                 yield self._run_cost(experiment_id, option_id, fiscal, runs, year)
 
@@ -335,7 +342,7 @@ class Material:
 
 def material_of(loaded: Loaded, plan: Plan, explanation: Explanation) -> Material:
     """With an empty ledger, in which the costs come first."""
-    ledger = NumberLedger()
+    ledger = NumberLedger(currency=loaded.grant.currency.unit)
     book = CostBook(loaded, ledger)
     return Material(
         loaded=loaded,

@@ -28,8 +28,6 @@ class ReportTable:
     total: bool = False
     after: int = 0
     """Rows behind the total, of who pays it; the last of them is strong as the total is."""
-    as_written: bool = False
-    """Its amounts stay in the currency that they were stated in."""
 
     @classmethod
     def of(

@@ -105,14 +105,14 @@ def _without_allocation(problem: PlanningProblem, allocation_id: str) -> Plannin
 
 
 def _price(problem: PlanningProblem, value: tuple[str, str]) -> PlanningProblem:
-    quote_id, usd = value
-    price = Decimal(usd)
+    quote_id, amount = value
+    price = Decimal(amount)
 
     def priced(machine: Machine) -> Machine:
         if not any(line.quote_id == quote_id for line in machine.lines):
             return machine
         lines = tuple(
-            replace(line, unit_usd=price, asked=None) if line.quote_id == quote_id else line
+            replace(line, unit_price=price) if line.quote_id == quote_id else line
             for line in machine.lines
         )
         return replace(machine, lines=lines)
@@ -121,11 +121,11 @@ def _price(problem: PlanningProblem, value: tuple[str, str]) -> PlanningProblem:
 
 
 def _rent_price(problem: PlanningProblem, value: tuple[str, str]) -> PlanningProblem:
-    rental_id, usd = value
+    rental_id, amount = value
     return replace(
         problem,
         rentals=tuple(
-            replace(r, usd_per_hour=Decimal(usd)) if r.rental_id == rental_id else r
+            replace(r, price_per_hour=Decimal(amount)) if r.rental_id == rental_id else r
             for r in problem.rentals
         ),
     )
@@ -160,7 +160,7 @@ _CHANGES = {
     "no_year_budget": _no_year_budget,
     "utilisation": _utilisation,
     "lead_days": _rule("lead_days"),
-    "usd_per_kwh": _rule("usd_per_kwh"),
+    "price_per_kwh": _rule("price_per_kwh"),
     "longest_run_days": _rule("longest_run_days"),
     "slack": _rule("slack"),
     "lifetime_years": _rule("lifetime_years"),

@@ -10,7 +10,7 @@ from typing import Any
 
 from advisor.costs.amounts import day_words
 from advisor.planning.sensitivity.changes import Change, vary
-from advisor.planning.sensitivity.solved_amounts import Finding, Solved, usd
+from advisor.planning.sensitivity.solved_amounts import Finding, Solved, money
 from advisor.planning.sensitivity.thresholds import find_thresholds
 from advisor.planning.sensitivity.trials import Trials
 from advisor.planning.solver.integer_program import Program
@@ -308,7 +308,7 @@ def _binds(trials: Trials) -> list[Finding]:
             found.append(Finding(words=(*words, ": over ", sooner, " sooner")))
         elif problem.objective == "cheapest" and other.judged_cents < plan.judged_cents:
             less = plan.judged_cents - other.judged_cents
-            saves = usd(less, change, "saves")
+            saves = money(less, change, "saves")
             # Not money where plans are compared by anything but what is paid.
             by = ""
             if any(each.odds < 1 for each in problem.allocations):
@@ -371,6 +371,6 @@ def _more_runs(trials: Trials) -> list[Finding]:
         if other is None or extra <= 0:
             continue
         more = Solved(value=other.runs - plan.runs, unit="runs", change=change, reads="more-runs")
-        words = ("the budget: ", usd(extra, change, "over-budget"), " more would add ", more)
+        words = ("the budget: ", money(extra, change, "over-budget"), " more would add ", more)
         found.append(Finding(words=words, weight=-1e12 + other.runs))
     return found

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from decimal import Decimal
+from dataclasses import replace
 from math import ceil
 
 from advisor.planning.sensitivity.changes import Change, vary
-from advisor.planning.sensitivity.solved_amounts import Finding, Solved, Words, usd_exactly
+from advisor.planning.sensitivity.solved_amounts import Finding, Solved, Words, money
 from advisor.planning.solver.machines import groups, runs_that_fit
 from advisor.planning.solver.money.cents import cents_by_year, within_year_budgets
-from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import Experiment, PlanningProblem
 from advisor.planning.solver.search_clock import Clock, NoPlan, OutOfTime, clock_of
 from advisor.planning.solver.solve import DEFAULT_SECONDS, cheapest_with_runs, is_feasible, solve
@@ -20,34 +17,11 @@ LONGEST_DAYS = 3650
 REST_UNTRIED = Finding(words=("what else would help was not found in time",))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class There:
-    """What a grant has in US dollars: of its own, and with what others pay."""
-
-    own_usd: Decimal | None = None
-    """None: the budget of the problem."""
-    others_usd: Decimal = Decimal(0)
-    """As far as that reaches."""
-
-
-NO_OTHERS = There()
-Paid = Callable[[Plan], Decimal]
-"""What a plan costs in US dollars, as its report adds it up."""
-
-
-def _counted(plan: Plan) -> Decimal:
-    return Decimal(plan.cost_cents) / 100
-
-
 def relax(
-    problem: PlanningProblem,
-    clock: Clock | None = None,
-    *,
-    paid_usd: Paid = _counted,
-    there: There = NO_OTHERS,
+    problem: PlanningProblem, clock: Clock | None = None, *, others_cents: int = 0
 ) -> list[Finding]:
-    """Ways out, each by itself; none where nothing helps. ``there`` has the money of the grant,
-    where that of the problem is not the same: others pay a part, or rounding takes some of it."""
+    """Ways out, each by itself; none where nothing helps. Of the budget others pay
+    ``others_cents``, so that what is said is what the grant's writer may change."""
     alone = [_alone(problem, e) for e in problem.experiments]
     clock = clock or clock_of(DEFAULT_SECONDS)
     hopeless = [finding for finding in alone if finding is not None]
@@ -56,7 +30,7 @@ def relax(
     base = replace(problem, objective="cheapest")
     found: list[Finding] = []
     try:
-        _money(base, clock, found, paid_usd, there)
+        _money(base, clock, found, others_cents)
         if problem.max_machines is not None:
             _machines(base, clock, found)
         _later(base, clock, found)
@@ -66,15 +40,15 @@ def relax(
     return found
 
 
-def first_run(problem: PlanningProblem, clock: Clock, *, paid_usd: Paid) -> list[Finding]:
+def first_run(problem: PlanningProblem, clock: Clock) -> list[Finding]:
     """Where the money does no run at all: what the cheapest one takes."""
     change: Change = {"budget_cents": None, "no_year_budget": True}
     least = min(e.value for e in problem.experiments)
     try:
         plan = cheapest_with_runs(replace(vary(problem, change), min_runs=least), clock=clock)
     except (NoPlan, OutOfTime):
-        return relax(problem, clock, paid_usd=paid_usd)
-    total = usd_exactly(paid_usd(plan), change, "cost")
+        return relax(problem, clock)
+    total = money(plan.cost_cents, change, "cost")
     return [Finding(words=("raise the budget: the cheapest run takes ", total))]
 
 
@@ -137,8 +111,7 @@ def _money(
     base: PlanningProblem,
     clock: Clock,
     found: list[Finding],
-    paid_usd: Paid,
-    there: There,
+    others_cents: int,
 ) -> None:
     budget = base.budget_cents
     if budget is None and base.year_budget_cents is None:
@@ -149,10 +122,8 @@ def _money(
     except NoPlan:
         return
     if budget is not None and plan.cost_cents > budget:
-        own_usd = Decimal(budget) / 100 if there.own_usd is None else there.own_usd
-        needed_usd = paid_usd(plan) - there.others_usd
-        cost = usd_exactly(needed_usd, change, "cost")
-        more = usd_exactly(needed_usd - own_usd, change, "over-budget")
+        cost = money(plan.cost_cents - others_cents, change, "cost")
+        more = money(plan.cost_cents - budget, change, "over-budget")
         words: Words = ("raise the budget by ", more, ", to ", cost)
         paid = cents_by_year(base, plan.purchases, plan.placed)
         if not within_year_budgets(base, paid):
@@ -163,8 +134,7 @@ def _money(
     if base.year_budget_cents is not None and is_feasible(anywhen, clock=clock):
         anywhen_plan = solve(anywhen, clock=clock)
         cents = anywhen_plan.cost_cents
-        needed_usd = paid_usd(anywhen_plan) - there.others_usd
-        total = usd_exactly(needed_usd, change, "cost")
+        total = money(cents - others_cents, change, "cost")
         words = ("let money be spent in any year: the total of ", total, " is then enough")
         if cents > sum(base.year_budget_cents):
             words = ("raise what all years have together to ", total, ", to spend in any year")

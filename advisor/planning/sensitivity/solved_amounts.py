@@ -11,9 +11,7 @@ from advisor.planning.sensitivity.changes import Change
 
 Value = int | float | Decimal
 Money = Callable[[Decimal], str]
-"""US dollars as an amount in the grant's currency."""
-OF_PLANS = ("cost", "at-least", "over-budget", "saves")
-"""What is read of a plan, and not of a price."""
+"""How an amount in the grant's currency is written."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +20,7 @@ class Solved:
 
     value: Value
     unit: str
-    """``usd``, ``usd-per-hour``, ``days``, ``runs``, ``machines``, ``share``."""
+    """``money``, ``money-per-hour``, ``days``, ``runs``, ``machines``, ``share``."""
     change: Change
     reads: str
     """``cost``: what the changed plan costs; ``at-least``: a lower bound on its cost;
@@ -34,14 +32,9 @@ class Solved:
     that ``change`` names."""
 
 
-def usd(cents: int, change: Change, reads: str) -> Solved:
+def money(cents: int, change: Change, reads: str) -> Solved:
     """An amount that was found so, from whole cents."""
-    return usd_exactly(Decimal(cents) / 100, change, reads)
-
-
-def usd_exactly(amount: Decimal, change: Change, reads: str) -> Solved:
-    """The same from US dollars that need not be whole cents: another currency's amount."""
-    return Solved(value=amount, unit="usd", change=change, reads=reads)
+    return Solved(value=Decimal(cents) / 100, unit="money", change=change, reads=reads)
 
 
 Words = tuple[str | Solved, ...]
@@ -55,26 +48,20 @@ class Finding:
     weight: float = 0.0
     """Smaller comes first."""
 
-    def text(self, money: Money = usd_exact) -> str:
-        """As a person reads it; what a plan costs, and what hours of an allocation cost by the
-        grant's own word, is written as ``money``; vendors' prices stay dollars."""
-        return "".join(
-            w
-            if isinstance(w, str)
-            else money(Decimal(str(w.value)))
-            if w.unit == "usd" and (w.reads in OF_PLANS or _granted(w.change))
-            else f"{money(Decimal(str(w.value)))} an hour"
-            if w.unit == "usd-per-hour" and _granted(w.change)
-            else number_words(w.value, w.unit)
-            for w in self.words
-        )
+    def text(self, written: Money = usd_exact) -> str:
+        """As a person reads it, its amounts as ``written`` has them."""
+        return "".join(w if isinstance(w, str) else _words(w, written) for w in self.words)
 
 
-def _granted(change: Change) -> bool:
-    """Whether it is an allocation's rate or the price of its share, which the grant states in its
-    own currency."""
-    rows = (value[0] if isinstance(value, tuple) else value for value in change.values())
-    return any(str(row).startswith(("allocation:", "allocations[")) for row in rows)
+def _words(number: Solved, written: Money) -> str:
+    money, _, each = number.unit.partition("-per-")
+    if money != "money":
+        return number_words(number.value, number.unit)
+    amount = Decimal(str(number.value))
+    if not each:
+        return written(amount)
+    sign = written(Decimal(0)).removesuffix("0")
+    return f"{sign}{_rate(amount)} {'an hour' if each == 'hour' else 'a kWh'}"
 
 
 def number_words(value: Value, unit: str) -> str:
@@ -127,6 +114,6 @@ def plainly(number: Decimal, digits: int) -> str:
     return f"{rounded:,f}"
 
 
-def lines(findings: Iterable[Finding], money: Money = usd_exact) -> list[str]:
+def lines(findings: Iterable[Finding], written: Money = usd_exact) -> list[str]:
     """The texts, one a line."""
-    return [finding.text(money) for finding in findings]
+    return [finding.text(written) for finding in findings]

@@ -101,14 +101,14 @@ def _prices(problem: PlanningProblem, plan: Plan, others: Sequence[Plan]) -> lis
             words=f"price of {line.label}",
             kind="quote",
             row=line.quote_id,
-            here=line.unit_usd,
-            far=line.unit_usd * 2 if line.quote_id in mine else line.unit_usd / 2,
-            unit="usd",
+            here=line.unit_price,
+            far=line.unit_price * 2 if line.quote_id in mine else line.unit_price / 2,
+            unit="money",
             after=f" ({line.vendor}, {day_words(line.quoted_on)})",
             line=line,
         )
         for line in lines.values()
-        if line.unit_usd > 0
+        if line.unit_price > 0
     ]
 
 
@@ -120,9 +120,11 @@ def _rents(problem: PlanningProblem, plan: Plan, others: Sequence[Plan]) -> list
             words=f"rent of {rental.label}",
             kind="rental",
             row=rental.rental_id,
-            here=rental.usd_per_hour,
-            far=rental.usd_per_hour * 2 if rental.rental_id in mine else rental.usd_per_hour / 2,
-            unit="usd-per-hour",
+            here=rental.price_per_hour,
+            far=rental.price_per_hour * 2
+            if rental.rental_id in mine
+            else rental.price_per_hour / 2,
+            unit="money-per-hour",
             quantum=FINE,
             after=f" ({day_words(rental.priced_on)})",
         )
@@ -136,9 +138,9 @@ def _rules(problem: PlanningProblem) -> list[Input]:
     tries = [("utilisation", "utilisation", rules.utilisation, rules.utilisation / 2, "share")]
     if rules.utilisation < 1:
         tries.append(("utilisation", "utilisation", rules.utilisation, Decimal(1), "share"))
-    if rules.usd_per_kwh is not None:
-        price = rules.usd_per_kwh
-        tries.append(("usd_per_kwh", "electricity", price, price * 3, "usd-per-kwh"))
+    if rules.price_per_kwh is not None:
+        price = rules.price_per_kwh
+        tries.append(("price_per_kwh", "electricity", price, price * 3, "money-per-kwh"))
     if rules.lifetime_years is not None:
         years = rules.lifetime_years
         tries.append(("lifetime_years", "lifetime in years", years, years / 2, "years"))
@@ -206,8 +208,8 @@ def _ask(problem: PlanningProblem, each: Input, changes: Words) -> tuple[Decimal
         )
         # Whoever asks a favour pays nothing; it comes after what one can do alone.
         return Decimal("0.01"), Finding(words=words)
-    rental = min(same, key=lambda r: (r.usd_per_hour, r.rental_id))
-    if not rental.usd_per_hour:
+    rental = min(same, key=lambda r: (r.price_per_hour, r.rental_id))
+    if not rental.price_per_hour:
         words = (
             f"a measurement of {model} on {rental.label}, whose hours cost nothing (advisor bench "
             "takes minutes): ",
@@ -215,8 +217,8 @@ def _ask(problem: PlanningProblem, each: Input, changes: Words) -> tuple[Decimal
         )
         return Decimal(0), Finding(words=words)
     price = Solved(
-        value=rental.usd_per_hour,
-        unit="usd-per-hour",
+        value=rental.price_per_hour,
+        unit="money-per-hour",
         change={"rental": rental.rental_id},
         reads="direct",
     )
@@ -226,4 +228,4 @@ def _ask(problem: PlanningProblem, each: Input, changes: Words) -> tuple[Decimal
         " (advisor bench takes minutes): ",
         *why,
     )
-    return rental.usd_per_hour, Finding(words=words)
+    return rental.price_per_hour, Finding(words=words)

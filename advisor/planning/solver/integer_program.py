@@ -21,7 +21,7 @@ from typing import Any
 from advisor.planning.solver.machines import Group, groups, runs_that_fit
 from advisor.planning.solver.money.cents import (
     fixed_cents,
-    kept_value_usd,
+    kept_value,
     purchase_by_year,
     purchase_cents,
     run_cents,
@@ -244,7 +244,7 @@ class Program(IntegerProgram):
         else:
             day = problem.orders[group.order]
             dollars = purchase_cents(machine, problem.rules, day) / 100
-            kept = float(kept_value_usd(machine, group.order, problem))
+            kept = float(kept_value(machine, group.order, problem))
             most = sum(e.runs for each in jobs.values() for e, _ in each)
             widest = max([1, *(-(-p.machine.gpu_count // machine.gpu_count) for p in parts)])
             most = most * widest if machine.upgrade_of is None else 1

@@ -104,7 +104,7 @@ def undominated(problem: PlanningProblem) -> list[Machine]:
         dollars = [float(purchase_cents(machine, problem.rules, day)) for day in days]
         if problem.rules.lifetime_years is not None:
             # What is judged lies between what is paid and that less the whole price.
-            dollars.append(dollars[0] - 100 * float(machine.price_usd))
+            dollars.append(dollars[0] - 100 * float(machine.price))
         return tuple(dollars)
 
     def does(machine: Machine) -> list[list[_Use]]:

@@ -11,7 +11,7 @@ from advisor.planning.solver.machines import Group
 from advisor.planning.solver.money.cents import (
     cents_by_year,
     fixed_cents,
-    kept_value_usd,
+    kept_value,
     purchase_cents,
     rental_cents,
     run_cents,
@@ -319,7 +319,7 @@ def cost_of(
     cents = sum(fixed_cents(problem))
     for p in purchases:
         cents += p.count * purchase_cents(machines[p.machine_id], rules, problem.orders[p.order])
-        kept += p.count * int(kept_value_usd(machines[p.machine_id], p.order, problem) * 100)
+        kept += p.count * int(kept_value(machines[p.machine_id], p.order, problem) * 100)
     for w in work:
         cents += w.runs * run_cents(machines[w.machine_id], models[w.experiment_id], rules)
     for r in rented:

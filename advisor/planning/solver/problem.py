@@ -1,7 +1,7 @@
 """What a plan is made from: experiments, machines, rentals, money rules (pure records).
 
-Days count from the first day of the grant. Prices and rates are exact US dollars; what is paid and
-what may be spent is whole US cents.
+Days count from the first day of the grant. Amounts are in the grant's currency; what is paid and
+what may be spent is in whole hundredths of it.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from decimal import Decimal
 from math import ceil
 from typing import Literal, get_args
 
+from advisor.planning.currency import DOLLARS, Currency
 from bench_runner.records.measurement import Settings
 from price_catalog.power import PowerFigures
 from price_catalog.providers import written_provider
@@ -47,15 +48,6 @@ class RunTime:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AskedPrice:
-    """What a seller asks in the grant's own currency, and its rate there."""
-
-    amount: Decimal
-    currency: str
-    usd_per_unit: Decimal
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PriceLine:
     """One line of what a machine is bought from, with the quote that gives its price."""
 
@@ -63,7 +55,7 @@ class PriceLine:
     item_id: str
     label: str
     quantity: int
-    unit_usd: Decimal
+    unit_price: Decimal
     quote_id: str
     quote_kind: str
     vendor: str
@@ -71,9 +63,8 @@ class PriceLine:
     source_id: str
     parts: tuple[tuple[str, str, Decimal, date], ...] = ()
     """Role, detail, price and date of each part, where the item has a parts list."""
-    asked: AskedPrice | None = None
-    """Given, ``unit_usd`` is that at the grant's rate: what is asked in euros stays what it is in a
-    grant in euros. None where it is asked in another currency."""
+    quoted_usd: Decimal | None = None
+    """What ``unit_price`` is converted from; None where it is asked in the grant's currency."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,9 +117,9 @@ class Machine:
         return watts * self.gpu_count / self.whole_gpus
 
     @property
-    def price_usd(self) -> Decimal:
+    def price(self) -> Decimal:
         """The whole machine, before overhead."""
-        return sum((line.unit_usd * line.quantity for line in self.lines), Decimal(0))
+        return sum((line.unit_price * line.quantity for line in self.lines), Decimal(0))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,10 +132,12 @@ class Rental:
     kind: str
     gpu_id: str
     gpu_count: int
-    usd_per_hour: Decimal
+    price_per_hour: Decimal
     priced_on: date
     source_id: str
     times: Mapping[str, RunTime]
+    quoted_usd: Decimal | None = None
+    """What ``price_per_hour`` is converted from; None in a grant in US dollars."""
     allocation: str | None = None
     """The allocation that its hours come from; None for an instance on the open market."""
     in_base: bool | None = None
@@ -212,7 +205,7 @@ class MachineExtra:
     """The key of the number in the grant's file."""
     name: str
     kind: str = "other"
-    usd: Decimal | None = None
+    amount: Decimal | None = None
     share_of_price: Decimal | None = None
     apart: bool = False
     """Whether the funder's form has a line of its own for it, which bears overhead: then it is no
@@ -229,10 +222,8 @@ class FixedCost:
     kind: str
     year: int
     """Of the grant, 0 is the first."""
-    usd: Decimal
+    amount: Decimal
     """Of a whole year, before it changes: what the file says."""
-    stated: Decimal | None = None
-    """The same in the grant's currency, as its file has it."""
     change: Decimal = Decimal(0)
     """By which an amount of every year rises from one year to the next."""
     days: int | None = None
@@ -250,13 +241,13 @@ class FixedCost:
 class Rules:
     """How money and time are counted. Settings of the grant, never advice."""
 
-    equipment_threshold_usd: Decimal = Decimal(0)
+    equipment_threshold: Decimal = Decimal(0)
     overhead_rate: Decimal = Decimal(0)
     equipment_in_base: bool = False
     fabrication_is_equipment: bool = True
     cloud_in_base: bool = True
     electricity_in_base: bool = True
-    usd_per_kwh: Decimal | None = None
+    price_per_kwh: Decimal | None = None
     """None: the grant is not charged for electricity."""
     pue: Decimal = Decimal(1)
     utilisation: Decimal = Decimal(1)
@@ -302,6 +293,8 @@ class Rules:
     """How long the grant is, for the depreciation ..."""
     first_day: date | None = None
     """... and when it begins: months are counted from then, in the calendar."""
+    currency: Currency = DOLLARS
+    """Of all amounts."""
     year_utilisation: tuple[Decimal, ...] | None = None
     """Where it changes: that of each year; ``utilisation`` is then their mean."""
 

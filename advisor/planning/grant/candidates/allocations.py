@@ -50,9 +50,9 @@ def allocations_of(
                 last_day=None if asked.ends is None else (asked.ends - grant.start).days,
             )
         )
-        price = asked.usd_per_gpu_hour
-        if asked.price_per_gpu_hour is not None:
-            price = grant.currency.rate_usd(asked.price_per_gpu_hour)
+        price = asked.price_per_gpu_hour
+        if price is None:
+            price = grant.currency.rate_of_usd(asked.usd_per_gpu_hour)
         for count, times in usable:
             rentals.append(
                 Rental(
@@ -62,7 +62,7 @@ def allocations_of(
                     kind=asked.kind,
                     gpu_id=gpu_id,
                     gpu_count=count,
-                    usd_per_hour=price * count,
+                    price_per_hour=price * count,
                     priced_on=asked.starts or grant.start,
                     source_id=asked.source or OWN_WORD,
                     times=times,
@@ -83,6 +83,7 @@ def _gpu(snapshot: Snapshot, grant: Grant, number: int, asked: GrantAllocation) 
     return gpu_id, next(gpu.short_name for gpu in snapshot.gpus if gpu.gpu_id == gpu_id)
 
 
+CENT = Decimal("0.01")
 NOT_IN_BASE = ("none", "rental")
 
 
@@ -108,7 +109,7 @@ def shares(
             quote_id=f"allocations[{n}].buy_in",
             item_kind="server",
             item_id=f"condo:{n}",
-            price_usd=grant.currency.to_usd(Decimal(asked.buy_in)),
+            price_usd=grant.currency.in_usd(asked.buy_in).quantize(CENT),
             kind="reseller-quote",
             vendor=asked.name,
             quoted_on=priced_on,
@@ -126,7 +127,7 @@ def shares(
                 gpu_name=gpu_name,
                 gpu_count=asked.max_gpus,
                 times=times_of(best, gpu_id, asked.max_gpus, grant),
-                lines=(_line(quote, label),),
+                lines=(_line(quote, label, grant.currency.rounded(asked.buy_in)),),
                 # Its power is the campus's.
                 power=PowerFigures(
                     gpu_w=None, gpu_count=asked.max_gpus, base_w=None, stated_w=Decimal(0)
@@ -145,13 +146,13 @@ def _in_base(asked: GrantAllocation) -> bool | None:
     return asked.overhead not in NOT_IN_BASE
 
 
-def _line(quote: Quote, label: str) -> PriceLine:
+def _line(quote: Quote, label: str, price: Decimal) -> PriceLine:
     return PriceLine(
         item_kind=quote.item_kind,
         item_id=quote.item_id,
         label=label,
         quantity=1,
-        unit_usd=quote.price_usd,
+        unit_price=price,
         quote_id=quote.quote_id,
         quote_kind=BUY_IN,
         vendor=quote.vendor,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import date
-from decimal import Decimal
 from itertools import pairwise
 
 from advisor.planning.grant.funder import funder_form
@@ -43,7 +42,7 @@ def fixed_costs(grant: Grant) -> tuple[FixedCost, ...]:
     for n, cost in enumerate(grant.costs, start=1):
         if cost.per == "machine" or cost.amount is None:
             continue
-        amount = Decimal(cost.amount)
+        amount = cost.amount
         for year in range(years) if cost.per == "year" else [cost.year - 1]:
             cut = cost.per == "year" and days[year] < DAYS_PER_YEAR
             found.append(
@@ -52,8 +51,7 @@ def fixed_costs(grant: Grant) -> tuple[FixedCost, ...]:
                     name=cost.name,
                     kind=cost.kind,
                     year=year,
-                    usd=grant.currency.to_usd(amount),
-                    stated=amount,
+                    amount=grant.currency.rounded(amount),
                     # An amount of every year changes by the year, not by the day.
                     change=cost.price_change,
                     days=days[year] if cut else None,
@@ -74,7 +72,7 @@ def machine_extras(grant: Grant) -> tuple[MachineExtra, ...]:
             key=f"costs[{n}].{'amount' if cost.amount is not None else 'share_of_price'}",
             name=cost.name,
             kind=cost.kind,
-            usd=None if cost.amount is None else grant.currency.to_usd(Decimal(cost.amount)),
+            amount=None if cost.amount is None else grant.currency.rounded(cost.amount),
             share_of_price=None if cost.share_of_price is None else cost.share_of_price,
             apart=cost.kind in apart,
         )

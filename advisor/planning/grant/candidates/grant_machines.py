@@ -9,10 +9,11 @@ from decimal import Decimal
 
 from advisor.costs.price_book import PriceBook
 from advisor.parse import InputError
+from advisor.planning.currency import Currency
 from advisor.planning.grant.grant_file import Owned
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.toml_reader import wrong
-from advisor.planning.solver.problem import AskedPrice, Machine, PriceLine, RunTime
+from advisor.planning.solver.problem import Machine, PriceLine, RunTime
 from advisor.ranking.candidates import Candidates
 from advisor.ranking.snapshot import Snapshot
 from advisor.ranking.times import BestTime, Model, TrainingTime, on_host
@@ -169,7 +170,7 @@ def owned_machines(
     except InputError as error:
         raise wrong(grant.file, place, str(error)) from None
     gpu = next(gpu for gpu in snapshot.gpus if gpu.gpu_id == gpu_id)
-    if grant.usd_per_kwh is not None and gpu.tdp_w is None:
+    if grant.price_per_kwh is not None and gpu.tdp_w is None:
         problem = f"the power of {gpu.short_name} is not known, electricity is asked"
         raise wrong(grant.file, place, problem)
     every = Machine(
@@ -207,7 +208,7 @@ def memory_share(owned: Owned, gpu_count: int) -> float | None:
 
 def _own_power(gpu: Gpu, gpu_count: int, grant: Grant) -> PowerFigures | None:
     """Of a machine of the lab, which the catalogue does not know."""
-    if grant.usd_per_kwh is None or gpu.tdp_w is None:
+    if grant.price_per_kwh is None or gpu.tdp_w is None:
         return None
     gpu_w, stated = Decimal(str(gpu.tdp_w)), grant.host_watts or None
     return PowerFigures(
@@ -322,7 +323,7 @@ def buyable(
             left_out.append(LeftOut(label=label, reason=_reason(gaps.values(), build)))
             continue
         power = None
-        if grant.usd_per_kwh is not None:
+        if grant.price_per_kwh is not None:
             power = power_figures(build, base_w=grant.host_watts or None)
         if power is not None and power.wall_w is None:
             left_out.append(LeftOut(label=label, reason="its power is not known"))
@@ -388,6 +389,13 @@ def _price_lines(
     return tuple(lines)
 
 
+def in_currency(quote: Quote, currency: Currency) -> Decimal | None:
+    """What its seller asks in the grant's own currency; None where it is another."""
+    if currency.code == "USD":
+        return quote.price_usd
+    return quote.price_quoted if quote.currency == currency.code else None
+
+
 def _line(
     grant: Grant,
     kind: str,
@@ -397,22 +405,18 @@ def _line(
     quote: Quote,
     parts: tuple[tuple[str, str, Decimal, date], ...],
 ) -> PriceLine:
-    asked, currency = None, grant.currency
-    if quote.price_quoted is not None and quote.currency == currency.code:
-        asked = AskedPrice(
-            amount=quote.price_quoted, currency=currency.code, usd_per_unit=currency.usd_per_unit
-        )
+    own = in_currency(quote, grant.currency)
     return PriceLine(
         item_kind=kind,
         item_id=item_id,
         label=label,
         quantity=quantity,
-        unit_usd=quote.price_usd if asked is None else currency.to_usd(asked.amount),
+        unit_price=grant.currency.of_usd(quote.price_usd) if own is None else own,
+        quoted_usd=quote.price_usd if own is None else None,
         quote_id=quote.quote_id,
         quote_kind=quote.kind,
         vendor=quote.label,
         quoted_on=quote.quoted_on,
         source_id=quote.source_id,
         parts=parts,
-        asked=asked,
     )

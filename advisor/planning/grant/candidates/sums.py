@@ -32,7 +32,7 @@ def behind_named(machines: Iterable[Machine]) -> list[Machine]:
     every = _compared(machines)
     kinds = {i: _kind(machine) for i, machine in enumerate(every)}
     summed = [i for i, machine in enumerate(every) if is_summed(machine)]
-    cents = [int(machine.price_usd * 100) for machine in every]
+    cents = [int(machine.price * 100) for machine in every]
     named = NamedPrices(cents, kinds, set(kinds).difference(summed))
     return [every[i] for i in summed if named.before(i) is not None]
 
@@ -41,8 +41,8 @@ def less_as_sum(machine: Machine, sums: Iterable[Machine]) -> Machine | None:
     """The same as a quoted machine for less, as a sum; None where there is none."""
     if not machine.lines or is_summed(machine):
         return None
-    less = (m for m in sums if m.price_usd < machine.price_usd and _kind(m) == _kind(machine))
-    return min(less, key=lambda each: each.price_usd, default=None)
+    less = (m for m in sums if m.price < machine.price and _kind(m) == _kind(machine))
+    return min(less, key=lambda each: each.price, default=None)
 
 
 def quoted_whole(machines: Sequence[Machine], machine: Machine) -> Machine | None:
@@ -50,13 +50,13 @@ def quoted_whole(machines: Sequence[Machine], machine: Machine) -> Machine | Non
     it; None where there is none."""
     if not is_summed(machine):
         return None
-    most = float(machine.price_usd) * WHOLE_WORTH
+    most = float(machine.price) * WHOLE_WORTH
     whole = (
         each
         for each in _compared(machines)
         if not is_summed(each)
         and each.on_sale
-        and float(each.price_usd) <= most
+        and float(each.price) <= most
         and _kind(each) == _kind(machine)
     )
-    return min(whole, key=lambda each: each.price_usd, default=None)
+    return min(whole, key=lambda each: each.price, default=None)

@@ -8,7 +8,6 @@ from advisor.planning.grant.problem_of_grant import STALE_DAYS
 from advisor.planning.report.budget import WhoPays, beyond_limits
 from advisor.planning.report.budget_entries import entries
 from advisor.planning.report.funder.computing_hours import not_bought, not_rented
-from advisor.planning.report.in_currency import InCurrency
 from advisor.planning.report.phrases import cost_of_other, listed
 from advisor.planning.report.plan_costs import Material
 from advisor.planning.report.report import Section
@@ -82,7 +81,7 @@ def _bought_at_once(given: Material) -> list[str]:
         label = f"{e.machine.label}, ordered at first"
         both = ledger.total([charge.direct, charge.indirect], f"cost of {label}")
         now = ledger.total([e.charge.direct, e.charge.indirect], f"cost of {e.machine.label}")
-        more.append(ledger.compute("difference", [both, now], "usd", f"{label}: more"))
+        more.append(ledger.compute("difference", [both, now], "money", f"{label}: more"))
     extra = ledger.total(more, "machines ordered at first: more")
     if extra.value <= 0:
         return []
@@ -116,7 +115,7 @@ def _quoted_instead(given: Material) -> list[str]:
         return []
     other, plan = min(near, key=lambda each: each[1].cost_cents)
     both = [cost_of_other(given.ledger, other), given.costs.total]
-    more = given.ledger.compute("difference", both, "usd", f"{other.label}: difference in cost")
+    more = given.ledger.compute("difference", both, "money", f"{other.label}: difference in cost")
     labels = listed(given.book.machines[p.machine_id].label for p in plan.purchases)
     return [f"For {more} more the whole plan is at prices that sellers ask: it buys {labels}."]
 
@@ -150,11 +149,11 @@ def _rented(given: Material) -> list[str]:
     return [r.placed[0].machine_id for r in given.costs.running if r.charge.direct.value]
 
 
-def to_check_section(given: Material, paid: WhoPays, to: InCurrency) -> Section:
+def to_check_section(given: Material, paid: WhoPays) -> Section:
     """For the lab, not for the funder: what to look at before the form is sent."""
     form, grant, rules = given.form, given.loaded.grant, given.loaded.problem.rules
     items = [
-        *beyond_limits(given, paid, to),
+        *beyond_limits(given, paid),
         *_of_this(given),
         *(
             each.says

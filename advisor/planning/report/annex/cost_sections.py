@@ -73,13 +73,13 @@ def _machines_and_parts(given: Material) -> tuple[list[tuple[Cell, ...]], list[t
         of = [count, p.quantity]
         pieces = ledger.compute("product", of, "pieces", f"{line.label}, pieces")
         amounts.append(
-            ledger.compute("product", [pieces, p.price], "usd", f"{line.label}, all pieces")
+            ledger.compute("product", [pieces, p.price], "money", f"{line.label}, all pieces")
         )
         words = (kind_of_price(line.quote_kind), line.vendor, day_words(line.quoted_on))
         machines.append((line.label, pieces, p.price, amounts[-1], *words))
         for n, (role, detail, usd, day) in enumerate(line.parts):
             label, origin = f"{role} of {line.label}", {"host_id": line.item_id, "position": n}
-            cost = ledger.leaf("part", usd, "usd", label, **origin)
+            cost = given.book.own(ledger.leaf("part", usd, "usd", label, **origin), label)
             parts.append((line.label, role, detail, cost, day_words(day)))
     if machines:
         total = ledger.total(amounts, "machines, direct")
@@ -91,7 +91,7 @@ def _machines_and_parts(given: Material) -> tuple[list[tuple[Cell, ...]], list[t
 
 
 class Asked(NamedTuple):
-    """A price of the plan among the quotes that are as good; amounts in USD a piece."""
+    """A price of the plan among the quotes that are as good; amounts a piece."""
 
     item: str
     counts: Num
@@ -115,11 +115,14 @@ def asked_of(given: Material) -> dict[str, Asked]:
 
         def asked(what: str, value: Decimal | int, column: str, p: PricedLine[Num] = priced) -> Num:
             quote = loaded.quotes[p.line.quote_id]
-            if p.line.asked is not None and value == quote.price_usd:
-                return p.price  # of its own currency, as it is asked
             unit = "usd" if column.endswith("_usd") else column
             origin = {"item_kind": quote.item_kind, "item": quote.item_id, "column": column}
-            return given.ledger.leaf("asked", value, unit, f"{what} {p.line.label}", **origin)
+            words = f"{what} {p.line.label}"
+            if p.line.quoted_usd is None and unit == "usd" and value == quote.price_usd:
+                value = p.price.value  # of its own currency, as it is asked
+                return given.ledger.leaf("asked", value, "money", words, **origin)
+            num = given.ledger.leaf("asked", value, unit, words, **origin)
+            return given.book.own(num, words) if unit == "usd" else num
 
         span, newer = book.ranges.get(key), book.newer.get(key)
         ends: tuple[Num, Num, Num] | tuple[None, None, None] = (None, None, None)

@@ -74,7 +74,7 @@ ALLOCATION_WORDS = {
 }
 """What keys of an allocation mean, where the name does not say it."""
 RULE_UNITS = {
-    "equipment_threshold_usd": "usd",
+    "equipment_threshold": "money",
     "overhead_rate": "share",
     "use_share": "share",
     "overhead_rate_cloud": "share",
@@ -94,7 +94,7 @@ def rules_section(given: Material) -> Section:
     if house.name == NO_RULES.name:
         by = "The grant names no rules for its money: the settings below count."
     columns: tuple[str, ...] = ("setting", "value", "where it comes from")
-    blocks: list[Block] = [by, ReportTable.of("Settings", columns, rows, as_written=True)]
+    blocks: list[Block] = [by, ReportTable.of("Settings", columns, rows)]
     if grant.allocation_values:
         # What each allocation is planned with, and who says so.
         told = (
@@ -117,8 +117,6 @@ def _rules(given: Material) -> Iterator[tuple[Cell, ...]]:
     left_out = {"currency", "usd_per_unit", "usd_per_unit_on"}  # which the grant may have otherwise
     if house.equipment_as != "depreciated":
         left_out |= {"equipment_as", "use_share"}
-    if house.equipment_threshold is not None:
-        left_out.add("equipment_threshold_usd")
     for key, meaning in MEANINGS.items():
         value = getattr(house, key)
         if value is None or key in left_out:
@@ -132,8 +130,6 @@ def _rules(given: Material) -> Iterator[tuple[Cell, ...]]:
             cell = f"{day} {date(2000, month, 1):%B}"
         elif isinstance(value, date):
             cell = day_words(value)
-        elif key == "equipment_threshold":
-            cell = f"{house.currency} {value:,}"
         else:
             cell = ("yes" if value else "no") if isinstance(value, bool) else str(value)
         yield meaning, cell, house.sources.get(key, NO_SOURCE if house.file else OWN_SETTING)
@@ -187,10 +183,15 @@ def _settings(given: Material) -> Iterator[tuple[Cell, ...]]:
             "grant, not by what is paid for them",
         ),
     ]
-    if grant.usd_per_kwh is not None:
+    if grant.price_per_kwh is not None:
         words = "power with cooling over power without (power usage effectiveness)"
         settings += [
-            ("electricity.usd_per_kwh", grant.usd_per_kwh, "usd-per-kwh", "price of electricity"),
+            (
+                "electricity.price_per_kwh",
+                grant.price_per_kwh,
+                "money-per-kwh",
+                "price of electricity",
+            ),
             ("electricity.pue", grant.pue, "factor", words),
         ]
     for n, use in enumerate(grant.utilisation_by_year or (), start=1):

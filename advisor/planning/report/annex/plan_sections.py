@@ -40,7 +40,7 @@ def question_section(given: Material) -> Section:
         f"Goal: {OBJECTIVE_WORDS[grant.objective]}, over {years} "
         f"{'year' if grant.years == 1 else 'years'} from {day_words(grant.start)} on"
     )
-    if grant.budget_usd is not None:
+    if grant.budget is not None:
         text += f", with {budget_num(given.loaded, given.ledger)}"
     if grant.lifetime_years is not None:
         key, label = "purchases.lifetime_years", "life of a machine"
@@ -75,11 +75,11 @@ def question_section(given: Material) -> Section:
                 item += f", with room for {room} more in each"
             items.append(item)
         blocks += ["The lab has:", tuple(items)]
-    if grant.year_budget_usd is not None:
+    if grant.year_budget is not None:
         blocks.append(
             tuple(
                 f"{setting(f'budget.per_year[{n}]', usd, 'usd', f'budget of year {n}')} in year {n}"
-                for n, usd in enumerate(grant.year_budget_usd, start=1)
+                for n, usd in enumerate(grant.year_budget, start=1)
             )
         )
     return Section(title="The question", blocks=tuple(blocks))

@@ -97,10 +97,10 @@ def _unused(given: Material, allocation: Allocation) -> str:
         return f"It is awarded with odds of {odds}, and the plan does not count on it."
     if not given.cheapest:
         return "The plan does not need its hours."
-    paid = min((r.usd_per_hour / r.gpu_count for r in mine), default=Decimal(0))
+    paid = min((r.price_per_hour / r.gpu_count for r in mine), default=Decimal(0))
     if not paid:
         return "Its hours would not make this work cheaper."
-    price = given.book.setting(f"{key}.usd_per_gpu_hour", paid, "usd-per-hour", "a GPU-hour")
+    price = given.book.setting(f"{key}.price_per_gpu_hour", paid, "money-per-hour", "a GPU-hour")
     return f"Its hours, at {price} and GPU, would not make this work cheaper."
 
 
@@ -225,7 +225,7 @@ def _at_least(given: Material, other: Alternative, paid: Decimal) -> Num | None:
         return None
     usd, reads = Decimal(other.least_cents) / 100, "cost" if other.proven else "at-least"
     label = f"cost, {other.label}" if other.proven else f"cost at least, {other.label}"
-    return solve_num(given.ledger, other.change, usd, "usd", label, reads)
+    return solve_num(given.ledger, other.change, usd, "money", label, reads)
 
 
 def _without_hours(given: Material) -> str:
@@ -265,7 +265,7 @@ def _runs_of(given: Material, other: Alternative) -> Num:
 def _beside_this(given: Material) -> str:
     """What this plan costs, after what another costs."""
     form = given.form
-    whole = form.pays is None and not form.adds_indirect and not given.loaded.grant.shared_usd
+    whole = form.pays is None and not form.adds_indirect and not given.loaded.grant.shared
     return f" in all; {'this request is' if whole else 'this plan costs'} {given.costs.total}."
 
 

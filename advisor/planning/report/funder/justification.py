@@ -209,7 +209,7 @@ def _price(given: Material, e: EquipmentCost) -> str:
     if not named:
         return f"{text}, shared with another project; asked for here: {charged}{each}"
     # What the funder pays a share of, or others pay a sum of, is not asked for whole.
-    whole = form.pays is None and not given.loaded.grant.shared_usd
+    whole = form.pays is None and not given.loaded.grant.shared
     return f"{text}: {charged}{each} {'is asked for' if whole else 'stands in the budget'}"
 
 
@@ -229,9 +229,9 @@ def _from_quoted_to_paid(given: Material, e: EquipmentCost) -> str:
     for extra in extras_of(e.machine, rules):
         if extra.apart:
             continue
-        added = extra.usd if extra.usd is not None else extra.share_of_price
+        added = extra.amount if extra.amount is not None else extra.share_of_price
         assert added is not None
-        unit, of = ("usd", "") if extra.usd is not None else ("share", " of that")
+        unit, of = ("money", "") if extra.amount is not None else ("share", " of that")
         plus = setting(extra.key, added, unit, extra.name)
         text += f"; plus {plus}{of} for {line_words(extra.kind, extra.name)}"
     return text
@@ -374,7 +374,7 @@ def _lines_of(given: Material, kind: str) -> list[tuple[str, Num]]:
     """The lines of a kind that cost anything, each with what is asked for it in all."""
     found: dict[str, list[Num]] = {}
     for f in given.costs.fixed:
-        if f.fixed.kind == kind and f.fixed.usd:
+        if f.fixed.kind == kind and f.fixed.amount:
             found.setdefault(f.fixed.name, []).append(f.charge.direct)
     return [
         (name, given.ledger.total(nums, f"{name}, in all years")) for name, nums in found.items()

@@ -8,7 +8,6 @@ from advisor.costs.amounts import age_words, day_words
 from advisor.planning.grant.problem_of_grant import STALE_DAYS
 from advisor.planning.grant.programmes import ASSUMED, OWN_WORD
 from advisor.planning.report.funder.computing_hours import rented_name
-from advisor.planning.report.in_currency import InCurrency
 from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.phrases import kind_of_price, listed
 from advisor.planning.report.plan_costs import Material, RunningCost
@@ -30,9 +29,9 @@ _ASKED = {
 """How each kind of price is renewed."""
 
 
-def quotes_sections(given: Material, to: InCurrency) -> list[Section]:
+def quotes_sections(given: Material) -> list[Section]:
     """What each price rests on, how old it is, and how it is renewed."""
-    today, foreign = given.loaded.today, to.code != "USD"
+    today, foreign = given.loaded.today, given.loaded.grant.currency.code != "USD"
     blocks: list[Block] = []
     days = [p.line.quoted_on for e in given.costs.equipment for p in e.lines]
     if days:
@@ -41,8 +40,8 @@ def quotes_sections(given: Material, to: InCurrency) -> list[Section]:
             (
                 p.line.label,
                 pieces,
-                to.num(p.price) if _is_own(p) else p.price,
-                *([to.num(p.price)] if foreign else []),
+                _as_quoted(given, p),
+                *([p.price] if foreign else []),
                 p.line.vendor,
                 kind_of_price(p.line.quote_kind),
                 day_words(p.line.quoted_on),
@@ -50,19 +49,28 @@ def quotes_sections(given: Material, to: InCurrency) -> list[Section]:
             )
             for p, pieces in _priced(given)
         ]
-        each = ("each, as quoted", f"each, {to.code}") if foreign else ("each",)
+        each = (
+            ("each, as quoted", f"each, {given.loaded.grant.currency.code}")
+            if foreign
+            else ("each",)
+        )
         columns = ("item", "pieces", *each, "vendor", "kind of price", "date", "age")
         blocks.append(ReportTable.of("Prices", columns, rows))
         blocks.append(_renewed(given, min(days)))
     rented = [r for r in given.costs.running if r.rented and r.charge.direct.value]
     if rented:
-        blocks += _rates(given, to, rented)
+        blocks += _rates(given, rented)
     return [Section(title="Quotes", blocks=tuple(blocks))] if blocks else []
 
 
-def _is_own(priced: PricedLine[Num]) -> bool:
-    """Whether it is asked in the grant's own currency."""
-    return priced.line.quote_kind == BUY_IN or priced.line.asked is not None
+def _as_quoted(given: Material, priced: PricedLine[Num]) -> Num:
+    """In the currency in which it is asked: dollars, or the grant's own."""
+    line = priced.line
+    if line.quoted_usd is None or given.loaded.grant.currency.code == "USD":
+        return priced.price
+    return given.ledger.leaf(
+        "quote", line.quoted_usd, "usd", f"price of {line.label}", quote_id=line.quote_id
+    )
 
 
 def _priced(given: Material) -> list[tuple[PricedLine[Num], Num]]:
@@ -115,7 +123,7 @@ def _renewals(given: Material) -> list[str]:
     return [words for key, words in _ASKED.items() if key in asked]
 
 
-def _rates(given: Material, to: InCurrency, rented: list[RunningCost]) -> list[Block]:
+def _rates(given: Material, rented: list[RunningCost]) -> list[Block]:
     rows: list[tuple[Cell, ...]] = []
     listed_days, agreed = [], dict[str, None]()
     changing = given.loaded.problem.rules.rent_change
@@ -138,8 +146,8 @@ def _rates(given: Material, to: InCurrency, rented: list[RunningCost]) -> list[B
             (
                 name,
                 given.ledger.total(hours, f"hours of {mine[0].label}", "hours"),
-                to.num(rate[1]),
-                to.num(given.ledger.total([r.charge.direct for r in mine], mine[0].label)),
+                rate[1],
+                given.ledger.total([r.charge.direct for r in mine], mine[0].label),
                 day_words(day) if day else told,
                 age_words(day, given.loaded.today) if day else "",
             )

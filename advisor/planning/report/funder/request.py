@@ -27,7 +27,6 @@ from advisor.planning.report.funder.justification import (
     justification,
 )
 from advisor.planning.report.funder.quotes_section import quotes_sections
-from advisor.planning.report.in_currency import InCurrency
 from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.phrases import listed, runs_done
 from advisor.planning.report.plan_costs import Material
@@ -38,9 +37,7 @@ from advisor.planning.solver.problem import Allocation
 CENT = Decimal("0.01")
 
 
-def funder_sections(
-    given: Material, to: InCurrency, budget: ReportTable, paid: WhoPays
-) -> tuple[Section, ...]:
+def funder_sections(given: Material, budget: ReportTable, paid: WhoPays) -> tuple[Section, ...]:
     """Request and budget, justification, quotes."""
     names = {line: kind for kind, line in line_names(given).items()}
     by_line = {
@@ -49,14 +46,14 @@ def funder_sections(
         if isinstance(row[0], str) and row[0] in names and isinstance(row[-1], Num)
     }
     table = with_payers(budget, paid, given.loaded.grant.shared_by)
-    request = to.text(_request(given, paid)), table, to.text(_budget_notes(given, paid, to))
+    request = _request(given, paid), table, _budget_notes(given, paid)
     modular = modular_section(given, budget, paid)
     paragraphs = justification(given, by_line, asks=bool(paid.asked.value))
     sections = (
         Section(title="Request", blocks=request),
         *modular,
-        Section(title="Justification", blocks=tuple(map(to.text, paragraphs))),
-        *quotes_sections(given, to),
+        Section(title="Justification", blocks=tuple(paragraphs)),
+        *quotes_sections(given),
     )
     return tuple(map(_section_for_funder, sections))
 
@@ -73,7 +70,7 @@ def _section_for_funder(section: Section) -> Section:
     return replace(section, blocks=tuple(blocks))
 
 
-def _budget_notes(given: Material, paid: WhoPays, to: InCurrency) -> str:
+def _budget_notes(given: Material, paid: WhoPays) -> str:
     text = _award_years(year_spans(given))
     rules = given.loaded.problem.rules
     rentals = given.book.rentals
@@ -94,7 +91,7 @@ def _budget_notes(given: Material, paid: WhoPays, to: InCurrency) -> str:
         )
     text += note_words(given, paid)
     if given.costs.indirect.value:
-        text += _indirect(given, to)
+        text += _indirect(given)
     if given.loaded.grant.currency.note is not None and _is_converted(given):
         text += f" {given.loaded.grant.currency.note}"
     return text
@@ -102,13 +99,13 @@ def _budget_notes(given: Material, paid: WhoPays, to: InCurrency) -> str:
 
 def _is_converted(given: Material) -> bool:
     """Whether anything that is asked for has its price in US dollars."""
-    grant = given.loaded.grant
-    power = "electricity.usd_per_kwh" not in grant.stated
-    own = {each.name for each in grant.allocations if each.price_per_gpu_hour is not None}
-    return any(e.machine.share_of is None for e in given.costs.equipment) or any(
-        given.book.rentals[r.placed[0].machine_id].provider not in own if r.rented else power
+    rentals = given.book.rentals
+    return any(
+        p.line.quoted_usd is not None for e in given.costs.equipment for p in e.lines
+    ) or any(
+        rentals[r.placed[0].machine_id].quoted_usd is not None
         for r in given.costs.running
-        if r.charge.direct.value
+        if r.rented
     )
 
 
@@ -126,7 +123,7 @@ def _award_years(spans: list[tuple[date, date]]) -> str:
     return f"Year 1 is {whole}, {since}, and the last ends on {day_words(later[-1][1])}."
 
 
-def _indirect(given: Material, to: InCurrency) -> str:
+def _indirect(given: Material) -> str:
     """Each rate with the base that it is charged on; what a funder adds by its own name."""
     adds, name = given.form.adds_indirect, str(given.form.lines.indirect)
     start = f"The {name[0].lower()}{name[1:]} is" if adds else "Indirect costs are"
@@ -152,11 +149,11 @@ def _indirect(given: Material, to: InCurrency) -> str:
                 names.append(called)
             found.append(charge.base)
     told = []
-    off, bases_in_all = -to.num(costs.indirect).value, Decimal(0)
+    off, bases_in_all = -costs.indirect.value, Decimal(0)
     for rate, names, nums in by_rate.values():
         base = ledger.total(nums, f"overhead base, {listed(names)}")
         told.append(f"{rate} of {base}" + (f" ({listed(names)})" if len(by_rate) > 1 else ""))
-        off += to.num(base).value * rate.value
+        off += base.value * rate.value
         bases_in_all += base.value
     of = f"{', '.join(told[:-1])} and {told[-1]}" if len(told) > 1 else told[0]
     if bases_in_all == costs.direct.value and len(by_rate) == 1:
@@ -187,7 +184,7 @@ def _request(given: Material, paid: WhoPays) -> str:
     own = not parts
     if any(not r.rented for r in running):
         parts.append("electricity")
-    others = [line_words(f.fixed.kind, f.fixed.name) for f in given.costs.fixed if f.fixed.usd]
+    others = [line_words(f.fixed.kind, f.fixed.name) for f in given.costs.fixed if f.fixed.amount]
     parts += dict.fromkeys(others)
     where = _where(given)
     if not parts and not given.plan.runs:
@@ -250,11 +247,11 @@ def modular_section(given: Material, budget: ReportTable, paid: WhoPays) -> tupl
         return ()
     if paid.theirs is not None or max(num.value for num in directs) > rule.most_direct_usd:
         return ()
-    size = ledger.leaf("setting", rule.usd, "usd", "a module", key="form.modular.usd")
+    size = ledger.leaf("setting", rule.usd, "money", "a module", key="form.modular.usd")
     by_year = modules_of(given, directs, whole, size)
 
     def amount(modules: Num, when: str) -> Num:
-        return ledger.compute("product", [modules, size], "usd", f"in modules, {when}")
+        return ledger.compute("product", [modules, size], "money", f"in modules, {when}")
 
     names = budget.columns[1:]
     in_all = ledger.total(by_year, "modules, all years", "modules")
@@ -298,7 +295,7 @@ def modules_of(given: Material, directs: list[Num], whole: Num, size: Num) -> li
     pay for them."""
     ledger = given.ledger
     years = ledger.compute("count", directs, "years", "award years with modules")
-    mean = ledger.compute("ratio", [whole, years], "usd", "direct costs a year, mean")
+    mean = ledger.compute("ratio", [whole, years], "money", "direct costs a year, mean")
     same = ledger.compute("rounded-up ratio", [mean, size], "modules", "modules a year")
     spent = accumulate(num.value for num in directs)
     if all(cost <= n * same.value * size.value for n, cost in enumerate(spent, start=1)):

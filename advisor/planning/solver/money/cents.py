@@ -25,7 +25,7 @@ from advisor.planning.solver.money.prices import (
     price_lines,
 )
 from advisor.planning.solver.plan import Placed, Plan, Purchase
-from advisor.planning.solver.problem import Machine, PlanningProblem, Rental, Rules
+from advisor.planning.solver.problem import FixedCost, Machine, PlanningProblem, Rental, Rules
 
 CENT = Decimal("0.01")
 _ONE = Decimal(1)
@@ -38,7 +38,7 @@ def purchase_cents(machine: Machine, rules: Rules, day: int = 0) -> int:
 
 def paid_and_charged(machine: Machine, rules: Rules, day: int) -> tuple[Decimal, Decimal]:
     """What one machine ordered on a day costs its buyers, and what of that the grant is charged."""
-    price = machine_price(PLAIN, machine, price_lines(PLAIN, machine))
+    price = machine_price(PLAIN, machine, price_lines(PLAIN, machine, rules))
     paid, _ = paid_price(PLAIN, machine, price, rules, day)
     charge = purchase_charge(PLAIN, machine, rules, _ONE, day)
     return paid, charge.each - sum((each.each for each in charge.apart), Decimal(0))
@@ -46,7 +46,7 @@ def paid_and_charged(machine: Machine, rules: Rules, day: int) -> tuple[Decimal,
 
 def run_cents(machine: Machine, model: str, rules: Rules) -> int:
     """Electricity of one run on a machine of the lab, in whole cents; 0 where it is not charged."""
-    if rules.usd_per_kwh is None:
+    if rules.price_per_kwh is None:
         return 0
     watts = machine.running_w
     assert watts is not None  # no machine without one is planned with where electricity is charged
@@ -58,11 +58,16 @@ def rental_cents(rental: Rental, model: str, rules: Rules, day: int = 0) -> int:
     return _cents(rental_charge(PLAIN, rental, model, rules, _ONE, day=day))
 
 
+def fixed_cost_cents(fixed: FixedCost, rules: Rules) -> int:
+    """One fixed cost in whole cents, overhead included."""
+    return _cents(fixed_charge(PLAIN, fixed, rules))
+
+
 def fixed_cents(problem: PlanningProblem) -> list[int]:
     """Fixed costs of each year, in whole cents, overhead included."""
     found = [0] * problem.years
     for fixed in problem.fixed:
-        found[fixed.year] += _cents(fixed_charge(PLAIN, fixed, problem.rules))
+        found[fixed.year] += fixed_cost_cents(fixed, problem.rules)
     return found
 
 
@@ -70,7 +75,7 @@ def _cents(charge: Charge[Decimal]) -> int:
     return int((charge.direct + charge.indirect) * 100)
 
 
-def kept_value_usd(machine: Machine, order: int, problem: PlanningProblem) -> Decimal:
+def kept_value(machine: Machine, order: int, problem: PlanningProblem) -> Decimal:
     """Of what the grant is charged for a machine ordered so, without overhead and what has a line
     of its own, the part that is still there after the grant, straight over its life."""
     rules = problem.rules

@@ -1,4 +1,4 @@
-"""What purchases, runs and yearly lines are charged, overhead included (US dollars).
+"""What purchases, runs and yearly lines are charged, overhead included.
 
 Each formula is there once, for the solver and for the report. Every amount is rounded to the cent
 once, where an invoice would be, so that sums are exact.
@@ -10,16 +10,18 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Generic, Literal
 
+from advisor.planning.currency import RATE_DECIMALS
 from advisor.planning.solver.money.arithmetic import Arithmetic, N
 from advisor.planning.solver.money.prices import (
     apart_amounts,
     charged_share,
+    converted,
     equipment_base,
     machine_price,
     paid_price,
     price_lines,
     price_terms,
-    threshold_usd,
+    threshold_amount,
     with_vat,
 )
 from advisor.planning.solver.problem import FixedCost, Machine, MachineExtra, Rental, Rules, RunTime
@@ -42,7 +44,7 @@ class Apart(Generic[N]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Charge(Generic[N]):
-    """What a number of identical machines or runs cost, in US dollars."""
+    """What a number of identical machines or runs cost."""
 
     each: N
     """Direct cost of one."""
@@ -85,17 +87,20 @@ def purchase_charge(
 ) -> Charge[N]:
     """So many machines of a kind, ordered on a day of the grant."""
     label = machine.label
-    lines = price_lines(on, machine)
+    lines = price_lines(on, machine, rules)
     price = machine_price(on, machine, lines)
     unit, changed = paid_price(on, machine, price, rules, day)
     service = machine.in_base is not None
     if machine.in_base is False:
-        base = on.compute("sum", [], "usd", "nothing")
+        base = on.compute("sum", [], "money", "nothing")
     elif service:
         base = unit
     elif changed and rules.fabrication_is_equipment and not rules.equipment_in_base:
         base = on.compute(
-            "below", [unit, threshold_usd(on, rules)], "usd", f"overhead base of {label}, day {day}"
+            "below",
+            [unit, threshold_amount(on, rules)],
+            "money",
+            f"overhead base of {label}, day {day}",
         )
     elif rules.equipment_in_base:
         base = unit
@@ -103,25 +108,35 @@ def purchase_charge(
         base = equipment_base(on, machine, lines, rules)
         terms = price_terms(on, rules, day) if machine.share_of is None else []
         if terms:
-            base = on.compute("product", [base, *terms], "usd", f"base of {label}, day {day}")
+            base = on.compute("product", [base, *terms], "money", f"base of {label}, day {day}")
     shares = [] if service else charged_share(on, rules_on(machine, rules), day)
     if shares:
         words = f"{label}, charged, day {day}"
-        unit = on.compute("product", [unit, *shares], "usd", words, decimals=2)
-        base = on.compute("product", [base, *shares], "usd", f"base of {words}", decimals=2)
+        unit = on.compute(
+            "product", [unit, *shares], "money", words, decimals=rules.currency.decimals
+        )
+        base = on.compute(
+            "product",
+            [base, *shares],
+            "money",
+            f"base of {words}",
+            decimals=rules.currency.decimals,
+        )
     rate = overhead_rate(on, rules, "cloud" if service else "equipment", day)
-    one = on.compute("product", [base, rate], "usd", f"overhead on {label}", decimals=2)
+    one = on.compute(
+        "product", [base, rate], "money", f"overhead on {label}", decimals=rules.currency.decimals
+    )
     apart = [
-        _apart(on, machine, extra, amount, rate, count)
+        _apart(on, machine, extra, amount, rate, count, rules)
         for extra, amount in apart_amounts(on, machine, price, rules, day)
     ]
 
     def with_apart(own: N, parts: list[N], what: str) -> N:
-        return own if not parts else on.compute("sum", [own, *parts], "usd", what)
+        return own if not parts else on.compute("sum", [own, *parts], "money", what)
 
-    direct = on.compute("product", [count, unit], "usd", f"{label}, all")
-    base = on.compute("product", [count, base], "usd", f"overhead base of {label}, all")
-    indirect = on.compute("product", [count, one], "usd", f"overhead on {label}, all")
+    direct = on.compute("product", [count, unit], "money", f"{label}, all")
+    base = on.compute("product", [count, base], "money", f"overhead base of {label}, all")
+    indirect = on.compute("product", [count, one], "money", f"overhead on {label}, all")
     beside, directs = f"{label} with what is beside it", [each.direct for each in apart]
     return Charge(
         each=with_apart(unit, [each.each for each in apart], beside),
@@ -136,16 +151,24 @@ def purchase_charge(
 
 
 def _apart(
-    on: Arithmetic[N], machine: Machine, extra: MachineExtra, amount: N, rate: N, count: N
+    on: Arithmetic[N],
+    machine: Machine,
+    extra: MachineExtra,
+    amount: N,
+    rate: N,
+    count: N,
+    rules: Rules,
 ) -> Apart[N]:
     """It bears overhead, whatever the machine does."""
     name = f"{extra.name} of {machine.label}"
-    one = on.compute("product", [amount, rate], "usd", f"overhead on {name}", decimals=2)
+    one = on.compute(
+        "product", [amount, rate], "money", f"overhead on {name}", decimals=rules.currency.decimals
+    )
     return Apart(
         extra=extra,
         each=amount,
-        direct=on.compute("product", [count, amount], "usd", f"{name}, all"),
-        indirect=on.compute("product", [count, one], "usd", f"overhead on {name}, all"),
+        direct=on.compute("product", [count, amount], "money", f"{name}, all"),
+        indirect=on.compute("product", [count, one], "money", f"overhead on {name}, all"),
     )
 
 
@@ -159,26 +182,32 @@ def rules_on(machine: Machine, rules: Rules) -> Rules:
 def fixed_charge(on: Arithmetic[N], fixed: FixedCost, rules: Rules) -> Charge[N]:
     """A fixed cost."""
     label = f"{fixed.name}, year {fixed.year + 1}"
-    usd = fixed_amount(on, fixed)
-    none = indirect = on.compute("sum", [], "usd", "nothing")
+    amount = fixed_amount(on, fixed, rules)
+    none = indirect = on.compute("sum", [], "money", "nothing")
     rate: N | None = None
     if fixed.in_base and fixed.rate is not None:
         rate = on.leaf("setting", fixed.rate, "share", f"overhead on {label}", key=fixed.rate_key)
     elif fixed.in_base:
         rate = overhead_rate(on, rules, day=fixed.day)
     if rate is not None:
-        indirect = on.compute("product", [usd, rate], "usd", f"overhead on {label}", decimals=2)
-    base = usd if fixed.in_base else none
-    return Charge(each=usd, direct=usd, base=base, indirect=indirect, rate=rate)
+        indirect = on.compute(
+            "product",
+            [amount, rate],
+            "money",
+            f"overhead on {label}",
+            decimals=rules.currency.decimals,
+        )
+    base = amount if fixed.in_base else none
+    return Charge(each=amount, direct=amount, base=base, indirect=indirect, rate=rate)
 
 
-def fixed_amount(on: Arithmetic[N], fixed: FixedCost) -> N:
+def fixed_amount(on: Arithmetic[N], fixed: FixedCost, rules: Rules) -> N:
     """What a line costs in its year: what its file says, changed from year to year, and of a year
     cut short its share."""
     label = f"{fixed.name}, year {fixed.year + 1}"
     changes = bool(fixed.change and fixed.year)
     first = label if not changes and fixed.days is None else f"{fixed.name}, a year"
-    usd = on.leaf("setting", fixed.usd, "usd", first, key=fixed.key)
+    amount = on.leaf("setting", fixed.amount, "money", first, key=fixed.key)
     if changes:
         key = f"{fixed.key.removesuffix('.amount')}.price_change"
         words = f"{fixed.name}, change a year"
@@ -193,9 +222,11 @@ def fixed_amount(on: Arithmetic[N], fixed: FixedCost) -> N:
         words = f"{fixed.name}, change until year {fixed.year + 1}"
         factor = on.compute("growth", [change, days], "factor", words)
         words = label if fixed.days is None else f"{label}, a whole year"
-        usd = on.compute("product", [usd, factor], "usd", words, decimals=2)
+        amount = on.compute(
+            "product", [amount, factor], "money", words, decimals=rules.currency.decimals
+        )
     if fixed.days is None:
-        return usd
+        return amount
     share = on.compute(
         "ratio",
         [
@@ -207,7 +238,7 @@ def fixed_amount(on: Arithmetic[N], fixed: FixedCost) -> N:
         "share",
         f"year {fixed.year + 1} of a whole year",
     )
-    return on.compute("product", [usd, share], "usd", label, decimals=2)
+    return on.compute("product", [amount, share], "money", label, decimals=rules.currency.decimals)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -270,7 +301,7 @@ def run_charge(
 
     One run takes W / 1000 x 24 x days x PUE kWh.
     """
-    assert rules.usd_per_kwh is not None
+    assert rules.price_per_kwh is not None
     label, called = machine.label, model_name or model
     days = days_of_a_run(on, machine.times[model], rules, f"{called} on {label}")
     kilo = watts_in_a_kilowatt(on)
@@ -282,8 +313,8 @@ def run_charge(
         "kwh",
         f"energy of {called} on {label}",
     )
-    key = "electricity.usd_per_kwh"
-    price = on.leaf("setting", rules.usd_per_kwh, "usd-per-kwh", "electricity", key=key)
+    key = "electricity.price_per_kwh"
+    price = on.leaf("setting", rules.price_per_kwh, "money-per-kwh", "electricity", key=key)
     if rules.electricity_change:
         change = on.leaf(
             "setting",
@@ -295,10 +326,10 @@ def run_charge(
         half = Decimal(rules.grant_months * DAYS_PER_YEAR) / 24
         middle = on.leaf("unit", half, "days", "days until the middle of the grant", name="middle")
         factor = on.compute("growth", [change, middle], "factor", "electricity, mean of the grant")
-        price = on.compute("product", [price, factor], "usd-per-kwh", "electricity, mean price")
+        price = on.compute("product", [price, factor], "money-per-kwh", "electricity, mean price")
     what = f"{name} on {label}"
     rate = overhead_rate(on, rules, "electricity") if rules.electricity_in_base else None
-    return _of_runs(on, kwh, price, count, rate, what, year)
+    return _of_runs(on, kwh, price, count, rate, what, year, rules)
 
 
 def rental_charge(
@@ -317,7 +348,7 @@ def rental_charge(
     label = rental.label
     days = days_of_a_run(on, rental.times[model], rules, f"{model_name or model} on {label}")
     hours = on.compute("product", [days, hours_in_a_day(on)], "hours", f"hours, {name}")
-    price = _price_an_hour(on, rental)
+    price = _price_an_hour(on, rental, rules)
     terms: list[N] = []
     # An allocation's rate is the grant's own word, as it is paid in every year.
     market = rental.allocation is None
@@ -341,32 +372,32 @@ def rental_charge(
         terms.append(with_vat(on, rules))
     if terms:
         words = f"{label}, from day {day} on"
-        price = on.compute("product", [price, *terms], "usd-per-hour", words)
+        price = on.compute("product", [price, *terms], "money-per-hour", words)
     in_base = rules.cloud_in_base if rental.in_base is None else rental.in_base
     rate = overhead_rate(on, rules, "cloud", day) if in_base else None
-    return _of_runs(on, hours, price, count, rate, f"{name} on {label}", year)
+    return _of_runs(on, hours, price, count, rate, f"{name} on {label}", year, rules)
 
 
-def _price_an_hour(on: Arithmetic[N], rental: Rental) -> N:
+def _price_an_hour(on: Arithmetic[N], rental: Rental, rules: Rules) -> N:
     """Of a quote, or of the grant's own word on an allocation."""
     if rental.allocation is None:
-        return on.leaf(
-            "rental",
-            rental.usd_per_hour,
-            "usd-per-hour",
-            f"{rental.label}, {rental.priced_on}",
-            rental_id=rental.rental_id,
-        )
+        words, unit = f"{rental.label}, {rental.priced_on}", "money-per-hour"
+        if rental.quoted_usd is None:
+            price = rental.price_per_hour
+            return on.leaf("rental", price, unit, words, rental_id=rental.rental_id)
+        quoted = rental.quoted_usd
+        own = on.leaf("rental", quoted, "usd-per-hour", words, rental_id=rental.rental_id)
+        return converted(on, own, rules, unit, words, RATE_DECIMALS)
     number = rental.allocation.partition(":")[2]
     each = on.leaf(
         "setting",
-        rental.usd_per_hour / rental.gpu_count,
-        "usd-per-hour",
+        rental.price_per_hour / rental.gpu_count,
+        "money-per-hour",
         f"a GPU-hour of {rental.provider}",
-        key=f"allocations[{number}].usd_per_gpu_hour",
+        key=f"allocations[{number}].price_per_gpu_hour",
     )
     words = f"an hour of {rental.label}"
-    return on.compute("product", [each, gpus_of_a_job(on, rental)], "usd-per-hour", words)
+    return on.compute("product", [each, gpus_of_a_job(on, rental)], "money-per-hour", words)
 
 
 def gpus_of_a_job(on: Arithmetic[N], rental: Rental) -> N:
@@ -382,19 +413,28 @@ def gpus_of_a_job(on: Arithmetic[N], rental: Rental) -> N:
 
 
 def _of_runs(
-    on: Arithmetic[N], amount: N, price: N, count: N, rate: N | None, what: str, year: str
+    on: Arithmetic[N],
+    amount: N,
+    price: N,
+    count: N,
+    rate: N | None,
+    what: str,
+    year: str,
+    rules: Rules,
 ) -> RunCharge[N]:
-    each = on.compute("product", [amount, price], "usd", f"one run, {what}", decimals=2)
-    direct = on.compute("product", [count, each], "usd", f"{what}, {year}")
-    none = one = on.compute("sum", [], "usd", "nothing")
+    each = on.compute(
+        "product", [amount, price], "money", f"one run, {what}", decimals=rules.currency.decimals
+    )
+    direct = on.compute("product", [count, each], "money", f"{what}, {year}")
+    none = one = on.compute("sum", [], "money", "nothing")
     if rate is not None:
         label = f"overhead on one run, {what}"
-        one = on.compute("product", [each, rate], "usd", label, decimals=2)
+        one = on.compute("product", [each, rate], "money", label, decimals=rules.currency.decimals)
     return RunCharge(
         each=each,
         direct=direct,
         base=none if rate is None else direct,
-        indirect=on.compute("product", [count, one], "usd", f"overhead on {what}, {year}"),
+        indirect=on.compute("product", [count, one], "money", f"overhead on {what}, {year}"),
         rate=rate,
         amount=amount,
         price=price,

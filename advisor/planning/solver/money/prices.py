@@ -1,4 +1,4 @@
-"""What a machine costs its buyers, and what of it the grant is charged (pure; US dollars)."""
+"""What a machine costs its buyers, and what of it the grant is charged (pure)."""
 
 from __future__ import annotations
 
@@ -24,21 +24,18 @@ class PricedLine(Generic[N]):
     """Of all."""
 
 
-def price_lines(on: Arithmetic[N], machine: Machine) -> list[PricedLine[N]]:
+def price_lines(on: Arithmetic[N], machine: Machine, rules: Rules) -> list[PricedLine[N]]:
     """What a machine is bought from."""
     found = []
     for line in machine.lines:
         words = f"price of {line.label}, {line.vendor}, {line.quoted_on}"
         if line.quote_kind == BUY_IN:
-            price = on.leaf("setting", line.unit_usd, "usd", words, key=line.quote_id)
-        elif line.asked is not None:
-            code, rate = line.asked.currency, line.asked.usd_per_unit
-            own = on.leaf("quote", line.asked.amount, code, words, quote_id=line.quote_id)
-            per = f"US dollars a {code}"
-            factor = on.leaf("setting", rate, "factor", per, key="budget.usd_per_unit")
-            price = on.compute("product", [own, factor], "usd", f"{words}, in USD", decimals=2)
+            price = on.leaf("setting", line.unit_price, "money", words, key=line.quote_id)
+        elif line.quoted_usd is not None:
+            own = on.leaf("quote", line.quoted_usd, "usd", words, quote_id=line.quote_id)
+            price = converted(on, own, rules, "money", words, rules.currency.decimals)
         else:
-            price = on.leaf("quote", line.unit_usd, "usd", words, quote_id=line.quote_id)
+            price = on.leaf("quote", line.unit_price, "money", words, quote_id=line.quote_id)
         quantity = on.leaf(
             "unit",
             line.quantity,
@@ -49,15 +46,23 @@ def price_lines(on: Arithmetic[N], machine: Machine) -> list[PricedLine[N]]:
             item_id=line.item_id,
         )
         amount = on.compute(
-            "product", [quantity, price], "usd", f"{line.label} for {machine.label}"
+            "product", [quantity, price], "money", f"{line.label} for {machine.label}"
         )
         found.append(PricedLine(line=line, quantity=quantity, price=price, amount=amount))
     return found
 
 
+def converted(on: Arithmetic[N], usd: N, rules: Rules, unit: str, words: str, decimals: int) -> N:
+    """A price in US dollars in the grant's currency."""
+    rate, code = rules.currency.usd_per_unit, rules.currency.code
+    key = "budget.usd_per_unit"
+    per = on.leaf("setting", rate, "factor", f"US dollars a {code}", key=key)
+    return on.compute("ratio", [usd, per], unit, f"{words}, in {code}", decimals=decimals)
+
+
 def machine_price(on: Arithmetic[N], machine: Machine, lines: Sequence[PricedLine[N]]) -> N:
     """One machine, before overhead."""
-    return on.compute("sum", [line.amount for line in lines], "usd", f"price of {machine.label}")
+    return on.compute("sum", [line.amount for line in lines], "money", f"price of {machine.label}")
 
 
 def equipment_base(
@@ -72,25 +77,25 @@ def equipment_base(
     unit = machine_price(on, machine, lines)
     if rules.equipment_in_base:
         return unit
-    threshold = threshold_usd(on, rules)
+    threshold = threshold_amount(on, rules)
     label = f"overhead base of {machine.label}"
     if rules.fabrication_is_equipment:
-        return on.compute("below", [unit, threshold], "usd", label)
+        return on.compute("below", [unit, threshold], "money", label)
     parts = []
     for each in lines:
         name = each.line.label
-        below = on.compute("below", [each.price, threshold], "usd", f"{name} in the base")
+        below = on.compute("below", [each.price, threshold], "money", f"{name} in the base")
         parts.append(
-            on.compute("product", [each.quantity, below], "usd", f"{name}, all, in the base")
+            on.compute("product", [each.quantity, below], "money", f"{name}, all, in the base")
         )
-    return on.compute("sum", parts, "usd", label)
+    return on.compute("sum", parts, "money", label)
 
 
-def threshold_usd(on: Arithmetic[N], rules: Rules) -> N:
+def threshold_amount(on: Arithmetic[N], rules: Rules) -> N:
     """From which a piece counts as equipment."""
-    key = "institution.equipment_threshold_usd"
-    usd = rules.equipment_threshold_usd
-    return on.leaf("setting", usd, "usd", "equipment threshold", key=key)
+    key = "institution.equipment_threshold"
+    amount = rules.equipment_threshold
+    return on.leaf("setting", amount, "money", "equipment threshold", key=key)
 
 
 def paid_price(
@@ -103,15 +108,19 @@ def paid_price(
     label, terms = machine.label, price_terms(on, rules, day)
     if terms:
         price = on.compute(
-            "product", [price, *terms], "usd", f"{label} with its terms, day {day}", decimals=2
+            "product",
+            [price, *terms],
+            "money",
+            f"{label} with its terms, day {day}",
+            decimals=rules.currency.decimals,
         )
     extras = [
-        extra_amount(on, machine, price, extra)
+        extra_amount(on, machine, price, extra, rules)
         for extra in extras_of(machine, rules)
         if not extra.apart
     ]
     if extras:
-        price = on.compute("sum", [price, *extras], "usd", f"{label} with what belongs to it")
+        price = on.compute("sum", [price, *extras], "money", f"{label} with what belongs to it")
     return price, bool(terms) or bool(extras)
 
 
@@ -121,14 +130,16 @@ def extras_of(machine: Machine, rules: Rules) -> tuple[MachineExtra, ...]:
     return () if bare else rules.machine_extras
 
 
-def extra_amount(on: Arithmetic[N], machine: Machine, price: N, extra: MachineExtra) -> N:
+def extra_amount(
+    on: Arithmetic[N], machine: Machine, price: N, extra: MachineExtra, rules: Rules
+) -> N:
     """What it costs with one machine, whose price with its terms that is."""
-    if extra.usd is not None:
-        return on.leaf("setting", extra.usd, "usd", extra.name, key=extra.key)
+    if extra.amount is not None:
+        return on.leaf("setting", extra.amount, "money", extra.name, key=extra.key)
     assert extra.share_of_price is not None
     share = on.leaf("setting", extra.share_of_price, "share", extra.name, key=extra.key)
     words = f"{extra.name} of {machine.label}"
-    return on.compute("product", [price, share], "usd", words, decimals=2)
+    return on.compute("product", [price, share], "money", words, decimals=rules.currency.decimals)
 
 
 def apart_amounts(
@@ -139,8 +150,10 @@ def apart_amounts(
     terms = price_terms(on, rules, day) if found else []
     if terms:
         label = f"{machine.label} with its terms, day {day}"
-        price = on.compute("product", [price, *terms], "usd", label, decimals=2)
-    return [(extra, extra_amount(on, machine, price, extra)) for extra in found]
+        price = on.compute(
+            "product", [price, *terms], "money", label, decimals=rules.currency.decimals
+        )
+    return [(extra, extra_amount(on, machine, price, extra, rules)) for extra in found]
 
 
 def price_terms(on: Arithmetic[N], rules: Rules, day: int) -> list[N]:
