@@ -12,13 +12,13 @@ from typing import Any
 import torch
 from transformers import TrainingArguments
 
+from bench_runner.launch.gpu_sampler import GpuSampler
 from bench_runner.launch.trial import NoDeviceError, TrialSpec, recipe_from_json
 from bench_runner.records import timing
 from bench_runner.settings import configure, space
 from bench_runner.typed_numbers import percent
 from bench_runner.worker import models
 from bench_runner.worker.device_memory import DeviceMemory, predicted_peak_gib
-from bench_runner.worker.gpu_sampler import GpuSampler
 from bench_runner.worker.models import prepared_model
 from bench_runner.worker.ranks import Ranks, shard_on_cpus, tell_deepspeed
 from bench_runner.worker.step_times import Clock, StepLog, StepSeconds
