@@ -10,10 +10,10 @@ from advisor.benchmark.benchmark_plan import Plan
 from advisor.benchmark.runner_process import Run
 from advisor.costs.amounts import are, counted
 from advisor.parse import InputError
+from advisor.store.own_rows import MEASURED_HERE
 from advisor.store.storage.locate import typed_path
 from bench_runner.records import journal
 from bench_runner.records.measurement import Measurement
-from price_catalog.model import Source
 
 if TYPE_CHECKING:
     from advisor.store import Store
@@ -28,19 +28,6 @@ def follow(run: Run, recorder: Recorder) -> Generator[dict[str, Any]]:
             finally:
                 recorder.take(event)
     recorder.finish()
-
-
-MEASURED_HERE = Source(
-    source_id="measured-here",
-    title="Your own benchmark",
-    url=None,
-    how_measured=(
-        "bench_runner on a machine of your own: real training steps, timed in step with the "
-        "device after a warm-up. Every raw second is in the record."
-    ),
-    licence=None,
-    published_on=None,
-)
 
 
 class Recorder:

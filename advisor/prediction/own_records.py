@@ -24,6 +24,7 @@ from advisor.prediction.observed_times import (
     own_times,
     pieces_of,
 )
+from advisor.prediction.own_training import OwnTraining, training_rows
 from advisor.prediction.physics.chip import Chip
 from advisor.prediction.physics.columns import Columns, WorkloadTable
 from advisor.prediction.physics.memory import micro_batch, options_for
@@ -194,6 +195,7 @@ def own_rows(
     records: Sequence[Measurement],
     own: Sequence[OwnModel],
     machines: Collection[tuple[str, int]],
+    trainings: Sequence[OwnTraining] = (),
 ) -> list[dict[str, Any]]:
     """The user's own predictions: those that own records move, and all of own models.
 
@@ -203,7 +205,7 @@ def own_rows(
     recipes = shipped_recipes(own)
     gpus = load_catalog().gpus
     moved = fit_with(records, own)
-    rows = []
+    rows = training_rows(trainings, gpus, moved.costs)
     if own:
         rows += predicted_rows(moved, [model.recipe for model in own], gpus, sizes)
     if moved.own_observations:
@@ -215,5 +217,6 @@ def own_rows(
         counts = sorted({count for _, count in machines})
         every = [*recipes, *(model.recipe for model in own)]
         found = predicted_rows(moved, every, theirs, sizes, counts)
+        found += training_rows(trainings, theirs, moved.costs, counts)
         rows += [row for row in found if (row["gpu_id"], row["gpu_count"]) in machines]
     return rows

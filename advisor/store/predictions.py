@@ -19,6 +19,7 @@ from price_catalog.builds import GPU_COUNTS
 
 if TYPE_CHECKING:
     from advisor.prediction.model.own_model import OwnModel
+    from advisor.prediction.own_training import OwnTraining
 
 _KEY = KEYS["prediction"]
 _OWN = f"""
@@ -27,7 +28,7 @@ _OWN = f"""
         m.source_id, {", ".join(SETTINGS)}
     FROM measurement AS m
     JOIN recipe AS r ON r.recipe_id = m.recipe_id
-        AND (r.origin = 'shipped' OR r.definition IS NOT NULL)
+        AND (r.origin = 'shipped' OR r.definition IS NOT NULL) AND r.family <> 'own'
     WHERE m.origin = 'local' AND m.status = 'ok' AND m.timing = 'synchronised'
         AND coalesce(m.node_count, 1) = 1
         AND m.method <> 'changes-training'
@@ -49,31 +50,40 @@ def own_models(connection: duckdb.DuckDBPyConnection) -> list[OwnModel]:
 
 def uncounted_models(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
     """Why a model of the user's own is counted no longer, by its id."""
+    return _read_models(connection)[2]
+
+
+def own_trainings(connection: duckdb.DuckDBPyConnection) -> list[OwnTraining]:
+    """The trainings of the user's own that were timed."""
     return _read_models(connection)[1]
 
 
 def _read_models(
     connection: duckdb.DuckDBPyConnection,
-) -> tuple[list[OwnModel], dict[str, str]]:
+) -> tuple[list[OwnModel], list[OwnTraining], dict[str, str]]:
     rows = connection.execute(
         "SELECT recipe_id, definition FROM recipe"
         " WHERE origin = 'local' AND definition IS NOT NULL ORDER BY recipe_id"
     ).fetchall()
     if not rows:
-        return [], {}
-    from advisor.prediction.model.own_model import from_text
+        return [], [], {}
+    from advisor.prediction.model.own_model import OwnModel
+    from advisor.prediction.own_training import read_definition
 
-    found, uncounted = [], {}
+    found, trainings, uncounted = [], [], {}
     for recipe_id, definition in rows:
         # All were read when they were written; one that this program no longer counts has no
         # prediction, and must not keep the store from being brought up to date.
         try:
-            own = from_text(definition)
+            own = read_definition(definition)
         except ValueError as error:
             uncounted[recipe_id] = str(error)
-        else:
+            continue
+        if isinstance(own, OwnModel):
             found.append(replace(own, recipe=replace(own.recipe, recipe_id=recipe_id)))
-    return found, uncounted
+        else:
+            trainings.append(replace(own, recipe_id=recipe_id))
+    return found, trainings, uncounted
 
 
 def own_sizes(connection: duckdb.DuckDBPyConnection) -> set[tuple[str, int]]:
@@ -92,15 +102,15 @@ def predict_anew(connection: duckdb.DuckDBPyConnection) -> None:
     Shipped ones that are there stay, since the text alone says what they are. They are made only
     where own ones stood in their place and do so no longer: all of them take a second.
     """
-    records, models = own_records(connection), own_models(connection)
+    records, (models, trainings, _) = own_records(connection), _read_models(connection)
     machines = own_sizes(connection)
     stood = _keys(connection, "WHERE origin = 'local'")
-    if not records and not models and not machines and not stood:
+    if not any((records, models, trainings, machines, stood)):
         return
     from advisor.prediction.own_records import own_rows, shipped_recipes, shipped_without
 
-    own = own_rows(records, models, machines)
-    names = [model.recipe.recipe_id for model in models]
+    own = own_rows(records, models, machines, trainings)
+    names = [model.recipe.recipe_id for model in models] + [own.recipe_id for own in trainings]
     connection.execute(
         "DELETE FROM prediction WHERE origin = 'local' OR recipe_id IN (SELECT unnest($1))", [names]
     )

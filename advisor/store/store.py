@@ -22,6 +22,7 @@ from price_catalog.model import Host, Quote, Rental, Source
 
 if TYPE_CHECKING:
     from advisor.prediction.model.own_model import OwnModel
+    from advisor.prediction.own_training import OwnTraining
     from advisor.store.merge.exchange import Tables
     from advisor.store.merge.lab_records import CheckedRecord
     from advisor.store.merge.merging import Merged
@@ -129,7 +130,14 @@ class Store:
 
         return self._add({"recipe": [model_values(model) for model in models]})
 
-    def keep_model(self, own: OwnModel, *, force: bool = False) -> int:
+    def own_trainings(self) -> list[OwnTraining]:
+        """The trainings of the user's own that were timed."""
+        from advisor.store.predictions import own_trainings
+
+        with self.reading() as reader:
+            return own_trainings(reader.connection)
+
+    def keep_model(self, own: OwnModel | OwnTraining, *, force: bool = False) -> int:
         """Keep a model of the user's own with predictions; how many. ``force`` replaces another.
 
         Takes about a second. Raises StoreError where the name is taken.

@@ -14,12 +14,12 @@ from typing import Any
 import duckdb
 import pytest
 
-from advisor.benchmark.recorder import MEASURED_HERE
 from advisor.prediction.model.workload import workload_of
 from advisor.prediction.observed_times import chips_by_name
 from advisor.prediction.own_records import fit_with, own_observations
 from advisor.prediction.shipped_predictions import own_cells, predicted_rows, shipped_fit
 from advisor.store import Store, build_store, check_store
+from advisor.store.own_rows import MEASURED_HERE
 from bench_runner.recipes import load_recipes
 from bench_runner.records.journal import to_json
 from bench_runner.records.measurement import Measurement

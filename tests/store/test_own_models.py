@@ -13,12 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.benchmark.recorder import MEASURED_HERE
 from advisor.cli.main import main
 from advisor.prediction.model.own_model import OwnModel, from_text, own_model, to_text
 from advisor.prediction.model.targets import Run, target_of_size, target_of_timm
 from advisor.store import Store, StoreError, build_store, check_store
-from advisor.store.own_rows import model_values
+from advisor.store.own_rows import MEASURED_HERE, model_values
 from advisor.store.rows import insert_missing
 from advisor.store.storage import migrate
 from advisor.store.storage.connection import created

@@ -41,18 +41,24 @@ class OwnModel:
         return sized(workload_of(self.recipe), self.parameters)
 
 
-def own_model(target: Target, name: str) -> OwnModel:
-    """What was asked about, under a name of the user's own. Raises ValueError of one line."""
+def name_of_own(name: str, flag: str) -> tuple[str, str]:
+    """The id and the name of something that the user keeps. Raises ValueError of one line."""
     called = " ".join(name.split())
     recipe_id = called.replace(" ", "-").lower()
     plain = all(c.isascii() and (c.isalnum() or c in ".-") for c in recipe_id)
     if not plain or not recipe_id[:1].isalnum() or len(recipe_id) > _LONGEST_ID:
         raise ValueError(
-            f"--keep {shown(name)} is no name for a model; write one of letters, digits, points "
+            f"{flag} {shown(name)} is no name for a model; write one of letters, digits, points "
             f"and hyphens, at most {_LONGEST_ID}, such as my-llama"
         )
     if recipe_id.endswith((".json", ".toml")):
-        raise ValueError(f"--keep {shown(name)} would be taken for a file; leave out the ending")
+        raise ValueError(f"{flag} {shown(name)} would be taken for a file; leave out the ending")
+    return recipe_id, called
+
+
+def own_model(target: Target, name: str) -> OwnModel:
+    """What was asked about, under a name of the user's own. Raises ValueError of one line."""
+    recipe_id, called = name_of_own(name, "--keep")
     if target.recipe is None:
         raise ValueError("this model cannot be kept: name a config.json, a .toml or a timm model")
     assumed = f"assumed: {'; '.join(target.assumptions)}" if target.assumptions else None

@@ -48,9 +48,9 @@ def check_words(table: str, row: Mapping[str, Any]) -> None:
                 f"{column} {shown(str(word))} is not known; {nearest(str(word), known)}"
             )
     if table == "recipe" and row.get("definition") is not None:
-        from advisor.prediction.model.own_model import from_text
+        from advisor.prediction.own_training import read_definition
 
-        from_text(row["definition"])
+        read_definition(row["definition"])
     if (url := row.get("url")) and not re.match(r"https?://[^\s/]+", str(url)):
         raise ValueError(f"url {shown(str(url))} is no web address: begin it with https://")
     for column, value in row.items():

@@ -1,0 +1,442 @@
+"""A training of the user's own, timed on one kind of GPU, moved to every other one.
+
+Each kind of kernel moves by what both GPUs are known for: matrix products by the rate of their
+precision, what is bound by memory by the bandwidth that kernels reach, the exchange by the links.
+What the GPU waited for stays: a program or a disk is no faster beside a faster GPU.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from datetime import date
+from typing import TYPE_CHECKING, Any
+
+from advisor.parse import shown
+from advisor.prediction.model.own_model import LARGEST_TEXT, OwnModel, from_text, name_of_own
+from advisor.prediction.physics.chip import Chip, chip_of
+from bench_runner.own_command.kernel_kinds import KINDS, PRODUCTS
+from bench_runner.own_command.own_run import NORMAL_90, OwnRun
+from bench_runner.typed_numbers import percent, plain
+from bench_runner.untrusted_text import OutsideError, json_outside
+from price_catalog.builds import GPU_COUNTS
+from price_catalog.gpu_names import index_gpus, normalise
+from price_catalog.load import load_catalog
+
+if TYPE_CHECKING:
+    from advisor.prediction.physics.memory import MemoryCosts
+    from price_catalog.model import Gpu
+
+FAMILY = "own"
+SECONDS_PER_DAY = 86_400.0
+MOST_STEPS = 10**12
+SOURCE_ID = "prediction"
+_PRODUCT_SHARE = 0.5
+"""Of the peak, that matrix products of trainings reach, roughly: only the check of impossible times
+asks for operations, and a profile of kernels does not count them."""
+_SAME_GPU_SD = 0.02
+"""Two cards of a kind, and a machine of another maker around them."""
+_SD = {
+    **dict.fromkeys(PRODUCTS, (0.05, 0.10, 0.20)),
+    "attention": (0.06, 0.18, 0.30),
+    "memory": (0.07, 0.12, 0.20),
+    "communication": (0.20, 0.30, 0.40),
+    "transfer": (0.20, 0.25, 0.30),
+    "data": (0.20, 0.30, 0.30),
+    "host": (0.10, 0.20, 0.25),
+}
+"""How far a kind's seconds may be off, as a logarithm, on a GPU of the same generation, of another
+one, of another maker. A judgement: docs/your-own-training.md says so."""
+_UNSEEN_EXCHANGE_SD = 0.5
+"""Of an exchange that was not there: one GPU was measured, several are asked about."""
+_HIDDEN = 0.5
+"""Of an exchange that was not seen, what the backward pass hides: from nothing to all."""
+WAITS_FROM = 0.1
+"""Share of a step from which waiting for data or for the host is said."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnTraining:
+    """What a training of the user's own took, and how many steps it makes."""
+
+    recipe_id: str
+    name: str
+    steps: int
+    measured_on: date
+    run: OwnRun
+
+    @property
+    def precision(self) -> str:
+        """Of most of its matrix products, in the words of a recipe."""
+        usual = max(PRODUCTS, key=lambda kind: self.run.seconds.get(kind, 0.0))
+        return {"fp16": "fp16", "bf16": "bf16", "fp8": "bf16"}.get(usual, "fp32")
+
+    @property
+    def training_days(self) -> float:
+        """As measured."""
+        return self.run.step_s * self.steps / SECONDS_PER_DAY
+
+    def flops(self, gpu: Gpu) -> float:
+        """Operations of the whole training, roughly."""
+        seconds = sum(self.run.seconds.get(kind, 0.0) for kind in (*PRODUCTS, "attention"))
+        rate = _rate(self.precision, chip_of(gpu), gpu) or 0.0
+        return max(1.0, _PRODUCT_SHARE * rate * seconds * self.run.gpu_count * self.steps)
+
+
+def own_training(run: OwnRun, name: str, steps: int, measured_on: date) -> OwnTraining:
+    """A measurement under a name of the user's. Raises ValueError of one line."""
+    recipe_id, called = name_of_own(name, "--name")
+    own = OwnTraining(
+        recipe_id=recipe_id, name=called, steps=steps, measured_on=measured_on, run=run
+    )
+    return _read(json.loads(training_text(own)))
+
+
+def training_text(own: OwnTraining) -> str:
+    """The definition that a store keeps and a file shares: numbers, and names of kernels."""
+    row = {**asdict(own), "measured_on": own.measured_on.isoformat()}
+    text = json.dumps({"own_training": row}, separators=(",", ":"), allow_nan=False)
+    kernels = list(own.run.kernels)
+    while len(text) > LARGEST_TEXT and kernels:  # C++ names its templates at length
+        kernels.pop()
+        row["run"]["kernels"] = kernels
+        text = json.dumps({"own_training": row}, separators=(",", ":"), allow_nan=False)
+    return text
+
+
+def text_hash(own: OwnTraining) -> str:
+    """Tells one measurement from another under the same name."""
+    return hashlib.sha256(training_text(own).encode()).hexdigest()[:16]
+
+
+def read_definition(text: object) -> OwnModel | OwnTraining:
+    """What a row of models describes. Raises ValueError of one line."""
+    if not isinstance(text, str) or '"own_training"' not in text[:20]:
+        return from_text(text)
+    if len(text) > LARGEST_TEXT:
+        raise ValueError(f"the definition is no text of at most {LARGEST_TEXT:,} letters")
+    try:
+        content = json_outside(text)
+        return _read(content)
+    except OutsideError as error:
+        raise ValueError(f"the definition {error}") from None
+    except (KeyError, TypeError, RecursionError, json.JSONDecodeError):
+        raise ValueError(f"the definition {shown(text)} is no measured training") from None
+
+
+def _read(content: Any) -> OwnTraining:
+    """From JSON, each value checked. Raises ValueError."""
+    row = content["own_training"]
+    run = row["run"]
+    if run.keys() != {field.name for field in fields(OwnRun)}:
+        raise ValueError("the measured training has other fields than those of this version")
+    wrong = next((name for name, is_right in _FIELDS.items() if not is_right(run[name])), None)
+    if wrong is not None:
+        raise ValueError(f"the measured training has {wrong} = {shown(str(run[wrong]))}")
+    if not _whole(row["steps"], 1, MOST_STEPS):
+        raise ValueError(f"a training of {shown(str(row['steps']))} steps is none; give --steps N")
+    recipe_id, called = name_of_own(str(row["name"]), "--name")
+    low, step_s, high = run["step_s_low"], run["step_s"], run["step_s_high"]
+    if recipe_id != row["recipe_id"] or not low <= step_s <= high:
+        raise ValueError("the measured training contradicts itself")
+    return OwnTraining(
+        recipe_id=recipe_id,
+        name=called,
+        steps=row["steps"],
+        measured_on=date.fromisoformat(row["measured_on"]),
+        run=OwnRun(**{**run, "kernels": tuple((name, s) for name, s in run["kernels"])}),
+    )
+
+
+def _number(value: object, most: float = 1e9) -> bool:
+    return type(value) in (int, float) and 0 <= float(value) <= most  # type: ignore[arg-type]
+
+
+def _whole(value: object, least: int, most: int) -> bool:
+    return type(value) is int and least <= value <= most
+
+
+def _text(value: object) -> bool:
+    return isinstance(value, str) and value.isprintable() and len(value) <= 200
+
+
+def _seconds(value: object) -> bool:
+    return (
+        isinstance(value, dict) and value.keys() <= set(KINDS) and all(map(_number, value.values()))
+    )
+
+
+def _kernels(value: object) -> bool:
+    return isinstance(value, list | tuple) and all(
+        isinstance(each, list | tuple)
+        and len(each) == 2
+        and isinstance(each[0], str)
+        and each[0].isprintable()
+        and _number(each[1])
+        for each in value
+    )
+
+
+_FIELDS: Mapping[str, Callable[[Any], bool]] = {
+    "gpu": _text,
+    "gpu_count": lambda value: _whole(value, 1, 1024),
+    "step_s": lambda value: _number(value) and value > 0,
+    "step_s_low": lambda value: _number(value) and value > 0,
+    "step_s_high": _number,
+    "settled": lambda value: isinstance(value, bool),
+    "steps_timed": lambda value: _whole(value, 1, 10**9),
+    "pauses": lambda value: _whole(value, 0, 10**9),
+    "seconds": _seconds,
+    "kernels": _kernels,
+    "memory_gib": lambda value: _number(value, 1e5),
+    "allocated_gib": lambda value: _number(value, 1e5),
+    "state_gib": lambda value: _number(value, 1e5),
+    "sharded": lambda value: isinstance(value, bool),
+    "parameters": lambda value: _whole(value, 0, 10**14),
+    "parameter_bytes": lambda value: _whole(value, 0, 10**15),
+    "joules": lambda value: value is None or _number(value, 1e12),
+    "max_steps": lambda value: value is None or _whole(value, 1, 10**15),
+    "torch": _text,
+    "not_profiled": lambda value: value is None or isinstance(value, str),
+}
+
+
+# Moved to another GPU
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moved:
+    """One step on another machine, or why it cannot be."""
+
+    gpu: Gpu
+    gpu_count: int
+    memory_gib: float
+    """What each GPU is to hold."""
+    fits: bool
+    step_s: float | None = None
+    low_s: float = 0.0
+    high_s: float = 0.0
+    parts: Mapping[str, float] | None = None
+    reason: str = ""
+
+    def days(self, steps: int) -> tuple[float, float, float] | None:
+        """Of the whole training, with the ends of its 90 % interval."""
+        if self.step_s is None:
+            return None
+        return tuple(s * steps / SECONDS_PER_DAY for s in (self.step_s, self.low_s, self.high_s))  # type: ignore[return-value]
+
+
+def source_gpu(own: OwnTraining, gpus: Sequence[Gpu]) -> Gpu | None:
+    """Where it was measured, in the catalogue."""
+    return index_gpus(gpus).get(normalise(own.run.gpu))
+
+
+def moved(own: OwnTraining, here: Gpu, gpu: Gpu, count: int, costs: MemoryCosts) -> Moved:
+    """One step of the training, timed on ``here``, on ``count`` of another GPU: the same batch,
+    shared by them, with the same micro-batch."""
+    run = own.run
+    memory = _memory_gib(run, count)
+    room = gpu.memory_gib * costs.usable - costs.fixed_gib
+    there = {"gpu": gpu, "gpu_count": count, "memory_gib": memory}
+    same = gpu.gpu_id == here.gpu_id and count == run.gpu_count
+    if memory > room and not same:
+        return Moved(
+            **there,  # type: ignore[arg-type]
+            fits=False,
+            reason=(
+                f"does not fit: it needs {plain(memory)} GiB of {gpu.memory_gib:g}; a smaller "
+                "micro-batch with more accumulation may fit: measure that one"
+            ),
+        )
+    if not run.seconds:
+        parts: dict[str, float] | str = {"host": run.step_s} if same else "it was not profiled"
+    else:
+        parts = dict(run.seconds) if same else _parts(run, here, gpu, count)
+    if isinstance(parts, str):
+        return Moved(**there, fits=True, reason=f"no estimate: {parts}")  # type: ignore[arg-type]
+    step_s = run.step_s if same else sum(parts.values())
+    kind = 0 if _alike(here, gpu) else 1 if here.vendor == gpu.vendor else 2
+    sd = _SAME_GPU_SD + math.log(run.step_s_high / run.step_s) / NORMAL_90
+    if gpu.gpu_id != here.gpu_id:
+        sd += sum(_SD[each][kind] * s for each, s in parts.items()) / step_s
+    elif not same:  # the same GPU: only what several of them share is in doubt
+        doubtful = ("communication", "data", "host")
+        sd += sum(_SD[each][1] * parts.get(each, 0.0) for each in doubtful) / step_s
+    if run.gpu_count == 1 < count:
+        sd += _UNSEEN_EXCHANGE_SD * parts.get("communication", 0.0) / step_s
+    factor = math.exp(NORMAL_90 * sd)
+    return Moved(
+        **there,  # type: ignore[arg-type]
+        fits=True,
+        step_s=step_s,
+        low_s=step_s / factor,
+        high_s=step_s * factor,
+        parts=parts,
+        reason=f"moved from your own run on {run.gpu_count} × {here.name}",
+    )
+
+
+def _memory_gib(run: OwnRun, count: int) -> float:
+    """Each GPU holds the same micro-batch; what is sharded grows where fewer share it."""
+    if not run.sharded:
+        return run.allocated_gib
+    return run.allocated_gib + run.state_gib * (run.gpu_count / count - 1.0)
+
+
+def _parts(run: OwnRun, here: Gpu, gpu: Gpu, count: int) -> dict[str, float] | str:
+    """Seconds of a step by kind on the other machine, or which figure is missing."""
+    source, chip = chip_of(here), chip_of(gpu)
+    share = run.gpu_count / count
+    parts = {}
+    for kind, seconds in run.seconds.items():
+        if kind in ("data", "host", "communication"):
+            continue
+        ratio = _ratio(kind, (source, here), (chip, gpu))
+        if ratio is None:
+            return f"the catalogue has no {_figure(kind)} for {gpu.name}"
+        parts[kind] = seconds * ratio * share
+    exchange = _exchange(run, source, chip, count, sum(parts.values()))
+    if exchange:
+        parts["communication"] = exchange
+    if host := run.seconds.get("host", 0.0):
+        parts["host"] = host * max(1.0, share)  # fewer GPUs make more passes each
+    if data := run.seconds.get("data", 0.0):
+        # Batches come as fast as they came: what computes sooner waits longer.
+        waits = data if data < WAITS_FROM * run.step_s else run.step_s - sum(parts.values())
+        if waits > 0:
+            parts["data"] = waits
+    return parts
+
+
+def _ratio(kind: str, here: tuple[Chip, Gpu], there: tuple[Chip, Gpu]) -> float | None:
+    """How many times as long a kind of kernel takes there; None where a figure is missing."""
+    if kind == "transfer":
+        return here[0].pcie_gb_s / there[0].pcie_gb_s
+    if kind == "memory":
+        before, after = (_bandwidth(chip) for chip, _ in (here, there))
+    else:
+        precision = _half(here, there) if kind == "attention" else kind
+        before, after = (_rate(precision, *each) for each in (here, there))
+    return None if before is None or after is None else before / after
+
+
+def _half(here: tuple[Chip, Gpu], there: tuple[Chip, Gpu]) -> str:
+    known = all(chip.bf16_tflops is not None for chip, _ in (here, there))
+    return "bf16" if known else "fp16"
+
+
+def _rate(precision: str, chip: Chip, gpu: Gpu) -> float | None:
+    """FLOP/s that large matrix products reach, relative to other GPUs."""
+    peaks = {
+        "fp8": gpu.fp8_tflops,
+        "fp16": chip.fp16_tflops,
+        "bf16": chip.bf16_tflops,
+        "tf32": chip.tf32_tflops,
+    }
+    peak = peaks.get(precision, chip.fp32_tflops)  # nothing is known of rates in FP64
+    return None if peak is None else peak * chip.reach * 1e12
+
+
+def _bandwidth(chip: Chip) -> float | None:
+    """Bytes a second that kernels reach."""
+    import numpy as np
+
+    from advisor.prediction.physics.columns import reached_bandwidth
+
+    if chip.bandwidth_gb_s is None:
+        return None
+    load = math.nan if chip.load_tflops is None else chip.load_tflops * 1e12
+    reached = reached_bandwidth(np.array([chip.bandwidth_gb_s * 1e9]), np.array([load]))
+    return float(reached[0])
+
+
+def _exchange(run: OwnRun, here: Chip, there: Chip, count: int, computing_s: float) -> float:
+    """What the GPUs exchange in a step and nothing hides, in seconds."""
+    if count == 1:
+        return 0.0
+    ring = 2.0 * (count - 1.0) / count
+    if run.gpu_count > 1:
+        before = 2.0 * (run.gpu_count - 1.0) / run.gpu_count / here.group_gb_s
+        return run.seconds.get("communication", 0.0) * ring / there.group_gb_s / before
+    seconds = ring * run.parameter_bytes / (there.group_gb_s * 1e9)
+    return max(seconds - _HIDDEN * computing_s, (1.0 - _HIDDEN) * seconds)
+
+
+def _alike(here: Gpu, gpu: Gpu) -> bool:
+    one, other = here.compute_capability, gpu.compute_capability
+    return one is not None and other is not None and one.split(".")[0] == other.split(".")[0]
+
+
+def _figure(kind: str) -> str:
+    if kind == "memory":
+        return "memory bandwidth"
+    return "bf16 or fp16 rate" if kind == "attention" else f"{kind} rate"
+
+
+def waits_words(own_seconds: Mapping[str, float]) -> str | None:
+    """That a faster GPU would wait as long; None where it hardly waits."""
+    step_s = sum(own_seconds.values())
+    if not step_s:
+        return None
+    data, host = (own_seconds.get(kind, 0.0) / step_s for kind in ("data", "host"))
+    if data >= WAITS_FROM and data >= host:
+        return (
+            f"your GPUs wait {percent(data)} of the time for data: no faster GPU will help; load "
+            "it with more workers, or from a faster disk"
+        )
+    if host >= WAITS_FROM:
+        return (
+            f"your GPUs wait {percent(host)} of the time for the program: a faster GPU helps the "
+            "rest alone; larger micro-batches or torch.compile make them wait less"
+        )
+    return None
+
+
+def training_rows(
+    trainings: Sequence[OwnTraining],
+    gpus: Sequence[Gpu],
+    costs: MemoryCosts,
+    counts: Sequence[int] = GPU_COUNTS,
+) -> list[dict[str, Any]]:
+    """The rows of predictions of each training on each count of each GPU; none where a figure is
+    missing, or where it was measured on a GPU that the catalogue does not know."""
+    rows = []
+    for own in trainings:
+        here = source_gpu(own, load_catalog().gpus)
+        if here is None:
+            continue
+        nearest = f"your own run on {own.run.gpu_count} × {here.name}"
+        for gpu in gpus:
+            for count in counts:
+                found = moved(own, here, gpu, count, costs)
+                days = found.days(own.steps)
+                row = {
+                    "recipe_id": own.recipe_id,
+                    "gpu_id": gpu.gpu_id,
+                    "gpu_count": count,
+                    "source_id": SOURCE_ID,
+                    "host_memory_gib": 0.0,
+                    "reason": found.reason,
+                }
+                if not found.fits:
+                    rows.append({**row, "status": "infeasible"})
+                elif days is not None:
+                    middle, low, high = (float(f"{each:.4g}") for each in days)
+                    rows.append(
+                        {
+                            **row,
+                            "status": "ok",
+                            "training_days": middle,
+                            "training_days_low": low,
+                            "training_days_high": high,
+                            "comparison_factor": float(f"{high / middle:.4g}"),
+                            "evidence_pieces": 1,
+                            "evidence_nearest": nearest,
+                            "verdict": "plausible",
+                            "verdict_reason": "moved from a measured step",
+                        }
+                    )
+    return rows

@@ -1,0 +1,140 @@
+"""A training of one's own, moved from the GPU where it was timed to others."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from advisor.prediction.own_training import (
+    Moved,
+    OwnTraining,
+    moved,
+    read_definition,
+    source_gpu,
+    training_text,
+    waits_words,
+)
+from advisor.prediction.shipped_predictions import shipped_fit
+from bench_runner.own_command.kernel_kinds import KINDS
+from price_catalog.gpu_names import find_gpu, index_gpus
+from price_catalog.load import load_catalog
+from tests.own_trainings_for_tests import RUN, timed
+
+GPUS = load_catalog().gpus
+NAMED = index_gpus(GPUS)
+COSTS = shipped_fit().costs
+
+
+def on(own: OwnTraining, gpu: str, count: int = 1) -> Moved:
+    here = source_gpu(own, GPUS)
+    assert here is not None
+    return moved(own, here, find_gpu(gpu, NAMED), count, COSTS)
+
+
+@given(st.dictionaries(st.sampled_from(KINDS), st.floats(1e-6, 1e3), min_size=1))
+def test_where_it_was_timed_it_takes_what_it_took(seconds: dict[str, float]) -> None:
+    step_s = sum(seconds.values())
+    own = timed(seconds=seconds, step_s=step_s, step_s_low=step_s, step_s_high=step_s)
+    here = on(own, "H100")
+    assert here.step_s == pytest.approx(step_s)
+    assert here.low_s <= step_s <= here.high_s < 1.1 * step_s
+
+
+@pytest.mark.parametrize(
+    ("kind", "figure"),
+    [("bf16", "bf16_tflops"), ("fp32", "fp32_tflops"), ("memory", "memory_bandwidth_gb_s")],
+)
+def test_a_kernel_moves_by_the_figure_that_binds_it(kind: str, figure: str) -> None:
+    """An A100 differs from an H100 by about the ratio of its rates; an H200 by its memory alone."""
+    own = timed(seconds={kind: 0.5})
+    ratio = (getattr(find_gpu("H100", NAMED), figure)) / getattr(find_gpu("A100", NAMED), figure)
+    there = on(own, "A100")
+    assert there.step_s is not None
+    assert there.step_s / 0.5 == pytest.approx(ratio, rel=0.25)
+    faster = on(own, "H200").step_s
+    assert faster is not None
+    assert (faster < 0.49) == (kind == "memory")
+
+
+def test_what_waits_for_data_is_no_faster_on_any_gpu() -> None:
+    own = timed(seconds={"bf16": 0.2, "memory": 0.1, "data": 0.2})
+    for gpu in ("H200", "B200"):
+        there = on(own, gpu)
+        assert there.step_s == pytest.approx(RUN.step_s)
+    slower = on(own, "RTX 3090", 1)
+    assert not slower.fits
+    assert "40" in slower.reason
+    words = waits_words(own.run.seconds)
+    assert words is not None
+    assert words.startswith("your GPUs wait 40 % of the time for data: no faster GPU will help")
+    assert waits_words({"bf16": 1.0, "host": 0.05}) is None
+
+
+@pytest.mark.parametrize("gpu", ["A100", "H100", "A6000"])
+def test_more_gpus_never_make_it_slower_nor_more_than_as_many_times_as_fast(gpu: str) -> None:
+    own = timed(allocated_gib=20.0)
+    seconds = [on(own, gpu, count).step_s for count in (1, 2, 4, 8)]
+    for few, many in pairwise(seconds):
+        assert few is not None
+        assert many is not None
+        assert few / 2 <= many * (1 + 1e-9) <= few * (1 + 1e-9)
+
+
+def test_what_is_sharded_fits_more_gpus_alone() -> None:
+    own = timed(sharded=True, gpu_count=4, allocated_gib=30.0, state_gib=20.0)
+    assert not on(own, "H100", 1).fits
+    assert on(own, "H100", 4).fits
+    assert on(own, "A100", 8).memory_gib == pytest.approx(20.0)
+
+
+def test_no_figure_no_estimate() -> None:
+    old = on(timed(allocated_gib=4.0), "V100 32GB SXM")
+    assert old.step_s is None
+    assert "bf16 rate" in old.reason
+    unseen = on(timed(seconds={}, allocated_gib=4.0), "A100")
+    assert unseen.step_s is None
+
+
+def test_a_definition_is_read_as_it_was_written() -> None:
+    own = timed()
+    assert read_definition(training_text(own)) == own
+    long = timed(kernels=tuple((f"kernel{'x' * 4000}{n}", 0.1) for n in range(40)))
+    assert len(training_text(long)) < 64 * 1024
+    assert isinstance(read_definition(training_text(long)), OwnTraining)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("step_s", 0),
+        ("step_s", float("nan")),
+        ("step_s", "1"),
+        ("step_s_low", 0.6),
+        ("gpu_count", 0),
+        ("gpu", "H100\x1b[2J"),
+        ("seconds", {"sleep": 1.0}),
+        ("seconds", {"bf16": -1.0}),
+        ("kernels", [["a"]]),
+        ("kernels", 3),
+        ("parameters", -1),
+        ("more", 1),
+        ("settled", "yes"),
+    ],
+)
+def test_a_definition_from_elsewhere_is_checked(key: str, value: Any) -> None:
+    content = json.loads(training_text(timed()))
+    content["own_training"]["run"][key] = value
+    with pytest.raises(ValueError, match=r"\w"):
+        read_definition(json.dumps(content))
+
+
+@pytest.mark.parametrize("text", ['{"own_training":1}', '{"own_training":{}}', '{"own_training":'])
+def test_a_damaged_definition_is_refused_in_one_line(text: str) -> None:
+    with pytest.raises(ValueError, match="definition") as caught:
+        read_definition(text)
+    assert "\n" not in str(caught.value)
