@@ -224,7 +224,6 @@ class AdvisorApp(Program):
 
     def _quote_kept(self, note: str | None) -> None:
         if note:
-            self.notify(note, markup=False)
             self._ranking.read_store()
 
     def action_history(self) -> None:

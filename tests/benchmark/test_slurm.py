@@ -303,7 +303,7 @@ async def test_a_job_submitted_on_the_screen_is_found_again_after_closing(
             page = app.screen
             assert isinstance(page, ElsewhereScreen)
             deadline = time.monotonic() + 240
-            while page.prepared is None:
+            while page.studied is None:
                 assert time.monotonic() < deadline
                 await pilot.pause(0.1)
             if keys:

@@ -378,27 +378,32 @@ async def test_without_gpus_elsewhere_comes_first_and_shows_the_file(
         assert isinstance(page, ElsewhereScreen)
 
         def file() -> str:
-            return "\n".join(text for text, _ in page.query_one("#file", LinesView).lines)
+            return "\n".join(text for text, _ in page.query_one("#below", LinesView).lines)
 
-        await driven.until(lambda: page.prepared is not None, "no file")
+        def said() -> str:
+            return str(page.query_one("#said", Static).content)
+
+        await driven.until(lambda: page.studied is not None, "no file")
         assert page.query_one("#place", Choice).words["hopper"] == "cluster hopper"
         assert "#SBATCH --partition=long" in file()
         assert not (tmp_path / "jobs").exists()
         page.query_one("#gpu", Input).value = "H100"
         page.query_one("#place", Choice).value = "sky"
-        page._prepare_again()
+        page.typed()
         await driven.until(
-            lambda: page.prepared is not None and page.prepared.where == "sky", "no task"
+            lambda: page.studied is not None and "accelerators:" in file(), "no task"
         )
         await driven.pilot.pause()
         assert "at most $" in file() and "accelerators:" in file()
         await driven.press("f5")
-        await driven.until(lambda: "Written. Type:" in file(), "not written")
-        assert "sky launch --yes" in file()
+        await driven.until(lambda: "Written. Type:" in said(), "not written")
+        assert "sky launch --yes" in said()
         await driven.until(lambda: (tmp_path / "jobs").exists(), "no folder")
         page.query_one("#gpus", Input).value = "many"
-        await driven.until(lambda: page.prepared is None, "a number that is none was taken")
-        assert "GPUs" in file()
+        await driven.until(
+            lambda: page.studied and not page.studied.keep, "a number that is none was taken"
+        )
+        assert "GPUs" in said()
 
 
 async def test_settings_can_be_filtered(open_screen: Callable) -> None:

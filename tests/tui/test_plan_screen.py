@@ -15,7 +15,7 @@ from textual.widgets import Input, Static, TextArea
 
 from advisor.tui.app import AdvisorApp
 from advisor.tui.pages.text_pages import RecordScreen
-from advisor.tui.plan.grant_form import FIELDS, SEVERAL, START, GrantField, with_field
+from advisor.tui.plan.grant_form import GRANT_FIELDS, SEVERAL, START, GrantField, with_field
 from advisor.tui.plan.plan_report import open_file, opener
 from advisor.tui.plan.plan_screen import EMPTY, PlanScreen
 from advisor.tui.program.saved_state import State
@@ -203,7 +203,7 @@ async def test_a_grant_is_written_in_the_program(store_path: Path, tmp_path: Pat
     async with app.run_test(size=(120, 40)) as pilot:
         await pilot.press("f8", "W")
         await pilot.pause()
-        text, wrong = app.screen.query_one(TextArea), "#wrong"
+        text, wrong = app.screen.query_one(TextArea), "#said"
         assert text_of(app, wrong) == "Nothing is wrong: ^s saves it and plans."
         text.text = SMALL.replace("years = 1", "years = 0").replace("total", "totl")
         await pilot.pause()
@@ -236,7 +236,9 @@ async def test_the_common_fields_of_a_grant_write_its_text(
         await pilot.press("f8", "W")
         await pilot.pause()
         text = app.screen.query_one(TextArea)
-        fields = {field.key: app.screen.query_one(f"#{field.field_id}", Input) for field in FIELDS}
+        fields = {
+            field.key: app.screen.query_one(f"#{field.field_id}", Input) for field in GRANT_FIELDS
+        }
         assert fields["total"].value == "$100,000" and fields["by"].value == ""
         for key, typed in (("total", "$40k"), ("by", "2027-06-01"), ("runs", "5")):
             fields[key].focus()
@@ -245,7 +247,7 @@ async def test_the_common_fields_of_a_grant_write_its_text(
         assert 'total = "$40k"' in text.text and "# [[owned]]" in text.text
         (experiment,) = tomllib.loads(text.text)["experiments"]
         assert experiment == {"model": "pythia-1b", "runs": 5, "by": date(2027, 6, 1)}
-        assert text_of(app, "#wrong") == "Nothing is wrong: ^s saves it and plans."
+        assert text_of(app, "#said") == "Nothing is wrong: ^s saves it and plans."
         # A second experiment, then the first again, and a machine that the lab has.
         which = app.screen.query_one("#which", Input)
         which.focus()
@@ -255,7 +257,7 @@ async def test_the_common_fields_of_a_grant_write_its_text(
             fields[key].focus()
             await paste(pilot, typed)
         assert tomllib.loads(text.text)["experiments"] == [experiment, {"model": "vit", "runs": 3}]
-        assert text_of(app, "#of_how_many") == "Exp. of 2"
+        assert text_of(app, "#label_which") == "Exp. of 2"
         for number in ("x", ""):
             which.focus()
             await paste(pilot, number)
@@ -267,21 +269,21 @@ async def test_the_common_fields_of_a_grant_write_its_text(
             await paste(pilot, typed)
         assert tomllib.loads(text.text)["owned"] == [{"gpu": "RTX A6000", "gpu_count": 3}]
         assert len(tomllib.loads(text.text)["experiments"]) == 2
-        assert text_of(app, "#wrong") == "Nothing is wrong: ^s saves it and plans."
+        assert text_of(app, "#said") == "Nothing is wrong: ^s saves it and plans."
         for key, typed in (("funder", "nsf"), ("overhead_rate", "55 %"), ("objective", "soonest")):
             fields[key].focus()
             await paste(pilot, typed)
         made = tomllib.loads(text.text)
         assert (made["grant"]["funder"], made["grant"]["objective"]) == ("nsf", "soonest")
         assert made["institution"] == {"rules": "us-equipment-10000", "overhead_rate": 0.55}
-        assert text_of(app, "#wrong") == "Nothing is wrong: ^s saves it and plans."
+        assert text_of(app, "#said") == "Nothing is wrong: ^s saves it and plans."
         fields["overhead_rate"].focus()
         await paste(pilot, "55")
-        assert text_of(app, "#wrong").startswith("institution.overhead_rate: must be a number from")
+        assert text_of(app, "#said").startswith("⚠ institution.overhead_rate: must be a")
         await paste(pilot, "")
         fields["years"].focus()
         await paste(pilot, "none")
-        assert text_of(app, "#wrong").startswith("grant.years: ")
+        assert text_of(app, "#said").startswith("⚠ grant.years: ")
         text.focus()
         text.text = SMALL
         await pilot.pause()
@@ -298,7 +300,7 @@ SOME = st.sampled_from(
 @settings(max_examples=40)
 @given(
     text=SOME,
-    typed=st.lists(st.tuples(st.sampled_from(FIELDS), VALUES, st.integers(0, 2)), max_size=6),
+    typed=st.lists(st.tuples(st.sampled_from(GRANT_FIELDS), VALUES, st.integers(0, 2)), max_size=6),
 )
 def test_a_field_changes_its_own_value_and_no_other(
     text: str, typed: list[tuple[GrantField, str, int]]

@@ -147,7 +147,7 @@ async def test_a_file_is_looked_at_first_and_read_whole_or_not_at_all(
         assert isinstance(pilot.app.screen, ImportScreen)
         await paste(pilot, str(path))
         await settled(pilot)
-        preview = page(pilot.app.screen.query_one("#preview", LinesView))
+        preview = page(pilot.app.screen.query_one("#below", LinesView))
         assert "row 3, column 'price'" in preview
         assert "row 3, column 'date'" in preview
         assert "nothing will be read" in said(pilot)

@@ -3,16 +3,15 @@ what was submitted is found again."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on, work
-from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Grid, Vertical
 from textual.message import Message
-from textual.widgets import Input, Static
+from textual.widget import Widget
 
 from advisor.benchmark.jobs import slurm
 from advisor.benchmark.jobs.cluster_profile import ClusterProfile, read_profiles, settings_file
@@ -23,8 +22,7 @@ from advisor.benchmark.jobs.slurm import asked_for
 from advisor.costs.amounts import counted
 from advisor.costs.rental import MINUTES
 from advisor.parse import InputError, parse_positive, shown
-from advisor.tui.pages.bars import DialogKeys
-from advisor.tui.pages.screens import SLIM, Dialog
+from advisor.tui.pages.form import Form, FormField, Judged
 from advisor.tui.pages.text_pages import ConfirmScreen
 from advisor.tui.program.actions import ELSEWHERE, bindings_of
 from advisor.tui.widgets.choice import Choice
@@ -33,7 +31,6 @@ from advisor.tui.widgets.lines import (
     HEADING,
     PLAIN,
     STRONG,
-    WARNING,
     Line,
     LinesView,
     wrapped,
@@ -47,39 +44,29 @@ if TYPE_CHECKING:
 SKY = "sky"
 ANY_CLUSTER = "a SLURM cluster"
 NO_PROFILE = "Your cluster's partition, account and modules: write them as [slurm] into"
+OF_CLUSTER = ("account", "partition")
+"""What of a cluster's settings is typed here."""
 REFRESH_S = 10.0
 MOST_JOBS = 5
 
 
-class ElsewhereScreen(Dialog[None]):
+class ElsewhereScreen(Form):
     """Where else can it be measured?"""
 
     CSS_PATH = "elsewhere.tcss"
     WHERE = ELSEWHERE
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(ELSEWHERE)]
+    SIZE = "page tall"
+    GRID = "thirds"
+    STUDIES = True
     HELP = """\
 ## Measuring elsewhere
 
 Choose a cluster of your settings or a rented GPU; the file stands below before anything starts.
-`F5` writes its folder and tells what to type. Where SLURM is on this machine it asks, then submits.
-Jobs are found again after the program was closed; `F9` cancels the newest one. `Esc` goes back to
-this machine.
+`Account` and `Partition` are the cluster's own names. `F5` or `Enter` writes its folder and says
+what to type. Where SLURM is on this machine it asks, then submits. Jobs are found again after the
+program was closed; `F9` cancels the newest one. `Esc` goes back to this machine.
 """
-
-    @dataclass
-    class Shown(Message):
-        """What would run, or why nothing can."""
-
-        number: int
-        prepared: Prepared | None
-        problem: str | None
-
-    @dataclass
-    class Done(Message):
-        """A job was written, submitted or cancelled; or why not."""
-
-        words: str
-        problem: bool
 
     @dataclass
     class Listed(Message):
@@ -90,130 +77,101 @@ this machine.
     def __init__(self, request: Callable[[int], Request], build: Build | None) -> None:
         """``request`` makes the measurement for so many GPUs; raises InputError. ``build`` is what
         the fields begin with."""
-        super().__init__()
         self._request = request
-        self._begins = ("H100", 1, 1)
-        if build is not None:
-            whole = build.gpu_count * build.machines
-            self._begins = (build.gpu.name, whole, build.machines)
-        self._number = 0
-        self.prepared: Prepared | None = None
-        self._problem: str | None = None
-        self._said: list[Line] = []
         self._profiles: dict[str, ClusterProfile] = {}
-
-    def compose(self) -> ComposeResult:
-        words, problem = self._places()
-        self._problem = problem
-        gpu, count, nodes = self._begins
-        with Vertical(classes="page") as box:
-            box.border_title = "Measure elsewhere"
-            with Grid(id="where"):
-                yield Static("On", classes="label")
-                yield Choice(words, next(iter(words)), id="place")
-                yield Static("GPU", classes="label")
-                yield Field(gpu, id="gpu", max_length=60)
-                yield Static("GPUs", classes="label")
-                yield Field(str(count), id="gpus", max_length=4)
-                yield Static("Nodes", classes="label")
-                yield Field(str(nodes), id="nodes", max_length=4)
-            yield LinesView(id="file")
-            yield LinesView(id="jobs")
-            yield DialogKeys(ELSEWHERE)
-
-    def _places(self) -> tuple[dict[str, str], str | None]:
-        problem = None
+        self._settings_problem = ""
         try:
             self._profiles = read_profiles(settings_file())
         except InputError as error:
-            problem = str(error)
-        words = {name: f"cluster {name}" for name in self._profiles}
-        return (words or {ANY_CLUSTER: ANY_CLUSTER}) | {SKY: "a rented GPU"}, problem
+            self._settings_problem = str(error)
+        clusters = {name: f"cluster {name}" for name in self._profiles}
+        places = (clusters or {ANY_CLUSTER: ANY_CLUSTER}) | {SKY: "a rented GPU"}
+        profile = next(iter(self._profiles.values()), ClusterProfile())
+        gpu, count, nodes = "H100", 1, 1
+        if build is not None:
+            count, nodes = build.gpu_count * build.machines, build.machines
+            gpu = build.gpu.name
+        begins = {"place": next(iter(places)), "gpu": gpu, "gpus": str(count), "nodes": str(nodes)}
+        begins |= {name: getattr(profile, name) or "" for name in OF_CLUSTER}
+        super().__init__("Measure elsewhere", begins)
+        self.FIELDS = (
+            FormField("place", "On", choices=places),
+            FormField("gpu", "GPU", "H100", 60),
+            FormField("gpus", "GPUs", "1", 4),
+            FormField("nodes", "Nodes", "1", 4),
+            FormField("account", "Account", "as the cluster's default", 60),
+            FormField("partition", "Partition", "as the cluster's default", 60),
+        )
+
+    def more(self) -> Iterable[Widget]:
+        """The file, and the jobs."""
+        return (*super().more(), LinesView(id="jobs"))
 
     def on_mount(self) -> None:
-        self._prepare_again()
+        self.look(self.texts)
         self._list_jobs()
         self.set_interval(REFRESH_S, self._list_jobs)
 
-    def on_resize(self) -> None:
-        self.set_class(self.app.size.width < SLIM, "-slim")
+    @on(Choice.Changed, "#place")
+    def _place_chosen(self, event: Choice.Changed) -> None:
+        profile = self._profiles.get(event.value, ClusterProfile())
+        for name in OF_CLUSTER:
+            self.query_one(f"#{name}", Field).value = getattr(profile, name) or ""
 
-    @on(Choice.Changed)
-    @on(Input.Changed)
-    def _prepare_again(self) -> None:
+    def typed(self) -> None:
+        """What stands here at first would run, too."""
         self._number += 1
-        place = self.query_one("#place", Choice).value
-        texts = {name: self.query_one(f"#{name}", Input).value for name in ("gpu", "gpus", "nodes")}
-        try:
-            nodes = _count(texts["nodes"], "nodes")
-            request = self._request(_count(texts["gpus"], "GPUs"))
-        except InputError as error:
-            self._shown(self.Shown(self._number, None, str(error)))
-        else:
-            self._prepare(self._number, place, request, nodes, texts["gpu"].strip() or None)
+        self.studied = None
+        self.look(self.texts)
 
-    @work(thread=True, exclusive=True, group="prepare", exit_on_error=False)
-    def _prepare(
-        self, number: int, place: str, request: Request, nodes: int, gpu: str | None
-    ) -> None:
+    def judge(self, texts: dict[str, str]) -> Judged:
         from advisor.store import StoreError
 
-        try:
-            store = self.app.store_reader.patient_store()
-            if place == SKY:
-                if gpu is None:
-                    raise InputError("name the GPU to rent, as the catalogue calls it")
-                with store.reading() as reader:
-                    rentals = reader.rentals()
-                minutes = request.minutes or MINUTES
-                prepared = prepare_sky(store, rentals, request, gpu, minutes=minutes)
-            else:
-                profile = self._profiles.get(place, ClusterProfile())
-                prepared = prepare_slurm(store, request, profile, node_count=nodes, gpu=gpu)
-        except (InputError, StoreError) as error:
-            self.post_message(self.Shown(number, None, str(error)))
-        else:
-            self.post_message(self.Shown(number, prepared, None))
-
-    @on(Shown)
-    def _shown(self, event: Shown) -> None:
-        if event.number != self._number:
-            return
-        self.prepared, self._problem = event.prepared, event.problem
-        self._said = []
-        self._show_file()
-
-    def _show_file(self) -> None:
-        lines: list[Line] = list(self._said)
-        if self._problem is not None:
-            lines.append((self._problem, WARNING))
-        if self.prepared is not None:
-            if self.prepared.price is not None:
-                lines.append((self.prepared.price.words(), STRONG))
-            lines.append((f"{self.prepared.file}, before anything starts:", HEADING))
-            lines += [(line, PLAIN) for line in self.prepared.text.splitlines()]
-        if not self._profiles and self.query_one("#place", Choice).value == ANY_CLUSTER:
+        lines: list[Line] = []
+        if not self._profiles and texts["place"] == ANY_CLUSTER:
             lines += [("", PLAIN), (f"{NO_PROFILE} {settings_file()}.", FAINT)]
-        self.query_one("#file", LinesView).show(lambda width: wrapped(lines, width), from_top=True)
+        try:
+            prepared = self._prepare(texts)
+        except (InputError, StoreError) as error:
+            words = self._settings_problem or str(error)
+            return Judged(words, page=lambda width: wrapped(lines, width))
+        price = [] if prepared.price is None else [(prepared.price.words(), STRONG)]
+        lines = [
+            *price,
+            (f"{prepared.file}, before anything starts:", HEADING),
+            *((line, PLAIN) for line in prepared.text.splitlines()),
+            *lines,
+        ]
+        keep = partial(self._go_on, prepared)
+        return Judged(self._settings_problem, keep, page=lambda width: wrapped(lines, width))
 
-    def action_go_on(self) -> None:
+    def _prepare(self, texts: dict[str, str]) -> Prepared:
+        """What would run. Raises InputError and StoreError."""
+        nodes = _count(texts["nodes"], "nodes")
+        request = self._request(_count(texts["gpus"], "GPUs"))
+        store = self.app.store_reader.patient_store()
+        if texts["place"] != SKY:
+            profile = self._profiles.get(texts["place"], ClusterProfile())
+            account, partition = texts["account"] or None, texts["partition"] or None
+            profile = replace(profile, account=account, partition=partition)
+            gpu = texts["gpu"] or None
+            return prepare_slurm(store, request, profile, node_count=nodes, gpu=gpu)
+        if not texts["gpu"]:
+            raise InputError("name the GPU to rent, as the catalogue calls it")
+        with store.reading() as reader:
+            rentals = reader.rentals()
+        minutes = request.minutes or MINUTES
+        return prepare_sky(store, rentals, request, texts["gpu"], minutes=minutes)
+
+    def _go_on(self, prepared: Prepared) -> None:
         """Write the folder; submit it where SLURM is on this machine, after asking."""
-        prepared = self.prepared
-        if prepared is None:
-            self.app.notify(self._problem or "Still looking …", severity="warning", markup=False)
-            return
         if prepared.where == "sky" or not slurm.has_slurm():
             self._write(prepared, submitting=False)
             return
         lines: list[Line] = [(f"{prepared.plan.recipe_name} on {prepared.device}", STRONG)]
         lines += [(f"  {words}", PLAIN) for words in asked_for(prepared.text)]
-        lines += [
-            (f"Its folder: {prepared.folder}", PLAIN),
-            (
-                "It goes on when this program is closed; F9 cancels it.",
-                FAINT,
-            ),
-        ]
+        lines.append((f"Its folder: {prepared.folder}", PLAIN))
+        lines.append(("It goes on when this program is closed; F9 cancels it.", FAINT))
 
         def answered(yes: bool | None) -> None:
             if yes:
@@ -235,11 +193,9 @@ this machine.
             words = "Written. Type:\n" + "\n".join(prepared.lines)
         self.post_message(self.Done(words, False))
 
-    @on(Done)
-    def _done(self, event: Done) -> None:
-        look = WARNING if event.problem else STRONG
-        self._said = [(line, look) for line in event.words.splitlines()] + [("", PLAIN)]
-        self._show_file()
+    def done(self, event: Form.Done) -> None:
+        """The page stays: the job stands in its list."""
+        self.say(event.words, wrong=event.problem)
         self._list_jobs()
 
     # The jobs

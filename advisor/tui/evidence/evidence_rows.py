@@ -31,7 +31,9 @@ if TYPE_CHECKING:
     from price_catalog.model import Source
 
 
-PAGE_ROWS = 200
+PAGE_ROWS, READ_AT_ONCE = 200, 10_000
+"""Rows of a page; of a list that is saved."""
+MAX_EXPORTED_TIMES = 100_000
 GPUS, LEAST_GPUS = 22, 16
 """Cells of a count and a GPU; so many where other columns need the room."""
 SOURCE, LEAST_SOURCE = 28, 19
@@ -56,9 +58,21 @@ class TimesSource:
     def load(self, page: int) -> None:
         """Read one page from the store; in a thread. Raises FetchError."""
         try:
-            self._pages[page] = self._times.read(self.query, page)
+            self._pages[page] = self._times.read(self.query, page * PAGE_ROWS, PAGE_ROWS)
         finally:
             self._asked.discard(page)
+
+    def fetch_all(self) -> None:
+        """Every page that is not here yet. Raises FetchError."""
+        if self._count > MAX_EXPORTED_TIMES:
+            raise FetchError(
+                f"{self._count:,} rows are too many for one file from here: filter them first, or "
+                "use advisor data times --format csv"
+            )
+        for first in range(0, self._count, READ_AT_ONCE):
+            rows = self._times.read(self.query, first, READ_AT_ONCE)
+            for at in range(0, len(rows), PAGE_ROWS):
+                self._pages[(first + at) // PAGE_ROWS] = rows[at : at + PAGE_ROWS]
 
     def record(self, index: int) -> TrainingTime | None:
         """The time in a row; None, and asked for, where its page is not here yet."""
@@ -166,16 +180,16 @@ class Times:
         source.load(0)
         return source
 
-    def read(self, query: Query, page: int) -> Sequence[TrainingTime]:
-        """One page. Raises FetchError."""
+    def read(self, query: Query, first: int, most: int) -> Sequence[TrainingTime]:
+        """Some rows from the first wanted on. Raises FetchError."""
         with self._store_reader.visit() as reader:
             return reader.search_times(
                 query.words,
                 sort=query.sort or "model",
                 descending=query.descending,
                 predictions=self.predictions,
-                limit=PAGE_ROWS,
-                offset=page * PAGE_ROWS,
+                limit=most,
+                offset=first,
             )
 
     def remark(self, source: RowSource, index: int) -> str:
@@ -337,8 +351,6 @@ def _source_page(source: Source) -> list[Line]:
     return lines
 
 
-MAX_EXPORTED_TIMES = 100_000
-_PAGE = 10_000
 TIMES_COLUMNS = (
     "model",
     "gpu",
@@ -361,40 +373,20 @@ TIMES_COLUMNS = (
 )
 
 
-def times_rows(store_reader: StoreReader, times: Times, source: RowSource) -> list[dict[str, Any]]:
+def times_rows(times: Times, source: TimesSource) -> list[dict[str, Any]]:
     """Every time that the filter shows, not only the pages in view. Raises FetchError."""
-    assert isinstance(source, TimesSource)
-    if len(source) > MAX_EXPORTED_TIMES:
-        raise FetchError(
-            f"{len(source):,} rows are too many for one file from here: filter them first, or use "
-            "advisor data times --format csv"
-        )
-    query = source.query
-    rows = []
-    with store_reader.visit() as reader:
-        for offset in range(0, len(source), _PAGE):
-            for time in reader.search_times(
-                query.words,
-                sort=query.sort or "model",
-                descending=query.descending,
-                predictions=times.predictions,
-                limit=_PAGE,
-                offset=offset,
-            ):
-                rows.append(
-                    {
-                        "model": time.recipe_id,
-                        "gpu": times.gpu_name(time.gpu_id),
-                        "source": time.source_id,
-                        "settings": settings_words(time.settings),
-                        **{
-                            name: getattr(time, name)
-                            for name in TIMES_COLUMNS
-                            if name not in ("model", "gpu", "source", "settings")
-                        },
-                    }
-                )
-    return rows
+    source.fetch_all()
+    return [
+        {name: getattr(time, name, None) for name in TIMES_COLUMNS}
+        | {
+            "model": time.recipe_id,
+            "gpu": times.gpu_name(time.gpu_id),
+            "source": time.source_id,
+            "settings": settings_words(time.settings),
+        }
+        for time in map(source.record, range(len(source)))
+        if time is not None
+    ]
 
 
 def record_rows(records: Sequence[Any], columns: Sequence[str]) -> list[dict[str, Any]]:

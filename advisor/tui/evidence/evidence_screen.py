@@ -15,10 +15,14 @@ from textual.widgets import Input, Static
 
 from advisor.answers.paper.peers import Peer
 from advisor.tui.evidence.evidence_rows import (
+    TIMES_COLUMNS,
     Times,
     TimesAndPredictions,
+    TimesSource,
     peer_rows,
+    record_rows,
     source_rows,
+    times_rows,
 )
 from advisor.tui.pages.bars import KeyBar, Tabs, TitleBar
 from advisor.tui.pages.list_page import ListScreen
@@ -145,27 +149,23 @@ words, with its source.
 
     def action_export(self) -> None:
         """Ask where to save the rows that the filter shows."""
-        from advisor.tui.evidence import evidence_rows as evidence_exports
         from advisor.tui.pages.export_page import Exportable, ExportScreen
 
-        rows, source = self.list.rows, self.list.table.source
-        columns: tuple[str, ...]
-        if isinstance(rows, Times):
-            columns, make = (
-                evidence_exports.TIMES_COLUMNS,
-                partial(evidence_exports.times_rows, self.app.store_reader, rows, source),
-            )
-        elif isinstance(source, MemorySource) and self._snapshot is not None:
+        rows, table = self.list.rows, self.list.table
+        source = table.source
+        columns: tuple[str, ...] = TIMES_COLUMNS
+        if isinstance(rows, Times) and isinstance(source, TimesSource):
+            make = partial(times_rows, rows, source)
+        elif isinstance(source, MemorySource):
             peers = tuple(field.name for field in fields(Peer))
             columns = peers if self.tab == "peers" else Source._fields
             records = [source.record(index) for index in range(len(source))]
-            make = partial(evidence_exports.record_rows, records, columns)
+            make = partial(record_rows, records, columns)
         else:
             self.app.notify("There is nothing to save yet.")
             return
-        self.app.push_screen(
-            ExportScreen(Exportable(name=self.tab, columns=columns, rows=make, picture=None))
-        )
+        what = Exportable(name=self.tab, columns=columns, rows=make, seen=table)
+        self.app.push_screen(ExportScreen(what))
 
     def action_copy_row(self) -> None:
         """Copy the highlighted record."""

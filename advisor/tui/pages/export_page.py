@@ -4,25 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 from typing import Any, ClassVar
 
-from textual import on, work
-from textual.app import ComposeResult
+from textual import on
 from textual.binding import BindingType
-from textual.containers import Vertical
-from textual.message import Message
-from textual.widgets import Input, Static
+from textual.widgets import Input
 from textual.widgets.input import Selection
 
 from advisor.files import typed_path, write_whole
+from advisor.parse import InputError
 from advisor.tables.table_formats import TABLE_FORMATS, table_text
-from advisor.tui.pages.bars import DialogKeys
-from advisor.tui.pages.screens import Dialog
+from advisor.tui.pages.form import Form, FormField, Judged
 from advisor.tui.program.actions import EXPORT, bindings_of
 from advisor.tui.widgets.choice import Choice
-from advisor.tui.widgets.fetch_error import FetchError
+from advisor.tui.widgets.rank_table import RankTable
 
 FORMAT_WORDS = {
     ".csv": "table as CSV",
@@ -43,67 +41,48 @@ class Exportable:
     columns: Sequence[str]
     rows: Callable[[], Sequence[dict[str, Any]]]
     """Makes the rows; runs in a thread and may raise FetchError."""
-    picture: Callable[[str], bytes] | None
+    picture: Callable[[str], bytes] | None = None
     """Draws the picture as ``svg`` or ``png``, where the screen has one; may raise InputError."""
+    seen: RankTable | None = None
+    """The table on the screen, which Markdown shows as it stands there."""
+    first: str = ".csv"
+    """The kind of file that is offered first: of what the person looks at."""
 
 
-class ExportScreen(Dialog[None]):
+class ExportScreen(Form):
     """Asks where to."""
 
     WHERE = EXPORT
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(EXPORT)]
     AUTO_FOCUS = "Input"
+    SIZE = "page small"
     HELP = """\
 ## Saving
 
-`↓` and `↑` choose what is saved; so does the ending of the file's name: `.csv`, `.md` or `.json`
-the table, `.svg` or `.png` the picture. `Enter` saves. A file that is already there is replaced
-only when you press `Enter` twice.
+`↓` and `↑` choose what is saved; so does the ending of the file's name: `.csv` and `.json` have
+every figure of the rows on the screen, `.md` the table as it stands there, `.svg` and `.png` the
+picture. `Enter` saves. A file that is already there is replaced only when you press `Enter` twice.
 A file is there in full or not at all.
 """
 
-    @dataclass
-    class Saved(Message):
-        """The file was written."""
-
-        path: Path
-
-    @dataclass
-    class Ready(Message):
-        """The file is made and goes to the browser that shows the program."""
-
-        name: str
-        content: bytes
-
-    @dataclass
-    class Failed(Message):
-        """It was not; the text says why and how to mend it."""
-
-        text: str
-        exists: Path | None = None
-
     def __init__(self, what: Exportable) -> None:
-        super().__init__()
+        words = dict(FORMAT_WORDS)
+        if what.picture is None:
+            words = {ending: text for ending, text in words.items() if ending not in PICTURES}
+        first = what.first if what.first in words else ".csv"
+        super().__init__("Save", {"format": first, "path": f"{what.name}{first}"})
+        self.FIELDS = (
+            FormField("format", "What (↑ ↓)", choices=words),
+            FormField("path", "File", f"such as {what.name}.csv"),
+        )
+        self.START = f"in this folder, unless it has a path: {Path.cwd()}"
+        self._words = words
         self._what = what
         self._confirmed: Path | None = None
         """The file that the person was told of and may replace."""
 
-    def compose(self) -> ComposeResult:
-        words = dict(FORMAT_WORDS)
-        if self._what.picture is None:
-            words = {ending: text for ending, text in words.items() if ending not in PICTURES}
-        with Vertical(classes="page small") as box:
-            box.border_title = "Save"
-            yield Static("What (↑ ↓)", classes="label")
-            yield Choice(words, ".csv", id="format")
-            yield Static("File (in this folder unless it has a path)", classes="label")
-            yield Input(f"{self._what.name}.csv", id="path", compact=True)
-            yield Static(f"this folder: {Path.cwd()}", id="said", markup=False)
-            yield DialogKeys(EXPORT)
-
     @on(Choice.Changed)
     def _format_chosen(self, event: Choice.Changed) -> None:
-        event.stop()
         field = self.query_one("#path", Input)
         path = field.value.strip()
         stem = path[: -len(Path(path).suffix)] if Path(path).suffix in FORMAT_WORDS else path
@@ -111,37 +90,31 @@ A file is there in full or not at all.
         # The next letter replaces the name and not the ending.
         field.selection = Selection(0, len(stem))
 
-    @on(Input.Changed)
-    def _typed(self, event: Input.Changed) -> None:
-        event.stop()
+    def typed(self) -> None:
+        """The ending chooses the kind of file."""
         self._confirmed = None
-        suffix = Path(event.value.strip()).suffix.lower()
-        choice = self.query_one(Choice)
-        if suffix in choice.words:
-            choice.value = suffix
+        suffix = Path(self.texts["path"]).suffix.lower()
+        if suffix in self._words:
+            self.query_one(Choice).value = suffix
+        self.say(self.START)
 
     def action_step(self, by: int) -> None:
         """Another kind of file, from wherever the focus is."""
         self.query_one(Choice).action_step(by)
 
-    @on(Input.Submitted)
-    def action_save(self) -> None:
-        """Check the path, then write in a thread."""
-        text = self.query_one("#path", Input).value.strip()
-        if not text:
-            self._say("the file has no name: write one such as builds.csv")
-            return
-        path = typed_path(text)
+    def judge(self, texts: dict[str, str]) -> Judged:
+        if not texts["path"]:
+            return Judged("the file has no name: write one such as builds.csv", field="path")
+        path = typed_path(texts["path"])
         suffix = path.suffix.lower()
-        if suffix not in self.query_one(Choice).words:
-            endings = ", ".join(self.query_one(Choice).words)
-            self._say(f"what to save is not clear: end the name in one of {endings}")
-            return
-        self._say("saving …", wrong=False)
-        self._write(path, suffix, overwrite=self._confirmed == path)
+        if suffix not in self._words:
+            endings = ", ".join(self._words)
+            why = f"what to save is not clear: end the name in one of {endings}"
+            return Judged(why, field="path")
+        again = self._confirmed == path
+        return Judged("", self.does(partial(self._save, path, suffix, overwrite=again)))
 
-    @work(thread=True, exclusive=True, group="export", exit_on_error=False)
-    def _write(self, path: Path, suffix: str, *, overwrite: bool) -> None:
+    def _save(self, path: Path, suffix: str, *, overwrite: bool) -> str:
         what = self._what
         try:
             if not self.app.is_web:  # a browser keeps it on its own machine
@@ -151,43 +124,20 @@ A file is there in full or not at all.
                     raise FileExistsError(path)
             if suffix in PICTURES and what.picture is not None:
                 content = what.picture(suffix[1:])
+            elif suffix == ".md" and what.seen is not None:
+                rows = what.seen.rows_seen()
+                content = table_text(rows, list(rows[0]) if rows else (), "markdown").encode()
             else:
                 content = table_text(what.rows(), what.columns, TABLE_FORMATS[suffix]).encode()
             if self.app.is_web:
-                self.post_message(self.Ready(path.name, content))
-                return
+                file = BytesIO(content)
+                self.app.call_from_thread(self.app.deliver_binary, file, save_filename=path.name)
+                return f"Your browser saves {path.name}."
             write_whole(path, content, overwrite=overwrite)
         except FileExistsError:
-            self.post_message(
-                self.Failed(f"{path} is already there: Enter again replaces it", exists=path)
-            )
-        except (FetchError, ValueError) as error:
-            self.post_message(self.Failed(str(error)))
+            self._confirmed = path
+            raise InputError(f"{path} is already there: Enter again replaces it") from None
         except OSError as error:
             reason = error.strerror or str(error)
-            self.post_message(
-                self.Failed(f"{path} was not written ({reason}): choose another place")
-            )
-        else:
-            self.post_message(self.Saved(path))
-
-    @on(Saved)
-    def _saved(self, event: Saved) -> None:
-        self.app.notify(f"Saved {event.path}.", markup=False)
-        self.dismiss()
-
-    @on(Ready)
-    def _ready(self, event: Ready) -> None:
-        self.app.deliver_binary(BytesIO(event.content), save_filename=event.name)
-        self.app.notify(f"Your browser saves {event.name}.", markup=False)
-        self.dismiss()
-
-    @on(Failed)
-    def _failed(self, event: Failed) -> None:
-        self._confirmed = event.exists
-        self._say(event.text)
-
-    def _say(self, text: str, *, wrong: bool = True) -> None:
-        line = self.query_one("#said", Static)
-        line.set_class(wrong, "-error")
-        line.update(f"⚠ {text}" if wrong else text)
+            raise InputError(f"{path} was not written ({reason}): choose another place") from None
+        return f"Saved {path}."

@@ -11,12 +11,16 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 from textual import on, work
 from textual.app import ComposeResult
 from textual.containers import Grid, Vertical
+from textual.events import DescendantBlur
 from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from advisor.tui.pages.bars import DialogKeys
-from advisor.tui.pages.screens import Dialog
+from advisor.tui.pages.screens import SLIM, Dialog
+from advisor.tui.widgets.choice import Choice
+from advisor.tui.widgets.fetch_error import FetchError
+from advisor.tui.widgets.lines import LinesView, Page
 from advisor.tui.widgets.text_input import Field
 
 if TYPE_CHECKING:
@@ -31,15 +35,8 @@ class FormField(NamedTuple):
     hint: str = ""
     """Stands in grey where nothing is typed."""
     longest: int = 500
-
-
-def labelled(
-    fields: Iterable[FormField], values: Mapping[str, str], *, pairs: bool = False
-) -> Iterable[Widget]:
-    """A label and a text field for each; two in a row are told apart by their labels' classes."""
-    for n, (name, label, hint, longest) in enumerate(fields):
-        yield Static(label, classes="label second" if pairs and n % 2 else "label")
-        yield Field(values.get(name, ""), placeholder=hint, id=name, max_length=longest)
+    choices: Mapping[str, str] | None = None
+    """What is chosen among: the words of each value; None for a text."""
 
 
 class Judged(NamedTuple):
@@ -48,81 +45,160 @@ class Judged(NamedTuple):
     words: str
     keep: Callable[[], object] | None = None
     """What Enter does; None where something is wrong."""
+    field: str | None = None
+    """Which field is wrong: Enter goes there."""
+    page: Page | None = None
+    """What stands below the fields."""
 
 
 class Form(Dialog["str | None"]):
     """Closes with what was kept, in words; with nothing where it was left."""
 
-    FIELDS: ClassVar[Sequence[FormField]] = ()
+    FIELDS: Sequence[FormField] = ()
     WHERE: ClassVar[str]
     SIZE = "page"
     GRID = "form"
-    """``pairs`` has two fields a row."""
+    """``pairs`` has two fields a row, ``thirds`` three."""
     START = ""
     """Said while nothing was typed yet: a form that has just opened is not wrong."""
+    STUDIES = False
+    """Whether judging takes so long that a thread does it."""
 
     @dataclass
     class Done(Message):
-        """What was asked for is in the store, or why not."""
+        """What was asked for is done, or why not."""
 
         words: str
         problem: bool
+
+    @dataclass
+    class Studied(Message):
+        """The values that had this number were judged in a thread."""
+
+        number: int
+        judged: Judged
 
     def __init__(self, title: str, values: Mapping[str, str] | None = None) -> None:
         super().__init__()
         self._title = title
         self.values = dict(values or {})
         """What the fields begin with."""
+        self._number = 0
+        self.studied: Judged | None = None
+        """How the values were judged, where that takes a thread; None meanwhile."""
+        self.result: str | None = None
+        """What the form closes with; None for the words of what was done."""
 
     def compose(self) -> ComposeResult:
         with Vertical(classes=self.SIZE) as box:
             box.border_title = self._title
             with Grid(id=self.GRID):
-                yield from labelled(self.FIELDS, self.values, pairs=self.GRID == "pairs")
+                for n, field in enumerate(self.FIELDS):
+                    second = self.GRID == "pairs" and n % 2
+                    classes = "label second" if second else "label"
+                    yield Static(field.label, classes=classes, id=f"label_{field.name}")
+                    yield self._field(field)
             yield Static(self.START, id="said", markup=False)
             yield from self.more()
             yield DialogKeys(self.WHERE)
 
+    def _field(self, field: FormField) -> Widget:
+        value = self.values.get(field.name, "")
+        if field.choices is not None:
+            return Choice(field.choices, value, id=field.name)
+        return Field(value, placeholder=field.hint, id=field.name, max_length=field.longest)
+
     def more(self) -> Iterable[Widget]:
         """What stands below the fields."""
-        return ()
+        return (LinesView(id="below"),) if self.STUDIES else ()
 
     @abstractmethod
     def judge(self, texts: dict[str, str]) -> Judged:
         """What the texts mean, or what is wrong: first with the field that somebody is in."""
 
+    def named(self, name: str, text: str) -> str:
+        """A field's text as it is called in full: it stands there once the field is left."""
+        return text
+
     @property
     def texts(self) -> dict[str, str]:
-        """What is typed, by field."""
-        return {f.name: self.query_one(f"#{f.name}", Input).value.strip() for f in self.FIELDS}
+        """What is typed and chosen, by field."""
+        fields = (self.query_one(f"#{field.name}", Widget) for field in self.FIELDS)
+        return {each.id or "": getattr(each, "value", "").strip() for each in fields}
 
     @property
     def here(self) -> str | None:
         """The field that somebody is in."""
         return None if self.focused is None else self.focused.id
 
+    @property
+    def labels(self) -> dict[str, str]:
+        """What each field is called on the page."""
+        return {field.name: field.label for field in self.FIELDS}
+
+    def on_resize(self) -> None:
+        self.set_class(self.app.size.width < SLIM, "-slim")
+
+    @on(DescendantBlur)
+    def _left(self, event: DescendantBlur) -> None:
+        field = event.widget
+        if isinstance(field, Field) and field.value.strip():
+            whole = self.named(field.id or "", field.value.strip())
+            if whole != field.value.strip():
+                field.value = whole
+
     @on(Input.Changed)
-    def _changed(self, event: Input.Changed) -> None:
+    @on(Choice.Changed)
+    def _changed(self, event: Message) -> None:
         event.stop()
         self.typed()
 
     def typed(self) -> None:
         """Judge what is typed."""
         texts = self.texts
+        self._number += 1
+        self.studied = None
         if all(text == self.values.get(name, "") for name, text in texts.items()):
-            self.say(self.START)
+            self.show(Judged(self.START, lambda: None))
         else:
-            judged = self.judge(texts)
-            self.say(judged.words, wrong=judged.keep is None)
+            self.look(texts)
+
+    def look(self, texts: dict[str, str]) -> None:
+        """Judge these values and show how, in a thread where that takes long."""
+        if self.STUDIES:
+            self._study(self._number, texts)
+        else:
+            self.show(self.judge(texts))
+
+    @work(thread=True, exclusive=True, group="look", exit_on_error=False)
+    def _study(self, number: int, texts: dict[str, str]) -> None:
+        self.post_message(self.Studied(number, self.judge(texts)))
+
+    @on(Studied)
+    def _was_studied(self, event: Studied) -> None:
+        if event.number == self._number:
+            self.studied = event.judged
+            self.show(event.judged)
+
+    def show(self, judged: Judged) -> None:
+        """Say how the values were judged."""
+        self.say(judged.words, wrong=judged.keep is None)
+        for below in self.query("#below").results(LinesView):
+            below.show(judged.page or (lambda width: []), from_top=True)
 
     @on(Input.Submitted)
     def action_keep(self) -> None:
-        """Keep it where nothing is wrong."""
-        judged = self.judge(self.texts)
-        if judged.keep is None:
-            self.say(judged.words, wrong=True)
-        else:
+        """Keep it where nothing is wrong; else go to the field that is."""
+        judged = self.studied if self.STUDIES else self.judge(self.texts)
+        if judged is None:
+            self.say("reading …")
+            self.look(self.texts)
+        elif judged.keep is not None:
             judged.keep()
+        else:
+            self.show(judged)
+            if judged.field and judged.field != self.here:
+                self.query_one(f"#{judged.field}").focus()
 
     def say(self, text: str, *, wrong: bool = False) -> None:
         """Say what is wrong, or what goes on."""
@@ -130,25 +206,36 @@ class Form(Dialog["str | None"]):
         line.set_class(wrong, "-error")
         line.update(f"⚠ {text}" if wrong and text else text)
 
+    def does(self, work: Callable[[], str]) -> Callable[[], object]:
+        """Something that takes a thread, then closes the page and says so in its words."""
+        return partial(self._do, work)
+
     def writes(self, change: Callable[[Store], object], words: str) -> Callable[[], object]:
         """Something that changes the store in a thread, then closes the page and says so."""
-        return partial(self.write, change, words)
+
+        def write() -> str:
+            change(self.app.store_reader.patient_store())
+            return words
+
+        return self.does(write)
 
     @work(thread=True, exclusive=True, group="write", exit_on_error=False)
-    def write(self, change: Callable[[Store], object], words: str) -> None:
-        """Change the store in a thread, and post how that went."""
+    def _do(self, work: Callable[[], str]) -> None:
         from advisor.store import StoreError
 
         try:
-            change(self.app.store_reader.patient_store())
-        except StoreError as error:
-            self.post_message(self.Done(str(error), True))
-        else:
-            self.post_message(self.Done(words, False))
+            self.post_message(self.Done(work(), False))
+        except (StoreError, FetchError, ValueError) as error:
+            self.post_message(self.Done(" ".join(str(error).split()), True))
 
     @on(Done)
     def _done(self, event: Done) -> None:
+        self.done(event)
+
+    def done(self, event: Done) -> None:
+        """Close the page, or say why not."""
         if event.problem:
             self.say(event.words, wrong=True)
         else:
-            self.dismiss(event.words)
+            self.app.notify(event.words, markup=False)
+            self.dismiss(event.words if self.result is None else self.result)

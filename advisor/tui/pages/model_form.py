@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar, cast
 
-from textual import on, work
 from textual.binding import BindingType
-from textual.message import Message
 
 from advisor.files import typed_path
 from advisor.parse import InputError, parse_count, parse_samples, parse_whole
@@ -41,8 +38,9 @@ class ModelForm(Form):
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(MODEL)]
     AUTO_FOCUS = "#source"
     SIZE = "page small"
+    STUDIES = True
     START = "Name a file, a timm model or a family."
-    FIELDS: ClassVar[Sequence[FormField]] = (
+    FIELDS: Sequence[FormField] = (
         FormField("source", "Model", "a config.json or its folder, a timm name, or decoder"),
         FormField("parameters", "Size", "only where the file does not say it: 1.1B"),
         FormField("tokens", "Tokens", "of the whole run: 300B"),
@@ -61,86 +59,44 @@ trained. The files are read while you type; nothing of them is run. `Enter` keep
 estimate for every GPU, and asks about it.
 """
 
-    @dataclass
-    class Looked(Message):
-        """What was typed was understood, or what is wrong with it."""
-
-        number: int
-        target: Target | None
-        words: str
-
-    @dataclass
-    class Kept(Message):
-        """The model is in the store."""
-
-        name: str
-        words: str
-
     def __init__(self) -> None:
         super().__init__("A model of your own")
-        self._number = 0
-        self._target: Target | None = None
-        self._words = "still reading …"
-
-    def typed(self) -> None:
-        """Read what is named, in a thread."""
-        self._number += 1
-        self._target = None
-        texts = self.texts
-        if texts["source"]:
-            self._look(self._number, texts)
-        else:
-            self.say(self.START)
-
-    @work(thread=True, exclusive=True, group="look", exit_on_error=False)
-    def _look(self, number: int, typed: dict[str, str]) -> None:
-        from advisor.store import StoreError
-
-        try:
-            target = read_target(typed, self.app.store_reader.patient_store().own_models)
-        except (InputError, StoreError, ValueError, OSError) as error:
-            self.post_message(self.Looked(number, None, in_fields(" ".join(str(error).split()))))
-        else:
-            self.post_message(self.Looked(number, target, target_words(target)))
-
-    @on(Looked)
-    def _looked(self, event: Looked) -> None:
-        if event.number == self._number:
-            self._target = event.target
-            self._words = event.words
-            self.say(event.words, wrong=event.target is None)
 
     def judge(self, texts: dict[str, str]) -> Judged:
-        """What was understood is kept once it has a name."""
+        """Read what is named; it is kept once it has a name."""
+        from advisor.store import StoreError
+
         if not texts["source"]:
             return Judged("no model is named: write a config.json, a timm name or a family")
-        if self._target is None:
-            return Judged(self._words)
+        try:
+            target = read_target(texts, self.app.store_reader.patient_store().own_models)
+        except (InputError, StoreError, ValueError, OSError) as error:
+            return Judged(in_fields(" ".join(str(error).split())))
+        words = target_words(target)
         if not texts["name"]:
-            self.query_one("#name").focus()
-            return Judged("it has no name yet: write one of your own, such as my-llama")
-        self.say("keeping it, and estimating it on every GPU …")
-        return Judged("", partial(self._keep, self._target, texts["name"]))
+            return Judged(f"{words} How do you call it?", self._ask_name)
+        return Judged(f"{words} Enter keeps it.", partial(self._keep, target, texts["name"]))
 
-    @work(thread=True, exclusive=True, group="write", exit_on_error=False)
+    def _ask_name(self) -> None:
+        self.say("it has no name yet: write one of your own, such as my-llama", wrong=True)
+        self.query_one("#name").focus()
+
     def _keep(self, target: Target, name: str) -> None:
+        self.say("keeping it, and estimating it on every GPU …")
+        self.does(partial(self._kept, target, name))()
+
+    def _kept(self, target: Target, name: str) -> str:
         from advisor.prediction.model.own_model import own_model
         from advisor.store import StoreError
 
         try:
             own = own_model(target, name)
             times = self.app.store_reader.patient_store().keep_model(own)
-        except (InputError, StoreError, ValueError) as error:
-            text = " ".join(str(error).split()).replace("--keep ", "the name ")
-            self.post_message(self.Done(text.replace("--force", "another name"), True))
-        else:
-            words = f"Kept {own.recipe.recipe_id}: {times:,} estimates."
-            self.post_message(self.Kept(own.recipe.recipe_id, words))
-
-    @on(Kept)
-    def _kept(self, event: Kept) -> None:
-        self.app.notify(event.words, markup=False)
-        self.dismiss(event.name)
+        except (StoreError, ValueError) as error:
+            text = str(error).replace("--keep ", "the name ").replace("--force", "another name")
+            raise InputError(text) from error
+        self.result = own.recipe.recipe_id
+        return f"Kept {self.result}: {times:,} estimates."
 
 
 def in_fields(words: str) -> str:
@@ -187,4 +143,4 @@ def target_words(target: Target) -> str:
     words = f"{count_words(workload.parameters)} parameters, {flops_words(workload.flops)}"
     if target.assumptions:
         words += f"; assumed: {'; '.join(target.assumptions)}"
-    return f"{words}. Enter keeps it."
+    return f"{words}."

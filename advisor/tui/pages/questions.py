@@ -125,7 +125,7 @@ class NameForm(Form):
     AUTO_FOCUS = "Input"
     SIZE = "page small"
     GRID = "line"
-    FIELDS: ClassVar[Sequence[FormField]] = (FormField("name", "Name", longest=MAX_NAME),)
+    FIELDS: Sequence[FormField] = (FormField("name", "Name", longest=MAX_NAME),)
     HELP = """\
 ## A name for this question
 

@@ -5,21 +5,21 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from collections.abc import Iterable
 from contextlib import suppress
 from datetime import date
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 from textual import on
-from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Grid, Vertical
-from textual.widgets import Input, Static, TextArea
+from textual.widget import Widget
+from textual.widgets import Static, TextArea
 
 from advisor.files import is_file, typed_path
-from advisor.tui.pages.bars import DialogKeys
-from advisor.tui.pages.screens import SLIM, Dialog
+from advisor.tui.pages.form import Form, FormField, Judged
 from advisor.tui.program.actions import GRANT, bindings_of
 from advisor.tui.widgets.text_input import Field
 
@@ -63,123 +63,6 @@ SHOWN = 4
 """So many errors at once."""
 
 
-class GrantForm(Dialog[Path]):
-    """Answers with the file that was written; with nothing where none was."""
-
-    CSS_PATH = "plan.tcss"
-    WHERE = GRANT
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(GRANT)]
-    HELP = """\
-## A grant
-
-The fields write the lines of the text below them: `Tab` goes from one to the next. `Exp. of 1`
-chooses the experiment whose model, runs and last day stand beside it; one more than there are
-begins another. `Own GPU`, how many are in each machine and how many machines are the first of what
-the lab has. `Overhead` is the rate of your agreement, as 55% or 0.55. Everything else is written in
-the text, on the right of each `=`: take the `#` away from the lines of an allocation or of another
-cost to ask for it. What is wrong is said below as you type. `Ctrl+S` saves the file and plans it,
-`Esc` goes back and changes nothing. `advisor plan --example` prints every key that there is.
-"""
-
-    def __init__(self, path: Path | None) -> None:
-        super().__init__()
-        self._path = path
-        self._text = START
-
-    def compose(self) -> ComposeResult:
-        from advisor.planning.grant.toml_reader import MAX_BYTES
-
-        name = "grant.toml"
-        path = self._path
-        try:
-            if path is not None and is_file(path) and path.stat().st_size <= MAX_BYTES:
-                self._text, name = path.read_text(encoding="utf-8-sig"), str(path)
-            else:
-                self._path = None
-        except (OSError, UnicodeDecodeError):
-            self._path = None
-        with Vertical(classes="page") as box:
-            box.border_title = "A grant"
-            yield Field(name, id="file", max_length=500)
-            yield GrantFields()
-            yield TextArea(self._text, id="text", show_line_numbers=False)
-            yield Static("", id="wrong", markup=False)
-            yield DialogKeys(GRANT)
-
-    def on_mount(self) -> None:
-        """The text first."""
-        self.query_one("#text").focus()
-        self.query_one(GrantFields).show(self._text)
-        self._check()
-
-    @on(TextArea.Changed)
-    def _text_changed(self) -> None:
-        self.query_one(GrantFields).show(self.query_one("#text", TextArea).text)
-        self._check()
-
-    @on(Field.Changed)
-    def _field_changed(self, event: Field.Changed) -> None:
-        text = self.query_one("#text", TextArea)
-        if event.input.id == WHICH:
-            self.query_one(GrantFields).show(text.text)
-            return
-        if event.input.parent is self.query_one(GrantFields):
-            made = self.query_one(GrantFields).written(text.text)
-            if made != text.text:
-                text.text = made  # which is checked in turn
-                return
-        self._check()
-
-    def _file(self) -> Path:
-        return typed_path(self.query_one("#file", Field).value.strip() or "grant.toml")
-
-    def _check(self) -> bool:
-        """Say what is wrong with each field; whether it is a grant, which may name a model that is
-        kept only later."""
-        from advisor.planning.grant.read_grant import check_grant, unknown_names
-
-        text = self.query_one("#text", TextArea).text
-        found = check_grant(text, self._file(), self.app.today)
-        errors, snapshot = found.errors, self.app.session.snapshot
-        if found.grant is not None and snapshot is not None:
-            errors = unknown_names(found.grant, snapshot)
-        each = [f"{field}: {words}" if field else words for field, words in errors.items()]
-        more = len(each) - SHOWN
-        lines = each[:SHOWN] + ([f"and {more} more"] if more > 0 else [])
-        self._tell("\n".join(lines) or "Nothing is wrong: ^s saves it and plans.", wrong=bool(each))
-        return found.grant is not None
-
-    def _tell(self, words: str, *, wrong: bool) -> None:
-        said = self.query_one("#wrong", Static)
-        said.set_class(wrong, "-wrong")
-        said.update(words)
-
-    def action_save(self) -> None:
-        """Write the file, and plan it; a file that is not this grant's is left alone."""
-        from advisor.files import write_whole
-
-        if not self._check():
-            return
-        path = self._file()
-        if path.suffix.lower() != ".toml":
-            self._tell("the file of a grant ends in .toml: name it grant.toml", wrong=True)
-            return
-        own = self._path is not None and path == self._path
-        try:
-            write_whole(path, self.query_one("#text", TextArea).text, overwrite=own)
-        except FileExistsError:
-            self._tell(f"{path} is there already: name another file", wrong=True)
-            return
-        except OSError as error:
-            self._tell(f"{path} cannot be written: {error.strerror}", wrong=True)
-            return
-        self.dismiss(path)
-
-    def action_leave(self) -> None:
-        """Go back and change nothing."""
-        self.dismiss()
-
-
 EXPERIMENTS = "experiments"
 OWNED = "owned"
 SEVERAL = (EXPERIMENTS, OWNED)
@@ -202,7 +85,7 @@ class GrantField(NamedTuple):
         return f"of_{self.table}_{self.key}"
 
 
-FIELDS = (
+GRANT_FIELDS = (
     GrantField("Title", "grant", "title", str, "My grant"),
     GrantField("Budget", "budget", "total", str, "$100,000"),
     GrantField("Currency", "budget", "currency", str, "USD"),
@@ -221,54 +104,82 @@ FIELDS = (
 """An experiment's are those of the one that is chosen, a machine's those of the lab's first."""
 _TABLE = re.compile(r"\s*\[\[?\s*[\w.\"' -]+\s*\]?\]\s*(#.*)?")
 _LINE = re.compile(r"\s*([\w-]+)\s*=\s*(\"(?:[^\"\\]|\\.)*\"|'[^']*'|[^\s#\"'\[{]+)(\s*#.*)?")
+BEFORE, AFTER = GRANT_FIELDS[:5], GRANT_FIELDS[5:]
+"""An experiment's come after the field that chooses it."""
 
 
-class GrantFields(Grid):
-    """The fields; whoever has the text asks them to `show` it, and takes `written` for it."""
+class GrantForm(Form):
+    """Closes with the path of the file that was written; with nothing where none was."""
 
-    DEFAULT_CSS = """
-    GrantFields {
-        height: auto; grid-size: 6; grid-columns: 9 1fr 9 1fr 9 1fr; grid-rows: 1;
-        grid-gutter: 0 1; margin-bottom: 1;
-    }
-    GrantFields.-slim { grid-size: 4; grid-columns: 9 1fr 9 1fr; }
-    GrantFields .label { color: $foreground 75%; }
-    """
+    WHERE = GRANT
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(GRANT)]
+    SIZE = "page tall"
+    GRID = "thirds"
+    FIELDS = (
+        FormField("file", "File", "grant.toml"),
+        *(FormField(each.field_id, each.label, each.hint, 200) for each in BEFORE),
+        FormField(WHICH, "", "1", 4),
+        *(FormField(each.field_id, each.label, each.hint, 200) for each in AFTER),
+    )
+    HELP = """\
+## A grant
 
-    def compose(self) -> ComposeResult:
-        for field in FIELDS:
-            if field.key == "model":
-                yield Static("", id="of_how_many", classes="label")
-                yield Field("1", id=WHICH, max_length=4)
-            yield Static(field.label, classes="label")
-            yield Field(placeholder=field.hint, id=field.field_id, max_length=200)
+The fields write the lines of the text below them: `Tab` goes from one to the next. `Exp. of 1`
+chooses the experiment whose model, runs and last day stand beside it; one more than there are
+begins another. `Own GPU`, how many are in each machine and how many machines are the first of what
+the lab has. `Overhead` is the rate of your agreement, as 55% or 0.55. Everything else is written in
+the text, on the right of each `=`: take the `#` away from the lines of an allocation or of another
+cost to ask for it. What is wrong is said below as you type. `Ctrl+S` saves the file and plans it,
+`Esc` goes back and changes nothing. `advisor plan --example` prints every key that there is.
+"""
 
-    def on_resize(self) -> None:
-        self.set_class(self.app.size.width < SLIM, "-slim")
+    def __init__(self, path: Path | None) -> None:
+        self._path, self._text = _text_of(path)
+        super().__init__("A grant", {"file": str(self._path or "grant.toml"), WHICH: "1"})
 
-    def show(self, text: str) -> None:
+    def more(self) -> Iterable[Widget]:
+        """The text itself."""
+        yield TextArea(self._text or START, id="text", show_line_numbers=False)
+
+    @property
+    def text(self) -> TextArea:
+        return self.query_one("#text", TextArea)
+
+    def on_mount(self) -> None:
+        """The text first."""
+        self.text.focus()
+        self._text_changed()
+
+    @on(TextArea.Changed)
+    def _text_changed(self) -> None:
         """Show what the text says, in every field that nobody is typing in; nothing of a text that
         is no TOML."""
-        document = _parsed(text)
-        if document is None:
-            return
-        tables = document.get(EXPERIMENTS)
-        count = len(tables) if isinstance(tables, list) else 0
-        self.query_one("#of_how_many", Static).update(f"Exp. of {count}")
-        with self.prevent(Input.Changed):
-            for field in FIELDS:
-                shown = self.query_one(f"#{field.field_id}", Field)
-                if not shown.has_focus:
-                    at = self._at(field)
-                    shown.value = "" if at is None else _said(_value(document, field, at))
+        document = _parsed(self.text.text)
+        if document is not None:
+            tables = document.get(EXPERIMENTS)
+            count = len(tables) if isinstance(tables, list) else 0
+            self.query_one(f"#label_{WHICH}", Static).update(f"Exp. of {count}")
+            with self.prevent(Field.Changed):
+                for field in GRANT_FIELDS:
+                    if self.here != field.field_id:
+                        at = self._at(field)
+                        said = "" if at is None else _said(_value(document, field, at))
+                        self.query_one(f"#{field.field_id}", Field).value = said
+        self.look(self.texts)
 
-    def written(self, text: str) -> str:
-        """The text with what stands in the fields."""
-        for field in FIELDS:
-            typed = self.query_one(f"#{field.field_id}", Field).value
-            at = self._at(field)
-            text = text if at is None else with_field(text, field, typed, at)
-        return text
+    def typed(self) -> None:
+        """Write into the text what stands in the field with the focus."""
+        if self.here == WHICH:
+            self._text_changed()
+            return
+        made = self.text.text
+        for field in GRANT_FIELDS:
+            if field.field_id == self.here and (at := self._at(field)) is not None:
+                made = with_field(made, field, self.query_one(f"#{self.here}", Field).value, at)
+        if made != self.text.text:
+            self.text.text = made  # which is judged in turn
+        else:
+            self.look(self.texts)
 
     def _at(self, field: GrantField) -> int | None:
         """Which of the tables of its name a field speaks of, from 0; none where no number is
@@ -277,6 +188,51 @@ class GrantFields(Grid):
             return 0
         typed = self.query_one(f"#{WHICH}", Field).value.strip()
         return int(typed) - 1 if typed.isascii() and typed.isdecimal() and int(typed) else None
+
+    def judge(self, texts: dict[str, str]) -> Judged:
+        """What is wrong with each field; a grant may name a model that is kept only later."""
+        from advisor.planning.grant.read_grant import check_grant, unknown_names
+
+        path = typed_path(texts["file"] or "grant.toml")
+        found = check_grant(self.text.text, path, self.app.today)
+        errors, snapshot = found.errors, self.app.session.snapshot
+        if found.grant is not None and snapshot is not None:
+            errors = unknown_names(found.grant, snapshot)
+        each = [f"{field}: {words}" if field else words for field, words in errors.items()]
+        more = len(each) - SHOWN
+        lines = each[:SHOWN] + ([f"and {more} more"] if more > 0 else [])
+        words = "\n".join(lines) or "Nothing is wrong: ^s saves it and plans."
+        return Judged(words, partial(self._save, path) if found.grant is not None else None)
+
+    def _save(self, path: Path) -> None:
+        """Write the file, and plan it; a file that is not this grant's is left alone."""
+        from advisor.files import write_whole
+
+        wrong = ""
+        if path.suffix.lower() != ".toml":
+            wrong = "the file of a grant ends in .toml: name it grant.toml"
+        else:
+            try:
+                write_whole(path, self.text.text, overwrite=path == self._path)
+            except FileExistsError:
+                wrong = f"{path} is there already: name another file"
+            except OSError as error:
+                wrong = f"{path} cannot be written: {error.strerror}"
+        if wrong:
+            self.say(wrong, wrong=True)
+            self.query_one("#file").focus()
+        else:
+            self.dismiss(str(path))
+
+
+def _text_of(path: Path | None) -> tuple[Path | None, str]:
+    """The file of a grant and its text; nothing where there is none that can be read."""
+    from advisor.planning.grant.toml_reader import MAX_BYTES
+
+    with suppress(OSError, UnicodeDecodeError):
+        if path is not None and is_file(path) and path.stat().st_size <= MAX_BYTES:
+            return path, path.read_text(encoding="utf-8-sig")
+    return None, ""
 
 
 def with_field(text: str, field: GrantField, typed: str, at: int) -> str:

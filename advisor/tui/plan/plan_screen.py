@@ -160,10 +160,10 @@ ask before you submit and what else would do.
         path = typed_path(name) if name else None
         self.app.push_screen(GrantForm(path), self._written_grant)
 
-    def _written_grant(self, path: Path | None) -> None:
+    def _written_grant(self, path: str | None) -> None:
         if path is not None:
-            self.grant.name_grant(str(path))
-            self._plan(path)
+            self.grant.name_grant(path)
+            self._plan(Path(path))
 
     def action_example(self) -> None:
         """Plan the worked example."""

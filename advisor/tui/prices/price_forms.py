@@ -52,7 +52,7 @@ class QuoteForm(PriceForm):
 `Tab` goes from field to field, `Enter` keeps the quote. What is wrong is said below while you type.
 A correction is a new quote that stands in for the old one, which is kept.
 """
-    FIELDS: ClassVar[Sequence[FormField]] = (
+    FIELDS: Sequence[FormField] = (
         FormField("item", "Item", "RTX 3090, or a machine's name"),
         FormField("price", "Price", "of one piece: 900"),
         FormField("vendor", "Vendor", "who asks it"),
@@ -87,9 +87,10 @@ A correction is a new quote that stands in for the old one, which is kept.
             keep = self.writes(lambda store: store.add_quotes((made,), [OWN]), f"Kept {said}.")
             return Judged(f"{said}: Enter keeps it", keep)
         problem = min(made, key=lambda problem: problem.column != self.here)
-        words = problem.said({field.name: field.label for field in self.FIELDS})
+        words = problem.said(self.labels)
         new = problem.column == "item" and texts["item"]
-        return Judged(f"{words}; a new machine: Esc, then A" if new else words)
+        words = f"{words}; a new machine: Esc, then A" if new else words
+        return Judged(words, field=problem.column)
 
 
 class MachineForm(PriceForm):
@@ -105,7 +106,7 @@ to field, `Enter` keeps it. A name such as `Exxact 8 x H200` fills in vendor, nu
 machine without GPUs has no GPU but the cards that it takes. It is ranked, planned and reported like
 one that ships, and marked *own quote*.
 """
-    FIELDS: ClassVar[Sequence[FormField]] = (
+    FIELDS: Sequence[FormField] = (
         FormField("machine", "Name", "Exxact 8 x H200"),
         FormField("price", "Price", "of all of it: 285000"),
         FormField("gpu", "GPU", "H200; empty: without"),
@@ -147,7 +148,7 @@ one that ships, and marked *own quote*.
         )
         if not isinstance(made, MachineChange):
             problem = min(made, key=lambda problem: problem.column != self.here)
-            return Judged(problem.said({field.name: field.label for field in self.FIELDS}))
+            return Judged(problem.said(self.labels), field=problem.column)
         (host, quote), price_changed = made
         self.kept_name = host.name
         words = "\n".join(kept_words(made.machine, self._snapshot.gpus, "Kept"))
@@ -191,7 +192,7 @@ Write how many GPUs of which type are in it: `2 x A6000`. It costs nothing in ev
 larger machines count its GPUs as yours. `Enter` keeps it; where you have it already, `Enter`
 forgets it.
 """
-    FIELDS: ClassVar[Sequence[FormField]] = (FormField("owned", "Machine", "2 x A6000", 80),)
+    FIELDS: Sequence[FormField] = (FormField("owned", "Machine", "2 x A6000", 80),)
 
     def __init__(self, snapshot: Snapshot) -> None:
         super().__init__("A machine that you have")

@@ -317,7 +317,8 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
 
     @on(Deleted)
     def _deleted(self, event: Deleted) -> None:
-        self._kept(event.text)
+        self.app.notify(event.text, markup=False)
+        self.read_store()
 
     def action_import(self) -> None:
         """Read a CSV file of quotes: first a preview, then all of it or nothing."""
@@ -328,7 +329,6 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
 
     def _kept(self, note: str | None) -> None:
         if note:
-            self.app.notify(note, markup=False)
             self.read_store()
 
     # The same keys as on the other lists
@@ -370,6 +370,8 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
             columns=list(records[0]),
             rows=lambda: records,
             picture=picture,
+            seen=None if picture else self.list.table,
+            first=".svg" if picture else ".csv",
         )
         self.app.push_screen(ExportScreen(what))
 

@@ -149,7 +149,7 @@ ACTIONS: tuple[Action, ...] = (
     *_on(
         EXPORT,
         "save",
-        ("enter", "save", "save", "save", "Another file is replaced only when asked twice."),
+        ("enter", "keep", "save", "save", "Another file is replaced only when asked twice."),
         ("down", "step(1)", "next kind of file", "", "CSV, Markdown, JSON, SVG, PNG."),
         ("up", "step(-1)", "kind of file before", "", "CSV, Markdown, JSON, SVG, PNG."),
         CLOSE_KEY,
@@ -168,14 +168,14 @@ ACTIONS: tuple[Action, ...] = (
     *_on(
         GRANT,
         "grant",
-        ("ctrl+s", "save", "save and plan", "save and plan", "If all is right."),
-        ("escape", "leave", "go back", "back", "Nothing is written."),
+        ("ctrl+s", "keep", "save and plan", "save and plan", "If all is right."),
+        ("escape", "dismiss", "go back", "back", "Nothing is written."),
         HELP_KEY,
     ),
     *_on(
         ELSEWHERE,
         "elsewhere",
-        ("f5", "go_on", "write or submit the job", "go on", "Submits only after it has asked."),
+        ("f5", "keep", "write or submit the job", "go on", "Submits only after it has asked."),
         ("f9", "cancel_job", "cancel the newest job", "cancel job", "What it measured is kept."),
         ("escape", "dismiss", "go back", "this machine", "To what is measured here."),
         HELP_KEY,

@@ -68,12 +68,13 @@ class ExcludedScreen(Dialog[None]):
         from advisor.answers.ranking.rank_exports import CSV_COLUMNS, excluded_object
         from advisor.tui.pages.export_page import Exportable, ExportScreen
 
-        shown = self.query_one(FilterTable).table.source
+        table = self.query_one(FilterTable).table
+        shown = table.source
         assert isinstance(shown, MemorySource)
         rows = [
             excluded_object(_row(self._ranking, at)) for at in map(shown.record, range(len(shown)))
         ]
-        what = Exportable(name="left-out", columns=CSV_COLUMNS, rows=lambda: rows, picture=None)
+        what = Exportable(name="left-out", columns=CSV_COLUMNS, rows=lambda: rows, seen=table)
         self.app.push_screen(ExportScreen(what))
 
     def action_open(self) -> None:

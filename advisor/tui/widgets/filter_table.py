@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol
 
 from rich.text import Text
 from textual import on, work
@@ -16,7 +16,7 @@ from textual.widgets import Input, Static
 from advisor.tui.widgets.fetch_error import FetchError
 from advisor.tui.widgets.lines import Line
 from advisor.tui.widgets.rank_table import RankTable
-from advisor.tui.widgets.table_layout import Column, NoRows, RowSource, rows_words
+from advisor.tui.widgets.table_layout import Column, FetchedRows, NoRows, RowSource, rows_words
 from advisor.tui.widgets.text_input import FilterInput
 
 Cells = Sequence["str | Text"]
@@ -49,14 +49,6 @@ class Rows(Protocol):
     def lines(self, source: RowSource, index: int, width: int) -> list[Line]:
         """The whole record of a row, for a width."""
         ...
-
-
-@runtime_checkable
-class PartlyFetched(Protocol):
-    """A source that fetches its rows when they come into view."""
-
-    ask: Callable[[Callable[[], None]], None]
-    """Called while drawing with what has to be run in a thread."""
 
 
 class MemorySource:
@@ -266,7 +258,7 @@ class FilterTable(Vertical):
         sorted_columns = (c.key for c in rows.columns if query.sort and c.sort_key == query.sort)
         table.sorted_by = next(sorted_columns, None)
         table.sort_descending = query.descending
-        if isinstance(source, PartlyFetched):
+        if isinstance(source, FetchedRows):
             source.ask = lambda fetch: self._fetch(fetch, source)
         table.source = source
         count = self.query_one(".count", Static)

@@ -22,6 +22,7 @@ from advisor.tui.widgets.safe_text import fit
 from advisor.tui.widgets.table_layout import (
     MARGIN,
     Column,
+    FetchedRows,
     IdentifiedRows,
     NoRows,
     RowSource,
@@ -286,6 +287,17 @@ it, click a row to select it, double-click to open it.
             return Strip.blank(width, self.rich_style)
         line = fit(wrapped[at].plain.rstrip(), width)
         return Strip([Segment(" " * MARGIN + line, style)]).crop_extend(0, width, self.rich_style)
+
+    def rows_seen(self) -> list[dict[str, str]]:
+        """The table as it stands on the screen, to be saved."""
+        source = self.source
+        if isinstance(source, FetchedRows):
+            source.fetch_all()
+        titles = [column.title.strip() or column.key for column in self.columns]
+        return [
+            dict(zip(titles, map(str, source.cells(index)), strict=False))
+            for index in range(len(source))
+        ]
 
     # Scrolling and the cursor
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from itertools import chain
 from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
@@ -216,6 +216,18 @@ class IndexedRows(Protocol):
     """A source that finds a row faster than by asking every one for its id."""
 
     def index_of(self, row_id: Hashable) -> int | None: ...
+
+
+@runtime_checkable
+class FetchedRows(Protocol):
+    """A source that fetches its rows when they come into view."""
+
+    ask: Callable[[Callable[[], None]], None]
+    """Called while drawing with what has to be run in a thread."""
+
+    def fetch_all(self) -> None:
+        """Fetch every row, in a thread. Raises FetchError."""
+        ...
 
 
 class NoRows:
