@@ -1,7 +1,7 @@
 """A grant: many experiments, several years, one budget.
 
     grant.toml --grant.py--> Grant --problem_of_grant.py--> PlanningProblem --solve.py--> Plan
-                                   (with the store)          (scipy's milp)
+                                   (with the store)             (HiGHS)
 
 In `solver/`, `problem.py` has the question and `plan.py` the answer; `money/` what things cost.
 `machines.py` and `rentals.py` list what can be chosen, `program.py` is the integer program,

@@ -261,7 +261,7 @@ def _other_gpus(trials: Trials, chosen: set[str]) -> list[tuple[str, Change]]:
     def bound(gpu_id: str) -> float | None:
         program = Program(vary(problem, {"require_gpu": gpu_id}))
         answer = program.solve(program.judged, trials.clock.left, whole=())
-        return None if answer.x is None else float(answer.fun)
+        return None if answer.x is None else answer.value
 
     bounds = zip(names, trials.each(bound, list(names), "bounds of other GPUs"), strict=True)
     ordered = sorted((dollars, gpu_id) for gpu_id, dollars in bounds if dollars is not None)

@@ -12,12 +12,12 @@ run falls in each year is a column too."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import floor, inf
-from typing import Any
 
+from advisor.planning.solver.highs import HighsProgram
 from advisor.planning.solver.machines import Group, groups, runs_that_fit
 from advisor.planning.solver.money.cents import (
     fixed_cents,
@@ -29,105 +29,6 @@ from advisor.planning.solver.money.cents import (
 from advisor.planning.solver.packing import Load, PackingRow, Room, within_moments
 from advisor.planning.solver.problem import EPSILON, Experiment, PlanningProblem
 from advisor.planning.solver.rentals import Way, rented_ways
-
-Row = tuple[dict[int, float], float, float]
-"""A sum of columns, each with its factor; what it must be at least, and at most."""
-
-
-class IntegerProgram:
-    """Columns and rows, filled one by one."""
-
-    def __init__(self) -> None:
-        self.lower: list[float] = []
-        self.upper: list[float] = []
-        self.cost: list[float] = []
-        self.judged: list[float] = []
-        self.whole: list[bool] = []
-        """Whether a column counts whole things."""
-        self.rows: list[Row] = []
-        self._matrix: Any = None
-
-    def column(
-        self, upper: float, *, cost: float = 0.0, judged: float | None = None, whole: bool = True
-    ) -> int:
-        """A new column from 0 to ``upper``: its number."""
-        self.lower.append(0.0)
-        self.upper.append(upper)
-        self.cost.append(cost)
-        self.judged.append(cost if judged is None else judged)
-        self.whole.append(whole)
-        return len(self.cost) - 1
-
-    def changed(self) -> None:
-        """To be said where rows come after an answer."""
-        self._matrix = None
-
-    def constraints(self) -> Any:
-        """Matrix and bounds of the rows, made once."""
-        import numpy as np
-        from scipy.sparse import csr_array
-
-        if self._matrix is None:
-            starts = [0]
-            columns: list[int] = []
-            values: list[float] = []
-            for row, _, _ in self.rows:
-                columns.extend(row)
-                values.extend(row.values())
-                starts.append(len(columns))
-            shape = (len(self.rows), len(self.cost))
-            self._matrix = (
-                csr_array((values, columns, starts), shape=shape),
-                np.array([low for _, low, _ in self.rows]),
-                np.array([high for _, _, high in self.rows]),
-            )
-        return self._matrix
-
-    def solve(
-        self,
-        goal: Sequence[float],
-        time_limit_s: float,
-        *,
-        below: float | None = None,
-        also: Sequence[Row] = (),
-        gap: float = 0.0,
-        presolve: bool = True,
-        whole: Collection[int] | None = None,
-    ) -> Any:
-        """The answer of scipy's milp for the given costs of the columns.
-
-        ``below``: nothing dearer than this; ``also``: more rows; ``gap``: as near to the best is
-        good enough; ``whole``: of the columns that count whole things only these must be whole.
-        """
-        import numpy as np
-        from scipy.optimize import Bounds, LinearConstraint, milp
-        from scipy.sparse import csr_array, vstack
-
-        matrix, low, high = self.constraints()
-        costs = np.array(goal)
-        if below is not None:
-            matrix = vstack([matrix, csr_array(costs[np.newaxis, :])])
-            low, high = np.append(low, -inf), np.append(high, below)
-        for row, least, most in also:
-            line = np.zeros((1, len(costs)))
-            line[0, list(row)] = list(row.values())
-            matrix = vstack([matrix, csr_array(line)])
-            low, high = np.append(low, least), np.append(high, most)
-        integral = np.array(self.whole, dtype=int)
-        if whole is not None:
-            integral[np.setdiff1d(np.arange(len(integral)), sorted(whole))] = 0
-        return milp(
-            costs,
-            integrality=integral,
-            bounds=Bounds(np.array(self.lower), np.array(self.upper, dtype=float)),
-            constraints=LinearConstraint(matrix, low, high),
-            options={
-                "time_limit": max(time_limit_s, 0.1),
-                "mip_rel_gap": gap,
-                "presolve": presolve,
-            },
-        )
-
 
 TOLERANCE = 1e-4
 """Of a row, in dollars or days."""
@@ -147,12 +48,14 @@ class Cut:
     """Whether it is certain; else no place was found for them."""
 
 
-class Program(IntegerProgram):
+class Program(HighsProgram):
     """The columns and rows, and what each column means."""
 
     def __init__(self, problem: PlanningProblem) -> None:
         super().__init__()
         self.problem = problem
+        self.judged: list[float] = []
+        """What each column counts where plans are compared: its cost less kept value."""
         self.count: dict[tuple[str, int], int] = {}
         self.wholes: dict[tuple[str, int], int] = {}
         """Of machines that have parts: how many are used whole."""
@@ -196,6 +99,13 @@ class Program(IntegerProgram):
             self.rows.append(({**done[e.experiment_id], column: 1.0}, e.runs, e.runs))
         self._add_limits()
 
+    def column(
+        self, upper: float, *, cost: float = 0.0, whole: bool = True, judged: float | None = None
+    ) -> int:
+        """A new column from 0 to ``upper``: its number."""
+        self.judged.append(cost if judged is None else judged)
+        return super().column(upper, cost=cost, whole=whole)
+
     def learn(self, rows: Sequence[PackingRow]) -> None:
         """Add rows that were learnt from a solution of this program or one of a like problem."""
         for row in rows:
@@ -211,19 +121,23 @@ class Program(IntegerProgram):
             if self.block.get(number) in self.separate:
                 self.inner.add(len(self.rows))
             self.rows.append(({**weights, number: -1.0}, -inf, 0.0))
-        self.changed()
 
     def learn_cuts(self, cuts: Sequence[Cut]) -> None:
         """Add what failed packings say."""
         for cut in cuts:
             self._add_cut(cut)
-        self.changed()
 
     def keeps_rows(self, counts: Sequence[float]) -> bool:
-        """Whether numbers of the columns keep every row."""
-        matrix, low, high = self.constraints()
-        sums = matrix @ counts
-        return bool((sums >= low - TOLERANCE).all() and (sums <= high + TOLERANCE).all())
+        """Whether numbers of the columns keep every row and the limits of each column."""
+        return all(
+            low <= count <= high
+            for low, count, high in zip(self.lower, counts, self.upper, strict=True)
+        ) and all(
+            low - TOLERANCE
+            <= sum(factor * counts[n] for n, factor in row.items())
+            <= high + TOLERANCE
+            for row, low, high in self.rows
+        )
 
     def _spend(self, column: int, year: int) -> None:
         if self.cost[column]:

@@ -14,9 +14,10 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from heapq import heappop, heappush
 from itertools import product
-from math import floor
+from math import floor, inf
 from typing import Any
 
+from advisor.planning.solver.highs import HighsProgram
 from advisor.planning.solver.problem import EPSILON
 
 MOST_INTERVALS = 1600
@@ -151,47 +152,41 @@ def _size(days: float, interval: Interval) -> float:
 
 def _weights(loads: tuple[tuple[float, float], ...], machines: float) -> dict[float, float] | None:
     """What a run of each size weighs, so that these weigh most; None where they fit."""
-    import numpy as np
-    from scipy.optimize import linprog
-
     sizes = tuple(size for size, _ in loads)
     large, sets = whole_sets(sizes)
     if not large:
         return None
-    fluid = sum(size * value for size, value in loads[large:])
     # Maximise the weight of all: the weights of the large, and that of a whole machine of small.
-    goal = -np.array([value for _, value in loads[:large]] + [fluid])
-    rest = 1 - sets @ np.array(sizes[:large])
-    rows = np.column_stack([sets, np.maximum(rest, 0.0)])
-    # A large run weighs no less than its days would.
-    days = np.column_stack([-np.eye(large), np.array(sizes[:large])])
-    answer = linprog(
-        goal,
-        A_ub=np.vstack([rows, days]),
-        b_ub=np.concatenate([np.ones(len(rows)), np.zeros(large)]),
-        bounds=(0, 2),
-        method="highs",
-    )
-    if answer.x is None or -answer.fun <= machines * (1 + BROKEN) + BROKEN:
+    program = HighsProgram()
+    for _ in range(large + 1):
+        program.column(2.0, whole=False)
+    goal = [-value for _, value in loads[:large]]
+    goal.append(-sum(size * value for size, value in loads[large:]))
+    for taken in sets:
+        rest = 1 - sum(number * size for number, size in zip(taken, sizes, strict=False))
+        row = {n: float(number) for n, number in enumerate(taken) if number}
+        program.rows.append(({**row, large: max(rest, 0.0)}, -inf, 1.0))
+    for n, size in enumerate(sizes[:large]):  # a large run weighs no less than its days would
+        program.rows.append(({n: -1.0, large: size}, -inf, 0.0))
+    answer = program.solve(goal, PACKING_SECONDS)
+    if answer.x is None or -answer.value <= machines * (1 + BROKEN) + BROKEN:
         return None
-    found = [float(weight) * (1 - 1e-7) for weight in answer.x]
+    found = [weight * (1 - 1e-7) for weight in answer.x]
     small = {size: found[-1] * size for size in sizes[large:]}
     return dict(zip(sizes[:large], found[:-1], strict=True)) | small
 
 
 @lru_cache(maxsize=4096)
-def whole_sets(sizes: tuple[float, ...]) -> tuple[int, Any]:
+def whole_sets(sizes: tuple[float, ...]) -> tuple[int, list[tuple[int, ...]]]:
     """How many of the sizes, largest first, count as whole, and the largest sets of them that fit
-    into 1, one a row."""
-    import numpy as np
-
+    into 1: how many of each."""
     found: list[tuple[int, ...]] = []
     for large in range(1, len(sizes) + 1):
         every = _sets(sizes[:large])
         if every is None:
-            return large - 1, np.array(found)
+            return large - 1, found
         found = every
-    return len(sizes), np.array(found)
+    return len(sizes), found
 
 
 def _sets(sizes: tuple[float, ...]) -> list[tuple[int, ...]] | None:
@@ -226,6 +221,7 @@ class Job:
 
 Pieces = list[tuple[float, float]]
 PACKING_SECONDS = 20.0
+PACKING_NODES = 20_000
 """A packing that is not found by then is undecided."""
 
 
@@ -261,8 +257,6 @@ def schedule(jobs: Sequence[Job]) -> dict[Job, Pieces] | None:
 
 MOST_NUMBERS = 20_000_000
 """In the program that packs runs exactly."""
-TIME_OVER = 1
-"""Status of scipy's milp."""
 Bundle = tuple[Job, ...]
 """One run: a job, or one for each of the years that it runs in."""
 Span = tuple[str, float, float, float]
@@ -357,28 +351,19 @@ class Undecided(Exception):
 def _search(runs: Sequence[Bundle], machines: int) -> list[list[Bundle]] | None:
     """Exact: a small integer program over how many runs of each kind a machine takes. Raises
     Undecided where it is not small, or takes long."""
-    import numpy as np
-    from scipy.optimize import Bounds, LinearConstraint, milp
-
     kinds: dict[Kind, list[Bundle]] = {}
     for run in runs:
         kinds.setdefault(_kind(run), []).append(run)
     keys = sorted(kinds)
-    width = len(keys) * machines
     each_way = [[key[way] for key in keys] for way in range(2)]
     spans = [span for every in each_way for of_key in every for span in of_key]
     moments = len({span[1] for span in spans} | {span[2] for span in spans})
-    if moments * moments * machines * width > MOST_NUMBERS:
+    if moments * moments * machines * machines * len(keys) > MOST_NUMBERS:
         raise Undecided
-    rows = []
-    low: list[float] = []
-    high: list[float] = []
-    for k, key in enumerate(keys):
-        row = np.zeros(width)
-        row[k * machines : (k + 1) * machines] = 1
-        rows.append(row)
-        low.append(len(kinds[key]))
-        high.append(len(kinds[key]))
+    program = HighsProgram()
+    numbers = [[program.column(len(kinds[key])) for _ in range(machines)] for key in keys]
+    for key, columns in zip(keys, numbers, strict=True):
+        program.rows.append((dict.fromkeys(columns, 1.0), len(kinds[key]), len(kinds[key])))
     for every in each_way:
         for start in sorted({span[1] for of_key in every for span in of_key}):
             for due in sorted({span[2] for of_key in every for span in of_key}):
@@ -389,27 +374,17 @@ def _search(runs: Sequence[Bundle], machines: int) -> list[list[Bundle]] | None:
                 if not any(inside) or due <= start:
                     continue
                 for unit in range(machines):
-                    row = np.zeros(width)
-                    for k, days in enumerate(inside):
-                        row[k * machines + unit] = days
-                    rows.append(row)
-                    low.append(-np.inf)
-                    high.append(due - start + EPSILON / 2)
-    answer = milp(
-        np.zeros(width),
-        integrality=np.ones(width),
-        bounds=Bounds(0, np.repeat([len(kinds[key]) for key in keys], machines)),
-        constraints=LinearConstraint(np.array(rows), np.array(low), np.array(high)),
-        options={"time_limit": PACKING_SECONDS},
-    )
-    if answer.status == TIME_OVER and answer.x is None:
+                    row = {each[unit]: d for each, d in zip(numbers, inside, strict=True) if d}
+                    program.rows.append((row, -inf, due - start + EPSILON / 2))
+    answer = program.solve([0.0] * len(program.cost), PACKING_SECONDS, most_nodes=PACKING_NODES)
+    if answer.x is None and not answer.is_infeasible:
         raise Undecided
     if answer.x is None:
         return None
     units: list[list[Bundle]] = [[] for _ in range(machines)]
-    for k, key in enumerate(keys):
+    for key, columns in zip(keys, numbers, strict=True):
         pool = list(kinds[key])
-        for unit in range(machines):
-            for _ in range(round(answer.x[k * machines + unit])):
+        for unit, column in enumerate(columns):
+            for _ in range(round(answer.x[column])):
                 units[unit].append(pool.pop(0))
     return units if all(_fits(unit) for unit in units) else None

@@ -408,9 +408,4 @@ def counts_of(program: Program, plan: Plan) -> list[int] | None:
         if column is None:
             return None
         counts[column] += count
-    matrix, low, high = program.constraints()
-    sums = matrix @ counts
-    kept = (sums >= low - EPSILON).all() and (sums <= high + EPSILON).all()
-    bounds = zip(program.lower, counts, program.upper, strict=True)
-    within = all(least <= count <= most for least, count, most in bounds)
-    return counts if kept and within else None
+    return counts if program.keeps_rows(counts) else None

@@ -11,7 +11,8 @@ from math import ceil, inf
 from time import monotonic
 
 from advisor.planning.solver.experiments import merge_alike
-from advisor.planning.solver.integer_program import Program, Row
+from advisor.planning.solver.highs import Row
+from advisor.planning.solver.integer_program import Program
 from advisor.planning.solver.machines import groups
 from advisor.planning.solver.money.cents import fixed_cents, whole_budget_cents, within_budgets
 from advisor.planning.solver.placement import place, plan_of, values_of

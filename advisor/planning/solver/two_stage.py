@@ -13,10 +13,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from math import inf
-from typing import Any, Literal
+from typing import Literal
 
 from advisor.planning.solver.each_machine import on_each_machine
 from advisor.planning.solver.experiments import widened
+from advisor.planning.solver.highs import Answer, HighsProgram
 from advisor.planning.solver.integer_program import Program
 from advisor.planning.solver.machines import groups
 from advisor.planning.solver.money.cents import fixed_cents, whole_budget_cents
@@ -29,8 +30,6 @@ from advisor.planning.solver.search_clock import Clock, NoPlan
 Goal = Literal["judged", "value", "value, then judged", "none"]
 """What a search makes least: the dollars that plans are judged by, the value left out, the value
 left out and then those dollars, or nothing."""
-SOLVED, INFEASIBLE, FAILED = 0, 2, 4
-"""Statuses of scipy's milp."""
 LESS = 0.005
 """Dollars: a better plan is better by half a cent at least."""
 LARGE = 3000
@@ -112,13 +111,11 @@ class Search:
         """Fixed costs, which are in no column."""
         return sum(fixed_cents(self.problem)) / 100
 
-    def _ruled_out(self, answer: Any) -> None:
+    def _ruled_out(self, answer: Answer) -> None:
         """Raise the bound by what a solver says of all plans that are better than the best one.
         Raises NoPlan where there is none at all."""
-        least = inf if answer.status == INFEASIBLE else answer.mip_dual_bound
-        if least is not None:
-            self.bound = max(self.bound, min(float(least), self.cost))
-        if least == inf and self.plan is None:
+        self.bound = max(self.bound, min(answer.bound, self.cost))
+        if answer.is_infeasible and self.plan is None:
             raise NoPlan
 
     @property
@@ -138,11 +135,7 @@ class Search:
         NoPlan where the program is of the whole problem and has none."""
         while clock.left > 0 and not self.is_settled:
             self.rounds += 1
-            below = None if self.plan is None else self.cost - LESS
-            costs = self.costs(program)
-            answer = program.solve(costs, clock.left, below=below, gap=gap)
-            if answer.status == FAILED:  # numerically
-                answer = program.solve(costs, clock.left, gap=gap, presolve=False)
+            answer = program.solve(self.costs(program), clock.left, below=self.cost - LESS, gap=gap)
             if whole_problem:
                 self._ruled_out(answer)
             if answer.x is None:
@@ -151,7 +144,7 @@ class Search:
             placing = place(program, counts)
             if not placing.failed and not placing.over_year:
                 self.take(program, counts, plan_of(program, counts, placing.placed))
-                if answer.status != SOLVED or gap:
+                if not answer.is_best or gap:
                     return
                 continue
             self._mend(program, counts, clock)
@@ -250,13 +243,18 @@ class Search:
             moments *= 2
         return problem
 
-    def _machines(self, wide: Program, clock: Clock, *, whole_problem: bool) -> Any:
+    def _machines(
+        self, wide: Program, clock: Clock, *, whole_problem: bool
+    ) -> Sequence[float] | None:
         """How many machines a plan with wider windows has; None where that is not found in time."""
         x, clock = None, clock.within(clock.left * WIDE_TIME)
         for _ in range(2):
-            below = None if self.plan is None else self.cost - LESS
             answer = wide.solve(
-                self.costs(wide), clock.left, below=below, gap=MACHINES_GAP, whole=wide.machines
+                self.costs(wide),
+                clock.left,
+                below=self.cost - LESS,
+                gap=MACHINES_GAP,
+                whole=wide.machines,
             )
             if whole_problem:
                 self._ruled_out(answer)
@@ -345,64 +343,57 @@ def promising_groups(
     One linear program says this for all groups at once. As what a group earns is concave in its
     machines, one machine of it is the cheapest case.
     """
-    import numpy as np
-    from scipy.optimize import linprog
-    from scipy.sparse import vstack
-
-    matrix, low, high = program.constraints()
-    equal = low == high
-    most, least = ~equal & np.isfinite(high), ~equal & np.isfinite(low)
-    unequal = vstack([matrix[most], -matrix[least]]).tocsr()
-    at_most = np.concatenate([high[most], -low[least]])
-    inner = np.zeros(len(low), dtype=bool)
-    inner[sorted(program.inner)] = True
-    inner = np.concatenate([inner[most], np.zeros(int(least.sum()), dtype=bool)])
-    costs, lower = np.array(goal), np.array(program.lower)
-    upper = np.array(program.upper, dtype=float)
     keys = list(dict.fromkeys(program.block.values()))
-    number = {key: at for at, key in enumerate(keys)}
-    owner = np.full(len(costs), -1)
-    for column, key in program.block.items():
-        owner[column] = number[key]
-    counts = np.array([program.count[key] for key in keys], dtype=int)
-    live = upper[counts] > 0
-    # A group with a row that it shares (an upgrade) is not judged by its own rows alone.
-    judged = np.array([key in program.separate for key in keys], dtype=bool)
-    for _ in range(PROMISING_ROUNDS):
-        if not live.any() or clock.left <= 0:
-            break
-        answer = linprog(
-            costs,
-            A_ub=unequal,
-            b_ub=at_most,
-            A_eq=matrix[equal],
-            b_eq=low[equal],
-            bounds=np.column_stack([lower, upper]),
-            method="highs",
-            options={"time_limit": max(clock.left, 0.1)},
-        )
-        if answer.status != SOLVED:
-            break
-        duals = np.where(inner, 0.0, answer.ineqlin.marginals)
-        priced = costs - unequal.T @ duals - matrix[equal].T @ answer.eqlin.marginals
-        columns = np.flatnonzero((owner >= 0) & (upper > 0))
-        one, one_at_most = lower.copy(), upper.copy()
-        one[counts] = one_at_most[counts] = 1.0
-        each = linprog(
-            priced[columns],
-            A_ub=unequal[inner][:, columns],
-            b_ub=at_most[inner],
-            bounds=np.column_stack([one[columns], one_at_most[columns]]),
-            method="highs",
-            options={"time_limit": max(clock.left, 0.1)},
-        )
-        if each.status != SOLVED:
-            break
-        lacks = np.bincount(owner[columns], priced[columns] * each.x, len(keys))
-        slack = SAFE * (1 + SAFE * abs(answer.fun))
-        dead = live & judged & (answer.fun + np.maximum(lacks, 0.0) > below + slack)
-        if not dead.any():
-            break
-        live &= ~dead
-        upper[np.isin(owner, np.flatnonzero(dead))] = 0.0
-    return {key for key, alive in zip(keys, live, strict=True) if alive}
+    live = {key for key in keys if program.upper[program.count[key]] > 0}
+    upper = list(program.upper)
+    of_group = [program.block.get(column) for column in range(len(goal))]
+    try:
+        for _ in range(PROMISING_ROUNDS):
+            if not live or clock.left <= 0:
+                break
+            answer = program.solve(goal, clock.left, whole=())
+            if not answer.is_best:
+                break
+            priced = list(goal)
+            for number, (row, _, _) in enumerate(program.rows):
+                dual = 0.0 if number in program.inner else answer.row_duals[number]
+                if dual:
+                    for column, factor in row.items():
+                        priced[column] -= factor * dual
+            each = HighsProgram()
+            columns = {
+                column: each.column(program.upper[column], cost=priced[column], whole=False)
+                for column, owner in enumerate(of_group)
+                if owner in live
+            }
+            for key in live:
+                number = columns[program.count[key]]
+                each.lower[number] = each.upper[number] = 1.0
+            for number in sorted(program.inner):
+                row, low, high = program.rows[number]
+                mine = {columns[c]: factor for c, factor in row.items() if c in columns}
+                if mine:
+                    each.rows.append((mine, low, high))
+            alone = each.solve(each.cost, clock.left)
+            if alone.x is None or not alone.is_best:
+                break
+            lacks: dict[tuple[str, int] | None, float] = {}
+            for column, its in columns.items():
+                owner = of_group[column]
+                lacks[owner] = lacks.get(owner, 0.0) + priced[column] * alone.x[its]
+            slack = SAFE * (1 + SAFE * abs(answer.value))
+            # A group with a row that it shares (an upgrade) is not judged by its own rows alone.
+            dead = {
+                key
+                for key in live & program.separate
+                if answer.value + max(lacks[key], 0.0) > below + slack
+            }
+            if not dead:
+                break
+            live -= dead
+            for column, owner in enumerate(of_group):
+                if owner in dead:
+                    program.upper[column] = 0.0
+    finally:
+        program.upper = upper
+    return live

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import date
 from decimal import Decimal
+from importlib.metadata import version
 
 import advisor
 from advisor.costs.amounts import day_words
@@ -207,8 +208,6 @@ def _settings(given: Material) -> Iterator[tuple[Cell, ...]]:
 
 def sources_section(given: Material) -> Section:
     """Every source that is used, and the versions of what computed this."""
-    import scipy
-
     grant = given.loaded.grant
     used = {time.source_id for _, _, time in used_times(given.loaded, given.plan)}
     used |= {each.line.source_id for e in given.costs.equipment for each in e.lines}
@@ -220,7 +219,7 @@ def sources_section(given: Material) -> Section:
         for of in (sources[key] for key in sorted(used & set(sources)))
     )
     columns = ("source", "page", "licence", "how it was obtained")
-    versions = f"GPU grant advisor {advisor.__version__}, SciPy {scipy.__version__} (HiGHS)"
+    versions = f"GPU grant advisor {advisor.__version__}, HiGHS {version('highspy')}"
     computed = (
         f"Computed with {versions} from {grant.file}, prices {grant.prices}, {grant.evidence} "
         "evidence."
