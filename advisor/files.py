@@ -32,17 +32,23 @@ def check_folder(path: Path) -> None:
     tempfile.TemporaryFile(dir=path.absolute().parent).close()
 
 
-def write_whole(path: Path, content: str | bytes, *, overwrite: bool) -> None:
+def write_whole(
+    path: Path, content: str | bytes, *, overwrite: bool, private: bool = False
+) -> None:
     """Write a file so that it is there in full or not at all. Raises OSError, which names it.
 
     Without ``overwrite`` a file that is already there is left alone, also one that another
-    program made a moment ago (FileExistsError).
+    program made a moment ago (FileExistsError). Only its owner reads what is ``private``.
     """
-    write_all_whole([(path, content)], overwrite=overwrite)
+    write_all_whole([(path, content)], overwrite=overwrite, private=private)
 
 
 def write_all_whole(
-    files: Sequence[tuple[Path, str | bytes]], *, overwrite: bool, folders: Iterable[Path] = ()
+    files: Sequence[tuple[Path, str | bytes]],
+    *,
+    overwrite: bool,
+    folders: Iterable[Path] = (),
+    private: bool = False,
 ) -> None:
     """The same of several files: where one cannot be written, as on a full disk, none is.
 
@@ -58,7 +64,7 @@ def write_all_whole(
             with _names(path):
                 if not path.name:
                     raise FileNotFoundError(errno.ENOENT, "No file is named", str(path))
-                drafted.append((_draft(path, content, drafts), path))
+                drafted.append((_draft(path, content, drafts, 0o600 if private else 0o666), path))
         for draft, path in drafted:
             with _names(path):
                 if overwrite:
@@ -69,11 +75,11 @@ def write_all_whole(
         undo.pop_all()
 
 
-def _draft(path: Path, content: str | bytes, drafts: ExitStack) -> Path:
+def _draft(path: Path, content: str | bytes, drafts: ExitStack, mode: int) -> Path:
     """The content beside ``path`` under another name, which goes with ``drafts``."""
     sweep(path.parent, r"\.[0-9a-f]{16}\.tmp")
     draft = path.with_name(f".{secrets.token_hex(8)}.tmp")
-    with draft.open("xb") as file:
+    with open(draft, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
         # Not before it is there: a disk that is read-only refuses to take away what is not.
         drafts.callback(draft.unlink, missing_ok=True)
         drafts.enter_context(in_use(draft))

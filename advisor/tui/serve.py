@@ -12,13 +12,14 @@ import logging
 import os
 import re
 import secrets
+import select
 import socket
 import sys
 from contextlib import suppress
 from ipaddress import ip_address
 from pathlib import Path
 from string import Template
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
 import textual_serve
@@ -54,29 +55,8 @@ _SCRIPT = Path(__file__).with_name("serve.js")
 
 def serve(store_path: Path, host: str = "127.0.0.1", port: int = 8000) -> None:
     """Serve until Ctrl+C. Raises InputError where the address cannot be used."""
-    check_free(host, port)
-    AdvisorServer(store_path, host, port).serve()
-
-
-def check_free(host: str, port: int) -> None:
-    """Raise InputError where nobody could listen there."""
-    try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-    except (OSError, UnicodeError):  # the latter: what no name of a machine may hold
-        raise InputError(
-            f"the host {shown(host)} is not known: leave --host out to serve this machine only"
-        ) from None
-    family, kind, protocol, _, address = found[0]
-    with socket.socket(family, kind, protocol) as probe:
-        # As the server itself does: an address is not taken by connections that just ended.
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(address)
-        except OSError as error:
-            raise InputError(
-                f"port {port} on {host} cannot be used ({error.strerror}): "
-                f"choose another, such as --port {port + 1 if port < 65535 else 8000}"
-            ) from None
+    with suppress(KeyboardInterrupt):
+        asyncio.run(AdvisorServer(store_path, host, port).serve())
 
 
 class AdvisorServer:
@@ -87,16 +67,13 @@ class AdvisorServer:
         self._host, self._port = host, port
         self.token = secrets.token_urlsafe(24)
         self._downloads = DownloadManager()
-        self._programs: dict[ServedProgram, web.WebSocketResponse] = {}
+        self._programs: dict[ServedProgram, OpenPage] = {}
         self._opened: dict[RequestHandler, float] = {}
         self._trusted: set[RequestHandler] = set()
 
-    def serve(self) -> None:
-        """Serve until Ctrl+C or SIGTERM; a second later nothing of it is left."""
-        with suppress(KeyboardInterrupt):
-            asyncio.run(self._serve())
-
-    async def _serve(self) -> None:
+    async def serve(self) -> None:
+        """Serve until Ctrl+C or SIGTERM; a second later nothing of it is left. Raises InputError
+        where the address cannot be used."""
         loop = asyncio.get_running_loop()
         ended = asyncio.Event()
         for number in ending_signals():
@@ -116,14 +93,31 @@ class AdvisorServer:
             self._opened[handler] = loop.time()
             return handler
 
-        listening = await loop.create_server(connection, self._host, self._port)
-        patience = asyncio.create_task(self._end_silent())
         try:
-            await ended.wait()
+            listening = await loop.create_server(connection, self._host, self._port)
+            self._say_where()
+            patience = asyncio.create_task(self._end_silent())
+            try:
+                await ended.wait()
+            finally:
+                listening.close()
+                patience.cancel()
+        except (OSError, UnicodeError) as error:
+            raise self._cannot_be_used(error) from None
         finally:
-            listening.close()
-            patience.cancel()
             await runner.cleanup()
+
+    def _cannot_be_used(self, error: OSError | UnicodeError) -> InputError:
+        host, port = self._host, self._port
+        if isinstance(error, socket.gaierror | UnicodeError):  # no name of a machine holds these
+            return InputError(
+                f"the host {shown(host)} is not known: leave --host out to serve this machine only"
+            )
+        why = os.strerror(error.errno or 0)
+        other = port + 1 if port < 65535 else 8000
+        return InputError(
+            f"port {port} on {host} cannot be used ({why}): choose another, such as --port {other}"
+        )
 
     def _make_room(self) -> None:
         """End the oldest connection of whoever has not shown the token, where there are too many.
@@ -137,9 +131,13 @@ class AdvisorServer:
                 self._end(oldest)
 
     async def _end_silent(self) -> None:
-        """End what stays open without the token, whether it is silent or asks again and again."""
+        """End what stays open without the token, whether it is silent or asks again and again; and
+        each program whose page has hung up, however much of what it sent is still to be read."""
         while True:
             await asyncio.sleep(1)
+            for page in self._programs.values():
+                if page.has_hung_up() and not page.task.cancelling():
+                    page.task.cancel()
             self._forget_closed()
             before = asyncio.get_running_loop().time() - PATIENCE_S
             for handler, opened in tuple(self._opened.items()):
@@ -170,11 +168,10 @@ class AdvisorServer:
                 web.static("/static", _STATIC, show_index=False),
             ]
         )
-        app.on_startup.append(self._say_where)
         app.on_shutdown.append(self._end_all)
         return app
 
-    async def _say_where(self, _: web.Application) -> None:
+    def _say_where(self) -> None:
         shown_host = f"[{self._host}]" if ":" in self._host else self._host
         who = "this machine only" if is_loopback(self._host) else "everybody who knows it"
         print(
@@ -188,7 +185,7 @@ class AdvisorServer:
         for program in self._programs:
             program.terminate()
         closing = [
-            socket_.close(code=WSCloseCode.GOING_AWAY) for socket_ in self._programs.values()
+            page.socket.close(code=WSCloseCode.GOING_AWAY) for page in self._programs.values()
         ]
         with suppress(asyncio.TimeoutError):
             await asyncio.wait_for(asyncio.gather(*closing, return_exceptions=True), 0.3)
@@ -264,7 +261,9 @@ class AdvisorServer:
             close=socket_.close,
             download_manager=self._downloads,
         )
-        self._programs[program] = socket_
+        task = asyncio.current_task()
+        assert task is not None
+        self._programs[program] = OpenPage(socket_, task, request.transport)
         try:
             await socket_.prepare(request)
             await program.start(*size)
@@ -300,6 +299,26 @@ class AdvisorServer:
             await answer.write(chunk)
         await answer.write_eof()
         return answer
+
+
+class OpenPage(NamedTuple):
+    """A page and the task that follows it."""
+
+    socket: web.WebSocketResponse
+    task: asyncio.Task[Any]
+    transport: asyncio.Transport | None
+
+    def has_hung_up(self) -> bool:
+        """Whether the other end is gone: asyncio does not hear of it while it reads nothing, as
+        after a flood that the program is still busy with."""
+        plug = None if self.transport is None else self.transport.get_extra_info("socket")
+        if plug is None or not hasattr(select, "poll"):
+            return False
+        look = select.poll()
+        if plug.fileno() < 0:
+            return True
+        look.register(plug.fileno(), getattr(select, "POLLRDHUP", 0))
+        return bool(look.poll(0))
 
 
 def _is_ours(told: logging.LogRecord) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
 
-from textual.events import Event, Key, MouseDown, MouseUp
+from textual.events import Click, Event, Key, MouseDown, MouseUp
 from textual.pilot import Pilot
 
 from advisor.tui.app import AdvisorApp
@@ -21,7 +21,8 @@ KEYS = [
     "delete", "home", "end", "pageup", "pagedown", "f1", "f2", "f3", "f4", "f5", "f6", "f7", "f8",
     "ctrl+p", "ctrl+a", "ctrl+k", "slash", "question_mark", "a", "b", "c", "d", "e", "f", "g", "h",
     "i", "j", "k", "l", "m", "n", "o", "p", "r", "s", "t", "u", "v", "w", "x", "y", "z", "0", "1",
-    "2", "9", "full_stop", "minus", "dollar_sign", "comma", "ctrl+u", "ctrl+z", "shift+down",
+    "A", "B", "C", "D", "E", "G", "J", "M", "N", "O", "P", "Q", "R", "S", "T", "U", "V", "W", "X",
+    "Y", "2", "9", "full_stop", "minus", "dollar_sign", "comma", "ctrl+u", "ctrl+z", "shift+down",
 ]  # fmt: skip
 SIGNS = {
     "space": " ", "slash": "/", "question_mark": "?", "full_stop": ".", "minus": "-",
@@ -71,8 +72,12 @@ async def _press(store: Path, screen: str, count: int, seed: int) -> list[str]:
                     width, height = pilot.app.screen.size
                     at = (dice.randrange(width or 1), dice.randrange(height or 1))
                     pressed.append(f"click {at}")
+                    if dice.random() < 0.3:  # on its way while the terminal becomes another size
+                        await pilot.resize_terminal(*dice.choice(SIZES))
                     for kind in (MouseDown, MouseUp):
                         _post(pilot, kind(None, *at, 0, 0, 1, False, False, False, *at))
+                    page = pilot.app.screen
+                    page.post_message(Click(page, *at, 0, 0, 1, False, False, False, *at))
                 await pilot.pause(0)
                 if not pilot.app.is_running:
                     return [f"{screen}: ended after {len(pressed)} keys: {pressed[-24:]}"]

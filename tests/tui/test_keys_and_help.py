@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from textual.command import CommandPalette
-from textual.events import Key
+from textual.events import Click, Key
 from textual.fuzzy import Matcher
 from textual.geometry import Size
 from textual.widget import Widget
@@ -337,6 +337,23 @@ class TestPalette:
             screen = pilot.app.screen
             assert type(screen).__name__ == "PricesScreen"
             assert screen.list.filter.value == "A6000"  # type: ignore[attr-defined]
+
+
+async def test_a_click_where_the_terminal_was_before_it_shrank_ends_nothing(
+    paper_store: Path,
+) -> None:
+    async with running(paper_store) as pilot:
+        for keys in (("ctrl+p",), ("f2", "e"), ("f2", "j"), ("f2",)):
+            await pilot.resize_terminal(120, 40)
+            await pilot.press(*keys)
+            await settled(pilot)
+            page = pilot.app.screen
+            await pilot.resize_terminal(40, 10)
+            page.post_message(Click(page, 110, 38, 0, 0, 1, False, False, False, 110, 38))
+            await settled(pilot)
+            assert pilot.app.is_running and pilot.app._exception is None, keys
+            while pilot.app.screen is not ranking(pilot):
+                await pilot.press("escape")
 
 
 @pytest.mark.parametrize("size", [(60, 4), (20, 4), (80, 4), (12, 3)])

@@ -8,6 +8,7 @@ import re
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import time
@@ -25,7 +26,7 @@ import textual_serve
 
 import advisor.tui.serve
 from advisor.parse import InputError
-from advisor.tui.serve import MAX_VISITORS, AdvisorServer, check_free
+from advisor.tui.serve import MAX_VISITORS, AdvisorServer, serve
 from bench_runner.launch.processes import marked
 from tests.bench_runner.test_safe_path import hostile_folder
 
@@ -197,7 +198,7 @@ async def test_connections_that_say_nothing_are_ended_and_keep_nobody_out(
     monkeypatch.setattr(advisor.tui.serve, "MAX_CONNECTIONS", 20)
     monkeypatch.setattr(advisor.tui.serve, "PATIENCE_S", 0.5)
     server = AdvisorServer(paper_store, "127.0.0.1", free_port())
-    serving = asyncio.create_task(server._serve())
+    serving = asyncio.create_task(server.serve())
     while "token=" not in capsys.readouterr().err:
         await asyncio.sleep(0.02)
     sent = (b"", b"GET / HTTP/1.1\r\nHost: x", b"\0no HTTP\r\n\r\n", b"GET /?token=x HTTP/1.1\r\n")
@@ -229,6 +230,26 @@ async def test_pages_are_limited(served: Served) -> None:
         for page in open_pages:
             await page.close()
     await gone(served, 15)
+
+
+async def test_no_program_outlives_a_page_that_sends_a_flood_and_is_gone(served: Served) -> None:
+    keys = '["stdin", "' + "\\u001b[B9" * 200 + '"]'
+    async with aiohttp.ClientSession() as session:
+        for _ in range(2):
+            page = await session.ws_connect(served.connection())
+            async with asyncio.timeout(60):
+                await page.receive()  # it runs
+            with suppress(TimeoutError, ConnectionError, aiohttp.ClientError):
+                async with asyncio.timeout(3):
+                    while True:
+                        await page.send_str(keys)
+            plug = page.get_extra_info("socket")
+            plug.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            assert page._response.connection is not None
+            page._response.connection.transport.abort()
+    await gone(served, 8)
+    async with aiohttp.ClientSession() as session, session.get(served.page()) as answer:
+        assert answer.status == 200
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
@@ -422,7 +443,7 @@ def test_a_taken_port_is_one_line(server: str, paper_store: Path) -> None:
 
 
 @pytest.mark.parametrize("host", ["no-such-host.invalid", "a\x9b31m"])
-def test_an_unknown_host_is_one_line(host: str) -> None:
+def test_an_unknown_host_is_one_line(paper_store: Path, host: str) -> None:
     with pytest.raises(InputError, match="is not known") as caught:
-        check_free(host, 8000)
+        serve(paper_store, host)
     assert str(caught.value).isprintable()

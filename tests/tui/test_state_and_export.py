@@ -24,6 +24,8 @@ class TestState:
         state = State(budget="$1,000", model="vit", rule="cost", theme="ansi-light", welcomed=True)
         assert save_state(path, state) is None
         assert load_state(path) == (state, None)
+        assert path.stat().st_mode & 0o077 == 0, "its owner's alone"
+        assert path.parent.stat().st_mode & 0o077 == 0
 
     def test_without_a_file_there_are_the_defaults_and_no_note(self, tmp_path: Path) -> None:
         assert load_state(tmp_path / "none.json") == (State(), None)

@@ -18,7 +18,7 @@ from textual.widget import Widget
 from textual.widgets import Input, Markdown, Static
 
 from advisor.tui.pages.bars import DialogKeys
-from advisor.tui.pages.screens import ClosedOnce, Dialog
+from advisor.tui.pages.screens import Dialog, Steady
 from advisor.tui.program.actions import (
     ACTIONS,
     EVERYWHERE,
@@ -179,7 +179,7 @@ def _key_lines(keys: str, text: str, width: int) -> Iterable[Content]:
 LETTERS = "asdfghjklqwertyuiopzxcvbnm"
 
 
-class JumpScreen(ClosedOnce, ModalScreen[Widget | None]):
+class JumpScreen(Steady, ModalScreen[Widget | None]):
     """Shows the letters; closes with the widget whose letter was pressed."""
 
     WHERE = JUMP

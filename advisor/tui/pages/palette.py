@@ -16,7 +16,7 @@ from textual.screen import Screen
 
 from advisor.answers.wording import RULE_WORDS, item_names
 from advisor.costs.amounts import usd_exact
-from advisor.tui.pages.screens import ClosedOnce
+from advisor.tui.pages.screens import Steady
 from advisor.tui.program.actions import (
     ACTIONS,
     BENCHMARK,
@@ -30,7 +30,7 @@ from advisor.tui.program.actions import (
     actions_of,
 )
 from advisor.tui.program.program import THEMES
-from advisor.tui.widgets.steady_options import Steady
+from advisor.tui.widgets.steady_options import SteadyList
 
 if TYPE_CHECKING:
     from textual.app import App
@@ -57,11 +57,11 @@ class Found(NamedTuple):
 _GATHER: Any = inspect.unwrap(CommandPalette._gather_commands)
 
 
-class FoundList(Steady, CommandList, can_focus=False):
+class FoundList(SteadyList, CommandList, can_focus=False):
     """What the palette found."""
 
 
-class Palette(ClosedOnce, CommandPalette):
+class Palette(Steady, CommandPalette):
     """Textual's, with a list that lives through quick hands, and a line to type into that is seen
     in a terminal of a few rows."""
 

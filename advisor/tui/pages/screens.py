@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 from textual import on
 from textual.await_complete import AwaitComplete
 from textual.content import Content
+from textual.errors import NoWidget
 from textual.events import Click, Resize, ScreenResume
-from textual.geometry import Size
+from textual.geometry import Region, Size
 from textual.screen import ModalScreen, Screen, ScreenResultType
+from textual.widget import Widget
 from textual.widgets import Static
 
 from advisor.tui.widgets.text_input import Field
@@ -20,9 +22,12 @@ if TYPE_CHECKING:
     from advisor.tui.program.program import Program
 
 
-class ClosedOnce:
-    """Put before a screen's class. Keys may come faster than a page closes: the second closing one
-    would find it gone, and Textual would close whatever lies on top, or the last screen of all."""
+class Steady:
+    """Put before a screen's class: it lives through quick hands and sizes that change.
+
+    Keys may come faster than a page closes: the second closing one would find it gone, and Textual
+    would close whatever lies on top, or the last screen of all.
+    """
 
     def dismiss(self, result: Any = None) -> AwaitComplete:
         """Close with a result, where this page is still the one on top."""
@@ -31,8 +36,17 @@ class ClosedOnce:
         closed: AwaitComplete = super().dismiss(result)  # type: ignore[misc]
         return closed
 
+    def get_widget_at(self, x: int, y: int) -> tuple[Widget, Region]:
+        """The widget there; the page itself where the terminal has shrunk since it was clicked."""
+        try:
+            found: tuple[Widget, Region] = super().get_widget_at(x, y)  # type: ignore[misc]
+        except NoWidget:
+            page: Any = self
+            return page, page.region
+        return found
 
-class Dialog(ClosedOnce, ModalScreen[ScreenResultType]):
+
+class Dialog(Steady, ModalScreen[ScreenResultType]):
     """A page over the screen that it came from; a click beside it closes it without a result."""
 
     CSS_PATH = str(Path(__file__).with_name("dialogs.tcss"))
@@ -58,7 +72,7 @@ def size_class(size: Size) -> str:
     return "-wide" if size.width >= WIDE and size.height >= TALL else "-narrow"
 
 
-class SizedScreen(ClosedOnce, Screen[None]):
+class SizedScreen(Steady, Screen[None]):
     """A screen that knows from its start how much fits."""
 
     def __init__(self, size: Size) -> None:

@@ -176,8 +176,8 @@ def _written(path: Path, content: dict[str, Any], indent: int, what: str) -> str
     from advisor.files import write_whole
 
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, json.dumps(content, indent=indent) + "\n", overwrite=True)
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        write_whole(path, json.dumps(content, indent=indent) + "\n", overwrite=True, private=True)
     except OSError as error:
         return f"{what} not kept in {path}: {error.strerror or error}"
     return None

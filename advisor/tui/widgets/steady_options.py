@@ -8,7 +8,7 @@ from textual.events import Click
 from textual.widgets import OptionList
 
 
-class Steady:
+class SteadyList:
     """Put before a list whose options change while somebody types, or that has no room for any.
 
     It is no widget itself: of several, Textual finds a class by the names of the first alone.
@@ -30,5 +30,5 @@ class Steady:
             super().action_page_down()  # type: ignore[misc]
 
 
-class SteadyOptions(Steady, OptionList):
+class SteadyOptions(SteadyList, OptionList):
     """A plain list of options."""
