@@ -352,18 +352,15 @@ def hours_suffice(
     taken: list[tuple[int, tuple[float, float, float], int]],
 ) -> bool:
     """Whether each allocation has the hours that runs use of it in each year."""
-    used: dict[tuple[str, int], Decimal] = {}
+    used: dict[tuple[int, Decimal | None], Decimal] = {}
     for u, (*_, days), _ in taken:
         option = units[u].option
         if isinstance(option, Rental) and option.allocation is not None:
             hours = Decimal(str(days)) * 24 * option.gpu_count
-            key = option.allocation, units[u].year
-            used[key] = used.get(key, Decimal(0)) + hours
-    limits = {a.allocation_id: a for a in problem.allocations}
-    return all(
-        (limit := limits[name].hours_in(year)) is None or hours <= limit
-        for (name, year), hours in used.items()
-    )
+            granted = next(a for a in problem.allocations if a.allocation_id == option.allocation)
+            pool = granted.pool_of(units[u].year)
+            used[pool] = used.get(pool, Decimal(0)) + hours
+    return all(limit is None or hours <= limit for (_, limit), hours in used.items())
 
 
 def year_money_suffices(

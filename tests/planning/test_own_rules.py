@@ -271,7 +271,7 @@ def test_a_year_that_is_cut_short_has_its_share_of_hours(tmp_path: Path, store_p
     def hours(text: str) -> list[Decimal]:
         loaded = load_grant(Store(store_path), cut(text), date(2026, 11, 22))
         (allocation,) = loaded.problem.allocations
-        return [allocation.hours_in(year) or Decimal(0) for year in range(loaded.problem.years)]
+        return [allocation.pool_of(year)[1] or Decimal(0) for year in range(loaded.problem.years)]
 
     def cut(text: str) -> Grant:
         path = tmp_path / "grant.toml"

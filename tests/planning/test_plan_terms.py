@@ -235,9 +235,9 @@ def test_a_programme_brings_its_hours_each_with_a_source(tmp_path: Path) -> None
     assert "Nobody states" not in " ".join(cautions(told, problem, solve(problem)))
     short = '[[allocations]]\nprogramme = "uk-airr-gateway"\nstarts = 2028-02-01\n'
     (short_award,) = read(tmp_path, SMALL + short).allocations
-    # Three months over the turn of the grant's year: half of the hours in each.
+    # Three months over the turn of the grant's year: one pool.
     assert short_award.ends == date(2028, 5, 2)
-    assert short_award.gpu_hours_a_year == 5_000
+    assert short_award.gpu_hours_a_year == 10_000
 
 
 def test_every_programme_can_be_planned_with(store_path: Path, tmp_path: Path) -> None:

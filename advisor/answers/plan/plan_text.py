@@ -22,7 +22,7 @@ from advisor.planning.report.budget import limits_told
 from advisor.planning.sensitivity.explain import UNTRIED
 from advisor.planning.sensitivity.infeasible import REST_UNTRIED
 from advisor.planning.sensitivity.solved_amounts import Finding, Money, lines
-from advisor.planning.sensitivity.thresholds import OUT_OF_TIME
+from advisor.planning.sensitivity.thresholds import NOT_TRIED
 from advisor.planning.solver.plan import Plan, last_day
 from advisor.planning.solver.problem import BUY_IN
 from advisor.planning.solver.search_clock import Progress
@@ -171,11 +171,9 @@ def explained_text(planned: Planned, width: int = WIDTH, ways: Ways = BY_COMMAND
 
 def _with_way_out(found: Finding, ways: Ways) -> Finding:
     """What was not tried says how it is."""
-    untold = ((OUT_OF_TIME, REST_UNTRIED), ways.more_time), ((UNTRIED,), ways.try_all)
-    for what, way in ((each, way) for every, way in untold for each in every):
-        if found == what:
-            return replace(found, words=(*found.words, f": {way}"))
-    return found
+    if found == REST_UNTRIED or str(found.words[-1]).endswith(NOT_TRIED):
+        return replace(found, words=(*found.words, f": {ways.more_time}"))
+    return replace(found, words=(*found.words, f": {ways.try_all}")) if found == UNTRIED else found
 
 
 def price_lines(planned: Planned) -> list[str]:

@@ -16,6 +16,7 @@ from advisor.costs.amounts import day_words
 from advisor.parse import shown
 from advisor.planning.grant.grant_file import AllocationTable, GrantAllocation
 from advisor.planning.grant.toml_reader import Amount, convert, exact, missing_text, wrong
+from advisor.planning.solver.problem import DAYS_OF_ONE_YEAR
 from bench_runner.typed_numbers import plain
 from price_catalog.csv_table import nearest
 
@@ -269,6 +270,8 @@ def year_shares(year_dates: Sequence[date]) -> list[Decimal]:
 def _years(values: Mapping[str, Any], year_dates: Sequence[date]) -> Decimal:
     """Over how many years what is awarded once is spread: the award years in which it lies."""
     low, high = values.get("starts", year_dates[0]), values.get("ends", year_dates[-1])
+    if "ends" in values and (high - low).days <= DAYS_OF_ONE_YEAR:
+        return Decimal(1)  # one pool
     spans = zip(pairwise(year_dates), year_shares(year_dates), strict=True)
     shares = [share for (first, last), share in spans if first < high and low < last]
     # One outside the grant is refused by a later check.

@@ -102,7 +102,7 @@ def _rent_end(problem: PlanningProblem, e: Experiment, day: int) -> bool:
     return any(
         e.model in r.times
         and problem.rented_days(r, e.model) <= room
-        and not problem.too_long(problem.rented_days(r, e.model))
+        and not problem.too_long(r, e.model)
         for r in problem.rentals
     )
 

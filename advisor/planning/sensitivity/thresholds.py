@@ -14,7 +14,7 @@ from advisor.planning.solver.problem import Machine, PlanningProblem, PriceLine,
 
 FINE = Decimal("0.0001")
 ASKED = 3
-OUT_OF_TIME = Finding(words=("the time was not enough to try everything",))
+NOT_TRIED = "not tried in the time that is kept for it"
 
 
 def inputs_of(problem: PlanningProblem, plan: Plan, others: Sequence[Plan]) -> list[Input]:
@@ -67,7 +67,8 @@ def find_thresholds(trials: Trials, others: Sequence[Plan]) -> tuple[list[Findin
             ask.append((distance / 4 if inside else distance, *asked))
     found.sort(key=lambda finding: finding.weight)
     if missed:
-        found.append(OUT_OF_TIME)
+        rest = f"{missed} of {len(inputs)} prices, times and rules were {NOT_TRIED}"
+        found.append(Finding(words=(rest,)))
     nearest = sorted(ask, key=lambda each: each[0])[:ASKED]
     return found, [finding for *_, finding in sorted(nearest, key=lambda each: (each[1], each[0]))]
 

@@ -84,9 +84,10 @@ def _with(plan: Plan, placed: Sequence[Placed], left_out: Mapping[str, int]) -> 
 
 def merge_alike(problem: PlanningProblem) -> Merged:
     """The problem with experiments of the same model, window and value as one."""
-    members: dict[tuple[str, int, int, int], list[Experiment]] = {}
+    members: dict[tuple[str, int, int, int, str], list[Experiment]] = {}
     for e in problem.experiments:
-        members.setdefault((e.model, e.release_day, problem.due(e), e.value), []).append(e)
+        own = e.experiment_id if e.min_runs else ""
+        members.setdefault((e.model, e.release_day, problem.due(e), e.value, own), []).append(e)
     one = tuple(replace(every[0], runs=sum(e.runs for e in every)) for every in members.values())
     return Merged(
         problem=replace(problem, experiments=one),

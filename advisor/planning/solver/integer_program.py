@@ -94,7 +94,8 @@ class Program(HighsProgram):
             self._end_owned(group)
         self._add_rentals(done)
         for e in problem.experiments:
-            column = self.column(e.runs if problem.objective == "most-runs" else 0)
+            most = e.runs - e.min_runs if problem.objective == "most-runs" else 0
+            column = self.column(most)
             self.skip[e.experiment_id] = column
             self.rows.append(({**done[e.experiment_id], column: 1.0}, e.runs, e.runs))
         self._add_limits()
@@ -311,7 +312,8 @@ class Program(HighsProgram):
 
     def _add_rentals(self, done: Mapping[str, dict[int, float]]) -> None:
         problem = self.problem
-        hours: dict[tuple[str, int], dict[int, float]] = {}
+        granted = {a.allocation_id: a for a in problem.allocations}
+        hours: dict[tuple[str, int], tuple[float, dict[int, float]]] = {}
         for way in rented_ways(problem):
             e, rental = way.experiment, way.rental
             usd = way.cents / 100
@@ -321,8 +323,10 @@ class Program(HighsProgram):
             self.ways[key] = way
             done[e.experiment_id][column] = 1.0
             if rental.allocation is not None:
-                used = hours.setdefault((rental.allocation, way.year), {})
-                used[column] = way.gpu_hours
+                pool, limit = granted[rental.allocation].pool_of(way.year)
+                if limit is not None:
+                    _, used = hours.setdefault((rental.allocation, pool), (float(limit), {}))
+                    used[column] = way.gpu_hours
             ends_in = way.year if problem.carry_over and problem.paid_early else way.ends_in
             if problem.year_budget_cents is None or ends_in == way.year or problem.paid_early:
                 for year in range(way.year, ends_in + 1):
@@ -337,10 +341,7 @@ class Program(HighsProgram):
                 self.rows.append(({days: 1.0, column: -most}, -inf, 0.0))
                 if year == way.year:
                     self.rows.append(({days: -1.0, column: min(most, FIRST_DAYS)}, -inf, 0.0))
-        granted = {a.allocation_id: a for a in problem.allocations}
-        for (allocation, year), used in hours.items():
-            if (limit := granted[allocation].hours_in(year)) is not None:
-                self.rows.append((used, -inf, float(limit)))
+        self.rows += [(used, -inf, limit) for limit, used in hours.values()]
 
     def _add_limits(self) -> None:
         problem = self.problem

@@ -161,8 +161,8 @@ def runs_that_fit(problem: PlanningProblem, group: Group, experiment: Experiment
     if time is None:
         return 0
     low, due = max(experiment.release_day, group.from_day), problem.due(experiment)
-    elapsed = problem.elapsed(time)
-    if due <= low or problem.too_long(elapsed):
+    if due <= low or problem.too_long(group.machine, experiment.model):
         return 0
+    elapsed = problem.elapsed(time)
     room = problem.usable(problem.worked(due) - problem.worked(low))
     return min(max(floor((room + EPSILON) / elapsed), 0), experiment.runs)

@@ -24,6 +24,7 @@ Objective = Literal["cheapest", "most-runs", "soonest"]
 OBJECTIVES: tuple[Objective, ...] = get_args(Objective)
 BUY_IN = "buy-in"
 """The kind of price of a share of a condo, whose ``quote_id`` is the grant's key."""
+DAYS_OF_ONE_YEAR = 366
 EPSILON = 1e-6
 """Days and dollars below this are rounding."""
 
@@ -173,11 +174,19 @@ class Allocation:
     year_shares: tuple[Decimal, ...] | None = None
     """How much of those hours each award year has, where a turn of years cuts one; None: all."""
 
-    def hours_in(self, year: int) -> Decimal | None:
-        """GPU-hours of one award year (0 is the first)."""
+    @property
+    def is_of_one_year(self) -> bool:
+        """Whether it is over within a year: all its hours are one pool, whatever the award year."""
+        return self.last_day is not None and self.last_day - self.first_day <= DAYS_OF_ONE_YEAR
+
+    def pool_of(self, year: int) -> tuple[int, Decimal | None]:
+        """Which pool of GPU-hours a run that starts in an award year (0 is the first) draws on, and
+        how many that has."""
+        if self.is_of_one_year:
+            return 0, self.gpu_hours_a_year
         if self.gpu_hours_a_year is None or self.year_shares is None:
-            return self.gpu_hours_a_year
-        return self.gpu_hours_a_year * self.year_shares[year]
+            return year, self.gpu_hours_a_year
+        return year, self.gpu_hours_a_year * self.year_shares[year]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,6 +204,8 @@ class Experiment:
     """As people call it, where that is not ``model``."""
     value: int = 1
     """How much a run counts where not all can be done."""
+    min_runs: int = 0
+    """So many are done at least, where not all can be."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -261,7 +272,7 @@ class Rules:
     slack: Decimal = Decimal(0)
     """Share of the days before every deadline that stays free of runs."""
     longest_run_days: Decimal | None = None
-    """No run may take more days of the calendar than this."""
+    """No run may take more days of the calendar than this, once it has begun."""
     failures: Decimal = Decimal(0)
     """Share of a run's time that is trained again, after failures, or spent on checkpoints."""
     year_overhead: tuple[tuple[int, Decimal], ...] | None = None
@@ -369,13 +380,15 @@ class PlanningProblem:
         return min(experiment.due_day, self.finish_day or experiment.due_day, self.year_days[-1])
 
     def elapsed(self, time: RunTime) -> float:
-        """Days of the calendar that one run takes on a machine of the lab."""
-        days = time.days * float(1 + self.rules.failures)
-        return days / float(self.rules.utilisation) + float(self.rules.queue_days)
+        """Days of the calendar that one run takes a machine of the lab, its queue included."""
+        return self._run_days(time) / float(self.rules.utilisation) + float(self.rules.queue_days)
+
+    def _run_days(self, time: RunTime) -> float:
+        return time.days * float(1 + self.rules.failures)
 
     def rented_days(self, rental: Rental, model: str) -> float:
         """Days of the calendar that one run takes on a rented instance, its queue included."""
-        days = rental.times[model].days * float(1 + self.rules.failures)
+        days = self._run_days(rental.times[model])
         jobs = 1 if rental.max_job_days is None else ceil(days / float(rental.max_job_days))
         return days + jobs * float(rental.queue_days)
 
@@ -383,9 +396,11 @@ class PlanningProblem:
         """How many of the days before a deadline runs may take."""
         return days * float(1 - self.rules.slack)
 
-    def too_long(self, days: float) -> bool:
-        """Whether a run of this many calendar days exceeds the limit."""
-        longest = self.rules.longest_run_days
+    def too_long(self, option: Machine | Rental, model: str) -> bool:
+        """Whether one run takes more calendar days than the limit, without waiting in a queue."""
+        longest, days = self.rules.longest_run_days, self._run_days(option.times[model])
+        if isinstance(option, Machine):
+            days /= float(self.rules.utilisation)
         return longest is not None and days > float(longest) + EPSILON
 
     def worked(self, day: float) -> float:

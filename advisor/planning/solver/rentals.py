@@ -111,7 +111,7 @@ def _start(
     start = max(low, problem.year_days[year])
     days = problem.rented_days(rental, e.model)
     last = low + problem.usable(due - low)
-    if start >= end or start + days > last + EPSILON or problem.too_long(days):
+    if start >= end or start + days > last + EPSILON or problem.too_long(rental, e.model):
         return None
     return start
 
