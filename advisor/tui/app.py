@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -23,6 +23,7 @@ from advisor.tui.program.program import THEMES, Program, light_theme, theme_afte
 from advisor.tui.program.saved_state import Kept, State, save_state
 from advisor.tui.program.store_reader import StoreReader
 from advisor.tui.program.terminal_input import taking_any_bytes
+from advisor.tui.program.undo import Change
 from advisor.tui.ranking.ranking_screen import RankingScreen
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from textual.driver import Driver
     from textual.widget import Widget
 
+    from advisor.store import Store
     from advisor.tui.program.saved_state import KeptQuestion
     from advisor.tui.program.session import RankingSession
 
@@ -169,6 +171,34 @@ class AdvisorApp(Program):
             self.kept_things.remember(self.inputs, sentence)
 
     # Actions
+
+    def action_undo(self) -> None:
+        """Take back the last change of the question, or of what is kept."""
+        self._step(self.session.undo(), "Nothing to undo.", "Taken back: ")
+
+    def action_redo(self) -> None:
+        """Do again what was taken back last."""
+        self._step(self.session.redo(), "Nothing to do again.", "Done again: ")
+
+    def _step(self, step: Change | bool, nothing: str, words: str) -> None:
+        if isinstance(step, Change):
+            back = words.startswith("Taken")
+            self._change_store(step.back if back else step.again, words + step.words)
+        elif step:
+            self._ranking.show_question()
+        else:
+            self.notify(nothing)
+
+    @work(thread=True, group="write", exit_on_error=False)
+    def _change_store(self, change: Callable[[Store], object], words: str) -> None:
+        from advisor.store import StoreError
+
+        try:
+            change(self.store_reader.patient_store())
+        except StoreError as error:
+            words = str(error)
+        self._store_note(words)
+        self.look_at_store()
 
     def ask_sample(self, budget: str, model: str) -> None:
         """Put a question into the main screen, with all else as it was shipped: what the sample

@@ -22,7 +22,7 @@ from advisor.tui.widgets.lines import LinesView
 from advisor.tui.widgets.rank_table import RankTable
 from tests.facts_for_tests import make_quote
 from tests.store_for_tests import look
-from tests.tui.program import ASKED, NARROW, WIDE, page, paste, running, settled
+from tests.tui.program import ASKED, NARROW, WIDE, page, paste, running, settled, until
 
 LATEST = replace(ASKED, prices="latest")
 
@@ -231,6 +231,7 @@ async def test_a_machine_of_ones_own_is_entered_corrected_and_deleted_by_keys(
         await pilot.press("R")
         form = pilot.app.screen
         assert isinstance(form, MachineForm)
+        assert form.here == "price", "not the name"
         assert form.query_one("#watts", Input).value == "10200"
         await write(pilot, price="240000")
         await pilot.press("enter")
@@ -253,6 +254,11 @@ async def test_a_machine_of_ones_own_is_entered_corrected_and_deleted_by_keys(
         await pilot.press("d", "enter")
         await settled(pilot)
         assert table(screen) == []
+        for key, count in (("ctrl+z", 2), ("ctrl+y", 0), ("ctrl+z", 2), ("ctrl+z", 1)):
+            await pilot.press(key)
+            await until(pilot, lambda n=count: len(table(screen)) == n, f"{key} {count}")
+        await pilot.press("ctrl+z")
+        await until(pilot, lambda: table(screen) == [], "the machine was added first")
     assert not any(host.origin == "local" for host in look(Store(own_store)).hosts())
 
 

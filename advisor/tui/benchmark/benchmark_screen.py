@@ -54,7 +54,6 @@ from advisor.tui.widgets.rank_table import RankTable
 
 if TYPE_CHECKING:
     from advisor.benchmark.measurement_request import Ending
-    from advisor.tui.program.program import Program
 
 
 class BenchmarkScreen(SizedScreen):
@@ -71,7 +70,6 @@ runs, and every finished setting is kept at once. Without a GPU here, `J` measur
     CSS_PATH = "benchmark.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(BENCHMARK)]
     AUTO_FOCUS = "#table"
-    app: Program
 
     def __init__(
         self,

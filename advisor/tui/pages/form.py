@@ -18,6 +18,7 @@ from textual.widgets import Input, Static
 
 from advisor.tui.pages.bars import DialogKeys
 from advisor.tui.pages.screens import SLIM, Dialog
+from advisor.tui.program.undo import change_prices
 from advisor.tui.widgets.choice import Choice
 from advisor.tui.widgets.fetch_error import FetchError
 from advisor.tui.widgets.lines import LinesView, Page
@@ -199,6 +200,8 @@ class Form(Dialog["str | None"]):
             self.show(judged)
             if judged.field and judged.field != self.here:
                 self.query_one(f"#{judged.field}").focus()
+            if self.STUDIES:
+                self.look(self.texts)  # a file may be mended by now
 
     def say(self, text: str, *, wrong: bool = False) -> None:
         """Say what is wrong, or what goes on."""
@@ -211,10 +214,12 @@ class Form(Dialog["str | None"]):
         return partial(self._do, work)
 
     def writes(self, change: Callable[[Store], object], words: str) -> Callable[[], object]:
-        """Something that changes the store in a thread, then closes the page and says so."""
+        """Something that changes the user's own prices in a thread, then closes the page and says
+        so; it can be undone."""
 
         def write() -> str:
-            change(self.app.store_reader.patient_store())
+            done = change_prices(self.app.store_reader.patient_store(), change, words)
+            self.app.call_from_thread(self.app.session.did, done)
             return words
 
         return self.does(write)

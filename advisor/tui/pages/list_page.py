@@ -15,7 +15,6 @@ from advisor.tui.widgets.filter_table import FilterTable, Rows
 from advisor.tui.widgets.text_input import FilterInput
 
 if TYPE_CHECKING:
-    from advisor.tui.program.program import Program
     from price_catalog.builds import Build
 
 
@@ -25,7 +24,6 @@ class ListScreen(SizedScreen):
     AUTO_FOCUS = "RankTable"
     RECORD = "Record"
     """The title of a row's page."""
-    app: Program
 
     def on_mount(self) -> None:
         self.read_store()

@@ -13,6 +13,7 @@ from advisor.files import typed_path
 from advisor.parse import InputError, parse_count, parse_samples, parse_whole
 from advisor.tui.pages.form import Form, FormField, Judged
 from advisor.tui.program.actions import MODEL, bindings_of
+from advisor.tui.program.undo import Change
 
 if TYPE_CHECKING:
     from advisor.prediction.model.own_model import OwnModel
@@ -95,8 +96,13 @@ estimate for every GPU, and asks about it.
         except (StoreError, ValueError) as error:
             text = str(error).replace("--keep ", "the name ").replace("--force", "another name")
             raise InputError(text) from error
-        self.result = own.recipe.recipe_id
-        return f"Kept {self.result}: {times:,} estimates."
+        name = self.result = own.recipe.recipe_id
+        words = f"Kept {name}: {times:,} estimates."
+        kept = Change(
+            words, lambda store: store.forget_model(name), lambda store: store.keep_model(own)
+        )
+        self.app.call_from_thread(self.app.session.did, kept)
+        return words
 
 
 def in_fields(words: str) -> str:

@@ -18,13 +18,13 @@ from advisor.tui.pages.form import Form, FormField, Judged
 from advisor.tui.pages.screens import Dialog
 from advisor.tui.program.actions import NAME, QUESTIONS, bindings_of
 from advisor.tui.program.saved_state import MAX_NAME
+from advisor.tui.program.undo import Change
 from advisor.tui.widgets.filter_table import FilterTable, MemoryRows, MemorySource
 from advisor.tui.widgets.lines import PLAIN, STRONG, Line, wrapped
 from advisor.tui.widgets.rank_table import RankTable
 from advisor.tui.widgets.table_layout import Column
 
 if TYPE_CHECKING:
-    from advisor.tui.program.program import Program
     from advisor.tui.program.saved_state import KeptQuestion
 
 
@@ -34,7 +34,6 @@ class QuestionsScreen(Dialog["KeptQuestion | None"]):
     WHERE = QUESTIONS
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(QUESTIONS)]
     AUTO_FOCUS = "RankTable"
-    app: Program
     HELP = """\
 ## Questions asked before
 
@@ -66,7 +65,11 @@ on the main screen brings the question back that stood there.
         table = self.query_one(RankTable)
         if isinstance(table.source, MemorySource) and table.cursor < len(table.source):
             gone: KeptQuestion = table.source.record(table.cursor)
-            self.app.kept_things.forget(gone)
+            kept = self.app.kept_things
+            kept.forget(gone)
+            words = f"forgot {asked_words(gone.fields)}"
+            back, again = lambda _: kept.bring_back(gone), lambda _: kept.forget(gone)
+            self.app.session.did(Change(words, back, again))
             self._questions = [question for question in self._questions if question is not gone]
             self.query_one(FilterTable).show(question_rows(self._questions))
 

@@ -75,6 +75,8 @@ def size_class(size: Size) -> str:
 class SizedScreen(Steady, Screen[None]):
     """A screen that knows from its start how much fits."""
 
+    app: Program
+
     def __init__(self, size: Size) -> None:
         slim = " -slim" if size.width < SLIM else ""
         super().__init__(classes=size_class(size) + slim)
@@ -88,9 +90,11 @@ class SizedScreen(Steady, Screen[None]):
             event.refresh_styles = False
 
     def action_undo(self) -> None:
-        """Take back what was typed in the field with the focus."""
+        """Take back what was typed in the field with the focus, else what was done last."""
         if isinstance(self.focused, Field):
             self.focused.undo_text()
+        else:
+            self.app.action_undo()
 
     @on(Resize)
     @on(ScreenResume)

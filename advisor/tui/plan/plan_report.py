@@ -26,7 +26,6 @@ from advisor.tui.widgets.lines import HEADING, PLAIN, Line, wrapped
 
 if TYPE_CHECKING:
     from advisor.planning.planned import Planned
-    from advisor.tui.program.program import Program
 
 
 REPORT = "report.pdf"
@@ -35,8 +34,6 @@ REPORT = "report.pdf"
 
 class PlanReport(SizedScreen):
     """What the plan's screen does with the plan once it is there."""
-
-    app: Program
 
     @dataclass
     class Written(Message):

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from advisor.planning.solver.plan import Plan
     from advisor.planning.solver.search_clock import Progress
     from advisor.planning.solver_process import Search
-    from advisor.tui.program.program import Program
     from advisor.tui.program.saved_state import KeptNote
 
 SECONDS = 120.0
@@ -71,7 +70,6 @@ A grant says who trains what by when, with which money. The plan is what to buy,
 when each run starts, so that nothing is better by the goal that you chose; below it stand what to
 ask before you submit and what else would do.
 """
-    app: Program
 
     @dataclass
     class Made(Message):

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from advisor.ranking.snapshot import Snapshot
     from price_catalog.model import Host
 
+PRICE = re.compile(r"[$€£¥]? ?\d[\d.,' ]{2,} ?(k|[a-z]{3})?|[$€£¥]? ?\d+ ?k", re.IGNORECASE)
 KINDS = "reseller-quote, education, list, street, used, secondary"
 
 
@@ -40,6 +41,15 @@ class PriceForm(Form):
     def _say_kinds(self) -> None:
         """The field is filled in, so that its hint is not seen."""
         self.say(f"Kind: one of {KINDS}.")
+
+    def misplaced(self, texts: dict[str, str]) -> Judged | None:
+        """Where a price stands in a field of a name."""
+        for name in ("machine", "vendor"):
+            text = texts.get(name, "")
+            if PRICE.fullmatch(text) and not texts["price"]:
+                words = f"{self.labels[name]}: {text} reads as a price: write it into Price"
+                return Judged(words, field=name)
+        return None
 
 
 class QuoteForm(PriceForm):
@@ -80,6 +90,8 @@ A correction is a new quote that stands in for the old one, which is kept.
             self.query_one("#price").focus()
 
     def judge(self, texts: dict[str, str]) -> Judged:
+        if (misplaced := self.misplaced(texts)) is not None:
+            return misplaced
         made = make_quote({**self.values, **texts}, self._items, today=self.app.today)
         if isinstance(made, Quote):
             name = self._names.get((made.item_kind, made.item_id), made.item_id)
@@ -142,7 +154,14 @@ one that ships, and marked *own quote*.
         self.kept_name = ""
         """Of the machine that is being written."""
 
+    def on_mount(self) -> None:
+        """What it is stands there already: the price is what is typed."""
+        if self._corrected is not None:
+            self.query_one("#price").focus()
+
     def judge(self, texts: dict[str, str]) -> Judged:
+        if (misplaced := self.misplaced(texts)) is not None:
+            return misplaced
         made = change_machine(
             {**self.values, **texts}, self._snapshot, self._corrected, today=self.app.today
         )

@@ -24,6 +24,7 @@ from advisor.tui.program.answer import build_key
 from advisor.tui.program.messages import StoreTrouble
 from advisor.tui.program.running_costs import read_terms
 from advisor.tui.program.saved_state import TERM_NAMES
+from advisor.tui.program.undo import change_prices
 from advisor.tui.widgets.fetch_error import FetchError
 from advisor.tui.widgets.filter_table import FilterTable, MemorySource
 from advisor.tui.widgets.lines import FAINT, PLAIN, STRONG, Line, LinesView, wrapped
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from advisor.answers.prices.ownership import Ownership
     from advisor.costs.rental import BreakEven
     from advisor.ranking.snapshot import Snapshot
+    from advisor.store import Store
     from price_catalog.builds import Build
     from price_catalog.model import Host, Quote
 
@@ -304,16 +306,18 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
     def _remove(self, host_id: str | None, quote_id: str, name: str) -> None:
         from advisor.store import StoreError
 
-        store = self.app.store_reader.patient_store()
+        def remove(store: Store) -> object:
+            gone = host_id is not None and store.remove_machine(host_id)
+            return gone or store.remove_quote(quote_id)
+
+        words = f"{name}: deleted."
         try:
-            if host_id is None:
-                store.remove_quote(quote_id)
-            else:
-                store.remove_machine(host_id)
+            done = change_prices(self.app.store_reader.patient_store(), remove, words)
         except StoreError as error:
             self.post_message(StoreTrouble(str(error)))
         else:
-            self.post_message(self.Deleted(f"{name}: deleted."))
+            self.app.call_from_thread(self.app.session.did, done)
+            self.post_message(self.Deleted(f"{words} ^z brings it back."))
 
     @on(Deleted)
     def _deleted(self, event: Deleted) -> None:

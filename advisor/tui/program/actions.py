@@ -238,7 +238,6 @@ ACTIONS: tuple[Action, ...] = (
             "A config.json, a size.",
         ),
         ("ctrl+r", "restore_defaults", "question: restore the defaults", "", "^z undoes it."),
-        ("ctrl+z", "undo", "question: undo the last change", "", "A field, or the whole question."),
     ),
     *_on(
         BUILD,
@@ -330,6 +329,8 @@ ACTIONS: tuple[Action, ...] = (
         ("j,ctrl+o", "jump", "app: jump to a field", "jump", "Shows a letter on each; press it."),
         ("question_mark,f1", "help", "app: help", "help", "About what has the focus; all keys."),
         ("T", "next_theme", "app: next theme", "", "Dark, light, and the terminal's own colours."),
+        ("ctrl+z", "undo", "app: undo the last change", "", "Of the question, or what is kept."),
+        ("ctrl+y", "redo", "app: do it again", "", "What was undone last."),
         ("f5", "reread", "app: read the store again", "", "It is also read when it changes."),
         ("q,ctrl+q", "quit", "app: quit", "quit", "The question is kept for the next time."),
     ),

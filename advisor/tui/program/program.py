@@ -67,6 +67,10 @@ class Program(TypedAhead):
         """Something of the question was changed on another screen: answer it anew."""
 
     @abstractmethod
+    def action_undo(self) -> None:
+        """Take back the last change of the question, or of what is kept."""
+
+    @abstractmethod
     def remember_question(self) -> None:
         """Put the answered question among the last ones."""
 

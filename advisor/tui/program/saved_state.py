@@ -276,6 +276,12 @@ class Kept:
         self._changed = True
         self.write()
 
+    def bring_back(self, question: KeptQuestion) -> None:
+        """Keep one again that was forgotten."""
+        self.questions.insert(0, question)
+        self._changed = True
+        self.write()
+
     def note(self, screen: str) -> KeptNote | None:
         """What a screen last showed, in this run or one before."""
         return self._content[1].get(screen)

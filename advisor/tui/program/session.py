@@ -22,6 +22,7 @@ from advisor.tui.program.answer import (
     read_key,
 )
 from advisor.tui.program.saved_state import TERM_NAMES, State
+from advisor.tui.program.undo import Change
 
 if TYPE_CHECKING:
     from datetime import date
@@ -99,7 +100,8 @@ class RankingSession:
         self._views: dict[CandidatesKey, CandidatesView] = {}
         self._doubts: tuple[RankRequest, list[Doubt]] | None = None
         """What was found while reading, and to which question."""
-        self._undo: list[State] = []
+        self._undo: list[State | Change] = []
+        self._redo: list[State | Change] = []
         self._edited = ""
 
     # The inputs
@@ -113,7 +115,7 @@ class RankingSession:
             return False
         edited = next(iter(values))
         if edited != self._edited:
-            self._undo = [*self._undo[-MAX_UNDO:], self.inputs]
+            self.did(self.inputs)
             self._edited = edited
         changes: dict[str, Any] = dict(values)
         self.inputs = replace(self.inputs, **changes)
@@ -142,20 +144,36 @@ class RankingSession:
         """What comes next is a change of its own, also in the same field."""
         self._edited = ""
 
-    def undo(self) -> bool:
-        """Take back the last change; whether there was one."""
+    def did(self, step: State | Change) -> None:
+        """What was just kept, or the question before it became another, can be undone."""
         self.pause()
-        while self._undo:
-            before = self._undo.pop()
-            if self._question(before) != self._question(self.inputs):
-                self.inputs = replace(self.inputs, **self._question(before))
+        self._undo = [*self._undo[-MAX_UNDO:], step]
+        self._redo.clear()
+
+    def undo(self) -> Change | bool:
+        """Take back the last change; whether there was one, or what the store has to take back."""
+        return self._step(self._undo, self._redo)
+
+    def redo(self) -> Change | bool:
+        """Do again what was taken back last."""
+        return self._step(self._redo, self._undo)
+
+    def _step(self, steps: list[State | Change], others: list[State | Change]) -> Change | bool:
+        self.pause()
+        while steps:
+            step = steps.pop()
+            if isinstance(step, Change):
+                others.append(step)
+                return step
+            if self._question(step) != self._question(self.inputs):
+                others.append(self.inputs)
+                self.inputs = replace(self.inputs, **self._question(step))
                 return True
         return False
 
     def restore_defaults(self) -> None:
         """Every field as it was shipped; can be undone."""
-        self.pause()
-        self._undo = [*self._undo[-MAX_UNDO:], self.inputs]
+        self.did(self.inputs)
         self.inputs = replace(self.inputs, **self._question(State()))
 
     @staticmethod

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual import on, work
 from textual.app import ComposeResult
@@ -35,9 +35,6 @@ from advisor.tui.widgets.rank_table import RankTable
 from advisor.tui.widgets.table_layout import rows_words
 from advisor.tui.widgets.text_input import FilterInput, FilterLine
 
-if TYPE_CHECKING:
-    from advisor.tui.program.program import Program
-
 
 class RankingScreen(SizedScreen):
     """Which machine to buy."""
@@ -62,7 +59,6 @@ key. The table has every machine that fits, best first.
 - *prices* is the age of the older price. *sum*: the seller's options added up. *told*: by somebody
   who does not sell it. *used*: second-hand.
 """
-    app: Program
 
     def __init__(self, state: State, size: Size) -> None:
         super().__init__(size)
@@ -297,8 +293,7 @@ key. The table has every machine that fits, best first.
     def action_toggle_cost(self) -> None:
         """Show the machine's cost or that of one experiment, in table and picture at once."""
         self.session.look_at_other_cost()
-        self.show_answer()
-        self.fields.write(self.session.inputs)
+        self.show_question()
 
     def action_show_excluded(self) -> None:
         """Open the list of what is left out."""
@@ -337,17 +332,17 @@ key. The table has every machine that fits, best first.
     def action_restore_defaults(self) -> None:
         """Put every field back."""
         self.session.restore_defaults()
+        self.show_question()
+        self.app.notify("Every field is as it was shipped. ^z brings your question back.")
+
+    def show_question(self) -> None:
+        """Show the question as it is now, and its answer."""
         self.fields.write(self.session.inputs)
         self.show_answer()
-        self.app.notify("Every field is as it was shipped. ^z brings your question back.")
 
     def action_undo(self) -> None:
         """Take back the last change of a field."""
-        if self.session.undo():
-            self.fields.write(self.session.inputs)
-            self.show_answer()
-        else:
-            self.app.notify("Nothing to undo.")
+        self.app.action_undo()
 
     def action_show_panel(self, name: str) -> None:
         """Bring a panel to the front and go to it."""

@@ -44,7 +44,6 @@ from advisor.tui.widgets.text_input import Field
 
 if TYPE_CHECKING:
     from advisor.ranking.times import TrainingTime
-    from advisor.tui.program.program import Program
 
 OVERVIEW = "overview"
 LABEL_WIDTH = 9
@@ -82,7 +81,6 @@ its price, what it costs to run, whether to rent instead, power, how to measure 
 The letter at the right opens a section in full, `Esc` leads back. `←` and `→` go to the builds
 beside it in the ranking.
 """
-    app: Program
 
     @dataclass
     class Read(Message):

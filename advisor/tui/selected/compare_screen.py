@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -15,9 +15,6 @@ from advisor.tui.pages.screens import SizedScreen
 from advisor.tui.program.actions import COMPARE, bindings_of
 from advisor.tui.program.running_costs import read_terms
 from advisor.tui.widgets.lines import HEADING, PLAIN, STRONG, Line, LinesView, wrapped
-
-if TYPE_CHECKING:
-    from advisor.tui.program.program import Program
 
 BETWEEN = " │ "
 
@@ -35,7 +32,6 @@ class CompareScreen(SizedScreen):
 The one that you marked with `c` at the left, the selected one at the right. `Esc` leads back, `y`
 copies both.
 """
-    app: Program
 
     def compose(self) -> ComposeResult:
         yield TitleBar("ranking")

@@ -36,7 +36,6 @@ from advisor.tui.widgets.lines import (
 
 if TYPE_CHECKING:
     from advisor.ranking.snapshot import Snapshot
-    from advisor.tui.program.program import Program
     from advisor.tui.program.store_reader import Reading
 
 SAMPLE_BUDGET = "40000"
@@ -49,7 +48,6 @@ class WelcomeScreen(SizedScreen):
     WHERE = WELCOME
     CSS_PATH = "welcome.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(WELCOME)]
-    app: Program
 
     def compose(self) -> ComposeResult:
         yield TitleBar("welcome")
