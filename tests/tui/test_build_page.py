@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from textual.widgets import Input, Static
 
+from advisor.costs.amounts import usd_rounded
 from advisor.costs.tco import CostTerms
 from advisor.tui.pages.bars import Tabs
 from advisor.tui.program.running_costs import read_terms
@@ -206,6 +207,10 @@ class TestBuildPage:
             text = shown(pilot)
             assert "1 of " in text
             assert "2 of " in text
+            assert "left right difference" in text
+            (one, other) = (ranking(pilot).session.answer.ranking.row(n) for n in (0, 1))  # type: ignore[union-attr]
+            more = other.overall_cost_usd - one.overall_cost_usd
+            assert f"{'+' if more > 0 else '-'}{usd_rounded(abs(more))}" in text or not more
             await pilot.press("y")
             assert " │ " in pilot.app.clipboard
             await pilot.press("escape")

@@ -401,7 +401,8 @@ def _scalar(kind: Any, limits: Limits | None, value: Any) -> Any:
             return int(number) if number == int(number) else None
         return number
     if get_origin(kind) is Literal:
-        known = [each for each in get_args(kind) if type(each) is type(value) and each == value]
+        said = value.strip().casefold() if isinstance(value, str) else value  # NSF, Nsf, nsf
+        known = [each for each in get_args(kind) if type(each) is type(said) and each == said]
         return known[0] if known else None
     if hasattr(kind, "read"):
         return kind.read(value)

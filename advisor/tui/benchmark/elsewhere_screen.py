@@ -118,6 +118,9 @@ program was closed; `F9` cancels the newest one. `Esc` goes back to this machine
         for name in OF_CLUSTER:
             self.query_one(f"#{name}", Field).value = getattr(profile, name) or ""
 
+    def named(self, name: str, text: str) -> str:
+        return self.app.session.gpu_named(text) if name == "gpu" else text
+
     def typed(self) -> None:
         """What stands here at first would run, too."""
         self._number += 1

@@ -21,6 +21,7 @@ from textual.widgets import Static, TextArea
 from advisor.files import is_file, typed_path
 from advisor.tui.pages.form import Form, FormField, Judged
 from advisor.tui.program.actions import GRANT, bindings_of
+from advisor.tui.program.session import RankingSession
 from advisor.tui.widgets.text_input import Field
 
 START = """\
@@ -133,13 +134,14 @@ cost to ask for it. What is wrong is said below as you type. `Ctrl+S` saves the 
 `Esc` goes back and changes nothing. `advisor plan --example` prints every key that there is.
 """
 
-    def __init__(self, path: Path | None) -> None:
+    def __init__(self, path: Path | None, session: RankingSession) -> None:
         self._path, self._text = _text_of(path)
+        self._text = self._text or new_grant(session)
         super().__init__("A grant", {"file": str(self._path or "grant.toml"), WHICH: "1"})
 
     def more(self) -> Iterable[Widget]:
         """The text itself."""
-        yield TextArea(self._text or START, id="text", show_line_numbers=False)
+        yield TextArea(self._text, id="text", show_line_numbers=False)
 
     @property
     def text(self) -> TextArea:
@@ -168,14 +170,15 @@ cost to ask for it. What is wrong is said below as you type. `Ctrl+S` saves the 
         self.look(self.texts)
 
     def typed(self) -> None:
-        """Write into the text what stands in the field with the focus."""
+        """Write into the text what stands in the fields."""
         if self.here == WHICH:
             self._text_changed()
             return
         made = self.text.text
         for field in GRANT_FIELDS:
-            if field.field_id == self.here and (at := self._at(field)) is not None:
-                made = with_field(made, field, self.query_one(f"#{self.here}", Field).value, at)
+            if (at := self._at(field)) is not None:
+                shown = self.query_one(f"#{field.field_id}", Field).value
+                made = with_field(made, field, shown, at)
         if made != self.text.text:
             self.text.text = made  # which is judged in turn
         else:
@@ -188,6 +191,13 @@ cost to ask for it. What is wrong is said below as you type. `Ctrl+S` saves the 
             return 0
         typed = self.query_one(f"#{WHICH}", Field).value.strip()
         return int(typed) - 1 if typed.isascii() and typed.isdecimal() and int(typed) else None
+
+    def named(self, name: str, text: str) -> str:
+        if name.endswith("_model"):
+            return self.app.session.model_named(text)
+        if name.endswith("_gpu"):
+            return self.app.session.gpu_named(text)
+        return text.casefold() if name.endswith(("_funder", "_objective")) else text
 
     def judge(self, texts: dict[str, str]) -> Judged:
         """What is wrong with each field; a grant may name a model that is kept only later."""
@@ -223,6 +233,27 @@ cost to ask for it. What is wrong is said below as you type. `Ctrl+S` saves the 
             self.query_one("#file").focus()
         else:
             self.dismiss(str(path))
+
+
+def new_grant(session: RankingSession) -> str:
+    """What a new grant begins with: the model, budget and time limit that are asked about, and the
+    machines that the lab has."""
+    asked, snapshot, text = session.asked, session.snapshot, START
+    if asked is None or snapshot is None:
+        return text
+    of = {(field.table, field.key): field for field in GRANT_FIELDS}
+    text = with_field(text, of[EXPERIMENTS, "model"], asked.key.recipe_id, 0)
+    if asked.question.budget_usd is not None:
+        text = with_field(text, of["budget", "total"], f"${asked.question.budget_usd:,.0f}", 0)
+    if asked.question.max_days is not None:
+        days = f"longest_run_days = {asked.question.max_days:g}"
+        text = text.replace("[running]\n", f"[running]\n{days}\n")
+    gpus = {gpu.gpu_id: gpu.name for gpu in snapshot.gpus}
+    owned = [host for host in snapshot.hosts if host.kind == "owned" and host.gpu_id in gpus]
+    for n, host in enumerate(owned):
+        text = with_field(text, of[OWNED, "gpu"], gpus[host.gpu_id or ""], n)
+        text = with_field(text, of[OWNED, "gpu_count"], str(host.max_gpus), n)
+    return text
 
 
 def _text_of(path: Path | None) -> tuple[Path | None, str]:

@@ -156,7 +156,7 @@ ask before you submit and what else would do.
 
         name = self.grant.value.strip()
         path = typed_path(name) if name else None
-        self.app.push_screen(GrantForm(path), self._written_grant)
+        self.app.push_screen(GrantForm(path, self.app.session), self._written_grant)
 
     def _written_grant(self, path: str | None) -> None:
         if path is not None:

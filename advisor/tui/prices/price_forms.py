@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
@@ -89,6 +90,12 @@ A correction is a new quote that stands in for the old one, which is kept.
         if self.values.get("item"):
             self.query_one("#price").focus()
 
+    def named(self, name: str, text: str) -> str:
+        if name == "item":
+            with suppress(InputError):
+                return self._names.get(self._items.find(text, ""), text)
+        return text
+
     def judge(self, texts: dict[str, str]) -> Judged:
         if (misplaced := self.misplaced(texts)) is not None:
             return misplaced
@@ -158,6 +165,9 @@ one that ships, and marked *own quote*.
         """What it is stands there already: the price is what is typed."""
         if self._corrected is not None:
             self.query_one("#price").focus()
+
+    def named(self, name: str, text: str) -> str:
+        return self.app.session.gpu_named(text) if name == "gpu" else text
 
     def judge(self, texts: dict[str, str]) -> Judged:
         if (misplaced := self.misplaced(texts)) is not None:

@@ -23,6 +23,7 @@ from advisor.tui.program.answer import (
 )
 from advisor.tui.program.saved_state import TERM_NAMES, State
 from advisor.tui.program.undo import Change
+from price_catalog.gpu_names import find_gpu, index_gpus
 
 if TYPE_CHECKING:
     from datetime import date
@@ -362,6 +363,20 @@ class RankingSession:
         if self.snapshot is None:
             return []
         return matching_models(text, self.snapshot, self.measured)
+
+    def model_named(self, text: str) -> str:
+        """The id of the model that a text means alone; else the text."""
+        found = self.models(text)
+        exact = [
+            model for model in found if text.casefold() in (model.recipe_id, model.name.lower())
+        ]
+        return (exact or found)[0].recipe_id if len(exact) == 1 or len(found) == 1 else text
+
+    def gpu_named(self, text: str) -> str:
+        """The catalogue's name of the GPU that a text means; else the text."""
+        with suppress(ValueError):
+            return find_gpu(text, index_gpus(self.snapshot.gpus if self.snapshot else ())).name
+        return text
 
     def answered_words(self) -> str:
         """Which question the answer on the screen belongs to."""

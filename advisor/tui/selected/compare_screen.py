@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -10,13 +11,23 @@ from textual.widgets import Static
 
 from advisor.answers.build.build_sections import SECTION_WORDS, section_lines
 from advisor.answers.build.one_build import OneBuild, place_words
+from advisor.costs.amounts import days_rounded, usd_rounded
+from advisor.ranking.rank import RankedRow
 from advisor.tui.pages.bars import KeyBar, TitleBar
 from advisor.tui.pages.screens import SizedScreen
 from advisor.tui.program.actions import COMPARE, bindings_of
 from advisor.tui.program.running_costs import read_terms
 from advisor.tui.widgets.lines import HEADING, PLAIN, STRONG, Line, LinesView, wrapped
+from bench_runner.typed_numbers import plain
 
 BETWEEN = " │ "
+FIGURES: tuple[tuple[str, Callable[[RankedRow], float], Callable[[float], str]], ...] = (
+    ("price", lambda row: float(row.overall_cost_usd), usd_rounded),
+    ("days", lambda row: row.training_days, days_rounded),
+    ("a run", lambda row: float(row.experiment_cost_usd), usd_rounded),
+    ("GPU GiB", lambda row: row.build.gpu_count * row.build.gpu.memory_gib, days_rounded),
+)
+"""What is compared in figures: its name, the figure, and how it is written."""
 
 
 class CompareScreen(SizedScreen):
@@ -64,6 +75,7 @@ def side_by_side(left: OneBuild, right: OneBuild, width: int) -> list[Line]:
     for words in ((left.name, right.name), (place_words(left), place_words(right))):
         role = STRONG if words[0] == left.name else PLAIN
         row(wrapped([(words[0], PLAIN)], half), wrapped([(words[1], PLAIN)], half), role)
+    lines += [("", PLAIN), *differences(left, right, width)]
     for section, heading in SECTION_WORDS.items():
         lines.append(("", PLAIN))
         lines.append((heading.upper(), HEADING))
@@ -73,4 +85,21 @@ def side_by_side(left: OneBuild, right: OneBuild, width: int) -> list[Line]:
             for one in (left, right)
         ]
         row(said[0], said[1], PLAIN)
+    return lines
+
+
+def differences(left: OneBuild, right: OneBuild, width: int) -> list[Line]:
+    """Price, days and the like of both, with how much more or less the right one has."""
+    if left.row is None or right.row is None:
+        return []
+    column = max(9, (width - 9) // 4)
+    heading = f"{'':<9}{'left':>{column}}{'right':>{column}}{'difference':>{column + 2}}"
+    lines = [(heading, HEADING)]
+    for name, figure, written in FIGURES:
+        one, other = figure(left.row), figure(right.row)
+        sign = "+" if other > one else "-" if other < one else ""
+        times = f"  ({plain(other / one, 2)} times)" if one and sign else ""
+        difference = f"{sign}{written(abs(other - one))}" if sign else "the same"
+        cells = f"{written(one):>{column}}{written(other):>{column}}{difference:>{column + 2}}"
+        lines.append((f"{name:<9}{cells}{times}", PLAIN))
     return lines
