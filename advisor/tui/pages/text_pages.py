@@ -7,12 +7,13 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Vertical
+from textual.containers import Vertical, VerticalScroll
+from textual.widgets import Markdown
 
 from advisor.tui.pages.bars import DialogKeys
 from advisor.tui.pages.screens import Dialog
 from advisor.tui.program.actions import CONFIRM, RECORD, bindings_of
-from advisor.tui.widgets.lines import Line, LinesView, Page, wrapped
+from advisor.tui.widgets.lines import PLAIN, Line, LinesView, Page, wrapped
 
 
 class RecordScreen(Dialog[None]):
@@ -35,6 +36,23 @@ class RecordScreen(Dialog[None]):
     def action_copy(self) -> None:
         """Copy the whole page, unwrapped."""
         self.app.copy_text("\n".join(text for text, _ in self._page(10_000)), "the page")
+
+
+class MarkdownScreen(RecordScreen):
+    """A page of Markdown as it will look."""
+
+    AUTO_FOCUS = "VerticalScroll"
+
+    def __init__(self, title: str, text: str) -> None:
+        super().__init__(title, lambda width: [(line, PLAIN) for line in text.splitlines()])
+        self._text = text
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="page") as box:
+            box.border_title = self._title
+            with VerticalScroll():
+                yield Markdown(self._text, open_links=False)
+            yield DialogKeys(RECORD)
 
 
 class ConfirmScreen(Dialog[bool]):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -21,8 +20,7 @@ from textual.widgets import Input, Static
 from advisor.files import typed_path
 from advisor.parse import InputError
 from advisor.tui.pages.screens import SizedScreen
-from advisor.tui.pages.text_pages import RecordScreen
-from advisor.tui.widgets.lines import HEADING, PLAIN, Line, wrapped
+from advisor.tui.pages.text_pages import MarkdownScreen
 
 if TYPE_CHECKING:
     from advisor.planning.planned import Planned
@@ -148,7 +146,7 @@ class PlanReport(SizedScreen):
 
     @work(thread=True, exclusive=True, group="write", exit_on_error=False)
     def read_report(self, planned: Planned) -> None:
-        """Make the report as text, and post it."""
+        """Make the report as Markdown, and post it."""
         from advisor.planning.report.build_report import build_report
         from advisor.planning.report.formats.markdown_csv_json import to_markdown
 
@@ -165,8 +163,7 @@ class PlanReport(SizedScreen):
             self.say(event.text, wrong=True)
             return
         self.say("e writes the report." if self._report is None else f"wrote {self._report}")
-        lines = report_lines(event.text)
-        self.app.push_screen(RecordScreen("The report", lambda width: wrapped(lines, width)))
+        self.app.push_screen(MarkdownScreen("The report", event.text))
 
     def say(self, text: str, *, wrong: bool = False) -> None:
         """Say what goes on, or what is wrong."""
@@ -178,15 +175,6 @@ class PlanReport(SizedScreen):
 def _without_force(words: str) -> str:
     """A flag of the command line is no way out on a screen."""
     return words.replace(", or add --force", "")
-
-
-def report_lines(markdown: str) -> list[Line]:
-    """A report in Markdown as lines to be read here."""
-    plain = re.sub(r"\\(?=[^a-zA-Z0-9\s])", "", markdown)
-    return [
-        (line.lstrip("# "), HEADING) if line.startswith("#") else (line, PLAIN)
-        for line in plain.splitlines()
-    ]
 
 
 def opener(environ: Mapping[str, str] = os.environ, platform: str = sys.platform) -> str | None:

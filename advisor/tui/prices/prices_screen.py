@@ -13,6 +13,7 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.widgets import Static
 
+from advisor.answers.build_words import short_gpus_words
 from advisor.costs.amounts import usd_exact
 from advisor.costs.price_book import RULE_WORDS
 from advisor.parse import InputError
@@ -44,6 +45,7 @@ ABOUT = {
     "the ranking changes that.",
 }
 """Which price counts, by the rule of the question; on a day, the same as latest."""
+OTHERS = "n shows the builds whose GPUs are rented out, the fastest first."
 TABS = {"quotes": "Quotes", "rent": "Own or rent"}
 
 
@@ -147,7 +149,7 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
         selected = self.app.session.selected_key
         builds = [build_key(asked.build) for asked, _ in event.evens]
         if not self._has_turned:
-            self._at = builds.index(selected) if selected in builds else 0
+            self._at = builds.index(selected) if selected in builds else -1 if selected else 0
         self._at = min(self._at, max(len(self._evens) - 1, 0))
         self._show_rent()
 
@@ -170,17 +172,16 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
         if not self._evens:
             nobody = "No rental of a ranked build is known: advisor prices refresh."
             return wrapped([(nobody, PLAIN)], width)
+        if self._at < 0:
+            return wrapped([(self._why_not(), STRONG), (OTHERS, PLAIN)], width)
         asked, evens = self._evens[self._at]
         place = (
             f"{self._at + 1} of {len(self._evens)} builds · n next, N before · e saves the picture"
         )
         height = max(self.size.height - 14, 8)
-        key = self.app.session.selected_key
         said = place
-        if key is not None and build_key(asked.build) == key:
+        if build_key(asked.build) == self.app.session.selected_key:
             said = f"the selected build · {place}"
-        elif key is not None and not self._has_turned:
-            said = f"no rental of the selected build's GPUs is known · {place}"
         lines: list[Line] = wrapped([(asked.heading, STRONG), (said, FAINT)], width)
         lines.append(("", PLAIN))
         lines += [(text, PLAIN) for text in break_even_text(asked, evens, width, height)]
@@ -193,6 +194,15 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
             about = "Owning counts your running costs; w on the build's page changes them."
         lines += wrapped([(about, FAINT)], width)
         return lines + wrapped([(offer_words(even.offer), FAINT) for even in evens], width)
+
+    def _why_not(self) -> str:
+        """Why the selected build has no break-even."""
+        build, answer = self.app.session.selected_build, self.app.session.answer
+        assert build is not None and answer is not None
+        name, times = short_gpus_words(build), answer.view.candidates.times
+        if times[self.app.session.selected or 0] is None:
+            return f"{name}: its training time is not known, so that renting cannot be compared."
+        return f"{name}: no rental of these GPUs is known, so that renting cannot be compared."
 
     def action_next_build(self, by: int) -> None:
         """Show another build's break-even."""
@@ -359,7 +369,7 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
 
         picture = None
         records: list[dict[str, Any]] = []
-        if self.tab == "rent" and self._evens:
+        if self.tab == "rent" and self._evens and self._at >= 0:
             asked, evens = self._evens[self._at]
             records = [rent_row(asked, even, asked.training_days or 0.0, None) for even in evens]
 
