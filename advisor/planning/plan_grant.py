@@ -138,13 +138,13 @@ def plan_loaded(
         say(Impossible(trying="what to relax"))
         if told:
             loaded, problem = _on_sale_for_more(asked, loaded, problem, whole.quiet())
-        ways = tuple(relax(problem, whole.quiet(), others_cents=loaded.grant.others_cents))
+        ways = tuple(relax(problem, whole.quiet(), typed=loaded.grant.typed_cents))
         return Planned(loaded=loaded, plan=None, explanation=None, ways_out=ways)
     if not plan.runs:
         say(Impossible(trying="what the first run takes"))
         nothing = Finding(words=("nothing was tried, since no run is done",))
         none = Explanation(alternatives=(), binds=(), thresholds=(nothing,), ask=())
-        ways = tuple(first_run(problem, whole.quiet()))
+        ways = tuple(first_run(problem, whole.quiet(), typed=loaded.grant.typed_cents))
         return Planned(loaded=loaded, plan=plan, explanation=none, ways_out=ways)
 
     found: Explanation | None = None

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
 
-from advisor.planning.solver.machines import groups, runs_that_fit
+from advisor.planning.solver.machines import Group, groups, runs_that_fit
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import Machine, PlanningProblem
 
@@ -52,7 +54,7 @@ def _why(problem: PlanningProblem, plan: Plan, machine: Machine, unused: int) ->
     if not any(models & g.machine.times.keys() for g in free):
         return f"no time is known for a run on {them}"
     if not any(runs_that_fit(problem, g, e) for g in free for e in problem.experiments):
-        return f"no run on {them} would be over in time"
+        return _too_slow(problem, free, them)
     mine = {g.machine.machine_id for g in here}
     if plan.runs and all(p.machine_id in mine for p in plan.placed) and not plan.left_out:
         return "the runs need no more"
@@ -60,6 +62,26 @@ def _why(problem: PlanningProblem, plan: Plan, machine: Machine, unused: int) ->
         by = "" if problem.rules.lifetime_years is None else ", by what machines lose in value"
         return f"work on {them} would not make the plan cheaper{by}"
     return "the plan found no better use of it" if unused == 1 else "the plan found no better use"
+
+
+def _too_slow(problem: PlanningProblem, free: Sequence[Group], them: str) -> str:
+    """Why no run on them ends in time: the limit of a run, the slack, or the days themselves."""
+    pairs = [(g, e) for g in free for e in problem.experiments if e.model in g.machine.times]
+    days = min(problem.elapsed(g.machine.times[e.model]) for g, e in pairs)
+    takes = f"a run on {them} takes {days:,.0f} days or more"
+
+    def fits(**changes: object) -> bool:
+        rules = replace(problem.rules, **changes)  # type: ignore[arg-type]
+        loose = replace(problem, rules=rules)
+        return any(runs_that_fit(loose, group, e) for group, e in pairs)
+
+    limit = problem.rules.longest_run_days
+    if limit is not None and fits(longest_run_days=None):
+        return f"{takes}, and no run may take more than {limit:f}: running.longest_run_days"
+    if problem.rules.slack and fits(slack=Decimal(0), longest_run_days=None):
+        share = f"{float(problem.rules.slack) * 100:.3g} %"
+        return f"{takes}, and {share} of the days before every deadline stay free: running.slack"
+    return f"{takes}, which is after its deadline"
 
 
 def unused_line(each: UnusedGpus) -> str:

@@ -104,10 +104,12 @@ class Walk:
             return 24
         if origin["name"] == "W in a kW":
             return 1000
+        if origin["name"] == "months of a year":
+            return 12
         if origin["name"] == "one":
             return 1
         if origin["name"] == "middle":
-            return Decimal(self.grant.years * 365) / 2
+            return Decimal(self.grant.months * 365) / 24
         if origin["name"] == "GPUs of a job":
             rentals = {r.rental_id: r for r in self.problem.rentals}
             return rentals[origin["rental_id"]].gpu_count

@@ -46,7 +46,7 @@ from tests.plans_for_tests import (
 def test_the_example_and_the_shipped_rules_are_read() -> None:
     grant = read_grant(EXAMPLE)
     assert grant.budget == 120_000
-    assert (grant.years, len(grant.experiments), grant.owned[0].gpu_count) == (3, 6, 2)
+    assert (grant.months, len(grant.experiments), grant.owned[0].gpu_count) == (36, 6, 2)
     assert {"us-equipment-10000", "us-equipment-5000", "dfg", "horizon-europe"} < set(shipped())
     assert set(grant.institution.sources) <= set(MEANINGS)
     assert grant.institution.equipment_threshold == 10_000

@@ -50,9 +50,23 @@ def test_machines_of_which_none_is_needed() -> None:
 
 @pytest.mark.parametrize(
     ("days", "reason"),
-    [(400.0, "no run on them would be over in time"), (30.0, None)],
+    [
+        (400.0, "a run on them takes 400 days or more, which is after its deadline"),
+        (
+            340.0,
+            "a run on them takes 340 days or more, and 15 % of the days before every deadline "
+            "stay free: running.slack",
+        ),
+        (
+            148.0,
+            "a run on them takes 148 days or more, and no run may take more than 90: "
+            "running.longest_run_days",
+        ),
+        (30.0, None),
+    ],
 )
 def test_a_machine_that_is_too_slow(days: float, reason: str | None) -> None:
     slow = make_machine("owned:1:x:2", None, {"a": days}, label="2 × X (owned)", gpu_count=2)
-    found = told(replace(lab(a=1), machines=(slow,)))
+    rules = Rules(slack=Decimal("0.15"), longest_run_days=Decimal(90))
+    found = told(replace(lab(a=1), machines=(slow,), rules=rules))
     assert found == ([] if reason is None else [f"Unused: 2 GPUs of 2 × X, since {reason}."])

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import date
+from decimal import Decimal
 
 from advisor.parse import InputError
 from advisor.planning.grant.funder import funder_form
 from advisor.planning.grant.grant_file import AwardYears, CostLine, GrantAllocation
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.toml_reader import wrong
+from bench_runner.typed_numbers import plain
 
 Problems = Iterator[tuple[str, str]]
 """The key that is wrong, and what is wrong with it."""
@@ -35,6 +37,9 @@ def check_terms(grant: Grant) -> None:
 
 def check_days(grant: Grant, today: date) -> None:
     """Nobody knows a rate or a price of a day to come. Raises InputError."""
+    if grant.end <= today:
+        problem = f"the grant ended on {grant.end}: write the day from which money can be spent"
+        raise wrong(grant.file, "grant.start", problem)
     days = [("budget.usd_per_unit_on", grant.currency.on, "rate")]
     for n, asked in enumerate(grant.allocations, start=1):
         days.append((f"allocations[{n}].buy_in_on", asked.buy_in_on, "price"))
@@ -66,8 +71,14 @@ def _dates(grant: Grant) -> Problems:
     if grant.buy_years and grant.buy_years[-1] >= years:
         yield "purchases.years", f"must be a list of whole numbers from 1 to {years}"
     names: set[str] = set()
+    if amounts is not None and grant.budget not in (None, sum(amounts)):
+        both = grant.currency.exactly(sum(amounts, Decimal(0)))
+        problem = f"is not what per_year has together, {both}: remove one of the two, or mend it"
+        yield "budget.total", problem
     for n, each in enumerate(grant.experiments, start=1):
         place = f"experiments[{n}]"
+        if each.min_runs > each.runs:
+            yield f"{place}.min_runs", f"is more than its runs, {each.runs}"
         for key, day in (("by", each.by), ("not_before", each.not_before)):
             if day is not None and not start <= day <= end:
                 problem = f"{day} is outside the grant, which runs from {start} to {end}"
@@ -189,9 +200,10 @@ def _cost(cost: CostLine, years: int) -> Problems:
 
 def _allocation(grant: Grant, allocation: GrantAllocation) -> Problems:
     lasts, first, last = allocation.lasts_years, allocation.starts, allocation.ends
-    if lasts is not None and lasts < grant.years:
-        problem = f"must be at least {grant.years}: a share that ends before the grant is not "
-        yield "lasts_years", f"{problem}planned with"
+    if lasts is not None and lasts * 12 < grant.months:
+        least = plain(grant.months / 12, 3)
+        problem = "a share that ends before the grant is not planned with"
+        yield "lasts_years", f"must be at least {least}: {problem}"
     for key, day in (("starts", first), ("ends", last)):
         if day is not None and not grant.start <= day <= grant.end:
             yield key, f"{day} is outside the grant, from {grant.start} to {grant.end}"

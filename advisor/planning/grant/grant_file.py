@@ -61,6 +61,10 @@ class GrantExperiment(_Table, frozen=True):
     not_before: date | None = None
     by: date | None = None
     each_year: bool = False
+    tokens: Annotated[Decimal, Limits(1e6, 1e15, words=("tokens",))] | None = None
+    """Of each run; without it as many as the model's recipe has."""
+    min_runs: Annotated[int, Limits(0, 10_000, words=("runs", "run"))] = 0
+    """At least as many are done, where not all can be."""
     who: Line | None = None
     value: Annotated[int, Limits(1, 1000)] = 1
 
@@ -82,9 +86,11 @@ class Owned(_Table, frozen=True):
     """Of each machine: with enough of it some models fit, or train faster."""
 
 
-class _General(_Table, frozen=True):
+class General(_Table, frozen=True):
     start: date
-    years: Annotated[int, Limits(1, MAX_YEARS, unit="years")]
+    years: Annotated[int, Limits(1, MAX_YEARS, unit="years")] | None = None
+    """How long it lasts; or ..."""
+    months: Annotated[int, Limits(1, 12 * MAX_YEARS, unit="months")] | None = None
     title: Line | None = None
     objective: Objective = "cheapest"
     funder: Funder = "plain"
@@ -278,7 +284,7 @@ class OwnRules(_Table, frozen=True):
 
 
 class GrantFile(_Table, frozen=True):
-    grant: _General
+    grant: General
     budget: BudgetTable = BudgetTable()
     evidence: _Evidence = _Evidence()
     experiments: tuple[GrantExperiment, ...] = ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
+from math import ceil
 
 from advisor.parse import PriceRule
 from advisor.planning.currency import DOLLARS, Currency
@@ -31,7 +32,7 @@ class Grant:
     file: str
     title: str
     start: date
-    years: int
+    months: int
     objective: Objective
     budget: Decimal | None
     year_budget: tuple[Decimal, ...] | None
@@ -105,28 +106,37 @@ class Grant:
         return self.institution.charges_overhead or any(c.overhead.rate for c in self.costs)
 
     @property
-    def shared_reach(self) -> Decimal:
-        """How much further the budget reaches with each unit that others pay: not where they pay
-        the institution's part, and further where the funder adds to what it pays."""
-        form = funder_form(self.funder)
-        if form.pays is not None:
-            return Decimal(0)
-        return 1 + self.institution.overhead_rate if form.adds_indirect else Decimal(1)
+    def reach(self) -> Decimal:
+        """How far each unit of the budget reaches: further where the funder adds overhead to what
+        it is asked for, so that the budget holds direct costs alone."""
+        adds = funder_form(self.funder).adds_indirect
+        return 1 + self.institution.overhead_rate if adds else Decimal(1)
 
     @property
-    def others_cents(self) -> int:
-        """What others pay, as far as it reaches, in whole hundredths."""
-        return int(self.shared * self.shared_reach * 100)
+    def shared_reach(self) -> Decimal:
+        """The same of what others pay; nothing where they pay the institution's part."""
+        return self.reach if funder_form(self.funder).pays is None else Decimal(0)
+
+    def reaching(self, own: Decimal, theirs: Decimal) -> int:
+        """Which cost, overhead included, two amounts pay for, in whole hundredths."""
+        return int((own * self.reach + theirs * self.shared_reach) * 100)
+
+    def typed_cents(self, cost_cents: int) -> int:
+        """The budget that a cost, overhead included, needs beside what others pay."""
+        theirs = self.shared * self.shared_reach * 100
+        return ceil((cost_cents - theirs) / self.reach)
 
     @property
     def end(self) -> date:
         """The day after the last."""
-        return _later(self.start, self.years)
+        return months_later(self.start, self.months)
 
     @property
     def anniversaries(self) -> tuple[date, ...]:
-        """The first day of each twelve months of the grant, and the day after the last."""
-        return tuple(_later(self.start, years) for years in range(self.years + 1))
+        """The first day of each twelve months, the last of which may be fewer, and the day after
+        the grant."""
+        starts = (months_later(self.start, month) for month in range(0, self.months, 12))
+        return (*starts, self.end)
 
     @property
     def year_dates(self) -> tuple[date, ...]:
@@ -140,8 +150,17 @@ class Grant:
         return (self.start, *(cut for cut in cuts if self.start < cut < self.end), self.end)
 
 
-def _later(day: date, years: int) -> date:
+def months_later(day: date, months: int) -> date:
+    """The same day of a later month, or the first of the next where that month has none."""
+    year, month = divmod(day.month - 1 + months, 12)
     try:
-        return day.replace(year=day.year + years)
-    except ValueError:  # 29 February
-        return date(day.year + years, 3, 1)
+        return date(day.year + year, month + 1, day.day)
+    except ValueError:
+        return date(day.year + year, month + 2, 1)  # after 31 December nothing is missing
+
+
+def months_words(months: int) -> str:
+    """``3 years``, ``18 months``."""
+    if months % 12:
+        return f"{months} months"
+    return "1 year" if months == 12 else f"{months // 12} years"

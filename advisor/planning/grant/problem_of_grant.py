@@ -144,19 +144,15 @@ def load(reader: Reader, snapshot: Snapshot, grant: Grant, today: date) -> Loade
         order_days=order_days(grant),
         rules=rules_of(grant),
         objective=grant.objective,
-        budget_cents=None
-        if grant.budget is None
-        else int((grant.budget + grant.shared * grant.shared_reach) * 100),
-        year_budget_cents=None
-        if grant.year_budget is None
-        else tuple(int(usd * 100) for usd in years_reach(grant)),
+        budget_cents=None if grant.budget is None else grant.reaching(grant.budget, grant.shared),
+        year_budget_cents=None if grant.year_budget is None else tuple(years_reach(grant)),
         carry_over=grant.carry_over,
         buy_years=grant.buy_years,
         max_machines=grant.max_machines,
     )
     return Loaded(
         grant=grant,
-        problem=problem,
+        problem=_from_today(problem, (today - grant.start).days),
         snapshot=snapshot,
         models=by_recipe,
         quotes={**quotes, **quotes_of_more, **quotes_of_condo},
@@ -169,6 +165,19 @@ def load(reader: Reader, snapshot: Snapshot, grant: Grant, today: date) -> Loade
             with_parts([*bought, *sums, *more])
             for more in [*([[]] if sums else []), *told_first(told, bought)]
         ),
+    )
+
+
+def _from_today(problem: PlanningProblem, day: int) -> PlanningProblem:
+    """The problem of a grant that began days ago: nothing is ordered or run in the past."""
+    if day <= 0:
+        return problem
+    return replace(
+        problem,
+        experiments=tuple(
+            replace(e, release_day=max(e.release_day, day)) for e in problem.experiments
+        ),
+        order_days=(day, *(each for each in problem.orders if each > day)),
     )
 
 
@@ -206,17 +215,17 @@ def rules_of(grant: Grant) -> Rules:
         machine_extras=machine_extras(grant),
         life_months=house.life_months if house.equipment_as == "depreciated" else None,
         use_share=house.use_share,
-        grant_months=grant.years * 12,
+        grant_months=grant.months,
         first_day=grant.start,
         currency=grant.currency,
     )
 
 
-def years_reach(grant: Grant) -> list[Decimal]:
-    """How far the money of each award year reaches, with what others pay in it."""
+def years_reach(grant: Grant) -> list[int]:
+    """Which costs the money of each award year pays for, in whole hundredths."""
     theirs = grant.shared_by_year or (Decimal(0),) * len(grant.year_budget or ())
     both = zip(grant.year_budget or (), theirs, strict=True)
-    return [own + their * grant.shared_reach for own, their in both]
+    return [grant.reaching(own, their) for own, their in both]
 
 
 def _first_days(grant: Grant) -> list[int]:
@@ -243,7 +252,7 @@ def _experiments(grant: Grant, models: Mapping[str, Model]) -> tuple[Experiment,
                 days[year] if wanted.each_year else day_of(grant, wanted.not_before, 0),
                 days[year + 1] if wanted.each_year else day_of(grant, wanted.by, days[-1]),
             )
-            for year in range(grant.years if wanted.each_year else 1)
+            for year in range(len(days) - 1 if wanted.each_year else 1)
         ]
         found.extend(
             Experiment(
@@ -256,6 +265,7 @@ def _experiments(grant: Grant, models: Mapping[str, Model]) -> tuple[Experiment,
                 who=wanted.who,
                 model_name=models[wanted.model].name,
                 value=wanted.value,
+                min_runs=wanted.min_runs,
             )
             for year, release, due in spans
         )

@@ -62,7 +62,12 @@ def known_allocations(word: str = "") -> list[dict[str, str]]:
     path = Path(__file__).with_name("known_allocations.csv")
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    return [row for row in rows if word.lower() in " ".join(row.values()).lower()]
+    facts = programmes().get((word.lower(), ""))
+    # The name of a programme, as the command lists them, is another than its provider's.
+    words = [word.lower()] if facts is None else [facts["name"].value.lower(), word.lower()]
+    words += [] if facts is None else [word.lower().partition("-")[0]]
+    every = ([row for row in rows if each in " ".join(row.values()).lower()] for each in words)
+    return next(filter(None, every), [])
 
 
 ASSUMED = "not known: assumed"

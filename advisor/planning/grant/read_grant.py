@@ -20,6 +20,7 @@ from advisor.planning.grant.grant_file import (
     AwardYears,
     BudgetTable,
     ElectricityTable,
+    General,
     GrantFile,
     OwnRules,
 )
@@ -167,7 +168,7 @@ def grant_of(file: GrantFile, path: Path) -> Grant:
         del terms[key]
     found = Grant(
         file=path.name,
-        **structs.asdict(general) | {"title": general.title or path.stem},
+        **_of_general(path, general),
         **terms,
         **structs.asdict(file.running),
         budget=None if budget is None else currency.rounded(budget),
@@ -209,6 +210,18 @@ def grant_of(file: GrantFile, path: Path) -> Grant:
     found = replace(found, allocations=allocations, allocation_values=values)
     check_terms(found)
     return replace(found, utilisation=_mean_utilisation(found))
+
+
+def _of_general(path: Path, general: General) -> dict[str, Any]:
+    """Title, dates and form. Raises InputError."""
+    found = structs.asdict(general) | {"title": general.title or path.stem}
+    years, months = found.pop("years"), general.months
+    if (years is None) == (months is None):
+        problem = "is missing: write years = 3, or months = 18"
+        if years is not None:
+            problem = "stands beside years, and only one can count: remove one of the two"
+        raise wrong(path.name, "grant.years" if years is None else "grant.months", problem)
+    return found | {"months": months or 12 * years}
 
 
 def _shared(file: str, budget: BudgetTable, currency: Currency) -> Decimal:

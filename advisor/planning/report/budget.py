@@ -336,9 +336,7 @@ def _is_beyond(limit: Limit, value: Decimal) -> bool:
 
 
 def _years(given: Material) -> Num:
-    return given.book.setting(
-        "grant.years", given.loaded.grant.years, "years", "years of the grant"
-    )
+    return given.book.years()
 
 
 def _dearest(given: Material) -> Num | None:

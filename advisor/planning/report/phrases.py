@@ -123,14 +123,14 @@ def budget_num(loaded: Loaded, ledger: NumberLedger) -> Num:
     amount = loaded.grant.budget
     assert amount is not None
     budget = ledger.leaf("setting", amount, "money", "budget", key="budget.total")
-    reach = loaded.grant.shared_reach
-    if not loaded.grant.shared or not reach:
+    grant = loaded.grant
+    if grant.shared and grant.shared_reach:
+        both = [budget, shared_num(loaded, ledger)]
+        budget = ledger.total(both, "budget, with what others pay")
+    if grant.reach == 1:
         return budget
-    shared = shared_num(loaded, ledger)
-    if reach != 1:
-        factor = ledger.leaf("unit", reach, "factor", "with what the funder adds", name="reach")
-        shared = ledger.compute("product", [shared, factor], "money", "as far as that reaches")
-    return ledger.total([budget, shared], "budget, with what others pay")
+    factor = ledger.leaf("unit", grant.reach, "factor", "with what the funder adds", name="reach")
+    return ledger.compute("product", [budget, factor], "money", "budget, as far as it reaches")
 
 
 def shared_num(loaded: Loaded, ledger: NumberLedger) -> Num:

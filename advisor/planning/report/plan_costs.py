@@ -117,6 +117,12 @@ class CostBook:
         """A setting of the grant or of its institution."""
         return self.ledger.leaf("setting", value, unit, label, key=key)
 
+    def years(self) -> Num:
+        """How long the grant is."""
+        months = self.setting("grant.months", self.loaded.grant.months, "months", "the grant")
+        year = self.ledger.leaf("unit", 12, "months", "months of a year", name="months of a year")
+        return self.ledger.compute("ratio", [months, year], "years", "years of the grant")
+
     def own(self, usd: Num, words: str) -> Num:
         """An amount in US dollars in the grant's currency."""
         rules = self.problem.rules
@@ -259,11 +265,11 @@ class CostBook:
         )
 
     def watts(self, machine: Machine) -> Num:
-        """Power of a machine at the wall, from the figures of the catalogue; of a part of one,
-        the share of its GPUs."""
+        """Power of a machine at the wall, from the figures of the catalogue; of a part of one its
+        GPUs and all that is beside them."""
         ledger, power = self.ledger, machine.power
         assert power is not None
-        build = self.loaded.builds.get(machine.machine_id)
+        build = self.loaded.builds.get(machine.part_of or machine.machine_id)
 
         def gpus(of: Machine, count: int) -> Num:
             origin = {"name": "GPUs of a machine", "machine_id": of.machine_id}
@@ -281,16 +287,25 @@ class CostBook:
         at_the_wall = f"power of {machine.label}, in W"
         if machine.part_of is not None:
             whole = self.machines[machine.part_of]
-            both = [gpus(each, each.gpu_count) for each in (machine, whole)]
-            share = ledger.compute("ratio", both, "share", f"{machine.label} of the whole")
-            return ledger.compute("product", [self.watts(whole), share], "W", at_the_wall)
+            if machine.nodes > 1 or machine.gpu_count >= machine.whole_gpus:
+                both = [self.watts(whole), gpus(machine, machine.nodes)]
+                return ledger.compute("product", both, "W", at_the_wall)
+            if power.stated_w is not None:
+                idle = gpus(machine, machine.whole_gpus - machine.gpu_count)
+                label, origin = f"rated power of {machine.gpu_name}", {"gpu_id": machine.gpu_id}
+                one = power.gpu_w or Decimal(0)
+                each = ledger.leaf("gpu", one, "W", label, **origin, column="tdp_w")
+                off = ledger.compute("product", [idle, each], "W", f"idle GPUs beside {label}")
+                of = [self.watts(whole), off]
+                return ledger.compute("difference", of, "W", at_the_wall)
         if power.stated_w is not None:
             assert build is not None
             return host(power.stated_w, "wall_w", f"power of {build.host.name}")
         assert power.gpu_w is not None
         label, origin = f"rated power of {machine.gpu_name}", {"gpu_id": machine.gpu_id}
         gpu = ledger.leaf("gpu", power.gpu_w, "W", label, **origin, column="tdp_w")
-        of = [gpu, gpus(machine, power.gpu_count)]
+        count = power.gpu_count if machine.part_of is None else machine.gpu_count
+        of = [gpu, gpus(machine, count)]
         if power.estimated and power.base_w is not None:
             of.append(estimate(power.base_w, "power beside the GPUs"))
         elif build is not None and build.host.is_own_quote and power.base_w is not None:

@@ -111,11 +111,19 @@ class Machine:
 
     @property
     def running_w(self) -> Decimal | None:
-        """What a run on it draws at the wall, in W: of a part the share of its GPUs."""
+        """What a run on it draws at the wall, in W: of a part its GPUs and all that is beside
+        them, while the other GPUs idle."""
         watts = None if self.power is None else self.power.wall_w
-        if watts is None or self.part_of is None:
+        if watts is None or self.power is None or self.part_of is None:
             return watts
-        return watts * self.gpu_count / self.whole_gpus
+        if self.gpu_count >= self.whole_gpus:
+            return watts * self.nodes
+        loss = (
+            Decimal(1)
+            if self.power.stated_w is not None
+            else self.power.psu_efficiency or Decimal(1)
+        )
+        return watts - (self.whole_gpus - self.gpu_count) * (self.power.gpu_w or Decimal(0)) / loss
 
     @property
     def price(self) -> Decimal:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import date
 from itertools import pairwise
 
 from advisor.planning.grant.funder import funder_form
-from advisor.planning.grant.grant_record import Grant
+from advisor.planning.grant.grant_record import Grant, months_later
 from advisor.planning.solver.money.charges import DAYS_PER_YEAR
 from advisor.planning.solver.problem import FixedCost, MachineExtra
 
@@ -97,12 +96,7 @@ def order_days(grant: Grant) -> tuple[int, ...] | None:
     days: list[int] = []
     for first, last in pairwise(grant.year_dates):
         for step in range(0, 12, months):
-            day = _months_later(first, step)
+            day = months_later(first, step)
             if day < last:
                 days.append((day - grant.start).days)
     return tuple(days)
-
-
-def _months_later(day: date, months: int) -> date:
-    year, month = divmod(day.month - 1 + months, 12)
-    return date(day.year + year, month + 1, min(day.day, 28))

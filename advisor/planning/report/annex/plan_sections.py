@@ -35,10 +35,10 @@ OBJECTIVE_WORDS = {
 def question_section(given: Material) -> Section:
     """What was wanted."""
     grant, setting = given.loaded.grant, given.book.setting
-    years = setting("grant.years", grant.years, "years", "years of the grant")
+    months = setting("grant.months", grant.months, "months", "the grant")
     text = (
-        f"Goal: {OBJECTIVE_WORDS[grant.objective]}, over {years} "
-        f"{'year' if grant.years == 1 else 'years'} from {day_words(grant.start)} on"
+        f"Goal: {OBJECTIVE_WORDS[grant.objective]}, over {months} "
+        f"{'month' if grant.months == 1 else 'months'} from {day_words(grant.start)} on"
     )
     if grant.budget is not None:
         text += f", with {budget_num(given.loaded, given.ledger)}"
