@@ -20,6 +20,8 @@ class UnusedGpus:
     gpus: int
     """In all."""
     why: str
+    key: str = ""
+    """Of the grant's file, which changes that."""
 
     @property
     def name(self) -> str:
@@ -41,31 +43,33 @@ def unused_gpus(problem: PlanningProblem, plan: Plan) -> list[UnusedGpus]:
         gpus = machine.owned * machine.gpu_count
         used = sum(sizes[m] for m, _, _ in units if problem.whole(m) == machine.machine_id)
         if used < gpus:
-            why = _why(problem, plan, machine, gpus - used)
-            found.append(UnusedGpus(machine=machine, unused=gpus - used, gpus=gpus, why=why))
+            why, key = _why(problem, plan, machine, gpus - used)
+            unused = UnusedGpus(machine=machine, unused=gpus - used, gpus=gpus, why=why, key=key)
+            found.append(unused)
     return found
 
 
-def _why(problem: PlanningProblem, plan: Plan, machine: Machine, unused: int) -> str:
+def _why(problem: PlanningProblem, plan: Plan, machine: Machine, unused: int) -> tuple[str, str]:
     here = [g for g in groups(problem) if problem.whole(g.machine.machine_id) == machine.machine_id]
     free = [g for g in here if g.machine.gpu_count <= unused]
     models = {e.model for e in problem.experiments}
     them = "it" if unused == 1 else "them"
     if not any(models & g.machine.times.keys() for g in free):
-        return f"no time is known for a run on {them}"
+        return f"no time is known for a run on {them}", ""
     if not any(runs_that_fit(problem, g, e) for g in free for e in problem.experiments):
         return _too_slow(problem, free, them)
     mine = {g.machine.machine_id for g in here}
     if plan.runs and all(p.machine_id in mine for p in plan.placed) and not plan.left_out:
-        return "the runs need no more"
+        return "the runs need no more", ""
     if plan.proven and problem.objective == "cheapest":
         by = "" if problem.rules.lifetime_years is None else ", by what machines lose in value"
-        return f"work on {them} would not make the plan cheaper{by}"
-    return "the plan found no better use of it" if unused == 1 else "the plan found no better use"
+        return f"work on {them} would not make the plan cheaper{by}", ""
+    return f"the plan found no better use{' of it' * (unused == 1)}", ""
 
 
-def _too_slow(problem: PlanningProblem, free: Sequence[Group], them: str) -> str:
-    """Why no run on them ends in time: the limit of a run, the slack, or the days themselves."""
+def _too_slow(problem: PlanningProblem, free: Sequence[Group], them: str) -> tuple[str, str]:
+    """Why no run on them ends in time: the limit of a run, the slack, or the days themselves; and
+    the key that changes it."""
     pairs = [(g, e) for g in free for e in problem.experiments if e.model in g.machine.times]
     days = min(problem.elapsed(g.machine.times[e.model]) for g, e in pairs)
     takes = f"a run on {them} takes {days:,.0f} days or more"
@@ -77,11 +81,12 @@ def _too_slow(problem: PlanningProblem, free: Sequence[Group], them: str) -> str
 
     limit = problem.rules.longest_run_days
     if limit is not None and fits(longest_run_days=None):
-        return f"{takes}, and no run may take more than {limit:f}: running.longest_run_days"
+        why = f"{takes}, and no run may take more than {limit:f} days"
+        return why, "running.longest_run_days"
     if problem.rules.slack and fits(slack=Decimal(0), longest_run_days=None):
         share = f"{float(problem.rules.slack) * 100:.3g} %"
-        return f"{takes}, and {share} of the days before every deadline stay free: running.slack"
-    return f"{takes}, which is after its deadline"
+        return f"{takes}, and {share} of the days before every deadline stay free", "running.slack"
+    return f"{takes}, which is after its deadline", ""
 
 
 def unused_line(each: UnusedGpus) -> str:
@@ -90,4 +95,5 @@ def unused_line(each: UnusedGpus) -> str:
     number = f"{each.unused} {gpus}"
     if each.unused < each.gpus:
         number = f"{each.unused} of the {each.gpus} GPUs"
-    return f"Unused: {number} of {each.name}, since {each.why}."
+    mend = f" {each.key} changes that." if each.key else ""
+    return f"Unused: {number} of {each.name}, since {each.why}.{mend}"

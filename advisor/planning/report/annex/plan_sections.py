@@ -35,10 +35,13 @@ OBJECTIVE_WORDS = {
 def question_section(given: Material) -> Section:
     """What was wanted."""
     grant, setting = given.loaded.grant, given.book.setting
-    months = setting("grant.months", grant.months, "months", "the grant")
+    length = setting("grant.months", grant.months, "months", "the grant")
+    unit = "months"
+    if grant.months % 12 == 0:
+        length, unit = given.book.years(), "years" if grant.months > 12 else "year"
     text = (
-        f"Goal: {OBJECTIVE_WORDS[grant.objective]}, over {months} "
-        f"{'month' if grant.months == 1 else 'months'} from {day_words(grant.start)} on"
+        f"Goal: {OBJECTIVE_WORDS[grant.objective]}, over {length} {unit} from "
+        f"{day_words(grant.start)} on"
     )
     if grant.budget is not None:
         text += f", with {budget_num(given.loaded, given.ledger)}"
