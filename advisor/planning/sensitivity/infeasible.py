@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from math import ceil
 
@@ -14,14 +15,16 @@ from advisor.planning.solver.search_clock import Clock, NoPlan, OutOfTime, clock
 from advisor.planning.solver.solve import DEFAULT_SECONDS, cheapest_with_runs, is_feasible, solve
 
 LONGEST_DAYS = 3650
+Typed = Callable[[int], int]
+"""The budget, in whole hundredths, that a cost needs as its grant's writer types it."""
 REST_UNTRIED = Finding(words=("what else would help was not found in time",))
 
 
 def relax(
-    problem: PlanningProblem, clock: Clock | None = None, *, others_cents: int = 0
+    problem: PlanningProblem, clock: Clock | None = None, *, typed: Typed = int
 ) -> list[Finding]:
-    """Ways out, each by itself; none where nothing helps. Of the budget others pay
-    ``others_cents``, so that what is said is what the grant's writer may change."""
+    """Ways out, each by itself; none where nothing helps; budgets are said as they
+    are ``typed``."""
     alone = [_alone(problem, e) for e in problem.experiments]
     clock = clock or clock_of(DEFAULT_SECONDS)
     hopeless = [finding for finding in alone if finding is not None]
@@ -30,7 +33,7 @@ def relax(
     base = replace(problem, objective="cheapest")
     found: list[Finding] = []
     try:
-        _money(base, clock, found, others_cents)
+        _money(base, clock, found, typed)
         if problem.max_machines is not None:
             _machines(base, clock, found)
         _later(base, clock, found)
@@ -40,15 +43,15 @@ def relax(
     return found
 
 
-def first_run(problem: PlanningProblem, clock: Clock) -> list[Finding]:
+def first_run(problem: PlanningProblem, clock: Clock, *, typed: Typed = int) -> list[Finding]:
     """Where the money does no run at all: what the cheapest one takes."""
     change: Change = {"budget_cents": None, "no_year_budget": True}
     least = min(e.value for e in problem.experiments)
     try:
         plan = cheapest_with_runs(replace(vary(problem, change), min_runs=least), clock=clock)
     except (NoPlan, OutOfTime):
-        return relax(problem, clock)
-    total = money(plan.cost_cents, change, "cost")
+        return relax(problem, clock, typed=typed)
+    total = money(typed(plan.cost_cents), change, "cost")
     return [Finding(words=("raise the budget: the cheapest run takes ", total))]
 
 
@@ -111,7 +114,7 @@ def _money(
     base: PlanningProblem,
     clock: Clock,
     found: list[Finding],
-    others_cents: int,
+    typed: Typed,
 ) -> None:
     budget = base.budget_cents
     if budget is None and base.year_budget_cents is None:
@@ -122,8 +125,8 @@ def _money(
     except NoPlan:
         return
     if budget is not None and plan.cost_cents > budget:
-        cost = money(plan.cost_cents - others_cents, change, "cost")
-        more = money(plan.cost_cents - budget, change, "over-budget")
+        cost = money(typed(plan.cost_cents), change, "cost")
+        more = money(typed(plan.cost_cents) - typed(budget), change, "over-budget")
         words: Words = ("raise the budget by ", more, ", to ", cost)
         paid = cents_by_year(base, plan.purchases, plan.placed)
         if not within_year_budgets(base, paid):
@@ -134,7 +137,7 @@ def _money(
     if base.year_budget_cents is not None and is_feasible(anywhen, clock=clock):
         anywhen_plan = solve(anywhen, clock=clock)
         cents = anywhen_plan.cost_cents
-        total = money(cents - others_cents, change, "cost")
+        total = money(typed(cents), change, "cost")
         words = ("let money be spent in any year: the total of ", total, " is then enough")
         if cents > sum(base.year_budget_cents):
             words = ("raise what all years have together to ", total, ", to spend in any year")
