@@ -7,10 +7,9 @@ import sys
 from collections.abc import Collection
 from datetime import date
 from decimal import ROUND_HALF_UP, Decimal
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar, get_args
+from typing import Literal, NamedTuple, TypeVar, get_args
 
 from bench_runner.typed_numbers import (
-    MOST_LETTERS,
     SUFFIXES,
     mistyped,
     plain_money,
@@ -20,9 +19,7 @@ from bench_runner.typed_numbers import (
     read_whole,
 )
 from bench_runner.untrusted_text import printable
-
-if TYPE_CHECKING:
-    from price_catalog.currencies import ExchangeRate
+from price_catalog.currencies import ExchangeRate, TypedMoney, exchange_rates, without_currency
 
 NamedPrices = Literal["paper", "latest"]
 NAMED_PRICES: tuple[NamedPrices, ...] = get_args(NamedPrices)
@@ -32,20 +29,6 @@ T = TypeVar("T", bound=str)
 
 MAX_BUDGET_USD = Decimal(1_000_000_000)
 
-_MONEY = re.compile(
-    r"(?:USD\s*\$?|US\$|\$)?\s*(?P<amount>.*?)\s*(?:USD|US dollars|dollars|\$)?",
-    re.IGNORECASE | re.DOTALL,
-)
-
-
-def _money(text: str) -> re.Match[str] | None:
-    """The text as an amount of US dollars. An endless one is none: it would be looked through once
-    for each of its blanks."""
-    return _MONEY.fullmatch(text) if len(text) <= MOST_LETTERS else None
-
-
-FOREIGN = re.compile(r"[€£¥]|eur|gbp|chf", re.IGNORECASE)
-"""What names a currency that is no dollar, wherever it stands."""
 _BUDGET_HINT = "write a plain amount in US dollars, such as 40000, 40k or $40,000"
 
 
@@ -142,6 +125,19 @@ def _refused(
     return InputError(f"{what} {shown(stripped)} {why or f'{otherwise}: {hint}'}")
 
 
+def _typed_money(text: str, what: str) -> TypedMoney:
+    """An amount apart from its currency. Raises InputError."""
+    try:
+        typed = without_currency(text)
+    except ValueError as error:
+        raise InputError(f"{what} {shown(text.strip())} {error}") from None
+    if typed.codes and not typed.number:
+        raise InputError(
+            f"{what} {shown(text.strip())} has no amount: write it like 40k {typed.codes[0]}"
+        )
+    return typed
+
+
 def parse_budget(
     text: str,
     what: str = "budget",
@@ -155,15 +151,15 @@ def parse_budget(
     ``40.000`` is refused: it is forty thousand to one reader and forty to another.
     """
     stripped = text.strip()
-    if FOREIGN.search(stripped):
+    bare, codes = _typed_money(stripped, f"the {what}")
+    if codes and "USD" not in codes:
         raise InputError(
             f"the {what} {shown(stripped)} is not in US dollars: convert it first, then write it "
             "like 40000"
         )
-    money = _money(stripped)
-    alone = plain_money(money["amount"]) if money else ""
+    alone = plain_money(bare)
     number = read_number(alone)
-    if money is None or number is None or number.could_be_thousands or number.unit not in SUFFIXES:
+    if number is None or number.could_be_thousands or number.unit not in SUFFIXES:
         raise _refused(f"the {what}", stripped, "is not an amount", hint, alone, currency=currency)
     amount = number.value * SUFFIXES[number.unit]
     if amount == 0:
@@ -188,37 +184,18 @@ class Money(NamedTuple):
 def parse_money(text: str, what: str = "budget") -> tuple[Decimal, Money | None]:
     """US dollars; and, where it was typed in a currency whose rate ships, that amount. Raises
     InputError."""
-    stripped = text.strip()
-    if re.fullmatch(r"[\s\d.,_$kKmM]*", stripped):
-        return parse_budget(text, what), None
-    from price_catalog.currencies import (
-        exchange_rates,
-        without_currency,  # late: most type US dollars
-    )
-
-    try:
-        bare, codes = without_currency(stripped)
-    except ValueError as error:
-        raise InputError(f"the {what} {shown(stripped)} {error}") from None
-    if not codes and FOREIGN.search(stripped):
-        raise InputError(
-            f"the {what} {shown(stripped)} is not understood: write its currency before or behind "
-            "a plain amount, like 40k EUR"
-        )
+    bare, codes = _typed_money(text, f"the {what}")
     if not codes or "USD" in codes:
-        return parse_budget(text, what), None
-    if not bare:
-        raise InputError(
-            f"the {what} {shown(stripped)} has no amount: write it like 40k {codes[0]}"
-        )
+        hint = "write a plain amount, such as 40000, 40k, $40,000 or 40k EUR"
+        return parse_budget(text, what, hint), None
     rates = exchange_rates()
     rate = rates.get(codes[0]) if len(codes) == 1 else None
     if rate is None:
         *some, last = sorted(rates)
         raise InputError(
-            f"the {what} {shown(stripped)} is in {' or '.join(codes)}, whose rate does not ship "
-            f"(those of {', '.join(some)} and {last} do): convert it to US dollars, then write it "
-            "like 40000"
+            f"the {what} {shown(text.strip())} is in {' or '.join(codes)}, whose rate does not "
+            f"ship (those of {', '.join(some)} and {last} do): convert it to US dollars, then "
+            "write it like 40000"
         )
     hint = f"write a plain amount, such as 40000 {rate.code} or 40k {rate.code}"
     amount = parse_budget(bare, what, hint, currency=rate.code)
@@ -309,11 +286,14 @@ def parse_decimal(text: str, what: str, unit: str, words: tuple[str, ...] = ()) 
     one of ``words`` behind it are passed over. ``unit`` says what it is, with an example. Raises
     InputError."""
     stripped = text.strip()
-    money = None if unit.startswith(_NO_MONEY) else _money(stripped)
-    if stripped.startswith("$") and money is None:
-        raise InputError(f"{what} {shown(stripped)} is money, and no {unit}")
     ending = next((word for word in words if stripped.lower().endswith(word)), "")
-    bare = money["amount"] if money else stripped[: len(stripped) - len(ending)].rstrip()
+    typed = TypedMoney(stripped[: len(stripped) - len(ending)].rstrip(), ())
+    if not unit.startswith(_NO_MONEY):
+        typed = _typed_money(typed.number, what)
+    bare, codes = typed
+    if bare.startswith("$") or (codes and "USD" not in codes):
+        money = f"in {' or '.join(codes)}" if codes else "money"
+        raise InputError(f"{what} {shown(stripped)} is {money}, and no {unit}")
     number = read_number(bare)
     amount = Decimal("NaN")
     if number is not None and not (number.could_be_thousands and number.value >= 10):

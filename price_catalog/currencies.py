@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Mapping
 from datetime import date
 from decimal import Decimal
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -30,7 +30,7 @@ _SIGNS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("fr.", "sfr.", "sfr"), ("CHF",)),
     "¥": ("JPY", "CNY"),
     "₩": ("KRW",),
-    "₹": ("INR",),
+    **dict.fromkeys(("₹", "rs", "rs."), ("INR",)),
     "kr": ("SEK", "NOK", "DKK"),
 }
 _IN_SMALL = ("usd", "eur", "gbp", "chf", "cad")
@@ -41,6 +41,28 @@ _FIRST = re.compile(rf"({_NAME})\s*(?![a-zA-Z])")
 _LAST = re.compile(rf"(?:(?<=[\d\s.,kKmM-])|^)({_NAME})$")
 
 
+_TAX = r"(?:vat|gst|tax|taxes|mwst\.?|ust\.?|tva|iva|btw)"
+WITHOUT_TAX = re.compile(
+    rf"[\s,(]*(?:\b(?:ex|exc|excl|excluding|exclusive of|without|plus|before|zzgl|hors)\b\.?|\+)"
+    rf"\s*{_TAX}\)?$|[\s,(]*\b(?:net|netto|ht)\)?$",
+    re.IGNORECASE,
+)
+"""What may stand behind an amount: prices are without tax here."""
+WITH_TAX = re.compile(
+    rf"\b(?:inc|incl|including|inclusive of|with|inkl)\b\.?\s*{_TAX}\)?$"
+    r"|\b(?:ttc|brutto|gross)\)?$",
+    re.IGNORECASE,
+)
+_NO_PRICE = re.compile(
+    r"tb[acd]|n/?a|poa|-+|\?+|ask|call.*|(?:up)?on request|price on (?:request|application)"
+    r"|(?:on )?quot(?:e|ation)|auf anfrage|sur demande",
+    re.IGNORECASE,
+)
+"""What sellers write where they name no price."""
+_AS_IN_INDIA = re.compile(r"\d{1,2}(?:,\d{2})+,\d{3}(?:\.\d{1,2})?", re.ASCII)
+"""Commas between two digits: 1,20,000."""
+
+
 class TypedMoney(NamedTuple):
     """An amount as it was typed, apart from its currency."""
 
@@ -49,12 +71,18 @@ class TypedMoney(NamedTuple):
     """What its currency may be, the likeliest first; empty where it has none."""
 
 
-def without_currency(text: str) -> TypedMoney:
-    """The amount and its currency, before it or behind it. Raises ValueError, which says what is
-    wrong with the currency."""
+def without_currency(text: str, currency: str = "") -> TypedMoney:
+    """The amount and its currency, before it or behind it, without what says that tax is not in it;
+    ``currency`` is what it is in where it does not say. Raises ValueError, which says what is wrong
+    with either."""
     number = text.strip()
     if len(number) > _MOST_LETTERS:
         return TypedMoney(number, ())
+    if _NO_PRICE.fullmatch(number):
+        raise ValueError("is no price yet: ask for it, and leave it out until then")
+    if WITH_TAX.search(number):
+        raise ValueError("is with tax: write the amount without it")
+    number = WITHOUT_TAX.sub("", number)
     codes: tuple[str, ...] = ()
     if (first := _FIRST.match(number)) is not None:
         number, codes = number[first.end() :], _codes(first[1])
@@ -66,6 +94,11 @@ def without_currency(text: str) -> TypedMoney:
         number, codes = number[: last.start()].rstrip(), both
     if codes and (_FIRST.match(number) or _LAST.search(number)):
         raise ValueError(f"has its currency twice: write it like 40k {codes[0]}")
+    if _AS_IN_INDIA.fullmatch(number):
+        plain = number.replace(",", "")
+        if "INR" not in (codes or (currency,)):
+            raise ValueError(f"has its thousands as in India: write {plain}, or {plain} INR")
+        number = plain
     return TypedMoney(number, codes)
 
 
@@ -73,6 +106,9 @@ def _codes(name: str) -> tuple[str, ...]:
     return _SIGNS.get(name.lower(), (name.upper(),))
 
 
+FAR = Decimal("1.25")
+"""A rate so many times the shipped one, or so many times less, is a slip: none of the currencies
+moved by so much in ten years."""
 RATES = Path(__file__).with_name("exchange_rates.csv")
 
 
@@ -86,8 +122,11 @@ class ExchangeRate(NamedTuple):
     source: str
 
 
+@cache
 def exchange_rates() -> dict[str, ExchangeRate]:
     """The rates that come with the program, by code."""
+    import csv  # late: most type US dollars
+
     with RATES.open(encoding="utf-8", newline="") as file:
         return {
             row["currency"]: ExchangeRate(
@@ -98,3 +137,17 @@ def exchange_rates() -> dict[str, ExchangeRate]:
             )
             for row in csv.DictReader(file)
         }
+
+
+def rate_problem(code: str, rate: Decimal, amount: Decimal | None = None) -> str | None:
+    """Why this is not the US dollars of one unit of a currency, with the right ones, and what the
+    amount makes by them; None where it may be, and of a currency whose rate does not ship."""
+    known = exchange_rates().get(code)
+    if known is None or 1 / FAR <= rate / known.usd_per_unit <= FAR:
+        return None
+    right = f"{known.usd_per_unit} (of {known.on})"
+    why = f"is far from {right}"
+    if 1 / FAR <= rate * known.usd_per_unit <= FAR:
+        why = f"is the {code} of one US dollar"
+    makes = "" if amount is None else f", which makes ${amount * known.usd_per_unit:,.0f}"
+    return f"{rate} {why}: write the US dollars of one {code}, like {right}{makes}"

@@ -13,25 +13,26 @@ from decimal import Decimal
 from hashlib import blake2b
 from typing import NamedTuple
 
-from advisor.costs.own_quotes import COLUMNS, Items, RowError, TypedRow, make_quote
+from advisor.costs.own_quotes import COLUMNS, Column, Items, RowError, TypedRow, make_quote
 from advisor.parse import InputError, shown
 from bench_runner.typed_numbers import mistyped, read_amount, read_measure, read_whole
 from price_catalog.gpu_names import find_gpu, index_gpus
 from price_catalog.model import Gpu, Host, Quote
 
-MACHINE_COLUMNS = (
-    "machine",
-    "gpu",
-    "count",
-    "fits",
-    "watts",
-    "rack_units",
-    "host_memory",
-    "links",
-    "noise",
-    "weight",
+MACHINE_TABLE = (
+    Column("machine", "Name", "NAME", "Exxact 8 x H200"),
+    Column("gpu", "GPU", "GPU", "H200; empty: without"),
+    Column("count", "How many", "N", "8, or cards it takes"),
+    Column("fits", "Takes cards", "GPUS", "without GPU: A6000, L40S"),
+    Column("watts", "Watts", "W", "at the wall: 10200"),
+    Column("rack_units", "Rack units", "U", "8; 0: on the floor"),
+    Column("host_memory", "Memory", "GIB", "1TiB"),
+    Column("links", "Links", "WORDS", "what joins the GPUs: NVLink"),
+    Column("noise", "Noise dB(A)", "DBA", "50"),
+    Column("weight", "Weight kg", "KG", "45"),
 )
 """What is said of the machine; the other columns are those of a quote."""
+MACHINE_COLUMNS = tuple(column.name for column in MACHINE_TABLE)
 QUOTE_COLUMNS = tuple(name for name in COLUMNS if name not in ("item", "item_kind", "corrects"))
 DEFAULT_KIND = "reseller-quote"
 MAX_NAME, MAX_LINKS, MAX_COUNT = 80, 200, 64

@@ -9,31 +9,57 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import ROUND_HALF_UP, Decimal
 from hashlib import blake2b
+from typing import NamedTuple
 
 from advisor.costs.price_book import OWN_SOURCE, PLACEHOLDERS
 from advisor.parse import InputError, parse_budget, parse_decimal, shown
 from advisor.tables.table_formats import unguarded
 from price_catalog.checks import HIGHEST_PRICE_USD, LOWEST_PRICE_USD
 from price_catalog.csv_table import nearest
-from price_catalog.currencies import DOLLARS, without_currency
+from price_catalog.currencies import (
+    DOLLARS,
+    WITH_TAX,
+    exchange_rates,
+    rate_problem,
+    without_currency,
+)
 from price_catalog.gpu_names import find_gpu, index_gpus
 from price_catalog.model import Gpu, Host, Quote, QuoteKind, Source
 
-NEEDED = ("item", "price", "vendor", "date", "kind")
-OPTIONAL = (
-    "item_kind",
-    "currency",
-    "usd_per_unit",
-    "includes",
-    "valid_until",
-    "delivery",
-    "warranty",
-    "url",
-    "file",
-    "note",
-    "corrects",
+
+class Column(NamedTuple):
+    """One value of a quote or of a machine: a column of a file, a flag, a field of a form."""
+
+    name: str
+    label: str
+    """Before the field of a form."""
+    word: str
+    """What stands for its value in the help of the flag."""
+    hint: str
+    """What to write."""
+
+
+QUOTE_TABLE = (
+    Column("item", "Item", "NAME", "RTX 3090, or a machine's name"),
+    Column("price", "Price", "AMOUNT", "of one piece: 900"),
+    Column("vendor", "Vendor", "NAME", "who asks it"),
+    Column("date", "Date", "DAY", "2026-11-01"),
+    Column("kind", "Kind", "KIND", "reseller-quote, education, list, street, used, secondary"),
+    Column("item_kind", "Item kind", "KIND", "gpu, host, server, part; or found by name"),
+    Column("currency", "Currency", "CODE", "EUR; empty: USD"),
+    Column("usd_per_unit", "USD per unit", "RATE", "of another currency: 1.14"),
+    Column("includes", "Includes", "WORDS", "tax; shipping; education discount"),
+    Column("valid_until", "Valid until", "DAY", "2026-12-31, or empty"),
+    Column("delivery", "Delivery", "WORDS", "6 weeks"),
+    Column("warranty", "Warranty", "WORDS", "3 years"),
+    Column("url", "Page", "URL", "https://…"),
+    Column("file", "File", "FILE", "where you keep the quote"),
+    Column("note", "Note", "WORDS", "anything else"),
+    Column("corrects", "Corrects", "ID", "the quote that this one stands in for"),
 )
-COLUMNS = (*NEEDED, *OPTIONAL)
+"""What may be said of a quote; the first five must be."""
+COLUMNS = tuple(column.name for column in QUOTE_TABLE)
+NEEDED = COLUMNS[:5]
 KINDS: tuple[QuoteKind, ...] = (
     "reseller-quote",
     "education",
@@ -278,42 +304,12 @@ class _Form(TypedRow):
         if not cells["price"] or cells["price"] in PLACEHOLDERS:
             return None, None
         try:
-            number, codes = without_currency(cells["price"])
-            if codes and currency not in codes and currency == "USD":
-                rate = _known_rate(codes[0]) if len(codes) == 1 else None
-                raise InputError(
-                    f"{shown(cells['price'])} is in another currency: write {number}, currency "
-                    f"{' or '.join(codes)} and usd_per_unit "
-                    f"{rate or 'with the US dollars of one that day'}"
-                )
-            if codes and currency not in codes:
-                said = "dollars" if codes == DOLLARS else " or ".join(codes)
-                raise InputError(
-                    f"{shown(cells['price'])} is in {said}, the currency {currency}: which is it?"
-                )
+            number = self._number(cells["price"], currency)
             price = parse_budget(number, "price").quantize(_CENT)
         except InputError as error:
             self.wrong("price", str(error))
             return None, None
-        except ValueError as error:
-            self.wrong("price", f"{shown(cells['price'])} {error}")
-            return None, None
-        rate = cells["usd_per_unit"]
-        usd: Decimal | None = price
-        if currency == "USD":
-            if rate and rate.strip("0").strip(".") != "1":
-                self.wrong("usd_per_unit", "is for other currencies than USD: leave it empty")
-        elif (usd_per_unit := _rate(rate)) is None:
-            lack = f"{shown(rate)} is no exchange rate" if rate else "the exchange rate is missing"
-            known = _known_rate(currency)
-            such = "" if known is None else f", like {known}"
-            self.wrong(
-                "usd_per_unit",
-                f"{lack}: write the US dollars of one {currency} on the day of the quote{such}",
-            )
-            return price, None
-        else:
-            usd = (price * usd_per_unit).quantize(_CENT, rounding=ROUND_HALF_UP)
+        usd = self._dollars(price, currency)
         if item_kind and usd is not None:
             low, high = LOWEST_PRICE_USD[item_kind], HIGHEST_PRICE_USD[item_kind]
             if not low <= usd <= high:
@@ -324,6 +320,50 @@ class _Form(TypedRow):
                 )
                 return price, None
         return price, usd
+
+    def _number(self, text: str, currency: str) -> str:
+        """The price without its currency, which must be the one that is said. Raises InputError."""
+        if WITH_TAX.search(text):
+            raise InputError(f"{shown(text)} is with tax: write the number, and tax as included")
+        try:
+            number, codes = without_currency(text, currency)
+        except ValueError as error:
+            raise InputError(f"{shown(text)} {error}") from None
+        if not codes or currency in codes:
+            return number
+        if currency == "USD":
+            rate = _known_rate(codes[0]) if len(codes) == 1 else None
+            raise InputError(
+                f"{shown(text)} is in another currency: write {number}, currency "
+                f"{' or '.join(codes)} and usd_per_unit "
+                f"{rate or 'with the US dollars of one that day'}"
+            )
+        said = "dollars" if codes == DOLLARS else " or ".join(codes)
+        raise InputError(f"{shown(text)} is in {said}, the currency {currency}: which is it?")
+
+    def _dollars(self, price: Decimal, currency: str) -> Decimal | None:
+        """The price in US dollars."""
+        typed = self._cells["usd_per_unit"]
+        if currency == "USD":
+            if typed and typed.strip("0").strip(".") != "1":
+                self.wrong("usd_per_unit", "is for other currencies than USD: leave it empty")
+            return price
+        rate = _rate(typed)
+        if rate is None:
+            lack = (
+                f"{shown(typed)} is no exchange rate" if typed else "the exchange rate is missing"
+            )
+            known = _known_rate(currency)
+            such = "" if known is None else f", like {known}"
+            problem = (
+                f"{lack}: write the US dollars of one {currency} on the day of the quote{such}"
+            )
+        else:
+            problem = rate_problem(currency, rate, price) or ""
+        if rate is None or problem:
+            self.wrong("usd_per_unit", problem)
+            return None
+        return (price * rate).quantize(_CENT, rounding=ROUND_HALF_UP)
 
     def _includes(self, item_kind: str) -> str | None:
         """Words of INCLUDES; of a machine, which comes with more, any text, and so of an item that
@@ -352,8 +392,6 @@ def _identified(quote: Quote) -> Quote:
 
 def _known_rate(currency: str) -> str | None:
     """The US dollars of one with their day, where a rate ships."""
-    from price_catalog.currencies import exchange_rates
-
     known = exchange_rates().get(currency)
     return None if known is None else f"{known.usd_per_unit} (of {known.on})"
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import re
-from codecs import getincrementaldecoder
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
@@ -25,18 +24,16 @@ from advisor.costs.own_quotes import COLUMNS, NEEDED, Items, RowError, make_quot
 from advisor.parse import shown
 from advisor.tables.table_formats import to_csv
 from advisor.wrong_file import what_it_is
-from bench_runner.untrusted_text import MIB, OutsideError, chunks_outside
+from bench_runner.untrusted_text import MIB, OutsideError, read_outside
 from price_catalog.csv_table import nearest
 from price_catalog.model import OWN_QUOTE, Gpu, Host, Quote
 
-MAX_FILE_MB = 256
+MAX_FILE_MB = 64
 MAX_QUOTES = 100_000
 MAX_MACHINES = 1_000
 """So many machines of the user's own may one file describe."""
 FACTS = tuple(name for name in MACHINE_COLUMNS if name != "machine")
 """The columns that describe a machine of the user's own, whose name is the item."""
-MAX_LINE = 2 * MIB
-"""Characters of one line: more is no row of quotes, and would have to be held whole."""
 _MARKS = {",": "comma", ";": "semicolon", "\t": "tab"}
 """What parts the cells of a row."""
 _NAMED_MARK = re.compile(r'"?sep=([,;\t])"?[;,\t]*\r?\n?', re.IGNORECASE)
@@ -91,7 +88,7 @@ class _Reading:
     def read(self, path: Path) -> Preview:
         quotes: list[Quote] = []
         stopped = False
-        for row, cells in self._rows(_lines(path)):
+        for row, cells in self._rows(io.StringIO(_text(path), newline="")):
             if len(quotes) >= MAX_QUOTES:
                 raise _Unreadable(f"holds more than {MAX_QUOTES:,} quotes: split it")
             if len(self._problems) >= MAX_PROBLEMS:
@@ -152,9 +149,9 @@ class _Reading:
         known = {**cells, "item": made.host.host_id, "item_kind": "", "kind": made.quote.kind}
         return make_quote(known, self._items, today=self._today, row=row)
 
-    def _rows(self, lines: Iterator[str]) -> Iterator[tuple[int, dict[str, str]]]:
-        first = next(lines, "")
-        before = 0
+    def _rows(self, lines: Iterable[str]) -> Iterator[tuple[int, dict[str, str]]]:
+        lines = iter(lines)
+        first, before = next(lines, ""), 0
         if named := _NAMED_MARK.fullmatch(first):
             first, before = next(lines, ""), 1
         mark = named[1] if named else max(_MARKS, key=first[:10_000].count)
@@ -173,9 +170,14 @@ class _Reading:
                     "those inside it",
                     start,
                 ) from None
+            # Spreadsheets write the columns that somebody once typed in and emptied.
             if header is None:
+                while cells and not cells[-1].strip():
+                    cells.pop()
                 header = _header(cells)
             elif any(cell.strip() for cell in cells):
+                while len(cells) > len(header) and not cells[-1].strip():
+                    cells.pop()
                 if len(cells) != len(header):
                     message = (
                         f"has {len(cells)} cells where the header has {len(header)}: put text "
@@ -197,47 +199,21 @@ def _other_fact(one: Host, other: Host, gpus: Sequence[Gpu]) -> str | None:
     return next((name for name in FACTS if ours[name] != theirs[name]), None)
 
 
-def _lines(path: Path) -> Iterator[str]:
-    """The lines of a file or pipe with their ends, decoded a MiB at a time."""
-    rest, number = "", 1
-    for text in _texts(path):
-        rest += text
-        # A carriage return at the very end may belong to a line feed that is still to come.
-        end = max(rest.rfind("\n"), rest.rfind("\r", 0, len(rest) - 1)) + 1
-        for line in io.StringIO(rest[:end], newline=""):
-            yield line
-            number += 1
-        rest = rest[end:]
-        if len(rest) > MAX_LINE:
-            raise _Unreadable(f"has a line of more than {MAX_LINE:,} characters: split it", number)
-    yield from io.StringIO(rest, newline="")
-
-
-def _texts(path: Path) -> Iterator[str]:
-    chunks = chunks_outside(path, MAX_FILE_MB * MIB)
+def _text(path: Path) -> str:
+    """A whole file or pipe."""
     try:
-        first = next(chunks, b"")
-        encoding = "utf-16" if first[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
-        decoder = getincrementaldecoder(encoding)()
-        before = row = 0
-        for chunk in chain([first], chunks, [b""]):
-            try:
-                yield decoder.decode(chunk, final=not chunk)
-            except UnicodeDecodeError as error:
-                # The decoder may hold the beginning of a character back, or have dropped a mark.
-                at = before + len(chunk) - len(error.object) + error.start
-                row += error.object.count(b"\n", 0, error.start) + 1
-                raise _Unreadable(
-                    f"byte {at} is not {encoding.removesuffix('-sig').upper()}: save the file as "
-                    "CSV UTF-8",
-                    row,
-                ) from None
-            before += len(chunk)
-            row += chunk.count(b"\n")
+        raw = read_outside(path, MAX_FILE_MB * MIB)
     except OutsideError as error:
         raise _Unreadable(str(error)) from None
     except OSError as error:
         raise _Unreadable(f"cannot be read ({error.strerror}): name a CSV file") from None
+    encoding = "utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+    try:
+        return raw.decode(encoding)
+    except UnicodeDecodeError as error:
+        what = f"byte {error.start} is not {encoding.removesuffix('-sig').upper()}"
+        row = raw.count(b"\n", 0, error.start) + 1
+        raise _Unreadable(f"{what}: save the file as CSV UTF-8", row) from None
 
 
 def _header(cells: Sequence[str]) -> list[str]:

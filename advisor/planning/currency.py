@@ -88,14 +88,3 @@ def shipped_rates() -> dict[str, Currency]:
         code: Currency(code=code, usd_per_unit=rate.usd_per_unit, on=rate.on, source=rate.source)
         for code, rate in exchange_rates().items()
     }
-
-
-def is_inverted(code: str, usd_per_unit: Decimal) -> bool:
-    """Whether a rate is of the other direction: turned over it is nearer to the shipped one, which
-    it is far from."""
-    known = shipped_rates().get(code)
-    if known is None:
-        return False
-    off = abs((usd_per_unit / known.usd_per_unit).ln())
-    turned = abs((1 / usd_per_unit / known.usd_per_unit).ln())
-    return off > Decimal("0.1") and turned * 3 < off

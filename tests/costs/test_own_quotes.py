@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from advisor.cli.main import main
 from advisor.costs.own_quotes import COLUMNS, NEEDED, OWN, Items, make_quote
-from advisor.costs.own_quotes_csv import MAX_LINE, MAX_PROBLEMS, Preview, quotes_csv, read_quotes
+from advisor.costs.own_quotes_csv import MAX_PROBLEMS, Preview, quotes_csv, read_quotes
 from advisor.costs.price_book import PLACEHOLDERS
 from advisor.store import Store
 from advisor.tables.table_formats import guarded
@@ -102,6 +102,26 @@ def test_another_currency_needs_its_rate() -> None:
     assert "which is it" in wrong(price="$900", currency="GBP", usd_per_unit="1.31")["price"]
     assert "the exchange rate is missing" in wrong(currency="EUR")["usd_per_unit"]
     assert "exchange rate" in wrong(currency="EUR", usd_per_unit="0")["usd_per_unit"]
+
+
+def test_a_rate_far_from_the_shipped_one_is_refused_with_the_right_one() -> None:
+    right = "write the US dollars of one EUR, like 1.1403 (of 2026-09-25), which makes $9,122"
+    found = wrong(price="8000", currency="EUR", usd_per_unit="0.877")
+    assert found == {"usd_per_unit": f"0.877 is the EUR of one US dollar: {right}"}
+    (far,) = wrong(price="8000", currency="EUR", usd_per_unit="11.4").values()
+    assert far == f"11.4 is far from 1.1403 (of 2026-09-25): {right}"
+    assert made(price="8000", currency="EUR", usd_per_unit="1.04").price_usd == 8320
+    assert made(price="1,20,000", currency="INR", usd_per_unit="0.0115").price_usd == 1380
+    assert made(price="₹1,20,000", currency="INR", usd_per_unit="0.0115").price_quoted == 120_000
+    assert "as in India: write 120000" in wrong(price="1,20,000")["price"]
+
+
+def test_what_a_seller_writes_beside_a_price() -> None:
+    assert made(price="$900 ex VAT").price_usd == 900
+    assert made(price="1.200,- € netto", currency="EUR", usd_per_unit="1.14").price_quoted == 1200
+    assert wrong(price="$900 incl. VAT")["price"].endswith("write the number, and tax as included")
+    for text in ("TBD", "n/a", "POA", "on request", "call for price", "-"):
+        assert "is no price yet: ask for it, and leave it out" in wrong(price=text)["price"]
 
 
 @pytest.mark.parametrize(
@@ -220,17 +240,21 @@ def test_a_file_that_is_none(content: bytes, says: str, tmp_path: Path) -> None:
     assert says in problem
 
 
-def test_a_line_of_a_hundred_megabytes_is_refused_at_once(tmp_path: Path) -> None:
+def test_a_file_of_a_hundred_megabytes_is_refused_at_once(tmp_path: Path) -> None:
     path = tmp_path / "q.csv"
     with path.open("wb") as file:
         file.write(b"item,price,vendor,date,kind\n")
         file.truncate(100_000_000)
     (problem,) = previewed(path).problems
-    assert str(problem) == f"row 2: has a line of more than {MAX_LINE:,} characters: split it"
-    with path.open("ab") as file:
-        file.truncate(20_000_000_000)
-    (problem,) = previewed(path).problems
-    assert "larger than 256 MiB" in str(problem)
+    assert "larger than 64 MiB" in str(problem)
+
+
+def test_columns_that_a_spreadsheet_left_empty_are_no_error(tmp_path: Path) -> None:
+    rows = ["item,price,vendor,date,kind,,", "RTX 3090,900,shop,2026-11-01,used,,", ",,,,,,"]
+    assert read(tmp_path / "q.csv", "\n".join(rows)) == []
+    assert read(tmp_path / "q.csv", "\n".join([rows[0].rstrip(","), rows[1]])) == []
+    (problem,) = read(tmp_path / "q.csv", "\n".join([rows[0], rows[1] + "x"]))
+    assert problem.startswith("row 2: has 7 cells where the header has 5")
 
 
 def test_reading_stops_where_all_is_wrong(tmp_path: Path) -> None:

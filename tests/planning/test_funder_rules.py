@@ -63,8 +63,9 @@ def test_the_flat_rate_of_a_funder_counts_where_no_rules_are_named(
     else:
         assert (read.currency.code, read.budget) == ("USD", 60_000)
     # A rate of the grant's own does not move the threshold; rules of its own go before.
-    own = '[budget]\ncurrency = "{}"\nusd_per_unit = 0.95\nusd_per_unit_on = 2026-11-01\n'
-    path.write_text(GRANT.format(funder=funder) + own.format(currency), encoding="utf-8")
+    rate = {"CAD": "0.8", "GBP": "1.3"}.get(currency, "0.95")
+    own = '[budget]\ncurrency = "{}"\nusd_per_unit = {}\nusd_per_unit_on = 2026-11-01\n'
+    path.write_text(GRANT.format(funder=funder) + own.format(currency, rate), encoding="utf-8")
     assert read_grant(path).institution.equipment_threshold == threshold
     if funder == "dfg":  # a rate of a day that is not yet is nobody's
         with pytest.raises(InputError, match=r"usd_per_unit_on: 2026-11-01 is in the future"):

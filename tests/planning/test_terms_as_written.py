@@ -36,6 +36,9 @@ def test_a_grant_in_euros_has_a_rate_with_its_day(tmp_path: Path) -> None:
         InputError, match=r"usd_per_unit: must be a number from 0\.000001 to 1000000"
     ):
         read(tmp_path, SMALL + f'[budget]\ncurrency = "JPY"\n{rate}')
+    inverse = "usd_per_unit = 0.877\nusd_per_unit_on = 2026-11-01\n"
+    with pytest.raises(InputError, match=r"0\.877 is the EUR of one US dollar.*like 1\.1403"):
+        read(tmp_path, SMALL + f'[budget]\ncurrency = "EUR"\n{inverse}')
 
 
 @pytest.mark.parametrize(("code", "usd"), [("GBP", "135650"), ("CHF", "123900"), ("CAD", "72630")])
@@ -152,7 +155,10 @@ def test_an_amount_is_read_as_it_is_written_where_its_currency_is_used(
         ('[budget]\ncurrency = "GBP"\nper_year = ["1k", "$1k", 1]\n', "budget.per_year[2]: is in"),
         ('[budget]\ncurrency = "EUR"\ntotal = "-5"\n', "negative: write one such as 40000, 40k"),
         ('[budget]\ntotal = "40k euros"\n', "is in EUR, and the grant is in USD: write the"),
-        ('[budget]\ntotal = "kEUR 40"\n', "budget.total: must be a number alone, or one with"),
+        (
+            '[budget]\ntotal = "kEUR 40"\n',
+            "'kEUR 40' is not an amount: write one such as 40000, 40k or EUR 40,000",
+        ),
         ('[budget]\ntotal = "€€5"\n', "budget.total: '€€5' has its currency twice: write it like"),
         ('[budget]\ntotal = "€5 $"\n', "budget.total: '€5 $' has two currencies: write it like"),
         ('[budget]\ntotal = "C$"\n', "budget.total: 'C$' has no amount: write it like 40k CAD"),

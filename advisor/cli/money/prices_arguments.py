@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 
 from advisor.cli.command import add_format, add_store
-from advisor.costs.own_machines import DEFAULT_KIND, MACHINE_COLUMNS
-from advisor.costs.own_quotes import COLUMNS, INCLUDES, KINDS
+from advisor.costs.own_machines import MACHINE_TABLE
+from advisor.costs.own_quotes import QUOTE_TABLE
 
 _TERMS = (
     ("lifetime-years", "Y", "how long the machine serves: 4, 4y or 18 months (default: 5)"),
@@ -49,14 +49,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         'add a quote of your own: for what is known (--item "RTX 3090") or for a machine that '
         "a vendor quoted to you (--machine)",
     )
-    _add_cells(add, (*COLUMNS, *MACHINE_COLUMNS))
+    _add_cells(add)
 
     correct = command("correct", "correct a machine or a quote of yours: name what changes")
     correct.add_argument("--quote", metavar="ID", help="the quote, as advisor prices list has it")
     correct.add_argument(
         "--rename", metavar="NAME", help="of a machine: what it is called from now on"
     )
-    _add_cells(correct, (*COLUMNS, *MACHINE_COLUMNS), without=("item", "item_kind", "corrects"))
+    _add_cells(correct, without=("item", "item_kind", "corrects"))
 
     delete = command("delete", "delete a machine or a quote of yours")
     delete.add_argument("--machine", metavar="NAME", help="the machine, with all its prices")
@@ -129,68 +129,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-_HELP = {
-    "item": "a GPU or a machine, as in 'RTX 3090'",
-    "price": "of one piece, as in 900",
-    "vendor": "who asks it",
-    "date": "when, as in 2026-11-01",
-    "kind": f"{', '.join(KINDS)} (default: {DEFAULT_KIND})",
-    "item_kind": "gpu, host, server or part (default: found by the name)",
-    "currency": "as in EUR (default: USD)",
-    "usd_per_unit": "US dollars of one unit of that currency on the day",
-    "includes": f"{'; '.join(INCLUDES)}; of a machine also what comes with it, in words",
-    "valid_until": "as in 2026-12-31",
-    "url": "the page that says so",
-    "file": "where you keep the quote",
-    "note": "anything else",
-    "corrects": "the id of the quote that this one stands in for; that one is kept",
-    "delivery": "how long the vendor says that it takes, as in '6 weeks'",
-    "warranty": "as in '3 years on site'",
-    "machine": "what you call the machine, as in 'Exxact 8 x H200'",
-    "gpu": "the GPU that it comes with, as in H200",
-    "count": "how many GPUs it comes with, or how many cards it takes",
-    "fits": "of a machine without GPUs: the cards that it takes, as in 'RTX 6000 Ada, A6000'",
-    "watts": "at the wall under load with its GPUs; of a machine without GPUs, without any",
-    "rack_units": "as in 8; 0 where it stands on the floor",
-    "host_memory": "its main memory, as in 1TiB",
-    "links": "what joins the GPUs, as in NVLink",
-    "noise": "in dB(A)",
-    "weight": "in kg",
-}
-
-
-_WORDS = {
-    "item": "NAME",
-    "machine": "NAME",
-    "vendor": "NAME",
-    "price": "AMOUNT",
-    "date": "DAY",
-    "valid_until": "DAY",
-    "kind": "KIND",
-    "item_kind": "KIND",
-    "currency": "CODE",
-    "usd_per_unit": "RATE",
-    "url": "URL",
-    "file": "FILE",
-    "corrects": "ID",
-    "gpu": "GPU",
-    "count": "N",
-    "fits": "GPUS",
-    "watts": "W",
-    "rack_units": "U",
-    "host_memory": "GIB",
-    "noise": "DBA",
-    "weight": "KG",
-}
-"""What stands for the value of each flag in its help."""
-
-
-def _add_cells(
-    parser: argparse.ArgumentParser, names: Iterable[str], without: Collection[str] = ()
-) -> None:
-    for name in names:
+def _add_cells(parser: argparse.ArgumentParser, without: Collection[str] = ()) -> None:
+    for name, _, word, hint in (*QUOTE_TABLE, *MACHINE_TABLE):
         if name not in without:
-            flag = f"--{name.replace('_', '-')}"
-            parser.add_argument(
-                flag, dest=f"cell_{name}", metavar=_WORDS.get(name, "WORDS"), help=_HELP.get(name)
-            )
+            flag, hint = f"--{name.replace('_', '-')}", hint.replace("%", "%%")
+            parser.add_argument(flag, dest=f"cell_{name}", metavar=word, help=hint)

@@ -19,6 +19,7 @@ from advisor.planning.grant.funder import FunderForm
 from advisor.planning.grant.grant_file import CloudAs, Rate, UsdPerUnit
 from advisor.planning.grant.toml_reader import Limits, Line, read_toml, wrong
 from price_catalog.csv_table import nearest
+from price_catalog.currencies import rate_problem
 
 EquipmentAs = Literal["bought", "depreciated"]
 FOLDER = Path(__file__).with_name("institutions")
@@ -162,6 +163,8 @@ def read_institution(path: Path) -> Institution:
         per_unit = known.usd_per_unit
         if known.source is not None:
             sources.setdefault("usd_per_unit", known.source)
+    if rate is not None and (slip := rate_problem(currency, rate)):
+        raise wrong(path.name, "usd_per_unit", slip)
     if currency == "USD" and rate is not None:
         problem = "US dollars need no exchange rate: remove this key"
         raise wrong(path.name, "usd_per_unit", problem)

@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import structs
 
 from advisor.parse import MAX_BUDGET_USD, InputError, parse_price_rule, shown
-from advisor.planning.currency import DOLLARS, Currency, is_inverted, shipped_rates
+from advisor.planning.currency import DOLLARS, Currency, shipped_rates
 from advisor.planning.grant.cross_field_checks import check, check_days, check_terms, one_for_each
 from advisor.planning.grant.funder import funder_form
 from advisor.planning.grant.grant_file import (
@@ -42,9 +42,9 @@ from advisor.planning.grant.toml_reader import (
     wrong,
 )
 from advisor.ranking.snapshot import Snapshot
-from bench_runner.typed_numbers import plain
 from bench_runner.untrusted_text import OutsideError
 from price_catalog.currencies import DOLLARS as DOLLAR_CODES
+from price_catalog.currencies import rate_problem
 
 _EACH_HOUSE = {"life_months", "use_share", "fiscal_year_start"}
 """What a funder's rules leave to each house: with these the rules are still the funder's."""
@@ -285,12 +285,8 @@ def _named_currency(file: str, name: str, budget: BudgetTable) -> Currency:
         raise wrong(file, "budget.currency", problem)
     if budget.usd_per_unit_on is None:
         raise wrong(file, "budget.usd_per_unit_on", "a rate needs its day: write 2026-09-25")
-    if is_inverted(code, rate):
-        problem = (
-            f"{rate} is {code} for one dollar: write the dollars for one {code}, about "
-            f"{plain(float(1 / rate), 4)}"
-        )
-        raise wrong(file, "budget.usd_per_unit", problem)
+    if (slip := rate_problem(code, rate)) is not None:
+        raise wrong(file, "budget.usd_per_unit", slip)
     return Currency(
         code=code, usd_per_unit=rate, on=budget.usd_per_unit_on, source=budget.rate_source
     )

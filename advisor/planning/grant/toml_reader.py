@@ -29,7 +29,7 @@ from typing import (
 
 from msgspec import Struct, structs
 
-from advisor.parse import FOREIGN, MAX_BUDGET_USD, InputError, parse_budget, shown
+from advisor.parse import MAX_BUDGET_USD, InputError, parse_budget, shown
 from advisor.wrong_file import what_it_is
 from bench_runner.typed_numbers import mistyped, read_amount, read_measure
 from bench_runner.untrusted_text import OutsideError, TooLargeError, check_toml, read_outside
@@ -182,8 +182,6 @@ class Amount(Decimal):
             number, codes = without_currency(text)
         except ValueError as error:
             raise ValueError(f"{shown(text)} {error}") from None
-        if not codes and FOREIGN.search(number):
-            raise ValueError('must be a number alone, or one with its code, like "EUR 40,000"')
         if codes and not number:
             raise ValueError(f"{shown(text)} has no amount: write it like 40k {codes[0]}")
         found = cls(cls.amount(number))
@@ -193,9 +191,8 @@ class Amount(Decimal):
     @classmethod
     def amount(cls, text: str) -> Decimal:
         """The number alone. Raises ValueError."""
-        return parse_budget(
-            text, "amount", "write one such as 40000, 40k or 40,000", MAX_BUDGET_USD * 1_000_000
-        )
+        hint = "write one such as 40000, 40k or EUR 40,000"
+        return parse_budget(text, "amount", hint, MAX_BUDGET_USD * 1_000_000)
 
 
 class AmountOrZero(Amount):

@@ -16,8 +16,8 @@ from advisor.answers.prices.own_prices import MachineChange, change_machine, kep
 from advisor.answers.prices.quotes import ledger_items
 from advisor.answers.wording import item_names
 from advisor.costs.amounts import usd_exact
-from advisor.costs.own_machines import own_machine
-from advisor.costs.own_quotes import OWN, make_quote
+from advisor.costs.own_machines import MACHINE_TABLE, own_machine
+from advisor.costs.own_quotes import OWN, QUOTE_TABLE, make_quote
 from advisor.parse import InputError
 from advisor.tui.pages.form import Form, FormField, Judged
 from advisor.tui.program.actions import QUOTE, bindings_of
@@ -28,7 +28,12 @@ if TYPE_CHECKING:
     from price_catalog.model import Host
 
 PRICE = re.compile(r"[$€£¥]? ?\d[\d.,' ]{2,} ?(k|[a-z]{3})?|[$€£¥]? ?\d+ ?k", re.IGNORECASE)
-KINDS = "reseller-quote, education, list, street, used, secondary"
+_COLUMNS = {column.name: column for column in (*QUOTE_TABLE, *MACHINE_TABLE)}
+
+
+def _fields(*names: str) -> Sequence[FormField]:
+    """The fields of these columns."""
+    return [FormField(name, _COLUMNS[name].label, _COLUMNS[name].hint) for name in names]
 
 
 class PriceForm(Form):
@@ -41,7 +46,7 @@ class PriceForm(Form):
     @on(DescendantFocus, "#kind")
     def _say_kinds(self) -> None:
         """The field is filled in, so that its hint is not seen."""
-        self.say(f"Kind: one of {KINDS}.")
+        self.say(f"Kind: one of {_COLUMNS['kind'].hint}.")
 
     def misplaced(self, texts: dict[str, str]) -> Judged | None:
         """Where a price stands in a field of a name."""
@@ -63,21 +68,9 @@ class QuoteForm(PriceForm):
 `Tab` goes from field to field, `Enter` keeps the quote. What is wrong is said below while you type.
 A correction is a new quote that stands in for the old one, which is kept.
 """
-    FIELDS: Sequence[FormField] = (
-        FormField("item", "Item", "RTX 3090, or a machine's name"),
-        FormField("price", "Price", "of one piece: 900"),
-        FormField("vendor", "Vendor", "who asks it"),
-        FormField("date", "Date", "2026-11-01"),
-        FormField("kind", "Kind", KINDS),
-        FormField("valid_until", "Valid until", "2026-12-31, or empty"),
-        FormField("includes", "Includes", "tax; shipping; education discount"),
-        FormField("delivery", "Delivery", "6 weeks"),
-        FormField("warranty", "Warranty", "3 years"),
-        FormField("currency", "Currency", "USD"),
-        FormField("usd_per_unit", "USD per unit", "for other currencies: 1.08"),
-        FormField("url", "Page", "https://…"),
-        FormField("file", "File", "where you keep the quote"),
-        FormField("note", "Note", ""),
+    FIELDS = _fields(
+        *("item", "price", "vendor", "date", "kind", "valid_until", "includes", "delivery"),
+        *("warranty", "currency", "usd_per_unit", "url", "file", "note"),
     )
 
     def __init__(self, snapshot: Snapshot, cells: dict[str, str], corrected: str | None) -> None:
@@ -125,29 +118,10 @@ to field, `Enter` keeps it. A name such as `Exxact 8 x H200` fills in vendor, nu
 machine without GPUs has no GPU but the cards that it takes. It is ranked, planned and reported like
 one that ships, and marked *own quote*.
 """
-    FIELDS: Sequence[FormField] = (
-        FormField("machine", "Name", "Exxact 8 x H200"),
-        FormField("price", "Price", "of all of it: 285000"),
-        FormField("gpu", "GPU", "H200; empty: without"),
-        FormField("vendor", "Vendor", "who asks it"),
-        FormField("count", "How many", "8, or cards it takes"),
-        FormField("date", "Date", "2026-11-01"),
-        FormField("fits", "Takes cards", "without GPU: A6000, L40S"),
-        FormField("valid_until", "Valid until", "2026-12-31, or empty"),
-        FormField("watts", "Watts", "at the wall: 10200"),
-        FormField("includes", "Includes", "tax; shipping"),
-        FormField("rack_units", "Rack units", "8; 0: on the floor"),
-        FormField("kind", "Kind", "reseller-quote"),
-        FormField("host_memory", "Memory", "1TiB"),
-        FormField("delivery", "Delivery", "6 weeks"),
-        FormField("links", "Links", "NVLink"),
-        FormField("warranty", "Warranty", "3 years"),
-        FormField("noise", "Noise dB(A)", "50"),
-        FormField("currency", "Currency", "USD"),
-        FormField("weight", "Weight kg", "45"),
-        FormField("usd_per_unit", "USD per unit", "other currency: 1.08"),
-        FormField("url", "Page", "https://…"),
-        FormField("file", "File", "where you keep it"),
+    FIELDS = _fields(
+        *("machine", "price", "gpu", "vendor", "count", "date", "fits", "valid_until", "watts"),
+        *("includes", "rack_units", "kind", "host_memory", "delivery", "links", "warranty"),
+        *("noise", "currency", "weight", "usd_per_unit", "url", "file"),
     )
     """Two a row: what is said of the machine on the left, its price on the right."""
 
