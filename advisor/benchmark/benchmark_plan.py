@@ -218,6 +218,11 @@ def recipe_to_measure(store: Store, snapshot: Snapshot, named: str) -> Trained:
     shipped = {recipe.recipe_id: recipe for recipe in load_recipes()}
     if model.origin == "shipped" and model.recipe_id in shipped:
         return Trained(recipe=shipped[model.recipe_id], own=None)
+    if model.family == "own":
+        raise InputError(
+            f"{model.recipe_id} is a training of your own, which no recipe describes: time it by "
+            f"advisor bench --name {model.recipe_id} --steps {model.training_steps} -- COMMAND"
+        )
     kept = kept_model(store, model)
     text = recipe_text(kept)
     return Trained(recipe=kept.recipe, own=None, text=text, as_kept=kept_words(kept))

@@ -82,7 +82,10 @@ def _answer(argv: Sequence[str] | None) -> int:
             return _open_program(None)  # for which no parser of a dozen commands is needed
         from advisor.cli.command_parser import build_parser
 
+        words, training = _with_training(words)
         options = build_parser(words).parse_args(words)
+        if training is not None:
+            options.training = training
         if not getattr(options, "store", "-").strip():
             # An unset variable in a script must not end up in the user's own store.
             raise InputError("--store is empty: name a file, such as --store results.duckdb")
@@ -119,6 +122,14 @@ def _answer(argv: Sequence[str] | None) -> int:
             f"a fault of this program ({type(error).__name__}: {str(error)[:200]}): please report "
             "it with the command; with ADVISOR_DEBUG=1 it says where"
         )
+
+
+def _with_training(words: Sequence[str]) -> tuple[Sequence[str], Sequence[str] | None]:
+    """The words, and the command of the user's own that stands behind -- in ``advisor bench``."""
+    if "bench" not in words or "--" not in words[words.index("bench") :]:
+        return words, None
+    at = words.index("--")
+    return words[:at], words[at + 1 :]
 
 
 def _check_words(words: Sequence[str]) -> None:

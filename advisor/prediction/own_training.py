@@ -28,6 +28,7 @@ from price_catalog.load import load_catalog
 
 if TYPE_CHECKING:
     from advisor.prediction.physics.memory import MemoryCosts
+    from advisor.prediction.predict_one import Prediction
     from price_catalog.model import Gpu
 
 FAMILY = "own"
@@ -67,6 +68,11 @@ class OwnTraining:
     steps: int
     measured_on: date
     run: OwnRun
+
+    @property
+    def called(self) -> tuple[str, str]:
+        """What names it, in lower case."""
+        return self.recipe_id.casefold(), self.name.casefold()
 
     @property
     def precision(self) -> str:
@@ -374,6 +380,63 @@ def _figure(kind: str) -> str:
     if kind == "memory":
         return "memory bandwidth"
     return "bf16 or fp16 rate" if kind == "attention" else f"{kind} rate"
+
+
+def as_prediction(own: OwnTraining, gpu: Gpu, count: int, costs: MemoryCosts) -> Prediction:
+    """The training on another machine as `predict` answers for any model. Raises ValueError."""
+    from advisor.prediction.predict_one import MeasuredTime, Prediction
+
+    here = source_gpu(own, load_catalog().gpus)
+    if here is None:
+        raise ValueError(f"the catalogue has no GPU called {shown(own.run.gpu)}")
+    found = moved(own, here, gpu, count, costs)
+    days = found.days(own.steps) or (None, None, None)
+    same = gpu.gpu_id == here.gpu_id and count == own.run.gpu_count
+    waits = waits_words(found.parts or {})
+    scale = own.steps / SECONDS_PER_DAY
+    return Prediction(
+        target=own.recipe_id,
+        gpu=gpu.name,
+        gpu_count=count,
+        method="optimal",
+        basis="predicted",
+        training_days=days[0],
+        training_days_low=days[1],
+        training_days_high=days[2],
+        other_software_days_low=None,
+        other_software_days_high=None,
+        paper_settings_days=None,
+        paper_settings_days_low=None,
+        paper_settings_days_high=None,
+        paper_settings=None,
+        fits=found.fits,
+        settings=None,
+        fitting=(),
+        reason=found.reason,
+        host_gib_needed=None,
+        parameters=own.run.parameters,
+        active_parameters=own.run.parameters,
+        training_flops=own.flops(here),
+        distance=0.0,
+        measure=None,
+        bench_minutes=3.0,
+        assumptions=() if waits is None else (waits,),
+        analytic_days=None,
+        measured=(
+            MeasuredTime(
+                training_days=own.training_days,
+                settings=None,
+                source_id="measured-here",
+                measured_on=own.measured_on.isoformat(),
+                here=True,
+                method="optimal",
+                training_days_low=own.run.step_s_low * scale,
+                training_days_high=own.run.step_s_high * scale,
+            ),
+        )
+        if same
+        else (),
+    )
 
 
 def waits_words(own_seconds: Mapping[str, float]) -> str | None:

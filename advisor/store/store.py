@@ -236,7 +236,7 @@ class Store:
         with self.reading() as reader:
             tables = local_tables(reader.connection)
         recipes = (recipe.recipe_id for recipe in load_recipes())
-        lines, left_out = shared_lines(tables["measurement"], lab, recipes)
+        lines, left_out = shared_lines(tables, lab, recipes)
         return (write_lines(lines, Path(path)) if lines else 0), left_out
 
     def check_lab_records(

@@ -121,9 +121,22 @@ def _nvidia_smi(*arguments: str) -> str | None:
         return None
 
 
+def slice_words(setting: str | None) -> str | None:
+    """Why CUDA_VISIBLE_DEVICES names nothing to time, where it names a slice; else None."""
+    if setting is None or "MIG-" not in setting.upper():
+        return None
+    return (
+        f"CUDA_VISIBLE_DEVICES is {printable(setting)[:_SAID]!r}, a slice of a GPU divided by MIG, "
+        "and a slice's time would stand for no GPU: ask whoever runs the machine for a whole one "
+        "(nvidia-smi -mig 0), or name one by number"
+    )
+
+
 def why_no_gpu() -> str:
     """Why this machine shows no GPU to train on, as half a sentence that says how to mend it."""
     setting = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if (words := slice_words(setting)) is not None:
+        return words
     try:
         listing = _ask_nvidia_smi(f"--query-gpu={_QUERY}", "--format=csv,noheader,nounits")
     except NoAnswerError as error:

@@ -19,10 +19,13 @@ _COMMUNICATION = re.compile(
 _ATTENTION = re.compile(
     r"flash|fmha|_sdpa_|sdpa_|attn|attention(?!_mask)|mem_eff|cudnn_generated_fort_native"
 )
-_NOT_PRODUCT = re.compile(r"splitk_?reduce|gemv|dequant|memset|_softmax|layer_?norm|im2col|col2im")
+_NOT_PRODUCT = re.compile(
+    r"splitk_?reduce|gemv(?!tensor)|dequant|memset|_softmax|layer_?norm|im2col|col2im"
+)
 _PRODUCT = re.compile(
     r"gemm|nvjet|cutlass|xmma|wgmma|implicit_con|convolve|winograd|scudnn|fprop|dgrad|wgrad"
-    r"|conv2d_|_conv(?:2d|3d)?_kernel|cijk_|matmul|triton_mm|triton_tem_|bmm|[hsd]884|(?:s|h)1688|s16816|hmma|qmma"
+    r"|conv2d_|_conv(?:2d|3d)?_kernel|cijk_|matmul|triton_mm|triton_tem_|bmm|[hsd]884|[sh]1688"
+    r"|s16816|hmma|qmma"
 )
 _LETTERS = {"t": "bf16", "h": "fp16", "s": "tf32", "q": "fp8", "d": "fp64"}
 """How cuBLAS's newer names say what they multiply: nvjet_tst_... multiplies bf16."""

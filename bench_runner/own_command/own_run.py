@@ -31,6 +31,10 @@ INJECTED = Path(__file__).parents[1] / "worker" / "injected"
 WINDOW_S = 5.0
 """Seconds of steps that are compared with as many before, until both are alike."""
 NORMAL_90 = 1.645
+PAUSE = 3.0
+"""A step that takes so many times the median is a pause: an evaluation, a checkpoint ..."""
+MOST_PAUSES = 0.05
+"""... unless so many are."""
 _PREFIX = "advisor-own-"
 _POLL_S = 0.05
 _LEAVE_S = 30.0
@@ -238,7 +242,9 @@ class _Watched:
         """Raises ValueError where it makes no sense."""
         sample = [float(each) for each in leader["seconds"]]
         typical = median(sample)
-        kept = [each for each in sample if each <= 3 * typical]
+        kept = [each for each in sample if each <= PAUSE * typical]
+        if len(kept) < (1 - MOST_PAUSES) * len(sample):
+            kept = sample  # they differ that much
         step_s = mean(kept)
         half = NORMAL_90 * (stdev(kept) if len(kept) > 1 else step_s) / len(kept) ** 0.5
         count = sum(int(e["devices"]) for e in timed) or len(timed)

@@ -46,10 +46,12 @@ from price_catalog.builds import GPU_COUNTS
 if TYPE_CHECKING:
     from advisor.prediction.fitted import Fitted
     from advisor.prediction.model.targets import Target
+    from advisor.prediction.own_training import OwnTraining
     from advisor.prediction.physics.chip import Chip
     from advisor.prediction.physics.memory import Wanted
     from advisor.prediction.predict_one import MeasuredTime, Prediction
     from advisor.store import Store
+    from price_catalog.model import Gpu
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -127,7 +129,14 @@ def run_with(options: argparse.Namespace, load_fit: Callable[[], Fitted], store:
                 "--count is of all "
                 f"machines together, such as {machines * 4}"
             )
-        target = _target(options, store)
+        try:
+            target = _target(options, store)
+        except ValueError:
+            named = options.model.casefold()
+            timed = (own for own in store.own_trainings() if named in own.called)
+            if (found := next(timed, None)) is None or gpu is None:
+                raise
+            return _print_timed(found, gpu, count, options)
         if options.keep is not None:
             target = _keep(target, options.keep, options.force, store)
         if gpu is None:
@@ -179,6 +188,35 @@ def run_with(options: argparse.Namespace, load_fit: Callable[[], Fitted], store:
         answer = replace(answer, gpu=gpu.short_name)  # as the ranking's table has it
         print(as_text(answer, bench, name, rank, said, details=options.details, width=width))
     return ANSWERED if answer.measured or answer.training_days is not None else NO_ANSWER
+
+
+def _print_timed(own: OwnTraining, gpu: Gpu, count: int, options: argparse.Namespace) -> int:
+    """A training of the user's own on another machine. Raises InputError."""
+    from advisor.prediction.own_training import as_prediction
+    from advisor.prediction.shipped_predictions import shipped_fit
+
+    asked = [*SETTINGS_FLAGS, "tokens", "images", "batch", "precision", "fabric", "keep"]
+    for name in asked:
+        if getattr(options, name, None) is not None:
+            raise InputError(
+                f"--{name.replace('_', '-')} cannot be changed of {own.recipe_id}, which was timed "
+                "as it runs: change your command and time it again"
+            )
+    answer = as_prediction(own, gpu, count, shipped_fit().costs)
+    bench = f"advisor bench --name {own.recipe_id} --steps {own.steps} -- COMMAND"
+    rank = f"advisor rank --model {own.recipe_id} --gpus {gpu.gpu_id}"
+    if options.format == "json":
+        from advisor.tables.json_text import to_json
+
+        print(to_json(as_object(answer, bench, own.name, rank, None)))
+    else:
+        width = terminal_width()
+        answer = replace(answer, gpu=gpu.short_name)
+        print(as_text(answer, bench, own.name, rank, None, details=options.details, width=width))
+    return NO_ANSWER if answer.training_days is None else ANSWERED
+
+
+SETTINGS_FLAGS = ("micro_batch", "sharding", "checkpointing", "offloading", "host_memory")
 
 
 def _target(options: argparse.Namespace, store: Store) -> Target:

@@ -27,7 +27,7 @@ from advisor.cli.command import (
     say,
     terminal_width,
 )
-from advisor.cli.measure import bench_elsewhere
+from advisor.cli.measure import bench_elsewhere, bench_own
 from advisor.files import typed_path
 from advisor.parse import InputError
 from bench_runner.launch.processes import ending_signals
@@ -45,7 +45,18 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The flags of the command."""
     add = parser.add_argument
-    add("--model", required=True, help="a recipe (pythia-160m), a model that you keep, or a .toml")
+    add("--model", help="a recipe (pythia-160m), a model that you keep, or a .toml")
+    add("--name", help="with -- COMMAND: keep your own training under this name, to rank it")
+    add("--steps", metavar="N", help="with -- COMMAND: how many optimiser steps it makes in all")
+    add(
+        "--share",
+        metavar="FILE",
+        nargs="?",
+        const="my-times.jsonl",
+        help="write your times for others: no names, no paths; nothing is sent",
+    )
+    add("--lab", metavar="NAME", help="with --share: your lab, as it stands beside them")
+    parser.set_defaults(training=None)
     add("--gpus", metavar="N", help="how many GPUs (default: all that are here)")
     add(
         "--methods",
@@ -67,6 +78,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Ask, measure, print. Raises InputError and StoreError."""
+    if options.training is not None:
+        return bench_own.run(options, options.training)
+    _check_recipe_named(options)
+    if options.model is None:
+        return bench_own.share(options)
     if options.on is not None:
         return bench_elsewhere.run(options)
     bench_elsewhere.check_only_here(options)
@@ -120,6 +136,22 @@ def run(options: argparse.Namespace) -> int:
     if ending.kind == "cancelled":
         return CANCELLED
     return ANSWERED if progress.best_row is not None else NO_ANSWER
+
+
+def _check_recipe_named(options: argparse.Namespace) -> None:
+    """Raise InputError where a flag of a command of one's own stands without it, or nothing is
+    named to measure."""
+    for name in ("name", "steps"):
+        if getattr(options, name) is not None:
+            raise InputError(
+                f"--{name} goes with a command of your own: advisor bench --{name} "
+                f"{quoted(getattr(options, name))} -- python train.py"
+            )
+    if options.model is None and options.share is None:
+        raise InputError(
+            "missing: --model, such as pythia-160m, or a command of your own after --, such as "
+            "advisor bench -- python train.py"
+        )
 
 
 def _doubts(progress: Progress, plan: Plan, typed: str) -> list[Doubt]:

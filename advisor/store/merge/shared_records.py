@@ -95,12 +95,20 @@ def checked_lab(name: str) -> str:
 
 
 def shared_lines(
-    measurements: Iterable[Values], lab: str, recipes: Iterable[str]
+    tables: Mapping[str, Iterable[Values]], lab: str, recipes: Iterable[str]
 ) -> tuple[list[str], int]:
-    """The user's own times as JSON lines for other labs, and how many records stay here."""
+    """The user's own times and timed trainings as JSON lines for other labs, and how many records
+    stay here."""
     known = frozenset(recipes)
     lines, left_out = {}, 0
-    for row in measurements:
+    trainings = [row for row in tables["recipe"] if row["family"] == "own"]
+    for row in trainings:
+        line = json.dumps({"table": "recipe", **row}, separators=(",", ":"))
+        lines[row["recipe_id"]] = line
+    timed = {row["recipe_id"] for row in trainings}
+    for row in tables["measurement"]:
+        if row["recipe_id"] in timed:
+            continue  # its definition says as much
         record = measurement_of(row)
         if _can_be_shared(record, known):
             shared = _to_shared(record, lab)

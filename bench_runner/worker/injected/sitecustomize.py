@@ -30,8 +30,6 @@ FEWEST, MOST = 3, 100
 """Steps of a window."""
 PATIENCE = 20
 """Windows after which what does not settle is taken as it is."""
-PAUSE = 3.0
-"""A step that takes so many times the median is a pause: an evaluation, a checkpoint."""
 GIB = 1024.0**3
 
 

@@ -1,0 +1,188 @@
+"""``advisor bench -- COMMAND``: times a training of the user's own, which runs unchanged.
+
+stdout holds the answer alone; what the training prints goes to stderr. A training that fails ends
+with its own exit code.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from datetime import date
+from pathlib import Path
+from threading import Event
+from typing import TYPE_CHECKING
+
+from advisor.answers.checklist import of_typed_store
+from advisor.cli.command import (
+    ANSWERED,
+    CANCELLED,
+    NO_ANSWER,
+    open_store,
+    say,
+    terminal_width,
+)
+from advisor.parse import InputError, parse_whole, shown
+
+if TYPE_CHECKING:
+    from bench_runner.own_command.own_run import OwnRun
+
+_OF_A_RECIPE = ("model", "gpus", "minutes", "memory_limit_gib", "records", "work", "on")
+
+
+def run(options: argparse.Namespace, command: Sequence[str]) -> int:
+    """Run, time, print, keep. Raises InputError and StoreError."""
+    from bench_runner.launch.hardware import slice_words
+    from bench_runner.launch.processes import ending_signals
+    from bench_runner.own_command.own_run import measure
+
+    steps = _checked(options, command)
+    if (words := slice_words(os.environ.get("CUDA_VISIBLE_DEVICES"))) is not None:
+        raise InputError(words)
+    stop = Event()
+    before = {number: signal.signal(number, lambda *_: stop.set()) for number in ending_signals()}
+    try:
+        ended = measure(command, stop=stop, say=lambda text: say(f"advisor: {text}"))
+    except ValueError as error:
+        raise InputError(str(error)) from None
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    if ended.cancelled:
+        say("advisor: cancelled; nothing of the training is left")
+        return CANCELLED
+    if ended.run is None:
+        if ended.reason is not None:
+            say(f"advisor: {ended.reason}")
+            return NO_ANSWER
+        say(f"advisor: the training failed with exit code {ended.code}: its own words are above")
+        return ended.code if ended.code > 0 else 128 - ended.code
+    steps = steps or ended.run.max_steps
+    _print(ended.run, steps, options.format)
+    _keep(options, ended.run, steps)
+    return ANSWERED
+
+
+def _checked(options: argparse.Namespace, command: Sequence[str]) -> int | None:
+    """How many steps the training makes, as typed. Raises InputError before anything runs."""
+    from advisor.prediction.model.own_model import name_of_own
+    from advisor.prediction.own_training import MOST_STEPS
+
+    if not command:
+        raise InputError(
+            "no command after --: write how you start your training, such as "
+            "advisor bench -- python train.py"
+        )
+    for name in _OF_A_RECIPE:
+        if getattr(options, name) is not None:
+            flag = name.replace("_", "-")
+            raise InputError(f"--{flag} goes without a command of your own after --: leave it out")
+    if options.name is not None:
+        try:
+            recipe_id, _ = name_of_own(options.name, "--name")
+        except ValueError as error:
+            raise InputError(str(error)) from None
+        _check_free(options, recipe_id)
+    if options.steps is None:
+        return None
+    steps = parse_whole(options.steps, "--steps", ("steps", "step"))
+    if not 1 <= steps <= MOST_STEPS:
+        raise InputError(f"--steps {shown(options.steps)} is no training: give 1 to {MOST_STEPS:,}")
+    return steps
+
+
+def _check_free(options: argparse.Namespace, recipe_id: str) -> None:
+    """Raise InputError where another model has the name: before the training runs."""
+    store = open_store(options)
+    with store.reading() as reader:
+        models = {model.recipe_id: model for model in reader.models()}
+    found = models.get(recipe_id)
+    if found is not None and found.family != "own":
+        whose = "a model that ships" if found.origin == "shipped" else "a model that you keep"
+        raise InputError(f"--name {recipe_id} is {whose}: give your training another name")
+
+
+def _print(run: OwnRun, steps: int | None, form: str) -> None:
+    from advisor.answers.prediction.own_run_answer import own_run_object, own_run_text
+
+    if form == "json":
+        from advisor.tables.json_text import to_json
+
+        print(to_json(own_run_object(run, steps)))
+    elif form == "csv":
+        from advisor.tables.table_formats import render_rows
+
+        rows = [
+            {"kind": kind, "seconds": s, "share": s / run.step_s} for kind, s in run.seconds.items()
+        ]
+        print(render_rows(rows, form, ("kind", "seconds", "share")))
+    else:
+        print(own_run_text(run, steps, terminal_width()))
+
+
+def _keep(options: argparse.Namespace, run: OwnRun, steps: int | None) -> None:
+    """Keep it under its name, and say how to rank it, or what is missing."""
+    from advisor.prediction.own_training import own_training
+
+    if run.gpu == "cpu":
+        say("advisor: not kept: a time of processors says nothing of GPUs; run it on one")
+        return
+    if options.name is None or steps is None:
+        missing = [
+            flag
+            for flag, value in (("--name my-run", options.name), ("--steps N", steps))
+            if value is None
+        ]
+        say(f"advisor: not kept: add {' and '.join(missing)} to rank GPUs for it")
+        return
+    try:
+        own = own_training(run, options.name, steps, date.today())
+        predicted = open_store(options).keep_model(own)
+    except ValueError as error:
+        say(f"advisor: not kept: {error}")
+        return
+    command = of_typed_store(f"advisor rank --model {own.recipe_id} --budget 40k")
+    say(
+        f"advisor: kept as {own.recipe_id}, with times for {predicted} GPUs and counts; now: "
+        f"{command}"
+    )
+    if options.share is not None:
+        share(options)
+
+
+def share(options: argparse.Namespace) -> int:
+    """Write what others may see of the user's times, show it, and say how to send it."""
+    from advisor.store.merge.shared_records import checked_lab
+
+    path = Path(options.share)
+    if path.suffix != ".jsonl":
+        raise InputError(
+            f"--share {shown(options.share)} does not end with .jsonl: write my-times.jsonl"
+        )
+    lab = checked_lab(options.lab or "anonymous")
+    count, left_out = open_store(options).export_shared(path, lab)
+    if not count:
+        say(
+            "you have no times to share yet: measure a model that ships, or a training of your own "
+            "with --name and --steps, on a GPU"
+        )
+        return NO_ANSWER
+    sys.stdout.write(path.read_text(encoding="utf-8"))
+    stays = f"; {left_out} other records stay here" if left_out else ""
+    say(
+        f"{path}: {count} lines as {lab}{stays}. Nothing was sent. It holds no name of a person or "
+        "a machine, and no path: read it above."
+    )
+    say(
+        "To send it, attach it to an issue, or add it to bench_runner/published in a pull request, "
+        "with this text:"
+    )
+    say(
+        f"  Measured times of {lab}: {count} lines, by advisor bench --share. I may share them "
+        "under CC-BY 4.0."
+    )
+    say(f"Who gets it types: advisor merge {path.name}")
+    return ANSWERED
