@@ -14,7 +14,6 @@ from advisor.cli.main import main
 from advisor.store import Store
 from tests.own_trainings_for_tests import RUN, timed
 
-
 ROOT = str(Path(__file__).parents[2])
 
 
