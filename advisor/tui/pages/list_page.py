@@ -3,27 +3,71 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from textual import on
+from textual.screen import Screen
 
 from advisor.tui.pages.bars import Tabs
 from advisor.tui.pages.screens import SizedScreen
 from advisor.tui.pages.text_pages import RecordScreen
 from advisor.tui.program.messages import StoreChanged, StoreTrouble
-from advisor.tui.widgets.filter_table import FilterTable, Rows
+from advisor.tui.widgets.filter_table import FilterTable, MemorySource, Rows
 from advisor.tui.widgets.text_input import FilterInput
 
 if TYPE_CHECKING:
     from price_catalog.builds import Build
 
 
-class ListScreen(SizedScreen):
+class ListActions(Screen[Any]):
+    """The keys of a filterable list, on a screen or on a page over one."""
+
+    RECORD = "Record"
+    """The title of a row's page."""
+
+    @property
+    def list(self) -> FilterTable:
+        return self.query_one(FilterTable)
+
+    @property
+    def record(self) -> Any:
+        """The highlighted record of a list that is in memory; None where there is none."""
+        source, at = self.list.table.source, self.list.table.cursor
+        return source.record(at) if isinstance(source, MemorySource) and at < len(source) else None
+
+    @on(FilterTable.RecordWanted)
+    def _wanted(self, event: FilterTable.RecordWanted) -> None:
+        self.open_page(event)
+
+    def open_page(self, event: FilterTable.RecordWanted) -> None:
+        """Show a row in full."""
+        self.app.push_screen(RecordScreen(self.RECORD, event.page))
+
+    def action_focus_filter(self) -> None:
+        """Go to the filter."""
+        self.list.filter.focus()
+
+    def action_next_sort(self) -> None:
+        """Sort by the next column."""
+        self.list.sort_next()
+
+    def action_reverse_sort(self) -> None:
+        """Turn the sorting round."""
+        self.list.sort_reverse()
+
+    def action_open_record(self) -> None:
+        """Open the highlighted row in full."""
+        self.list.open_record()
+
+    def action_leave_field(self) -> None:
+        """Go from the filter to the table."""
+        self.list.table.focus()
+
+
+class ListScreen(ListActions, SizedScreen):
     """Tabs, and one filterable list."""
 
     AUTO_FOCUS = "RankTable"
-    RECORD = "Record"
-    """The title of a row's page."""
 
     def on_mount(self) -> None:
         self.read_store()
@@ -50,10 +94,6 @@ class ListScreen(SizedScreen):
         """Read what is listed in a thread, and post it."""
 
     @property
-    def list(self) -> FilterTable:
-        return self.query_one(FilterTable)
-
-    @property
     def tab(self) -> str:
         """Which list is shown."""
         return self.query_one(Tabs).here
@@ -75,33 +115,9 @@ class ListScreen(SizedScreen):
     def _sorted(self, event: FilterTable.Sorted) -> None:
         self.app.session.sort_list(self.tab, event.by, descending=event.descending)
 
-    @on(FilterTable.RecordWanted)
-    def _open(self, event: FilterTable.RecordWanted) -> None:
-        self.app.push_screen(RecordScreen(self.RECORD, event.page))
-
     def record_text(self) -> str:
         """The highlighted row in full; empty where there is none."""
         table, rows = self.list.table, self.list.rows
         if rows is None or table.cursor >= len(table.source):
             return ""
         return "\n".join(text for text, _ in rows.lines(table.source, table.cursor, 10_000))
-
-    def action_focus_filter(self) -> None:
-        """Go to the filter."""
-        self.list.filter.focus()
-
-    def action_next_sort(self) -> None:
-        """Sort by the next column."""
-        self.list.sort_next()
-
-    def action_reverse_sort(self) -> None:
-        """Turn the sorting round."""
-        self.list.sort_reverse()
-
-    def action_open_record(self) -> None:
-        """Open the highlighted row in full."""
-        self.list.open_record()
-
-    def action_leave_field(self) -> None:
-        """Go from the filter to the table."""
-        self.list.table.focus()

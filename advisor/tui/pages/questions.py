@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
@@ -15,20 +14,20 @@ from textual.widgets import Input
 from advisor.answers.wording import RULE_WORDS
 from advisor.tui.pages.bars import DialogKeys
 from advisor.tui.pages.form import Form, FormField, Judged
+from advisor.tui.pages.list_page import ListActions
 from advisor.tui.pages.screens import Dialog
 from advisor.tui.program.actions import NAME, QUESTIONS, bindings_of
 from advisor.tui.program.saved_state import MAX_NAME
 from advisor.tui.program.undo import Change
-from advisor.tui.widgets.filter_table import FilterTable, MemoryRows, MemorySource
+from advisor.tui.widgets.filter_table import FilterTable, MemoryRows
 from advisor.tui.widgets.lines import PLAIN, STRONG, Line, wrapped
-from advisor.tui.widgets.rank_table import RankTable
 from advisor.tui.widgets.table_layout import Column
 
 if TYPE_CHECKING:
     from advisor.tui.program.saved_state import KeptQuestion
 
 
-class QuestionsScreen(Dialog["KeptQuestion | None"]):
+class QuestionsScreen(ListActions, Dialog["KeptQuestion | None"]):
     """The last ten questions and those with a name; Enter asks one again."""
 
     WHERE = QUESTIONS
@@ -53,29 +52,26 @@ on the main screen brings the question back that stood there.
             )
             yield DialogKeys(QUESTIONS)
 
-    @on(FilterTable.RecordWanted)
+    def open_page(self, event: FilterTable.RecordWanted) -> None:
+        """Enter, as a click, asks it again."""
+        self.action_take()
+
     def action_take(self) -> None:
         """Close with the highlighted one."""
-        table = self.query_one(RankTable)
-        if isinstance(table.source, MemorySource) and table.cursor < len(table.source):
-            self.dismiss(table.source.record(table.cursor))
+        if self.record is not None:
+            self.dismiss(self.record)
 
     def action_forget(self) -> None:
         """Drop the highlighted one."""
-        table = self.query_one(RankTable)
-        if isinstance(table.source, MemorySource) and table.cursor < len(table.source):
-            gone: KeptQuestion = table.source.record(table.cursor)
+        gone: KeptQuestion | None = self.record
+        if gone is not None:
             kept = self.app.kept_things
             kept.forget(gone)
             words = f"forgot {asked_words(gone.fields)}"
             back, again = lambda _: kept.bring_back(gone), lambda _: kept.forget(gone)
             self.app.session.did(Change(words, back, again))
             self._questions = [question for question in self._questions if question is not gone]
-            self.query_one(FilterTable).show(question_rows(self._questions))
-
-    def action_focus_filter(self) -> None:
-        """Go to the filter."""
-        self.query_one(FilterTable).filter.focus()
+            self.list.show(question_rows(self._questions))
 
 
 def asked_words(fields: Mapping[str, str]) -> str:

@@ -216,10 +216,7 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
     # Quotes
 
     def _highlighted(self) -> Entry | None:
-        source = self.list.table.source
-        if not isinstance(source, MemorySource) or self.list.table.cursor >= len(source):
-            return None
-        entry: Entry = source.record(self.list.table.cursor)
+        entry: Entry | None = self.record
         return entry
 
     def action_add(self) -> None:

@@ -122,7 +122,7 @@ ACTIONS: tuple[Action, ...] = (
     *_on(
         LEFT_OUT,
         "left out",
-        ("enter,space", "open", "open the whole record", "the whole record", "In words."),
+        ("enter,space", "open_record", "open the whole record", "the whole record", "In words."),
         FILTER_KEY,
         *SORT_KEYS,
         SAVE_KEY,

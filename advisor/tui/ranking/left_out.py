@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import ClassVar
 
-from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
@@ -17,8 +16,8 @@ from advisor.costs.amounts import days_short, usd_whole
 from advisor.ranking.rank import ExcludedRow, Ranking
 from advisor.ranking.snapshot import Snapshot
 from advisor.tui.pages.bars import DialogKeys
+from advisor.tui.pages.list_page import ListActions
 from advisor.tui.pages.screens import Dialog
-from advisor.tui.pages.text_pages import RecordScreen
 from advisor.tui.program.actions import LEFT_OUT, bindings_of
 from advisor.tui.ranking.build_page import excluded_lines
 from advisor.tui.ranking.ranking_rows import names_apart
@@ -34,12 +33,13 @@ LEFT_OUT_NAME, LEAST_LEFT_OUT_NAME = 30, 22
 least, its reason and cost fit 60."""
 
 
-class ExcludedScreen(Dialog[None]):
+class ExcludedScreen(ListActions, Dialog[None]):
     """A filterable list over the main screen."""
 
     WHERE = LEFT_OUT
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(LEFT_OUT)]
     AUTO_FOCUS = "RankTable"
+    RECORD = "Left out"
 
     def __init__(self, ranking: Ranking, snapshot: Snapshot, counts: str) -> None:
         super().__init__()
@@ -59,16 +59,12 @@ class ExcludedScreen(Dialog[None]):
             )
             yield DialogKeys(LEFT_OUT)
 
-    @on(FilterTable.RecordWanted)
-    def _open(self, event: FilterTable.RecordWanted) -> None:
-        self.app.push_screen(RecordScreen("Left out", event.page))
-
     def action_export(self) -> None:
         """Ask where to save the rows that the filter shows."""
         from advisor.answers.ranking.rank_exports import CSV_COLUMNS, excluded_object
         from advisor.tui.pages.export_page import Exportable, ExportScreen
 
-        table = self.query_one(FilterTable).table
+        table = self.list.table
         shown = table.source
         assert isinstance(shown, MemorySource)
         rows = [
@@ -76,22 +72,6 @@ class ExcludedScreen(Dialog[None]):
         ]
         what = Exportable(name="left-out", columns=CSV_COLUMNS, rows=lambda: rows, seen=table)
         self.app.push_screen(ExportScreen(what))
-
-    def action_open(self) -> None:
-        """Open the highlighted row in full."""
-        self.query_one(FilterTable).open_record()
-
-    def action_focus_filter(self) -> None:
-        """Go to the filter."""
-        self.query_one(FilterTable).filter.focus()
-
-    def action_next_sort(self) -> None:
-        """Sort by the next column."""
-        self.query_one(FilterTable).sort_next()
-
-    def action_reverse_sort(self) -> None:
-        """Turn the sorting round."""
-        self.query_one(FilterTable).sort_reverse()
 
 
 def excluded_rows(ranking: Ranking, snapshot: Snapshot, width: int) -> MemoryRows:
