@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import date
@@ -16,6 +15,7 @@ from textual.css.query import NoMatches
 from textual.dom import NoScreen
 from textual.screen import Screen
 
+from advisor.tui.pages.screens import SizedScreen
 from advisor.tui.program.actions import EVERYWHERE, bindings_of
 from advisor.tui.program.exit_signals import end_from_outside, no_more
 from advisor.tui.program.messages import StoreChanged, StoreNote
@@ -46,6 +46,31 @@ def _whole_program() -> type[Provider]:
     from advisor.tui.pages.palette import WholeProgram
 
     return WholeProgram
+
+
+def _screen_class(name: str) -> type[SizedScreen]:
+    """Loaded when somebody goes there."""
+    match name:
+        case "evidence":
+            from advisor.tui.evidence.evidence_screen import EvidenceScreen
+
+            return EvidenceScreen
+        case "welcome":
+            from advisor.tui.welcome.welcome_screen import WelcomeScreen
+
+            return WelcomeScreen
+        case "benchmark":
+            from advisor.tui.benchmark.benchmark_screen import BenchmarkScreen
+
+            return BenchmarkScreen
+        case "prices":
+            from advisor.tui.prices.prices_screen import PricesScreen
+
+            return PricesScreen
+        case _:
+            from advisor.tui.plan.plan_screen import PlanScreen
+
+            return PlanScreen
 
 
 class AdvisorApp(Program):
@@ -115,13 +140,6 @@ class AdvisorApp(Program):
         """The question, its answer and the selected build."""
         return self._ranking.session
 
-    def first_answer_shown(self) -> None:
-        """Go on as usual after the hurried start."""
-        # What was loaded so far stays: looking through it for garbage would hold up the first
-        # picture, and later keys.
-        gc.freeze()
-        gc.enable()
-
     # The store, in threads
 
     @work(thread=True, exclusive=True, group="look", exit_on_error=False)
@@ -164,12 +182,6 @@ class AdvisorApp(Program):
             self.remember_question()
             self.kept_things.write()
 
-    def remember_question(self) -> None:
-        """Put the answered question among the last ones."""
-        sentence = self.session.sentence(short=False)
-        if sentence is not None and not self.session.is_old:
-            self.kept_things.remember(self.inputs, sentence)
-
     # Actions
 
     def action_undo(self) -> None:
@@ -199,12 +211,6 @@ class AdvisorApp(Program):
             words = str(error)
         self._store_note(words)
         self.look_at_store()
-
-    def ask_sample(self, budget: str, model: str) -> None:
-        """Put a question into the main screen, with all else as it was shipped: what the sample
-        says is then what stands there."""
-        shipped = State().question() | {"budget": budget, "model": model}
-        self._ranking.ask(**shipped)
 
     def question_changed(self) -> None:
         """Answer the inputs anew."""
@@ -310,38 +316,17 @@ class AdvisorApp(Program):
         """Show one of the screens."""
         while len(self.screen_stack) > 1:
             self.pop_screen()
-        if name == "evidence":
-            from advisor.tui.evidence.evidence_screen import EvidenceScreen
+        if name != "ranking":
+            self.push_screen(self._screen(name))
 
-            self.push_screen(EvidenceScreen(self.size))
-        elif name == "welcome":
-            from advisor.tui.welcome.welcome_screen import WelcomeScreen
-
-            self.push_screen(WelcomeScreen(self.size))
-        elif name == "benchmark":
-            self.push_screen(self._benchmark())
-        elif name == "prices":
-            from advisor.tui.prices.prices_screen import PricesScreen
-
-            self.push_screen(PricesScreen(self.size))
-        elif name == "plan":
-            self.push_screen(self._plan())
-
-    def _plan(self) -> Screen[None]:
-        """The one plan screen: what took it time stays while another screen is shown."""
-        if not self.is_screen_installed("plan"):
-            from advisor.tui.plan.plan_screen import PlanScreen
-
-            self.install_screen(PlanScreen(self.size), "plan")
-        return self.get_screen("plan")
-
-    def _benchmark(self) -> Screen[None]:
-        """The one benchmark screen: what it runs goes on while another screen is shown."""
-        if not self.is_screen_installed("benchmark"):
-            from advisor.tui.benchmark.benchmark_screen import BenchmarkScreen
-
-            self.install_screen(BenchmarkScreen(self.size), "benchmark")
-        return self.get_screen("benchmark")
+    def _screen(self, name: str) -> Screen[None]:
+        """A screen, made anew unless it keeps what took it time or goes on while others show."""
+        if self.is_screen_installed(name):
+            return self.get_screen(name)
+        screen = _screen_class(name)(self.size)
+        if name in ("plan", "benchmark"):
+            self.install_screen(screen, name)
+        return screen
 
     async def action_quit(self) -> None:
         """Leave; where a benchmark runs, only when asked twice."""

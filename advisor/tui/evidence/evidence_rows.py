@@ -34,11 +34,24 @@ if TYPE_CHECKING:
 PAGE_ROWS, READ_AT_ONCE = 200, 10_000
 """Rows of a page; of a list that is saved."""
 MAX_EXPORTED_TIMES = 100_000
-GPUS, LEAST_GPUS = 22, 16
-"""Cells of a count and a GPU; so many where other columns need the room."""
-SOURCE, LEAST_SOURCE = 28, 19
 PREDICTED_BY = "this program"
 """Who says what nobody measured."""
+
+
+COLUMNS = (
+    Column(key="model", title="model", width=21, sort_key="model", least=18),
+    Column(key="gpu", title="GPUs", width=22, sort_key="gpu", least=17),
+    Column(key="days", title="days", width=7, align="right", sort_key="days"),
+    Column(
+        key="interval", title="interval", width=13, align="right", sort_key="interval", least=12
+    ),
+    Column(key="basis", title="basis", width=14, sort_key="basis"),
+    Column(key="method", title="settings", width=16, sort_key="method", least=10),
+    Column(key="verdict", title="verdict", width=14, sort_key="verdict"),
+    Column(key="mfu", title="MFU", width=5, align="right", sort_key="mfu"),
+    Column(key="source", title="source", width=28, sort_key="source", least=19),
+    Column(key="day", title="measured", width=10, sort_key="day"),
+)
 
 
 class TimesSource:
@@ -90,32 +103,32 @@ class TimesSource:
         time = self.record(index)
         if time is None:
             return ("…",)
-        verdict = time.verdict or STATUS_WORDS.get(time.status, time.status)
-        predicted = time.basis == "predicted"
-        written = days_short if predicted else days_of_four_digits
-        days = "no data" if time.training_days is None else written(time.training_days)
-        # As texts, which lose their middle where a column is narrow, as names differ at their ends.
-        gpus = f"{time.gpu_count} × {self._times.short_name(time.gpu_id)}"
-        named = (Text(time.recipe_id), Text(gpus))
-        share = "" if time.implied_mfu is None else f"{percent(time.implied_mfu)}"
-        judged = f"{VERDICT_MARKS.get(time.verdict or '', ' ')} {verdict}"
-        settings, who = self._times.said_by(time)
-        if not self._times.predictions:
-            day = str(time.measured_on or "no date")
-            return (*named, days, settings, judged, share, who, day)
-        low, high, interval = time.training_days_low, time.training_days_high, ""
-        if low is not None and high is not None:
-            interval = f"{written(low)}–{written(high)}"
-        return (
-            *named,
-            f"{PREDICTED_MARK}{days}" if predicted and time.training_days is not None else days,
-            interval,
-            time.basis if predicted or time.timing == "none" else time.timing,
-            share,
-            judged,
-            settings,
-            who,
+        predicted, low, high = (
+            time.basis == "predicted",
+            time.training_days_low,
+            time.training_days_high,
         )
+        written = days_short if predicted else days_of_four_digits
+        days = "no data"
+        if time.training_days is not None:
+            days = f"{PREDICTED_MARK if predicted else ''}{written(time.training_days)}"
+        known = low is not None and high is not None
+        settings, who = self._times.said_by(time)
+        verdict = time.verdict or STATUS_WORDS.get(time.status, time.status)
+        # As texts, which lose their middle where a column is narrow, as names differ at their ends.
+        cells: dict[str, str | Text] = {
+            "model": Text(time.recipe_id),
+            "gpu": Text(f"{time.gpu_count} × {self._times.short_name(time.gpu_id)}"),
+            "days": days,
+            "interval": f"{written(low or 0)}–{written(high or 0)}" if known else "",
+            "basis": time.basis if predicted or time.timing == "none" else time.timing,
+            "method": settings,
+            "verdict": f"{VERDICT_MARKS.get(time.verdict or '', ' ')} {verdict}",
+            "mfu": "" if time.implied_mfu is None else f"{percent(time.implied_mfu)}",
+            "source": who,
+            "day": str(time.measured_on or "no date"),
+        }
+        return [cells[column.key] for column in self._times.columns]
 
     def row_style(self, index: int) -> Any:
         """Dim what has no time."""
@@ -133,20 +146,14 @@ class Times:
     """Every tried setting in the store; a large store is never read whole."""
 
     in_thread = True
-    predictions = False
-    """Whether what is predicted stands among what was measured."""
-    columns: tuple[Column, ...] = (
-        Column(key="model", title="model", width=21, sort_key="model", least=18),
-        Column(key="gpu", title="GPUs", width=GPUS, sort_key="gpu", least=LEAST_GPUS),
-        Column(key="days", title="days", width=7, align="right", sort_key="days"),
-        Column(key="method", title="settings", width=16, sort_key="method", least=10),
-        Column(key="verdict", title="verdict", width=14, sort_key="verdict"),
-        Column(key="mfu", title="MFU", width=5, align="right", sort_key="mfu"),
-        Column(key="source", title="source", width=SOURCE, sort_key="source", least=LEAST_SOURCE),
-        Column(key="day", title="measured", width=10, sort_key="day"),
-    )
 
-    def __init__(self, store_reader: StoreReader, snapshot: Snapshot) -> None:
+    def __init__(
+        self, store_reader: StoreReader, snapshot: Snapshot, *, predictions: bool = False
+    ) -> None:
+        """``predictions``: whether what is predicted stands among what was measured."""
+        self.predictions = predictions
+        left_out = ("day",) if predictions else ("interval", "basis")
+        self.columns = tuple(column for column in COLUMNS if column.key not in left_out)
         self._store_reader = store_reader
         self._names: Mapping[str, str] = {gpu.gpu_id: gpu.name for gpu in snapshot.gpus}
         self._short = {gpu.gpu_id: gpu.short_name for gpu in snapshot.gpus}
@@ -235,30 +242,6 @@ class Times:
 def method_words(time: TrainingTime) -> str:
     """``memory saving``: the kind of settings, as people write it."""
     return time.method.replace("-", " ")
-
-
-class TimesAndPredictions(Times):
-    """The same with what is predicted: beside each other where both are known."""
-
-    predictions = True
-    columns = (
-        Column(key="model", title="model", width=21, sort_key="model", least=18),
-        Column(key="gpu", title="GPUs", width=GPUS, sort_key="gpu", least=LEAST_GPUS + 1),
-        Column(key="days", title="days", width=7, align="right", sort_key="days"),
-        Column(
-            key="interval",
-            title="interval",
-            width=13,
-            align="right",
-            sort_key="interval",
-            least=12,
-        ),
-        Column(key="basis", title="basis", width=14, sort_key="basis"),
-        Column(key="mfu", title="MFU", width=5, align="right", sort_key="mfu"),
-        Column(key="verdict", title="verdict", width=14, sort_key="verdict"),
-        Column(key="method", title="settings", width=16, sort_key="method", least=10),
-        Column(key="source", title="source", width=SOURCE, sort_key="source", least=LEAST_SOURCE),
-    )
 
 
 def source_rows(snapshot: Snapshot) -> MemoryRows:

@@ -17,7 +17,6 @@ from advisor.answers.paper.peers import Peer
 from advisor.tui.evidence.evidence_rows import (
     TIMES_COLUMNS,
     Times,
-    TimesAndPredictions,
     TimesSource,
     peer_rows,
     record_rows,
@@ -130,8 +129,7 @@ words, with its source.
             return source_rows(self._snapshot)
         if tab == "peers":
             return peer_rows(self._snapshot)
-        kind = TimesAndPredictions if tab == "predictions" else Times
-        return kind(self.app.store_reader, self._snapshot)
+        return Times(self.app.store_reader, self._snapshot, predictions=tab == "predictions")
 
     def action_show_tab(self, tab: str) -> None:
         """Show one of the lists, from its top, with the filter that it had; that of the times

@@ -3,31 +3,26 @@
 from __future__ import annotations
 
 import inspect
-import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical, VerticalScroll
-from textual.content import Content
 from textual.events import Key
-from textual.geometry import Offset, Size
+from textual.geometry import Offset
 from textual.screen import ModalScreen, Screen
 from textual.widget import Widget
-from textual.widgets import Input, Markdown, Static
+from textual.widgets import Input, Static
 
-from advisor.tui.pages.bars import DialogKeys
-from advisor.tui.pages.screens import Dialog, Steady
+from advisor.tui.pages.screens import Steady
+from advisor.tui.pages.text_pages import MarkdownScreen
 from advisor.tui.program.actions import (
-    ACTIONS,
     EVERYWHERE,
     HELP,
     JUMP,
-    KEY_NAMES,
-    Action,
     actions_of,
     bindings_of,
+    shown_keys,
 )
 
 FIELD_HELP = {
@@ -48,75 +43,45 @@ FIELD_HELP = {
     "evidence": "## The evidence\n\n*sound* never ranks a time that is faster than the hardware "
     "can be. *published* takes every printed time at face value, as the paper does.",
 }
-KEYS_WIDTH = 13
-"""Of the column of keys: as wide as "Enter Space"."""
 TYPING = "\n\n`Esc` or `Enter` goes to the table, `Tab` to the next field, `^z` undoes."
 CHOOSING = "\n\n`→` `Enter` `Space` or a click takes the next value, `←` the one before."
 
 
-class HelpScreen(Dialog[None]):
+class HelpScreen(MarkdownScreen):
     """A page over the screen that it explains."""
 
     WHERE = HELP
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(HELP)]
 
     def __init__(self, explained: Screen[object]) -> None:
-        super().__init__()
-        self._explained = explained
-
-    def compose(self) -> ComposeResult:
-        with Vertical(classes="page") as box:
-            box.border_title = "Help"
-            with VerticalScroll():
-                focused = self._explained.focused
-                yield Markdown(explanation(self._explained, focused), open_links=False)
-                yield KeysTable(self._explained)
-            yield DialogKeys(HELP)
+        text = explanation(explained, explained.focused)
+        super().__init__("Help", "\n\n".join([text, *keys_texts(explained)]))
 
 
-class KeysTable(Widget):
-    """Every key, wrapped to the width that there is beside the scroll bar."""
+def keys_texts(screen: Screen[object]) -> Iterator[str]:
+    """Every key: of what has the focus, of the screen, of the program."""
+    of_screen, focused = actions_of(getattr(screen, "WHERE", "")), screen.focused
+    # What has the focus gets a key first; the screen says what comes of it.
+    taken = {key for action in of_screen for key in action.keys.split(",")}
+    bindings = () if focused is None or isinstance(focused, Input) else type(focused).BINDINGS
+    named = [b for b in bindings if isinstance(b, Binding) and b.tooltip]
+    named = [b for b in named if not taken & set(b.key.split(","))]
+    yield from _keys("Keys of what has the focus", [(shown_keys(b.key), b.tooltip) for b in named])
+    over = isinstance(screen, ModalScreen)
+    after = ", once you left the field" if isinstance(focused, Input) and not over else ""
+    yield from _keys(f"Keys of this screen{after}", [(a.shown_keys, a.said) for a in of_screen])
+    if not over:
+        keys = [(action.shown_keys, action.said) for action in actions_of(EVERYWHERE)]
+        yield from _keys(
+            "Keys everywhere", [*keys, ("^p", "A palette of all this, to be searched")]
+        )
 
-    def __init__(self, explained: Screen[object]) -> None:
-        super().__init__(classes="table")
-        self._explained = explained
 
-    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """As many lines as that takes."""
-        return len(keys_table(self._explained, width).split("\n"))
-
-    def render(self) -> Content:
-        """The same for the width that it has."""
-        return keys_table(self._explained, self.content_size.width)
-
-
-def keys_table(screen: Screen[object], width: int) -> Content:
-    """Every key of the screen and of the program, wrapped at ``width`` cells."""
-    where = getattr(screen, "WHERE", "")
-    everywhere = [action for action in ACTIONS if action.where == EVERYWHERE]
-    of_screen = actions_of(where) if where else []
-    of_widget = _named_bindings(screen.focused)
-    # A key is listed once: what has the focus gets it first, the screen says what comes of it.
-    shared = {
-        action: binding
-        for action in of_screen
-        for binding in of_widget
-        if set(action.keys.split(",")) <= set(binding.key.split(","))
-    }
-    of_widget = [binding for binding in of_widget if binding not in shared.values()]
-    of_screen = [
-        action._replace(keys=shared[action].key) if action in shared else action
-        for action in of_screen
-    ]
-    lines = [*_widget_keys(of_widget, width)]
-    title = "KEYS OF THIS SCREEN"
-    if isinstance(screen.focused, Input) and not isinstance(screen, ModalScreen):
-        title += ", ONCE YOU LEFT THE FIELD"
-    lines += _keys(title, of_screen, width)
-    if not isinstance(screen, ModalScreen):
-        lines += _keys("KEYS EVERYWHERE", everywhere, width)
-        lines += _key_lines("^p", "A palette of all this, to be searched.", width)
-    return Content("\n").join(lines)
+def _keys(title: str, keys: Sequence[tuple[str, str]]) -> Iterator[str]:
+    if keys:
+        yield f"### {title}\n\n" + "  \n".join(
+            f"**{key}** {said.rstrip('.')}." for key, said in keys
+        )
 
 
 def explanation(screen: Screen[object], focused: Widget | None) -> str:
@@ -131,49 +96,9 @@ def explanation(screen: Screen[object], focused: Widget | None) -> str:
 
 
 def widget_help(widget: Widget) -> str:
-    """What this widget is for."""
-    node: Widget | None = widget
-    while node is not None:
-        if getattr(node, "HELP", None):
-            return inspect.cleandoc(node.HELP or "")
-        parent = node.parent
-        node = parent if isinstance(parent, Widget) else None
-    return ""
-
-
-def _named_bindings(widget: Widget | None) -> list[Binding]:
-    """The keys of what has the focus that say what they do."""
-    bindings = [] if widget is None or isinstance(widget, Input) else type(widget).BINDINGS
-    return [b for b in bindings if isinstance(b, Binding) and b.tooltip]
-
-
-def _widget_keys(named: Sequence[Binding], width: int) -> Iterable[Content]:
-    """These keys, a line each."""
-    if named:
-        yield Content.styled("KEYS OF WHAT HAS THE FOCUS", "bold $text-accent")
-    for binding in named:
-        keys = " ".join(KEY_NAMES.get(key, key) for key in binding.key.split(","))
-        yield from _key_lines(keys, f"{binding.tooltip}.", width)
-    if named:
-        yield Content("")
-
-
-def _keys(title: str, actions: Sequence[Action], width: int) -> Iterable[Content]:
-    if actions:
-        yield Content.styled(title, "bold $text-accent")
-    for action in actions:
-        said = f"{action.verb[:1].upper()}{action.verb[1:]}. {action.text}"
-        yield from _key_lines(action.shown_keys, said, width)
-    if actions:
-        yield Content("")
-
-
-def _key_lines(keys: str, text: str, width: int) -> Iterable[Content]:
-    indent = max(KEYS_WIDTH, len(keys) + 2)
-    first, *others = textwrap.wrap(text, max(20, width - indent)) or [""]
-    yield Content.assemble((f"{keys:<{indent}}", "bold"), first)
-    for other in others:
-        yield Content(" " * indent + other)
+    """What this widget, or the nearest one around it, is for."""
+    texts = (getattr(node, "HELP", None) for node in widget.ancestors_with_self)
+    return inspect.cleandoc(next((text for text in texts if text), ""))
 
 
 LETTERS = "asdfghjklqwertyuiopzxcvbnm"

@@ -52,7 +52,7 @@ class MarkdownScreen(RecordScreen):
             box.border_title = self._title
             with VerticalScroll():
                 yield Markdown(self._text, open_links=False)
-            yield DialogKeys(RECORD)
+            yield DialogKeys(self.WHERE)
 
 
 class ConfirmScreen(Dialog[bool]):

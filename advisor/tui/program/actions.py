@@ -49,6 +49,11 @@ KEY_NAMES = {
 }
 
 
+def shown_keys(keys: str) -> str:
+    """Keys with commas between them, as they are written on the keyboard."""
+    return " ".join(KEY_NAMES.get(key, key) for key in keys.split(","))
+
+
 class Action(NamedTuple):
     """One thing that a person can do."""
 
@@ -75,7 +80,12 @@ class Action(NamedTuple):
     @property
     def shown_keys(self) -> str:
         """All its keys, as they are written on the keyboard."""
-        return " ".join(KEY_NAMES.get(key, key) for key in self.keys.split(","))
+        return shown_keys(self.keys)
+
+    @property
+    def said(self) -> str:
+        """What it does, as the help says it."""
+        return f"{self.verb[:1].upper()}{self.verb[1:]}. {self.text}"
 
     @property
     def title(self) -> str:

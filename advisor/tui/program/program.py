@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
@@ -42,17 +43,16 @@ class Program(TypedAhead):
     def session(self) -> RankingSession:
         """The question, its answer and the selected build, which every screen is about."""
 
-    @abstractmethod
     def first_answer_shown(self) -> None:
-        """The main screen has its first answer on the terminal."""
+        """Go on as usual after the hurried start: the main screen has its first answer."""
+        # What was loaded so far stays: looking through it for garbage would hold up the first
+        # picture, and later keys.
+        gc.freeze()
+        gc.enable()
 
     @abstractmethod
     def look_at_store(self) -> object:
         """Look, in a thread, whether the store changed, and say so to every screen."""
-
-    @abstractmethod
-    def ask_sample(self, budget: str, model: str) -> None:
-        """Put a question into the main screen."""
 
     @abstractmethod
     def action_go(self, name: str) -> None:
@@ -70,9 +70,11 @@ class Program(TypedAhead):
     def action_undo(self) -> None:
         """Take back the last change of the question, or of what is kept."""
 
-    @abstractmethod
     def remember_question(self) -> None:
         """Put the answered question among the last ones."""
+        sentence = self.session.sentence(short=False)
+        if sentence is not None and not self.session.is_old:
+            self.kept_things.remember(self.inputs, sentence)
 
     @abstractmethod
     def ask(self, **values: str) -> None:

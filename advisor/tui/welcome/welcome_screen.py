@@ -51,7 +51,7 @@ class WelcomeScreen(SizedScreen):
 
     def compose(self) -> ComposeResult:
         yield TitleBar("welcome")
-        yield LinesView(lambda width: wrapped(introduction(), width), id="welcome")
+        yield LinesView(lambda width: wrapped(INTRODUCTION, width), id="welcome")
         yield KeyBar(WELCOME)
 
     def on_mount(self) -> None:
@@ -60,20 +60,17 @@ class WelcomeScreen(SizedScreen):
     @work(thread=True, exclusive=True, group="read", exit_on_error=False)
     def read_store(self) -> None:
         """Read what ships, work the sample out, and post both."""
-        store_reader, app = self.app.store_reader, self.app
+        store_reader = self.app.store_reader
         try:
             reading = store_reader.read(replace(State(), budget=SAMPLE_BUDGET, model=SAMPLE_MODEL))
             with store_reader.visit() as reader:
                 times = reader.count_times()
-                verdicts = {v: reader.count_times(verdict=v) for v in ("doubtful", "implausible")}
+                refused = reader.count_times(verdict="implausible")
         except FetchError as error:
             self.post_message(StoreTrouble(str(error)))
-            return
-        lines = [
-            *sample_lines(reading),
-            *evidence_lines(reading.snapshot, times, verdicts, app.today),
-        ]
-        self.post_message(self.Worked(lines))
+        else:
+            evidence = evidence_lines(reading.snapshot, times, refused, self.app.today)
+            self.post_message(self.Worked([*sample_lines(reading), *evidence]))
 
     @dataclass
     class Worked(Message):
@@ -94,39 +91,29 @@ class WelcomeScreen(SizedScreen):
         self.read_store()
 
     def _show(self, lines: list[Line]) -> None:
-        page = [*introduction(), *lines]
+        page = [*INTRODUCTION, *lines]
         self.query_one(LinesView).show(lambda width: wrapped(page, width), from_top=False)
 
     def action_try_sample(self) -> None:
         """Open the main screen on the sample."""
-        self.app.action_go("ranking")
-        self.app.ask_sample(SAMPLE_BUDGET, SAMPLE_MODEL)
+        asked = State().question() | {"budget": SAMPLE_BUDGET, "model": SAMPLE_MODEL}
+        self.app.ask(**asked)  # all else as it was shipped: what the sample says stands there then
 
 
-def introduction() -> list[Line]:
-    """What there is to do."""
-    return [
-        ("Which machine should you buy for the model that you want to pre-train?", STRONG),
-        ("", PLAIN),
-        ("WHAT YOU CAN DO", HEADING),
-        ("1  Ask what to buy (F2)", STRONG),
-        (
-            "   Type what you can spend, and a model. Every machine is ranked while you type: its "
-            "price, its days, what a run on it costs. Enter opens one: price, rent, power.",
-            PLAIN,
-        ),
-        ("2  See what that rests on (F3, F7)", STRONG),
-        ("   Every measured time and every price, with its source. Add your own quotes.", PLAIN),
-        ("3  Measure (F6), and plan a grant (F8)", STRONG),
-        (
-            "   Here or on a cluster. Several runs, years and one budget become a plan and the "
-            "report for the funder.",
-            PLAIN,
-        ),
-        ("4  Take it with you (e and y)", STRONG),
-        ("   Save the table and the picture, or copy them.", PLAIN),
-        ("", PLAIN),
-    ]
+INTRODUCTION: tuple[Line, ...] = (
+    ("Which machine should you buy for the model that you want to train?", STRONG),
+    ("", PLAIN),
+    ("WHAT YOU CAN DO", HEADING),
+    ("1  Ask what to buy (F2)", STRONG),
+    ("   Type what you can spend, and a model. Enter opens a machine: price, rent, power.", PLAIN),
+    ("2  See what that rests on (F3, F7)", STRONG),
+    ("   Every measured time and every price, with its source. Add your own quotes.", PLAIN),
+    ("3  Measure (F6), and plan a grant (F8)", STRONG),
+    ("   Here or on a cluster. Several runs and one budget become a plan and its report.", PLAIN),
+    ("4  Take it with you (e and y)", STRONG),
+    ("   Save the table and the picture, or copy them.", PLAIN),
+    ("", PLAIN),
+)
 
 
 def sample_lines(reading: Reading) -> list[Line]:
@@ -146,35 +133,16 @@ def sample_lines(reading: Reading) -> list[Line]:
     ]
 
 
-def evidence_lines(
-    snapshot: Snapshot, times: int, verdicts: dict[str, int], today: date
-) -> list[Line]:
+def evidence_lines(snapshot: Snapshot, times: int, refused: int, today: date) -> list[Line]:
     """What ships, from when, and what it does not say."""
     days = sorted(quote.quoted_on for quote in snapshot.quotes)
-    lines: list[Line] = [("WHAT THE EVIDENCE IS WORTH", HEADING)]
-    lines.append(
-        (
-            f"{times:,} tried settings, each with its source; {len(snapshot.models)} models to ask "
-            "for, measured or not.",
-            PLAIN,
-        )
-    )
+    prices = ""
     if days:
         age = (today - days[-1]).days
-        span = f"of {days[0]}" if days[0] == days[-1] else f"from {days[0]} to {days[-1]}"
-        lines.append((f"{len(days):,} prices {span}; the newest is {age:,} days old today.", PLAIN))
-    lines += [
-        (
-            f"{verdicts['implausible']:,} times claim more than the hardware can do and are never "
-            f"ranked with sound evidence; {verdicts['doubtful']:,} more claim over 75 % of the "
-            "peak, which hardly any training reaches, and are marked.",
-            PLAIN,
-        ),
-        (
-            "Limits: the paper's times are whole days on one machine of 1 to 8 GPUs, taken with "
-            "host timers that did not wait for the GPU, so they may be too low. Prices leave out "
-            "power, cooling, tax and people.",
-            FAINT,
-        ),
+        prices = f"{len(days):,} prices; the newest is {age:,} days old today. "
+    return [
+        ("WHAT THE EVIDENCE IS WORTH", HEADING),
+        (f"{times:,} measured settings and {prices}Each has its source.", PLAIN),
+        (f"{refused:,} times claim more than the hardware can do: they are not ranked.", PLAIN),
+        ("Limits: prices leave out tax and people. Printed times may be too low.", FAINT),
     ]
-    return lines
