@@ -359,7 +359,7 @@ async def test_a_plan_of_an_earlier_run_is_copied_and_made_anew_for_its_report(
         assert text_of(app, "#answer") == first, "laid out anew for a narrower terminal"
         assert text_of(app, "#status").startswith("Planned on 2026-11-21. e plans it again")
         await pilot.press("y")
-        assert app.clipboard == wide
+        assert app.clipboard == first
         await pilot.press("e")
         await settled(pilot)
         assert app.focused is app.screen.query_one("#report", Input)

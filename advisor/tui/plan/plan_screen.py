@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from advisor.tui.program.saved_state import KeptNote
 
 SECONDS = 120.0
-KEPT_WIDTHS = (56, 76, 116)
-"""A plan is kept as it is laid out for terminals of 60, 80 and 120 columns."""
+KEPT_WIDTH = 76
+"""A plan is kept as it is laid out for a terminal of 80 columns."""
 ENDINGS = ".md .xlsx .csv .json"
 EMPTY = (
     "No grant is planned yet.\n\n"
@@ -130,7 +130,7 @@ ask before you submit and what else would do.
             objective = kept.asked.get("objective", "")
             self._objective = objective if objective in OBJECTIVES else ""
             self._quick = kept.asked.get("quick") == "yes"
-            self._answer(kept.fitting)
+            self._answer(lambda width: kept.text)
             self.say(f"Planned on {kept.made_on}. e plans it again, and then writes its report.")
 
     @property
@@ -313,10 +313,9 @@ ask before you submit and what else would do.
             return
         asked = {"grant": str(self._path.absolute()), "objective": self._objective}
         asked["quick"] = "yes" if self._quick else "no"
-        text = str(self.query_one("#answer", Static).content)
-        lay_out = self._lay_out
-        layouts = {} if lay_out is None else {width: lay_out(width) for width in KEPT_WIDTHS}
-        self.app.kept_things.keep_note(PLAN, self._path.name, text, layouts, **asked)
+        if self._lay_out is not None:
+            text = self._lay_out(KEPT_WIDTH)
+            self.app.kept_things.keep_note(PLAN, self._path.name, text, **asked)
 
     def _answer(self, lay_out: Callable[[int], str]) -> None:
         """Show what this lays out for a width, in cells."""

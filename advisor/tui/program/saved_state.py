@@ -185,7 +185,7 @@ def _written(path: Path, content: dict[str, Any], indent: int, what: str) -> str
 
 MAX_BYTES = 512 * 1024
 MAX_RECENT, MAX_NAMED, MAX_NAME = 10, 50, 60
-MAX_NOTES, MAX_NOTE_CHARACTERS, MAX_LAYOUTS = 8, 60_000, 4
+MAX_NOTES, MAX_NOTE_CHARACTERS = 8, 60_000
 
 
 class KeptQuestion(NamedTuple):
@@ -208,15 +208,6 @@ class KeptNote(NamedTuple):
     text: str
     asked: Mapping[str, str] = MappingProxyType({})
     """What it was made from, as typed: a grant's path, an objective."""
-    layouts: Mapping[int, str] = MappingProxyType({})
-    """The same text laid out for so many cells, where its lines depend on the width."""
-
-    def fitting(self, width: int) -> str:
-        """The text for so many cells: the widest layout that fits, else the narrowest."""
-        if not self.layouts:
-            return self.text
-        fitting = [each for each in self.layouts if each <= width]
-        return self.layouts[max(fitting, default=min(self.layouts))]
 
 
 class Kept:
@@ -286,20 +277,10 @@ class Kept:
         """What a screen last showed, in this run or one before."""
         return self._content[1].get(screen)
 
-    def keep_note(
-        self,
-        screen: str,
-        title: str,
-        text: str,
-        layouts: Mapping[int, str] | None = None,
-        **asked: str,
-    ) -> None:
-        """Keep what a screen shows, such as a plan, for when it is opened again; ``layouts`` are
-        the same text for other widths."""
+    def keep_note(self, screen: str, title: str, text: str, **asked: str) -> None:
+        """Keep what a screen shows, such as a plan, for when it is opened again."""
         notes = self._content[1]
-        most = MAX_NOTE_CHARACTERS
-        cut = {width: laid_out[:most] for width, laid_out in (layouts or {}).items()}
-        notes[screen] = KeptNote(title, self._today, text[:most], asked, cut)
+        notes[screen] = KeptNote(title, self._today, text[:MAX_NOTE_CHARACTERS], asked)
         while len(notes) > MAX_NOTES:
             del notes[next(iter(notes))]
         self._changed = True
@@ -314,7 +295,7 @@ class Kept:
         content = {
             "questions": [question._asdict() for question in questions],
             "notes": {
-                screen: {**note._asdict(), "asked": dict(note.asked), "layouts": dict(note.layouts)}
+                screen: note._asdict() | {"asked": dict(note.asked)}
                 for screen, note in notes.items()
             },
         }
@@ -347,26 +328,12 @@ def _question(row: Any) -> KeptQuestion | None:
 def _notes(rows: Any) -> dict[str, KeptNote]:
     usable: dict[str, KeptNote] = {}
     for screen, row in list(rows.items())[:MAX_NOTES] if isinstance(rows, dict) else ():
-        if not isinstance(row, dict) or not isinstance(row.get("text"), str):
-            continue
-        asked, layouts = row.get("asked", {}), row.get("layouts")
-        title, made_on = row.get("title", ""), row.get("made_on", "")
-        if not isinstance(asked, dict) or not all(_is_line(v, 4000) for v in asked.values()):
-            continue
-        if _is_line(title, 400) and _is_line(made_on, 400):
-            laid_out = (
-                {
-                    int(width): _printable(text)
-                    for width, text in list(layouts.items())[:MAX_LAYOUTS]
-                    if isinstance(text, str)
-                    and width.isascii()
-                    and width.isdigit()
-                    and len(width) < 5
-                }
-                if isinstance(layouts, dict)
-                else {}
-            )
-            usable[screen] = KeptNote(title, made_on, _printable(row["text"]), asked, laid_out)
+        row = row if isinstance(row, dict) else {}
+        text, asked = row.get("text"), row.get("asked", {})
+        said = {name: row.get(name, "") for name in ("title", "made_on")}
+        lines = [*said.values(), *asked.values()] if isinstance(asked, dict) else [None]
+        if isinstance(text, str) and all(_is_line(each, 4000) for each in lines):
+            usable[screen] = KeptNote(**said, text=_printable(text), asked=asked)
     return usable
 
 
