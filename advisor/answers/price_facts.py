@@ -99,6 +99,8 @@ def _why_not(chosen: Quote, newer: Quote, today: date) -> str:
         return "it is told by somebody who does not sell it"
     if kind_class(newer.kind) < kind_class(chosen.kind):
         return f"it is {KIND_WORDS.get(newer.kind, newer.kind)} and the other is asked by a seller"
+    if not chosen.quote_id.startswith("parts:"):
+        return "of several sellers the middle one counts"
     return "the parts added up are the better price"
 
 

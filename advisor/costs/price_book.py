@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import date, timedelta
 from decimal import Decimal
@@ -17,6 +17,10 @@ OUTLYING = Decimal(2)
 """How many times the median, or its inverse, makes a price outlying."""
 OUTLYING_FROM = 3
 """The fewest prices that can have an outlier."""
+FAR_OFF = Decimal(10)
+"""The same where there are fewer, and beside quotes of any kind."""
+SELLERS_DAYS = 90
+"""Sellers whose quotes are so close to the newest are asked alike: the middle one counts."""
 OWN_SOURCE = "own-quotes"
 """The source of what a user typed in; without a page or a file nobody else can check it."""
 
@@ -62,9 +66,10 @@ def kind_order(kind: QuoteKind) -> int:
 RULE_WORDS = (
     "A quote under a year old and not expired comes before an older one; of these your own before "
     "others'; then what somebody sells at (education, reseller quote, parts list, street, list), "
-    "then used, then told by others; then the newest. Of several equal ones of one day the middle "
-    "one, of two the dearer. A machine that is a parts list is added up part by part where quotes "
-    "for its parts make that better; the sum is as old as its oldest part."
+    "then used, then told by others. Of these each seller's newest, and of the sellers within 90 "
+    "days of the newest the middle one by price, of two the dearer. A machine that is a parts list "
+    "is added up part by part where quotes for its parts make that better; the sum is as old as "
+    "its oldest part."
 )
 
 
@@ -76,6 +81,8 @@ class PriceRange(NamedTuple):
     quotes: int
     outlying: bool = False
     """Whether the chosen quote is far from the middle of them."""
+    usual_usd: Decimal | None = None
+    """The middle of the others, whatever their kind, where the chosen quote is far off them."""
 
 
 class PriceBook(Mapping[tuple[str, str], Quote]):
@@ -182,13 +189,51 @@ def choose_quotes(
 
 
 def _newest(equals: list[Quote]) -> Quote:
-    """The newest of quotes of one quality; of several from one day the middle one by price."""
-    if len(equals) == 1:
-        return equals[0]
-    newest = max((quote.quoted_on, kind_order(quote.kind)) for quote in equals)
-    rivals = [quote for quote in equals if (quote.quoted_on, kind_order(quote.kind)) == newest]
-    rivals.sort(key=lambda quote: (quote.price_usd, quote.quote_id))
-    return rivals[len(rivals) // 2]
+    """Of quotes of one quality the newest of each seller, of one day the better kind; of the
+    sellers near the newest the middle one by price."""
+    newest = max(quote.quoted_on for quote in equals)
+    sellers: dict[str, list[Quote]] = defaultdict(list)
+    for quote in equals:
+        if (newest - quote.quoted_on).days <= SELLERS_DAYS:
+            sellers[quote.vendor.casefold()].append(quote)
+    asked = []
+    for quotes in sellers.values():
+        best = max((quote.quoted_on, kind_order(quote.kind)) for quote in quotes)
+        asked.append(_middle(q for q in quotes if (q.quoted_on, kind_order(q.kind)) == best))
+    return _middle(asked)
+
+
+def _middle(quotes: Iterable[Quote]) -> Quote:
+    """The middle one by price, of two the dearer."""
+    ordered = sorted(quotes, key=lambda quote: (quote.price_usd, quote.quote_id))
+    return ordered[len(ordered) // 2]
+
+
+def with_far_off(book: PriceBook, quotes: Iterable[Quote], hosts: Iterable[Host]) -> PriceBook:
+    """The same book with those prices marked that are ten times or a tenth of what all others ask
+    for the item, or for machines with the same GPUs: of the user's own quotes as well."""
+    if book.as_of is None:
+        return book
+    alike = {
+        ("server", host.host_id): ("GPUs", f"{host.max_gpus} x {host.gpu_id}")
+        for host in hosts
+        if host.gpu_id is not None
+    }
+    prices: dict[tuple[str, str], dict[str, Decimal]] = defaultdict(dict)
+    corrected = {quote.corrects for quote in quotes if quote.corrects}
+    for quote in quotes:
+        key = (quote.item_kind, quote.item_id)
+        if quote.kind not in NEVER and quote.quote_id not in corrected:
+            prices[alike.get(key, key)][quote.quote_id] = quote.price_usd
+    ranges = dict(book.ranges)
+    for key, chosen in book.items():
+        found = prices[alike.get(key, key)]
+        others = sorted(usd for quote_id, usd in found.items() if quote_id != chosen.quote_id)
+        if others and chosen.kind != "owned":
+            usual = others[len(others) // 2]
+            if not usual / FAR_OFF <= chosen.price_usd <= usual * FAR_OFF:
+                ranges[key] = ranges[key]._replace(outlying=True, usual_usd=usual)
+    return PriceBook(book.chosen, ranges, book.as_of, book.newer)
 
 
 def _range(chosen: Quote, equals: list[Quote]) -> PriceRange:
@@ -222,19 +267,14 @@ def outlying_quotes(quotes: Iterable[Quote]) -> frozenset[str]:
 
 
 def _outlying_of(rivals: list[Quote]) -> Iterator[str]:
-    """Those of one item; a window of the prices near each day moves over the quotes by day."""
-    rivals.sort(key=lambda quote: quote.quoted_on)
-    year = timedelta(days=STALE_DAYS)
-    window: list[Decimal] = []
-    first = last = 0
+    """Those of one item."""
     for quote in rivals:
-        while last < len(rivals) and rivals[last].quoted_on <= quote.quoted_on + year:
-            insort(window, rivals[last].price_usd)
-            last += 1
-        while rivals[first].quoted_on < quote.quoted_on - year:
-            del window[bisect_left(window, rivals[first].price_usd)]
-            first += 1
-        if is_outlying(quote.price_usd, window[len(window) // 2], len(window)):
+        near = sorted(
+            other.price_usd
+            for other in rivals
+            if abs((other.quoted_on - quote.quoted_on).days) <= STALE_DAYS
+        )
+        if is_outlying(quote.price_usd, near[len(near) // 2], len(near)):
             yield quote.quote_id
 
 

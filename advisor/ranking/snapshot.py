@@ -15,7 +15,14 @@ from typing import TYPE_CHECKING, Protocol
 
 from advisor.costs.amounts import day_words
 from advisor.costs.parts import with_parts
-from advisor.costs.price_book import NEVER, PriceBook, PriceRange, choose_quotes, owned_quote
+from advisor.costs.price_book import (
+    NEVER,
+    PriceBook,
+    PriceRange,
+    choose_quotes,
+    owned_quote,
+    with_far_off,
+)
 from advisor.parse import InputError, PriceRule, no_such_model, shown
 from advisor.ranking.candidates import Candidates
 from advisor.ranking.times import BestTime, EvidenceRule, Model
@@ -87,6 +94,7 @@ class Snapshot:
         today = today or date.today()
         book = choose_quotes(self.quotes, rule, today=today)
         book = with_parts(book, self.hosts, rule, today=today)
+        book = with_far_off(book, self.quotes, self.hosts)
         owned = {
             ("server", host.host_id): owned_quote(host, today)
             for host in self.hosts

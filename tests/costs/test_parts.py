@@ -75,7 +75,7 @@ def test_a_part_told_by_others_is_no_better_than_the_list() -> None:
 
 def test_two_quotes_for_a_part_give_the_machine_a_range() -> None:
     book = book_of(part("410.00"), part("300.00", quoted_on=date(2026, 10, 1)))
-    low, high, quotes, outlying = book.ranges[KEY]
+    low, high, quotes, outlying, _ = book.ranges[KEY]
     assert (high - low, quotes, outlying) == (Decimal("110.00"), 1, False)
     assert low < book[KEY].price_usd <= high
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date, timedelta
 from decimal import Decimal
 
@@ -12,10 +13,11 @@ from advisor.costs.price_book import (
     is_outlying,
     outlying_quotes,
     quote_marks,
+    with_far_off,
 )
 from advisor.parse import PriceRule
 from price_catalog.model import Quote
-from tests.facts_for_tests import make_quote
+from tests.facts_for_tests import make_host, make_quote
 
 OLD, NEW = date(2024, 9, 21), date(2026, 8, 1)
 
@@ -117,7 +119,7 @@ def test_equally_good_quotes_of_a_year_give_a_range() -> None:
     ]
     book = choose_quotes(quotes, "latest", today=TODAY)
     assert book[("gpu", "a")].price_usd == 1000
-    assert book.ranges[("gpu", "a")] == (800, 1200, 3, False)
+    assert book.ranges[("gpu", "a")][:4] == (800, 1200, 3, False)
 
 
 def test_a_chosen_price_far_from_others_as_good_is_known_to_be() -> None:
@@ -190,3 +192,30 @@ def test_a_newer_quote_that_does_not_count_is_known() -> None:
     assert not choose_quotes([old, told], "paper", today=TODAY).newer
     mended = make_quote("server", "dgx", "1", quote_id="m", corrects="told", kind="secondary")
     assert choose_quotes([old, told, mended], "latest", today=TODAY).newer == {}
+
+
+def test_of_several_sellers_near_the_newest_the_middle_one_counts() -> None:
+    far = gpu("5000", vendor="long ago", quoted_on=TODAY - timedelta(days=200))
+    one = gpu("12099", vendor="Newegg", quoted_on=TODAY - timedelta(days=60))
+    earlier = gpu("11000", vendor="newegg", quoted_on=TODAY - timedelta(days=80))
+    two = gpu("16000", vendor="NVIDIA", quoted_on=TODAY - timedelta(days=50))
+    three = gpu("16800", vendor="a French shop", quoted_on=TODAY)
+    assert chosen(far, one, earlier, two, three) == 16000
+    assert chosen(one, three) == 16800  # of two the dearer
+    assert choose_quotes([two, three, one], "latest", today=TODAY).newer["gpu", "a"] == three
+
+
+def test_a_price_far_off_all_others_is_known_whoever_states_it() -> None:
+    hosts = [replace(make_host(8, name), gpu_id="h200") for name in ("a", "b")]
+    quotes = [
+        make_quote("server", "a", "1000", origin="local", vendor="Dell", quoted_on=TODAY),
+        make_quote("server", "b", "326000", vendor="Exxact", quoted_on=TODAY),
+    ]
+    book = with_far_off(choose_quotes(quotes, "latest", today=TODAY), quotes, hosts)
+    assert book.ranges["server", "a"].outlying
+    assert book.ranges["server", "a"].usual_usd == 326_000
+    near = [quotes[0]._replace(price_usd=Decimal(40_000)), quotes[1]]
+    book = with_far_off(choose_quotes(near, "latest", today=TODAY), near, hosts)
+    assert not any(span.outlying for span in book.ranges.values())
+    paper = choose_quotes(quotes, "paper")
+    assert with_far_off(paper, quotes, hosts) is paper

@@ -39,7 +39,12 @@ def price_doubt(ranking: Ranking, row: RankedRow) -> Doubt | None:
         return None
     day, today = price_day(row), date.today()
     candidates = ranking.candidates
-    words = []
+    words = [
+        f"{usd_rounded(told.quote.price_usd)} for {told.item} is far off what others ask, "
+        f"{usd_rounded(told.span.usual_usd)}: look at it before you trust it"
+        for told in prices_told(row, today)
+        if told.span is not None and told.span.usual_usd is not None
+    ]
     i = ranking.order[row.rank - 1]
     if candidates.overtaken[i]:
         card = candidates.prices["gpu", row.build.gpu.gpu_id]
