@@ -20,6 +20,7 @@ GROUPS = {
     "choose": {
         "rank": "rank the machines that a budget can buy for one model",
         "predict": "how long a model takes on GPUs that you do not have",
+        "reach": "what some GPUs, or this machine's, can train within a time",
     },
     "money": {
         "prices": "quotes of your own and others; what can be built; owning against renting",

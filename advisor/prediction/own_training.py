@@ -398,7 +398,7 @@ def as_prediction(own: OwnTraining, gpu: Gpu, count: int, costs: MemoryCosts) ->
         target=own.recipe_id,
         gpu=gpu.name,
         gpu_count=count,
-        method="optimal",
+        method="your own",
         basis="predicted",
         training_days=days[0],
         training_days_low=days[1],

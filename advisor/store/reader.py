@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
 
 from advisor.ranking.times import (
     BestTime,
@@ -95,6 +95,14 @@ class TimeFilters(TypedDict, total=False):
 
 
 _NO_FILTERS: dict[str, Any] = dict.fromkeys(TimeFilters.__annotations__)
+
+
+class ReachedTime(NamedTuple):
+    """What stands for one model on a number of GPUs, and what more host memory would do."""
+
+    time: TrainingTime
+    with_host: tuple[float, TrainingTime] | None
+    """GiB of host memory, and the time with it; None where it gains nothing."""
 
 
 class Reader:
@@ -211,9 +219,12 @@ class Reader:
         ).fetchone()
         return int(row[0]) if row else 0
 
-    def predictions(self, recipe_id: str | None = None) -> tuple[TrainingTime, ...]:
-        """What nobody measured, for one model or for all, also where it would not fit."""
-        answer = self.connection.execute(query("predictions"), {"recipe_id": recipe_id})
+    def predictions(
+        self, recipe_id: str | None = None, gpu_id: str | None = None
+    ) -> tuple[TrainingTime, ...]:
+        """What was not measured, of one model or all, also where it would not fit."""
+        asked = {"recipe_id": recipe_id, "gpu_id": gpu_id}
+        answer = self.connection.execute(query("predictions"), asked)
         return tuple(StoredTime(row) for row in answer.fetchall())
 
     def measured_models(self) -> dict[str, int]:
@@ -238,7 +249,8 @@ class Reader:
 
     def best_times(self, recipe_id: str, evidence: EvidenceRule) -> tuple[BestTime, ...]:
         """Which time stands for each (GPU, count), under ``sound`` or ``published`` evidence."""
-        rows = self.connection.execute(query("best_times"), {"recipe_id": recipe_id}).fetchall()
+        asked = {"recipe_id": recipe_id, "gpu_id": None}
+        rows = self.connection.execute(query("best_times"), asked).fetchall()
         parts: dict[str, dict[tuple[str, int], StoredTime]] = defaultdict(dict)
         for row in rows:  # the last column says what the row is for
             time = StoredTime(row)
@@ -256,6 +268,30 @@ class Reader:
         if evidence == "published":
             return tuple(at_face_value(found))
         return tuple(self._foreseen(recipe_id, found))
+
+    def times_on(self, gpu_id: str) -> dict[tuple[str, int], ReachedTime]:
+        """What stands for each model on each number of one kind of GPU, in sound evidence."""
+        asked = {"recipe_id": None, "gpu_id": gpu_id}
+        chosen: dict[tuple[str, int], TrainingTime] = {
+            (time.recipe_id, time.gpu_count): time for time in self.predictions(gpu_id=gpu_id)
+        }
+        for row in self.connection.execute(query("best_times"), asked).fetchall():
+            if row[-1] != "chosen":
+                continue
+            time = StoredTime(row)
+            build = (time.recipe_id, time.gpu_count)
+            best = BestTime(
+                gpu_id=gpu_id, gpu_count=time.gpu_count, chosen=time, published=None, naive=None
+            )
+            stands = one_clock(best, chosen.get(build)).chosen
+            if stands is not None:
+                chosen[build] = stands
+        answer = self.connection.execute(query("predicted_with_host"), asked)
+        host = {}
+        for row in answer.fetchall():
+            time = StoredTime(row)
+            host[time.recipe_id, time.gpu_count] = (float(row[-1]), time)
+        return {build: ReachedTime(time, host.get(build)) for build, time in chosen.items()}
 
     def _foreseen(self, recipe_id: str, measured: Iterable[BestTime]) -> Iterator[BestTime]:
         """The times on one clock: predictions wherever what was recorded does not stand."""
@@ -283,7 +319,8 @@ class Reader:
         self, recipe_id: str
     ) -> dict[tuple[str, int], tuple[float, TrainingTime]]:
         """Of each (GPU, count) that gains by it: the GiB of host memory, and the time with it."""
-        answer = self.connection.execute(query("predicted_with_host"), {"recipe_id": recipe_id})
+        asked = {"recipe_id": recipe_id, "gpu_id": None}
+        answer = self.connection.execute(query("predicted_with_host"), asked)
         found = ((StoredTime(row), float(row[-1])) for row in answer.fetchall())
         return {(time.gpu_id, time.gpu_count): (gib, time) for time, gib in found}
 

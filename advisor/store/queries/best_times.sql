@@ -1,4 +1,4 @@
--- What was recorded for each (GPU, count) and comes first where evidence is audited: what a search on
+-- What was recorded of one model, or on one kind of GPU, for each (GPU, count) and comes first where evidence is audited: what a search on
 -- the user's own machine found, then others' times that were synchronised with the device, then others
 -- that are possible. Whether it stands, or the prediction in its place, `one_clock` says
 -- (ranking/times.py). Where the only times with tuned settings are impossible the row is that one: a
@@ -8,6 +8,7 @@
 WITH candidate AS (
     SELECT
         rowid AS place,
+        recipe_id,
         gpu_id,
         gpu_count,
         training_days,
@@ -19,7 +20,8 @@ WITH candidate AS (
         origin = 'shipped' AND timing = 'unsynchronised' AS printed,
         origin = 'local' AND lab IS NULL AND method = 'optimal' AS searched_here
     FROM measurement
-    WHERE recipe_id = $recipe_id
+    WHERE ($recipe_id IS NULL OR recipe_id = $recipe_id)
+        AND ($gpu_id IS NULL OR gpu_id = $gpu_id)
         AND gpu_id IS NOT NULL
         AND status IN ('ok', 'infeasible')
         AND coalesce(node_count, 1) = 1 -- a time of several machines is none of one
@@ -29,7 +31,7 @@ WITH candidate AS (
         -- A time for an earlier definition of the recipe is evidence, but not of this recipe.
         AND (
             recipe_hash IS NULL
-            OR recipe_hash = (SELECT r.recipe_hash FROM recipe AS r WHERE r.recipe_id = $recipe_id)
+            OR (recipe_id, recipe_hash) IN (SELECT (r.recipe_id, r.recipe_hash) FROM recipe AS r)
         )
 ),
 choice AS (
@@ -68,7 +70,7 @@ choice AS (
         ) AS published,
         arg_min(place, row(training_days, measurement_id)) FILTER (ok AND naive) AS naive
     FROM candidate
-    GROUP BY gpu_id, gpu_count
+    GROUP BY recipe_id, gpu_id, gpu_count
 ),
 wanted AS (
     SELECT 'chosen' AS part, chosen AS place FROM choice
@@ -80,4 +82,4 @@ wanted AS (
 SELECT time.*, part
 FROM measured_time AS time
 JOIN wanted ON time.place = wanted.place
-WHERE recipe_id = $recipe_id
+WHERE $recipe_id IS NULL OR recipe_id = $recipe_id

@@ -1,0 +1,97 @@
+"""``advisor reach``: what some GPUs, or this machine's, can train within a time."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from advisor.answers.reach import COLUMNS, PERHAPS, WITHIN, reach_sentence, reach_text, reached
+from advisor.cli.command import ANSWERED, NO_ANSWER, add_format, open_store, terminal_width
+from advisor.parse import InputError, parse_max_days, parse_whole
+from price_catalog.builds import GPU_COUNTS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from price_catalog.model import Gpu
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The flags of the command."""
+    add = parser.add_argument
+    add(
+        "--gpu",
+        metavar="NAME",
+        help="a GPU of the catalogue, such as A6000 (default: this machine's)",
+    )
+    add("--count", metavar="N", help="how many of them (default: 1, or all that are here)")
+    add("--max-days", metavar="D", help="longest training: 30, 8w or 2 months")
+    add("--details", action="store_true", help="every model")
+    add_format(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Look up and print. Raises InputError and StoreError."""
+    max_days = None if options.max_days is None else parse_max_days(options.max_days)
+    count = (
+        None if options.count is None else parse_whole(options.count, "--count", ("gpus", "gpu"))
+    )
+    with open_store(options).reading() as reader:
+        gpu, count = _machine(options.gpu, count, reader.gpus())
+        models = reader.models()
+        times = reader.times_on(gpu.gpu_id)
+        rows = reached(models, times, count, max_days)
+    if options.format == "json":
+        from advisor.tables.json_text import to_json
+
+        content = {
+            "gpu": gpu.gpu_id,
+            "gpu_count": count,
+            "max_days": max_days,
+            "verdict": {"sentence": reach_sentence(rows, gpu, count, max_days)},
+            "models": [row.as_row() for row in rows],
+        }
+        print(to_json(content))
+    elif options.format == "csv":
+        from advisor.tables.table_formats import render_rows
+
+        print(render_rows([row.as_row() for row in rows], "csv", COLUMNS))
+    else:
+        details = options.details
+        print(reach_text(rows, gpu, count, max_days, width=terminal_width(), details=details))
+    return ANSWERED if any(row.reach in (WITHIN, PERHAPS) for row in rows) else NO_ANSWER
+
+
+def _machine(named: str | None, count: int | None, gpus: Sequence[Gpu]) -> tuple[Gpu, int]:
+    """The GPUs that are asked about. Raises InputError."""
+    from price_catalog.gpu_names import find_gpu, index_gpus, normalise
+
+    index = index_gpus(gpus)
+    if named is not None:
+        try:
+            gpu = find_gpu(named, index)
+        except ValueError as error:
+            raise InputError(str(error)) from None
+        count = count or 1
+    else:
+        from pathlib import Path
+
+        from advisor.benchmark.runner_process import look_here
+
+        here = look_here(Path.cwd())
+        if not here.gpus:
+            why = here.no_gpu or "nvidia-smi shows no GPU on this machine"
+            raise InputError(f"{why}; or name GPUs, such as --gpu A6000 --count 4")
+        name = here.gpus[0].name
+        found = index.get(normalise(name))
+        if found is None:
+            raise InputError(f"the catalogue has no GPU called {name}: name one like it by --gpu")
+        gpu, here_count = found, sum(each.name == name for each in here.gpus)
+        count = count or max(n for n in GPU_COUNTS if n <= here_count)
+    if count not in GPU_COUNTS:
+        known = ", ".join(map(str, GPU_COUNTS[:-1]))
+        raise InputError(
+            f"{count} GPUs have no times in the store, which has {known} or {GPU_COUNTS[-1]}: ask "
+            "about one of these, or about one model by advisor predict"
+        )
+    return gpu, count

@@ -1,0 +1,96 @@
+"""What GPUs can train in a time says of each model what a ranking says of it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from advisor.cli.main import main
+from advisor.store import Store
+from tests.commands_for_tests import refused
+from tests.own_trainings_for_tests import timed
+
+
+def asked(store: Path, capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str]:
+    code = main(["--store", str(store), "reach", *words])
+    return code, capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("gpu", "count"), [("A6000", 4), ("H100", 1), ("RTX 3090", 2)])
+def test_each_model_has_the_time_that_ranks_it(
+    store_path: Path, capsys: pytest.CaptureFixture[str], gpu: str, count: int
+) -> None:
+    words = ("--gpu", gpu, "--count", str(count), "--max-days", "30", "--format", "json")
+    code, out = asked(store_path, capsys, *words)
+    answer = json.loads(out)
+    assert code == 0
+    with Store(store_path).reading() as reader:
+        assert {row["model"] for row in answer["models"]} == {m.recipe_id for m in reader.models()}
+        for row in answer["models"][::12]:
+            stands = {
+                (best.gpu_id, best.gpu_count): best.chosen
+                for best in reader.best_times(row["model"], "sound")
+            }.get((answer["gpu"], count))
+            days = None if stands is None else stands.training_days
+            assert row["training_days"] == days
+            assert (row["reach"] == "no-time") == (stands is None)
+            assert (row["reach"] == "does-not-fit") == (stands is not None and days is None)
+            assert (row["reach"] in ("within", "perhaps")) == (days is not None and days <= 30)
+            assert row["reach"] != "within" or row["training_days_high"] <= 30
+            assert row["mend"] is None or row["training_days"] is None
+    code, out = asked(store_path, capsys, *words[:-1], "csv")
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert [row["model"] for row in rows] == [row["model"] for row in answer["models"]]
+
+
+def test_more_of_a_gpu_train_at_least_as_many(
+    store_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def count(*words: str) -> int:
+        _, out = asked(store_path, capsys, "--gpu", "A6000", *words, "--format", "json")
+        return sum(row["reach"] in ("within", "perhaps") for row in json.loads(out)["models"])
+
+    assert count("--count", "1", "--max-days", "30") < count("--count", "4", "--max-days", "30")
+    assert count("--count", "4", "--max-days", "3") < count("--count", "4", "--max-days", "30")
+    assert count("--count", "4", "--max-days", "30") <= count("--count", "4")
+
+
+def test_a_training_of_one_s_own_is_among_them(
+    own_store: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Store(own_store).keep_model(timed())
+    _, out = asked(own_store, capsys, "--gpu", "A100", "--details")
+    (line,) = [line for line in out.splitlines() if line.startswith("my-run")]
+    assert "as it runs" in line
+    assert "as timed" in line
+    _, out = asked(own_store, capsys, "--gpu", "RTX 3090", "--details")
+    assert "do not fit; what would do:" in out
+
+
+def test_nothing_in_the_time_is_no_answer(
+    store_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out = asked(store_path, capsys, "--gpu", "A6000", "--max-days", "0.0001")
+    assert code == 1
+    assert "train none of" in out
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--gpu", "A7000"],
+        ["--gpu", "A6000", "--count", "5"],
+        ["--gpu", "A6000", "--count", "none"],
+        ["--gpu", "A6000", "--max-days", "0"],
+        ["--gpu", "A6000", "--max-days", "soon"],
+        ["--gpu", "A6000", "--format", "xml"],
+    ],
+)
+def test_what_is_typed_wrongly_is_one_line(
+    words: list[str], store_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    refused(capsys, "--store", str(store_path), "reach", *words)
