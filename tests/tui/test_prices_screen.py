@@ -48,8 +48,9 @@ async def write(pilot: Pilot[None], **fields: str) -> None:
     for name, text in fields.items():
         field = pilot.app.screen.query_one(f"#{name}", Input)
         field.focus()
-        field.value = ""
-        await pilot.press(*text)
+        await pilot.pause()
+        field.value = text
+        await pilot.pause()
     await settled(pilot)
 
 

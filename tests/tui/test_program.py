@@ -328,9 +328,9 @@ class TestKept:
             assert pilot.app.screen.query_one(FilterTable).table.sorted_by is None
 
 
-async def test_every_header_sorts(store_path: Path) -> None:
+async def test_every_header_sorts(paper_store: Path) -> None:
     async with running(
-        store_path, size=(160, 40), state=State(welcomed=True, max_days="90")
+        paper_store, size=(160, 40), state=State(welcomed=True, max_days="90")
     ) as pilot:
         table = ranking(pilot).table
         assert [c.key for c in table.columns if c.sort_key is None] == []

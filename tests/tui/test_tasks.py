@@ -17,10 +17,8 @@ from textual.widgets import Input, Static
 
 from advisor.store import Store
 from advisor.tui.program.saved_state import State
-from advisor.tui.widgets.lines import LinesView
 from price_catalog.model import Quote
-from tests.tui.program import ASKED, NARROW, message, note, page, ranking, rows, running, settled
-from tests.tui.test_plan_screen import SMALL
+from tests.tui.program import ASKED, NARROW, message, note, ranking, rows, running, settled
 
 MOST = 6
 FRESH = State(welcomed=True)
@@ -58,10 +56,6 @@ class Person:
     @property
     def screen(self) -> str:
         return type(self.pilot.app.screen).__name__
-
-    @property
-    def page(self) -> str:
-        return page(self.pilot.app.screen.query_one("#page", LinesView))
 
 
 Task = Callable[[Person, Path], Awaitable[None]]
@@ -118,87 +112,12 @@ async def add_a_quote(person: Person, store: Path) -> None:
     assert own_quotes(store)["Campus shop"].price_usd == 1234
 
 
-async def _with_a_quote(person: Person) -> None:
-    """A quote of the person's own for the selected build: another task."""
-    await person.pilot.press("a")
-    await settled(person.pilot)
-    await person.say("9990")
-    await person.pilot.press("tab")
-    await person.say("Campus shop")
-    await person.pilot.press("enter")
-    await settled(person.pilot)
-
-
-async def correct_a_quote(person: Person, store: Path) -> None:
-    await _with_a_quote(person)
-    await person.press("enter", "P", "enter")
-    assert person.screen == "PricesScreen"
-    await person.press("R")
-    await person.say("8880")
-    await person.press("enter")
-    assert own_quotes(store)["Campus shop"].price_usd == 8880
-
-
-async def delete_a_quote(person: Person, store: Path) -> None:
-    await _with_a_quote(person)
-    await person.press("enter", "P", "enter", "d", "enter")
-    assert "Campus shop" not in own_quotes(store)
-
-
-async def own_model(person: Person, store: Path) -> None:
-    await person.press("U")
-    await person.say("decoder")
-    for text in ("400M", "8B", "lab-400m"):
-        await person.press("tab")
-        await person.say(text)
-    await person.press("enter")
-    assert ranking(person.pilot).session.inputs.model == "lab-400m"
-    assert rows(person.pilot)
-
-
-async def what_it_costs_to_run(person: Person, store: Path) -> None:
-    await person.press("enter", "w")
-    await person.say("0.15")
-    assert "electricity at $0.15 a kWh" in person.page
-
-
-async def rent_instead(person: Person, store: Path) -> None:
-    await person.press("enter", "r")
-    assert "RENT" in person.page
-
-
-async def plan_and_report(person: Person, store: Path) -> None:
-    grant = SMALL + "[running]\nlongest_run_days = 365\n"
-    Path("grant.toml").write_text(grant, encoding="utf-8")
-    await person.press("f8", "G", "enter")  # the grey name is taken
-    answer = person.pilot.app.screen.query_one("#answer", Static)
-    assert ": the one run for $" in str(answer.content)
-    await person.press("e")
-    await person.say("report.md")
-    await person.press("enter")
-    assert Path("report.md").read_text(encoding="utf-8").startswith("# Small")
-
-
-async def measure_on_a_cluster(person: Person, store: Path) -> None:
-    await person.press("M")
-    assert "--on slurm" in person.page
-    await person.press("y")
-    assert "advisor bench --model pythia-1b" in person.pilot.app.clipboard
-
-
 TASKS: dict[str, Task] = {
     "buy": buy,
     "cost-of-a-run": by_cost_of_a_run,
     "own-machine": own_machine,
     "quoted-machine": quoted_machine,
     "add-a-quote": add_a_quote,
-    "correct-a-quote": correct_a_quote,
-    "delete-a-quote": delete_a_quote,
-    "own-model": own_model,
-    "running-costs": what_it_costs_to_run,
-    "rent": rent_instead,
-    "plan": plan_and_report,
-    "measure": measure_on_a_cluster,
 }
 
 
