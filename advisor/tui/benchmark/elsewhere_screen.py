@@ -53,7 +53,6 @@ MOST_JOBS = 5
 class ElsewhereScreen(Form):
     """Where else can it be measured?"""
 
-    CSS_PATH = "elsewhere.tcss"
     WHERE = ELSEWHERE
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(ELSEWHERE)]
     SIZE = "page tall"
