@@ -168,7 +168,8 @@ class Search:
             self.take(program, *found)
         problem = program.problem
         if self.plan is None and problem.year_budget_cents is not None and not problem.paid_early:
-            self.solve(paid_early(problem), clock.within(clock.left * HALF), whole_problem=False)
+            early = Program(replace(problem, paid_early=True))
+            self.solve(early, clock.within(clock.left * HALF), whole_problem=False)
 
     def run(self) -> None:
         """Look for the best plan until it is proven or the time is over. Raises NoPlan."""
@@ -183,7 +184,6 @@ class Search:
         if len(program.cost) <= MOST_COLUMNS:
             self.tell("whether a cheaper plan exists")
             self.solve(program, clock, whole_problem=True)
-        self.leave_days_free(problem)
 
     def narrow(self) -> PlanningProblem:
         """A good plan and a bound, in two stages; and the problem in which nothing can be bought
@@ -191,9 +191,8 @@ class Search:
         problem = self.problem
         self.tell("nothing bought")
         self._with(problem, (), FIRST_TIME)
-        every = {g.key for g in groups(problem) if g.order >= 0 and g.machine.part_of is None}
         if problem.year_budget_cents is not None:
-            # Money that may be spent in any year: a bound, and kinds of machine that may be bought.
+            # Money that may be spent in any year: a bound, and machines that may be bought.
             whole = whole_budget_cents(problem)
             free = Search(
                 replace(problem, year_budget_cents=None, budget_cents=whole),
@@ -202,16 +201,16 @@ class Search:
             )
             free.run()
             self.bound = max(self.bound, min(free.bound, self.cost))
-            self._with_kinds_of(free.plan, every)
-        first: dict[int, int] = {}
-        for order in sorted({order for _, order in every}):
-            first.setdefault(problem.year_of(problem.orders[order]), order)
-        yearly = frozenset(key for key in every if key[1] in first.values())
-        if len(yearly) < len(every):
-            # With fewer days to order on there is a good plan soon.
-            until = self.clock.within(self.clock.left * YEARLY_TIME)
-            self._narrow(replace(problem, buy_only=yearly), until, whole_problem=False)
-            self._with_kinds_of(self.plan, every)
+            if free.plan is not None:
+                self._with(
+                    problem,
+                    {
+                        (p.machine_id, o)
+                        for p in free.plan.purchases
+                        for o in range(len(problem.orders))
+                    },
+                    FEW_TIME,
+                )
         return self._narrow(problem, self.clock, whole_problem=True)
 
     def _narrow(
@@ -277,9 +276,6 @@ class Search:
     ) -> None:
         """Plans that buy from these groups alone, looked for in a share of the time."""
         few, clock = bought_from(problem, keys), self.clock.within(self.clock.left * share)
-        if problem.year_budget_cents is not None:
-            early = clock.within(clock.left * HALF)
-            self.solve(paid_early(few), early, whole_problem=False, gap=RUNS_GAP)
         self.solve(Program(few), clock, whole_problem=False, gap=RUNS_GAP)
 
     def leave_days_free(self, problem: PlanningProblem) -> None:
@@ -297,12 +293,6 @@ class Search:
 def is_small(problem: PlanningProblem) -> bool:
     """Whether its program can be solved as it is."""
     return len(groups(problem)) * len(problem.experiments) <= LARGE
-
-
-def paid_early(problem: PlanningProblem) -> Program:
-    """The program in which each run is paid in the first year in which it may be: whatever its
-    days, it then keeps to the money of every year."""
-    return Program(replace(problem, paid_early=True))
 
 
 def bought_from(problem: PlanningProblem, keys: Collection[tuple[str, int]]) -> PlanningProblem:
