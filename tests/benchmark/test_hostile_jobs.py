@@ -103,6 +103,8 @@ def test_a_path_that_is_no_line_of_a_script_is_refused(name: str, text: str) -> 
         ("--account", "$(touch pwned)"),
         ("--constraint", "h100\n#SBATCH --uid=0"),
         ("--gpu-type", "h100:8,license"),
+        ("--gpu-type", "nvidia_a100_3g.20gb"),
+        ("--gpu-type", "mig-1g"),
         ("--module", "cuda; touch pwned"),
         ("--login", "-oProxyCommand=touch"),
         ("--python", "python\n"),

@@ -185,7 +185,16 @@ def checked_gpu_type(text: str) -> str:
             f"the GPU type {shown(text)} is no such name: letters, digits and _ . + - only (--gpus "
             "says how many)"
         )
+    if _SLICE.search(text):
+        raise InputError(
+            f"the GPU type {shown(text)} is a slice of a GPU divided by MIG, and a slice's time "
+            "would stand for no GPU: name a whole one, as sinfo -o %G lists them"
+        )
     return text
+
+
+_SLICE = re.compile(r"\d+g\.\d+gb|(?:^|[_.-])mig(?:$|[_.-])", re.IGNORECASE)
+"""How clusters name slices: a100_3g.20gb, 1g.10gb, mig-1g.5gb."""
 
 
 def is_plain(text: str) -> bool:
