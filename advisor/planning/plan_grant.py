@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import date
+from decimal import Decimal
 from pathlib import Path
 
 from advisor.costs.amounts import seconds_words
@@ -30,6 +31,8 @@ EXPLAIN_SECONDS = 24.0
 EXPLAIN_SHARE = 0.2
 """... and this share of all the time is kept for it."""
 Say = Callable[[Progress], None]
+PROCUREMENT_SECONDS = 10.0
+"""To see what procurement's rules cost."""
 EXAMPLE = Path(__file__).parent / "grant" / "grant.toml"
 
 
@@ -134,6 +137,7 @@ def plan_loaded(
         ) from None
 
     told = loaded is not asked
+    loaded = _with_savings(loaded, plan, whole)
     if plan is None:
         say(Impossible(trying="what to relax"))
         if told:
@@ -200,6 +204,29 @@ def _on_sale_for_more(
     except OutOfTime:
         return loaded, problem
     return (asked, sold) if enough else (loaded, problem)
+
+
+def _with_savings(loaded: Loaded, plan: Plan | None, clock: Clock) -> Loaded:
+    """What procurement leaves out, with what that would have saved."""
+    wider = loaded.unrestricted
+    if wider is None or plan is None or loaded.grant.objective != "cheapest":
+        return loaded
+    try:
+        other = solve(wider, clock=clock.within(PROCUREMENT_SECONDS).quiet(), known=(plan,))
+    except (NoPlan, OutOfTime):
+        return loaded
+    options = wider.options()
+    used = {options[wider.whole(p.machine_id)].label for p in other.placed}
+    less = plan.cost_cents - other.cost_cents
+    if less <= 0:
+        return loaded
+    saved = tuple(
+        replace(each, saves=Decimal(less) / 100)
+        if each.by_procurement and each.label in used
+        else each
+        for each in loaded.left_out
+    )
+    return replace(loaded, left_out=saved)
 
 
 def _within(loaded: Loaded, clock: Clock) -> tuple[PlanningProblem, Plan | None]:

@@ -18,7 +18,7 @@ from advisor.planning.planned import Planned
 from advisor.planning.solver.plan import Placed
 from advisor.planning.solver.problem import Rules
 from advisor.store import Store
-from tests.planning.forms_for_tests import NOTHING, SMALL, TODAY, grant_head, read
+from tests.planning.forms_for_tests import NOTHING, SMALL, TODAY, grant_head, loaded_of, read
 from tests.plans_for_tests import make_machine, make_problem
 
 ONE_RUN = grant_head("{model}") + "[purchases]\nallowed = {buys}\n"
@@ -93,5 +93,5 @@ def test_a_machine_without_a_free_day_is_told_with_what_utilisation_leaves(tmp_p
     for share, left in (("1", ""), ("0.8", " Only the 20 % that utilisation leaves are free.")):
         rules = Rules(utilisation=Decimal(share))
         problem = make_problem(machines=(machine,), rules=rules)
-        told = [each for each in cautions(grant, problem, plan) if "trains on" in each]
+        told = [each for each in cautions(loaded_of(grant, problem), plan) if "trains on" in each]
         assert told == [says + left]

@@ -15,6 +15,7 @@ from advisor.planning.planned import Planned
 from advisor.planning.report.build_report import build_report
 from advisor.planning.report.report import Report
 from advisor.planning.solver.plan import Plan
+from advisor.planning.solver.problem import PlanningProblem
 from tests.plans_for_tests import make_problem
 
 TODAY = date(2026, 11, 22)
@@ -69,7 +70,22 @@ NOTHING = Plan(
 
 def cautions_of(grant: Grant) -> list[str]:
     """Of the settings alone: nothing is bought or run."""
-    return cautions(grant, make_problem(rules=rules_of(grant)), NOTHING)
+    return cautions(loaded_of(grant, make_problem(rules=rules_of(grant))), NOTHING)
+
+
+def loaded_of(grant: Grant, problem: PlanningProblem) -> Loaded:
+    """A problem of a test's own, without the rows that its numbers come from."""
+    return Loaded(
+        grant=grant,
+        problem=problem,
+        snapshot=None,  # type: ignore[arg-type]
+        models={},
+        quotes={},
+        rentals={},
+        builds={},
+        left_out=(),
+        today=TODAY,
+    )
 
 
 def grant_head(

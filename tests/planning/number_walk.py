@@ -12,6 +12,7 @@ from typing import Any
 
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.planned import Planned
+from advisor.planning.report.templates import rows_of
 from advisor.planning.sensitivity.changes import vary
 from advisor.planning.sensitivity.trials import decision
 from advisor.planning.solver.plan import Plan, last_day
@@ -110,6 +111,14 @@ class Walk:
             return 1
         if origin["name"] == "middle":
             return Decimal(self.grant.months * 365) / 24
+        if origin["name"] == "usual PUE":
+            return Decimal("1.54")
+        if origin["name"] == "grid carbon":
+            rows = rows_of("grid_carbon.csv")
+            country = self.grant.procurement.country
+            return next(row["kg_per_kwh"] for row in rows if row["country"] == country)
+        if origin["name"] == "GPUs of a run":
+            return self.problem.options()[origin["option_id"]].gpu_count
         if origin["name"] == "GPUs of a job":
             rentals = {r.rental_id: r for r in self.problem.rentals}
             return rentals[origin["rental_id"]].gpu_count
@@ -134,6 +143,9 @@ class Walk:
                 and self.fiscal(p.pieces[0][0]) == origin["fiscal_year"]
                 for p in plan.placed
             )
+        if origin.get("what") == "runs there":
+            where = (origin["experiment_id"], origin["option_id"])
+            return sum((p.experiment_id, p.machine_id) == where for p in plan.placed)
         if "order" in origin:
             return sum(
                 p.count

@@ -41,7 +41,7 @@ from advisor.planning.solver.search_clock import NoPlan
 from advisor.planning.solver.solve import solve
 from advisor.ranking.snapshot import take_snapshot
 from advisor.store import Store
-from tests.planning.forms_for_tests import SMALL, read
+from tests.planning.forms_for_tests import SMALL, loaded_of, read
 from tests.plans_for_tests import (
     fits_one_machine,
     make_experiment,
@@ -229,10 +229,10 @@ def test_a_programme_brings_its_hours_each_with_a_source(tmp_path: Path) -> None
     (own,) = read(tmp_path, SMALL + named + "gpu_hours_a_year = 5\nodds = 0.3\n").allocations
     assert (own.gpu_hours_a_year, own.odds, own.gpu) == (5, Decimal("0.3"), "H100")
     problem = allocated(allocations=(replace(allocated().allocations[0], name=known.name),))
-    said = " ".join(cautions(grant, problem, solve(problem)))
+    said = " ".join(cautions(loaded_of(grant, problem), solve(problem)))
     assert f"Nobody states the odds of award or how long jobs wait for {known.name}" in said
     told = read(tmp_path, SMALL + named + "queue_days = 1\nodds = 1.0\n")
-    assert "Nobody states" not in " ".join(cautions(told, problem, solve(problem)))
+    assert "Nobody states" not in " ".join(cautions(loaded_of(told, problem), solve(problem)))
     short = '[[allocations]]\nprogramme = "uk-airr-gateway"\nstarts = 2028-02-01\n'
     (short_award,) = read(tmp_path, SMALL + short).allocations
     # Three months over the turn of the grant's year: one pool.

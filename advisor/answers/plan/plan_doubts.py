@@ -120,7 +120,7 @@ def plan_doubts(planned: Planned, command: str, *, quick: bool) -> list[Doubt]:
             words = f"the decision changes with {(others or flips)[0]}"
         doubts.append(Doubt(about="change", words=words, command=f"{command} --details"))
     unquoted = any(NO_QUOTE in doubt.words for doubt in doubts)  # said once is enough
-    told = [*limits_told(loaded, plan), *cautions(loaded.grant, loaded.problem, plan)]
+    told = [*limits_told(loaded, plan), *cautions(loaded, plan)]
     told = [text for text in told if not (unquoted and NO_QUOTE in text)]
     if told:
         more = f" ({len(told) - 1} more)" if len(told) > 1 else ""

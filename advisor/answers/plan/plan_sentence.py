@@ -10,7 +10,7 @@ from operator import itemgetter
 
 from advisor.costs.amounts import day_words
 from advisor.planning.grant.candidates.grant_machines import unquoted
-from advisor.planning.grant.candidates.sums import less_as_sum
+from advisor.planning.grant.candidates.sums import is_summed, less_as_sum
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.report.budget import asked_and_beside
@@ -151,6 +151,8 @@ def _got(machine: Machine, count: int) -> tuple[str, str]:
     if not machine.on_sale:
         return "find a seller of", _called(machine.label, count)
     line = unquoted(machine)
+    if line is None and len(machine.lines) > 1 and is_summed(machine):
+        return "ask a builder to quote", _called(machine.label, count)
     if line is None:
         return "buy", _called(machine.label, count)
     label = machine.label.removeprefix(f"{line.vendor} ")

@@ -109,7 +109,7 @@ def decided_text(loaded: Loaded, plan: Plan, width: int = WIDTH, *, details: boo
     if details:
         time = time_doubt(loaded, plan)
         told = [] if time is None else [f"{time.words}: {time.command}"]
-        told += [*limits_told(loaded, plan), *cautions(loaded.grant, problem, plan)]
+        told += [*limits_told(loaded, plan), *cautions(loaded, plan)]
         blocks += _listed("Before you ask for it:", told, width)
     return "\n\n".join(blocks)
 

@@ -41,6 +41,7 @@ def add_arguments(plan: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="write the report: .pdf, .md, .xlsx, .csv or .json; may be given several times",
     )
+    add("--bid", metavar="FOLDER", help="write what procurement asks for: specification, quotes")
     add("--force", action="store_true", help="overwrite files that are there already")
     add(
         "--objective", metavar="WHAT", help="cheapest, most-runs or soonest, whatever the file says"
@@ -85,22 +86,34 @@ def run(options: argparse.Namespace) -> int:
     from advisor.planning.report.formats.write_report import check_targets
 
     check_targets(options.out, force=options.force)  # before any work
+    folder = None
+    if options.bid is not None:
+        from advisor.planning.report.bid import check_bid_folder
+
+        folder = check_bid_folder(options.bid, force=options.force)
     planned, printed = _planned(options, seconds)
     if planned.plan is None or planned.explanation is None:
         print(_no_plan(planned, options.format))
         return NO_ANSWER
     began = time()
     try:
-        return _answered(options, planned, printed)
+        return _answered(options, planned, printed, folder)
     except KeyboardInterrupt:
         _stopped_writing(options.out, began)
         raise
 
 
-def _answered(options: argparse.Namespace, planned: Planned, printed: bool) -> int:
+def _answered(
+    options: argparse.Namespace, planned: Planned, printed: bool, folder: Path | None
+) -> int:
     """Print what explains the plan, and write its files."""
     assert planned.plan is not None
     done = ANSWERED if planned.plan.runs else NO_ANSWER
+    if folder is not None:
+        from advisor.planning.report.bid import write_bid
+
+        for path in write_bid(planned, folder, force=options.force):
+            print(f"wrote {path}", file=sys.stderr)
     if options.format == "table":
         if not printed:
             _tell(options, _decided(options, planned.loaded, planned.plan))

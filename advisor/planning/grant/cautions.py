@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import pairwise
@@ -10,10 +10,13 @@ from pathlib import Path
 
 from advisor.costs.amounts import day_words
 from advisor.planning.grant.candidates.cost_lines import not_asked_for
-from advisor.planning.grant.candidates.grant_machines import unquoted
+from advisor.planning.grant.candidates.grant_machines import LeftOut, unquoted
+from advisor.planning.grant.candidates.procurement import to_ask
+from advisor.planning.grant.candidates.sums import is_summed
 from advisor.planning.grant.funder import funder_form
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.institution import NO_RULES, find_institution, rules_in, shipped
+from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.grant.programmes import ASSUMED, OWN_WORD
 from advisor.planning.solver.money.arithmetic import PLAIN
 from advisor.planning.solver.money.cents import paid_and_charged
@@ -31,6 +34,15 @@ class Caution:
 
     says: str
     mend: str = ""
+
+
+def _past(loaded: Loaded) -> Iterator[Caution]:
+    grant, today = loaded.grant, loaded.today
+    if grant.start < today:
+        yield Caution(
+            f"The grant began on {day_words(grant.start)}: nothing is ordered or run before today, "
+            f"{day_words(today)}."
+        )
 
 
 def hours_cautions(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[Caution]:
@@ -123,15 +135,20 @@ BUSY = 0.98
 """A machine that idles for less than the rest of its days in a year runs all the time."""
 
 
-def cautions(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[str]:
+def cautions(loaded: Loaded, plan: Plan) -> list[str]:
     """For who writes the grant's file: what to hear, and which of its keys changes it."""
-    return [f"{each.says} {each.mend}".rstrip() for each in ordered_cautions(grant, problem, plan)]
+    return [f"{each.says} {each.mend}".rstrip() for each in ordered_cautions(loaded, plan)]
 
 
-def ordered_cautions(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[Caution]:
+def ordered_cautions(loaded: Loaded, plan: Plan) -> list[Caution]:
     """The weightiest first."""
+    grant, problem = loaded.grant, loaded.problem
+    names = {p.machine_id for p in plan.purchases}
+    bought = [m for m in problem.machines if m.machine_id in names]
     return [
+        *_past(loaded),
         *_purchases(grant, problem, plan),
+        *left_out_cautions(grant, loaded.left_out),
         *hours_cautions(grant, problem, plan),
         *_rented_at_once(problem, plan),
         *_shared(grant),
@@ -139,8 +156,22 @@ def ordered_cautions(grant: Grant, problem: PlanningProblem, plan: Plan) -> list
         *_overhead_lines(grant, problem, plan),
         *_items(grant, problem.rules),
         *_busy(problem, plan),
+        *map(Caution, to_ask(grant.procurement, bought, loaded.quotes)),
         *_settings(grant, plan),
     ]
+
+
+def left_out_cautions(grant: Grant, left_out: Iterable[LeftOut]) -> Iterator[Caution]:
+    """What procurement's rules cost."""
+    saving = [each for each in left_out if each.saves is not None]
+    if saving:
+        names = "; ".join(f"{each.label}: {each.reason}" for each in saving)
+        assert saving[0].saves is not None
+        money = grant.currency.written(saving[0].saves)
+        yield Caution(
+            f"Your procurement rules leave out what would cost {money} less ({names}).",
+            "[procurement] has the rules.",
+        )
 
 
 def _purchases(grant: Grant, problem: PlanningProblem, plan: Plan) -> Iterator[Caution]:
@@ -169,6 +200,13 @@ def _purchases(grant: Grant, problem: PlanningProblem, plan: Plan) -> Iterator[C
             f"The price of the {line.label} is added up from {line.vendor}'s options: {NO_QUOTE} "
             "it. Ask for a quote before you submit."
         )
+    for machine in machines:
+        if len(machine.lines) > 1 and is_summed(machine):
+            yield Caution(
+                f"The {machine.label} is put together from parts: {NO_QUOTE} it as a whole. Ask a "
+                "builder of such machines for one before you submit.",
+                "whole_machines = true under [procurement] plans without such machines.",
+            )
     yield from _by_its_extras(grant, problem, plan)
     for machine in (m for m in machines if m.share_of is not None):
         yield Caution(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import date
 from decimal import Decimal
 from typing import Annotated, Any, Literal
@@ -15,7 +16,8 @@ from advisor.planning.solver.problem import Objective
 from advisor.ranking.times import EvidenceRule
 
 MAX_YEARS = 15
-RentalKind = Literal["on-demand", "spot"]
+RentalKind = Literal["on-demand", "spot", "peer"]
+"""``peer``: on the machines of strangers, which nothing is planned on unless it is named."""
 Funder = Literal["nsf", "nih", "horizon", "dfg", "ukri", "nserc", "plain"]
 """The funder whose form the report has; ``plain`` for none."""
 AwardYears = Literal["start", "calendar", "fiscal"]
@@ -283,6 +285,35 @@ class OwnRules(_Table, frozen=True):
     source: Line | None = None
 
 
+class Country(Line):
+    """Two letters, as ISO 3166-1 has them."""
+
+    @classmethod
+    def read(cls, value: Any) -> Country:
+        """Raises ValueError."""
+        text = Line.read(value).upper()
+        if not re.fullmatch("[A-Z]{2}", text):
+            raise ValueError("must be a country's two letters, like US, DE or GB")
+        return cls(text)
+
+
+class Procurement(_Table, frozen=True):
+    """What the institution lets one buy and rent; a rule that is left out is its file's."""
+
+    country: Country | None = None
+    """To which sellers deliver."""
+    vendors: Names | None = None
+    """The only sellers that are accepted."""
+    vendors_refused: Names | None = None
+    whole_machines: bool | None = None
+    """Nothing from parts or at a sum of options."""
+    warranty_years: Annotated[Decimal, Limits(0, 30, unit="years")] | None = None
+    quote_months: Annotated[Decimal, Limits(0, 240, above=True, unit="months")] | None = None
+    """How old a quote may be."""
+    providers: Names | None = None
+    """Of rent."""
+
+
 class GrantFile(_Table, frozen=True):
     grant: General
     budget: BudgetTable = BudgetTable()
@@ -294,5 +325,6 @@ class GrantFile(_Table, frozen=True):
     running: _Running = _Running()
     electricity: ElectricityTable = ElectricityTable()
     institution: OwnRules = OwnRules()
+    procurement: Procurement = Procurement()
     allocations: tuple[AllocationTable, ...] = ()
     costs: tuple[CostLine, ...] = ()

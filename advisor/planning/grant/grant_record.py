@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
 from math import ceil
@@ -17,6 +17,7 @@ from advisor.planning.grant.grant_file import (
     GrantAllocation,
     GrantExperiment,
     Owned,
+    Procurement,
     RentalKind,
 )
 from advisor.planning.grant.institution import Institution
@@ -93,6 +94,8 @@ class Grant:
     allocation_values: tuple[AllocationValue, ...] = ()
     """What they are planned with, each with its source."""
     costs: tuple[CostLine, ...] = ()
+    procurement: Procurement = field(default_factory=Procurement)
+    """With the institution's where it says nothing."""
     pays_electricity: bool = False
     shared: Decimal = Decimal(0)
     """What ``shared_by`` pays of all costs."""

@@ -16,7 +16,7 @@ from msgspec import Struct, structs
 from advisor.parse import shown
 from advisor.planning.currency import shipped_rates
 from advisor.planning.grant.funder import FunderForm
-from advisor.planning.grant.grant_file import CloudAs, Rate, UsdPerUnit
+from advisor.planning.grant.grant_file import CloudAs, Procurement, Rate, UsdPerUnit
 from advisor.planning.grant.toml_reader import Limits, Line, read_toml, wrong
 from price_catalog.csv_table import nearest
 from price_catalog.currencies import rate_problem
@@ -75,6 +75,7 @@ class Institution:
     equipment_as: EquipmentAs = "bought"
     life_months: int | None = None
     use_share: Decimal = Decimal(1)
+    procurement: Procurement = field(default_factory=Procurement)
     sources: dict[str, str] = field(default_factory=dict)
     """Where each setting comes from."""
 
@@ -134,6 +135,7 @@ class _RulesFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     electricity_in_base: bool = True
     fiscal_year_start: Line = Line("01-01")
     currency: Line = Line("USD")
+    procurement: Procurement = Procurement()
     usd_per_unit: UsdPerUnit | None = None
     usd_per_unit_on: date | None = None
     sources: dict[str, Any] = {}

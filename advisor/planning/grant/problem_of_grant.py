@@ -25,6 +25,7 @@ from advisor.planning.grant.candidates.grant_machines import (
     told_first,
     upgrades,
 )
+from advisor.planning.grant.candidates.procurement import refused
 from advisor.planning.grant.candidates.split_machines import parts_of
 from advisor.planning.grant.candidates.sums import SUMMED, behind_named
 from advisor.planning.grant.cross_field_checks import check_days
@@ -59,6 +60,8 @@ class Loaded:
     """By machine id, for machines that could be bought."""
     left_out: tuple[LeftOut, ...]
     today: date
+    unrestricted: PlanningProblem | None = None
+    """The problem with what procurement leaves out; None where it leaves out nothing."""
     sums: tuple[Machine, ...] = ()
     """Machines at a sum that no seller quoted, behind quotes for hardly more."""
     with_told: tuple[tuple[Machine, ...], ...] = ()
@@ -112,14 +115,26 @@ def load(reader: Reader, snapshot: Snapshot, grant: Grant, today: date) -> Loade
     best = {recipe: reader.best_times(recipe, grant.evidence) for recipe in recipes}
     left_out: list[LeftOut] = []
     machines, builds, quotes = buyable(snapshot, grant, by_recipe, best, today, left_out)
-    rentals, prices = _rentals(reader, snapshot, grant, best, today, left_out)
+    rentals, not_allowed, prices = _rentals(reader, snapshot, grant, best, today, left_out)
     owned = [
         owned_machines(snapshot, grant, n, each, best, left_out)
         for n, each in enumerate(grant.owned)
     ]
     more, quotes_of_more = upgrades(snapshot, grant, owned, best, today, left_out)
     named = gpu_ids_of(snapshot, grant, "purchases", grant.buy_gpus)
-    bought, told = orderable([*more, *machines], named)
+    known = {**quotes, **quotes_of_more}
+    why = {m.machine_id: refused(grant.procurement, m, known, today) for m in (*more, *machines)}
+    turned_down = [m for m in (*more, *machines) if why[m.machine_id] and m.on_sale]
+    left_out += [
+        LeftOut(label=m.label, reason=why[m.machine_id] or "", by_procurement=True)
+        for m in turned_down
+    ]
+    left_out += [
+        LeftOut(label=r.label, reason=f"{r.who} is not an allowed provider", by_procurement=True)
+        for r in not_allowed
+    ]
+    allowed = [m for m in (*more, *machines) if why[m.machine_id] is None]
+    bought, told = orderable(allowed, named)
     sums = behind_named(bought)
     bought = [machine for machine in bought if machine not in sums]
     left_out += [LeftOut(label=machine.label, reason=ONLY_TOLD) for machine in told]
@@ -150,12 +165,19 @@ def load(reader: Reader, snapshot: Snapshot, grant: Grant, today: date) -> Loade
         buy_years=grant.buy_years,
         max_machines=grant.max_machines,
     )
+    problem = _from_today(problem, (today - grant.start).days)
+    wider = None
+    if turned_down or not_allowed:
+        machines_too = with_parts([*bought, *turned_down])
+        rentals_too = (*problem.rentals, *not_allowed)
+        wider = replace(problem, machines=machines_too, rentals=rentals_too)
     return Loaded(
         grant=grant,
-        problem=_from_today(problem, (today - grant.start).days),
+        problem=problem,
+        unrestricted=wider,
         snapshot=snapshot,
         models=by_recipe,
-        quotes={**quotes, **quotes_of_more, **quotes_of_condo},
+        quotes={**known, **quotes_of_condo},
         rentals=prices,
         builds=builds,
         left_out=tuple(left_out),
@@ -284,12 +306,13 @@ def _rentals(
     best: Best,
     today: date,
     left_out: list[LeftOut],
-) -> tuple[list[Rental], dict[str, RentalPrice]]:
-    """Instances with a fresh price and a usable time for at least one of the models."""
+) -> tuple[list[Rental], list[Rental], dict[str, RentalPrice]]:
+    """Instances with a fresh price and a usable time for at least one of the models, and those of
+    providers that procurement does not allow."""
     if not grant.rent or grant.prices == "paper":
         if grant.rent:
             left_out.append(LeftOut(label="every rental", reason="the paper has no rental prices"))
-        return [], {}
+        return [], [], {}
     rule = grant.prices
     as_of = rule if isinstance(rule, date) else today
     wanted = gpu_ids_of(snapshot, grant, "rentals", grant.rent_gpus)
@@ -301,6 +324,7 @@ def _rentals(
     if providers is not None:
         _check_providers(grant, providers, {offer.provider for offer in offers})
     found: list[Rental] = []
+    others: list[Rental] = []
     prices: dict[str, RentalPrice] = {}
     stale = bare = 0
     for offer in rates_that_count(offers, as_of):
@@ -309,7 +333,8 @@ def _rentals(
             continue
         if offer.kind not in grant.rent_kinds:
             continue
-        if providers is not None and offer.provider not in providers:
+        allowed = providers is None or offer.provider in providers
+        if not allowed and grant.procurement.providers is None:
             continue
         if wanted is not None and offer.gpu_id not in wanted:
             continue
@@ -320,7 +345,7 @@ def _rentals(
         if not times:
             continue
         prices[offer.rental_id] = offer
-        found.append(
+        (found if allowed else others).append(
             Rental(
                 rental_id=offer.rental_id,
                 label=f"{offer.gpu_count} × {names.get(offer.gpu_id, offer.gpu_id)}, "
@@ -341,7 +366,7 @@ def _rentals(
         left_out.append(LeftOut(label=f"{bare} rental prices", reason=reason))
     if stale:
         left_out.append(LeftOut(label=f"{stale} rental prices", reason="more than a year old"))
-    return found, prices
+    return found, others, prices
 
 
 def _check_providers(grant: Grant, wanted: set[str], known: set[str]) -> None:

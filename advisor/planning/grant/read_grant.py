@@ -23,6 +23,7 @@ from advisor.planning.grant.grant_file import (
     General,
     GrantFile,
     OwnRules,
+    Procurement,
 )
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.institution import (
@@ -163,6 +164,7 @@ def grant_of(file: GrantFile, path: Path) -> Grant:
         return None if amounts is None else tuple(map(currency.rounded, amounts))
 
     _check_amounts(path.name, file, currency)
+    procurement = _procurement(file.procurement, institution.procurement)
     terms = structs.asdict(buy)
     for key in ("allowed", "gpus", "years"):
         del terms[key]
@@ -185,7 +187,8 @@ def grant_of(file: GrantFile, path: Path) -> Grant:
         rent=rent.allowed,
         rent_gpus=rent.gpus,
         rent_kinds=rent.kinds,
-        rent_providers=rent.providers,
+        rent_providers=rent.providers or procurement.providers,
+        procurement=procurement,
         rent_change=rent.price_change,
         price_per_kwh=_electricity(path.name, power, currency),
         pue=power.pue,
@@ -210,6 +213,12 @@ def grant_of(file: GrantFile, path: Path) -> Grant:
     found = replace(found, allocations=allocations, allocation_values=values)
     check_terms(found)
     return replace(found, utilisation=_mean_utilisation(found))
+
+
+def _procurement(own: Procurement, house: Procurement) -> Procurement:
+    """What the grant says, and of the rest what its institution does."""
+    said = {key: value for key, value in structs.asdict(own).items() if value is not None}
+    return structs.replace(house, **said)
 
 
 def _of_general(path: Path, general: General) -> dict[str, Any]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from advisor.planning.grant.candidates.grant_machines import ONLY_TOLD
+from advisor.planning.grant.candidates.sums import SUMMED
 from advisor.planning.grant.funder import paper_of
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.report.annex.before_sending import to_check_section
@@ -129,6 +131,7 @@ def objects(given: Material, budget: ReportTable, paid: WhoPays) -> dict[str, An
             }
             for p in sorted(given.plan.placed, key=lambda p: (p.pieces[0][0], p.experiment_id))
         ],
+        "left_out": left_out_objects(given.loaded),
         "budget": {
             "years": [{"from": str(first), "to": str(last)} for first, last in year_spans(given)],
             "lines": [
@@ -148,6 +151,28 @@ def objects(given: Material, budget: ReportTable, paid: WhoPays) -> dict[str, An
             else {"by": _who_pays_beside(given), "amount": beside},
         },
     }
+
+
+def left_out_objects(loaded: Loaded) -> list[dict[str, Any]]:
+    """What was not planned with, why, and what it would have saved: what could be ordered by
+    itself, the rest by its reason."""
+    found: list[dict[str, Any]] = [
+        {"what": each.label, "why": each.reason, "would_have_saved": each.saves}
+        for each in loaded.left_out
+        if each.by_procurement or each.reason in (ONLY_TOLD, SUMMED)
+    ]
+    others: dict[str, list[str]] = {}
+    for each in loaded.left_out:
+        if not each.by_procurement and each.reason not in (ONLY_TOLD, SUMMED):
+            others.setdefault(each.reason, []).append(each.label)
+    return found + [
+        {
+            "what": labels[0] if len(labels) == 1 else f"{len(labels)} machines and instances",
+            "why": reason,
+            "would_have_saved": None,
+        }
+        for reason, labels in others.items()
+    ]
 
 
 def _who_pays_beside(given: Material) -> str | None:

@@ -81,6 +81,8 @@ def number_words(value: Value, unit: str) -> str:
         return f"{number:f} {unit[:-1] if number == 1 else unit}"
     if unit in ("kwh", "hours"):
         return f"{number:,.0f} {'kWh' if unit == 'kwh' else unit}"
+    if unit == "kg":
+        return f"{number:,.0f} kg" if number >= 10 else f"{plainly(number, 3)} kg"
     if unit == "gpu-hours":
         return f"{number:,.0f} GPU-hours"
     if unit in ("parameters", "tokens", "images"):

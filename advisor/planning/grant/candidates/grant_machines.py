@@ -85,6 +85,9 @@ class LeftOut:
 
     label: str
     reason: str
+    by_procurement: bool = False
+    saves: Decimal | None = None
+    """What a plan with all that procurement leaves out would have cost less, where it has this."""
 
 
 def gpu_ids_of(

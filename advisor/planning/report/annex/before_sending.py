@@ -155,10 +155,7 @@ def to_check_section(given: Material, paid: WhoPays) -> Section:
     items = [
         *beyond_limits(given, paid),
         *_of_this(given),
-        *(
-            each.says
-            for each in ordered_cautions(given.loaded.grant, given.loaded.problem, given.plan)
-        ),
+        *(each.says for each in ordered_cautions(given.loaded, given.plan)),
     ]
     if form.depreciates and rules.life_months is None:
         whole = (

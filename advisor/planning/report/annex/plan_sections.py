@@ -9,6 +9,7 @@ from decimal import Decimal
 from advisor.costs.amounts import day_words
 from advisor.planning.grant.candidates.cost_lines import line_words
 from advisor.planning.grant.candidates.grant_machines import unquoted
+from advisor.planning.grant.candidates.sums import is_summed
 from advisor.planning.grant.problem_of_grant import called_by
 from advisor.planning.report.budget_entries import machine_alone
 from advisor.planning.report.phrases import (
@@ -93,6 +94,8 @@ def _first(machine: Machine) -> str:
     if not machine.on_sale:
         return " Find a seller first: none is known."
     line = unquoted(machine)
+    if line is None and len(machine.lines) > 1 and is_summed(machine):
+        return " First ask a builder of such machines to quote the whole."
     return "" if line is None else f" First ask {line.vendor} to quote it."
 
 

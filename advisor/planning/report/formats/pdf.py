@@ -29,6 +29,7 @@ TEXT_POINTS, NAME_POINTS, MARK_POINTS = 487, 95, 17
 """Widths on a page: between its margins, of a long name of a line, of the row of a number."""
 LETTER = 0.49
 """The width of a letter of an amount against its height, at most."""
+SUSPECTS = b"/Suspects false"
 MOST_UNBROKEN = 8
 """A table of at most this many lines is not parted at the end of a page."""
 ANNEX_POINTS, FUNDER_POINTS = 7.4, 8.5
@@ -87,7 +88,8 @@ def to_pdf(report: Report) -> bytes:
             ) from None
         made = typst.compile(str(root / "report.typ"), root=folder, timestamp=int(noon.timestamp()))
     assert isinstance(made, bytes)
-    return made
+    # Poppler takes this key, which says what is so without it, for a mistake.
+    return made.replace(SUSPECTS, b" " * len(SUSPECTS))
 
 
 def to_typst(report: Report) -> str:

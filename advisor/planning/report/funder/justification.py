@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
 from advisor.costs.amounts import day_words
 from advisor.planning.grant.candidates.cost_lines import line_words
 from advisor.planning.grant.grant_file import GrantExperiment
 from advisor.planning.report.budget_entries import is_equipment, machine_alone
+from advisor.planning.report.funder.compute_and_carbon import compute_and_carbon
 from advisor.planning.report.funder.computing_hours import hours_words, renting_words
 from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.phrases import listed, runs_done
@@ -39,6 +40,7 @@ def justification(given: Material, by_line: Mapping[str, Num], *, asks: bool) ->
         _existing(given),
         renting_words(given, by_line),
         *hours_words(given),
+        compute_and_carbon(given),
         _costs_of(given, "Staff", "staff"),
         _upkeep(given, by_line),
         _costs_of(given, "Data", "storage") or "Data. No storage is asked for.",
@@ -48,7 +50,10 @@ def justification(given: Material, by_line: Mapping[str, Num], *, asks: bool) ->
 
 
 def _need(given: Material) -> str:
-    wanted = given.loaded.grant.experiments
+    placed = {p.experiment_id for p in given.plan.placed}
+    every = given.loaded.grant.experiments
+    # Who gets nothing of it is not named as one of those who benefit.
+    wanted = [each for each in every if _gets_runs(each, placed)] or every
     found = {each.model: given.loaded.snapshot.model(each.model) for each in wanted}
     models = {m.recipe_id: m for m in found.values()}
     groups = {each.who for each in wanted}
@@ -67,6 +72,10 @@ def _need(given: Material) -> str:
         text += f". The money does not reach a further {left}"
     each = "Each run" if given.plan.runs != 1 else "It"
     return f"{text}. {each} trains the whole model once, from random weights."
+
+
+def _gets_runs(wanted: GrantExperiment, placed: Collection[str]) -> bool:
+    return any(e == wanted.name or e.startswith(f"{wanted.name}, year ") for e in placed)
 
 
 def _for_whom(wanted: Iterable[GrantExperiment]) -> str:

@@ -1,0 +1,89 @@
+"""What an institution's procurement lets through: sellers, countries, whole machines, quotes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from datetime import date
+
+from advisor.costs.amounts import day_words
+from advisor.planning.grant.candidates.sums import is_summed
+from advisor.planning.grant.grant_file import Procurement
+from advisor.planning.grant.grant_record import months_later
+from advisor.planning.solver.problem import Machine
+from price_catalog.model import OWN_QUOTE, Quote
+from price_catalog.vendors import delivery, find_vendor
+
+_YEARS = re.compile(r"(\d+(?:\.\d+)?)[ -]?years?")
+
+
+def warranty_years(words: str | None) -> float | None:
+    """The shortest time that a warranty names; None where it names none."""
+    found = [float(years) for years in _YEARS.findall(words or "")]
+    return min(found, default=None)
+
+
+def seller_of(vendor: str) -> str:
+    """A vendor without the mark of a quote of one's own."""
+    return vendor.removesuffix(f" ({OWN_QUOTE})")
+
+
+def refused(
+    rules: Procurement, machine: Machine, quotes: Mapping[str, Quote], today: date
+) -> str | None:
+    """Why a machine may not be bought; None where it may."""
+    if machine.share_of is not None:
+        return None
+    if rules.whole_machines and machine.upgrade_of is None and is_summed(machine):
+        return "no seller quotes it as a whole, and procurement wants whole machines"
+    for line in machine.lines:
+        seller = seller_of(line.vendor)
+        why = _seller(rules, seller)
+        if why is not None:
+            return why
+        quote = quotes.get(line.quote_id)
+        until = rules.quote_months and months_later(line.quoted_on, int(rules.quote_months))
+        if until and until < today:
+            return f"{seller}'s quote is of {day_words(line.quoted_on)}, which is too old"
+        years = warranty_years(None if quote is None else quote.warranty)
+        if rules.warranty_years and years is not None and years < rules.warranty_years:
+            return f"{seller} gives a warranty of {years:g} years"
+    return None
+
+
+def _seller(rules: Procurement, seller: str) -> str | None:
+    if rules.vendors is not None and not _is_among(seller, rules.vendors):
+        return f"{seller} is not one of the accepted sellers"
+    if _is_among(seller, rules.vendors_refused or ()):
+        return f"{seller} is refused"
+    if rules.country is None:
+        return None
+    to = delivery(seller, rules.country)
+    vendor = find_vendor(seller)
+    if to == "does not deliver":
+        return f"{seller} does not deliver to {rules.country}"
+    if to == "not stated" and vendor is not None and vendor.country != rules.country:
+        where = f" ({vendor.country})" if vendor.country else ""
+        return f"{seller}{where} does not say that it delivers to {rules.country}"
+    return None
+
+
+def _is_among(seller: str, names: Iterable[str]) -> bool:
+    return any(name.casefold() in seller.casefold() for name in names)
+
+
+def to_ask(
+    rules: Procurement, machines: Iterable[Machine], quotes: Mapping[str, Quote]
+) -> list[str]:
+    """What no quote says and procurement wants to know, in sentences."""
+    found: dict[str, None] = {}
+    for machine in machines:
+        for line in machine.lines if machine.share_of is None else ():
+            seller, quote = seller_of(line.vendor), quotes.get(line.quote_id)
+            if rules.country is not None and delivery(seller, rules.country) == "not known":
+                found[f"Ask {seller} whether it delivers to {rules.country}."] = None
+            stated = None if quote is None else warranty_years(quote.warranty)
+            if rules.warranty_years and stated is None:
+                years = f"{rules.warranty_years:f} years"
+                found[f"Ask {seller} for a warranty of {years}: its quote states none."] = None
+    return list(found)
