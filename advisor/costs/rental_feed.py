@@ -1,136 +1,240 @@
-"""Today's rental prices of the clouds, through the gpuhunt package, as dated rows."""
+"""Today's rental prices of the clouds, from the static files that dstack's gpuhunt publishes."""
 
 from __future__ import annotations
 
-import importlib
-import logging
-import socket
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+import csv
+import io
+import os
+import re
+import zipfile
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import date
-from decimal import ROUND_HALF_UP, Decimal
-from typing import Any
+from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
+from time import monotonic
+from urllib.error import HTTPError, URLError
+from urllib.request import build_opener
 
-from advisor.parse import install_words
+from advisor.costs.amounts import counted, usd_as_quoted
+from advisor.costs.rental import rates_that_count
+from advisor.parse import shown
 from price_catalog.model import Gpu, Rental, Source
 from price_catalog.providers import CloudNames, provider_name, rental_kind
 
-TIMEOUT_S = 30.0
+ADDRESS = "https://dstack-gpu-pricing.s3.eu-west-1.amazonaws.com/v3"
+ADDRESS_VARIABLE = "GPUHUNT_CATALOG_URL"
+"""Another address of the same files, as gpuhunt has it. Proxies are those of the environment."""
+PROVIDERS = ("aws", "azure", "cloudrift", "gcp", "lambdalabs", "nebius", "oci", "runpod", "verda")
+COLUMNS = (
+    *("instance_name", "location", "price", "gpu_count", "gpu_name", "gpu_memory"),
+    "spot",
+)
+TIMEOUT_S, DEADLINE_S = 20.0, 90.0
+"""Of one answer that does not go on; of one file."""
+MOST_BYTES, MOST_UNPACKED_BYTES = 32 * 2**20, 256 * 2**20
+MOST_GPUS, MOST_USD_PER_HOUR, MOST_LETTERS = 128, Decimal(10_000), 120
 OUTLYING = 4
 """A price per GPU so many times the middle one, or so many times less, is an outlier."""
+MOVED = 3
+"""A price that moved by more than so many times since the last one is held back."""
+FEWEST = Decimal(1) / 3
+"""Of the prices that are held of a provider: fewer are a file that was cut."""
 SOURCE = Source(
     source_id="gpuhunt",
     title="gpuhunt, catalogue of cloud offers",
     url="https://github.com/dstackai/gpuhunt",
-    how_measured="The providers' own offers as the gpuhunt package collects them; of each instance "
-    "the cheapest region. Offers whose GPU has several forms and does not say which were left out.",
+    how_measured="The providers' own offers as gpuhunt publishes them; of each instance the "
+    "cheapest region. Offers whose GPU has several forms and does not say which were left out.",
     licence="MPL-2.0",
     published_on=None,
 )
+Product = tuple[str, str | None, str, int, str]
 
 
-class RefreshError(ValueError):
-    """No price could be renewed; the message is one line that says why and what stays."""
+class FeedError(ValueError):
+    """What is wrong with the file of one provider."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refreshed:
-    """What the providers said."""
+    """What the providers said, and what of it is not kept."""
 
     rentals: tuple[Rental, ...]
-    answered: tuple[str, ...]
-    failed: tuple[str, ...]
-    """Providers whose prices could not be read; the others' are there all the same."""
+    failed: Mapping[str, str]
+    """Providers whose prices could not be read, with the reason; those that are held stay."""
+    refused: tuple[str, ...]
+    """Offers with something that no offer has, by name."""
+    held_back: tuple[str, ...]
+    """Prices that moved too far to be believed."""
+    changed: tuple[str, ...]
+    """Prices that are others than the last ones."""
+    new: int
     left_out: int
     """Offers of GPUs that we do not know, or whose form is not stated."""
 
 
-def fetch_rentals(gpus: Iterable[Gpu], *, today: date) -> Refreshed:
-    """Ask for the prices of today. Raises RefreshError where nothing could be had."""
-    try:
-        gpuhunt = importlib.import_module("gpuhunt")
-    except ImportError:
-        raise RefreshError(
-            "renewing prices needs the gpuhunt package, and those that are there stay; "
-            f"{install_words('prices')}"
-        ) from None
-    with _quietly():
-        catalog = gpuhunt.Catalog(auto_reload=False)
+def fetch_rentals(gpus: Iterable[Gpu], held: Iterable[Rental], *, today: date) -> Refreshed:
+    """Ask for the prices of today; ``held`` are those that are known."""
+    base = os.environ.get(ADDRESS_VARIABLE, ADDRESS).rstrip("/")
+    names = CloudNames(gpus)
+    before = _newest(held, today)
+    refused: list[str] = []
+    failed: dict[str, str] = {}
+    cheapest: dict[Product, Rental] = {}
+    left_out = 0
+    with ThreadPoolExecutor(max_workers=len(PROVIDERS)) as pool:
+        files = {name: pool.submit(_fetched, base, name) for name in PROVIDERS}
+    for provider, file in files.items():
         try:
-            catalog.load()
-        except Exception as error:
-            cause = error.__cause__ or error
-            words = " ".join(f"{type(cause).__name__}: {cause}".split())[:120]
-            raise RefreshError(
-                f"no provider's prices could be read ({words}): check the network; the prices "
-                "that are there stay"
-            ) from None
-        return _collect(catalog, CloudNames(gpus), today)
-
-
-def _collect(catalog: Any, names: CloudNames, today: date) -> Refreshed:
-    cheapest: dict[tuple[str, str, str, int, str], Rental] = {}
-    answered, left_out = [], 0
-    for provider in sorted(catalog.catalog):
-        try:
-            offers = catalog.query(provider=[provider], min_gpu_count=1)
-        except Exception:
-            continue  # told as failed below; the others are kept
-        answered.append(provider)
-        for offer in offers:
-            rental = _rental(offer, names, today)
-            if rental is None:
-                left_out += 1
-                continue
-            key = (
-                rental.provider,
-                rental.instance or "",
-                rental.gpu_id,
-                rental.gpu_count,
-                rental.kind,
-            )
-            held = cheapest.get(key)
-            if held is None or rental.price_per_hour_usd < held.price_per_hour_usd:
-                cheapest[key] = rental
-    expected = _providers() or catalog.catalog
+            offers: dict[Product, Rental] = {}
+            for line, row in enumerate(_rows(provider, file.result()), start=2):
+                try:
+                    rental = _rental(provider, row, names, today)
+                except ValueError as error:
+                    refused.append(f"{provider}, line {line}: {error}")
+                    continue
+                left_out += rental is None and bool(row["gpu_name"])
+                if rental is not None:
+                    kept = offers.setdefault(_product(rental), rental)
+                    if rental.price_per_hour_usd < kept.price_per_hour_usd:
+                        offers[_product(rental)] = rental
+            known = sum(product[0] == provider_name(provider) for product in before)
+            if len(offers) < FEWEST * known:
+                raise FeedError(f"has {counted(len(offers), 'price')} where {known} are known")
+            cheapest |= offers
+        except (FeedError, OSError) as error:
+            failed[provider] = " ".join(str(error).split())[:120]
+    kept_rentals: list[Rental] = []
+    held_back: list[str] = []
+    changed: list[str] = []
+    for product, rental in cheapest.items():
+        last = before.get(product)
+        if last is None or last.price_per_hour_usd == rental.price_per_hour_usd:
+            kept_rentals.append(rental)
+            continue
+        old, usd = last.price_per_hour_usd, rental.price_per_hour_usd
+        words = (
+            f"{' '.join(filter(None, product[:2]))}, {rental.gpu_count} x {rental.gpu_id}, "
+            f"{rental.kind}: {usd_as_quoted(old)} to {usd_as_quoted(usd)} an hour"
+        )
+        far = not old / MOVED <= usd <= old * MOVED
+        (held_back if far else changed).append(words)
+        if not far:
+            kept_rentals.append(rental)
     return Refreshed(
-        rentals=_marked(cheapest.values()),
-        answered=tuple(answered),
-        failed=tuple(sorted(set(expected) - set(answered))),
+        rentals=_marked(kept_rentals),
+        failed=failed,
+        refused=tuple(refused),
+        held_back=tuple(held_back),
+        changed=tuple(changed),
+        new=sum(_product(rental) not in before for rental in kept_rentals),
         left_out=left_out,
     )
 
 
-def _providers() -> tuple[str, ...]:
-    """Those that gpuhunt publishes a catalogue of; () where it no longer says."""
+def _product(rental: Rental) -> Product:
+    """What is the same from day to day."""
+    name = provider_name(rental.provider)
+    return name, rental.instance, rental.gpu_id, rental.gpu_count, rental.kind
+
+
+def _newest(held: Iterable[Rental], today: date) -> dict[Product, Rental]:
+    """The last price of each product that came by this feed."""
+    by_product: dict[Product, list[Rental]] = defaultdict(list)
+    for rental in held:
+        if rental.source_id == SOURCE.source_id:
+            by_product[_product(rental)].append(rental._replace(outlier=False))
+    found = {product: rates_that_count(rows, today) for product, rows in by_product.items()}
+    return {product: rows[0] for product, rows in found.items() if rows}
+
+
+def _fetched(base: str, provider: str) -> bytes:
+    """The zipped file of a provider. Raises FeedError and OSError."""
+    version = _read(f"{base}/{provider}/version", 64).decode("ascii", "replace").strip()
+    if not re.fullmatch(r"[\w.-]{1,32}", version, re.ASCII):
+        raise FeedError("has no version")
+    return _read(f"{base}/{provider}/{version}/catalog.zip", MOST_BYTES)
+
+
+def _read(address: str, most: int) -> bytes:
+    """What stands at an address, as far as it is not endless. Raises FeedError and OSError."""
+    if not address.startswith(("https://", "http://")):
+        raise FeedError(f"is not at a web address: {ADDRESS_VARIABLE} begins with https://")
+    until, parts, size = monotonic() + DEADLINE_S, [], 0
     try:
-        module = importlib.import_module("gpuhunt._internal.catalog")
-        return tuple(module.OFFLINE_PROVIDERS)
-    except (ImportError, AttributeError):
-        return ()
+        with build_opener().open(address, timeout=TIMEOUT_S) as answer:
+            while part := answer.read1(2**16):
+                parts.append(part)
+                size += len(part)
+                if size > most or monotonic() > until:
+                    raise FeedError("is too large" if size > most else "comes too slowly")
+    except HTTPError as error:
+        raise FeedError(f"answers {error.code}") from None
+    except URLError as error:
+        raise FeedError(f"cannot be reached ({error.reason})") from None
+    return b"".join(parts)
 
 
-def _rental(offer: Any, names: CloudNames, today: date) -> Rental | None:
-    if not offer.gpu_name or not offer.gpu_count:
+def _rows(provider: str, data: bytes) -> Iterable[Mapping[str, str]]:
+    """The offers of a file. Raises FeedError where it is none."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            inside = archive.getinfo(f"{provider}.csv")
+            if inside.file_size > MOST_UNPACKED_BYTES:
+                raise FeedError("is too large")
+            text = archive.read(inside).decode("utf-8", "replace")
+    except (zipfile.BadZipFile, KeyError, EOFError, NotImplementedError, RuntimeError):
+        raise FeedError("is no zip file with its table") from None
+    try:
+        reader = csv.DictReader(io.StringIO(text, newline=""), restval="")
+        missing = [name for name in COLUMNS if name not in (reader.fieldnames or ())]
+        if missing:
+            raise FeedError(f"has no column {missing[0]}")
+        rows = list(reader)
+    except csv.Error as error:
+        raise FeedError(f"is no CSV ({error})") from None
+    if not rows:
+        raise FeedError("has no offers")
+    return rows
+
+
+def _rental(provider: str, row: Mapping[str, str], names: CloudNames, today: date) -> Rental | None:
+    """An offer; None where its GPU is none of ours. Raises ValueError, which names what it has
+    that no offer has."""
+    if not row["gpu_name"] or row["gpu_count"] in ("", "0"):
         return None
-    gpu_id = names.gpu_id(offer.provider, offer.instance_name, offer.gpu_name, offer.gpu_memory)
-    price = Decimal(str(offer.price))
-    if gpu_id is None or not price.is_finite() or not 0 < price < 100_000:
+    for name in COLUMNS:
+        text = row[name]
+        if not text.isprintable() or "\ufffd" in text or len(text) > MOST_LETTERS:
+            raise ValueError(f"{name} {shown(text)} is no text of an offer")
+    instance, location = row["instance_name"], row["location"]
+    price, memory = _number("price", row), _number("gpu_memory", row)
+    count = _number("gpu_count", row)
+    if count != count.to_integral_value() or count > MOST_GPUS:
+        raise ValueError(f"gpu_count {shown(row['gpu_count'])} is no number of GPUs")
+    if price > MOST_USD_PER_HOUR:
+        raise ValueError(f"price {shown(row['price'])} is above ${MOST_USD_PER_HOUR:,} an hour")
+    if not instance or row["spot"] not in ("True", "False"):
+        raise ValueError("instance_name is empty, or spot neither True nor False")
+    gpu_id = names.gpu_id(provider, instance, row["gpu_name"], float(memory))
+    if gpu_id is None:
         return None
-    kind = rental_kind(offer.provider, "spot" if offer.spot else "on-demand")
-    ids = (str(today), offer.provider, offer.instance_name, offer.location)
+    # RunPod's machines of its own have a data centre, those of their owners only a country.
+    community = provider == "runpod" and len(location) == 2
+    name = provider_name("runpod-community" if community else provider)
+    kind = rental_kind(name, "spot" if row["spot"] == "True" else "on-demand")
+    cent = Decimal("0.0001")
     return Rental(
-        rental_id=f"gpuhunt:{':'.join(ids)}:{offer.gpu_count}:{kind}",
-        provider=provider_name(offer.provider),
-        instance=offer.instance_name,
+        rental_id=f"gpuhunt:{today}:{name}:{instance}:{location}:{count}:{kind}",
+        provider=name,
+        instance=instance,
         gpu_id=gpu_id,
-        gpu_count=offer.gpu_count,
-        price_per_hour_usd=max(
-            price.quantize(Decimal("0.0001"), rounding=ROUND_HALF_UP), Decimal("0.0001")
-        ),
+        gpu_count=int(count),
+        price_per_hour_usd=max(price.quantize(cent, rounding=ROUND_HALF_UP), cent),
         kind=kind,
-        region=offer.location,
+        region=location or None,
         priced_on=today,
         source_id=SOURCE.source_id,
         url=None,
@@ -139,12 +243,23 @@ def _rental(offer: Any, names: CloudNames, today: date) -> Rental | None:
     )
 
 
+def _number(name: str, row: Mapping[str, str]) -> Decimal:
+    """A number above 0. Raises ValueError."""
+    text = row[name]
+    try:
+        number = Decimal(text) if re.fullmatch(r"[0-9.eE+-]{1,24}", text) else Decimal(0)
+    except InvalidOperation:
+        number = Decimal(0)
+    if not 0 < number < 10**6:
+        raise ValueError(f"{name} {shown(text)} is no number above 0" if text else f"no {name}")
+    return number
+
+
 def _marked(rentals: Iterable[Rental]) -> tuple[Rental, ...]:
     """The same, with those marked that are far from the middle of their GPU and kind."""
-
-    groups: dict[tuple[str, str], list[Rental]] = {}
+    groups: dict[tuple[str, str], list[Rental]] = defaultdict(list)
     for rental in rentals:
-        groups.setdefault((rental.gpu_id, rental.kind), []).append(rental)
+        groups[rental.gpu_id, rental.kind].append(rental)
     found = []
     for group in groups.values():
         each = sorted(rental.price_per_hour_usd / rental.gpu_count for rental in group)
@@ -154,17 +269,3 @@ def _marked(rentals: Iterable[Rental]) -> tuple[Rental, ...]:
             far = len(each) >= 3 and not middle / OUTLYING <= price <= middle * OUTLYING
             found.append(rental._replace(outlier=far))
     return tuple(sorted(found, key=lambda rental: rental.rental_id))
-
-
-@contextmanager
-def _quietly() -> Iterator[None]:
-    """Without the package's tracebacks in the log, and without waiting for ever."""
-    logger = logging.getLogger("gpuhunt")
-    before, waited = logger.level, socket.getdefaulttimeout()
-    logger.setLevel(logging.CRITICAL + 1)
-    socket.setdefaulttimeout(TIMEOUT_S)
-    try:
-        yield
-    finally:
-        socket.setdefaulttimeout(waited)
-        logger.setLevel(before)

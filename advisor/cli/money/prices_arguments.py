@@ -69,7 +69,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     export = command("export", "write your own quotes as a CSV file that import reads")
     export.add_argument("file", metavar="FILE.csv", help="where to; must not exist yet")
 
-    command("refresh", "renew the rental prices from the clouds (needs the extra 'prices')")
+    command("refresh", "renew the rental prices of the clouds from public files")
 
     builds = command("builds", "what can be put together: slots, power, circuits, heat, memory")
     builds.add_argument("--gpus", metavar="NAMES", help='only these, as in "RTX 3090,H100"')

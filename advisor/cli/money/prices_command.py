@@ -44,6 +44,8 @@ def _snapshot(store: Store) -> Snapshot:
         return take_snapshot(reader)
 
 
+MOST_LINES = 10
+"""Of what a refresh says of one kind."""
 _SHORT = ("item", "price", "kind", "vendor", "date", "counts", "marks")
 _OF_ONE = ("price", "vendor", "kind", "date", "age", "counts", "marks")
 """Where few are shown; one's own have their ids, too, by which they are corrected and deleted."""
@@ -250,22 +252,38 @@ def _export(options: argparse.Namespace, store: Store) -> int:
 
 
 def _refresh(options: argparse.Namespace, store: Store) -> int:
-    from advisor.costs.rental_feed import SOURCE, RefreshError, fetch_rentals
+    from advisor.costs.rental_feed import MOVED, PROVIDERS, SOURCE, fetch_rentals
 
-    try:
-        found = fetch_rentals(_snapshot(store).gpus, today=date.today())
-    except RefreshError as error:
-        print(f"advisor: {error}", file=sys.stderr)
+    with store.reading() as reader:
+        gpus, held = reader.gpus(), reader.rentals()
+    found = fetch_rentals(gpus, held, today=date.today())
+    if not found.rentals:
+        why = "; ".join(f"{name} {words}" for name, words in list(found.failed.items())[:2])
+        print(
+            f"advisor: no rental price could be read ({why}): check the network, or HTTPS_PROXY; "
+            "the prices that are there stay",
+            file=sys.stderr,
+        )
         return NO_ANSWER
     store.add_rentals(found.rentals, [SOURCE])
+    named = len(PROVIDERS) - len(found.failed)
     print(
-        f"{len(found.rentals)} rental prices of {date.today()} from {', '.join(found.answered)}; "
+        f"{counted(len(found.rentals), 'rental price')} of {date.today()} from "
+        f"{counted(named, 'provider')}: {found.new} new, {len(found.changed)} changed; "
         f"{found.left_out} offers left out (GPU or its form not known)",
         file=sys.stderr,
     )
-    if found.failed:
-        print(f"advisor: no prices from {', '.join(found.failed)}; theirs stay", file=sys.stderr)
-    return ANSWERED if found.rentals else NO_ANSWER
+    for title, lines in (
+        ("changed", found.changed),
+        (f"held back, moved by more than {MOVED} times", found.held_back),
+        ("refused", found.refused),
+        ("not read, what is there stays", [f"{n}: {why}" for n, why in found.failed.items()]),
+    ):
+        for line in lines[:MOST_LINES]:
+            print(f"{title}: {line}", file=sys.stderr)
+        if len(lines) > MOST_LINES:
+            print(f"{title}: {len(lines) - MOST_LINES} more", file=sys.stderr)
+    return ANSWERED
 
 
 def _builds(options: argparse.Namespace, store: Store) -> int:

@@ -1,0 +1,56 @@
+"""The files that developers write of the catalogue: today's rates, and the ledger as a data set."""
+
+from __future__ import annotations
+
+import csv
+import io
+from datetime import date
+from decimal import Decimal
+from pathlib import Path
+
+from price_catalog.load import Catalog, load_rentals
+from price_catalog.model import Rental
+from tools import price_dataset, rents_file
+
+
+def rate(price: str, day: int, provider: str = "aws") -> Rental:
+    return Rental(
+        rental_id=f"gpuhunt:{day}:{provider}",
+        provider=provider,
+        instance="p5",
+        gpu_id="h100-sxm5-80gb",
+        gpu_count=8,
+        price_per_hour_usd=Decimal(price),
+        kind="on-demand",
+        region="us, east",
+        priced_on=date(2026, 11, day),
+        source_id="gpuhunt",
+        url=None,
+        note=None,
+    )
+
+
+def test_a_month_s_file_has_the_newest_rate_of_each_product(
+    catalog: Catalog, tmp_path: Path
+) -> None:
+    kept = rents_file.merged([rate("30", 1), rate("9", 2, "gcp")], [rate("31.5", 3)])
+    path = tmp_path / "rents.csv"
+    path.write_text(rents_file.table(kept))
+    sources = frozenset({"gpuhunt"})
+    assert load_rentals(path, gpus=catalog.gpus, source_ids=sources) == tuple(kept)
+    assert [(r.provider, r.price_per_hour_usd) for r in kept] == [
+        ("gcp", 9),
+        ("aws", Decimal("31.5")),
+    ]
+
+
+def test_the_data_set_has_every_quote_with_its_source(catalog: Catalog) -> None:
+    rows = list(csv.DictReader(io.StringIO(price_dataset.csv_text(catalog))))
+    assert {row["quote_id"] for row in rows} == {quote.quote_id for quote in catalog.quotes}
+    assert all(row["source"] and row["licence"] and row["quoted_on"] for row in rows)
+    assert sum(row["corrected"] == "True" for row in rows) == sum(
+        quote.corrects is not None for quote in catalog.quotes
+    )
+    card = price_dataset.card(catalog)
+    assert card.startswith("---\nlicense: cc-by-4.0\n")
+    assert f"{len(rows)} prices of" in card
