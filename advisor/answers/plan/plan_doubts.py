@@ -41,12 +41,12 @@ def time_doubt(loaded: Loaded, plan: Plan) -> Doubt | None:
     if not days:
         return None
     (option_id, model), _ = max(days.items(), key=itemgetter(1))
-    return doubt_of(loaded.snapshot.model(model), options[option_id])
+    return doubt_of(loaded.snapshot.model(model.partition("@")[0]), options[option_id], model)
 
 
-def doubt_of(asked: Model, option: Machine | Rental) -> Doubt | None:
-    """The same of one model there."""
-    time = option.times[asked.recipe_id]
+def doubt_of(asked: Model, option: Machine | Rental, key: str | None = None) -> Doubt | None:
+    """The same of one model there; ``key`` names its time where that is of other tokens."""
+    time = option.times[key or asked.recipe_id]
     if time.basis != "predicted":
         return None
     low, high = time.days_low or time.days, time.days_high or time.days

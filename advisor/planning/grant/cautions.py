@@ -23,6 +23,7 @@ from advisor.planning.solver.money.cents import paid_and_charged
 from advisor.planning.solver.money.prices import machine_price, paid_price, price_lines
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import Machine, PlanningProblem, Rules
+from price_catalog.instruction_sets import instruction_set
 
 NO_QUOTE = "there is no quote for"
 """In every sentence about a sum of options, so that an answer says it once."""
@@ -206,6 +207,12 @@ def _purchases(grant: Grant, problem: PlanningProblem, plan: Plan) -> Iterator[C
                 f"The {machine.label} is put together from parts: {NO_QUOTE} it as a whole. Ask a "
                 "builder of such machines for one before you submit.",
                 "whole_machines = true under [procurement] plans without such machines.",
+            )
+    for gpu_id, name in {m.gpu_id: m.gpu_name for m in machines}.items():
+        if (processor := instruction_set(gpu_id)) is not None:
+            yield Caution(
+                f"The {name} comes with an {processor} processor: programs and containers for "
+                "x86-64 do not run on it. See that yours are built for it before you order."
             )
     yield from _by_its_extras(grant, problem, plan)
     for machine in (m for m in machines if m.share_of is not None):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from decimal import Decimal
 from itertools import chain
+from typing import TypeVar
 
 from advisor.costs.rental import rates_that_count
 from advisor.parse import InputError
@@ -32,16 +33,25 @@ from advisor.planning.grant.cross_field_checks import check_days
 from advisor.planning.grant.grant_file import GrantExperiment
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.toml_reader import wrong
-from advisor.planning.solver.problem import Experiment, Machine, PlanningProblem, Rental, Rules
+from advisor.planning.solver.problem import (
+    Experiment,
+    Machine,
+    PlanningProblem,
+    Rental,
+    Rules,
+    RunTime,
+)
 from advisor.planning.solver.search_clock import Progress
 from advisor.ranking.snapshot import Snapshot
 from advisor.ranking.times import Model
 from advisor.store import Reader
+from bench_runner.typed_numbers import plain
 from price_catalog.builds import Build
 from price_catalog.model import Quote
 from price_catalog.model import Rental as RentalPrice
 from price_catalog.providers import provider_name, written_provider
 
+Option = TypeVar("Option", Machine, Rental)
 STALE_DAYS = 365
 """Rental prices older than this are not planned with."""
 
@@ -67,6 +77,11 @@ class Loaded:
     with_told: tuple[tuple[Machine, ...], ...] = ()
     """The problem's machines with those that need a quote: first the sums, then what others only
     tell of, of GPUs that are sold in other machines, then all; empty where there are none."""
+
+    def model_of(self, wanted: GrantExperiment) -> Model:
+        """What an experiment of the grant trains."""
+        number = next(n for n, each in enumerate(self.grant.experiments) if each is wanted)
+        return _of_tokens(self.grant, number, self.snapshot.model(wanted.model))
 
     def told_too(self) -> Loaded | None:
         """The same with machines that need a quote, for where nothing on sale does the
@@ -107,12 +122,20 @@ def load(reader: Reader, snapshot: Snapshot, grant: Grant, today: date) -> Loade
         snapshot.check_day(grant.prices)
     except InputError as error:
         raise wrong(grant.file, "evidence.prices", str(error)) from None
-    models: dict[str, Model] = {
-        each.model: _model(snapshot, grant, n) for n, each in enumerate(grant.experiments)
+    asked = [_model(snapshot, grant, n) for n in range(len(grant.experiments))]
+    models = [_of_tokens(grant, n, model) for n, model in enumerate(asked)]
+    # Times are looked up of the recipe as it is, and then of its share of the tokens.
+    by_recipe = {
+        model.recipe_id: replace(own, recipe_id=model.recipe_id)
+        for own, model in zip(asked, models, strict=True)
     }
-    recipes = sorted({model.recipe_id for model in models.values()})
-    by_recipe = {model.recipe_id: model for model in models.values()}
-    best = {recipe: reader.best_times(recipe, grant.evidence) for recipe in recipes}
+    recipe_of = {new.recipe_id: old.recipe_id for old, new in zip(asked, models, strict=True)}
+    best = {key: reader.best_times(recipe_of[key], grant.evidence) for key in sorted(by_recipe)}
+    shares_of_tokens = {
+        new.recipe_id: Decimal(new.training_steps) / old.training_steps
+        for old, new in zip(asked, models, strict=True)
+        if new is not old
+    }
     left_out: list[LeftOut] = []
     machines, builds, quotes = buyable(snapshot, grant, by_recipe, best, today, left_out)
     rentals, not_allowed, prices = _rentals(reader, snapshot, grant, best, today, left_out)
@@ -148,12 +171,16 @@ def load(reader: Reader, snapshot: Snapshot, grant: Grant, today: date) -> Loade
         return (*wholes, *parts_of(wholes, grant, best, by_recipe, builds))
 
     allocations, allocated = allocations_of(snapshot, grant, best, left_out)
+
+    def of_tokens(options: Iterable[Option]) -> tuple[Option, ...]:
+        return tuple(_with_shares(option, shares_of_tokens) for option in options)
+
     problem = PlanningProblem(
         start=grant.start,
         year_days=tuple((day - grant.start).days for day in grant.year_dates),
         experiments=_experiments(grant, models),
-        machines=with_parts(bought),
-        rentals=(*rentals, *allocated),
+        machines=of_tokens(with_parts(bought)),
+        rentals=of_tokens((*rentals, *allocated)),
         allocations=allocations,
         fixed=fixed_costs(grant),
         order_days=order_days(grant),
@@ -168,23 +195,23 @@ def load(reader: Reader, snapshot: Snapshot, grant: Grant, today: date) -> Loade
     problem = _from_today(problem, (today - grant.start).days)
     wider = None
     if turned_down or not_allowed:
-        machines_too = with_parts([*bought, *turned_down])
-        rentals_too = (*problem.rentals, *not_allowed)
+        machines_too = of_tokens(with_parts([*bought, *turned_down]))
+        rentals_too = (*problem.rentals, *of_tokens(not_allowed))
         wider = replace(problem, machines=machines_too, rentals=rentals_too)
     return Loaded(
         grant=grant,
         problem=problem,
         unrestricted=wider,
         snapshot=snapshot,
-        models=by_recipe,
+        models={model.recipe_id: model for model in models},
         quotes={**known, **quotes_of_condo},
         rentals=prices,
         builds=builds,
         left_out=tuple(left_out),
         today=today,
-        sums=tuple(sums),
+        sums=of_tokens(sums),
         with_told=tuple(
-            with_parts([*bought, *sums, *more])
+            of_tokens(with_parts([*bought, *sums, *more]))
             for more in [*([[]] if sums else []), *told_first(told, bought)]
         ),
     )
@@ -262,12 +289,51 @@ def _model(snapshot: Snapshot, grant: Grant, number: int) -> Model:
         raise wrong(grant.file, f"experiments[{number + 1}].model", str(error)) from None
 
 
-def _experiments(grant: Grant, models: Mapping[str, Model]) -> tuple[Experiment, ...]:
+def _of_tokens(grant: Grant, number: int, model: Model) -> Model:
+    """The model as an experiment trains it: on its own number of tokens, where it names one."""
+    tokens = grant.experiments[number].tokens
+    if tokens is None:
+        return model
+    if model.sequence_length is None:
+        place = f"experiments[{number + 1}].tokens"
+        raise wrong(grant.file, place, f"{model.name} trains on images: remove this key")
+    steps = max(round(tokens / (model.batch_size * model.sequence_length)), 1)
+    return replace(
+        model,
+        recipe_id=f"{model.recipe_id}@{steps}",
+        name=f"{model.name} on {plain(float(tokens) / 1e9)} billion tokens",
+        training_steps=steps,
+    )
+
+
+def _with_shares(option: Option, shares: Mapping[str, Decimal]) -> Option:
+    """A machine or instance with the times of runs on a share of their recipe's tokens."""
+    times = {
+        key: time if key not in shares else _shared(time, shares[key])
+        for key, time in option.times.items()
+    }
+    return replace(option, times=times)
+
+
+def _shared(time: RunTime, share: Decimal) -> RunTime:
+    def part(days: float | None) -> float | None:
+        return None if days is None else days * float(share)
+
+    return replace(
+        time,
+        days=time.days * float(share),
+        days_low=part(time.days_low),
+        days_high=part(time.days_high),
+        whole=(time.days, share),
+    )
+
+
+def _experiments(grant: Grant, models: Sequence[Model]) -> tuple[Experiment, ...]:
     # Of twelve months each, wherever the turn of a calendar or fiscal year cuts the money.
     days = [(day - grant.start).days for day in grant.anniversaries]
     found: list[Experiment] = []
-    for wanted in grant.experiments:
-        called = called_by(wanted, models[wanted.model])
+    for wanted, model in zip(grant.experiments, models, strict=True):
+        called = called_by(wanted, model)
         spans = [
             (
                 f", year {year + 1}" if wanted.each_year else "",
@@ -280,12 +346,12 @@ def _experiments(grant: Grant, models: Mapping[str, Model]) -> tuple[Experiment,
             Experiment(
                 experiment_id=f"{wanted.name}{year}",
                 name=f"{called}{year}",
-                model=models[wanted.model].recipe_id,
+                model=model.recipe_id,
                 runs=wanted.runs,
                 release_day=release,
                 due_day=due,
                 who=wanted.who,
-                model_name=models[wanted.model].name,
+                model_name=model.name,
                 value=wanted.value,
                 min_runs=wanted.min_runs,
             )

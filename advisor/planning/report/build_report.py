@@ -39,9 +39,10 @@ def build_report(
     given = material_of(loaded, plan, explanation)
     budget = budget_table(given)
     paid = who_pays(given, budget)
-    form = funder_sections(given, budget, paid)
+    form, office = funder_sections(given, budget, paid)
     sections = [
         to_check_section(given, paid),
+        *office,
         question_section(given),
         recommendation_section(given),
         money_section(given),

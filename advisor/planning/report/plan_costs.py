@@ -141,7 +141,13 @@ class CostBook:
             if value is None:
                 return None
             origin = {"measurement_id": time.measurement_id, "column": column}
-            return self.ledger.leaf("time", value, "days", f"{least} days, {label}", **origin)
+            if time.whole is not None:  # of the recipe's tokens, as the days themselves
+                value = value / float(time.whole[1])
+            whole = self.ledger.leaf("time", value, "days", f"{least} days, {label}", **origin)
+            if time.whole is None:
+                return whole
+            part = self.setting("experiments.tokens", time.whole[1], "share", f"tokens, {label}")
+            return self.ledger.compute("product", [whole, part], "days", f"{least} days, {label}")
 
         return (
             end(time.days_low, "least", "training_days_low"),

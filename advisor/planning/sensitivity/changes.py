@@ -7,7 +7,7 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
-from advisor.planning.solver.problem import Machine, PlanningProblem
+from advisor.planning.solver.problem import Machine, PlanningProblem, RunTime
 
 Change = Mapping[str, Any]
 """Names of `vary` with plain values, so that it can be written as JSON."""
@@ -131,6 +131,13 @@ def _rent_price(problem: PlanningProblem, value: tuple[str, str]) -> PlanningPro
     )
 
 
+def _in_days(time: RunTime, days: float) -> RunTime:
+    if time.whole is None:
+        return replace(time, days=days)
+    share = time.whole[1]
+    return replace(time, days=days * float(share), whole=(days, share))
+
+
 def _days(problem: PlanningProblem, value: tuple[str, str]) -> PlanningProblem:
     """One measured time, wherever it is used."""
     measurement_id, days = value
@@ -139,7 +146,7 @@ def _days(problem: PlanningProblem, value: tuple[str, str]) -> PlanningProblem:
         if not any(t.measurement_id == measurement_id for t in option.times.values()):
             return option
         times = {
-            recipe: replace(t, days=float(days)) if t.measurement_id == measurement_id else t
+            recipe: _in_days(t, float(days)) if t.measurement_id == measurement_id else t
             for recipe, t in option.times.items()
         }
         return replace(option, times=times)

@@ -162,6 +162,8 @@ def _times(problem: PlanningProblem, plan: Plan, others: Sequence[Plan]) -> list
         for placed in each.placed:
             option, model = options[placed.machine_id], models[placed.experiment_id]
             time = option.times[model]
+            if time.whole is not None:
+                continue  # whose own days are those of another number of tokens
             days = Decimal(str(time.days))
             found.setdefault(
                 time.measurement_id,

@@ -46,6 +46,8 @@ class RunTime:
     measured_on: date | None
     settings: Settings | None = None
     """That reach it; what goes over a network follows from them."""
+    whole: tuple[float, Decimal] | None = None
+    """Of runs on other numbers of tokens than the recipe has: its days, and the share of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -55,7 +55,7 @@ def question_section(given: Material) -> Section:
         )
     rows: list[tuple[Cell, ...]] = []
     for n, wanted in enumerate(grant.experiments, start=1):
-        model = given.loaded.snapshot.model(wanted.model)
+        model = given.loaded.model_of(wanted)
         since = "every year" if wanted.each_year else day_words(wanted.not_before or grant.start)
         due = (
             "each year's end" if wanted.each_year else day_words(wanted.by or grant.year_dates[-1])

@@ -152,7 +152,7 @@ def to_csv_text(report: Report) -> str:
     """The budget as a grants office opens it: a row a line, a column an award year, and the
     currency of its amounts with the rate that prices were converted at. Where offices write 1,50
     for one and a half, their spreadsheet parts cells at semicolons, and so does this."""
-    table = report.tables()[0]
+    table = next(table for table in report.tables() if table.name == "Budget")
     told = {"currency": report.currency, "form": table.columns[0]}
     if report.converted is not None:
         told["converted"] = report.converted

@@ -54,12 +54,12 @@ def _need(given: Material) -> str:
     every = given.loaded.grant.experiments
     # Who gets nothing of it is not named as one of those who benefit.
     wanted = [each for each in every if _gets_runs(each, placed)] or every
-    found = {each.model: given.loaded.snapshot.model(each.model) for each in wanted}
+    found = {each.name: given.loaded.model_of(each) for each in wanted}
     models = {m.recipe_id: m for m in found.values()}
     groups = {each.who for each in wanted}
     trained = []
     for model in models.values():
-        mine = [each for each in wanted if found[each.model].recipe_id == model.recipe_id]
+        mine = [each for each in wanted if found[each.name].recipe_id == model.recipe_id]
         # A group is named only where every experiment of the model is for a group.
         whom = _for_whom(mine) if None in groups else ""
         trained.append(f"{model.name} ({_work(given, model)}){whom}")

@@ -30,15 +30,18 @@ from advisor.planning.report.funder.quotes_section import quotes_sections
 from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.phrases import listed, runs_done
 from advisor.planning.report.plan_costs import Material
-from advisor.planning.report.report import Block, ReportTable, Section
+from advisor.planning.report.report import ReportTable, Section
 from advisor.planning.solver.money.charges import BY_YEAR, Charge
 from advisor.planning.solver.problem import Allocation
 
 CENT = Decimal("0.01")
 
 
-def funder_sections(given: Material, budget: ReportTable, paid: WhoPays) -> tuple[Section, ...]:
-    """Request and budget, justification, quotes."""
+def funder_sections(
+    given: Material, budget: ReportTable, paid: WhoPays
+) -> tuple[tuple[Section, ...], tuple[Section, ...]]:
+    """Request and budget, justification, quotes; and those of them that stay in the office, where
+    the funder takes a modular budget."""
     names = {line: kind for kind, line in line_names(given).items()}
     by_line = {
         names[row[0]]: row[-1]
@@ -49,13 +52,13 @@ def funder_sections(given: Material, budget: ReportTable, paid: WhoPays) -> tupl
     request = _request(given, paid), table, _budget_notes(given, paid)
     modular = modular_section(given, budget, paid)
     paragraphs = justification(given, by_line, asks=bool(paid.asked.value))
-    sections = (
+    detailed = (
         Section(title="Request", blocks=request),
-        *modular,
         Section(title="Justification", blocks=tuple(paragraphs)),
         *quotes_sections(given),
     )
-    return tuple(map(_section_for_funder, sections))
+    detailed, modular = (tuple(map(_section_for_funder, each)) for each in (detailed, modular))
+    return (modular, detailed) if modular else (detailed, ())
 
 
 def _section_for_funder(section: Section) -> Section:
@@ -269,25 +272,14 @@ def modular_section(given: Material, budget: ReportTable, paid: WhoPays) -> tupl
         ),
         total=True,
     )
-    over = "year by year" if len({num.value for num in by_year}) > 1 else "over all years"
-    offices = (
-        "The modular form has no detailed budget, and its justification names no amounts: the "
-        "budget above, the justification and the quotes below stay in our office."
-    )
-    text = (
-        f"NIH's modular form takes the direct costs of the whole application in modules of {size}."
-    )
-    blocks: tuple[Block, ...]
     if max(num.value for num in directs) < size.value:
-        text += (
-            " This budget is less than one of them in every year: add it to the other direct costs "
-            "before you count modules."
-        )
-        blocks = (f"{text} {offices}",)
-    else:
-        text += f" Those of this budget alone, rounded up {over}, come to the modules below."
-        blocks = (f"{text} {offices}", table, _narrative(given, by_year))
-    return (Section(title="Modular budget", blocks=blocks),)
+        return ()  # too little for one of them: see what is said before the form is sent
+    over = "year by year" if len({num.value for num in by_year}) > 1 else "over all years"
+    text = (
+        f"Direct costs of the whole application in modules of {size}. Those of the computing "
+        f"alone, rounded up {over}, come to the modules below."
+    )
+    return (Section(title="Modular budget", blocks=(text, table, _narrative(given, by_year))),)
 
 
 def modules_of(given: Material, directs: list[Num], whole: Num, size: Num) -> list[Num]:

@@ -265,14 +265,14 @@ def days_of_a_run(on: Arithmetic[N], time: RunTime, rules: Rules, label: str) ->
 
 def run_days(on: Arithmetic[N], time: RunTime, label: str) -> N:
     """Days of one run, from its measurement."""
-    return on.leaf(
-        "time",
-        time.days,
-        "days",
-        f"training days, {label}",
-        measurement_id=time.measurement_id,
-        column="training_days",
-    )
+    words, origin = f"training days, {label}", {"measurement_id": time.measurement_id}
+    if time.whole is None:
+        return on.leaf("time", time.days, "days", words, **origin, column="training_days")
+    days, share = time.whole
+    whole = f"{words}, of the recipe"
+    recipe = on.leaf("time", days, "days", whole, **origin, column="training_days")
+    part = on.leaf("setting", share, "share", f"tokens, {label}", key="experiments.tokens")
+    return on.compute("product", [recipe, part], "days", words)
 
 
 def hours_in_a_day(on: Arithmetic[N]) -> N:
