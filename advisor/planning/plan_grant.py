@@ -10,6 +10,7 @@ from pathlib import Path
 
 from advisor.costs.amounts import seconds_words
 from advisor.parse import InputError, parse_choice
+from advisor.planning.grant.candidates.grant_machines import LeftOut
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.problem_of_grant import Loaded, load
 from advisor.planning.grant.read_grant import read_grant
@@ -31,8 +32,8 @@ EXPLAIN_SECONDS = 24.0
 EXPLAIN_SHARE = 0.2
 """... and this share of all the time is kept for it."""
 Say = Callable[[Progress], None]
-PROCUREMENT_SECONDS = 10.0
-"""To see what procurement's rules cost."""
+LEFT_OUT_SECONDS = 10.0
+"""To see what one kind of thing that was left out would have saved."""
 EXAMPLE = Path(__file__).parent / "grant" / "grant.toml"
 
 
@@ -207,26 +208,43 @@ def _on_sale_for_more(
 
 
 def _with_savings(loaded: Loaded, plan: Plan | None, clock: Clock) -> Loaded:
-    """What procurement leaves out, with what that would have saved."""
-    wider = loaded.unrestricted
-    if wider is None or plan is None or loaded.grant.objective != "cheapest":
+    """What was not planned with, with what that would have saved, or how many runs more it would
+    do: what procurement leaves out, and what needs a quote."""
+    if plan is None:
         return loaded
+    if loaded.unrestricted is not None:
+        loaded = _compared(
+            loaded, plan, loaded.unrestricted, clock, lambda each: each.by_procurement
+        )
+    if loaded.with_told:
+        wider = replace(loaded.problem, machines=loaded.with_told[-1])
+        loaded = _compared(loaded, plan, wider, clock, lambda each: each.needs_quote)
+    return loaded
+
+
+def _compared(
+    loaded: Loaded,
+    plan: Plan,
+    wider: PlanningProblem,
+    clock: Clock,
+    is_one: Callable[[LeftOut], bool],
+) -> Loaded:
+    """The plan against the best one of a problem with more to choose from."""
     try:
-        other = solve(wider, clock=clock.within(PROCUREMENT_SECONDS).quiet(), known=(plan,))
+        other = solve(wider, clock=clock.within(LEFT_OUT_SECONDS).quiet(), known=(plan,))
     except (NoPlan, OutOfTime):
         return loaded
     options = wider.options()
     used = {options[wider.whole(p.machine_id)].label for p in other.placed}
-    less = plan.cost_cents - other.cost_cents
-    if less <= 0:
+    more, less = other.runs - plan.runs, Decimal(plan.cost_cents - other.cost_cents) / 100
+    if more <= 0 and (more < 0 or less <= 0):
         return loaded
-    saved = tuple(
-        replace(each, saves=Decimal(less) / 100)
-        if each.by_procurement and each.label in used
-        else each
+    found = {"more_runs": more} if more else {"saves": less}
+    left_out = (
+        replace(each, **found) if is_one(each) and each.label in used else each
         for each in loaded.left_out
     )
-    return replace(loaded, left_out=saved)
+    return replace(loaded, left_out=tuple(left_out))
 
 
 def _within(loaded: Loaded, clock: Clock) -> tuple[PlanningProblem, Plan | None]:

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import date
+from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from advisor.planning.plan_grant import grant_at, plan_loaded
 from advisor.planning.solver.money.cents import cents_by_year, within_budgets
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import PlanningProblem
+from advisor.store import Store
+from tests.planning.grant_files import grant_file
 from tests.planning.test_plan_solve import check_placement, reached
 from tests.planning.test_year_money import kept_free
 from tests.plans_for_tests import plan_or_none, random_problem
@@ -51,3 +57,50 @@ def test_more_money_in_one_year_is_never_worse(seed: int, more_cents: int, first
     one, other = problem.year_budget_cents
     budgets = (one + more_cents, other) if first else (one, other + more_cents)
     better_or_equal(problem, replace(problem, year_budget_cents=budgets))
+
+
+FREE_SLOTS = """
+[grant]
+start = 2027-01-01
+years = 3
+objective = "{objective}"
+[budget]
+total = "{total}"
+[[owned]]
+gpu = "RTX A6000"
+gpu_count = 2
+free_slots = 2
+[rentals]
+allowed = false
+[[experiments]]
+model = "pythia-1b"
+runs = 12
+"""
+
+
+@pytest.mark.parametrize("objective", ["cheapest", "most-runs"])
+def test_what_needs_a_quote_is_named_at_every_budget(
+    tmp_path: Path, store_path: Path, objective: str
+) -> None:
+    """What can be ordered, and the best that is named in the answer, only get better."""
+    ordered: list[tuple[int, int]] = []
+    named: list[tuple[int, int]] = []
+    for total in ("$2,000", "$12,000", "$16,000", "$30,000", "$80,000"):
+        path = grant_file(tmp_path, FREE_SLOTS.format(total=total, objective=objective))
+        loaded = grant_at(Store(store_path), path, objective=None, today=date(2026, 11, 26))
+        found = plan_loaded(loaded, 60, quick=True)
+        if found.plan is None or not found.plan.runs:
+            continue
+        cents, runs = found.plan.cost_cents, found.plan.runs
+        machines = {m.machine_id: m for m in found.loaded.problem.machines}
+        if all(machines[p.machine_id].on_sale for p in found.plan.purchases):
+            ordered.append((-runs, cents))
+        quoted = next((x for x in found.loaded.left_out if x.saves or x.more_runs), None)
+        if quoted is not None:
+            cents -= int((quoted.saves or 0) * 100)
+            runs += quoted.more_runs or 0
+        named.append((-runs, cents))
+    for values in (ordered, named):
+        assert values
+        every = values if objective == "cheapest" else [(runs, 0) for runs, _ in values]
+        assert every == sorted(every, reverse=True)

@@ -13,7 +13,7 @@ from advisor.answers.price_facts import as_quoted
 from advisor.answers.wording import PREDICTED_MARK, days_and_ends
 from advisor.costs.rental import skypilot_name
 from advisor.planning.grant.candidates.sums import less_as_sum, quoted_whole
-from advisor.planning.grant.cautions import NO_QUOTE, cautions
+from advisor.planning.grant.cautions import NEEDS_QUOTE, NO_QUOTE, cautions, what_it_would_do
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.report.budget import limits_told
 from advisor.planning.sensitivity.explain import Alternative, worse_by
@@ -109,6 +109,12 @@ def plan_doubts(planned: Planned, command: str, *, quick: bool) -> list[Doubt]:
             words += f", {instead.plan.runs} of {plan.runs} runs"
         words += f", {note}" if note else ""
         doubts.append(Doubt(about="instead", words=words, command=f"{command} --details"))
+    for each in loaded.left_out:
+        if each.needs_quote and (each.saves or each.more_runs):
+            words = f"with {each.label} it would {what_it_would_do(loaded.grant, each)}"
+            words += ", at a price that needs a quote: ask for one"
+            doubts.append(Doubt(about="quote", words=words, command=f"{command} --details"))
+            break
     if quick:
         words = "not tried yet: which price, time or rule would change the decision"
         doubts.append(Doubt(about="change", words=words, command=command))
@@ -122,6 +128,7 @@ def plan_doubts(planned: Planned, command: str, *, quick: bool) -> list[Doubt]:
     unquoted = any(NO_QUOTE in doubt.words for doubt in doubts)  # said once is enough
     told = [*limits_told(loaded, plan), *cautions(loaded, plan)]
     told = [text for text in told if not (unquoted and NO_QUOTE in text)]
+    told = [text for text in told if not text.startswith(NEEDS_QUOTE)]  # said above
     if told:
         more = f" ({len(told) - 1} more)" if len(told) > 1 else ""
         words = f"{told[0]}{more}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import pairwise
@@ -25,6 +25,7 @@ from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import Machine, PlanningProblem, Rules
 from price_catalog.instruction_sets import instruction_set
 
+NEEDS_QUOTE = "A price that needs a quote"
 NO_QUOTE = "there is no quote for"
 """In every sentence about a sum of options, so that an answer says it once."""
 
@@ -162,17 +163,31 @@ def ordered_cautions(loaded: Loaded, plan: Plan) -> list[Caution]:
     ]
 
 
-def left_out_cautions(grant: Grant, left_out: Iterable[LeftOut]) -> Iterator[Caution]:
-    """What procurement's rules cost."""
-    saving = [each for each in left_out if each.saves is not None]
-    if saving:
-        names = "; ".join(f"{each.label}: {each.reason}" for each in saving)
-        assert saving[0].saves is not None
-        money = grant.currency.written(saving[0].saves)
-        yield Caution(
-            f"Your procurement rules leave out what would cost {money} less ({names}).",
-            "[procurement] has the rules.",
-        )
+def left_out_cautions(grant: Grant, left_out: Sequence[LeftOut]) -> Iterator[Caution]:
+    """What procurement's rules cost, and what a quote would save."""
+    for by_procurement in (True, False):
+        better = [
+            each
+            for each in left_out
+            if each.by_procurement is by_procurement and (each.saves or each.more_runs)
+        ]
+        if not better:
+            continue
+        names = "; ".join(f"{each.label}: {each.reason}" for each in better)
+        does = what_it_would_do(grant, better[0])
+        if by_procurement:
+            says, mend = "Your procurement rules leave out what", "[procurement] has the rules."
+        else:
+            says, mend = NEEDS_QUOTE, "Ask for that quote first."
+        yield Caution(f"{says} would {does} ({names}).", mend)
+
+
+def what_it_would_do(grant: Grant, each: LeftOut) -> str:
+    """``cost $3,870 less`` or ``do 3 runs more``."""
+    if each.more_runs is not None:
+        return f"do {each.more_runs} {'run' if each.more_runs == 1 else 'runs'} more"
+    assert each.saves is not None
+    return f"cost {grant.currency.written(each.saves)} less"
 
 
 def _purchases(grant: Grant, problem: PlanningProblem, plan: Plan) -> Iterator[Caution]:

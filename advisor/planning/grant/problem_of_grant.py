@@ -94,9 +94,7 @@ class Loaded:
             self,
             problem=replace(self.problem, machines=machines),
             left_out=tuple(
-                each
-                for each in self.left_out
-                if each.reason not in (ONLY_TOLD, SUMMED) or each.label not in labels
+                each for each in self.left_out if not each.needs_quote or each.label not in labels
             ),
             with_told=tuple(rest),
         )
@@ -160,8 +158,11 @@ def load(reader: Reader, snapshot: Snapshot, grant: Grant, today: date) -> Loade
     bought, told = orderable(allowed, named)
     sums = behind_named(bought)
     bought = [machine for machine in bought if machine not in sums]
-    left_out += [LeftOut(label=machine.label, reason=ONLY_TOLD) for machine in told]
-    left_out += [LeftOut(label=machine.label, reason=SUMMED) for machine in sums]
+    left_out += [
+        LeftOut(label=machine.label, reason=reason, needs_quote=True)
+        for reason, machines_so in ((ONLY_TOLD, told), (SUMMED, sums))
+        for machine in machines_so
+    ]
     condo, quotes_of_condo = shares(snapshot, grant, best, left_out)
     bought += condo
     lab = [*chain.from_iterable(owned)]

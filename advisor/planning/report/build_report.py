@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from advisor.planning.grant.candidates.grant_machines import ONLY_TOLD
-from advisor.planning.grant.candidates.sums import SUMMED
 from advisor.planning.grant.funder import paper_of
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.report.annex.before_sending import to_check_section
@@ -158,19 +156,25 @@ def left_out_objects(loaded: Loaded) -> list[dict[str, Any]]:
     """What was not planned with, why, and what it would have saved: what could be ordered by
     itself, the rest by its reason."""
     found: list[dict[str, Any]] = [
-        {"what": each.label, "why": each.reason, "would_have_saved": each.saves}
+        {
+            "what": each.label,
+            "why": each.reason,
+            "would_have_saved": each.saves,
+            "would_do_more_runs": each.more_runs,
+        }
         for each in loaded.left_out
-        if each.by_procurement or each.reason in (ONLY_TOLD, SUMMED)
+        if each.by_procurement or each.needs_quote
     ]
     others: dict[str, list[str]] = {}
     for each in loaded.left_out:
-        if not each.by_procurement and each.reason not in (ONLY_TOLD, SUMMED):
+        if not each.by_procurement and not each.needs_quote:
             others.setdefault(each.reason, []).append(each.label)
     return found + [
         {
             "what": labels[0] if len(labels) == 1 else f"{len(labels)} machines and instances",
             "why": reason,
             "would_have_saved": None,
+            "would_do_more_runs": None,
         }
         for reason, labels in others.items()
     ]

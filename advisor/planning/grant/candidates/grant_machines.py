@@ -86,8 +86,12 @@ class LeftOut:
     label: str
     reason: str
     by_procurement: bool = False
+    needs_quote: bool = False
+    """Whether it is left out because no seller quotes its price."""
     saves: Decimal | None = None
-    """What a plan with all that procurement leaves out would have cost less, where it has this."""
+    """What a plan with all that is left out so would have cost less, where it has this."""
+    more_runs: int | None = None
+    """Or how many runs more it would do."""
 
 
 def gpu_ids_of(
