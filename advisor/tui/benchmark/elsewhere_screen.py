@@ -56,7 +56,7 @@ class ElsewhereScreen(Form):
     WHERE = ELSEWHERE
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(ELSEWHERE)]
     SIZE = "page tall"
-    GRID = "thirds"
+    GRID = "pairs"
     STUDIES = True
     HELP = """\
 ## Measuring elsewhere
@@ -98,8 +98,8 @@ program was closed; `F9` cancels the newest one. `Esc` goes back to this machine
             FormField("gpu", "GPU", "H100", 60),
             FormField("gpus", "GPUs", "1", 4),
             FormField("nodes", "Nodes", "1", 4),
-            FormField("account", "Account", "as the cluster's default", 60),
-            FormField("partition", "Partition", "as the cluster's default", 60),
+            FormField("account", "Account", "the cluster's default", 60),
+            FormField("partition", "Partition", "the cluster's default", 60),
         )
 
     def more(self) -> Iterable[Widget]:
