@@ -17,12 +17,17 @@ from textual.screen import Screen
 
 from advisor.tui.pages.screens import SizedScreen
 from advisor.tui.program.actions import EVERYWHERE, bindings_of
-from advisor.tui.program.exit_signals import end_from_outside, no_more
-from advisor.tui.program.messages import StoreChanged, StoreNote
-from advisor.tui.program.program import THEMES, Program, light_theme, theme_after
+from advisor.tui.program.program import (
+    THEMES,
+    Program,
+    StoreChanged,
+    StoreNote,
+    light_theme,
+    theme_after,
+)
 from advisor.tui.program.saved_state import Kept, State, save_state
 from advisor.tui.program.store_reader import StoreReader
-from advisor.tui.program.terminal_input import taking_any_bytes
+from advisor.tui.program.terminal import end_from_outside, no_more, taking_any_bytes
 from advisor.tui.program.undo import Change
 from advisor.tui.ranking.ranking_screen import RankingScreen
 
@@ -56,7 +61,7 @@ def _screen_class(name: str) -> type[SizedScreen]:
 
             return EvidenceScreen
         case "welcome":
-            from advisor.tui.welcome.welcome_screen import WelcomeScreen
+            from advisor.tui.pages.welcome_screen import WelcomeScreen
 
             return WelcomeScreen
         case "benchmark":

@@ -9,9 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from advisor.interrupt import quiet_interrupt
-from advisor.tui.program.preload import read_ahead
 from advisor.tui.program.saved_state import load_state, state_file
-from advisor.tui.program.store_reader import StoreReader
+from advisor.tui.program.store_reader import StoreReader, read_ahead
 
 
 def run(store_path: Path, *, state_path: Path | None = None) -> int:

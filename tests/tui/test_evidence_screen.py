@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 
 from advisor.tui.evidence.evidence_rows import PAGE_ROWS, TimesSource
 from advisor.tui.pages.list_page import ListScreen
-from advisor.tui.pages.text_pages import RecordScreen
+from advisor.tui.pages.screens import RecordScreen
 from advisor.tui.widgets.filter_table import FilterTable
 from advisor.tui.widgets.lines import LinesView
 from tests.tui.program import page, paste, running, settled

@@ -24,6 +24,7 @@ from advisor.tui.evidence.evidence_screen import EvidenceScreen
 from advisor.tui.pages.bars import fitting, footer_actions
 from advisor.tui.pages.help import FIELD_HELP, HelpScreen
 from advisor.tui.pages.palette import doings, likeness
+from advisor.tui.pages.welcome_screen import WelcomeScreen
 from advisor.tui.program.actions import (
     ACTIONS,
     BENCHMARK,
@@ -38,7 +39,6 @@ from advisor.tui.program.actions import (
 )
 from advisor.tui.program.saved_state import State
 from advisor.tui.ranking.ranking_screen import RankingScreen
-from advisor.tui.welcome.welcome_screen import WelcomeScreen
 from tests.tui.conftest import screenshot
 from tests.tui.program import NARROW, field, ranking, running, settled, until
 
@@ -49,7 +49,7 @@ class TestKeys:
     ) -> None:
         """As over a slow line: digits after `b` are the budget's, those after `a` the price."""
         # A busy machine takes longer to open a page than a key waits for the one before it.
-        monkeypatch.setattr("advisor.tui.program.terminal_input.LONGEST_S", 60.0)
+        monkeypatch.setattr("advisor.tui.program.terminal.LONGEST_S", 60.0)
 
         def type_at_once(*keys: str) -> None:
             for key in keys:

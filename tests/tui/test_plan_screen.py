@@ -14,7 +14,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input, Static, TextArea
 
 from advisor.tui.app import AdvisorApp
-from advisor.tui.pages.text_pages import MarkdownScreen
+from advisor.tui.pages.screens import MarkdownScreen
 from advisor.tui.plan.grant_form import GRANT_FIELDS, SEVERAL, START, GrantField, with_field
 from advisor.tui.plan.plan_report import open_file, opener
 from advisor.tui.plan.plan_screen import EMPTY, PlanScreen

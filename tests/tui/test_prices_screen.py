@@ -13,7 +13,7 @@ from textual.widgets import Input, Static
 from advisor.answers.build_words import short_gpus_words
 from advisor.store import Store
 from advisor.tui.pages.export_page import ExportScreen
-from advisor.tui.pages.text_pages import ConfirmScreen
+from advisor.tui.pages.screens import ConfirmScreen
 from advisor.tui.prices.import_quotes import ImportScreen
 from advisor.tui.prices.price_forms import MachineForm, QuoteForm
 from advisor.tui.prices.prices_screen import PricesScreen

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from advisor.tui.pages.text_pages import RecordScreen
+from advisor.tui.pages.screens import RecordScreen
 from advisor.tui.program.saved_state import State
 from advisor.tui.ranking.left_out import ExcludedScreen
 from advisor.tui.selected.build_screen import BuildScreen

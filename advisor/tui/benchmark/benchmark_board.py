@@ -19,7 +19,7 @@ from advisor.tui.benchmark.benchmark_rows import (
     longest_label,
     shared_words,
 )
-from advisor.tui.pages.text_pages import RecordScreen
+from advisor.tui.pages.screens import RecordScreen
 from advisor.tui.program.actions import BENCHMARK
 from advisor.tui.widgets.lines import Line, LinesView, wrapped
 from advisor.tui.widgets.rank_table import RankTable

@@ -44,10 +44,9 @@ from advisor.tui.benchmark.measuring import (
     measuring,
 )
 from advisor.tui.pages.bars import KeyBar, TitleBar
-from advisor.tui.pages.screens import SizedScreen
-from advisor.tui.pages.text_pages import ConfirmScreen
+from advisor.tui.pages.screens import ConfirmScreen, SizedScreen
 from advisor.tui.program.actions import BENCHMARK, bindings_of
-from advisor.tui.program.messages import StoreRead
+from advisor.tui.program.program import StoreRead
 from advisor.tui.widgets.fetch_error import FetchError
 from advisor.tui.widgets.lines import FAINT, PLAIN
 from advisor.tui.widgets.rank_table import RankTable

@@ -23,7 +23,7 @@ from advisor.costs.amounts import counted
 from advisor.costs.rental import MINUTES
 from advisor.parse import InputError, parse_positive, shown
 from advisor.tui.pages.form import Form, FormField, Judged
-from advisor.tui.pages.text_pages import ConfirmScreen
+from advisor.tui.pages.screens import ConfirmScreen
 from advisor.tui.program.actions import ELSEWHERE, bindings_of
 from advisor.tui.widgets.choice import Choice
 from advisor.tui.widgets.lines import (

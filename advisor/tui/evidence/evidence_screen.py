@@ -26,7 +26,7 @@ from advisor.tui.evidence.evidence_rows import (
 from advisor.tui.pages.bars import KeyBar, Tabs, TitleBar
 from advisor.tui.pages.list_page import ListScreen
 from advisor.tui.program.actions import EVIDENCE, bindings_of
-from advisor.tui.program.messages import StoreRead, StoreTrouble
+from advisor.tui.program.program import StoreRead, StoreTrouble
 from advisor.tui.widgets.fetch_error import FetchError
 from advisor.tui.widgets.filter_table import FilterTable, MemorySource, Query, Rows
 from price_catalog.model import Source

@@ -14,8 +14,7 @@ from textual.screen import ModalScreen, Screen
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from advisor.tui.pages.screens import Steady
-from advisor.tui.pages.text_pages import MarkdownScreen
+from advisor.tui.pages.screens import MarkdownScreen, Steady
 from advisor.tui.program.actions import (
     EVERYWHERE,
     HELP,

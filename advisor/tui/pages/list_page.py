@@ -9,9 +9,8 @@ from textual import on
 from textual.screen import Screen
 
 from advisor.tui.pages.bars import Tabs
-from advisor.tui.pages.screens import SizedScreen
-from advisor.tui.pages.text_pages import RecordScreen
-from advisor.tui.program.messages import StoreChanged, StoreTrouble
+from advisor.tui.pages.screens import RecordScreen, SizedScreen
+from advisor.tui.program.program import StoreChanged, StoreTrouble
 from advisor.tui.widgets.filter_table import FilterTable, MemorySource, Rows
 from advisor.tui.widgets.text_input import FilterInput
 

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.events import DescendantBlur
+from textual.events import Click, DescendantBlur
 from textual.message import Message
 from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
 from advisor.parse import size_named
-from advisor.tui.widgets.steady_options import SteadyOptions
 from advisor.tui.widgets.text_input import Field
 from bench_runner.typed_numbers import plain
 
 if TYPE_CHECKING:
     from advisor.ranking.times import Model
+
 
 MAX_SHOWN = 60
 """A longer list is narrowed by typing, not by scrolling."""
@@ -181,3 +181,29 @@ size alone, such as `1b`, lists what has it and takes none.
         remark = f"{times:,} times" if times else "not measured"
         line = f"{model.recipe_id:<26} {size:>6}  {remark}"
         return Option(Content(line), id=model.recipe_id)
+
+
+class SteadyList:
+    """Put before a list whose options change while somebody types, or that has no room for any.
+
+    It is no widget itself: of several, Textual finds a class by the names of the first alone.
+    """
+
+    def on_click(self: Any, event: Click) -> None:
+        """Pass over what was clicked and has gone meanwhile."""
+        if event.style.meta.get("option", 0) >= self.option_count:
+            event.prevent_default()
+
+    def action_page_up(self: Any) -> None:
+        """Where there are lines: without any, looking for one raises."""
+        if self.scrollable_content_region:
+            super().action_page_up()  # type: ignore[misc]
+
+    def action_page_down(self: Any) -> None:
+        """The same downwards."""
+        if self.scrollable_content_region:
+            super().action_page_down()  # type: ignore[misc]
+
+
+class SteadyOptions(SteadyList, OptionList):
+    """A plain list of options."""

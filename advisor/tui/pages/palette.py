@@ -16,6 +16,7 @@ from textual.screen import Screen
 
 from advisor.answers.wording import RULE_WORDS, item_names
 from advisor.costs.amounts import usd_exact
+from advisor.tui.pages.model_picker import SteadyList
 from advisor.tui.pages.screens import Steady
 from advisor.tui.program.actions import (
     ACTIONS,
@@ -30,7 +31,6 @@ from advisor.tui.program.actions import (
     actions_of,
 )
 from advisor.tui.program.program import THEMES
-from advisor.tui.widgets.steady_options import SteadyList
 
 if TYPE_CHECKING:
     from textual.app import App

@@ -1,13 +1,17 @@
-"""What all screens and all pages over them have in common."""
+"""What all screens and all pages over them have in common, and the pages of text."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import on
+from textual.app import ComposeResult
 from textual.await_complete import AwaitComplete
+from textual.binding import BindingType
+from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.errors import NoWidget
 from textual.events import Click, Resize, ScreenResume
@@ -16,6 +20,9 @@ from textual.screen import ModalScreen, Screen, ScreenResultType
 from textual.widget import Widget
 from textual.widgets import Static
 
+from advisor.tui.pages.bars import DialogKeys
+from advisor.tui.program.actions import CONFIRM, RECORD, bindings_of
+from advisor.tui.widgets.lines import PLAIN, Line, LinesView, Page, wrapped
 from advisor.tui.widgets.text_input import Field
 
 if TYPE_CHECKING:
@@ -126,3 +133,72 @@ class TooSmall(Static):
         if taken + 1 + len(wrap(ENLARGE, max(width, 1))) <= height:
             return Content.assemble(f"{said}\n\n", (ENLARGE, "dim"))
         return Content(said)
+
+
+class RecordScreen(Dialog[None]):
+    """A page of text over the screen that it came from."""
+
+    WHERE = RECORD
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(RECORD)]
+
+    def __init__(self, title: str, page: Page) -> None:
+        super().__init__()
+        self._title = title
+        self._page = page
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="page") as box:
+            box.border_title = self._title
+            yield LinesView(self._page)
+            yield DialogKeys(RECORD)
+
+    def action_copy(self) -> None:
+        """Copy the whole page, unwrapped."""
+        self.app.copy_text("\n".join(text for text, _ in self._page(10_000)), "the page")
+
+
+class MarkdownScreen(RecordScreen):
+    """A page of Markdown as it will look."""
+
+    AUTO_FOCUS = "VerticalScroll"
+
+    def __init__(self, title: str, text: str) -> None:
+        super().__init__(title, lambda width: [(line, PLAIN) for line in text.splitlines()])
+        self._text = text
+
+    def compose(self) -> ComposeResult:
+        from textual.widgets import Markdown  # late: not for the first screen
+
+        with Vertical(classes="page") as box:
+            box.border_title = self._title
+            with VerticalScroll():
+                yield Markdown(self._text, open_links=False)
+            yield DialogKeys(self.WHERE)
+
+
+class ConfirmScreen(Dialog[bool]):
+    """Answers True only where the person said so."""
+
+    WHERE = CONFIRM
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(CONFIRM)]
+    HELP = """\
+## Before it starts
+
+`Enter` goes on, `Esc` goes back and changes nothing.
+"""
+
+    def __init__(self, title: str, lines: Sequence[Line], yes: str) -> None:
+        super().__init__()
+        self._title = title
+        self._lines = lines
+        self._yes = yes
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="page") as box:
+            box.border_title = self._title
+            yield LinesView(lambda width: wrapped(self._lines, width))
+            yield DialogKeys(CONFIRM, **{"answer(True)": self._yes})
+
+    def action_answer(self, yes: bool) -> None:
+        """Close with the answer."""
+        self.dismiss(yes)

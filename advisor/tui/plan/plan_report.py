@@ -19,8 +19,7 @@ from textual.widgets import Input, Static
 
 from advisor.files import typed_path
 from advisor.parse import InputError
-from advisor.tui.pages.screens import SizedScreen
-from advisor.tui.pages.text_pages import MarkdownScreen
+from advisor.tui.pages.screens import MarkdownScreen, SizedScreen
 
 if TYPE_CHECKING:
     from advisor.planning.planned import Planned

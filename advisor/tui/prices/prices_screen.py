@@ -22,7 +22,7 @@ from advisor.tui.pages.list_page import ListScreen
 from advisor.tui.prices.prices_rows import Entry, quote_table
 from advisor.tui.program.actions import PRICES, bindings_of
 from advisor.tui.program.answer import build_key
-from advisor.tui.program.messages import StoreTrouble
+from advisor.tui.program.program import StoreTrouble
 from advisor.tui.program.running_costs import read_terms
 from advisor.tui.program.saved_state import TERM_NAMES
 from advisor.tui.program.undo import change_prices
@@ -288,7 +288,7 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
 
     def action_delete(self) -> None:
         """Ask, then delete the highlighted quote, or the machine that it is for."""
-        from advisor.tui.pages.text_pages import ConfirmScreen
+        from advisor.tui.pages.screens import ConfirmScreen
 
         entry = self._highlighted()
         if entry is None:

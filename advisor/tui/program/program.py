@@ -10,15 +10,16 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from textual.filter import LineFilter
+from textual.message import Message
 from textual.theme import BUILTIN_THEMES, Theme
 
-from advisor.tui.program.terminal_input import TypedAhead
+from advisor.tui.program.terminal import TypedAhead
 from advisor.tui.widgets.safe_text import SafeFilter
 
 if TYPE_CHECKING:
     from advisor.tui.program.saved_state import Kept, State
     from advisor.tui.program.session import RankingSession
-    from advisor.tui.program.store_reader import StoreReader
+    from advisor.tui.program.store_reader import Reading, StoreReader
 
 
 _SAFE = SafeFilter()
@@ -122,3 +123,38 @@ def theme_after(name: str) -> str:
     names = list(THEMES)
     at = names.index(name) if name in names else -1
     return names[(at + 1) % len(names)]
+
+
+class StoreRead(Message):
+    """The store was read."""
+
+    def __init__(self, reading: Reading) -> None:
+        super().__init__()
+        self.reading = reading
+
+
+class StoreTrouble(Message):
+    """The store could not be read; it will be tried again.
+
+    The text is one line that says what is wrong and how to mend it.
+    """
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.text = text
+
+
+class StoreNote(Message):
+    """The store did something on its own that a person should know."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.text = text
+
+
+class StoreChanged(Message):
+    """Another program may have written to the store."""
+
+
+class AnswerChanged(Message):
+    """The main screen has answered anew: what is about its answer is to be drawn again."""

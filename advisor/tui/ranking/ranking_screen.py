@@ -14,7 +14,7 @@ from textual.widgets import Input
 from advisor.tui.pages.bars import KeyBar, Tabs, TitleBar
 from advisor.tui.pages.screens import SizedScreen, TooSmall
 from advisor.tui.program.actions import RANKING, bindings_of
-from advisor.tui.program.messages import (
+from advisor.tui.program.program import (
     AnswerChanged,
     StoreChanged,
     StoreRead,

@@ -27,7 +27,7 @@ from advisor.tui.pages.bars import KeyBar, TitleBar
 from advisor.tui.pages.evidence_lines import settings_lines, source_lines, verdict_line
 from advisor.tui.pages.screens import SizedScreen
 from advisor.tui.program.actions import BUILD, actions_of, bindings_of
-from advisor.tui.program.messages import AnswerChanged
+from advisor.tui.program.program import AnswerChanged
 from advisor.tui.program.running_costs import TERM_FIELDS, read_terms
 from advisor.tui.widgets.fetch_error import FetchError
 from advisor.tui.widgets.lines import (

@@ -20,7 +20,7 @@ from advisor.ranking.rank import rank
 from advisor.tui.pages.bars import KeyBar, TitleBar
 from advisor.tui.pages.screens import SizedScreen
 from advisor.tui.program.actions import WELCOME, bindings_of
-from advisor.tui.program.messages import StoreChanged, StoreTrouble
+from advisor.tui.program.program import StoreChanged, StoreTrouble
 from advisor.tui.program.saved_state import State
 from advisor.tui.widgets.fetch_error import FetchError
 from advisor.tui.widgets.lines import (
