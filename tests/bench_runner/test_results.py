@@ -12,12 +12,11 @@ from typing import Any
 import pytest
 
 from bench_runner.arguments import parse_peaks, parse_settings
-from bench_runner.launch import hardware, trial_record
+from bench_runner.launch import gpu_sampler, hardware, trial_record
 from bench_runner.launch.trial import Outcome, recipe_from_json, recipe_to_json
 from bench_runner.launch.trial_record import Setup, configuration_key, record_of
 from bench_runner.recipes import load_recipes
 from bench_runner.settings import space
-from bench_runner.worker import gpu_sampler
 
 LISTING = """\
 0, GPU-aaa, NVIDIA H200, 143771, 0, 0, 9.0, 580.159.04, 700.00

@@ -41,7 +41,7 @@ def start(folder: Path, *words: str, recipe: Path = TINY) -> subprocess.Popen[st
             *(sys.executable, "-m", "bench_runner", words[0], "--recipe", str(recipe)),
             *(*words[1:], *QUICK),
             *("--records", str(folder / "records.jsonl"), "--work", str(folder / "work")),
-            *("--exchange-timeout-s", "4", "--settle-s", "5"),
+            *("--exchange-timeout-s", "1", "--settle-s", "1"),
         ],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -199,7 +199,7 @@ def test_what_does_not_fit_at_all_is_infeasible_with_its_reason(tmp_path: Path) 
 def test_a_rank_that_hangs_is_ended_at_the_time_limit(tmp_path: Path) -> None:
     code, _ = run(
         tmp_path,
-        *("trial", "--gpus", "2", "--settings", "naive", "--trial-minutes", "0.35"),
+        *("trial", "--gpus", "2", "--settings", "naive", "--trial-minutes", "0.05"),
         *("--fault", '{"hang_rank": 1}'),
     )
     assert code == 1

@@ -55,7 +55,6 @@ def test_every_trial_ends_in_a_row_of_the_board_and_of_the_store(
     assert "records of this run are in" in recorder.words()
 
 
-@pytest.mark.predicts_anew
 def test_the_user_s_machine_stands_among_the_builds_as_owned(
     own_store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -199,16 +198,6 @@ def test_a_real_run_on_the_cpu_is_kept_and_never_ranked_as_a_gpu(
     before = look(Store(other)).times("tiny")
     assert main(["merge", str(plan.request.records_file), "--store", str(other)]) == 0
     assert look(Store(other)).times("tiny") == before
-    from advisor.store import build_store
-
-    fresh = tmp_path / "fresh.duckdb"
-    build_store(fresh)
-    for _ in range(2):
-        assert main(["merge", str(plan.request.records_file), "--store", str(fresh)]) == 0
-        (merged,) = look(Store(fresh)).times("tiny")
-        assert merged.training_days == record.training_days
-        assert merged.settings == record.settings
-
     # Again: nothing is measured twice, and the screen's board says so.
     again = Run(plan.request)
     recorder, progress = followed(again, plan)
