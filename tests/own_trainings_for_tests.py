@@ -20,6 +20,7 @@ RUN = OwnRun(
     pauses=0,
     seconds={"bf16": 0.25, "attention": 0.05, "memory": 0.14, "transfer": 0.02, "host": 0.04},
     kernels=(("nvjet_tst_128x256_64x4_2x1_v_bz_coopA_TNT", 0.25),),
+    loads_serially=False,
     memory_gib=45.0,
     allocated_gib=40.0,
     state_gib=16.0,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import date
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,17 @@ from advisor.prediction.model.own_model import LARGEST_TEXT, OwnModel, from_text
 from advisor.prediction.physics.chip import Chip, chip_of
 from bench_runner.own_command.kernel_kinds import KINDS, PRODUCTS
 from bench_runner.own_command.own_run import NORMAL_90, OwnRun
+from bench_runner.records.record_checks import (
+    Field,
+    is_count,
+    is_flag,
+    is_index,
+    is_name,
+    is_positive,
+    is_seconds,
+    is_text,
+    wrong_field,
+)
 from bench_runner.typed_numbers import percent, plain
 from bench_runner.untrusted_text import OutsideError, json_outside
 from price_catalog.builds import GPU_COUNTS
@@ -139,10 +150,9 @@ def _read(content: Any) -> OwnTraining:
     run = row["run"]
     if run.keys() != {field.name for field in fields(OwnRun)}:
         raise ValueError("the measured training has other fields than those of this version")
-    wrong = next((name for name, is_right in _FIELDS.items() if not is_right(run[name])), None)
-    if wrong is not None:
+    if (wrong := wrong_field(run, _FIELDS)) is not None:
         raise ValueError(f"the measured training has {wrong} = {shown(str(run[wrong]))}")
-    if not _whole(row["steps"], 1, MOST_STEPS):
+    if not _is_size(row["steps"]) or not 1 <= row["steps"] <= MOST_STEPS:
         raise ValueError(f"a training of {shown(str(row['steps']))} steps is none; give --steps N")
     recipe_id, called = name_of_own(str(row["name"]), "--name")
     low, step_s, high = run["step_s_low"], run["step_s"], run["step_s_high"]
@@ -157,56 +167,42 @@ def _read(content: Any) -> OwnTraining:
     )
 
 
-def _number(value: object, most: float = 1e9) -> bool:
-    return type(value) in (int, float) and 0 <= float(value) <= most  # type: ignore[arg-type]
+def _is_seconds_by_kind(value: object) -> bool:
+    return isinstance(value, dict) and {*value} <= {*KINDS} and all(map(is_seconds, value.values()))
 
 
-def _whole(value: object, least: int, most: int) -> bool:
-    return type(value) is int and least <= value <= most
+def _is_kernel(value: object) -> bool:
+    if not isinstance(value, list | tuple) or len(value) != 2:
+        return False
+    return isinstance(value[0], str) and value[0].isprintable() and is_seconds(value[1])
 
 
-def _text(value: object) -> bool:
-    return isinstance(value, str) and value.isprintable() and len(value) <= 200
+def _is_size(value: object) -> bool:
+    return type(value) is int and 0 <= value <= 10**15
 
 
-def _seconds(value: object) -> bool:
-    return (
-        isinstance(value, dict) and value.keys() <= set(KINDS) and all(map(_number, value.values()))
-    )
-
-
-def _kernels(value: object) -> bool:
-    return isinstance(value, list | tuple) and all(
-        isinstance(each, list | tuple)
-        and len(each) == 2
-        and isinstance(each[0], str)
-        and each[0].isprintable()
-        and _number(each[1])
-        for each in value
-    )
-
-
-_FIELDS: Mapping[str, Callable[[Any], bool]] = {
-    "gpu": _text,
-    "gpu_count": lambda value: _whole(value, 1, 1024),
-    "step_s": lambda value: _number(value) and value > 0,
-    "step_s_low": lambda value: _number(value) and value > 0,
-    "step_s_high": _number,
-    "settled": lambda value: isinstance(value, bool),
-    "steps_timed": lambda value: _whole(value, 1, 10**9),
-    "pauses": lambda value: _whole(value, 0, 10**9),
-    "seconds": _seconds,
-    "kernels": _kernels,
-    "memory_gib": lambda value: _number(value, 1e5),
-    "allocated_gib": lambda value: _number(value, 1e5),
-    "state_gib": lambda value: _number(value, 1e5),
-    "sharded": lambda value: isinstance(value, bool),
-    "parameters": lambda value: _whole(value, 0, 10**14),
-    "parameter_bytes": lambda value: _whole(value, 0, 10**15),
-    "joules": lambda value: value is None or _number(value, 1e12),
-    "max_steps": lambda value: value is None or _whole(value, 1, 10**15),
-    "torch": _text,
-    "not_profiled": lambda value: value is None or isinstance(value, str),
+_FIELDS: Mapping[str, Field] = {
+    "gpu": (is_name, False, False),
+    "gpu_count": (is_count, False, False),
+    "step_s": (is_positive, False, False),
+    "step_s_low": (is_positive, False, False),
+    "step_s_high": (is_positive, False, False),
+    "settled": (is_flag, False, False),
+    "steps_timed": (is_count, False, False),
+    "pauses": (is_index, False, False),
+    "seconds": (_is_seconds_by_kind, False, False),
+    "kernels": (_is_kernel, False, True),
+    "loads_serially": (is_flag, False, False),
+    "memory_gib": (is_seconds, False, False),
+    "allocated_gib": (is_seconds, False, False),
+    "state_gib": (is_seconds, False, False),
+    "sharded": (is_flag, False, False),
+    "parameters": (_is_size, False, False),
+    "parameter_bytes": (_is_size, False, False),
+    "joules": (is_seconds, True, False),
+    "max_steps": (_is_size, True, False),
+    "torch": (is_name, False, False),
+    "not_profiled": (is_text, True, False),
 }
 
 
@@ -310,8 +306,10 @@ def _parts(run: OwnRun, here: Gpu, gpu: Gpu, count: int) -> dict[str, float] | s
     if host := run.seconds.get("host", 0.0):
         parts["host"] = host * max(1.0, share)  # fewer GPUs make more passes each
     if data := run.seconds.get("data", 0.0):
-        # Batches come as fast as they came: what computes sooner waits longer.
-        waits = data if data < WAITS_FROM * run.step_s else run.step_s - sum(parts.values())
+        # Where workers load meanwhile, batches come as fast as they came, and what computes sooner
+        # waits longer; a few waits are no bottleneck.
+        few = run.loads_serially or data < WAITS_FROM * run.step_s
+        waits = data if few else run.step_s - sum(parts.values())
         if waits > 0:
             parts["data"] = waits
     return parts
@@ -392,7 +390,7 @@ def as_prediction(own: OwnTraining, gpu: Gpu, count: int, costs: MemoryCosts) ->
     found = moved(own, here, gpu, count, costs)
     days = found.days(own.steps) or (None, None, None)
     same = gpu.gpu_id == here.gpu_id and count == own.run.gpu_count
-    waits = waits_words(found.parts or {})
+    waits = waits_words(own.run, None if same else found.parts or {})
     scale = own.steps / SECONDS_PER_DAY
     return Prediction(
         target=own.recipe_id,
@@ -439,21 +437,24 @@ def as_prediction(own: OwnTraining, gpu: Gpu, count: int, costs: MemoryCosts) ->
     )
 
 
-def waits_words(own_seconds: Mapping[str, float]) -> str | None:
-    """That a faster GPU would wait as long; None where it hardly waits."""
-    step_s = sum(own_seconds.values())
+def waits_words(run: OwnRun, parts: Mapping[str, float] | None = None) -> str | None:
+    """What a GPU waits for, and that a faster one waits as long; None where it hardly waits.
+    ``parts`` are the seconds of a step on other GPUs than those that it was timed on."""
+    who = "your GPUs wait" if parts is None else "they would wait"
+    seconds = run.seconds if parts is None else parts
+    step_s = sum(seconds.values())
     if not step_s:
         return None
-    data, host = (own_seconds.get(kind, 0.0) / step_s for kind in ("data", "host"))
+    data, host = (seconds.get(kind, 0.0) / step_s for kind in ("data", "host"))
     if data >= WAITS_FROM and data >= host:
-        return (
-            f"your GPUs wait {percent(data)} of the time for data: no faster GPU will help; load "
-            "it with more workers, or from a faster disk"
-        )
+        words = f"{who} {percent(data)} of the time for data"
+        if run.loads_serially:
+            return f"{words}, which is loaded between steps: load it with workers (num_workers)"
+        return f"{words}: no faster GPU will help; load it with more workers, or a faster disk"
     if host >= WAITS_FROM:
         return (
-            f"your GPUs wait {percent(host)} of the time for the program: a faster GPU helps the "
-            "rest alone; larger micro-batches or torch.compile make them wait less"
+            f"{who} {percent(host)} of the time for the program: a faster GPU helps the rest "
+            "alone; larger micro-batches or torch.compile make them wait less"
         )
     return None
 

@@ -61,6 +61,8 @@ class OwnRun:
     seconds: Mapping[str, float]
     """Of a step, by what they are spent on (`kernel_kinds.KINDS`); {} where it was not profiled."""
     kernels: tuple[tuple[str, float], ...]
+    loads_serially: bool
+    """Whether the data of a step is loaded between steps: then a faster GPU waits no longer."""
     memory_gib: float
     """Most that was reserved on any GPU; 0 on processors."""
     allocated_gib: float
@@ -255,7 +257,7 @@ class _Watched:
             )
         not_profiled, found = None, None
         try:
-            found = self.timeline()
+            found = self.timeline(on_gpu=leader["device"] is not None)
         except (OSError, ValueError) as error:
             not_profiled = " ".join(str(error).split())
         sharded = any(e["sharded"] for e in timed)
@@ -272,6 +274,7 @@ class _Watched:
             pauses=len(sample) - len(kept),
             seconds={} if found is None else of_the_step(found, step_s),
             kernels=() if found is None else found.kernels,
+            loads_serially=found is not None and found.loads_serially,
             memory_gib=max(float(e["reserved_gib"]) for e in timed),
             allocated_gib=max(float(e["allocated_gib"]) for e in timed),
             state_gib=max(int(e["state_bytes"]) for e in timed) / 1024**3,
@@ -284,7 +287,7 @@ class _Watched:
             not_profiled=not_profiled,
         )
 
-    def timeline(self) -> Timeline:
+    def timeline(self, *, on_gpu: bool) -> Timeline:
         profiling, why = self.last("profiling"), self.last("not-profiled")
         path = self.folder / "trace.json"
         if profiling is None or why is not None:
@@ -292,7 +295,7 @@ class _Watched:
         if path.stat().st_size > _MOST_TRACE:
             raise ValueError("the profile of a few steps is larger than 2 GiB")
         with path.open(encoding="utf-8", errors="replace") as file:
-            return read_trace(json.load(file), int(profiling["steps"]))
+            return read_trace(json.load(file), int(profiling["steps"]), on_gpu=on_gpu)
 
     def joules(self, leader: Mapping[str, Any], step_s: float) -> float | None:
         """Of a step, where each GPU tells its power."""

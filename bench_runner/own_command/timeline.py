@@ -30,6 +30,8 @@ class Timeline:
     kernels: tuple[tuple[str, float], ...]
     """The names that take longest, with their seconds a step."""
     on_gpu: bool
+    loads_serially: bool
+    """Whether batches are loaded in the training's own process, while it waits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +41,15 @@ class _Span:
     kind: str
 
 
-def read_trace(trace: Mapping[str, Any], steps: int) -> Timeline:
-    """What ``steps`` profiled steps did. Raises ValueError where they did nothing."""
+def read_trace(trace: Mapping[str, Any], steps: int, *, on_gpu: bool) -> Timeline:
+    """What ``steps`` profiled steps did, of a training on a GPU its kernels. Raises ValueError
+    where none were seen."""
     events = [e for e in trace.get("traceEvents", ()) if e.get("ph") == "X" and "dur" in e]
     gpu = [e for e in events if e.get("cat") in _ON_GPU]
     named: dict[str, float] = defaultdict(float)
-    if gpu:
+    if on_gpu and not gpu:
+        raise ValueError("the profiler saw no kernel of the GPU: its driver may not let it")
+    if on_gpu:
         spans = [_span(e, _gpu_kind(e)) for e in gpu]
         data = [_span(e, "data") for e in events if _is_data(e)]
         found = _swept(spans, data)
@@ -59,7 +64,10 @@ def read_trace(trace: Mapping[str, Any], steps: int) -> Timeline:
     longest = sorted(named.items(), key=lambda item: -item[1])[:MOST_KERNELS]
     kernels = tuple((name, us * scale) for name, us in longest)
     return Timeline(
-        seconds=_known_products(seconds, found, scale), kernels=kernels, on_gpu=bool(gpu)
+        seconds=_known_products(seconds, found, scale),
+        kernels=kernels,
+        on_gpu=on_gpu,
+        loads_serially=any("_SingleProcess" in str(e["name"]) for e in events if _is_data(e)),
     )
 
 

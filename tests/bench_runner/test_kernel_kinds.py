@@ -51,7 +51,7 @@ def test_each_moment_is_counted_once_as_counting_them_one_by_one_does(
         computing = here & {"bf16", "attention", "memory"} or here & {"communication", "transfer"}
         for kind in computing or here & {"data"} or {"host"}:
             wanted[kind] += 1e-6 / len(computing or {kind})
-    found = read_trace(trace, 1).seconds
+    found = read_trace(trace, 1, on_gpu=True).seconds
     assert found == pytest.approx({kind: s for kind, s in wanted.items() if s})
 
 
@@ -65,7 +65,7 @@ def test_without_a_gpu_the_innermost_operator_counts() -> None:
         event("cpu_op", "aten::gelu", 80, 10),
         event("cpu_op", "aten::mm", 0, 100, tid=2),
     ]
-    found = read_trace({"traceEvents": trace}, 2)
+    found = read_trace({"traceEvents": trace}, 2, on_gpu=False)
     assert not found.on_gpu
     assert found.seconds == pytest.approx(
         {"data": 10e-6, "fp32": 20e-6, "memory": 5e-6, "host": 15e-6}
@@ -75,11 +75,12 @@ def test_without_a_gpu_the_innermost_operator_counts() -> None:
 
 def test_products_of_no_known_precision_are_the_commonest() -> None:
     trace = [event("kernel", "triton_tem_fused_mm_1", 0, 10), event("kernel", "nvjet_hsh_1", 10, 5)]
-    found: Timeline = read_trace({"traceEvents": trace}, 1)
+    found: Timeline = read_trace({"traceEvents": trace}, 1, on_gpu=True)
     assert found.seconds == pytest.approx({"fp16": 15e-6})
 
 
 @pytest.mark.parametrize("trace", [{}, {"traceEvents": [event("cpu_op", "aten::mm", 0, 1)]}])
-def test_a_profile_of_nothing_is_refused(trace: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match="saw nothing"):
-        read_trace(trace, 1)
+@pytest.mark.parametrize("on_gpu", [False, True])
+def test_a_profile_of_nothing_is_refused(trace: dict[str, Any], on_gpu: bool) -> None:
+    with pytest.raises(ValueError, match="saw no"):
+        read_trace(trace, 1, on_gpu=on_gpu)

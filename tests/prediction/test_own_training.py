@@ -69,10 +69,18 @@ def test_what_waits_for_data_is_no_faster_on_any_gpu() -> None:
     slower = on(own, "RTX 3090", 1)
     assert not slower.fits
     assert "40" in slower.reason
-    words = waits_words(own.run.seconds)
+    words = waits_words(own.run)
     assert words is not None
     assert words.startswith("your GPUs wait 40 % of the time for data: no faster GPU will help")
-    assert waits_words({"bf16": 1.0, "host": 0.05}) is None
+    assert waits_words(own.run, {"bf16": 1.0, "host": 0.05}) is None
+
+
+def test_what_is_loaded_between_steps_takes_as_long_beside_any_gpu() -> None:
+    own = timed(seconds={"bf16": 0.3, "data": 0.2}, loads_serially=True)
+    there = on(own, "B200")
+    assert there.step_s is not None
+    assert 0.2 < there.step_s < 0.5
+    assert "between steps" in (waits_words(own.run) or "")
 
 
 @pytest.mark.parametrize("gpu", ["A100", "H100", "A6000"])

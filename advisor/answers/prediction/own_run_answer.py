@@ -60,7 +60,7 @@ def own_run_text(run: OwnRun, steps: int | None, width: int) -> str:
         watts = plain(run.joules / run.step_s)
         lines.append(f"  {'energy a step':24}{plain(run.joules)} J ({watts} W in all)")
     lines += ["", fill("; ".join(facts) + ".", width)]
-    if (waits := waits_words(run.seconds)) is not None and run.gpu != "cpu":
+    if (waits := waits_words(run)) is not None and run.gpu != "cpu":
         lines.append(fill(f"{waits[0].upper()}{waits[1:]}.", width))
     return "\n".join(lines)
 
@@ -74,5 +74,5 @@ def own_run_object(run: OwnRun, steps: int | None) -> dict[str, Any]:
         "steps_a_day": DAY_S / run.step_s,
         **asdict(run),
         "shares": {kind: seconds / run.step_s for kind, seconds in run.seconds.items()},
-        "waits": None if run.gpu == "cpu" else waits_words(run.seconds),
+        "waits": None if run.gpu == "cpu" else waits_words(run),
     }
