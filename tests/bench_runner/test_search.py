@@ -143,7 +143,7 @@ machines = st.builds(
 )
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(machines)
 def test_every_candidate_is_tried_or_left_out_once(machine: Machine) -> None:
     for strategy in search.STRATEGIES:
@@ -153,7 +153,7 @@ def test_every_candidate_is_tried_or_left_out_once(machine: Machine) -> None:
         assert all(r.reason for r in done if r.status != "ok")
 
 
-@settings(max_examples=500)
+@settings(max_examples=150)
 @given(machines)
 def test_the_fast_answer_is_at_most_two_percent_slower(machine: Machine) -> None:
     fast = search.best_of(explore(machine, "fast"))
