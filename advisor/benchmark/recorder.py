@@ -103,7 +103,7 @@ class Recorder:
             missing = f"{counted(self.waiting, 'record')} {are(self.waiting)} not in the store"
             return (
                 f"{missing} ({self._closed}); bring in what is missing by: "
-                f"advisor merge {typed_path(plan.request.records_file)} "
+                f"advisor merge --mine {typed_path(plan.request.records_file)} "
                 f"--store {typed_path(plan.store_path)}"
             )
         text = f"{counted(self.kept, 'record')} of this run {are(self.kept)} in {plan.store_path}"
@@ -111,11 +111,11 @@ class Recorder:
 
     def _add(self, record: Measurement) -> None:
         """Put a record on the list. Raises StoreError where the store would refuse it."""
-        from advisor.store.merge.exchange import record_tables
+        from advisor.store.merge.adding import own_tables
 
         if record.measurement_id not in self._seen:
             self._seen.add(record.measurement_id)
-            record_tables([record], ())
+            own_tables(measurements=[record])
             self._waiting.append(record)
 
     def _write(self) -> None:

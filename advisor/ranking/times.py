@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from bench_runner.records.measurement import Settings
     from price_catalog.builds import PowerLimit
 
-Origin = Literal["shipped", "local"]
-"""``shipped`` comes from the text tables, and is replaced with them; ``local`` is a user's own."""
+Origin = Literal["shipped", "local", "merged"]
+"""``shipped`` comes from the text tables, and is replaced with them; ``local`` is a user's own;
+``merged`` came with somebody else's file, which its name says."""
 Basis = Literal["measured", "predicted"]
 RestsOn = Literal["measured-here", "measured-elsewhere", "estimated"]
 """What stands behind a time: the user's own machine, somebody else's of the same kind, or the

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, cast
 
 from advisor.parse import shown
 from advisor.store.engine import duckdb
-from advisor.store.merge.exchange import Tables, add_rows, quote_tables, record_tables
+from advisor.store.merge.adding import add_rows, own_tables
 from advisor.store.predictions import predict_anew
-from advisor.store.rows import Values, host_values, insert_missing, plain_values
+from advisor.store.rows import Tables, Values, insert_missing, plain_values
 from advisor.store.seed import audit_local, auditor_of, model_of
 from advisor.store.storage.connection import transaction
 from advisor.store.storage.store_error import StoreError
@@ -38,8 +38,7 @@ MEASURED_HERE = Source(
 
 def machine_tables(host: Host, quote: Quote | None, sources: Iterable[Source]) -> Tables:
     """The rows of a machine and its price. Raises StoreError."""
-    prices = quote_tables([] if quote is None else [quote], sources)
-    return {**prices, "host": [host_values(host)]}
+    return own_tables(sources=sources, quotes=[] if quote is None else [quote], hosts=[host])
 
 
 def replace_machine(
@@ -199,7 +198,7 @@ def keep_model(
         insert_missing(connection, "recipe", [{**values, "origin": "local"}])
         if timed:
             record = training_record(cast("OwnTraining", own))
-            add_rows(connection, record_tables([record], [MEASURED_HERE]))
+            add_rows(connection, own_tables(measurements=[record], sources=[MEASURED_HERE]))
         audit_local(connection, auditor_of(connection))
         predict_anew(connection)
         row = connection.execute(

@@ -336,11 +336,11 @@ def _host_gib(time: TrainingTime | None, model: Model | None) -> float | None:
 
 def _under_one_name(record: dict[str, Any]) -> Rental:
     """A rental as the rest of the program knows it, however a feed or a merge spelled it."""
-    provider = record["provider"]
+    provider, mark = record["provider"], record.pop("mark")
     return Rental(
         **{
             **record,
-            "provider": provider_name(provider),
+            "provider": f"{provider_name(provider)}{mark}",
             "kind": rental_kind(provider, record["kind"]),
         }
     )

@@ -30,8 +30,12 @@ KEYS: Mapping[str, tuple[str, ...]] = {
     "prediction": ("recipe_id", "gpu_id", "gpu_count", "host_memory_gib"),
 }
 """What identifies a row of each table that has an origin."""
+DERIVED = ("prediction",)
+"""Tables that follow from the others: never handed on."""
 
 Values = dict[str, Any]
+Tables = Mapping[str, list[Values]]
+"""Rows without their origin, by table."""
 
 
 def insert_missing(

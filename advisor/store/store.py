@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from advisor.parse import shown
 from advisor.store.digest import shipped_digest, stored_digest
 from advisor.store.engine import duckdb
 from advisor.store.reader import Reader
@@ -23,14 +24,20 @@ from price_catalog.model import Host, Quote, Rental, Source
 if TYPE_CHECKING:
     from advisor.prediction.model.own_model import OwnModel
     from advisor.prediction.own_training import OwnTraining
-    from advisor.store.merge.exchange import Tables
-    from advisor.store.merge.lab_records import CheckedRecord
     from advisor.store.merge.merging import Merged
+    from advisor.store.merge.read_rows import ReadRows
+
+T = TypeVar("T")
 
 
 def to_stderr(note: str) -> None:
     """Where notes go unless the caller shows them elsewhere."""
     print(f"advisor: {note}", file=sys.stderr)
+
+
+def file_mark(path: str | Path) -> str:
+    """``lab.jsonl, 2026-11-28``: what marks the rows of somebody else's file."""
+    return f"{shown(Path(path).name, 60)[1:-1]}, {date.today()}"
 
 
 class Store:
@@ -88,9 +95,7 @@ class Store:
         self, records: Iterable[Measurement], sources: Iterable[Source] = ()
     ) -> int:
         """Keep records as the user's own; how many were new. All or, on StoreError, none."""
-        from advisor.store.merge.exchange import record_tables
-
-        return self._add(record_tables(records, sources))
+        return self._add(measurements=records, sources=sources)
 
     def add_quotes(
         self,
@@ -100,17 +105,11 @@ class Store:
     ) -> int:
         """Keep quotes as the user's own, and the machines that they are for; how many rows were
         new. All or, on StoreError, none."""
-        from advisor.store.merge.exchange import quote_tables
-        from advisor.store.rows import host_values
-
-        tables = quote_tables(quotes, sources)
-        return self._add({**tables, "host": [host_values(host) for host in hosts]})
+        return self._add(quotes=quotes, sources=sources, hosts=hosts)
 
     def add_rentals(self, rentals: Iterable[Rental], sources: Iterable[Source] = ()) -> int:
         """Keep hourly prices as the user's own; how many rows were new. All or none."""
-        from advisor.store.merge.exchange import rental_tables
-
-        return self._add(rental_tables(rentals, sources))
+        return self._add(rentals=rentals, sources=sources)
 
     def own_models(self) -> list[OwnModel]:
         """The user's own models that can be predicted."""
@@ -126,9 +125,12 @@ class Store:
 
     def add_recipes(self, models: Iterable[OwnModel]) -> int:
         """Keep recipes of the user's own, so that their times can be ranked; how many were new."""
+        from advisor.store.merge.adding import add_local
         from advisor.store.own_rows import model_values
 
-        return self._add({"recipe": [model_values(model) for model in models]})
+        rows = [model_values(model) for model in models]
+        with self._adding() as connection:
+            return add_local(connection, {"recipe": rows})
 
     def own_trainings(self) -> list[OwnTraining]:
         """The trainings of the user's own that were timed."""
@@ -160,16 +162,12 @@ class Store:
 
     def add_machines(self, hosts: Iterable[Host]) -> int:
         """Keep machines that the user has; how many were new."""
-        from advisor.store.rows import host_values
-
-        return self._add({"host": [host_values(host) for host in hosts]})
+        return self._add(hosts=hosts)
 
     def add_quoted_machine(self, host: Host, quote: Quote, sources: Iterable[Source]) -> int:
         """Keep a machine that a vendor quoted to the user, with its price; how many rows were
         new. Both or, on StoreError, neither."""
-        from advisor.store.own_rows import machine_tables
-
-        return self._add(machine_tables(host, quote, sources))
+        return self._add(hosts=[host], quotes=[quote], sources=sources)
 
     def replace_machine(
         self, host: Host, quote: Quote | None, sources: Iterable[Source] = ()
@@ -199,28 +197,59 @@ class Store:
             self._update(connection)
             return remove_quote(connection, quote_id)
 
-    def merge(self, path: str | Path, *, replace: bool = False) -> Merged:
+    def merge(self, path: str | Path, *, replace: bool = False, mine: bool = False) -> Merged:
         """Bring in a JSON-lines file or another store's own rows. Twice is the same as once.
 
         A row whose id is known with other content stays out, unless ``replace`` puts it in the
-        place of the user's own. The other store is only read.
+        place of the user's own. The rows are marked with the file and its day, unless it is
+        ``mine``, the user's own. The other store is only read.
         """
-        from advisor.store.merge.exchange import read_tables
         from advisor.store.merge.merging import merge_rows
 
-        other = Path(path)
-        if other.exists() and self.path.exists() and other.samefile(self.path):
-            raise StoreError(f"{other} is this store itself: name another one to merge")
-        tables = read_tables(other, wait_s=wait_limit_s(self._wait_s))
+        (read,) = self._read_files([path])
+        mark = None if mine else file_mark(path)
+        with self._adding() as connection, transaction(connection):
+            return merge_rows(connection, read, replace=replace, merged_from=mark)
+
+    def try_merge(
+        self, paths: Sequence[str | Path], look: Callable[[Reader], T], *, mine: bool = False
+    ) -> tuple[list[Merged], T, T]:
+        """What a merge of these files would do, and what ``look`` sees before it and after all of
+        them. Nothing is kept."""
+        from advisor.store.merge.merging import merge_rows
+
+        files = self._read_files(paths)
+        merged = []
         with self._adding() as connection:
-            return merge_rows(connection, tables, replace=replace)
+            before = look(Reader(connection))
+            connection.begin()
+            try:
+                for path, read in zip(paths, files, strict=True):
+                    mark = None if mine else file_mark(path)
+                    merged.append(merge_rows(connection, read, merged_from=mark))
+                return merged, before, look(Reader(connection))
+            finally:
+                connection.rollback()
+
+    def _read_files(self, paths: Sequence[str | Path]) -> list[ReadRows]:
+        from advisor.store.merge.read_rows import read_rows
+
+        found = []
+        for path in map(Path, paths):
+            if path.exists() and self.path.exists() and path.samefile(self.path):
+                raise StoreError(f"{path} is this store itself: name another one to merge")
+            read = read_rows(path, wait_s=wait_limit_s(self._wait_s))
+            if read.refused and not any(read.tables.values()):
+                raise StoreError(f"{path}: {read.refused[0]}; nothing was added")
+            found.append(read)
+        return found
 
     def export_local(self, path: str | Path) -> int:
         """Write the user's own rows as JSON lines, which `merge` reads; how many there are.
 
         The file must not exist yet.
         """
-        from advisor.store.merge.exchange import local_tables, write_tables
+        from advisor.store.merge.export_rows import local_tables, write_tables
 
         with self.reading() as reader:
             tables = local_tables(reader.connection)
@@ -229,8 +258,7 @@ class Store:
     def export_shared(self, path: str | Path, lab: str) -> tuple[int, int]:
         """Write the user's own times for other labs, without names or paths of this machine; how
         many, and how many records stay here. The file must not exist yet."""
-        from advisor.store.merge.exchange import local_tables, write_lines
-        from advisor.store.merge.shared_records import shared_lines
+        from advisor.store.merge.export_rows import local_tables, shared_lines, write_lines
         from bench_runner.recipes import load_recipes
 
         with self.reading() as reader:
@@ -239,36 +267,15 @@ class Store:
         lines, left_out = shared_lines(tables, lab, recipes)
         return (write_lines(lines, Path(path)) if lines else 0), left_out
 
-    def check_lab_records(
-        self, paths: Iterable[str | Path]
-    ) -> list[tuple[list[CheckedRecord], int, tuple[str, ...]]]:
-        """Of each file: its new records as a merge of all would check them, how many of its
-        records are known already, and which are known with other content. Nothing is written.
-        """
-        from advisor.store.merge.exchange import read_tables
-        from advisor.store.merge.lab_records import LabRecordCheck
-        from advisor.store.merge.merging import without_known
-        from advisor.store.rows import measurement_of
-
-        limit_s = wait_limit_s(self._wait_s)
-        tables = [read_tables(Path(path), wait_s=limit_s) for path in paths]
-        found = []
-        with self.reading() as reader:
-            check = LabRecordCheck(reader.connection)
-            for each in tables:
-                rows, names = without_known(reader.connection, each.get("measurement", []))
-                checked, known = check.new_records(measurement_of(row) for row in rows)
-                found.append((checked, known, names))
-        return found
-
     def check_whole(self) -> None:
         """Raise StoreError where the file is cut short, also where no question has met it yet."""
         with self._open(write=False) as connection:
             check_whole(connection, self.path)
 
-    def _add(self, tables: Tables) -> int:
-        from advisor.store.merge.exchange import add_local
+    def _add(self, **records: Iterable[Any]) -> int:
+        from advisor.store.merge.adding import add_local, own_tables
 
+        tables = own_tables(**records)
         with self._adding() as connection:
             return add_local(connection, tables)
 

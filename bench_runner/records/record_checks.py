@@ -137,6 +137,9 @@ _PROBE: Mapping[str, Field] = {
 _ENVIRONMENT: Mapping[str, Field] = {
     "about": (is_object, True, False),
     "climb": (is_object, True, False),
+    "gpu": (is_object, True, False),
+    "nodes": (is_object, True, False),
+    "exchange": (is_object, True, False),
     "validation": (is_object, True, False),
     "versions": (is_object, True, False),
     "probes": (is_object, True, True),
@@ -144,6 +147,10 @@ _ENVIRONMENT: Mapping[str, Field] = {
     "parameters": (is_number, True, False),
     "configuration_key": (is_text, True, False),
     "log_tail": (is_any_text, True, False),
+}
+_GPU: Mapping[str, Field] = {
+    "power_w": (is_seconds, True, False),
+    "counted_w": (is_seconds, True, False),
 }
 
 
@@ -170,6 +177,7 @@ def _check_environment(environment: Mapping[str, Any]) -> None:
         _check(probe, _PROBE, "environment.probes.")
         if "micro_batch_size" not in probe or "fits" not in probe:
             raise ValueError("environment.probes holds one without micro_batch_size or fits")
+    _check(environment.get("gpu") or {}, _GPU, "environment.gpu.")
     about = environment.get("about") or {}
     usable = about.get("usable_memory_gib")
     if usable is not None and not is_positive(usable):

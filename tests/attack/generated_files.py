@@ -249,8 +249,8 @@ def _events(dice: random.Random) -> bytes:
 
 
 KINDS: dict[str, tuple[str, Make, tuple[str, ...]]] = {
-    "record": ("r.jsonl", _json_lines, ("merge", "{}")),
-    "rows": ("rows.jsonl", _rows, ("merge", "{}")),
+    "record": ("r.jsonl", _json_lines, ("merge", "--mine", "{}")),
+    "rows": ("rows.jsonl", _rows, ("merge", "--mine", "{}")),
     "recipe": (
         "m.toml",
         _from_toml(TESTS / "bench_runner" / "tiny.toml", TESTS / "bench_runner" / "tiny-ssm.toml"),

@@ -196,7 +196,7 @@ def test_a_real_run_on_the_cpu_is_kept_and_never_ranked_as_a_gpu(
     other = tmp_path / "other.duckdb"
     other.write_bytes(own_store.read_bytes())
     before = look(Store(other)).times("tiny")
-    assert main(["merge", str(plan.request.records_file), "--store", str(other)]) == 0
+    assert main(["merge", "--mine", str(plan.request.records_file), "--store", str(other)]) == 0
     assert look(Store(other)).times("tiny") == before
     # Again: nothing is measured twice, and the screen's board says so.
     again = Run(plan.request)

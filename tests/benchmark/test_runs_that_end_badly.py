@@ -124,7 +124,7 @@ def test_a_store_that_is_gone_costs_no_record(own_store: Path, tmp_path: Path) -
     assert recorder.waiting == 23
     assert f"advisor merge {plan.request.records_file}" in recorder.words()
     (tmp_path / "away.duckdb").rename(own_store)
-    assert Store(own_store).merge(plan.request.records_file).added == 23
+    assert Store(own_store).merge(plan.request.records_file, mine=True).added == 23
 
 
 def test_a_runner_that_cannot_be_started_is_one_line(tmp_path: Path) -> None:

@@ -123,9 +123,9 @@ def test_what_the_task_prints_is_merged_from_skypilots_log(
     assert f"  advisor merge {log.name}" in said
     assert main(["jobs", "merge", job.name, "--store", str(own_store)]) == 0
     assert "23 records, 23 of them new" in capsys.readouterr().err
-    assert Store(own_store).merge(log).added == 0
+    assert Store(own_store).merge(log, mine=True).added == 0
     log.write_text("nothing\n")
-    assert main(["merge", str(log), "--store", str(own_store)]) == 2
+    assert main(["merge", "--mine", str(log), "--store", str(own_store)]) == 2
     assert "holds no record that bench_runner printed" in capsys.readouterr().err
 
 

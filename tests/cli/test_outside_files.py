@@ -48,12 +48,12 @@ def records(tmp_path: Path) -> Path:
 
 
 def test_records_come_in_through_pipes_as_through_a_file(own_store: Path, records: Path) -> None:
-    done = run(own_store, "merge", "/dev/stdin", input=records.read_text())
+    done = run(own_store, "merge", "--mine", "/dev/stdin", input=records.read_text())
     assert (done.returncode, done.stderr) == (0, "/dev/stdin: 40 new rows\n")
     with subprocess.Popen(["cat", str(records)], stdout=subprocess.PIPE) as cat:
         assert cat.stdout is not None
         name = f"/dev/fd/{cat.stdout.fileno()}"
-        done = run(own_store, "merge", name, pass_fds=[cat.stdout.fileno()])
+        done = run(own_store, "merge", "--mine", name, pass_fds=[cat.stdout.fileno()])
     assert (done.returncode, done.stderr) == (0, f"{name}: 0 new rows\n")
 
 
@@ -66,7 +66,7 @@ def test_a_store_through_a_pipe_is_refused_with_the_way_out(
     ):
         assert cat.stdout is not None
         name = f"/dev/fd/{cat.stdout.fileno()}"
-        done = run(own_store, "merge", name, pass_fds=[cat.stdout.fileno()])
+        done = run(own_store, "merge", "--mine", name, pass_fds=[cat.stdout.fileno()])
         cat.stdout.close()
     assert done.returncode == 2
     assert "hands a store on through a pipe: name the file itself" in done.stderr
@@ -74,7 +74,7 @@ def test_a_store_through_a_pipe_is_refused_with_the_way_out(
 
 def test_garbage_is_not_no_rows(own_store: Path, tmp_path: Path) -> None:
     (tmp_path / "g.jsonl").write_text("what is this")
-    done = run(own_store, "merge", str(tmp_path / "g.jsonl"))
+    done = run(own_store, "merge", "--mine", str(tmp_path / "g.jsonl"))
     assert done.returncode == 2
     assert "neither a store nor JSON lines" in done.stderr
 
@@ -110,12 +110,12 @@ def deep_key(path: Path) -> str:
 
 
 COMMANDS = {
-    "record.jsonl": ("merge", "{}"),
+    "record.jsonl": ("merge", "--mine", "{}"),
     "recipe.toml": ("predict", "--model", "{}", "--gpu", "H100"),
     "config.json": ("predict", "--model", "{}", "--gpu", "H100"),
     "grant.toml": ("plan", "{}"),
     "quotes.csv": ("prices", "import", "{}"),
-    "job.log": ("merge", "{}"),
+    "job.log": ("merge", "--mine", "{}"),
 }
 
 

@@ -264,7 +264,7 @@ def test_a_page_of_somebody_else_s_is_on_the_web(
     path = tmp_path / "rows.jsonl"
     for url in ("javascript:alert(1)", "file:///etc/passwd", "data:,x", "//x", 1):
         path.write_text(json.dumps({**row, "url": url}))
-        assert main(["merge", str(path), "--store", str(store_path)]) == 2
+        assert main(["merge", "--mine", str(path), "--store", str(store_path)]) == 2
         assert "is no web address" in capsys.readouterr().err
 
 

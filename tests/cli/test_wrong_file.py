@@ -98,7 +98,7 @@ def test_what_no_command_reads_is_told_with_what_to_do(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     (folder / name).write_bytes(content)
-    assert main(["merge", name, "--store", str(own_store)]) == 2
+    assert main(["merge", "--mine", name, "--store", str(own_store)]) == 2
     told = capsys.readouterr().err
     assert said in told and told.count("\n") == 1
 
@@ -134,5 +134,5 @@ def test_records_with_the_mark_that_some_editors_put_before_them_are_read(
     folder: Path, own_store: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (folder / "marked.jsonl").write_text("\ufeff" + RECORD + "\r\n", encoding="utf-8")
-    assert main(["merge", "marked.jsonl", "--store", str(own_store)]) == 0
+    assert main(["merge", "--mine", "marked.jsonl", "--store", str(own_store)]) == 0
     assert "1 new row" in capsys.readouterr().err

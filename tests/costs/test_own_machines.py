@@ -364,7 +364,7 @@ def test_a_machine_goes_from_one_store_to_another_with_its_price(
     assert main(["prices", "add", "--store", str(own_store), *MACHINE, *FLAGS]) == 0
     lines = tmp_path / "own.jsonl"
     assert main(["export", str(lines), "--store", str(own_store)]) == 0
-    assert main(["merge", str(lines), "--store", str(other)]) == 0
+    assert main(["merge", "--mine", str(lines), "--store", str(other)]) == 0
     kept, gone = look(Store(own_store)), look(Store(other))
     assert [h for h in kept.hosts() if h.is_own_quote] == [
         h for h in gone.hosts() if h.is_own_quote
@@ -449,7 +449,7 @@ def test_a_merged_machine_with_a_gpu_that_nobody_knows_stops_nothing(
     lines.write_text(
         "".join(json.dumps({"table": "host", "kind": "server", **r}) + "\n" for r in rows)
     )
-    assert main(["merge", str(lines), "--store", str(own_store)]) == 0
+    assert main(["merge", "--mine", str(lines), "--store", str(own_store)]) == 0
     for name in "xy":
         assert main(["rank", "--store", str(own_store), "--model", "pythia-1b"]) == 0
         assert main(["prices", "delete", "--store", str(own_store), "--machine", name]) == 0

@@ -193,10 +193,10 @@ def test_a_merge_counts_and_a_second_one_changes_nothing(own_store: Path, tmp_pa
     paper = predictions(own_store)["pythia-410m", GPU, 4]["paper_settings_days"]
     slow = own(1, "pythia-410m", GPU, 4, 1.3 * paper)
     file = merge_file(tmp_path / "mine.jsonl", [slow])
-    assert Store(own_store).merge(file).added == 1
+    assert Store(own_store).merge(file, mine=True).added == 1
     moved = predictions(own_store)
     assert days(own_store) > 1.1 * shipped
-    assert Store(own_store).merge(file).added == 0
+    assert Store(own_store).merge(file, mine=True).added == 0
     assert predictions(own_store) == moved
 
 
@@ -211,7 +211,7 @@ def test_own_predictions_survive_a_rebuild_and_are_never_handed_on(
     assert Store(moved_store).export_local(exported) == 2  # the record and its source
     assert "prediction" not in exported.read_text()
     other = Path(shutil.copy(store_path, tmp_path / "other.duckdb"))
-    Store(other).merge(moved_store)
+    Store(other).merge(moved_store, mine=True)
     assert predictions(other) == moved
 
 

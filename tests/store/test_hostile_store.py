@@ -11,7 +11,7 @@ import pytest
 
 from advisor.cli.main import main
 from advisor.store import Store, StoreError, check_store
-from advisor.store.merge import merge_checks
+from advisor.store.merge import adding, read_rows
 from advisor.store.storage import reject_untrusted_store
 from advisor.store.storage.connection import created, opened, waiting_writer, writer_waits
 from advisor.store.storage.store_file import check_file
@@ -267,8 +267,8 @@ def test_more_rows_than_memory_has_room_for_are_not_merged(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     own, other = (Path(shutil.copy(store_path, tmp_path / name)) for name in ("a.db", "b.db"))
-    assert merge_checks.MAX_MERGED == 500_000
-    monkeypatch.setattr(merge_checks, "MAX_MERGED", 500)
+    assert read_rows.MAX_MERGED == 500_000
+    monkeypatch.setattr(read_rows, "MAX_MERGED", 500)
     spoil(
         other,
         "INSERT INTO quote SELECT q.* REPLACE ('q' || n AS quote_id, 'local' AS origin)"
@@ -287,11 +287,11 @@ def test_no_import_makes_a_store_larger_than_is_read(
     file.write_text("item,price,vendor,date,kind\nRTX 3090,900,Shop,2026-11-01,used\n")
     with Store(own).reading() as reader:
         held = len(reader.quotes())
-    monkeypatch.setattr(merge_checks, "MAX_ROWS", held)
+    monkeypatch.setattr(adding, "MAX_ROWS", held)
     assert main(["--store", str(own), "prices", "import", str(file)]) == 2
     with Store(own).reading() as reader:
         assert len(reader.quotes()) == held
-    monkeypatch.setattr(merge_checks, "MAX_ROWS", held + 1)
+    monkeypatch.setattr(adding, "MAX_ROWS", held + 1)
     assert main(["--store", str(own), "prices", "import", str(file)]) == 0
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from advisor.cli.main import main
 from advisor.ranking.times import TrainingTime
-from advisor.store import Store, StoreError
+from advisor.store import Store
 from bench_runner.recipes import load_recipes, recipe_hash
 from bench_runner.records import journal, timing
 from bench_runner.records.measurement import Measurement
@@ -100,6 +100,12 @@ def of_labs(store: Path) -> dict[str | None, float | None]:
         return {time.lab: time.training_days for time in reader.times() if time.lab is not None}
 
 
+def mark(file: Path | str, lab: str | None = "Lab A") -> str:
+    """What a record of this file is called."""
+    day = f"{Path(file).name}, {date.today()}"
+    return day if lab is None else f"{lab} (from {day})"
+
+
 def test_what_is_shared_has_seconds_and_no_names(own_store: Path, tmp_path: Path) -> None:
     record = measured(12.0)
     Store(own_store).append_measurements([record, measured(13.0, recipe_id="my-model")], [MINE])
@@ -128,7 +134,7 @@ def test_a_lab_needs_a_name(own_store: Path, tmp_path: Path, lab: str) -> None:
     assert not (tmp_path / "x.jsonl").exists()
 
 
-def test_a_possible_record_counts_under_its_lab_and_moves_the_estimate(
+def test_a_possible_record_counts_under_its_file_and_moves_the_estimate(
     own_store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def estimate() -> TrainingTime:
@@ -143,21 +149,17 @@ def test_a_possible_record_counts_under_its_lab_and_moves_the_estimate(
     before = estimate()
     record = measured(20.0, lab="Lab A")
     file = written(tmp_path / "a.jsonl", record)
-    assert main(["merge", "--check", str(file), "--format", "json", "--store", str(own_store)]) == 0
-    (row,) = json.loads(capsys.readouterr().out)
-    assert (row["lab"], row["standing"], row["reason"]) == ("Lab A", "counts", None)
-    assert of_labs(own_store) == {}  # to check is not to merge
     assert Store(own_store).merge(file).added == 1
-    assert of_labs(own_store) == {"Lab A": pytest.approx(record.training_days)}
+    assert of_labs(own_store) == {mark(file): pytest.approx(record.training_days)}
     after = estimate()
     assert before.training_days and after.training_days != before.training_days
-    assert "your own records" in (after.reason or "")
-    # The same seconds under another lab's name are the same record.
-    renamed = journal.with_id(replace(record, lab="Lab B", measurement_id=""))
-    assert Store(own_store).merge(written(tmp_path / "b.jsonl", renamed)).added == 0
+    # The same seconds under another lab's name, or none, are the same record.
+    for lab in ("Lab B", None):
+        renamed = journal.with_id(replace(record, lab=lab, measurement_id=""))
+        assert Store(own_store).merge(written(tmp_path / "b.jsonl", renamed)).added == 0
     assert main(["data", "times", "--format", "json", "--store", str(own_store)]) == 0
     rows = [row for row in json.loads(capsys.readouterr().out) if row["origin"] == "local"]
-    assert [row["lab"] for row in rows] == ["Lab A"]
+    assert [row["lab"] for row in rows] == [mark(file)]
     # What was merged is exported whole, and known where it comes in again.
     out = tmp_path / "all.jsonl"
     assert main(["export", str(out), "--store", str(own_store)]) == 0
@@ -169,29 +171,18 @@ def test_a_record_that_is_known_with_other_seconds_stays_until_it_is_replaced(
 ) -> None:
     first = measured(20.0, lab="Lab A")
     changed = replace(measured(19.0, lab="Lab A"), measurement_id=first.measurement_id)
-    file = str(written(tmp_path / "changed.jsonl", changed))
-    store = ["--store", str(own_store)]
-    assert Store(own_store).merge(written(tmp_path / "first.jsonl", first)).added == 1
+    file = written(tmp_path / "changed.jsonl", changed)
+    words = [str(file), "--store", str(own_store)]
+    held = written(tmp_path / "first.jsonl", first)
+    assert Store(own_store).merge(held).added == 1
     stays = f"your store knows the record '{first.measurement_id}' with other content"
-    for words in (["merge", "--check", file], ["merge", file]):
-        assert main([*words, *store]) == 0
+    for check in ([], ["--check"]):
+        assert main(["merge", *check, *words]) == 0
         said = capsys.readouterr().err
         assert stays in said and ": 0 new r" in said
-    assert of_labs(own_store) == {"Lab A": pytest.approx(first.training_days)}
-    assert main(["merge", "--replace", file, *store]) == 0
-    assert of_labs(own_store) == {"Lab A": pytest.approx(changed.training_days)}
-
-
-def test_files_are_checked_together_and_a_record_without_a_lab_is_refused(
-    own_store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    files = [str(written(tmp_path / f"{lab}.jsonl", measured(20.0, lab=lab))) for lab in ("A", "B")]
-    files.append(str(written(tmp_path / "unnamed.jsonl", measured(21.0))))
-    words = ["merge", "--check", "--format", "json", "--store", str(own_store)]
-    assert main([*words, *files]) == 1
-    printed, said = capsys.readouterr()
-    assert [row["standing"] for row in json.loads(printed)] == ["counts", "refused"]
-    assert "names no lab" in printed and "B.jsonl: 0 new records of labs" in said
+    assert of_labs(own_store) == {mark(held): pytest.approx(first.training_days)}
+    assert main(["merge", "--replace", *words]) == 0
+    assert of_labs(own_store) == {mark(file): pytest.approx(changed.training_days)}
 
 
 IMPOSSIBLE: list[tuple[str, dict[str, Any]]] = [
@@ -205,25 +196,71 @@ IMPOSSIBLE: list[tuple[str, dict[str, Any]]] = [
     ("no GPU of the catalogue", {"days": 12.0, "gpu": "NVIDIA H900"}),
     ("no recipe that ships", {"days": 12.0, "recipe_id": "gpt-9"}),
     ("no synchronised time", {"days": 12.0, "timing": "unsynchronised"}),
-    (" W is more than", {"days": 12.0, "environment": {"gpu": {"power_w": 5000.0}}}),
+    ("5,000 W of a GPU", {"days": 12.0, "environment": {"gpu": {"power_w": 5000.0}}}),
 ]
 
 
+@pytest.mark.parametrize("lab", ["Lab A", None])
 @pytest.mark.parametrize(("reason", "given"), IMPOSSIBLE, ids=[reason for reason, _ in IMPOSSIBLE])
-def test_what_cannot_be_is_refused_with_the_reason_and_nothing_is_added(
-    own_store: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    reason: str,
-    given: dict[str, Any],
+def test_what_cannot_be_is_refused_with_or_without_a_lab_and_the_rest_comes_in(
+    own_store: Path, tmp_path: Path, reason: str, given: dict[str, Any], lab: str | None
 ) -> None:
-    good = measured(20.0, lab="Lab A")
-    file = written(tmp_path / "lab.jsonl", good, measured(lab="Lab A", **given))
-    with pytest.raises(StoreError, match="refused") as caught:
-        Store(own_store).merge(file)
-    assert reason in str(caught.value)
-    assert of_labs(own_store) == {}
-    assert main(["merge", "--check", str(file), "--format", "json", "--store", str(own_store)]) == 1
-    rows = json.loads(capsys.readouterr().out)
-    assert [row["standing"] == "refused" for row in rows] == [False, True]
-    assert reason in rows[1]["reason"]
+    file = written(tmp_path / "lab.jsonl", measured(20.0, lab=lab), measured(lab=lab, **given))
+    merged = Store(own_store).merge(file)
+    assert (merged.added, len(merged.refused)) == (1, 1)
+    assert reason in merged.refused[0]
+    assert of_labs(own_store).keys() == {mark(file, lab)}
+
+
+def test_what_a_foreign_file_says_of_you_stays_out_and_all_else_is_marked(
+    own_store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A file with a machine, a price and a time: none of it is called the user's own."""
+    lines = [
+        {"table": "host", "host_id": "own:8xb200", "name": "8 x B200", "kind": "owned",
+         "max_gpus": 8, "gpu_id": "b200-sxm"},
+        {"table": "host", "host_id": "deal", "name": "Deal", "kind": "server", "max_gpus": 8,
+         "gpu_id": "h200-sxm-141gb", "wall_w": 8000, "memory_gib": 2048},
+        {"table": "quote", "quote_id": "deal-1", "item_kind": "server", "item_id": "deal",
+         "price_usd": "1000", "kind": "reseller-quote", "vendor": "Dell",
+         "quoted_on": str(date.today()), "source_id": "s"},
+        {"table": "quote", "quote_id": "gone", "item_kind": "gpu", "item_id": "rtx-3090",
+         "price_usd": "9", "kind": "list", "vendor": "Dell", "quoted_on": "2026-11-01",
+         "source_id": "s", "corrects": "public-1"},
+        {"table": "quote", "quote_id": "paper", "item_kind": "gpu", "item_id": "rtx-3090",
+         "price_usd": "9", "kind": "list", "vendor": "Dell", "quoted_on": "2026-11-01",
+         "source_id": "s", "price_set": "paper"},
+        {"table": "source", "source_id": "s", "title": "S", "how_measured": "told"},
+    ]  # fmt: skip
+    file = tmp_path / "gift.jsonl"
+    file.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    before = own_store.read_bytes()
+    words = [str(file), "--store", str(own_store)]
+    assert main(["merge", "--check", "--format", "json", *words]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert own_store.read_bytes() == before
+    reasons = {row["row"]: row["reason"] for row in found["rows"]}
+    assert reasons["machine 'deal'"] is None and reasons["quote 'deal-1'"] is None
+    for row in ("machine 'own:8xb200'", "quote 'gone'", "quote 'paper'"):
+        assert reasons[row]
+    marked = mark(file, "Dell")
+    assert any(
+        change["then"].count(marked) and "8 × H200" in change["then"]
+        for change in found["ranking_changes"]
+    )
+    assert main(["merge", *words]) == 0
+    said = capsys.readouterr().err
+    assert "; refused: machine 'own:8xb200': it says what you own: if the file is your own" in said
+    ask = ["rank", "--model", "pythia-1b", "--budget", "40k", "--store", str(own_store)]
+    assert main(ask) == 0
+    first, *_ = capsys.readouterr().out.split("\n\n")
+    assert "8 × H200" in first and "gift.jsonl" in " ".join(first.split())
+    for form in ("table", "json", "csv"):
+        assert main([*ask, "--format", form, "--details"]) == 0
+        answer = " ".join(capsys.readouterr().out.split())
+        assert "own quote" not in answer and '"own_machine": true' not in answer
+        assert "gift.jsonl" in answer
+    assert main(["merge", "--mine", *words]) == 0
+    assert "public-1" not in capsys.readouterr().err
+    assert main(["prices", "own", "--format", "json", "--store", str(own_store)]) == 0
+    assert "own:8xb200" in capsys.readouterr().out

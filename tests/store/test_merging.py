@@ -6,19 +6,83 @@ import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from advisor.store import (
-    Store,
-    StoreError,
-    check_store,
-)
+from advisor.cli.main import main
+from advisor.store import Store, StoreError, check_store
 from bench_runner.records import journal
 from tests.store.own_rows_for_tests import add_own_rows, contents, own_rows
-from tests.store_for_tests import TUNED, look, record
+from tests.store_for_tests import NAIVE, TUNED, look, record
 
-# Merging and exporting.
+QUOTE = {
+    "table": "quote",
+    "quote_id": "own:1",
+    "item_kind": "gpu",
+    "item_id": "rtx-3090",
+    "price_usd": "900.00",
+    "kind": "used",
+    "vendor": "shop",
+    "quoted_on": "2026-11-01",
+    "source_id": "own-quotes",
+}
+RENTAL = {
+    "table": "rental",
+    "rental_id": "r1",
+    "provider": "cloud",
+    "gpu_id": "rtx-3090",
+    "gpu_count": 1,
+    "price_per_hour_usd": "0.30",
+    "kind": "spot",
+    "priced_on": "2026-11-01",
+    "source_id": "own-quotes",
+}
+HOST = {"table": "host", "host_id": "h", "name": "My box", "kind": "server", "max_gpus": 2}
+GPU = {
+    "table": "gpu",
+    "gpu_id": "new-card",
+    "name": "New Card",
+    "aliases": ["NVIDIA New Card"],
+    "vendor": "NVIDIA",
+    "form_factor": "PCIe consumer",
+    "memory_gib": 48,
+    "field_sources": "memory_gib=own-quotes",
+}
+MODEL = {
+    "table": "recipe",
+    "recipe_id": "my-net",
+    "name": "My Net",
+    "family": "decoder",
+    "parameters": 1_000_000,
+    "batch_size": 8,
+    "training_steps": 10,
+    "precision": "bf16",
+    "optimizer": "AdamW",
+    "flops_lowest": 1e15,
+    "flops_full": 1e15,
+    "recipe_hash": "0",
+    "source_id": "own",
+    "compiles": True,
+}
+FP8 = {"method": "changes-training", "settings": replace(TUNED, matmul="fp8")}
+H100 = {"gpu": "NVIDIA H100 80GB HBM3"}
+RTX_4090 = {"gpu": "NVIDIA GeForce RTX 4090"}
+UNKNOWN = {"gpu": "NVIDIA X9000"}
+
+
+def written(path: Path, *rows: dict[str, Any]) -> str:
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    return str(path)
+
+
+def times(**changes: Any) -> dict[str, Any]:
+    return journal.to_json(record("odd", **changes))
+
+
+def days_of(store: Path) -> dict[str, float | None]:
+    found = look(Store(store)).times(origin="local")
+    return {time.measurement_id: time.training_days for time in found}
 
 
 def test_merging_twice_is_merging_once(store_path: Path, own_store: Path, tmp_path: Path) -> None:
@@ -28,8 +92,8 @@ def test_merging_twice_is_merging_once(store_path: Path, own_store: Path, tmp_pa
     for source in (own_store, lines):
         target = Path(shutil.copy(store_path, tmp_path / f"target-{source.suffix[1:]}.duckdb"))
         store = Store(target)
-        assert store.merge(source).added == 4
-        assert store.merge(source).added == 0
+        assert store.merge(source, mine=True).added == 4
+        assert store.merge(source, mine=True).added == 0
         assert own_rows(target) == own_rows(own_store)
         again = tmp_path / f"again-{source.suffix[1:]}.jsonl"
         store.export_local(again)
@@ -42,19 +106,18 @@ def test_measured_power_is_that_of_timed_steps_that_the_host_does_not_hold_up(
 ) -> None:
     file = tmp_path / "records.jsonl"
     offloaded = replace(TUNED, offloading=True)
-    around = {"gpu_around": {"watts": 90.0, "samples": 2}}
     for count, settings, environment in (
         (1, TUNED, {"gpu": {"power_w": 340.0, "samples": 9}}),
         (2, TUNED, {"gpu": {"power_w": 320.0, "samples": 9}}),
         (4, offloaded, {"gpu": {"power_w": 110.0, "samples": 9}}),
-        (8, TUNED, around),
+        (8, TUNED, {"gpu_around": {"watts": 90.0, "samples": 2}}),
     ):
         given = record("", gpu_count=count, settings=settings, environment=environment)
         journal.append(file, journal.with_id(given))
     store = Store(own_store)
     with store.reading() as reader:
         assert "rtx-3090" not in reader.measured_power_w()
-    assert store.merge(file).added == 4
+    assert store.merge(file, mine=True).added == 4
     with store.reading() as reader:
         assert reader.measured_power_w()["rtx-3090"] == 330.0
 
@@ -69,11 +132,8 @@ def test_records_of_the_runner_are_merged_past_a_torn_last_line(
     with file.open("a") as torn:
         torn.write('{"measurement_id": "torn", "reci')
     store = Store(own_store)
-    assert store.merge(file).added == 2
-    assert store.merge(file).added == 0
-    assert {time.measurement_id for time in look(store).times(origin="local")} == {
-        measurement.measurement_id for measurement in given
-    }
+    assert store.merge(file, mine=True).added == 2
+    assert days_of(own_store).keys() == {each.measurement_id for each in given}
     exported = tmp_path / "back.jsonl"
     store.export_local(exported)
     lines = [json.loads(line) for line in exported.read_text().splitlines()]
@@ -82,89 +142,195 @@ def test_records_of_the_runner_are_merged_past_a_torn_last_line(
 
 
 @pytest.mark.parametrize(
-    ("day", "said"),
-    [
-        ("1970-01-01", "measured_on is 1970-01-01, by a clock that was wrong: write the day"),
-        ("2126-11-26", "measured_on is 2126-11-26, by a clock that was wrong: write the day"),
-        ("2026-13-45", "measured_on is '2026-13-45', not a day such as 2026-11-22; mend the"),
-        ("26.11.2026", "measured_on is '26.11.2026', not a day such as"),
-        ("", "measured_on is '', not a day such as"),
-    ],
-)
-def test_a_day_that_no_measurement_can_be_of_is_refused(
-    own_store: Path, tmp_path: Path, day: str, said: str
-) -> None:
-    file = tmp_path / "clock.jsonl"
-    file.write_text(json.dumps(journal.to_json(record("ahead")) | {"measured_on": day}) + "\n")
-    with pytest.raises(StoreError) as caught:
-        Store(own_store).merge(file)
-    assert said in str(caught.value) and "nothing was added" in str(caught.value)
-    assert look(Store(own_store)).times(origin="local") == ()
-
-
-def test_a_day_that_no_calendar_has_is_told_without_the_statement_that_it_stood_in(
-    store_path: Path, own_store: Path, tmp_path: Path
-) -> None:
-    add_own_rows(own_store)
-    lines = tmp_path / "own.jsonl"
-    Store(own_store).export_local(lines)
-    rows = [json.loads(line) for line in lines.read_text().splitlines()]
-    quote = next(row for row in rows if row.get("table") == "quote")
-    quote["quoted_on"] = "2026-11-31"
-    lines.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    with pytest.raises(StoreError) as told:
-        Store(store_path).merge(lines)
-    assert '"2026-11-31"' in str(told.value) and "unnest" not in str(told.value)
-    assert look(Store(store_path)).times(origin="local") == ()
-
-
-@pytest.mark.parametrize(
     ("text", "said"),
     [
         ("not json\n", "neither a store nor JSON lines"),
-        (json.dumps(journal.to_json(record("first"))) + "\nnot json\n", ":2: not a JSON line"),
-        ("{}\n", ":1: "),
-        ("[1]\n", ":1: not a JSON object"),
-        ('{"table": "cats", "name": "Tom"}\n', "no table is called 'cats'"),
-        ('{"table": "source", "source_id": "s", "colour": "red"}\n', "no column 'colour'"),
-        ('{"table": "quote", "quote_id": "q"}\n', "price_usd is None"),
-        ('{"table": "source", "source_id": "s"}\n', "does not take this"),
+        (json.dumps(times()) + "\nnot json\n", ":2: not a JSON line"),
         ("\x00\x01\x02", "neither a store nor JSON lines"),
     ],
 )
-def test_a_broken_file_is_one_line_and_adds_nothing(
+def test_a_file_that_is_no_json_adds_nothing(
     own_store: Path, tmp_path: Path, text: str, said: str
 ) -> None:
     file = tmp_path / "broken.jsonl"
-    good = json.dumps(journal.to_json(record("good")))
-    file.write_text(text + good + "\n")
-    store = Store(own_store)
-    with pytest.raises(StoreError) as caught:
-        store.merge(file)
-    assert said in str(caught.value)
-    assert "\n" not in str(caught.value)
-    assert look(store).times(origin="local") == ()
-
-
-@pytest.mark.parametrize("price", ["-5", "0", "NaN", "a lot", "1e30"])
-def test_a_price_that_is_none_is_refused(own_store: Path, tmp_path: Path, price: str) -> None:
-    file = tmp_path / "prices.jsonl"
-    add_own_rows(own_store)
-    Store(own_store).export_local(file)
-    file.write_text(file.read_text().replace('"899.99"', json.dumps(price)).replace("q-own", "q-2"))
-    before = contents(own_store)
-    with pytest.raises(StoreError) as caught:
+    file.write_text(text + json.dumps(times()) + "\n")
+    with pytest.raises(StoreError, match=said) as caught:
         Store(own_store).merge(file)
     assert "\n" not in str(caught.value)
-    assert contents(own_store) == before
+    assert days_of(own_store) == {}
+
+
+@pytest.mark.parametrize(
+    ("row", "says"),
+    [
+        ({}, "more keys are missing: the record is incomplete"),
+        ([1], "line 2: not a JSON object"),
+        ({"table": "cats"}, "line 2: no table is called 'cats'"),
+        (QUOTE | {"colour": "red"}, "the table quote has no column 'colour'"),
+        ({"table": "source", "source_id": "s"}, "source 's': title is missing"),
+        (QUOTE | {"kind": "gift"}, "quote 'own:1': kind 'gift' is not known"),
+        (QUOTE | {"item_kind": "planet"}, "item_kind 'planet' is not known"),
+        (QUOTE | {"item_id": {"a": []}}, "item_id is '{'a': []}', not text"),
+        (RENTAL | {"gpu_id": ["x"]}, "gpu_id is '['x']', not text"),
+        (RENTAL | {"gpu_count": -8}, "gpu_count is '-8', not a whole number of at least 1"),
+        (QUOTE | {"item_id": "rtx-3099"}, "did you mean 'rtx-3090'"),
+        (QUOTE | {"item_kind": "server"}, "is for the server 'rtx-3090', which is not known here"),
+        (QUOTE | {"vendor": "shop\x1b[2J"}, "vendor 'shop?[2J' holds control characters"),
+        (QUOTE | {"note": "two\nlines"}, "note 'two?lines' holds control"),
+        (QUOTE | {"url": "javascript:x"}, "is no web address"),
+        (QUOTE | {"quoted_on": "2026-11-31"}, "quoted_on is '2026-11-31', not a day such as"),
+        *((QUOTE | {"price_usd": p}, "price_usd is") for p in ("-5", "0", "NaN", "a lot", "1e30")),
+        (RENTAL | {"kind": "gratis"}, "kind 'gratis' is not known"),
+        (RENTAL | {"gpu_id": "x"}, "is for the gpu 'x'"),
+        (RENTAL | {"provider": "a\u202eb"}, "holds control characters"),
+        (RENTAL | {"provider": "\ud800"}, "holds control characters"),
+        (HOST | {"kind": "boat"}, "boat"),
+        (HOST | {"max_gpus": 0}, "max_gpus is '0', not a whole number of at least 1"),
+        ({"table": "source", "source_id": "s", "title": "\x9b", "how_measured": "x"}, "title"),
+        (GPU | {"name": "rtx3090"}, "its name is taken by 'rtx-3090'"),
+        (MODEL | {"recipe_id": "PYTHIA-1B"}, "its name is taken by 'pythia-1b'"),
+        (MODEL | {"name": "pythia 1b"}, "its name is taken by 'pythia-1b'"),
+        *(
+            (MODEL | {name: 0}, f"{name} is '0', not a")
+            for name in ("parameters", "batch_size", "training_steps", "flops_lowest")
+        ),
+        (MODEL | {"precision": "int3"}, "precision 'int3' is not known"),
+        (times(measured_on=None) | {"measured_on": "2026-13-45"}, "measured_on is '2026-13-45'"),
+        (times() | {"measured_on": "1970-01-01"}, "by a clock that was wrong: write the day"),
+        (times() | {"measured_on": "2126-11-26"}, "by a clock that was wrong: write the day"),
+        *((times(environment={"gpu": odd}), "environment.gpu is") for odd in ("x", [1], 3)),
+        (times(environment={"gpu": {"power_w": "hot"}}), "environment.gpu.power_w is 'hot'"),
+        (times(mfu=1.7), "an MFU of 1.7, 120.7 TFLOP/s a GPU, above its dense bf16 peak of 71 TF"),
+        (times(**H100, mfu=1.01), "an MFU of 1.01, 998.9 TFLOP/s a GPU, above its dense bf16"),
+        (times(**H100, **FP8, mfu=2.1), "2077 TFLOP/s a GPU, above its dense fp8 peak of 1979"),
+        (times(**RTX_4090, **FP8, mfu=4.1), "an MFU of 4.1, above 4"),
+        (times(**UNKNOWN, mfu=1.7), "an MFU of 1.7, above 1"),
+        (
+            times(recipe_id="vit", method="naive", settings=NAIVE, mfu=1.2),
+            "above its dense fp32 peak of 35.58 TFLOP/s",
+        ),
+        (times(mfu=1e308), "an MFU of 1e+308, 1.798e+308 TFLOP/s a GPU"),
+        (times(environment={"gpu": {"power_w": 1e9}}), "1e+09 W of a GPU that is made for 350"),
+        (times(peak_memory_gib=24.6), "that it used 24.6 GiB of a GPU that has 24"),
+        (times(**UNKNOWN, peak_memory_gib=1e5), "100,000 GiB, and the largest GPU that is known"),
+        *(
+            (times() | dict(zip(("training_days_low", "training_days", "training_days_high"), days,
+             strict=True)), said)
+            for *days, said in (
+                (None, 1e-300, 1e300, "is 1e-300, and no training takes less than 1e-09 da"),
+                (None, 1e308, None, "is 1e+308, and no training takes more than 1,000,000,0"),
+                (None, 1e-4, 130.0, "_high is 130, more than 100 times its training_days of"),
+                (1e-300, 130.0, None, "_low is 1e-300, less than a hundredth of its training"),
+            )
+        ),
+    ],
+    ids=lambda each: each[:50] if isinstance(each, str) else "",
+)  # fmt: skip
+def test_a_row_that_is_none_is_refused_by_name_and_the_rest_comes_in(
+    row: Any, says: str, own_store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--store", str(own_store)]
+    mixed = written(tmp_path / "a.jsonl", QUOTE | {"quote_id": "good"}, row)
+    assert main(["merge", "--mine", mixed, *words]) == 0
+    said = capsys.readouterr()
+    assert (said.out, said.err.count("\n")) == ("", 1)
+    assert f"{mixed}: 1 new row; refused: " in said.err and says in said.err
+    assert all(ch.isprintable() or ch == "\n" for ch in said.err)
+    before = own_store.read_bytes()
+    alone = written(tmp_path / "b.jsonl", *([QUOTE | {"quote_id": "good"}] * 0), row)
+    assert main(["merge", "--mine", alone, *words]) == 2
+    assert "; nothing was added" in capsys.readouterr().err
+    assert before == own_store.read_bytes()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"mfu": 0.78, "settings": replace(TUNED, loss="fused")},
+        {"mfu": 1.0},
+        H100 | FP8 | {"mfu": 1.3},
+        RTX_4090 | FP8 | {"mfu": 2.5},
+        # Of another peak than the card's: a share of 60 % of the right one.
+        {"mfu": 1.2, "environment": {"peak_tflops": 35.5}},
+        {"peak_memory_gib": 23.9},
+        UNKNOWN | {"peak_memory_gib": 400.0, "mfu": 0.5},
+        {"environment": {"gpu": {"power_w": 372.0, "counted_w": None}}},
+        {"gpu": "cpu", "peak_memory_gib": 6_000.0},
+    ],
+    ids=str,
+)
+def test_what_is_high_and_real_comes_in(
+    changes: dict[str, Any], own_store: Path, tmp_path: Path
+) -> None:
+    file = written(tmp_path / "lab.jsonl", times(**changes))
+    assert Store(own_store).merge(file, mine=True).added == 1
+
+
+def test_a_known_id_with_other_content_is_named_and_can_be_replaced(
+    own_store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [journal.to_json(record(f"r-{n}")) for n in range(3)]
+    file = written(tmp_path / "lab.jsonl", *rows)
+    changed = written(
+        tmp_path / "my changed.jsonl", *(row | {"training_days": 130.5} for row in rows)
+    )
+    words = ["--mine", "--store", str(own_store)]
+    assert main(["merge", file, file, *words]) == 0
+    assert main(["merge", changed, *words]) == 0
+    *_, again, said = capsys.readouterr().err.splitlines()
+    assert again == f"{file}: 0 new rows"
+    assert said == (
+        f"{changed}: 0 new rows; your store knows 3 rows (the record 'r-0' and 2 more) with other "
+        f"content, which stays (advisor merge --replace '{changed}' --store {own_store} puts the "
+        "file's in its place)"
+    )
+    assert set(days_of(own_store).values()) == {130.0}
+    one = written(tmp_path / "one.jsonl", rows[1] | {"training_days": 130.5})
+    for said in (f"{one}: 0 new rows, 1 row of yours replaced\n", f"{one}: 0 new rows\n"):
+        assert main(["merge", "--replace", one, *words]) == 0
+        assert capsys.readouterr().err == said
+    assert days_of(own_store) == {"r-0": 130.0, "r-1": 130.5, "r-2": 130.0}
+    assert main(["merge", "--check", "--replace", file, *words]) == 2
+    assert "leave one out" in capsys.readouterr().err
+    twice = written(tmp_path / "twice.jsonl", times(), times(), times() | {"training_days": 130.5})
+    assert main(["merge", twice, *words]) == 0
+    assert "'odd': an earlier row says something else" in capsys.readouterr().err
+
+
+def test_what_ships_stays_whatever_a_file_says_of_its_id(
+    own_store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    quote = next(q for q in look(Store(own_store)).quotes() if q.item_kind == "gpu")
+    same = {"quote_id": quote.quote_id, "item_id": quote.item_id, "kind": quote.kind}
+    file = written(tmp_path / "prices.jsonl", QUOTE | same | {"price_usd": "1.00"})
+    for more in ([], ["--replace"]):
+        assert main(["merge", file, *more, "--store", str(own_store)]) == 0
+        assert capsys.readouterr().err == (
+            f"{file}: 0 new rows; the quote '{quote.quote_id}' ships with the program with other "
+            "content, which stays: give yours an id of its own\n"
+        )
+    assert quote in look(Store(own_store)).quotes()
+
+
+def test_another_store_is_looked_at_as_closely(own_store: Path, tmp_path: Path) -> None:
+    other = Path(shutil.copy(own_store, tmp_path / "other.duckdb"))
+    add_own_rows(other)
+    import duckdb
+
+    with duckdb.connect(str(other)) as connection:
+        connection.execute("UPDATE quote SET vendor = 'a\x1bb' WHERE origin = 'local'")
+    merged = Store(own_store).merge(other, mine=True)
+    assert (merged.added, len(merged.refused)) == (3, 1)
+    assert "holds control characters" in merged.refused[0]
 
 
 def test_what_cannot_be_merged_says_so(own_store: Path, tmp_path: Path) -> None:
-    store = Store(own_store)
+    before = contents(own_store)
     for other in (tmp_path / "missing", tmp_path, own_store):
         with pytest.raises(StoreError) as caught:
-            store.merge(other)
+            Store(own_store).merge(other)
         assert "\n" not in str(caught.value)
+    assert contents(own_store) == before
 
 
 def test_an_export_appears_whole_or_not_at_all(own_store: Path, tmp_path: Path) -> None:
@@ -173,3 +339,28 @@ def test_an_export_appears_whole_or_not_at_all(own_store: Path, tmp_path: Path) 
         Store(own_store).export_local(tmp_path / "no" / "folder.jsonl")
     Store(own_store).export_local(tmp_path / "own.jsonl")
     assert {path.name for path in tmp_path.iterdir()} == {"own.jsonl", "results.duckdb"}
+
+
+def test_every_row_that_ships_could_come_from_a_file(own_store: Path) -> None:
+    from advisor.store.merge.judge_rows import _Figures
+    from advisor.store.row_checks import check_row
+    from advisor.store.rows import KEYS, host_values, measurement_values, plain_values
+    from advisor.store.seed import read_shipped
+    from advisor.store.storage.connection import opened
+
+    shipped = read_shipped()
+    rows = [measurement_values(each) for each in shipped.measurements]
+    assert sum(row["mfu"] is not None for row in rows) > 100
+    with opened(own_store, write=False, wait_s=1) as connection:
+        figures = _Figures(connection)
+        assert [row for row in rows if figures.impossible(row)] == []
+    for table, kept in zip(
+        ("source", "gpu", "quote", "rental", "recipe"),
+        (shipped.sources, shipped.gpus, shipped.quotes, shipped.rentals, shipped.models),
+        strict=True,
+    ):
+        for each in kept:
+            values = {k: v for k, v in plain_values(each).items() if k != "origin"}
+            assert check_row(table, values)[KEYS[table][0]]
+    for host in shipped.hosts:
+        check_row("host", {k: v for k, v in host_values(host).items() if k != "origin"})

@@ -323,9 +323,9 @@ def test_own_models_are_handed_on_whole(store_path: Path, kept_store: Path, tmp_
     assert Store(kept_store).export_local(lines) == 1
     for number, source in enumerate((lines, kept_store)):
         other = Path(shutil.copy(store_path, tmp_path / f"other{number}.duckdb"))
-        assert Store(other).merge(source).added == 1
+        assert Store(other).merge(source, mine=True).added == 1
         assert rows(other) == rows(kept_store)
-        assert Store(other).merge(source).added == 0
+        assert Store(other).merge(source, mine=True).added == 0
 
 
 HOSTILE: list[Any] = [
@@ -366,7 +366,7 @@ def test_a_definition_from_somebody_else_is_checked(
     row["recipe_id"] = "theirs"
     lines.write_text(json.dumps(row) + "\n")
     with pytest.raises(StoreError) as caught:
-        Store(kept_store).merge(lines)
+        Store(kept_store).merge(lines, mine=True)
     assert "\n" not in str(caught.value) and len(str(caught.value)) < 500
     assert not rows(kept_store, "theirs")
 

@@ -128,8 +128,8 @@ def test_a_store_of_an_older_schema_is_merged_and_stays_as_it_is(
     path = tmp_path / "older.duckdb"
     older_store(path, tmp_path / "schema")
     held = path.read_bytes()
-    assert Store(own_store).merge(path).added == 3
-    assert Store(own_store).merge(path).added == 0
+    assert Store(own_store).merge(path, mine=True).added == 3
+    assert Store(own_store).merge(path, mine=True).added == 0
     check_migrated(own_store)
     assert path.read_bytes() == held
 

@@ -270,7 +270,7 @@ def test_a_nested_opening_in_one_thread_ends_in_words(own_store: Path) -> None:
 AS_ANOTHER = """
 import os, sys, tempfile
 from pathlib import Path
-import advisor.store.merge.exchange
+import advisor.store.merge.read_rows
 from advisor.store import Store, StoreError, build_store
 from tests.store_for_tests import record
 if os.geteuid() == 0:

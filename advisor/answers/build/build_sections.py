@@ -289,7 +289,7 @@ def measure_commands(one: OneBuild) -> dict[str, str]:
     model, gpus = one.ranking.candidates.model, gpus_of(one.build)
     bench = bench_command(model, gpus, one.build.machines)
     gpu = f"--gpu {quoted(one.build.gpu.gpu_id)}"
-    merge = "advisor merge FILE"
+    merge = "advisor merge --mine FILE"
     if one.build.machines > 1:
         found = {"on a cluster": f"{bench} {gpu}", "records from elsewhere": merge}
     else:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from advisor.answers.checklist import of_typed_store, quoted
 from advisor.costs.amounts import counted
 from advisor.parse import shown
+from bench_runner.untrusted_text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,26 +16,30 @@ if TYPE_CHECKING:
 
 
 def merged_words(merged: Merged, file: str) -> str:
-    """``3 new rows``, and which rows stayed as they were although the file says otherwise."""
+    """``3 new rows``, which rows stayed though the file says otherwise, and which were refused."""
     words = counted(merged.added, "new row")
     if merged.replaced:
         words += f", {counted(merged.replaced, 'row')} of yours replaced"
-    words += held_words(merged.held, file)
+    if merged.held:
+        instead = of_typed_store(f"advisor merge --replace {quoted(file)}")
+        words += (
+            f"; your store knows {_which(merged.held)} with other content, which stays ({instead} "
+            "puts the file's in its place)"
+        )
     if merged.shipped:
         words += f"; {_which(merged.shipped)} ships with the program with other content, which "
         words += "stays: give yours an id of its own"
+    if merged.refused:
+        words += f"; refused: {refused_words(merged)}"
     return words
 
 
-def held_words(names: Sequence[str], file: str) -> str:
-    """Of rows that stay although a file says otherwise: which, and how to have the file's."""
-    if not names:
-        return ""
-    instead = of_typed_store(f"advisor merge --replace {quoted(file)}")
-    return (
-        f"; your store knows {_which(names)} with other content, which stays ({instead} puts the "
-        "file's in its place)"
-    )
+def refused_words(merged: Merged) -> str:
+    """The first of the rows that did not come in, each with why."""
+    few = list(map(printable, merged.refused[:3]))
+    if len(merged.refused) > len(few):
+        few.append(f"and {len(merged.refused) - len(few):,} more (--check lists them)")
+    return "; ".join(few)
 
 
 def _which(names: Sequence[str]) -> str:

@@ -105,5 +105,5 @@ def lines_to_type(folder: str, name: str) -> list[str]:
         f"cd {shlex.quote(folder)}",
         f"sky launch --yes --cluster {name} {TASK} 2>&1 | tee {LOG}",
         f"sky down --yes {name}",
-        f"advisor merge {LOG}",
+        f"advisor merge --mine {LOG}",
     ]

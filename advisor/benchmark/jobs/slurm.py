@@ -297,7 +297,7 @@ def lines_to_type(name: str, folder: str, login: str | None, *, here: bool) -> l
         return [
             f"cd {shlex.quote(folder)} && sbatch {SCRIPT}",
             "squeue --me",
-            "advisor merge records.jsonl",
+            "advisor merge --mine records.jsonl",
         ]
     far = login or "$CLUSTER"
     own = folder.rpartition("/")[2]
@@ -307,5 +307,5 @@ def lines_to_type(name: str, folder: str, login: str | None, *, here: bool) -> l
     return [
         f"scp -r {shlex.quote(folder)} {far}:{target}",
         f"ssh {far} 'cd {name} && sbatch {SCRIPT}'",
-        f"scp {far}:{name}/records.jsonl . && advisor merge records.jsonl",
+        f"scp {far}:{name}/records.jsonl . && advisor merge --mine records.jsonl",
     ]

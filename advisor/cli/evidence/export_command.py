@@ -34,7 +34,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _share(options: argparse.Namespace) -> int:
-    from advisor.store.merge.shared_records import checked_lab
+    from advisor.store.merge.export_rows import checked_lab
 
     if options.lab is None:
         raise InputError("name your lab, under which others see it: --lab 'NLP lab, University X'")

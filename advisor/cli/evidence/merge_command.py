@@ -1,39 +1,40 @@
 """``advisor merge``: records, or another store's own rows, into the store; ``--check`` only looks.
 
-A file that other labs wrote (``advisor export --share``) is recomputed and audited. stdout has what
-``--check`` found, stderr how many rows were new.
+Rows of a file are marked with it and the day, unless ``--mine`` says that it is the user's own.
+stdout has what ``--check`` found, stderr how many rows were new.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from advisor.answers.checklist import of_typed_store
-from advisor.answers.prediction.merge_words import held_words, merged_words
+from advisor.answers.prediction.merge_words import merged_words, refused_words
 from advisor.cli.command import ANSWERED, NO_ANSWER, add_format, open_store, terminal_width
-from advisor.costs.amounts import counted
 from advisor.parse import InputError
 from advisor.tables.plain_values import fill
 
 if TYPE_CHECKING:
     from advisor.store import Store
-    from advisor.store.merge.lab_records import CheckedRecord
+    from advisor.store.merge.merging import Merged
+    from advisor.store.reader import Reader
 
-COLUMNS = ("lab", "model", "gpu", "gpu_count", "nodes", "training_days", "standing", "reason")
+COLUMNS = ("file", "row", "model", "gpu", "gpu_count", "training_days", "standing", "reason")
+BUDGETS_USD = (10_000, 40_000, 160_000)
+"""For which `--check` says whose first row changes."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The files."""
-    parser.add_argument("files", nargs="+", metavar="FILE", help="a .jsonl of records or a .duckdb")
-    parser.add_argument(
-        "--check",
-        action="store_true",
-        help="what a merge would do with labs' records; nothing is kept",
-    )
-    parser.add_argument(
+    add = parser.add_argument
+    add("files", nargs="+", metavar="FILE", help="a .jsonl of records or a .duckdb")
+    add("--mine", action="store_true", help="the file is of your own other machine: believe it")
+    add("--check", action="store_true", help="what a merge would change; nothing is kept")
+    add(
         "--replace",
         action="store_true",
         help="put the file's rows in the place of yours with the same id",
@@ -52,9 +53,11 @@ def run(options: argparse.Namespace) -> int:
         return _check(store, options)
     before = _impossible(store)
     for file in options.files:
-        merged = store.merge(Path(file), replace=options.replace)
+        merged = store.merge(Path(file), replace=options.replace, mine=options.mine)
+        if merged.refused and not (merged.added or merged.replaced or merged.held):
+            raise InputError(f"{file}: {refused_words(merged)}; nothing was added")
         after = _impossible(store) if merged.added or merged.replaced else before
-        print(f"{file}: {merged_words(merged, file)}{_told(after - before)}", file=sys.stderr)
+        print(f"{file}: {merged_words(merged, file)}{_unused(after - before)}", file=sys.stderr)
         before = after
     return ANSWERED
 
@@ -64,7 +67,7 @@ def _impossible(store: Store) -> int:
         return reader.own_impossible()
 
 
-def _told(impossible: int) -> str:
+def _unused(impossible: int) -> str:
     """Of new rows, those that no ranking uses."""
     if impossible <= 0:
         return ""
@@ -74,37 +77,85 @@ def _told(impossible: int) -> str:
 
 
 def _check(store: Store, options: argparse.Namespace) -> int:
+    from advisor.tables.json_text import to_json
     from advisor.tables.table_formats import render_rows
 
+    found, before, after = store.try_merge(options.files, _first_rows, mine=options.mine)
+    changes = [
+        {"model": model, "budget_usd": budget, "first": before.get(key), "then": row}
+        for key, row in after.items()
+        for model, budget in [key]
+        if row != before.get(key)
+    ]
     rows: list[dict[str, Any]] = []
-    found = store.check_lab_records(options.files)
-    for file, (checked, known, held) in zip(options.files, found, strict=True):
-        rows += [_row(each) for each in checked]
-        bad = sum(each.refused is not None for each in checked)
-        print(
-            f"{file}: {counted(len(checked), 'new record')} of labs, {len(checked) - bad} count, "
-            f"{bad} refused, {known} known already{held_words(held, file)}",
-            file=sys.stderr,
-        )
-    if options.format == "table":
-        width = terminal_width()
-        print(render_rows(rows, "table", COLUMNS[:-1], width=width, spare=("nodes",)))
-        why = dict.fromkeys(f"{row['standing']}: {row['reason']}" for row in rows if row["reason"])
-        if why:
-            print("\n" + "\n".join(fill(each, width, subsequent_indent="  ") for each in why))
+    for file, merged in zip(options.files, found, strict=True):
+        rows += _rows(file, merged)
+        print(f"{file}: {merged_words(merged, file)}", file=sys.stderr)
+    if options.format == "json":
+        print(to_json({"rows": rows, "ranking_changes": changes}))
+    elif options.format == "csv":
+        print(render_rows(rows, "csv", COLUMNS))
     else:
-        print(render_rows(rows, options.format, COLUMNS))
+        width = terminal_width()
+        print(render_rows(rows, "table", COLUMNS[1:-1], width=width, spare=("gpu_count",)))
+        why = dict.fromkeys(f"{row['row']}: {row['reason']}" for row in rows if row["reason"])
+        print(*(fill(each, width, subsequent_indent="  ") for each in ("", *why)), sep="\n")
+        for change in changes:
+            words = f"{change['model']}, ${change['budget_usd']:,}: {change['then'] or 'nothing'}"
+            words += f" would be first, in place of {change['first'] or 'nothing'}"
+            print(fill(words, width, subsequent_indent="  "))
+        if not changes:
+            print("no ranking would begin with another machine")
     return NO_ANSWER if any(row["reason"] for row in rows) else ANSWERED
 
 
-def _row(checked: CheckedRecord) -> dict[str, Any]:
-    return {
-        "lab": checked.record.lab,
-        "model": checked.record.recipe_id,
-        "gpu": checked.record.gpu,
-        "gpu_count": checked.record.gpu_count,
-        "nodes": checked.record.node_count,
-        "training_days": checked.record.training_days,
-        "standing": "counts" if checked.refused is None else "refused",
-        "reason": checked.refused,
-    }
+def _rows(file: str, merged: Merged) -> list[dict[str, Any]]:
+    """Every row that a merge would take or refuse."""
+    from advisor.store.merge.adding import row_words
+
+    taken = [
+        {
+            **dict.fromkeys(COLUMNS),
+            "file": file,
+            "row": row_words(table, row),
+            "model": row.get("recipe_id"),
+            "gpu": row.get("gpu") or row.get("gpu_id"),
+            "gpu_count": row.get("gpu_count"),
+            "training_days": row.get("training_days"),
+            "standing": "counts",
+        }
+        for table, rows in merged.fresh.items()
+        if table != "source"
+        for row in rows
+    ]
+    refused = [each.partition(": ") for each in merged.refused]
+    return taken + [
+        {**dict.fromkeys(COLUMNS), "file": file, "row": row, "standing": "refused", "reason": why}
+        for row, _, why in refused
+    ]
+
+
+def _first_rows(reader: Reader) -> dict[tuple[str, int], str]:
+    """What each model's ranking begins with at these budgets, in words."""
+    from advisor.answers.build_words import gpus_words
+    from advisor.ranking.question import CandidatesKey, Question
+    from advisor.ranking.rank import rank
+    from advisor.ranking.snapshot import make_candidates, take_snapshot
+
+    snapshot = take_snapshot(reader)
+    found = {}
+    for model in snapshot.models:
+        key = CandidatesKey(model.recipe_id, "latest", "sound")
+        candidates = make_candidates(reader, snapshot, key)
+        for budget in BUDGETS_USD:
+            ranking = rank(candidates, Question(budget_usd=Decimal(budget)))
+            if not len(ranking):
+                continue
+            at = ranking.order[0]
+            build, quotes = candidates.builds[at], (candidates.gpu_quotes, candidates.host_quotes)
+            sellers = dict.fromkeys(quote.label for each in quotes if (quote := each[at]))
+            found[model.recipe_id, budget] = (
+                f"{gpus_words(build)} in {build.host.label} from {' and '.join(sellers)} for "
+                f"${candidates.cents[at] / 100:,.0f}, {candidates.days[at]:.3g} days"
+            )
+    return found

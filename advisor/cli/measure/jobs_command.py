@@ -59,7 +59,8 @@ def run(options: argparse.Namespace) -> int:
         return _merge(open_store(options), job)
     if job.number is None:
         raise InputError(
-            f"{job.name} was not submitted from here: its records come back by advisor merge FILE"
+            f"{job.name} was not submitted from here: its records come back by "
+            "advisor merge --mine FILE"
         )
     if action == "cancel":
         from advisor.benchmark.jobs import slurm

@@ -1,29 +1,20 @@
-"""Other labs' records: recomputed from their raw seconds, refused where they are impossible.
+"""Other people's records: recomputed from their raw seconds, refused where they are impossible.
 
-A record that is possible counts like the user's own, under the lab's name. There is no fixed
-maximum: the limits are the peak, the memory and the power of the GPU itself.
+A record that is possible counts under the name of its file and lab. There is no fixed maximum: the
+limits are the peak, the memory and the power of the GPU itself.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from advisor.ranking.audit import audit_time
 from advisor.store.engine import duckdb
 from advisor.store.measurement_columns import SETTINGS, settings_in
-from advisor.store.merge.merge_checks import MEMORY_SLACK, MOST_OF_TDP
-from advisor.store.rows import (
-    Values,
-    insert_missing,
-    measurement_of,
-    measurement_values,
-    plain_values,
-)
-from advisor.store.storage.store_error import StoreError
 from bench_runner.records import timing
 from bench_runner.records.measurement import Measurement
 from price_catalog.model import Gpu, Source
@@ -49,7 +40,7 @@ RECOMPUTED_WITHIN = 0.01
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedRecord:
-    """One record of a lab, recomputed, and why it is refused."""
+    """One record of another's, recomputed, and why it is refused."""
 
     record: Measurement
     refused: str | None = None
@@ -57,7 +48,7 @@ class CheckedRecord:
 
 
 class LabRecordCheck:
-    """Holds labs' records against the recipes and the catalogue."""
+    """Holds others' records against the recipes and the catalogue."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         from advisor.store.reader import Reader
@@ -89,9 +80,7 @@ class LabRecordCheck:
         recipe = self._recipes.get(record.recipe_id)
         gpu = self._gpus.get(normalise(record.gpu))
         why = None
-        if record.lab is None:
-            why = "it names no lab: write it by advisor export --share FILE --lab NAME"
-        elif recipe is None:
+        if recipe is None:
             why = f"no recipe that ships is called {record.recipe_id}"
         elif record.recipe_hash != recipe_hash(recipe):
             why = f"it is of another definition of {record.recipe_id}"
@@ -120,37 +109,33 @@ class LabRecordCheck:
         )
         if audit.verdict in ("implausible", "unchecked"):
             return audit.reason
-        peak = record.peak_memory_gib
-        if peak is not None and peak > MEMORY_SLACK * gpu.memory_gib:
-            return f"it used {peak:.1f} GiB of a GPU that has {gpu.memory_gib:g}: impossible"
-        power = record.environment.get("gpu") or {}
-        watts = power.get("counted_w") or power.get("power_w")
-        if watts is not None and gpu.tdp_w is not None and float(watts) > MOST_OF_TDP * gpu.tdp_w:
-            return f"{float(watts):.0f} W is more than a {gpu.name} ({gpu.tdp_w:g} W) can draw"
+        why = over_memory(record.peak_memory_gib, gpu) or over_power(record.environment, gpu)
+        return None if why is None else f"it says {why}: impossible"
+
+
+MEMORY_SLACK = 1.02
+"""Of a card's memory as sold, which is rounded."""
+MOST_OF_TDP = 1.5
+"""Of the watts that a card is made for, over seconds."""
+
+
+def over_memory(peak_gib: float | None, gpu: Gpu) -> str | None:
+    """Why a record's peak memory cannot be this card's; None where it can."""
+    if peak_gib is None or peak_gib <= MEMORY_SLACK * gpu.memory_gib:
         return None
+    return f"that it used {peak_gib:,.6g} GiB of a GPU that has {gpu.memory_gib:g}"
 
 
-def with_lab_records_checked(
-    connection: duckdb.DuckDBPyConnection, rows: list[Values]
-) -> list[Values]:
-    """The rows with other labs' recomputed; those whose seconds are known already are left out.
-
-    Raises StoreError for the first record that is impossible or cannot be recomputed.
-    """
-    theirs = [measurement_of(row) for row in rows if row.get("lab") is not None]
-    checked, _ = LabRecordCheck(connection).new_records(theirs)
-    for each in checked:
-        if each.refused is not None:
-            record = each.record
-            raise StoreError(
-                f"the record {record.measurement_id} of {record.lab} ({record.recipe_id} on "
-                f"{record.gpu_count} x {record.gpu}) is refused: {each.refused}; nothing was added"
-            )
-    insert_missing(connection, "source", [{**plain_values(SHARED), "origin": "local"}])
-    kept = [
-        measurement_values(replace(each.record, source_id=SHARED.source_id)) for each in checked
-    ]
-    return [row for row in rows if row.get("lab") is None] + kept
+def over_power(environment: Mapping[str, Any], gpu: Gpu | None) -> str | None:
+    """Why a record's power cannot be this card's; None where it can, or nothing is known."""
+    said = environment.get("gpu")
+    if gpu is None or gpu.tdp_w is None or not isinstance(said, Mapping):
+        return None
+    for name in ("counted_w", "power_w"):
+        watts = said.get(name)
+        if watts is not None and watts > MOST_OF_TDP * gpu.tdp_w:
+            return f"{watts:,.6g} W of a GPU that is made for {gpu.tdp_w:g}"
+    return None
 
 
 def _not_recomputable(record: Measurement, recipe: Recipe) -> str | None:

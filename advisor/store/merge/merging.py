@@ -1,20 +1,27 @@
-"""Brings in what others wrote, and says which of its rows the store knows with other content."""
+"""Brings in what a file holds, and says which of its rows the store knows with other content."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from advisor.store.engine import duckdb
 from advisor.store.measurement_columns import RECORDED
-from advisor.store.merge.exchange import Tables, add_rows
-from advisor.store.merge.merge_checks import check_figures
-from advisor.store.rows import BATCH_ROWS, KEYS, Values, column_types
-from advisor.store.storage.connection import transaction
+from advisor.store.merge.adding import ROW_WORDS, add_rows
+from advisor.store.merge.judge_rows import judge
+from advisor.store.merge.lab_records import SHARED
+from advisor.store.merge.read_rows import ReadRows
+from advisor.store.rows import (
+    BATCH_ROWS,
+    KEYS,
+    Tables,
+    Values,
+    column_types,
+    insert_missing,
+    plain_values,
+)
 
 _Key = tuple[str, ...]
-_Rows = dict[str, dict[_Key, str]]
-"""By table the keys of rows, with what a person calls each."""
 _MADE_ANEW = (
     "step_s",
     "training_days",
@@ -22,11 +29,11 @@ _MADE_ANEW = (
     "training_days_high",
     "mfu",
     "source_id",
+    "lab",
 )
-"""Of another lab's record: what follows here from its raw seconds, whatever its file says."""
+"""Of another's record: what follows here from its raw seconds and its file, whatever it says."""
 _SAID_BY_MANY = ("source",)
 """Tables whose rows come along with others: an older store may describe a source otherwise."""
-_WORDS = {"measurement": "record", "host": "machine", "host_part": "part", "recipe": "model"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,103 +46,110 @@ class Merged:
     """Rows of the user's own that the file says otherwise, and that stayed: ``record m-1``."""
     shipped: tuple[str, ...] = ()
     """The same of rows that ship with the program; they always stay."""
+    refused: tuple[str, ...] = ()
+    """Rows that did not come in, each with why."""
+    fresh: Tables = field(repr=False)
+    """The rows that came in."""
 
 
 def merge_rows(
-    connection: duckdb.DuckDBPyConnection, tables: Tables, *, replace: bool = False
+    connection: duckdb.DuckDBPyConnection,
+    read: ReadRows,
+    *,
+    replace: bool = False,
+    merged_from: str | None = None,
 ) -> Merged:
-    """Add the rows that are not there yet, all in one transaction; with ``replace`` they stand in
-    for the user's own of the same id too. Raises StoreError."""
-    with transaction(connection):
-        check_figures(connection, tables.get("measurement", ()))
-        own, shipped = known_otherwise(connection, tables)
-        if replace:
-            for table, keys in own.items():
-                same = " AND ".join(f"{column} = ?" for column in KEYS[table])
-                connection.executemany(
-                    f"DELETE FROM {table} WHERE origin = 'local' AND {same}", list(keys)
-                )
-        added = add_rows(connection, tables, merged=True)
-    replaced = sum(map(len, own.values())) if replace else 0
+    """Add the rows that are not there yet, in the caller's transaction; with ``replace`` they stand
+    in for those of the same id that are not shipped. ``merged_from``: whose file it is, None where
+    the user's own. Raises StoreError."""
+    fresh, held, shipped = _sorted_out(connection, read.tables, merged_from is not None)
+    if replace:
+        fresh = {table: rows + held.get(table, []) for table, rows in fresh.items()}
+    kept, refused = judge(connection, fresh, merged_from)
+    replaced = 0
+    for table, rows in held.items() if replace else ():
+        known = {_key(table, row) for row in rows}
+        keys = [key for row in kept[table] if (key := _key(table, row)) in known]
+        same = " AND ".join(f"{column} = ?" for column in KEYS[table])
+        for key in keys:
+            connection.execute(f"DELETE FROM {table} WHERE origin = 'local' AND {same}", key)
+        replaced += len(keys)
+    if any(row["source_id"] == SHARED.source_id for row in kept["measurement"]):
+        insert_missing(connection, "source", [{**plain_values(SHARED), "origin": "local"}])
+    added = add_rows(connection, kept, merged=True)
     return Merged(
-        added=max(0, added - replaced),
+        added=added - replaced,
         replaced=replaced,
-        held=() if replace else tuple(_named(own)),
-        shipped=tuple(_named(shipped)),
+        held=() if replace else _named(held),
+        shipped=_named(shipped),
+        refused=(*read.refused, *refused),
+        fresh=kept,
     )
 
 
-def _named(rows: _Rows) -> Iterator[str]:
-    for table, found in rows.items():
-        for name in found.values():
-            yield f"{_WORDS.get(table, table)} {name}"
+def _key(table: str, row: Values) -> _Key:
+    return tuple(str(row[column]) for column in KEYS[table])
 
 
-def without_known(
-    connection: duckdb.DuckDBPyConnection, records: list[Values]
-) -> tuple[list[Values], tuple[str, ...]]:
-    """The records but for those that a merge would leave out, and what these are called."""
-    own, shipped = known_otherwise(connection, {"measurement": records})
-    known = {key for found in (own, shipped) for key in found.get("measurement", ())}
-    fresh = [row for row in records if (str(row["measurement_id"]),) not in known]
-    return fresh, (*_named(own), *_named(shipped))
+def _named(tables: Tables) -> tuple[str, ...]:
+    return tuple(
+        f"{ROW_WORDS.get(table, table)} {row.get('name') or ' '.join(_key(table, row))}"
+        for table, rows in tables.items()
+        for row in rows
+    )
 
 
-def known_otherwise(connection: duckdb.DuckDBPyConnection, tables: Tables) -> tuple[_Rows, _Rows]:
-    """The rows whose id the store has with other content: its user's own, and shipped ones."""
-    own: _Rows = {}
-    shipped: _Rows = {}
+def _sorted_out(
+    connection: duckdb.DuckDBPyConnection, tables: Tables, foreign: bool
+) -> tuple[Tables, Tables, Tables]:
+    """The rows whose id is new; those that the store has with other content, its user's own and
+    shipped. Those that it has as they are are none of these."""
+    fresh: dict[str, list[Values]] = {}
+    own: dict[str, list[Values]] = {}
+    shipped: dict[str, list[Values]] = {}
     for table, rows in tables.items():
-        if table in _SAID_BY_MANY or not rows:
-            continue
         names = ", ".join(KEYS[table])
-        held = {
-            tuple(map(str, key)): origin
-            for *key, origin in connection.execute(
-                f"SELECT {names}, origin FROM {table}"
-            ).fetchall()
-        }
-        # The first of a file counts, as it does where it is inserted.
-        first: dict[_Key, Values] = {}
-        for row in rows:
-            first.setdefault(tuple(str(row.get(column)) for column in KEYS[table]), row)
+        answer = connection.execute(f"SELECT {names}, origin FROM {table}").fetchall()
+        held = {tuple(map(str, key)): origin for *key, origin in answer}
+        fresh[table] = [row for row in rows if _key(table, row) not in held]
+        if table in _SAID_BY_MANY:
+            continue
         by_columns: dict[tuple[str, ...], list[Values]] = {}
-        for key, row in first.items():
-            if key in held:
-                by_columns.setdefault(_compared(table, row), []).append(row)
-        different: set[_Key] = set()
+        for row in rows:
+            if _key(table, row) in held:
+                by_columns.setdefault(_compared(table, row, foreign), []).append(row)
         for columns, known in by_columns.items():
-            different |= _different(connection, table, columns, known)
-        for key in (key for key in first if key in different):
-            of = own if held[key] == "local" else shipped
-            of.setdefault(table, {})[key] = str(first[key].get("name") or " ".join(key))
-    return own, shipped
+            different = _different(connection, table, columns, known)
+            for row in known:
+                if (key := _key(table, row)) in different:
+                    of = own if held[key] == "local" else shipped
+                    of.setdefault(table, []).append(row)
+    return fresh, own, shipped
 
 
-def _compared(table: str, row: Values) -> tuple[str, ...]:
+def _compared(table: str, row: Values, foreign: bool) -> tuple[str, ...]:
     """The columns that a row says something in."""
     if table == "measurement":
-        left_out = () if row.get("lab") is None else _MADE_ANEW
+        left_out = _MADE_ANEW if foreign or row["lab"] is not None else ()
         return tuple(name for name in RECORDED if name not in left_out)
-    return tuple(row)
+    return tuple(name for name in row if name != "merged_from")
 
 
 def _different(
     connection: duckdb.DuckDBPyConnection, table: str, columns: Sequence[str], rows: list[Values]
 ) -> set[_Key]:
     types = column_types(connection, table)
-    told = [name for name in columns if name in types]  # of another the insertion speaks
     names = ", ".join(f"held.{column}" for column in KEYS[table])
-    unnested = ", ".join(f"unnest(${name}::{types[name]}[]) AS {name}" for name in told)
+    unnested = ", ".join(f"unnest(${name}::{types[name]}[]) AS {name}" for name in columns)
     same = " AND ".join(f"held.{column} = fresh.{column}" for column in KEYS[table])
-    differs = " OR ".join(f"held.{name} IS DISTINCT FROM fresh.{name}" for name in told)
+    differs = " OR ".join(f"held.{name} IS DISTINCT FROM fresh.{name}" for name in columns)
     found: set[_Key] = set()
     for start in range(0, len(rows), BATCH_ROWS):
         batch = rows[start : start + BATCH_ROWS]
         answer = connection.execute(
             f"SELECT {names} FROM {table} AS held, (SELECT {unnested}) AS fresh"
             f" WHERE {same} AND ({differs})",
-            {name: [row.get(name) for row in batch] for name in told},
+            {name: [row[name] for row in batch] for name in columns},
         )
         found |= {tuple(map(str, key)) for key in answer.fetchall()}
     return found

@@ -117,7 +117,24 @@ def what_is_foreign(connection: duckdb.DuckDBPyConnection, catalog: str) -> str 
             if name in names and (name, sql) not in our_tables:
                 return f"a table {name} with other columns, types or checks than ours"
         _remember(shape)
-    return _impossible_value(connection, catalog)
+    return _impossible_value(connection, catalog) or _impossible_row(connection, catalog)
+
+
+def _impossible_row(connection: duckdb.DuckDBPyConnection, catalog: str) -> str | None:
+    """A row that no program of ours wrote, in words, or None."""
+    from advisor.store.row_checks import wrong_stored_row
+    from advisor.store.rows import BATCH_ROWS, KEYS
+
+    for table in KEYS:
+        try:
+            answer = connection.execute(f"FROM {catalog}.main.{table}")
+        except duckdb.CatalogException:
+            continue  # a store of another program's, or an old one
+        names = [column[0] for column in answer.description or ()]
+        while rows := answer.fetchmany(BATCH_ROWS):
+            if (wrong := wrong_stored_row(table, names, rows)) is not None:
+                return f"a row that is none: {wrong}"
+    return None
 
 
 def _impossible_value(connection: duckdb.DuckDBPyConnection, catalog: str) -> str | None:

@@ -1,6 +1,6 @@
-"""A user's own times as another lab may read them: raw seconds, versions, GPU, power, energy.
+"""Writes a user's own rows as JSON lines: all of them, or times as another lab may read them.
 
-What is handed on is a list of what may be, not of what may not: no host name, no user, no path.
+What is shared is a list of what may be, not of what may not: no host name, no user, no path.
 """
 
 from __future__ import annotations
@@ -10,15 +10,87 @@ import json
 import platform
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import asdict, replace
+from datetime import date
+from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
+from advisor.files import write_whole
 from advisor.parse import InputError, shown
+from advisor.store.engine import duckdb
+from advisor.store.measurement_columns import AUDITED, settings_in
 from advisor.store.merge.lab_records import SHARED
-from advisor.store.rows import Values, measurement_of
+from advisor.store.rows import DERIVED, KEYS, Tables, Values, measurement_of
+from advisor.store.storage.store_error import StoreError
 from bench_runner.records.journal import to_json, with_id
 from bench_runner.records.measurement import Measurement
 from bench_runner.records.record_checks import is_name
+
+
+def local_tables(connection: duckdb.DuckDBPyConnection) -> Tables:
+    """The rows of an open store that are a user's own, with every source that they name."""
+    tables = {
+        table: _rows(connection, f"{table} WHERE origin = 'local' ORDER BY ALL")
+        for table in KEYS
+        if table not in DERIVED
+    }
+    for row in tables["measurement"]:
+        for name in AUDITED:
+            del row[name]
+    named = {row["source_id"] for rows in tables.values() for row in rows if "source_id" in row}
+    named -= {row["source_id"] for row in tables["source"]}
+    sources = _rows(connection, "source ORDER BY source_id")
+    tables["source"] += [row for row in sources if row["source_id"] in named]
+    return tables
+
+
+def _rows(connection: duckdb.DuckDBPyConnection, which: str) -> list[Values]:
+    answer = connection.execute(f"SELECT * EXCLUDE (origin) FROM {which}")
+    names = [column[0] for column in answer.description or ()]
+    return [dict(zip(names, row, strict=True)) for row in answer.fetchall()]
+
+
+def write_tables(tables: Tables, path: Path) -> int:
+    """Write rows as JSON lines, which a merge reads; the file appears whole or not at all."""
+    lines = []
+    for table, rows in tables.items():
+        for row in rows:
+            record = journal_record(row) if table == "measurement" else {"table": table, **row}
+            lines.append(json.dumps(record, separators=(",", ":"), default=as_text))
+    return write_lines(lines, path)
+
+
+def write_lines(lines: list[str], path: Path) -> int:
+    """Write a new file whole or not at all; how many lines. Raises StoreError."""
+    if path.exists() or path.is_symlink():
+        raise StoreError(f"{path} exists already, and is left as it is: name a new file")
+    try:
+        write_whole(path, "".join(f"{line}\n" for line in lines), overwrite=False)
+    except OSError as error:
+        raise StoreError(
+            f"{path} cannot be written ({error.strerror}): name a file in a folder of yours"
+        ) from None
+    return len(lines)
+
+
+def journal_record(row: Values) -> Values:
+    """A measurement as bench_runner.records.journal writes it."""
+    record = dict(row)
+    settings = settings_in(record)
+    record["settings"] = None if settings is None else asdict(settings)
+    record["environment"] = json.loads(record["environment"])
+    return record
+
+
+def as_text(value: Any) -> str:
+    """A date or an amount as JSON has it."""
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, Decimal):
+        return str(value)
+    raise TypeError(f"{value!r} is not a value of the store")
+
 
 _FACTS = (
     "cpu",
