@@ -13,7 +13,8 @@ import pytest
 from hypothesis import settings
 
 from advisor.store import Store, build_store
-from advisor.store.storage.reject_untrusted_store import remember, state_of
+from advisor.store.digest import shipped_digest
+from advisor.store.storage.reject_untrusted_store import remember, remember_as_text, state_of
 from tests.once_for_tests import folder_once
 
 # How long one example takes says more of what else the machine does than of what is tested.
@@ -73,6 +74,7 @@ def store_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store of the shipped evidence. Read only: copy it to write."""
     made = folder_once("store", tmp_path_factory, lambda folder: build_store(folder / NAME))
     remember(made / NAME, state_of(made / NAME))  # another worker may have made it
+    remember_as_text(made / NAME, shipped_digest())
     return made / NAME
 
 
@@ -82,6 +84,7 @@ def own_store(store_path: Path, tmp_path: Path) -> Path:
     for code of its own, which takes as long as all else of a short answer, until it changes."""
     path = Path(shutil.copy(store_path, tmp_path / NAME))
     remember(path, state_of(path))
+    remember_as_text(path, shipped_digest())
     return path
 
 

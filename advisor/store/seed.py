@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -24,6 +25,7 @@ from advisor.store.rows import (
 )
 from advisor.store.storage.connection import transaction
 from advisor.store.storage.migrate import check_known, migrate, migrations, schema_version
+from advisor.store.storage.reject_untrusted_store import is_as_text, remember_as_text
 
 if TYPE_CHECKING:
     from advisor.ranking.times import Model
@@ -205,8 +207,73 @@ def update(connection: duckdb.DuckDBPyConnection, path: Path, *, force: bool = F
     version = schema_version(connection, path)
     check_known(version, path, steps[-1].version)
     migrate(connection, version, steps)
+    if version < steps[-1].version:
+        reject_own_rows(connection, path)
     digest = shipped_digest()
-    if version == steps[-1].version and not force and stored_digest(connection) == digest:
+    if version == steps[-1].version and not force and says_text(connection, path):
         return False
     replace_shipped(connection, read_shipped(), digest)
     return True
+
+
+def says_text(connection: duckdb.DuckDBPyConnection, path: Path) -> bool:
+    """Whether the shipped rows of a store are those of the text: by their digest, and where this
+    program has not seen the file as it is, prices, machines and times one by one."""
+    digest = shipped_digest()
+    same = stored_digest(connection) == digest
+    if same and is_as_text(path, digest):
+        return True
+    reject_own_rows(connection, path)
+    if not same or any(_differs(connection, table, rows) for table, rows in _text_rows()):
+        return False
+    remember_as_text(path, digest)
+    return True
+
+
+def reject_own_rows(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
+    """Raise StoreError where a row of the user's is none that a program of ours wrote."""
+    from advisor.store.row_checks import wrong_stored_row
+    from advisor.store.storage.store_error import StoreError
+
+    for table in KEYS:
+        answer = connection.execute(f"FROM {table} WHERE origin = 'local'")
+        names = [column[0] for column in answer.description or ()]
+        while rows := answer.fetchmany(BATCH_ROWS):
+            if (wrong := wrong_stored_row(table, names, rows)) is not None:
+                raise StoreError(
+                    f"the store {path} holds a row that is none: {wrong}: use a store that this "
+                    "program made (advisor rebuild), and ask its owner for the rows"
+                )
+
+
+def _text_rows() -> Iterator[tuple[str, list[Values]]]:
+    from bench_runner.records import published
+    from price_catalog.load import load_catalog
+
+    catalog = load_catalog()
+    yield "gpu", [plain_values(gpu) for gpu in catalog.gpus]
+    yield "host", [host_values(host) for host in catalog.hosts]
+    yield "host_part", [part for host in catalog.hosts for part in part_values(host)]
+    yield "quote", [plain_values(quote) for quote in catalog.quotes]
+    yield "rental", [plain_values(rental) for rental in catalog.rentals]
+    yield "measurement", [measurement_values(time) for time in published.load_published()]
+
+
+def _differs(connection: duckdb.DuckDBPyConnection, table: str, rows: list[Values]) -> bool:
+    names = [name for name in rows[0] if name != "origin"]
+
+    def found(which: str, columns: Iterable[str]) -> set[tuple[Any, ...]]:
+        answer = connection.execute(f"SELECT {', '.join(columns)} FROM {table} WHERE {which}")
+        return {tuple(map(_hashable, row)) for row in answer.fetchall()}
+
+    own = found("origin = 'local'", KEYS[table][:1])
+    expected = {
+        tuple(_hashable(row[name]) for name in names)
+        for row in rows
+        if (row[KEYS[table][0]],) not in own
+    }
+    return found("origin = 'shipped'", names) != expected
+
+
+def _hashable(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value

@@ -16,6 +16,7 @@ from advisor.store.reader import Reader
 from advisor.store.storage.connection import check_whole, opened, transaction, wait_limit_s
 from advisor.store.storage.locate import user_store
 from advisor.store.storage.migrate import check_known, migrations, schema_version
+from advisor.store.storage.reject_untrusted_store import is_as_text
 from advisor.store.storage.store_error import StoreError
 from advisor.store.storage.store_file import can_write
 from bench_runner.records.measurement import Measurement
@@ -328,7 +329,7 @@ class Store:
         newest = migrations()[-1].version
         version = schema_version(connection, self.path)
         check_known(version, self.path, newest)
-        if version == newest and stored_digest(connection) == shipped_digest():
+        if version == newest and self._says_text(connection):
             return False
         if can_write(self.path):
             return True
@@ -342,6 +343,14 @@ class Store:
             "used as it is"
         )
         return False
+
+    def _says_text(self, connection: duckdb.DuckDBPyConnection) -> bool:
+        digest = shipped_digest()
+        if stored_digest(connection) == digest and is_as_text(self.path, digest):
+            return True
+        from advisor.store.seed import says_text  # late: most stores are known
+
+        return says_text(connection, self.path)
 
     def _update(self, connection: duckdb.DuckDBPyConnection) -> bool:
         from advisor.store.seed import update  # late: who only reads pays for none of it

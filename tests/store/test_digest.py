@@ -125,7 +125,7 @@ def test_a_store_with_an_older_digest_is_brought_up_to_date_at_the_next_start(
     with duckdb.connect(str(own_store)) as connection:
         connection.execute("UPDATE meta SET value = 'older' WHERE key = 'shipped_digest'")
         connection.execute("UPDATE prediction SET training_days = 1 WHERE origin = 'shipped'")
-        connection.execute("UPDATE measurement SET verdict = 'old'")
+        connection.execute("UPDATE measurement SET verdict = 'unchecked'")
     assert check_store(own_store)
     notes: list[str] = []
     with Store(own_store, note=notes.append).reading() as reader:

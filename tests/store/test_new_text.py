@@ -13,9 +13,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from advisor.store import (
-    Store,
-)
+from advisor.store import Store, check_store
 from bench_runner.records import journal
 from tests.store.own_rows_for_tests import add_own_rows, contents, own_rows
 from tests.store_for_tests import REPOSITORY, look, record
@@ -179,3 +177,25 @@ def test_a_store_follows_the_text_and_not_its_line_ends(
     assert other.rank(own_store) == []
     table.write_bytes(text.replace(b"RTX 3090,", b"RTX 3091,"))
     assert other.rank(own_store) == [f"advisor: updated the shipped rows of {own_store}"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE quote SET price_usd = 2 * price_usd WHERE kind = 'used'",
+        "DELETE FROM rental WHERE kind = 'spot'",
+        "UPDATE gpu SET fp16_tflops = 2 * fp16_tflops",
+        "UPDATE measurement SET training_days = 1 WHERE training_days IS NOT NULL",
+        "INSERT INTO quote SELECT * REPLACE ('forged' AS quote_id) FROM quote LIMIT 1",
+    ],
+)
+def test_shipped_rows_that_somebody_changed_are_noticed_and_put_right(
+    own_store: Path, change: str
+) -> None:
+    with duckdb.connect(str(own_store)) as connection:
+        connection.execute(change)
+    notes: list[str] = []
+    with Store(own_store, note=notes.append).reading():
+        pass
+    assert notes == [f"updated the shipped rows of {own_store}"]
+    assert check_store(own_store) == []

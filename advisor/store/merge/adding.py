@@ -86,6 +86,8 @@ def add_rows(connection: duckdb.DuckDBPyConnection, tables: Tables, *, merged: b
 
 def _insert(connection: duckdb.DuckDBPyConnection, table: str, rows: list[Values]) -> int:
     """Raises StoreError where the table becomes larger than what is read of any store."""
+    if not rows:
+        return 0
     added = insert_missing(connection, table, [{**row, "origin": "local"} for row in rows])
     held = connection.execute(f"SELECT count(*) FROM {table}").fetchone()
     if held is not None and held[0] > MAX_ROWS:

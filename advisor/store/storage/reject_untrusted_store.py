@@ -68,6 +68,16 @@ def is_known(path: Path, state: Token) -> bool:
     return found and state == state_of(path)
 
 
+def is_as_text(path: Path, digest: str) -> bool:
+    """Whether the shipped rows were found to be those of this text, with the file as it is now."""
+    return _known(_line("text", digest, os.path.realpath(path), *state_of(path)))
+
+
+def remember_as_text(path: Path, digest: str) -> None:
+    """Know that the shipped rows are those of this text."""
+    _remember(_line("text", digest, os.path.realpath(path), *state_of(path)))
+
+
 def is_known_whole(path: Path, state: Token) -> bool:
     """Whether a store was left in this state by a writer of ours, who had found it whole."""
     return _known(_line("whole", os.path.realpath(path), *state))
@@ -117,24 +127,7 @@ def what_is_foreign(connection: duckdb.DuckDBPyConnection, catalog: str) -> str 
             if name in names and (name, sql) not in our_tables:
                 return f"a table {name} with other columns, types or checks than ours"
         _remember(shape)
-    return _impossible_value(connection, catalog) or _impossible_row(connection, catalog)
-
-
-def _impossible_row(connection: duckdb.DuckDBPyConnection, catalog: str) -> str | None:
-    """A row that no program of ours wrote, in words, or None."""
-    from advisor.store.row_checks import wrong_stored_row
-    from advisor.store.rows import BATCH_ROWS, KEYS
-
-    for table in KEYS:
-        try:
-            answer = connection.execute(f"FROM {catalog}.main.{table}")
-        except duckdb.CatalogException:
-            continue  # a store of another program's, or an old one
-        names = [column[0] for column in answer.description or ()]
-        while rows := answer.fetchmany(BATCH_ROWS):
-            if (wrong := wrong_stored_row(table, names, rows)) is not None:
-                return f"a row that is none: {wrong}"
-    return None
+    return _impossible_value(connection, catalog)
 
 
 def _impossible_value(connection: duckdb.DuckDBPyConnection, catalog: str) -> str | None:
