@@ -155,7 +155,7 @@ def _keep(options: argparse.Namespace, run: OwnRun, steps: int | None) -> None:
 
 def share(options: argparse.Namespace) -> int:
     """Write what others may see of the user's times, show it, and say how to send it."""
-    from advisor.store.merge.shared_records import checked_lab
+    from advisor.store.merge.export_rows import checked_lab
 
     path = Path(options.share)
     if path.suffix != ".jsonl":
