@@ -13,7 +13,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from advisor.store import Store, check_store
+from advisor.store import Store, check_store, find_store
 from bench_runner.records import journal
 from tests.store.own_rows_for_tests import add_own_rows, contents, own_rows
 from tests.store_for_tests import REPOSITORY, look, record
@@ -190,12 +190,13 @@ def test_a_store_follows_the_text_and_not_its_line_ends(
     ],
 )
 def test_shipped_rows_that_somebody_changed_are_noticed_and_put_right(
-    own_store: Path, change: str
+    own_store: Path, change: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.chdir(own_store.parent)
     with duckdb.connect(str(own_store)) as connection:
         connection.execute(change)
     notes: list[str] = []
-    with Store(own_store, note=notes.append).reading():
+    with Store(find_store(None), note=notes.append).reading():
         pass
-    assert notes == [f"updated the shipped rows of {own_store}"]
+    assert notes == ["updated the shipped rows of results.duckdb"]
     assert check_store(own_store) == []

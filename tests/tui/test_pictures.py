@@ -29,6 +29,7 @@ from advisor.tui.pages.bars import TitleBar
 from advisor.tui.program.saved_state import State
 from advisor.tui.widgets.lines import LinesView
 from tests.facts_for_tests import make_quote
+from tests.store_for_tests import taken_as_it_is
 from tests.tui.program import (
     ASKED,
     NARROW,
@@ -118,6 +119,7 @@ async def test_screens(
 def own_store(own_paper_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     assert own_paper_store.samefile(STORE)
+    taken_as_it_is(STORE)
     return STORE
 
 
@@ -218,6 +220,7 @@ def ledger(own_store: Path) -> None:
                 ("r-4", "a cloud", "1.90", "reserved"),
             ],
         )
+    taken_as_it_is(STORE)
 
 
 @pytest.mark.parametrize(
