@@ -19,6 +19,7 @@ from advisor.tui.pages.screens import SizedScreen
 from advisor.tui.program.actions import EVERYWHERE, bindings_of
 from advisor.tui.program.program import (
     THEMES,
+    AnswerChanged,
     Program,
     StoreChanged,
     StoreNote,
@@ -203,6 +204,8 @@ class AdvisorApp(Program):
             self._change_store(step.back if back else step.again, words + step.words)
         elif step:
             self._ranking.show_question()
+            for screen in self.screen_stack[1:]:
+                screen.post_message(AnswerChanged())
         else:
             self.notify(nothing)
 

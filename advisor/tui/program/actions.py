@@ -24,6 +24,7 @@ EXPORT = "export"
 QUOTE = "quote"
 IMPORT = "import"
 MODEL = "own model"
+TERMS = "your figures"
 GRANT = "grant"
 ELSEWHERE = "elsewhere"
 COMPARE = "comparison"
@@ -171,6 +172,7 @@ ACTIONS: tuple[Action, ...] = (
             (NAME, "question", "keep the question", "keep", "If something is wrong, says what."),
             (QUOTE, "prices", "keep it", "keep", "If something is wrong, says what."),
             (IMPORT, "prices", "read the file", "read", "What is shown: all of it, or nothing."),
+            (TERMS, "build", "count with them", "keep", "If something is wrong, says what."),
             (MODEL, "model", "keep the model", "keep", "If something is wrong, says what."),
         )
         for each in _on(where, area, ("enter", "keep", verb, footer, text), CLOSE_KEY, HELP_KEY)

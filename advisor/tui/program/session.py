@@ -70,10 +70,7 @@ MAX_KEPT_VIEWS = 16
 MAX_UNDO = 200
 SUNK = 10
 """So many places may a chosen build lose by another question and stay selected."""
-KEPT_BY_RESTORE = (
-    *("theme", "welcomed", "selected", "descending", "looked_by", "sorts"),
-    *TERM_NAMES,
-)
+LOOK = ("theme", "welcomed", "selected", "descending", "looked_by", "sorts")
 """What of the state is not part of the question."""
 
 
@@ -173,13 +170,16 @@ class RankingSession:
         return False
 
     def restore_defaults(self) -> None:
-        """Every field as it was shipped; can be undone."""
+        """Every field as it was shipped, but what machines cost to run; can be undone."""
         self.did(self.inputs)
-        self.inputs = replace(self.inputs, **self._question(State()))
+        shipped = self._question(State())
+        self.inputs = replace(
+            self.inputs, **{name: shipped[name] for name in shipped.keys() - set(TERM_NAMES)}
+        )
 
     @staticmethod
     def _question(state: State) -> dict[str, Any]:
-        names = (f.name for f in fields(State) if f.name not in KEPT_BY_RESTORE)
+        names = (f.name for f in fields(State) if f.name not in LOOK)
         return {name: getattr(state, name) for name in names}
 
     # What the store brought
@@ -213,6 +213,12 @@ class RankingSession:
         self.answer = answer(view, asked.question, self.inputs.cost_basis, asked.key.prices)
         self._select_again(self.answer)
         return False
+
+    def errors_of(self, state: State) -> dict[str, str]:
+        """What is wrong with other inputs, one line a broken field."""
+        if self.snapshot is None:
+            return {}
+        return read_question(state.typed(), self.snapshot, guess_model_by=self.measured)[1]
 
     @property
     def is_old(self) -> bool:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import on, work
 from textual.app import ComposeResult
@@ -25,10 +26,12 @@ from advisor.answers.prediction.merge_words import merged_words
 from advisor.files import is_file, typed_path
 from advisor.tui.pages.bars import KeyBar, TitleBar
 from advisor.tui.pages.evidence_lines import settings_lines, source_lines, verdict_line
+from advisor.tui.pages.form import Form, FormField, Judged
 from advisor.tui.pages.screens import SizedScreen
-from advisor.tui.program.actions import BUILD, actions_of, bindings_of
+from advisor.tui.program.actions import BUILD, TERMS, actions_of, bindings_of
 from advisor.tui.program.program import AnswerChanged
 from advisor.tui.program.running_costs import TERM_FIELDS, read_terms
+from advisor.tui.program.session import RankingSession
 from advisor.tui.widgets.fetch_error import FetchError
 from advisor.tui.widgets.lines import (
     FAINT,
@@ -55,15 +58,66 @@ MOST_LINES = (12, 8, 6, 5, 4, 3, 2)
 """Lines of a section on that page, by what there is room for."""
 ACTS = {
     "time": "Enter opens the records of these GPUs; 3 there adds the estimates. A network "
-    "offers two machines for one model as well.",
+    "(w) offers two machines for one model as well.",
     "price": "a adds a quote; Enter opens the list, where R replaces and d deletes.",
     "measure": "Enter measures on this computer, and asks first. y copies the commands. Tab goes "
     "to records that you have.",
     "rent": "Enter draws where owning and renting break even.",
-    "running": "Type your own figures: they are kept, for every build.",
-    "power": "Type your room's circuit, such as 208V/30A: what it cannot carry is left out.",
+    "running": "Enter changes your own figures: they are kept, for every build.",
+    "power": "Enter asks for your circuit, such as 208V/30A: what it cannot carry is left out.",
     "order": "a keeps the quote that you get, and the ranking counts with it.",
 }
+
+
+FIRST_FIELDS = {"running": "electricity", "power": "circuit"}
+"""Of the sections that rest on the person's own figures: the field that is asked for first."""
+
+
+class TermsForm(Form):
+    """What the person says of running costs, the room and a second machine."""
+
+    WHERE = TERMS
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(TERMS)]
+    GRID = "wide"
+    FIELDS = (
+        *(FormField(field.name, field.label, field.hint, 30) for field in TERM_FIELDS),
+        FormField("circuit", "Circuit of the room", "any; such as 208V/30A", 30),
+        FormField("network", "Two machines, joined by", "one machine; such as ethernet-25", 30),
+    )
+    START = "They are kept, for every build."
+    HELP = """\
+## Your own figures
+
+What a machine costs to run, what your room's circuit carries, and what would join two machines for
+one model. What is empty is not counted. `Enter` counts with them, for every build.
+"""
+
+    def __init__(self, session: RankingSession, first: str) -> None:
+        names = [field.name for field in self.FIELDS]
+        super().__init__(
+            "Your own figures", {name: getattr(session.inputs, name) for name in names}
+        )
+        self._first = first
+
+    def on_mount(self) -> None:
+        """What the section is about is asked first."""
+        self.query_one(f"#{self._first}").focus()
+
+    def judge(self, texts: dict[str, str]) -> Judged:
+        session = self.app.session
+        changes: dict[str, Any] = dict(texts)
+        state = replace(session.inputs, **changes)
+        errors = {**read_terms(state)[1], **session.errors_of(state)}
+        wrong = {name: words for name, words in errors.items() if name in texts}
+        if wrong:
+            field = self.here if self.here in wrong else next(iter(wrong))
+            return Judged(wrong[field or ""], field=field)
+        return Judged("Enter counts with them.", partial(self._count, texts))
+
+    def _count(self, texts: dict[str, str]) -> None:
+        self.app.session.pause()
+        self.app.session.change(**texts)
+        self.dismiss("")
 
 
 class BuildScreen(SizedScreen):
@@ -101,21 +155,9 @@ beside it in the ranking.
         self._measured_w: dict[str, float] = {}
 
     def compose(self) -> ComposeResult:
-        state = self.app.inputs
         yield TitleBar("ranking")
         yield Static("", id="head", markup=False)
         yield LinesView(self._page, id="page")
-        with Grid(id="terms"):
-            for field in TERM_FIELDS:
-                yield Static(field.label, classes="label")
-                value = getattr(state, field.name)
-                yield Field(value, placeholder=field.hint, id=field.name, max_length=30)
-        with Grid(id="room"):
-            yield Static("Circuit of the room", classes="label")
-            yield Field(state.circuit, placeholder="any; such as 208V/30A", id="circuit")
-        with Grid(id="together"):
-            yield Static("Two machines, joined by", classes="label")
-            yield Field(state.network, placeholder="one machine; such as ethernet-25", id="network")
         with Grid(id="bring"):
             yield Static("Records from elsewhere", classes="label")
             yield Field(placeholder="a file, such as records.jsonl", id="records", max_length=1000)
@@ -158,19 +200,13 @@ beside it in the ranking.
 
     def _show_section(self, section: str) -> None:
         self._section = section
-        self.query_one("#terms").display = section == "running"
-        self.query_one("#room").display = section == "power"
-        self.query_one("#together").display = section == "time"
         self.query_one("#bring").display = section == "measure"
         self._say(ACTS.get(section, ""))
-        if section == "running":
-            self._mark_terms()
         self.query_one("#page", LinesView).top = 0
         self.show()
-        if section in ("running", "power"):
-            self.query_one("#electricity" if section == "running" else "#circuit").focus()
-        else:
-            self.query_one("#page").focus()
+        self.query_one("#page").focus()
+        if section in FIRST_FIELDS:
+            self._ask_terms()
 
     def _page(self, width: int) -> list[Line]:
         one = self.one()
@@ -208,30 +244,20 @@ beside it in the ranking.
 
     # The person's own figures
 
+    def _ask_terms(self) -> None:
+        def kept(words: str | None) -> None:
+            if words is not None:
+                self.app.question_changed()
+                self.show()
+
+        self.app.push_screen(TermsForm(self.app.session, FIRST_FIELDS[self._section]), kept)
+
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
         event.stop()
-        name = event.input.id or ""
-        if name == "records":
-            path = typed_path(event.value.strip())
-            missing = bool(path.name) and not is_file(path)
-            self._say("There is no such file yet." if missing else ACTS["measure"])
-            return
-        if self.app.session.change(**{name: event.value}):
-            _, errors = read_terms(self.app.inputs)
-            self.app.question_changed()
-            errors |= self.app.session.errors
-            event.input.set_class(name in errors, "-broken")
-            self._say(next(iter(errors.values()), ACTS[self._section]), wrong=bool(errors))
-            self.show()
-
-    def _mark_terms(self) -> None:
-        """Show which of the figures kept from before are wrong."""
-        _, errors = read_terms(self.app.inputs)
-        for field in TERM_FIELDS:
-            self.query_one(f"#{field.name}").set_class(field.name in errors, "-broken")
-        if errors:
-            self._say(next(iter(errors.values())), wrong=True)
+        path = typed_path(event.value.strip())
+        missing = bool(path.name) and not is_file(path)
+        self._say("There is no such file yet." if missing else ACTS["measure"])
 
     def _say(self, text: str, *, wrong: bool = False) -> None:
         said = self.query_one("#said", Static)
@@ -241,7 +267,7 @@ beside it in the ranking.
     @on(Input.Submitted)
     def _entered(self, event: Input.Submitted) -> None:
         name = event.value.strip()
-        if event.input.id == "records" and name:
+        if name:
             self._say("bringing them in …")
             self.merge(typed_path(name))
         else:
@@ -282,7 +308,7 @@ beside it in the ranking.
 
     def action_back(self) -> None:
         """From a field to the page, from a section to all, from there to the ranking."""
-        if isinstance(self.focused, Input) and self._section not in ("running", "power"):
+        if isinstance(self.focused, Input):
             self.action_leave_field()
         elif self._section != OVERVIEW:
             self._show_section(OVERVIEW)
@@ -297,7 +323,9 @@ beside it in the ranking.
 
     def action_act(self) -> None:
         """What the section offers."""
-        if self._section == "time":
+        if self._section in FIRST_FIELDS:
+            self._ask_terms()
+        elif self._section == "time":
             self.app.go_about("evidence")
         elif self._section == "price":
             self.app.go_about("prices")
