@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from textual.events import Key
-from textual.widgets import Static
+from textual.widgets import Input, Static
 
 from advisor.tui.pages.export_page import ExportScreen
 from advisor.tui.pages.welcome_screen import WelcomeScreen
@@ -130,20 +130,27 @@ class TestSaving:
     ) -> None:
         target = tmp_path / f"builds{ending}"
         async with running(paper_store) as pilot:
+            await pilot.press("slash", *"h100", "enter", "S")
+            await settled(pilot)
+            seen = rows(pilot)
             await pilot.press("e")
             await paste(pilot, str(target))
             await pilot.press("enter")
             await settled(pilot)
             assert pilot.app.screen is ranking(pilot)
+            await pilot.press("2", "e")
+            offered = pilot.app.screen.query_one("#path", Input).value
+            assert offered.endswith(".svg"), "what is on the screen"
         text = target.read_text(encoding="utf-8")
         if ending == ".csv":
-            rows = list(csv.DictReader(text.splitlines()))
-            assert rows[0]["overall_cost_usd"] == "31000.00"
-            assert {row["reason"] for row in rows} >= {"over-budget", "implausible-time"}
+            saved = list(csv.DictReader(text.splitlines()))
+            assert [row["rank"] for row in saved] == [row[0].strip("=★† ") for row in seen]
+            assert {row["gpu"] for row in saved} == {"H100"}
         elif ending == ".md":
-            assert text.startswith("| rank |")
+            assert text.startswith("| \\\\# | machine |")
+            assert len(text.splitlines()) == len(seen) + 2 > 2
         elif ending == ".json":
-            assert json.loads(text)[0]["experiment_cost_usd"] == 577.53
+            assert len(json.loads(text)) == len(seen)
         else:
             assert "<svg" in text
             assert "H100" in text

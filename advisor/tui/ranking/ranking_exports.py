@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from textwrap import fill
 from typing import Any
 
 from advisor.answers.build_words import machine_words, short_gpus_words
-from advisor.answers.ranking.rank_exports import CSV_COLUMNS, excluded_object, flat_object
+from advisor.answers.ranking.rank_exports import CSV_COLUMNS, flat_object
 from advisor.answers.wording import ends_words, estimate_mark, price_day, rank_words, rests_on_words
 from advisor.costs.amounts import days_rounded, usd_rounded
 from advisor.planning.report.pictures import (
@@ -23,9 +23,11 @@ from advisor.ranking.rank import RankedRow
 from advisor.tables.table_formats import to_markdown
 from advisor.tui.pages.export_page import Exportable
 from advisor.tui.program.answer import Answer, plot_data
+from advisor.tui.ranking.ranking_rows import RankedRows
 from advisor.tui.widgets.plot.data import PlotData, PointFlag
 from advisor.tui.widgets.plot.scale import format_days, format_usd
 from advisor.tui.widgets.plot.style import OKABE_ITO
+from advisor.tui.widgets.rank_table import RankTable
 
 COPIED_COLUMNS = ("place", "machine", "price", "prices of", "days", "a run", "rests on")
 """What is copied: enough for an e-mail, in words."""
@@ -53,24 +55,30 @@ def _days_words(row: RankedRow) -> str:
     return f"{estimate_mark(row.time)}{days_rounded(row.training_days)}{ends}"
 
 
-def exportable(answer: Answer, selected: int | None, sentence: str) -> Exportable:
-    """What the screen can save: the table, and the picture with the answer above it."""
+def exportable(
+    answer: Answer, selected: int | None, sentence: str, table: RankTable, first: str
+) -> Exportable:
+    """What the screen can save: the table as it stands there, and the picture with the answer above
+    it; ``first`` is the kind of file that is offered first."""
+    shown = table.source
+    assert isinstance(shown, RankedRows)
     return Exportable(
         name=ranking_name(answer),
         columns=CSV_COLUMNS,
-        rows=lambda: ranking_rows(answer),
+        rows=lambda: ranking_rows(answer, [shown.position(n) for n in range(len(shown))]),
         picture=lambda form: ranking_picture(answer, selected, sentence, form),
+        seen=table,
+        first=first,
     )
 
 
-def ranking_rows(answer: Answer) -> list[dict[str, Any]]:
-    """The ranked builds, and after them those left out with their reason."""
-    rows: list[dict[str, Any]] = []
-    for position, row in enumerate(answer.ranking.rows()):
-        flat = flat_object(row)
-        flat["on_pareto_front"] = answer.ranking.order[position] in answer.front
-        rows.append(flat)
-    return rows + [excluded_object(row) for row in answer.ranking.excluded()]
+def ranking_rows(answer: Answer, places: Iterable[int]) -> list[dict[str, Any]]:
+    """The ranked builds at these places of the ranking, in this order."""
+    ranking = answer.ranking
+    return [
+        flat_object(ranking.row(place)) | {"on_pareto_front": ranking.order[place] in answer.front}
+        for place in places
+    ]
 
 
 def ranking_name(answer: Answer) -> str:

@@ -313,7 +313,10 @@ key. The table has every machine that fits, best first.
         from advisor.tui.ranking.ranking_exports import exportable
 
         sentence = self.session.sentence(short=True) or ""
-        self.app.push_screen(ExportScreen(exportable(answer, selected, sentence)))
+        drawn = self.has_class("-whole") or self.panels.front == "picture"
+        first = ".svg" if drawn or self.focused is self.picture else ".csv"
+        what = exportable(answer, selected, sentence, self.table, first)
+        self.app.push_screen(ExportScreen(what))
 
     def action_copy_row(self) -> None:
         """Copy the selected build as one line."""

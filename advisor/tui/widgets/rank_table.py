@@ -295,7 +295,7 @@ it, click a row to select it, double-click to open it.
             source.fetch_all()
         titles = [column.title.strip() or column.key for column in self.columns]
         return [
-            dict(zip(titles, map(str, source.cells(index)), strict=False))
+            dict(zip(titles, (str(cell).strip() for cell in source.cells(index)), strict=False))
             for index in range(len(source))
         ]
 
