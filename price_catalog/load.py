@@ -7,10 +7,13 @@ is not known its row has the earliest day that it can be of: no price is made fr
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
+from datetime import date
 from decimal import Decimal
+from functools import cache
 from pathlib import Path
+from typing import Any, get_type_hints
 
 from price_catalog.builds import COOLINGS, TAKES
 from price_catalog.csv_table import Row, nearest, read_rows
@@ -95,17 +98,32 @@ def load_sources(path: Path) -> tuple[Source, ...]:
     """Read a table of sources."""
     rows = read_rows(path, SOURCE_COLUMNS)
     _refuse_duplicates(rows, "source_id")
-    return tuple(
-        Source(
-            source_id=row.text("source_id"),
-            title=row.text("title"),
-            url=row.optional_text("url"),
-            how_measured=row.text("how_measured"),
-            licence=row.optional_text("licence"),
-            published_on=row.optional_day("published_on"),
-        )
-        for row in rows
-    )
+    return tuple(Source(**_cells(row, Source)) for row in rows)
+
+
+def _cells(row: Row, record: type, **read: object) -> dict[str, Any]:
+    """The fields of a record as its annotations have them, each from the column of its name; those
+    in ``read`` were read already."""
+    readers: Mapping[Any, Callable[[str], object]] = {
+        str: row.text,
+        str | None: row.optional_text,
+        float: row.number,
+        float | None: row.optional_number,
+        int: row.whole_number,
+        int | None: row.optional_whole_number,
+        Decimal: row.money,
+        Decimal | None: row.optional_money,
+        date: row.day,
+        date | None: row.optional_day,
+    }
+    return read | {
+        name: readers[kind](name)
+        for name, kind in _kinds(record).items()
+        if name not in read and name in row.cells
+    }
+
+
+_kinds = cache(get_type_hints)
 
 
 def load_gpus(path: Path, source_ids: frozenset[str]) -> tuple[Gpu, ...]:
@@ -138,31 +156,10 @@ def _gpu(row: Row, source_ids: frozenset[str]) -> Gpu:
     if gpu_id != gpu_id.lower() or " " in gpu_id:
         mended = "-".join(gpu_id.lower().split())
         raise row.error("gpu_id", f"'{gpu_id}' has capitals or spaces; write it like '{mended}'")
-    field_sources = row.text("field_sources")
     _check_field_sources(row, "field_sources", GPU_COLUMNS, source_ids)
-    return Gpu(
-        gpu_id=gpu_id,
-        name=row.text("name"),
-        aliases=tuple(alias.strip() for alias in row.cells["aliases"].split(";") if alias.strip()),
-        vendor=row.text("vendor"),
-        architecture=row.optional_text("architecture"),
-        compute_capability=row.optional_text("compute_capability"),
-        launched_on=row.optional_day("launched_on"),
-        form_factor=row.text("form_factor"),
-        memory_gib=row.number("memory_gib"),
-        memory_bandwidth_gb_s=row.optional_number("memory_bandwidth_gb_s"),
-        fp32_tflops=row.optional_number("fp32_tflops"),
-        tf32_tflops=row.optional_number("tf32_tflops"),
-        fp16_tflops=row.optional_number("fp16_tflops"),
-        bf16_tflops=row.optional_number("bf16_tflops"),
-        fp8_tflops=row.optional_number("fp8_tflops"),
-        tdp_w=row.optional_number("tdp_w"),
-        nvlink_gb_s=row.optional_number("nvlink_gb_s"),
-        field_sources=field_sources,
-        note=row.optional_text("note"),
-        slot_width=row.optional_whole_number("slot_width"),
-        cooling=row.choice("cooling", COOLINGS) if row.cells["cooling"] else None,
-    )
+    aliases = tuple(alias.strip() for alias in row.cells["aliases"].split(";") if alias.strip())
+    cooling = row.choice("cooling", COOLINGS) if row.cells["cooling"] else None
+    return Gpu(**_cells(row, Gpu, aliases=aliases, cooling=cooling))
 
 
 def _check_field_sources(
@@ -207,41 +204,19 @@ def load_hosts(
                 "(for two of a part write '2 x' before it and the price of both)",
             )
         part_lines[line] = row.line
-        parts[row.choice("host_id", parts)].append(
-            Part(
-                role=row.text("role"),
-                detail=row.text("detail"),
-                price_usd=row.money("price_usd"),
-                priced_on=row.day("priced_on"),
-                source_id=row.choice("source_id", source_ids),
-            )
-        )
+        source_id = row.choice("source_id", source_ids)
+        parts[row.choice("host_id", parts)].append(Part(**_cells(row, Part, source_id=source_id)))
     return tuple(
         Host(
-            host_id=row.text("host_id"),
-            name=row.text("name"),
-            kind=row.choice("kind", SOLD_HOST_KINDS),
-            max_gpus=row.whole_number("max_gpus"),
-            parts=tuple(parts[row.text("host_id")]),
-            gpu_id=row.choice("gpu_id", gpu_ids) if row.cells["gpu_id"] else None,
-            takes=_several(row, "takes", TAKES),
-            open_gpus=row.optional_whole_number("open_gpus"),
-            supported=_several(row, "supported", gpu_ids),
-            lanes_per_gpu=row.optional_whole_number("lanes_per_gpu"),
-            slot_width=row.optional_whole_number("slot_width"),
-            max_gpu_w=row.optional_number("max_gpu_w"),
-            psu_w=row.optional_number("psu_w"),
-            psu_count=row.optional_whole_number("psu_count"),
-            psu_efficiency=row.optional_number("psu_efficiency"),
-            base_w=row.optional_number("base_w"),
-            wall_w=row.optional_number("wall_w"),
-            rack_units=row.optional_number("rack_units"),
-            memory_gib=row.optional_number("memory_gib"),
-            gpu_link=row.optional_text("gpu_link"),
-            noise_dba=row.optional_number("noise_dba"),
-            weight_kg=row.optional_number("weight_kg"),
-            spec_source=row.optional_text("spec_source"),
-            note=row.optional_text("note"),
+            **_cells(
+                row,
+                Host,
+                kind=row.choice("kind", SOLD_HOST_KINDS),
+                parts=tuple(parts[row.text("host_id")]),
+                gpu_id=row.choice("gpu_id", gpu_ids) if row.cells["gpu_id"] else None,
+                takes=_several(row, "takes", TAKES),
+                supported=_several(row, "supported", gpu_ids),
+            )
         )
         for row in rows
     )
@@ -298,25 +273,16 @@ def _quote(
             )
         price_usd = row.optional_money("price_usd") or _parts_total(row, hosts[item_id])
     return Quote(
-        quote_id=row.text("quote_id"),
-        item_kind=item_kind,
-        item_id=item_id,
-        price_usd=price_usd,
-        kind=row.choice("kind", QUOTED_KINDS),
-        vendor=row.text("vendor"),
-        quoted_on=row.day("quoted_on"),
-        source_id=row.choice("source_id", source_ids),
-        url=row.optional_text("url"),
-        note=row.optional_text("note"),
-        price_set=row.optional_text("price_set"),
-        currency=row.cells["currency"] or "USD",
-        price_quoted=row.optional_money("price_quoted"),
-        includes=row.optional_text("includes"),
-        valid_until=row.optional_day("valid_until"),
-        delivery=row.optional_text("delivery"),
-        warranty=row.optional_text("warranty"),
-        file=row.optional_text("file"),
-        corrects=row.optional_text("corrects"),
+        **_cells(
+            row,
+            Quote,
+            item_kind=item_kind,
+            item_id=item_id,
+            price_usd=price_usd,
+            kind=row.choice("kind", QUOTED_KINDS),
+            source_id=row.choice("source_id", source_ids),
+            currency=row.cells["currency"] or "USD",
+        )
     )
 
 
@@ -329,20 +295,16 @@ def load_rentals(
     gpu_ids = frozenset(gpu.gpu_id for gpu in gpus)
     return tuple(
         Rental(
-            rental_id=row.text("rental_id"),
-            provider=provider_name(row.text("provider")),
-            instance=row.optional_text("instance"),
-            gpu_id=row.choice("gpu_id", gpu_ids),
-            gpu_count=row.whole_number("gpu_count"),
-            price_per_hour_usd=row.money("price_per_hour_usd", _HUNDREDTH_OF_A_CENT),
-            kind=row.choice("kind", RENTAL_KINDS),
-            region=row.optional_text("region"),
-            priced_on=row.day("priced_on"),
-            source_id=row.choice("source_id", source_ids),
-            url=row.optional_text("url"),
-            note=row.optional_text("note"),
-            outlier=row.choice("outlier", ("yes", "no")) == "yes",
-            leaves_out=row.optional_text("leaves_out"),
+            **_cells(
+                row,
+                Rental,
+                provider=provider_name(row.text("provider")),
+                gpu_id=row.choice("gpu_id", gpu_ids),
+                price_per_hour_usd=row.money("price_per_hour_usd", _HUNDREDTH_OF_A_CENT),
+                kind=row.choice("kind", RENTAL_KINDS),
+                source_id=row.choice("source_id", source_ids),
+                outlier=row.choice("outlier", ("yes", "no")) == "yes",
+            )
         )
         for row in rows
     )

@@ -32,6 +32,21 @@ OWN_QUOTE = "own quote"
 speak to the user, and in reports, in which the user speaks."""
 
 
+LOWEST_PRICE_USD = {
+    "gpu": Decimal(20),
+    "host": Decimal(100),
+    "server": Decimal(1_000),
+    "part": Decimal(1),
+}
+HIGHEST_PRICE_USD = {
+    "gpu": Decimal(250_000),
+    "host": Decimal(1_000_000),
+    "server": Decimal(5_000_000),
+    "part": Decimal(500_000),
+}
+"""Beyond these a price is a slip of the pen, a total for several, or another currency."""
+
+
 class Source(NamedTuple):
     """Who says so, and how they know. Every fact in the store names one of these."""
 

@@ -14,7 +14,6 @@ from typing import NamedTuple
 from advisor.costs.price_book import OWN_SOURCE, PLACEHOLDERS
 from advisor.parse import InputError, parse_budget, parse_decimal, shown
 from advisor.tables.table_formats import unguarded
-from price_catalog.checks import HIGHEST_PRICE_USD, LOWEST_PRICE_USD
 from price_catalog.csv_table import nearest
 from price_catalog.currencies import (
     DOLLARS,
@@ -24,7 +23,15 @@ from price_catalog.currencies import (
     without_currency,
 )
 from price_catalog.gpu_names import find_gpu, index_gpus
-from price_catalog.model import Gpu, Host, Quote, QuoteKind, Source
+from price_catalog.model import (
+    HIGHEST_PRICE_USD,
+    LOWEST_PRICE_USD,
+    Gpu,
+    Host,
+    Quote,
+    QuoteKind,
+    Source,
+)
 
 
 class Column(NamedTuple):

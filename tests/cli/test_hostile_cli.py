@@ -169,7 +169,7 @@ def test_a_folder_that_is_not_there_is_named_with_what_to_do(
     own_store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "none" / "prices.md"
-    assert main(["prices", "table", "--out", str(out), "--store", str(own_store)]) == 2
+    assert main(["prices", "check", "--out", str(out), "--store", str(own_store)]) == 2
     printed, said = capsys.readouterr()
     assert (printed, said) == (
         "",
@@ -197,7 +197,7 @@ def test_a_file_that_cannot_be_written_is_named_and_its_draft_is_not(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "folder").mkdir()
     before = sorted(tmp_path.rglob("*"))
-    assert main(["prices", "table", "--out", name, "--store", str(own_store)]) == 2
+    assert main(["prices", "check", "--out", name, "--store", str(own_store)]) == 2
     assert capsys.readouterr().err == f"advisor: {said}\n"
     assert sorted(tmp_path.rglob("*")) == before
 

@@ -225,7 +225,9 @@ class TestBrokenRows:
 
     @pytest.mark.parametrize("day", ["21.09.2024", "2024-13-01", "20240921", "yesterday", ""])
     def test_date_that_is_none(self, broken: Break, day: str) -> None:
-        message = broken("quotes/paper-2024-09.csv", ",2024-09-21,paper-table5", f",{day},x")
+        message = broken(
+            "quotes/paper-2024-09.csv", ",2024-09-21,paper-table5", f",{day},paper-table5"
+        )
         assert "line 2, column 'quoted_on'" in message
         assert "2024-09-21" in message
 

@@ -28,11 +28,15 @@ from advisor.ranking.rank import RankedRow, Ranking, rank
 from advisor.ranking.snapshot import Snapshot
 from advisor.tables.plain_values import fill
 from bench_runner.typed_numbers import percent
-from price_catalog.checks import HOST_FIGURES
+from price_catalog.load import HOST_EXTRA_COLUMNS
 from price_catalog.model import Quote
 
 BUDGETS_USD = tuple(Decimal(usd) for usd in (40_000, 60_000, 100_000, 250_000, 500_000))
 MODELS = ("pythia-1b", "pythia-6.9b")
+FIGURES = tuple(
+    name for name in HOST_EXTRA_COLUMNS if name not in ("gpu_id", "spec_source", "note")
+)
+"""What a document may state of a machine."""
 YOUNG_SHARE = 0.8
 """At least so much of each budget's ranking should stand on prices of the last year."""
 CONTRADICTING = Decimal("1.5")
@@ -45,7 +49,7 @@ PROBLEMS = {
     "contradicting": "another seller asked much more: is it the same machine?",
     "unsourced": "no page or file to check it by: add one",
     "undescribed": "no document states its watts, rack units, memory or links: find its maker's",
-    "passed over": "newer than the price that counts, but of a weaker kind",
+    "passed over": "newer than the price that counts, but of a weaker kind, or not the middle one",
 }
 """What each problem means, and how to mend it."""
 
@@ -195,7 +199,7 @@ class _Check:
             quote = self._book.get(("host" if host.gpu_id is None else "server", host.host_id))
             if quote is None or host.origin == "local":
                 continue
-            if all(getattr(host, name) in (None, ()) for name in HOST_FIGURES):
+            if all(getattr(host, name) in (None, ()) for name in FIGURES):
                 words = (
                     "no document states its watts, rack units, memory or links: find its maker's"
                 )

@@ -1,128 +1,106 @@
-"""The prices that ship, by GPU, as a Markdown page."""
+"""The prices that ship as a page: each GPU's newest, how far prices move, what is doubtful."""
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
+from typing import Any
 
-from advisor.answers.prices.price_check import PROBLEMS, price_problems, problem_rows
-from advisor.answers.wording import item_names
-from advisor.costs.amounts import usd_as_quoted, usd_whole
+from advisor.answers.prices.price_check import PROBLEMS, price_problems
+from advisor.costs.amounts import usd_whole
 from advisor.costs.price_book import kind_class, kind_order
-from advisor.parse import InputError
+from advisor.costs.price_today import price_factors, price_moves
 from advisor.ranking.snapshot import Snapshot
 from advisor.tables.table_formats import to_markdown
+from price_catalog.csv_table import read_rows
+from price_catalog.load import CATALOG_FOLDER
 from price_catalog.model import Quote
-from price_catalog.not_found import load_not_found
 
-BEGIN, END = "<!-- prices -->", "<!-- /prices -->"
-"""Between these two lines of a page the short table stands."""
-
-_INTRO = """# Prices that ship
-
-Made by `advisor prices check --out docs/prices.md` from `price_catalog/quotes/`;
-not edited by hand.
-Every quote is kept. Which one counts is a rule, which `advisor rank --details` prints. What rests
-on these prices in a ranking says `advisor prices check`.
-
-"""
+AGES = {"today": 0, "3 months": 91, "6 months": 182, "12 months": 365}
+MOST_LETTERS = 160
+"""Of what was found instead of a price that was looked for."""
 
 
-def shipped_prices(snapshot: Snapshot) -> str:
-    """Every shipped quote of GPUs and machines, oldest first, and the sources."""
-    shipped = [quote for quote in snapshot.quotes if quote.origin == "shipped"]
-    names = item_names(snapshot.gpus, snapshot.hosts)
-    order = {("gpu", gpu.gpu_id): at for at, gpu in enumerate(snapshot.gpus)}
-    for at, host in enumerate(snapshot.hosts):
-        kind = "host" if host.gpu_id is None else "server"
-        order[kind, host.host_id] = 10_000 + at
-
-    def key(quote: Quote) -> tuple[int, str, str]:
-        at = order.get((quote.item_kind, quote.item_id), 99_999)
-        return (at, str(quote.quoted_on), quote.quote_id)
-
-    corrected = {quote.corrects for quote in shipped}
-    rows = [
-        {
-            "item": names.get((quote.item_kind, quote.item_id), quote.item_id),
-            "price": usd_as_quoted(quote.price_usd),
-            "kind": f"{quote.kind}{', corrected' if quote.quote_id in corrected else ''}",
-            "vendor": quote.vendor,
-            "date": quote.quoted_on,
-            "source": quote.source_id,
-            "page": quote.url or "",
-        }
-        for quote in sorted(shipped, key=key)
-    ]
-    used = {quote.source_id for quote in shipped}
-    sources = [
-        {
-            "source": source.source_id,
-            "title": source.title,
-            "address": source.url or "",
-            "licence": source.licence or "none stated: single facts",
-            "how": source.how_measured,
-        }
-        for source in snapshot.sources
-        if source.source_id in used
-    ]
-    return (
-        _INTRO
-        + to_markdown(rows, ("item", "price", "kind", "vendor", "date", "source", "page"))
-        + "\n## Sources\n\n"
-        + to_markdown(sources, ("source", "title", "address", "licence", "how"))
-    )
-
-
-def checked_prices(snapshot: Snapshot) -> str:
-    """The page of the prices that ship, with what is wrong with them on the day of the newest."""
+def price_page(snapshot: Snapshot) -> str:
+    """The page, as of the day of the newest price that ships."""
     quotes = tuple(quote for quote in snapshot.quotes if quote.origin == "shipped")
     hosts = tuple(host for host in snapshot.hosts if host.origin == "shipped")
     shipped = replace(snapshot, quotes=quotes, hosts=hosts, builds=())
     today = max(quote.quoted_on for quote in quotes)
-    book = shipped.prices(today, today=today)
-    problems = price_problems(shipped, book, today=today)
-    rows = [
-        row | {"price": usd_as_quoted(row["price_usd"]), "counts": "yes" if row["counts"] else ""}
-        for row in problem_rows(problems)
+    problems = price_problems(shipped, shipped.prices(today, today=today), today=today)
+    counts = Counter(each.problem for each in problems)
+    counted = Counter(each.problem for each in problems if each.counts)
+    doubtful = [
+        {"problem": name, "prices": counts[name], "that count": counted[name], "what to do": words}
+        for name, words in PROBLEMS.items()
+        if counts[name]
     ]
-    columns = ("problem", "item", "price", "date", "vendor", "counts", "detail")
     missing = [
         {
-            "item": each.item,
-            "looked_on": each.looked_on,
-            "found": each.found,
-            "pages": " ".join(each.pages),
+            "item": row.text("item"),
+            "looked for on": row.text("looked_on"),
+            "found": _cut(row.text("found")),
         }
-        for each in load_not_found()
+        for row in read_rows(
+            CATALOG_FOLDER / "not_found.csv", ("item", "looked_on", "found", "page")
+        )
     ]
-    return (
-        shipped_prices(shipped)
-        + f"\n## To be mended, as of {today}\n\n"
-        + "".join(f"- {name}: {words}\n" for name, words in PROBLEMS.items())
-        + "\n"
-        + to_markdown(rows, columns)
-        + "\n## Looked for and not found\n\n"
-        + to_markdown(missing, ("item", "looked_on", "found", "pages"))
-    )
+    return f"""# Prices that ship
+
+Look up what a GPU costs and how old that is, and how far a price moves until you order. Each price
+with its page is a row of `advisor prices list --item NAME`, all of them of
+`advisor prices list --format csv`; `advisor prices check` says what a ranking rests on.
+Made by `advisor prices check --out docs/prices.md`; not edited by hand.
+
+{len(quotes)} prices of {len({quote.item_id for quote in quotes})} GPUs, machines and parts, the
+newest of {today}. The newest price of each GPU, for one piece; `advisor data sources` says what a
+source is:
+
+{_table(_newest(shipped))}
+## If you order today
+
+How far a quote has moved: what 9 in 10 of the later prices of an item ask, as a share of the
+earlier one. From each pair of prices of one item at which somebody sold, at most two years apart;
+each item counts once. *Held out* are the pairs of an item against an interval made without that
+item.
+
+{_table(_moves())}
+A card is a GPU alone, a workstation a machine with cards, a server one with HBM modules. *Other*
+are empty machines and parts, which have too few pairs of their own: all of them together. The
+prices of a build are taken to move together. A quote that is valid until a later day has no
+interval, nor has one of yours of the last 30 days, nor have the paper's prices.
+
+## What is doubtful
+
+{_table(doubtful)}
+## Looked for and not found
+
+{_table(missing)}"""
 
 
-def short_prices(snapshot: Snapshot) -> str:
-    """A row a GPU: the newest shipped price that no other corrects, of one day the better kind."""
+def _table(rows: list[dict[str, Any]]) -> str:
+    return to_markdown(rows, list(rows[0]) if rows else ())
+
+
+def _cut(text: str) -> str:
+    """The first sentences that have room."""
+    if len(text) <= MOST_LETTERS:
+        return text
+    return text[:MOST_LETTERS].rpartition(" ")[0] + " …"
+
+
+def _newest(snapshot: Snapshot) -> list[dict[str, Any]]:
+    """A row a GPU: the newest price that no other corrects, of one day the better kind."""
+    corrected = {quote.corrects for quote in snapshot.quotes}
     newest: dict[str, Quote] = {}
-    corrected = {quote.corrects for quote in snapshot.quotes if quote.origin == "shipped"}
     for quote in snapshot.quotes:
-        if (
-            quote.origin == "shipped"
-            and quote.item_kind == "gpu"
-            and quote.quote_id not in corrected
-        ):
+        if quote.item_kind == "gpu" and quote.quote_id not in corrected:
             held = newest.setdefault(quote.item_id, quote)
-            if _newness(quote) > _newness(held):
-                newest[quote.item_id] = quote
-    rows = [
+            newest[quote.item_id] = max(held, quote, key=_newness)
+    return [
         {
             "GPU": gpu.name,
-            "newest price": usd_whole(newest[gpu.gpu_id].price_usd),
+            "price": usd_whole(newest[gpu.gpu_id].price_usd),
             "date": newest[gpu.gpu_id].quoted_on,
             "kind": newest[gpu.gpu_id].kind,
             "vendor": newest[gpu.gpu_id].vendor,
@@ -131,7 +109,6 @@ def short_prices(snapshot: Snapshot) -> str:
         for gpu in snapshot.gpus
         if gpu.gpu_id in newest
     ]
-    return to_markdown(rows, ("GPU", "newest price", "date", "kind", "vendor", "source"))
 
 
 def _newness(quote: Quote) -> tuple[str, int, int, str]:
@@ -139,12 +116,16 @@ def _newness(quote: Quote) -> tuple[str, int, int, str]:
     return str(quote.quoted_on), kind_class(kind), kind_order(kind), quote.quote_id
 
 
-def between_marks(page: str, table: str) -> str:
-    """The page with the table between its two marks. Raises InputError where it has none."""
-    before, begin, rest = page.partition(f"{BEGIN}\n")
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise InputError(
-            f"the page has no lines {BEGIN} and {END}: write both where the table belongs"
-        )
-    return f"{before}{begin}{table}{end}{after}"
+def _moves() -> list[dict[str, Any]]:
+    """How far prices move, a row a kind of item."""
+    rows = []
+    for move in price_moves().values():
+        row: dict[str, Any] = {"kind": move.kind}
+        for age, days in AGES.items():
+            low, _, high = price_factors(move, days)
+            row[f"of {age}"] = f"{low * 100:.0f} to {high * 100:.0f} %"
+        share = move.held_out_inside / move.held_out_pairs
+        row |= {"pairs": move.pairs, "items": move.items}
+        row["held out, inside"] = f"{move.held_out_inside} of {move.held_out_pairs} ({share:.0%})"
+        rows.append(row)
+    return rows

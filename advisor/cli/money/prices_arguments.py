@@ -120,14 +120,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_format(check)
 
-    table = command("table", "the prices that ship, by GPU, as Markdown")
-    table.add_argument("--out", metavar="FILE.md", help="write it there instead")
-    table.add_argument(
-        "--short",
-        action="store_true",
-        help="a row a GPU with its newest price; with --out, between the marks of that page",
-    )
-
 
 def _add_cells(parser: argparse.ArgumentParser, without: Collection[str] = ()) -> None:
     for name, _, word, hint in (*QUOTE_TABLE, *MACHINE_TABLE):

@@ -377,26 +377,6 @@ def _check(options: argparse.Namespace, store: Store) -> int:
     return check_prices(options, store)
 
 
-def _table(options: argparse.Namespace, store: Store) -> int:
-    from advisor.answers.prices.price_page import between_marks, shipped_prices, short_prices
-    from advisor.files import write_whole
-    from bench_runner.untrusted_text import MIB, OutsideError, text_outside
-
-    snapshot = _snapshot(store)
-    text = short_prices(snapshot) if options.short else shipped_prices(snapshot)
-    if options.out is None:
-        print(text, end="")
-        return ANSWERED
-    path = Path(options.out)
-    if options.short:
-        try:
-            text = between_marks(text_outside(path, 16 * MIB), text)
-        except OutsideError as error:
-            raise InputError(f"{path} {error}") from None
-    write_whole(path, text, overwrite=True)
-    return ANSWERED
-
-
 _RUN: Mapping[str, Callable[[argparse.Namespace, Store], int]] = {
     "list": _list,
     "add": _add,
@@ -411,5 +391,4 @@ _RUN: Mapping[str, Callable[[argparse.Namespace, Store], int]] = {
     "cost": _cost,
     "rent": _rent,
     "check": _check,
-    "table": _table,
 }

@@ -209,11 +209,11 @@ def check_prices(options: argparse.Namespace, store: Store) -> int:
     with store.reading() as reader:
         snapshot = take_snapshot(reader)
         if options.out is not None:
-            from advisor.answers.prices.price_page import checked_prices
+            from advisor.answers.prices.price_page import price_page
             from advisor.files import write_whole
 
             path = Path(options.out)
-            write_whole(path, checked_prices(snapshot), overwrite=True)
+            write_whole(path, price_page(snapshot), overwrite=True)
             print(f"{path}: written", file=sys.stderr)
             return ANSWERED
         book = snapshot.prices(rule, today=today)
