@@ -138,7 +138,7 @@ class AdvisorApp(Program):
 
     @property
     def inputs(self) -> State:
-        """What stands in the fields of the main screen."""
+        """What is in the fields of the main screen."""
         return self._ranking.session.inputs
 
     @property
@@ -221,7 +221,7 @@ class AdvisorApp(Program):
         self.look_at_store()
 
     def question_changed(self) -> None:
-        """Answer the inputs anew."""
+        """Answer the inputs again."""
         self._ranking.show_answer()
 
     def open_build(self, section: str) -> None:
@@ -328,7 +328,7 @@ class AdvisorApp(Program):
             self.push_screen(self._screen(name))
 
     def _screen(self, name: str) -> Screen[None]:
-        """A screen, made anew unless it keeps what took it time or goes on while others show."""
+        """A new screen, or the one that keeps its plan or its benchmark."""
         if self.is_screen_installed(name):
             return self.get_screen(name)
         screen = _screen_class(name)(self.size)

@@ -321,9 +321,9 @@ class OpenPage(NamedTuple):
         return bool(look.poll(0))
 
 
-def _is_ours(told: logging.LogRecord) -> bool:
+def _is_ours(record: logging.LogRecord) -> bool:
     """Whether a fault is one of this program, and not of what somebody sent."""
-    return not (told.exc_info and isinstance(told.exc_info[1], HttpProcessingError))
+    return not (record.exc_info and isinstance(record.exc_info[1], HttpProcessingError))
 
 
 def _split(address: str) -> SplitResult:
@@ -399,7 +399,7 @@ class ServedProgram(AppService):  # type: ignore[misc]  # it has no type hints t
             *self._words,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
-            # A traceback, with the values of its variables, is for nobody's terminal.
+            # A traceback, with the values of its variables, belongs on no terminal.
             stderr=asyncio.subprocess.DEVNULL,
             env=self._build_environment(width=width, height=height),
             start_new_session=True,

@@ -1,4 +1,4 @@
-"""What a benchmark has tried: how it stands, a row for each setting, and what is said below."""
+"""What a benchmark has tried: how far it is, a row for each setting, and what is said below."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from advisor.tui.widgets.text_input import FilterInput, FilterLine
 if TYPE_CHECKING:
     from advisor.tui.program.program import Program
 
-EMPTY = "The settings stand here once it is clear what would run."
+EMPTY = "The settings are listed here once it is clear what would run."
 
 
 class BenchmarkBoard(Widget):
@@ -64,7 +64,7 @@ class BenchmarkBoard(Widget):
         return self.query_one("#table", RankTable)
 
     def show(self, progress: Progress, lines: list[Line], *, ended: bool = False) -> None:
-        """Show the settings as they stand now, and what is said of them."""
+        """Show the settings as they are now, and what is said of them."""
         first = ended and not self._ended
         self._progress, self._ended = progress, ended
         self._show_rows()
@@ -83,7 +83,7 @@ class BenchmarkBoard(Widget):
         self.query_one("#said", LinesView).show(lambda width: wrapped(lines, width), from_top=True)
 
     def show_status(self, elapsed_s: float | None, limit_s: float | None = None) -> None:
-        """Say how it stands after so long; None for what has not begun."""
+        """Say how far it is after this time; None for what has not begun."""
         words = ""
         if self._progress is not None and elapsed_s is not None:
             words = status_words(self._progress, elapsed_s, limit_s)
@@ -128,7 +128,7 @@ class BenchmarkBoard(Widget):
     def _show_rows(self) -> None:
         if self._progress is None:
             return
-        # While it runs the newest reason stands below: the names have the room.
+        # While it runs the newest reason is below: the names have the room.
         whole = self._whole or not self._ended
         shown_rows = self._progress.rows.values() if whole else shown_first(self._progress)[0]
         reasons = self._ended and any(row.detail for row in shown_rows)

@@ -94,7 +94,7 @@ class BenchmarkSetup(Grid):
         choice.refresh()
 
     def job_request(self, gpu_count: int) -> Request:
-        """What is wanted, of so many GPUs elsewhere. Raises InputError."""
+        """What is wanted, of ``gpu_count`` GPUs elsewhere. Raises InputError."""
         from advisor.benchmark.jobs.job_plan import RECORDS, WORK
 
         wanted = self.request(records_file=RECORDS, work_directory=WORK)

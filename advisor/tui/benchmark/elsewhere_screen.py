@@ -61,7 +61,7 @@ class ElsewhereScreen(Form):
     HELP = """\
 ## Measuring elsewhere
 
-Choose a cluster of your settings or a rented GPU; the file stands below before anything starts.
+Choose a cluster of your settings or a rented GPU; the file is shown below before anything starts.
 `Account` and `Partition` are the cluster's own names. `F5` or `Enter` writes its folder and says
 what to type. Where SLURM is on this machine it asks, then submits. Jobs are found again after the
 program was closed; `F9` cancels the newest one. `Esc` goes back to this machine.
@@ -69,7 +69,7 @@ program was closed; `F9` cancels the newest one. `Esc` goes back to this machine
 
     @dataclass
     class Listed(Message):
-        """The jobs and how each stands."""
+        """The jobs and the state of each."""
 
         jobs: list[tuple[Job, str]]
 
@@ -121,7 +121,7 @@ program was closed; `F9` cancels the newest one. `Esc` goes back to this machine
         return self.app.session.gpu_named(text) if name == "gpu" else text
 
     def typed(self) -> None:
-        """What stands here at first would run, too."""
+        """The values at the start would run, too."""
         self._number += 1
         self.studied = None
         self.look(self.texts)
@@ -196,7 +196,7 @@ program was closed; `F9` cancels the newest one. `Esc` goes back to this machine
         self.post_message(self.Done(words, False))
 
     def done(self, event: Form.Done) -> None:
-        """The page stays: the job stands in its list."""
+        """The page stays: the job is in its list."""
         self.say(event.words, wrong=event.problem)
         self._list_jobs()
 

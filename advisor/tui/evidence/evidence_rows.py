@@ -35,7 +35,7 @@ PAGE_ROWS, READ_AT_ONCE = 200, 10_000
 """Rows of a page; of a list that is saved."""
 MAX_EXPORTED_TIMES = 100_000
 PREDICTED_BY = "this program"
-"""Who says what nobody measured."""
+"""The source of a prediction."""
 
 
 COLUMNS = (
@@ -150,7 +150,7 @@ class Times:
     def __init__(
         self, store_reader: StoreReader, snapshot: Snapshot, *, predictions: bool = False
     ) -> None:
-        """``predictions``: whether what is predicted stands among what was measured."""
+        """``predictions``: whether predictions are listed too."""
         self.predictions = predictions
         left_out = ("day",) if predictions else ("interval", "basis")
         self.columns = tuple(column for column in COLUMNS if column.key not in left_out)

@@ -28,7 +28,7 @@ NAME = "GPU advisor "
 NAME_FROM_WIDTH = 92
 """Below, the screens take the whole line."""
 ROOMY_FROM_WIDTH = 79
-"""Below, they stand close together, and the longest words give way."""
+"""Below, they are close together, and the longest words give way."""
 SHORT_WORDS = {"Ranking": "Rank", "Benchmark": "Bench"}
 
 
@@ -173,7 +173,7 @@ def _width(key: Key) -> int:
 
 
 def footer_actions(where: str) -> list[Action]:
-    """The actions that may stand in the footer of a screen, the most important first."""
+    """The actions that may be in the footer of a screen, the most important first."""
     return [a for a in ACTIONS if a.footer and a.where in (where, EVERYWHERE)]
 
 

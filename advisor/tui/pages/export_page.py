@@ -44,7 +44,7 @@ class Exportable:
     picture: Callable[[str], bytes] | None = None
     """Draws the picture as ``svg`` or ``png``, where the screen has one; may raise InputError."""
     seen: RankTable | None = None
-    """The table on the screen, which Markdown shows as it stands there."""
+    """The table on the screen, which Markdown shows as it is."""
     first: str = ".csv"
     """The kind of file that is offered first: of what the person looks at."""
 
@@ -60,7 +60,7 @@ class ExportScreen(Form):
 ## Saving
 
 `↓` and `↑` choose what is saved; so does the ending of the file's name: `.csv` and `.json` have
-every figure of the rows on the screen, `.md` the table as it stands there, `.svg` and `.png` the
+every figure of the rows on the screen, `.md` the table as it is shown, `.svg` and `.png` the
 picture. `Enter` saves. A file that is already there is replaced only when you press `Enter` twice.
 A file is there in full or not at all.
 """
@@ -79,7 +79,7 @@ A file is there in full or not at all.
         self._words = words
         self._what = what
         self._confirmed: Path | None = None
-        """The file that the person was told of and may replace."""
+        """The file that the next Enter may replace."""
 
     @on(Choice.Changed)
     def _format_chosen(self, event: Choice.Changed) -> None:

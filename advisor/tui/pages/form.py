@@ -41,7 +41,7 @@ class FormField(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """What a form says of its values as they stand."""
+    """What a form says of its values."""
 
     words: str
     keep: Callable[[], object] | None = None
@@ -49,7 +49,7 @@ class Judged(NamedTuple):
     field: str | None = None
     """Which field is wrong: Enter goes there."""
     page: Page | None = None
-    """What stands below the fields."""
+    """What is shown below the fields."""
 
 
 class Form(Dialog["str | None"]):
@@ -110,7 +110,7 @@ class Form(Dialog["str | None"]):
         return Field(value, placeholder=field.hint, id=field.name, max_length=field.longest)
 
     def more(self) -> Iterable[Widget]:
-        """What stands below the fields."""
+        """What is shown below the fields."""
         return (LinesView(id="below"),) if self.STUDIES else ()
 
     @abstractmethod
@@ -118,7 +118,7 @@ class Form(Dialog["str | None"]):
         """What the texts mean, or what is wrong: first with the field that somebody is in."""
 
     def named(self, name: str, text: str) -> str:
-        """A field's text as it is called in full: it stands there once the field is left."""
+        """A field's text as its whole name, written once the field is left."""
         return text
 
     @property

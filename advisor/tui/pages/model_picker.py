@@ -38,7 +38,7 @@ class ModelPicker(Vertical):
 ## The model
 
 Type any part of a name or id, such as `pythia 1b` or `vit`: the best match is taken at once and
-stands first in the list below. `↓` and `↑` take another, `Enter` or a click completes the name. A
+is first in the list below. `↓` and `↑` take another, `Enter` or a click completes the name. A
 size alone, such as `1b`, lists what has it and takes none.
 """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -92,7 +92,7 @@ size alone, such as `1b`, lists what has it and takes none.
 
     @property
     def text(self) -> str:
-        """What stands in the field."""
+        """What is in the field."""
         return self.field.value
 
     def write(self, text: str) -> None:
@@ -103,7 +103,7 @@ size alone, such as `1b`, lists what has it and takes none.
         field.cursor_position = len(text)
 
     def complete(self) -> None:
-        """Close the list and write the whole name of what the text stands for."""
+        """Close the list and write the whole name of what the text means."""
         self.close()
         if self.text.strip() and size_named(self.text) is None:
             found = self._search(self.text)

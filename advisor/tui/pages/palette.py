@@ -51,7 +51,7 @@ class Found(NamedTuple):
     text: str
     run: Callable[[], Any]
     weight: float = 1.0
-    """Of its match: what there are hundreds of stands below what the program can do."""
+    """Of its match: what comes in hundreds is listed below what the program can do."""
 
 
 _GATHER: Any = inspect.unwrap(CommandPalette._gather_commands)

@@ -69,7 +69,7 @@ ENLARGE = f"q quits. From {MIN_WIDTH} x {MIN_HEIGHT} on there is a table."
 SLIM = 72
 """Below, a line has room for two fields and not for three."""
 WIDE, TALL = 110, 32
-"""From here on table, picture and detail stand side by side; below, one at a time."""
+"""From here on table, picture and detail are side by side; below, one at a time."""
 
 
 def size_class(size: Size) -> str:

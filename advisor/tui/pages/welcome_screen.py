@@ -97,7 +97,7 @@ class WelcomeScreen(SizedScreen):
     def action_try_sample(self) -> None:
         """Open the main screen on the sample."""
         asked = State().question() | {"budget": SAMPLE_BUDGET, "model": SAMPLE_MODEL}
-        self.app.ask(**asked)  # all else as it was shipped: what the sample says stands there then
+        self.app.ask(**asked)  # with the defaults for all else, as the sample has
 
 
 INTRODUCTION: tuple[Line, ...] = (

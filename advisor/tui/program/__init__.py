@@ -1,1 +1,1 @@
-"""What the screens share and nobody sees: actions, settings, messages, and the way to the store."""
+"""What the screens share: actions, settings, messages, and the way to the store."""

@@ -153,7 +153,7 @@ ACTIONS: tuple[Action, ...] = (
     *_on(
         CONFIRM,
         "before it starts",
-        ("enter", "answer(True)", "go on", "go on", "What stands above happens."),
+        ("enter", "answer(True)", "go on", "go on", "What the page says happens."),
         ("escape,q", "answer(False)", "go back", "back", "Nothing happens."),
     ),
     *_on(HELP, "help", ("escape,q,f1,question_mark,enter", *CLOSE_KEY[1:])),

@@ -37,7 +37,7 @@ class Program(TypedAhead):
     @property
     @abstractmethod
     def inputs(self) -> State:
-        """What stands in the fields of the main screen."""
+        """What is in the fields of the main screen."""
 
     @property
     @abstractmethod
@@ -65,7 +65,7 @@ class Program(TypedAhead):
 
     @abstractmethod
     def question_changed(self) -> None:
-        """Something of the question was changed on another screen: answer it anew."""
+        """Something of the question was changed on another screen: answer it again."""
 
     @abstractmethod
     def action_undo(self) -> None:
@@ -157,4 +157,4 @@ class StoreChanged(Message):
 
 
 class AnswerChanged(Message):
-    """The main screen has answered anew: what is about its answer is to be drawn again."""
+    """The main screen has a new answer: what shows it is drawn again."""

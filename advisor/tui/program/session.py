@@ -63,13 +63,13 @@ def why_empty(ranking: Ranking, key: CandidatesKey, rentals: Sequence[Rental]) -
         keyed = (f"{WAY_KEYS.get(each.about, 'Or')}: {each.words}" for each in helps)
         return "\n".join((f"{TITLE}:", *keyed))
     name = candidates.model.name
-    return f"Nobody has measured {name} on these machines. Press x for the reasons."
+    return f"{name} is not measured on these machines. Press x for the reasons."
 
 
 MAX_KEPT_VIEWS = 16
 MAX_UNDO = 200
 SUNK = 10
-"""So many places may a chosen build lose by another question and stay selected."""
+"""A chosen build may fall this many places with another question and stay selected."""
 LOOK = ("theme", "welcomed", "selected", "descending", "looked_by", "sorts")
 """What of the state is not part of the question."""
 
@@ -222,7 +222,7 @@ class RankingSession:
 
     @property
     def is_old(self) -> bool:
-        """Whether the answer is to other inputs than those that stand in the fields."""
+        """Whether the answer is to other inputs than those in the fields."""
         if self.answer is None or self.snapshot is None:
             return False
         return self._read(self.snapshot)[0] != self.asked
@@ -243,7 +243,7 @@ class RankingSession:
 
     def _has_sunk(self, chosen: int, order: Sequence[int]) -> bool:
         """Whether another question put the person's choice so far down that its answer would be
-        out of sight: it comes back with a question under which it stands where it stood."""
+        out of sight: it comes back with a question that puts it where it was."""
         try:
             place = order.index(chosen)
         except ValueError:
@@ -294,7 +294,7 @@ class RankingSession:
         return self.answer.view.candidates.builds[self.selected]
 
     def step(self, by: int) -> bool:
-        """Select the build so many places on in the ranking; whether there is one."""
+        """Select the build ``by`` places further in the ranking; whether there is one."""
         if self.answer is None:
             return False
         order = self.answer.ranking.order

@@ -2,7 +2,7 @@
 
 The first time, a second process reads it while this one is still loading Textual. Importing DuckDB
 and asking the first questions takes about as long as importing Textual does, and threads of one
-process would take turns at it. The child is forked and not started anew: what both need is loaded
+process would take turns at it. The child is forked, not started again: what both need is loaded
 once; it hands its answer over through a pipe. Where there is none (Windows, a large store, a child
 that failed) the program reads the store itself a little later.
 """

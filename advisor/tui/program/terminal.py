@@ -92,7 +92,7 @@ _INPUT = 0
 
 
 def end_from_outside(app: App[None]) -> None:
-    """End ``app`` as by its key when it is asked to, or when nobody can see it any more."""
+    """End ``app`` as by its key when it is asked to, or when its terminal is closed."""
     loop = asyncio.get_running_loop()
     for number in ENDED_BY:
         with suppress(NotImplementedError, RuntimeError, ValueError):  # not the main thread

@@ -14,21 +14,7 @@ from textual.widget import Widget
 
 from advisor.tables.plain_values import fill
 
-HEADING = "heading"
-
-
-STRONG = "strong"
-
-
-WARNING = "warning"
-
-
-FAINT = "faint"
-
-
-PLAIN = ""
-
-
+HEADING, STRONG, WARNING, FAINT, PLAIN = "heading", "strong", "warning", "faint", ""
 Line = tuple[str, str]
 """A line of text and its role, one of the above. Text is data: never markup."""
 
@@ -55,7 +41,7 @@ class LinesView(Widget, can_focus=True):
     """Shows a page of text; what it says is data and never markup.
 
     It scrolls by itself and not as a ScrollView: another page of another length then repaints
-    this widget alone, where a ScrollView would have the whole screen laid out anew.
+    this widget alone, where a ScrollView would have the whole screen laid out again.
     """
 
     HELP = """\

@@ -18,7 +18,7 @@ from advisor.tui.widgets.safe_text import fit, safe_text
 MARGIN = 1
 """Cells before the first column and after the last."""
 LEAST_CUT = 4
-"""A cell that the table's edge cuts is shown from so many of its cells on."""
+"""A cell that the table's edge cuts is shown only with at least this many."""
 TAIL = 5
 """Cells of the end of a name that stay where it is too long."""
 
@@ -32,7 +32,7 @@ class TableLayout(NamedTuple):
     gap: int = 0
     """Cells between two columns."""
     fixed_columns: int = 0
-    """So many stay in view when it scrolls sideways."""
+    """How many stay in view when it scrolls sideways."""
 
     @classmethod
     def of(
@@ -60,8 +60,7 @@ class TableLayout(NamedTuple):
         return self.starts[-1] + self.widths[-1] + MARGIN if self.widths else 0
 
     def fixed_width(self, width: int) -> int:
-        """Of so many cells those of the columns that stay; none where they would leave no room for
-        others."""
+        """Cells of the columns that stay; none where they leave no room for others in ``width``."""
         if not 0 < self.fixed_columns < len(self.starts):
             return 0
         fixed = self.starts[self.fixed_columns]
@@ -168,7 +167,7 @@ RowStyle = Literal["dimmed", "doubtful", "owned", "front"]
 WIDEST = 40
 """A column without a width of its own is at most this wide, in cells."""
 SAMPLED_FIRST, SAMPLED_SPREAD = 40, 16
-"""Which rows decide on its width: so many from the top, and so many spread over the rest."""
+"""Which rows decide on its width: from the top, and spread over the rest."""
 SORT_ARROW_WIDTH = 2
 
 
@@ -261,7 +260,7 @@ def column_widths(columns: Sequence[Column], source: RowSource) -> list[int]:
     ]
     count = len(source)
     stride = max(1, (count - SAMPLED_FIRST) // SAMPLED_SPREAD)
-    # From the last row backwards, as the largest numbers often stand there.
+    # From the last row backwards, where the largest numbers often are.
     spread = range(count - 1, SAMPLED_FIRST - 1, -stride)[:SAMPLED_SPREAD]
     for index in chain(range(min(count, SAMPLED_FIRST)), spread):
         for at, cell in enumerate(source.cells(index)[: len(widths)]):
@@ -274,7 +273,7 @@ def column_widths(columns: Sequence[Column], source: RowSource) -> list[int]:
 
 
 def fitted(columns: Sequence[Column], widths: Sequence[int], room: int, gap: int) -> list[int]:
-    """The widths for so many cells: as many columns as fit at their least are in view, and those
+    """The widths for ``room`` cells: as many columns as fit at their least are in view, and those
     of them that may be narrower share what room that leaves: each cell goes to the one that has
     the least of the width that it would like."""
     if sum(widths) + gap * (len(widths) - 1) <= room:

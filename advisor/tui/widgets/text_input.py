@@ -16,7 +16,7 @@ from textual.widgets import Input, Static
 LONGEST = 512
 """Cells that a text without a limit can be scrolled through."""
 MOST_EARLIER = 20
-"""So many earlier texts of a field can be brought back."""
+"""How many earlier texts of a field are kept."""
 
 
 class Field(Input):
