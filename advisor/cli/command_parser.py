@@ -10,43 +10,12 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from advisor.cli.command import add_store
+from advisor.cli.help_texts import COMMANDS, GROUPS, examples_of, whole_help
 from advisor.parse import InputError, shown
 from price_catalog.csv_table import nearest
 
 if TYPE_CHECKING:
     from _typeshed import SupportsWrite
-
-GROUPS = {
-    "choose": {
-        "rank": "rank the machines that a budget can buy for one model",
-        "predict": "how long a model takes on GPUs that you do not have",
-        "reach": "what some GPUs, or this machine's, can train within a time",
-    },
-    "money": {
-        "prices": "quotes of your own and others; what can be built; owning against renting",
-        "plan": "plan a grant: what to buy, rent and run, when, and its report",
-    },
-    "measure": {
-        "bench": "measure how long a model trains on this machine, and with which settings",
-        "jobs": "measurements on a cluster or a rented GPU: list, follow, cancel, merge",
-    },
-    "evidence": {
-        "data": "the evidence itself: times, predictions, settings, prices, GPUs, sources",
-        "findings": "the paper's conclusions, computed again, next to what it says",
-        "peers": "the GPUs that other academics have, beside yours",
-        "merge": "bring records or another store in; twice is the same as once",
-        "export": "write your own times as a file that merge reads",
-    },
-    "program": {
-        "doctor": "check this installation: store, terminal, GPUs, what a benchmark needs",
-        "paths": "where the store and your settings lie",
-        "rebuild": "build the store from the text tables; your own rows are kept",
-        "serve": "open the terminal program in a browser (this machine only)",
-    },
-}
-"""What each command does, in words; the module advisor.cli.GROUP.NAME_command does it."""
-COMMANDS = {name: text for group in GROUPS.values() for name, text in group.items()}
-
 
 _FIRST_FLAGS = {
     **dict.fromkeys(("rank", "predict", "bench"), "model"),
@@ -145,6 +114,12 @@ class _Parser(argparse.ArgumentParser):
         meant = nearest(word, parts or names).replace(" '", " '--")
         return f": {meant}" if word and meant.startswith("did you mean") else ""
 
+    def format_help(self) -> str:
+        command = self.prog.removeprefix("advisor ")
+        if command == "advisor":
+            return whole_help()
+        return (examples_of(command) if command in COMMANDS else "") + super().format_help()
+
     def _print_message(self, message: str, file: SupportsWrite[str] | None = None) -> None:
         # argparse's own is silent where the help cannot be written.
         if message:
@@ -189,12 +164,7 @@ def _in_words(message: str) -> str:
 
 def build_parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
     """Every command by name; with its flags where ``words`` call it."""
-    parser = _Parser(
-        prog="advisor",
-        description="Which GPU machine to buy for the model you want to pre-train. "
-        "Without a command, the terminal program opens.",
-        epilog="Begin with: advisor rank --model pythia-1b --budget 40k",
-    )
+    parser = _Parser(prog="advisor")
     add_store(parser)
     parser.add_argument("--version", action="store_true", help="print the version and stop")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)

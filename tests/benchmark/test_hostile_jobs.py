@@ -16,7 +16,7 @@ from advisor.benchmark.jobs.cluster_profile import ClusterProfile, read_profiles
 from advisor.benchmark.jobs.job_folder import changed, keep_job, kept_jobs, write_folder
 from advisor.benchmark.jobs.job_plan import JobPlan, make_job_plan
 from advisor.benchmark.jobs.job_records import output_events
-from advisor.benchmark.jobs.slurm import SCRIPT, lines_to_type, sbatch_text
+from advisor.benchmark.jobs.slurm import SCRIPT, lines_to_type, number_in, sbatch_text
 from advisor.benchmark.measurement_request import Request
 from advisor.cli.main import main
 from advisor.parse import InputError
@@ -344,3 +344,21 @@ def test_the_lines_to_type_do_what_they_say_whatever_the_folder_is_called(
         check=True,
     )
     assert "Submitted" in run.stdout and not list(tmp_path.rglob("pwned"))
+
+
+@pytest.mark.parametrize(
+    ("printed", "number"),
+    [
+        ("123\n", "123"),
+        ("123;hopper\n", "123"),
+        ("Welcome: 512 nodes\n  123  \nYou have 12 h left\n", "123"),
+        ("Submitted batch job 123\n", "123"),
+        ("Submitted batch job 123 on cluster hopper\nbye 7\n", "123"),
+        ("job id: 123\n", "123"),
+        ("hopper says 123;hopper\n", "123"),
+        ("welcome\n", None),
+        ("", None),
+    ],
+)
+def test_a_jobs_number_is_found_wherever_sbatch_prints_it(printed: str, number: str | None) -> None:
+    assert number_in(printed) == number

@@ -95,6 +95,18 @@ def _of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, late_job: Job) 
     monkeypatch.setenv("ADVISOR_JOBS", str(tmp_path / "jobs"))
     monkeypatch.setenv("ADVISOR_SETTINGS", str(tmp_path / "settings.toml"))
     monkeypatch.setenv("FAKE_GPUS", "2:NVIDIA H200")
+    for name, value in OUTER.items():
+        monkeypatch.setenv(name, value)
+
+
+OUTER = {
+    "SLURM_MEM_PER_CPU": "100",
+    "SLURM_MEM_PER_NODE": "900",
+    "SLURM_CPU_BIND": "verbose",
+    "SLURM_TIME_FORMAT": "relative",
+    "SBATCH_PARTITION": "nowhere",
+}
+"""What an allocation around this program and a user's profile may set."""
 
 
 def stand_in(folder: Path, scenario: str) -> str:
@@ -158,7 +170,11 @@ def release(job: Job) -> None:
 
 
 def test_a_job_is_submitted_followed_and_merged_by_one_command(
-    cluster: Path, own_store: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    cluster: Path,
+    own_store: Path,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     (tmp_path / "settings.toml").write_text(
         f'[slurm.hopper]\npartition = "gpu"\ncpus_per_gpu = 1\ngpu_type = "h100"\n'
@@ -176,8 +192,17 @@ def test_a_job_is_submitted_followed_and_merged_by_one_command(
         "paper",
     ]
     words += ["--submit", "--yes", "--store", str(own_store)]
+    greeting = tmp_path / "bin" / "sbatch"
+    greeting.parent.mkdir()
+    greeting.write_text(
+        f"#!/bin/bash\necho 'Welcome to Hopper: 512 nodes'\n{shutil.which('sbatch')} \"$@\"\n"
+        "code=$?\necho 'Your account has 12 h left'\nexit $code\n"
+    )
+    greeting.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{greeting.parent}:{os.environ['PATH']}")
     assert main(words) == 0
     printed, said = capfd.readouterr()
+    assert "! SBATCH_PARTITION=nowhere of your environment is not used" in said
     assert "#SBATCH --gpus-per-node=h100:2" in printed
     assert "expected start: " in said and "queue_days = 0" in said
     assert "records of this job are in" in said and "free lunch: 3 days" in said

@@ -5,12 +5,16 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from advisor.cli.command_parser import build_parser
+from advisor.cli.help_texts import COMMANDS, EXAMPLES, examples_of
 from advisor.cli.main import main
 from advisor.ranking.candidates import REASONS
 from tests.commands_for_tests import refused, run
@@ -211,8 +215,52 @@ def test_doctor_and_paths(store_path: Path, tmp_path: Path) -> None:
 def test_help_and_version() -> None:
     done = run("--help")
     assert done.returncode == 0
-    assert "rank" in done.stdout
+    lines = done.stdout.splitlines()
+    assert len(lines) <= 30 and max(map(len, lines)) <= 80
+    assert all(f"  {name} " in done.stdout for name in COMMANDS)
     assert run("--version").stdout.startswith("advisor ")
+
+
+def test_the_examples_of_each_command_work_as_typed(
+    own_store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: Any
+) -> None:
+    """From first to last in one folder: what one writes another reads."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ADVISOR_JOBS", str(tmp_path / "jobs"))
+    assert EXAMPLES.keys() == COMMANDS.keys()
+    for name in sorted(COMMANDS, key=lambda each: each == "merge"):
+        assert main_exits(name, "--help") == 0
+        assert capsys.readouterr().out.startswith(examples_of(name) + "usage: ")
+        for example in EXAMPLES[name]:
+            words, _, file = example.partition(" > ")
+            if name == "serve":
+                build_parser([name]).parse_args([name, *shlex.split(words)])
+                continue
+            code = main([name, *shlex.split(words)])
+            out, err = capsys.readouterr()
+            if file:
+                Path(file).write_text(out)
+            nothing_yet = name == "export" and "no times to share" in err
+            no_gpu = example == "--model pythia-160m" and ("GPU" in err or "terminal" in err)
+            assert code in (0, 1) or no_gpu or nothing_yet, (name, example, err)
+
+
+def main_exits(*words: str) -> int:
+    with pytest.raises(SystemExit) as ended:
+        main(list(words))
+    return int(ended.value.code or 0)
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_knows_commands_and_flags(shell: str, tmp_path: Path) -> None:
+    script = run("completion", shell).stdout
+    if shell == "bash":
+        ask = "COMP_WORDS=(advisor rank --bud); COMP_CWORD=2; _advisor; echo ${COMPREPLY[@]}"
+        done = subprocess.run(
+            ["bash", "-c", f"{script}\n{ask}"], capture_output=True, text=True, check=True
+        )
+        assert done.stdout == "--budget\n"
+    assert "max-days" in script and "findings" in script
 
 
 @pytest.mark.parametrize(("said", "width"), [("80", 80), ("200", 100), ("none", 100), ("0", 100)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 import shlex
 import shutil
@@ -14,7 +15,7 @@ from pathlib import Path
 from advisor.benchmark.benchmark_plan import CPU
 from advisor.benchmark.jobs.cluster_profile import ClusterProfile, is_plain, shell_path
 from advisor.benchmark.jobs.job_plan import JobPlan
-from advisor.parse import InputError
+from advisor.parse import InputError, shown
 
 _TIMEOUT_S = 60
 _ENDED = {
@@ -68,6 +69,27 @@ def has_slurm() -> bool:
     return shutil.which("sbatch") is not None
 
 
+_OF_SLURM = re.compile(r"(SLURM|SBATCH|SQUEUE|SCANCEL|SCONTROL)_")
+_REACHED_BY = ("SLURM_CONF", "SLURM_CONF_SERVER", "SLURM_JWT", "SLURM_CLUSTERS")
+"""Variables that say which cluster is asked, not what of it."""
+
+
+def _environment_of_ours() -> dict[str, str]:
+    """Our variables without those that would ask SLURM for something else than the job's file: an
+    allocation around this program sets some, a profile others."""
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if name in _REACHED_BY or not _OF_SLURM.match(name)
+    }
+
+
+def overrides() -> list[str]:
+    """``SBATCH_PARTITION=debug``: what of the environment a job does not get, though it was set to
+    change what jobs ask for."""
+    return sorted(f"{k}={v}" for k, v in os.environ.items() if k.startswith("SBATCH_") and v)
+
+
 def _call(*words: str, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
     try:
         return subprocess.run(
@@ -78,6 +100,7 @@ def _call(*words: str, folder: Path | None = None) -> subprocess.CompletedProces
             errors="replace",
             timeout=_TIMEOUT_S,
             cwd=folder,
+            env=_environment_of_ours(),
             check=False,
         )
     except FileNotFoundError:
@@ -120,10 +143,22 @@ def _no_cluster(why: str) -> str:
 def submit(folder: Path) -> str:
     """Submit a folder's job; its number. Raises InputError with SLURM's own reason."""
     done = _call("sbatch", "--parsable", SCRIPT, folder=folder)
-    number = done.stdout.strip().partition(";")[0]
-    if done.returncode != 0 or not number.isdigit():
+    if done.returncode != 0:
         raise InputError(_refusal("does", _complaint(done)))
+    if (number := number_in(done.stdout) or number_in(done.stderr)) is None:
+        raise InputError(
+            "SLURM has taken the job, but its number is not in what sbatch printed "
+            f"({shown(done.stdout.strip())}): do not submit it again; squeue --me lists it"
+        )
     return number
+
+
+def number_in(printed: str) -> str | None:
+    """A job's number in what sbatch printed, among whatever a centre adds; None where it is not."""
+    alone = re.findall(r"^\s*(\d+)(?:;\S*)?\s*$", printed, re.MULTILINE)
+    named = re.findall(r"\bjob\s+(?:id\s*)?[:#]?\s*(\d+)", printed, re.IGNORECASE)
+    found = alone or named or re.findall(r"\b(\d+)(?:;[\w.-]+)?\s*$", printed, re.MULTILINE)
+    return found[-1] if found else None
 
 
 def expected_start(folder: Path) -> datetime:
@@ -237,10 +272,17 @@ def _directives(plan: JobPlan, profile: ClusterProfile, minutes: int) -> list[st
     return words
 
 
+_LEFT_BEHIND = (
+    *("MEM_PER_CPU", "MEM_PER_GPU", "MEM_PER_NODE", "TIME_FORMAT", "CPU_BIND", "DISTRIBUTION"),
+    *("EXCLUSIVE", "GPUS_PER_TASK", "HINT", "LABELIO", "THREADS_PER_CORE", "EXPORT_ENV"),
+)
+"""Variables that srun reads as flags, and that are not set for a job of ours."""
 _SETUP = (
     "# Measures training steps and appends each finished record to records.jsonl in this folder.",
     "# Started again, it goes on where it stopped. Nothing is downloaded.",
     'cd "$SLURM_SUBMIT_DIR" || exit 2',
+    "# What an allocation around sbatch left behind would be asked of this job's steps.",
+    f"unset {' '.join(f'SLURM_{name}' for name in _LEFT_BEHIND)}",
 )
 
 
@@ -293,9 +335,11 @@ def lines_to_type(name: str, folder: str, login: str | None, *, here: bool) -> l
     ``here``: sbatch is on this machine. ``name`` is the folder's there, where its own could mean
     something to one of the shells in between.
     """
+    names = [shlex.quote(each.partition("=")[0]) for each in overrides()]
+    without = f"env -u {' -u '.join(names)} " if names else ""
     if here:
         return [
-            f"cd {shlex.quote(folder)} && sbatch {SCRIPT}",
+            f"cd {shlex.quote(folder)} && {without}sbatch {SCRIPT}",
             "squeue --me",
             "advisor merge --mine records.jsonl",
         ]

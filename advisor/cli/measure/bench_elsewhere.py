@@ -211,6 +211,8 @@ def _run_on_slurm(options: argparse.Namespace) -> int:
         return CANCELLED
     from advisor.cli.measure.jobs_command import follow
 
+    for each in slurm.overrides():
+        say(f"! {each} of your environment is not used: the job asks for what its file says")
     job = prepare.submit(job)
     say(f"submitted as job {job.number}; ^C leaves it alone: advisor jobs follow {job.number}")
     return follow(store, job)
