@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-VERSION = 21
+VERSION = 22
 """Counts up when the factors or effects change their meaning: an older fit is out of date."""
 COVARIANCE = 1e-6
 """What covariances are counted in."""
@@ -39,22 +39,21 @@ class Reach:
 OF_MODEL = ("family", "model", "image model")
 """Models of images lie otherwise from what physics says of them than models of text
 (docs/prediction.md)."""
-OF_GPU = ("generation", "gpu", "board")
+OF_GPU = ("generation", "gpu")
 OF_LINKS = ("links",)
 """How a machine is wired: it moves the exchange alone."""
-OF_SOFTWARE = ("software", "source", "source x method", "source x gpu", "source x model")
+OF_SOFTWARE = ("source", "source x method")
 OF_NAIVE = ("model x naive",)
 """What physics misses of a model's naive settings alone: how its code is cut into kernels, which a
 compiler cuts in its own way."""
 OF_LEAN = ("lean", "lean otherwise")
 """What settings beyond the paper's gain: of decoders, and of the other models of text."""
-KNOWN = (*OF_MODEL, *OF_GPU, *OF_LINKS, *OF_SOFTWARE, *OF_NAIVE, *OF_LEAN, "pair")
-"""Kinds of effects that a prediction has. The software is our own stack, which every prediction
-is for: what `advisor bench` measures and `bench_runner export` writes out."""
+KNOWN = (*OF_MODEL, *OF_GPU, *OF_LINKS, *OF_SOFTWARE, *OF_NAIVE, *OF_LEAN)
+"""Kinds of effects that a prediction has. The source is our own stack: what `advisor bench` measures
+and `bench_runner export` writes out."""
 LEAN_DECODERS = ("decoder",)
 LEAN_OTHERS = ("encoder", "ssm")
 OWN_STACK = "own"
-OWN_SOFTWARE = "trainer"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +71,7 @@ class Piece:
     """Its type: an A100 whatever its memory."""
     count: int
     by: str
-    """``own``, ``paper``, or ``others``."""
+    """``own`` or ``others``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,6 +122,8 @@ class Fitted:
     highest_share: float
     """The highest share of what matrix products alone reach that any training was measured at: no
     prediction is faster."""
+    tuned_share: float
+    """The same of programs with kernels of their own."""
     reach: tuple[Reach, ...]
     pieces: tuple[Piece, ...]
     """What a prediction rests on, each cell once."""

@@ -9,7 +9,7 @@ Student's t with Satterthwaite's degrees of freedom (1946).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,10 +21,8 @@ from advisor.prediction.fitted import (
     OF_GPU,
     OF_LEAN,
     OF_LINKS,
-    OF_MODEL,
     OF_NAIVE,
     OF_SOFTWARE,
-    OWN_SOFTWARE,
     OWN_STACK,
     Fitted,
     effect_name,
@@ -32,7 +30,7 @@ from advisor.prediction.fitted import (
     model_effect,
 )
 from advisor.prediction.model.workload import Workload
-from advisor.prediction.physics.chip import Chip, board_of, gpu_type
+from advisor.prediction.physics.chip import Chip, gpu_type
 from bench_runner.recipes import IMAGE_FAMILIES
 
 if TYPE_CHECKING:
@@ -60,8 +58,6 @@ class Corrections:
     """By how much the fit moves the physics' time."""
     half: Floats
     """Half of the 90 % interval."""
-    foreign_half: Floats
-    """The same with software other than ours."""
     apart: Floats
     """The same for a comparison with another prediction for the same model: what all share is
     left out."""
@@ -75,19 +71,25 @@ def corrections(
     exchange: Floats,
     distance: tuple[Floats, Floats, Floats],
     *,
-    naive: bool,
-    lean: bool,
+    method: str,
+    own: bool,
 ) -> Corrections:
     """Of ``pairs`` (which workload, which chip), a share ``exchange`` of whose steps GPUs exchange
     data. ``distance`` from the evidence is of workloads, of chips, and of a workload (rows) on a
-    chip (columns)."""
+    chip (columns). ``method`` is ``naive``, ``tuned`` or ``lean``; ``own``: whether our software
+    runs it, else one of which nothing is known."""
     import numpy as np
 
     unknown = len(fitted.effects)
     means = np.array([*fitted.effect_means, 0.0])
     covariance = np.zeros((unknown + 1, unknown + 1))
     covariance[:unknown, :unknown] = fitted.covariance()
-    places_of = _places(fitted, workloads, chips, naive=naive, lean=lean)
+    places_of = _places(fitted, workloads, chips, method)
+    if not own:  # what our own program and machines gain says nothing of another's
+        for kind in (*OF_SOFTWARE, *OF_LINKS):
+            places_of[kind] = np.full_like(places_of[kind], unknown)
+        for kind in (*OF_NAIVE, *OF_LEAN):
+            places_of.pop(kind, None)
     wired = places_of.pop(OF_LINKS[0])
     widths = dict(zip(KNOWN, fitted.widths, strict=True))
     of_model, of_gpu, meeting = distance
@@ -102,12 +104,10 @@ def corrections(
     def half(
         kinds: Collection[str],
         widening: Floats,
-        new: Collection[str] = (),
         *,
-        of_links: bool = True,
         compared: bool = False,
     ) -> Floats:
-        """With what is known of these kinds, and nothing of the software of ``new`` kinds."""
+        """With what is known of these kinds."""
         variances = {
             kind: (width.sd * (1.0 if compared else width.new)) ** 2
             for kind, width in widths.items()
@@ -124,14 +124,13 @@ def corrections(
             (np.where(place == unknown, variances[kind], 0.0), widths[kind].dof)
             for kind, place in zip(kinds, at, strict=True)
         ]
-        parts += [(np.full(far.shape, variances[kind]), widths[kind].dof) for kind in new]
         known = taken(measured)
         unseen = taken(sum((variance for variance, _ in parts), np.zeros(far.shape)))
         pooled = taken(sum((variance**2 / dof for variance, dof in parts), np.zeros(far.shape)))
         if exchange.any():
-            links = taken(covariance[wired, wired] * of_links)
-            known = known + exchange * (2.0 * taken(cross * of_links) + exchange * links)
-            new_links = np.where((wired == unknown) | (not of_links), variances[OF_LINKS[0]], 0.0)
+            links = taken(covariance[wired, wired])
+            known = known + exchange * (2.0 * taken(cross) + exchange * links)
+            new_links = np.where(wired == unknown, variances[OF_LINKS[0]], 0.0)
             wiring = exchange**2 * taken(new_links)
             unseen, pooled = unseen + wiring, pooled + wiring**2 / widths[OF_LINKS[0]].dof
         # An effect of one measurement and its scatter cannot be told apart in any other way.
@@ -144,10 +143,7 @@ def corrections(
     return Corrections(
         shift=taken(shifts) + exchange * links[0, pairs[1]],
         half=half(places_of, far),
-        foreign_half=half(
-            (*OF_MODEL, *OF_GPU, *OF_NAIVE, *OF_LEAN, "pair"), far, new=OF_SOFTWARE, of_links=False
-        ),
-        apart=half((*OF_GPU, "source x gpu", "pair"), far_gpu, compared=True),
+        apart=half(OF_GPU, far_gpu, compared=True),
     )
 
 
@@ -175,107 +171,65 @@ def quantile(dof: Floats) -> Floats:
 def own_effects(w: Workload, chip: Chip, count: int, method: str) -> tuple[str, ...]:
     """The effects that a time of our own software has, as `Fitted.effects` names them; ``method``
     is ``naive``, ``tuned`` or ``lean``."""
-    model, gpu = w.workload_id, gpu_type(chip)
-    keys: list[tuple[str, tuple[str, ...]]] = [
-        ("family", (w.family,)),
-        ("image model" if w.family in IMAGE_FAMILIES else "model", (model,)),
-        ("generation", (chip.generation,)),
-        ("gpu", (gpu,)),
-        ("board", (board_of(chip),)),
-    ]
-    if count > 1:
-        keys.append(("links", (OWN_STACK, gpu)))
-    keys += [
-        ("software", (OWN_SOFTWARE,)),
-        ("source", (OWN_STACK,)),
-        ("source x method", (OWN_STACK, method)),
-        ("source x gpu", (OWN_STACK, gpu)),
-    ]
+    keys = {**_of_model(w, w.workload_id, method), **_of_chip(chip)}
+    if count == 1:
+        del keys[OF_LINKS[0]]
+    keys |= _of_software(method)
+    return tuple(effect_name(kind, *key) for kind, key in keys.items())
+
+
+def _of_model(w: Workload, name: str, method: str) -> dict[str, tuple[str, ...]]:
+    """The kinds of effects that a model has, with their keys."""
+    keys: dict[str, tuple[str, ...]] = {"family": (w.family,)}
+    keys["image model" if w.family in IMAGE_FAMILIES else "model"] = (name,)
     if method == "naive":
-        keys.append((OF_NAIVE[0], (model,)))
-    for kind, families in zip(OF_LEAN, (LEAN_DECODERS, LEAN_OTHERS), strict=True):
-        if method == "lean" and w.family in families:
-            keys.append((kind, (model,)))
-    keys.append(("pair", (model, gpu)))
-    return tuple(effect_name(kind, *key) for kind, key in keys)
+        keys[OF_NAIVE[0]] = (name,)
+    if method == "lean" and w.family in LEAN_DECODERS:
+        keys[OF_LEAN[0]] = (name,)
+    if method == "lean" and w.family in LEAN_OTHERS:
+        keys[OF_LEAN[1]] = (name,)
+    return keys
+
+
+def _of_chip(chip: Chip) -> dict[str, tuple[str, ...]]:
+    kind = gpu_type(chip)
+    return {"generation": (chip.generation,), "gpu": (kind,), OF_LINKS[0]: (OWN_STACK, kind)}
+
+
+def _of_software(method: str) -> dict[str, tuple[str, ...]]:
+    return {"source": (OWN_STACK,), "source x method": (OWN_STACK, method)}
 
 
 def _places(
-    fitted: Fitted,
-    workloads: Sequence[Workload],
-    chips: Sequence[Chip],
-    *,
-    naive: bool,
-    lean: bool,
+    fitted: Fitted, workloads: Sequence[Workload], chips: Sequence[Chip], method: str
 ) -> dict[str, Whole]:
     """For each of KNOWN, the index in the fit's effects of each workload (rows) on each chip
     (columns): one past the last where it was not measured, below 0 where it does not apply."""
     import numpy as np
 
     position = {name: i for i, name in enumerate(fitted.effects)}
-    unknown = len(position)
-    types = [gpu_type(chip) for chip in chips]
     alike = known_models(fitted)
-    models = [
-        w.workload_id
-        if model_effect(w.family, w.workload_id) in position
-        else alike.get(w.alike, w.workload_id)
-        for w in workloads
-    ]
 
-    def places(kind: str, keys: Sequence[tuple[str, ...]]) -> Whole:
-        return np.array([position.get(effect_name(kind, *key), unknown) for key in keys])
+    def places(keys: Sequence[dict[str, tuple[str, ...]]]) -> dict[str, Whole]:
+        return {
+            kind: np.array(
+                [
+                    position.get(effect_name(kind, *held[kind]), len(position))
+                    if kind in held
+                    else -1
+                    for held in keys
+                ]
+            )
+            for kind in dict.fromkeys(kind for held in keys for kind in held)
+        }
 
-    method = "naive" if naive else "lean" if lean else "tuned"
+    models = []
+    for w in workloads:
+        known = model_effect(w.family, w.workload_id) in position
+        name = w.workload_id if known else alike.get(w.alike, w.workload_id)
+        models.append(_of_model(w, name, method))
     return {
-        "family": places("family", [(w.family,) for w in workloads])[:, None],
-        **{
-            kind: np.where(
-                [(w.family in IMAGE_FAMILIES) == images for w in workloads],
-                places(kind, [(name,) for name in models]),
-                -1,
-            )[:, None]
-            for kind, images in (("model", False), ("image model", True))
-        },
-        "generation": places("generation", [(chip.generation,) for chip in chips])[None, :],
-        "gpu": places("gpu", [(name,) for name in types])[None, :],
-        "board": places("board", [(board_of(chip),) for chip in chips])[None, :],
-        "links": places("links", [(OWN_STACK, name) for name in types])[None, :],
-        "software": places("software", [(OWN_SOFTWARE,)])[None, :],
-        "source": places("source", [(OWN_STACK,)])[None, :],
-        "source x method": places("source x method", [(OWN_STACK, method)])[None, :],
-        "source x gpu": places("source x gpu", [(OWN_STACK, name) for name in types])[None, :],
-        "source x model": np.full((1, 1), -1),  # ours is one program for all models
-        OF_NAIVE[0]: places(OF_NAIVE[0], [(name,) for name in models])[:, None]
-        if naive
-        else np.full((1, 1), -1),
-        **{
-            kind: np.where(
-                [lean and w.family in of for w in workloads],
-                places(kind, [(name,) for name in models]),
-                -1,
-            )[:, None]
-            for kind, of in zip(OF_LEAN, (LEAN_DECODERS, LEAN_OTHERS), strict=True)
-        },
-        "pair": _pair_places(position, models, types),
+        **{kind: found[:, None] for kind, found in places(models).items()},
+        **{kind: found[None, :] for kind, found in places(list(map(_of_chip, chips))).items()},
+        **{kind: found[None, :] for kind, found in places([_of_software(method)]).items()},
     }
-
-
-def _pair_places(position: Mapping[str, int], models: Sequence[str], types: Sequence[str]) -> Whole:
-    """The index of the effect of each model (rows) on each type of GPU (columns); one past the last
-    where the two were not measured. There are fewer effects than pairs that may be asked for."""
-    import numpy as np
-
-    found = np.full((len(models), len(types)), len(position))
-    rows: dict[str, list[int]] = {}
-    columns: dict[str, list[int]] = {}
-    for i, name in enumerate(models):
-        rows.setdefault(name, []).append(i)
-    for i, name in enumerate(types):
-        columns.setdefault(name, []).append(i)
-    for name, place in position.items():
-        kind, _, key = name.partition(":")
-        model, _, gpu = key.rpartition("|")
-        if kind == "pair" and model in rows and gpu in columns:
-            found[np.ix_(rows[model], columns[gpu])] = place
-    return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from advisor.prediction.fitted import OWN_SOFTWARE, OWN_STACK, Piece
+from advisor.prediction.fitted import OWN_STACK, Piece
 from advisor.prediction.model.workload import Workload
 from advisor.prediction.physics.chip import Chip, chip_of, gpu_type
 from advisor.prediction.physics.memory import HOST_GIB_A_GPU, Option
@@ -27,9 +27,8 @@ class Observation:
 
     observation_id: str
     source_id: str
-    kind: str
-    """Kind of software, as in the evidence's sources.csv: ``trainer`` (Hugging Face's and ours),
-    ``pytorch``, ``vendor`` (tuned by a GPU's maker) or ``native`` (C and CUDA)."""
+    software: str
+    """Whose software: ``ours`` (and the paper's), ``plain`` or ``tuned``."""
     harness: str
     """Whose bias it carries: ``paper``, ``reference`` (our own synchronised runs), or the id of
     another source."""
@@ -45,8 +44,7 @@ class Observation:
     rounding: float
     """Relative standard deviation that printing added."""
     searched: tuple[Option, int] | None = None
-    """Of the paper's search: the settings that it found, with their micro-batch. Only the memory
-    model learns from them: a prediction with them would peek."""
+    """Of the paper's search: the settings that it found, with their micro-batch."""
     host_gib: float = HOST_GIB_A_GPU
     """Host memory for each GPU."""
 
@@ -70,7 +68,6 @@ def cell(o: Observation) -> Key:
 
 def pieces_of(observations: Iterable[Observation]) -> set[Piece]:
     """The cells that were timed."""
-    names = {PAPER: "paper", REFERENCE: "own"}
     return {
         Piece(
             model=o.workload.workload_id,
@@ -80,7 +77,7 @@ def pieces_of(observations: Iterable[Observation]) -> set[Piece]:
             half=o.workload.precision != "fp32",
             gpu=gpu_type(o.chip),
             count=o.count,
-            by=names.get(o.harness, "others"),
+            by="own" if o.harness == REFERENCE else "others",
         )
         for o in observations
         if o.step_s is not None
@@ -176,7 +173,7 @@ def _own_time(
     return Observation(
         observation_id=record.measurement_id,
         source_id=record.source_id,
-        kind=OWN_SOFTWARE,
+        software="ours",
         harness=REFERENCE,
         workload=workload,
         chip=chip,

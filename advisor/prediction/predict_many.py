@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from advisor.prediction.distance import (
     FARTHEST,
@@ -12,13 +13,14 @@ from advisor.prediction.distance import (
     meeting_distances,
     model_distances,
 )
-from advisor.prediction.fitted import OWN_STACK, Fitted, effect_name
-from advisor.prediction.intervals import corrections
+from advisor.prediction.fitted import Fitted
+from advisor.prediction.intervals import NORMAL_90, corrections
 from advisor.prediction.model.workload import Workload
 from advisor.prediction.physics.chip import Chip
-from advisor.prediction.physics.columns import Columns, WorkloadTable
+from advisor.prediction.physics.columns import PORT_EACH, Columns, WorkloadTable
 from advisor.prediction.physics.memory import ANY, Option, Wanted, options_for, sample_bytes
 from advisor.prediction.physics.step_time import AS_FAST, FastestStep, fastest_step
+from advisor.ranking.fabric import Link, doubt
 from bench_runner.records.measurement import Settings
 from bench_runner.settings.kernels import Kernels, with_kernels
 
@@ -50,17 +52,21 @@ def beyond_measured(counts: Whole) -> Floats:
     return doublings * BEYOND_SD * 1.645
 
 
+Software = Literal["ours", "plain", "tuned"]
+SOFTWARE: tuple[Software, ...] = get_args(Software)
+"""Whose program: ours with the settings that `advisor` writes out; a plain one of PyTorch with a
+fused attention where the library has one; or one with kernels of its own, as GPU makers tune for
+their benchmarks (Megatron, NeMo, llm.c)."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Predictions:
     """Columns, one entry a pair. Where a pair does not fit or a rate is not known, days are NaN."""
 
     days: Floats
     low_days: Floats
-    """With `high_days` the 90 % interval with the settings that `advisor` writes out."""
+    """With `high_days` the 90 % interval."""
     high_days: Floats
-    foreign_low_days: Floats
-    """With `foreign_high_days` the 90 % interval with other software, whose speed is not known."""
-    foreign_high_days: Floats
     fits: Flags
     option: Whole
     """Index into ``options`` of the fastest that fits; -1 where none does."""
@@ -76,6 +82,18 @@ class Predictions:
     comparison_factor: Floats
     """At least 1. As `high_days` over `days`, but for the comparison with another prediction for
     the same model: what both share, the software above all, cancels and is left out."""
+    slowdown: Floats
+    """How many times as long it takes as without a network between machines; 1 on one machine."""
+
+
+def as_run_by(w: Workload, software: Software, wanted: Wanted) -> Workload:
+    """The training as a program of this kind runs it: a plain one is taken to be compiled where
+    nobody says."""
+    if software == "ours":
+        return w
+    fused = w.fused_attention or w.fusible if wanted.fused is None else wanted.fused
+    compiled = wanted.compiled is not False
+    return replace(w, compiles=compiled, fused_attention=fused, opens=False)
 
 
 def predict_many(
@@ -88,13 +106,17 @@ def predict_many(
     *,
     method: str = "optimal",
     wanted: Wanted = ANY,
+    software: Software = "ours",
+    network: tuple[int, Link] | None = None,
 ) -> Predictions:
     """Predict each pair that the three index arrays name with the ``wanted`` settings of one
-    method."""
+    method. ``network``: how many machines share the GPUs, and what joins them; None: machines of
+    eight with a port for each GPU."""
     import numpy as np
 
-    options = wanted.among(options_for(method))
-    naive = method == "naive"
+    own, naive = software == "ours", method == "naive"
+    options = wanted.among(options_for(method, software))
+    workloads = [as_run_by(w, software, wanted) for w in workloads]
     table = WorkloadTable(workloads, chips)
     each = np.arange(len(workloads))
     once = table.columns(each, np.zeros_like(each), np.ones_like(each))
@@ -107,17 +129,19 @@ def predict_many(
             if only is None or only[i]
         ]
         micro = [wanted.micro_batch(o, columns, fitted.costs, sample) for o, sample in asked]
-        return fastest_step(columns, [o for o, _ in asked], micro, fitted.factors, naive=naive)
+        chosen = [o for o, _ in asked]
+        return fastest_step(columns, chosen, micro, fitted.factors, naive=naive, own=software != "plain")
 
     blocks, unknown = [], np.empty(len(counts), dtype=bool)
+    without_watts = np.array([chip.tdp_w is None for chip in chips])
     for start in range(0, len(counts), BLOCK):
         block = slice(start, start + BLOCK)
         rows = workload_index[block]
-        columns = table.columns(rows, chip_index[block], counts[block])
+        columns = table.columns(rows, chip_index[block], counts[block], network)
         blocks.append(fastest(rows, columns))
         # A GPU without a datasheet rate fits or not all the same; its time is not known.
         unknown[block] = np.isnan(columns.naive_peak if naive else columns.peak)
-        unknown[block] |= np.isnan(columns.bandwidth + columns.tdp_w)
+        unknown[block] |= np.isnan(columns.bandwidth) | without_watts[chip_index[block]]
     step = FastestStep(
         **{
             field.name: np.concatenate([getattr(block, field.name) for block in blocks])
@@ -141,57 +165,49 @@ def predict_many(
     alike = 2.0 * one.micro_batch_size[where] > step.micro_batch_size
     seconds = np.fmax(step.seconds, np.where(alike, least + step.company, np.nan))
     fits = step.option >= 0
-    gpus, own = (
-        {name.removeprefix(start) for name in fitted.effects if name.startswith(start)}
-        for start in (effect_name("gpu", ""), effect_name("source x gpu", OWN_STACK, ""))
-    )
+    gpus = {name.removeprefix("gpu:") for name in fitted.effects if name.startswith("gpu:")}
+    ours = {piece.gpu for piece in fitted.pieces if piece.by == "own"}
     far = (
         model_distances(fitted.reach, workloads),
-        np.array([chip_distance(fitted.reach, gpus, own, c) for c in chips]),
+        np.array([chip_distance(fitted.reach, gpus, ours, c) for c in chips]),
         meeting_distances(workloads, chips),
     )
     distance = far[0][workload_index] + far[1][chip_index] + far[2][workload_index, chip_index]
-    exchange = np.divide(step.exchange, seconds, where=fits, out=np.zeros(len(counts)))
+    exchange, between = (
+        np.divide(part, seconds, where=fits, out=np.zeros(len(counts)))
+        for part in (step.exchange, step.between)
+    )
     pairs = (workload_index, chip_index)
-    lean = options[0].lean
-    left = corrections(fitted, workloads, chips, pairs, exchange, far, naive=naive, lean=lean)
+    settings = "naive" if naive else "lean" if options[0].lean else "tuned"
+    left = corrections(fitted, workloads, chips, pairs, exchange, far, method=settings, own=own)
     # Beyond a machine or eight of them the evidence is thin: doublings beyond widen the interval.
     beyond = beyond_measured(counts)
-    half = np.hypot(left.half, beyond)
-    foreign_half = np.hypot(np.maximum(left.foreign_half, half), beyond)
-    apart = np.minimum(left.apart, half)
+    spread = np.hypot(beyond, between * math.log(doubt(network[1] if network else PORT_EACH)))
+    half = np.hypot(left.half, spread)
+    apart = np.minimum(np.hypot(left.apart, spread), half)
     steps = np.array([w.training_steps for w in workloads], dtype=float)[workload_index]
     # Nothing trains faster than was ever seen, and several GPUs lose to each other besides; where
     # the fit says otherwise it is off by as much.
     fitted_days = seconds * np.exp(left.shift) * steps / SECONDS_PER_DAY
     products_days = step.products * steps / SECONDS_PER_DAY
-    fastest_s = step.products / fitted.highest_share + step.company
+    share = fitted.tuned_share if software == "tuned" else fitted.highest_share
+    fastest_s = step.products / share + step.company
     raised = np.maximum(fastest_s * steps / SECONDS_PER_DAY / fitted_days, 1.0)
     days, off = fitted_days * raised, np.log(raised)
     days[~fits | unknown | (distance > FARTHEST)] = np.nan
-
-    def low(half: Floats) -> Floats:
-        least: Floats = np.maximum(days * np.exp(-half), np.minimum(products_days, days))
-        return least
-
-    def high(half: Floats) -> Floats:
-        most: Floats = days * np.exp(np.hypot(half, off))
-        return most
-
     return Predictions(
         days=days,
-        low_days=low(half),
-        high_days=high(half),
+        low_days=np.maximum(days * np.exp(-half), np.minimum(products_days, days)),
+        high_days=days * np.exp(np.hypot(half, off)),
         fits=fits,
         option=step.option,
         options=options,
         micro_batch_size=step.micro_batch_size,
         distance=distance,
-        foreign_low_days=low(foreign_half),
-        foreign_high_days=high(foreign_half),
         at_bound=fits & (raised > 1.0),
         comparison_factor=np.exp(np.hypot(apart, off)),
         beyond_linear=fits & (seconds * counts < alone * AS_FAST),
+        slowdown=1.0 / (1.0 - between),
     )
 
 
@@ -252,6 +268,7 @@ def written_out(
     counts: Whole,
     fitted: Fitted,
     wanted: Wanted = ANY,
+    network: tuple[int, Link] | None = None,
 ) -> WrittenOut:
     """As `predict_many`, with every way that the program writes out: lean, as in the paper, or
     either with fused attention."""
@@ -260,8 +277,8 @@ def written_out(
     def both(models: Sequence[Workload], rows: Whole) -> tuple[Predictions, Predictions]:
         asked = (models, chips, workload_index[rows], chip_index[rows], counts[rows], fitted)
         return (
-            predict_many(*asked, wanted=wanted),
-            predict_many(*asked, method="paper", wanted=wanted),
+            predict_many(*asked, wanted=wanted, network=network),
+            predict_many(*asked, method="paper", wanted=wanted, network=network),
         )
 
     every = np.arange(len(counts))
@@ -277,3 +294,25 @@ def written_out(
         ]
         ways += [(many, places, True) for many in both(fused, rows)]
     return WrittenOut(*fastest_of(ways), paper)
+
+
+def other_software(
+    *asked: Any, wanted: Wanted = ANY, network: tuple[int, Link] | None = None
+) -> tuple[Floats, Floats, Floats]:
+    """Days with a program of which nothing is known, and the ends of their interval: the middle of
+    a plain one, a compiled one and a tuned one, whose spread widens it. ``asked`` as of
+    `predict_many`."""
+    import numpy as np
+
+    kinds: tuple[tuple[Software, bool], ...] = (("plain", False), ("plain", True), ("tuned", True))
+    made = [
+        predict_many(
+            *asked, wanted=replace(wanted, compiled=compiled), software=software, network=network
+        )
+        for software, compiled in kinds
+    ]
+    logs = np.log([many.days for many in made])
+    half = np.log([many.high_days / many.days for many in made]).max(axis=0)
+    middle = logs.mean(axis=0)
+    half = np.hypot(half, NORMAL_90 * logs.std(axis=0))
+    return np.exp(middle), np.exp(middle - half), np.exp(middle + half)

@@ -23,6 +23,7 @@ from advisor.prediction.physics.memory import (
     micro_batch,
     options_for,
 )
+from advisor.ranking.fabric import Fabric, fabric_words, link_of
 from bench_runner.recipe_flops import count_flops
 from bench_runner.recipes import TEXT_FAMILIES
 from bench_runner.records.measurement import Settings
@@ -30,9 +31,15 @@ from bench_runner.settings.space import accumulation_steps, even_batch, fast_sea
 from bench_runner.typed_numbers import count_words, percent, plain
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from advisor.prediction.physics.columns import Columns
+    from advisor.prediction.predict_many import Predictions, Software
     from advisor.prediction.shipped_predictions import OwnTime
-    from advisor.ranking.fabric import Fabric
+    from bench_runner.settings.kernels import Kernels
+
+    Floats = NDArray[np.float64]
 
 MOST_GPUS = 1024
 """The evidence has no larger training; above 64 each doubling widens the interval."""
@@ -80,13 +87,16 @@ class Prediction:
     gpu: str
     gpu_count: int
     method: str
+    software: str
+    """``ours``, ``plain`` or ``tuned``: whose program it is."""
     basis: str
     """``predicted``, always: a prediction never passes for a measurement."""
     training_days: float | None
     training_days_low: float | None
     training_days_high: float | None
+    other_software_days: float | None
+    """With a program of which nothing is known, and the interval of it."""
     other_software_days_low: float | None
-    """With ``other_software_days_high`` the interval with software other than ours."""
     other_software_days_high: float | None
     paper_settings_days: float | None
     """Of ``optimal``: days with the best of the paper's settings; `training_days` are with the best
@@ -180,8 +190,13 @@ def predict(
     *,
     method: str = "optimal",
     wanted: Wanted = ANY,
+    software: Software = "ours",
+    machines: int = 1,
+    network: Fabric | None = None,
 ) -> Prediction:
-    """Predict one model on ``count`` GPUs of one kind (loads numpy), with settings as ``wanted``.
+    """Predict one model on ``count`` GPUs of one kind (loads numpy), with settings as ``wanted``,
+    by our program or one of another ``software``. ``network`` joins ``machines`` that share the
+    GPUs; more than eight GPUs of which nothing is said are in machines of eight.
 
     Raises ValueError, one line, for wrong input.
     """
@@ -191,6 +206,7 @@ def predict(
     from advisor.prediction.predict_many import (
         FUSED_ATTENTION,
         MEASURED_GPUS,
+        other_software,
         predict_many,
         settings_of,
         written_out,
@@ -200,79 +216,49 @@ def predict(
     if isinstance(target, Workload):
         target = Target(workload=target)
     workload = target.workload
-    if isinstance(count, bool) or not 1 <= count <= MOST_GPUS:
-        raise ValueError(f"{count} GPUs cannot be predicted; give 1 to {MOST_GPUS}")
-    if method not in METHODS:
-        raise ValueError(f"method '{method}' is not one of {', '.join(METHODS)}")
-    zero, counts = np.zeros(1, dtype=int), np.array([count])
-    options = wanted.among(options_for(method))
-    if wanted.offloading and wanted.stage == 0:
-        raise ValueError(
-            "optimiser states are offloaded where they are sharded, on one GPU too; give "
-            "--sharding zero-1 or leave --sharding out"
-        )
-    if not options:
-        raise ValueError(f"no settings of the method {method} are as asked; leave one out")
+    options = wanted.among(options_for(method, software))
+    _refuse(workload, count, method, wanted, options)
     batch = even_batch(workload.batch_size, count)
-    micro_size = wanted.micro_batch_size
-    if micro_size is not None and micro_size * count > workload.batch_size:
-        raise ValueError(
-            f"a micro-batch of {micro_size:,} on {count} GPU{'s'[: count > 1]} is more than the "
-            f"batch of {workload.batch_size:,}; give --micro-batch "
-            f"{max(1, workload.batch_size // count)} or less"
-        )
+    zero, counts = np.zeros(1, dtype=int), np.array([count])
+    joint = None if network is None else (machines, link_of(network))
+    table = WorkloadTable([workload], [chip])
+    columns = table.columns(zero, zero, counts, joint)
     asked = ([workload], [chip], zero, zero, counts, fitted)
-    columns = WorkloadTable([workload], [chip]).columns(zero, zero, counts)
-    paper: tuple[float | None, ...] = (None, None, None)
-    paper_settings = None
+    paper, paper_settings = (None, None, None), None
     further: Mapping[str, Any] = {}
-    if method == "optimal":
-        every = written_out(*asked, wanted)
+    if method == "optimal" and software == "ours":
+        every = written_out(*asked, wanted, joint)
         many = every.fastest
         further = FUSED_ATTENTION if every.fused[0] else {}
-        paper = tuple(
-            None if math.isnan(column[0]) else float(column[0])
-            for column in (every.paper.days, every.paper.low_days, every.paper.high_days)
-        )
-        if every.paper.fits[0]:
-            micro = int(every.paper.micro_batch_size[0])
-            steps = accumulation_steps(batch, count, micro)
-            option = every.paper.options[int(every.paper.option[0])]
-            paper_settings = option.settings(micro, steps)
+        if joint is None:
+            paper = _first(every.paper.days, every.paper.low_days, every.paper.high_days)
+            paper_settings = _settings(every.paper, batch, count, None)
     else:
-        many = predict_many(*asked, method=method, wanted=wanted)
+        many = predict_many(
+            *asked, method=method, wanted=wanted, software=software, network=joint
+        )
+    days, low, high = _first(many.days, many.low_days, many.high_days)
+    other = (None, None, None)
+    if days is not None and software == "ours":
+        other = _first(*other_software(*asked, wanted=wanted, network=joint))
+    one = (None, None, None)
+    if network is not None:
+        alone = ([workload], [chip], zero, zero, counts // machines, fitted)
+        single = predict_many(*alone, method=method, wanted=wanted, software=software)
+        one = _first(single.days, single.low_days, single.high_days)
 
     kernels = None if target.recipe is None else most_promising(target.recipe)
-
-    def written(option: Option, micro: int) -> Settings:
-        steps = accumulation_steps(batch, count, micro)
-        return settings_of(option, micro, steps, kernels)
-
     fitting = []
     for option in options:
-        micro = int(wanted.micro_batch(option, columns, fitted.costs)[0])
-        if micro:
-            fitting.append(written(option, micro))
-    fits = bool(many.fits[0])
-    distance = float(many.distance[0])
-    days, low, high, other_low, other_high = (
-        None if math.isnan(column[0]) else float(column[0])
-        for column in (
-            many.days,
-            many.low_days,
-            many.high_days,
-            many.foreign_low_days,
-            many.foreign_high_days,
-        )
-    )
-    settings = host_gib = None
-    if fits:
-        best = many.options[int(many.option[0])]
-        settings = written(best, int(many.micro_batch_size[0]))
+        if micro := int(wanted.micro_batch(option, columns, fitted.costs)[0]):
+            steps = accumulation_steps(batch, count, micro)
+            fitting.append(settings_of(option, micro, steps, kernels))
+    fits, distance = bool(many.fits[0]), float(many.distance[0])
+    settings, host_gib = _settings(many, batch, count, kernels), None
+    if settings is not None:
         settings = replace(settings, **further)
         if settings.offloading:
-            host_gib = host_gib_for(best, workload, count)
-    naive = method == "naive"
+            host_gib = host_gib_for(many.options[int(many.option[0])], workload, count)
     assumptions = list(target.assumptions)
     if settings is not None and settings.offloading:
         assumptions.append(f"{plain(wanted.host_gib, 6)} GiB of host memory for each GPU")
@@ -283,9 +269,10 @@ def predict(
             f"{count} need not"
         )
     if bool(many.at_bound[0]):
+        share = fitted.tuned_share if software == "tuned" else fitted.highest_share
         assumptions.append(
-            f"held to {percent(fitted.highest_share)} of this GPU's speed in matrix products: no "
-            "training was measured to reach more"
+            f"held to {percent(share)} of this GPU's speed in matrix products: no training was "
+            "measured to reach more"
         )
     if fits and batch != workload.batch_size:
         assumptions.append(
@@ -293,13 +280,23 @@ def predict(
             f"{workload.batch_size:,}"
         )
     if settings is not None and settings.micro_batch_size is not None:
+        best = many.options[int(many.option[0])]
         held = int(micro_batch(best, columns, fitted.costs, wanted.host_gib)[0])
         if wanted.micro_batch_size is None and 2 * settings.micro_batch_size <= held:
             assumptions.append(_small_passes(batch, count, settings.micro_batch_size, held))
+    if software == "plain" and wanted.compiled is None:
+        assumptions.append("a compiled program")
     if count > MEASURED_GPUS:
         assumptions.append(f"more than {MEASURED_GPUS:g} GPUs, where the interval is wider")
-    if count > 8:
+    if network is not None:
+        lost = percent(float(many.slowdown[0]) - 1)
+        assumptions += [
+            f"{fabric_words(network)} between the machines, one port each, nobody else on it",
+            f"{lost} longer than if the machines did not wait for each other",
+        ]
+    elif count > 8:
         assumptions.append("machines of eight GPUs, a 400 Gb/s port for each GPU")
+    naive = method == "naive"
     if fits and days is not None:
         reason = (
             f"not measured: physics fitted to {fitted.observations} measured times, "
@@ -334,12 +331,14 @@ def predict(
         gpu=chip.name,
         gpu_count=count,
         method=method,
+        software=software,
         basis="predicted",
         training_days=days,
         training_days_low=low,
         training_days_high=high,
-        other_software_days_low=other_low,
-        other_software_days_high=other_high,
+        other_software_days=other[0],
+        other_software_days_low=other[1],
+        other_software_days_high=other[2],
         paper_settings_days=paper[0],
         paper_settings_days_low=paper[1],
         paper_settings_days_high=paper[2],
@@ -357,7 +356,54 @@ def predict(
         measure=bench if fits and not _lacks_bf16(workload, chip) else None,
         assumptions=tuple(assumptions),
         analytic_days=analytic_days(workload, chip, count, naive=naive),
+        machines=machines,
+        network=network,
+        one_machine_days=one[0],
+        one_machine_days_low=one[1],
+        one_machine_days_high=one[2],
     )
+
+
+def _refuse(
+    workload: Workload, count: int, method: str, wanted: Wanted, options: Sequence[Option]
+) -> None:
+    """ValueError for what cannot be asked."""
+    if isinstance(count, bool) or not 1 <= count <= MOST_GPUS:
+        raise ValueError(f"{count} GPUs cannot be predicted; give 1 to {MOST_GPUS}")
+    if method not in METHODS:
+        raise ValueError(f"method '{method}' is not one of {', '.join(METHODS)}")
+    if wanted.offloading and wanted.stage == 0:
+        raise ValueError(
+            "optimiser states are offloaded where they are sharded, on one GPU too; give "
+            "--sharding zero-1 or leave --sharding out"
+        )
+    if not options:
+        raise ValueError(f"no settings of the method {method} are as asked; leave one out")
+    micro_size = wanted.micro_batch_size
+    if micro_size is not None and micro_size * count > workload.batch_size:
+        raise ValueError(
+            f"a micro-batch of {micro_size:,} on {count} GPU{'s'[: count > 1]} is more than the "
+            f"batch of {workload.batch_size:,}; give --micro-batch "
+            f"{max(1, workload.batch_size // count)} or less"
+        )
+
+
+def _first(*columns: Floats) -> tuple[float | None, ...]:
+    """Of each column the one entry, None where it is no number."""
+    return tuple(None if math.isnan(column[0]) else float(column[0]) for column in columns)
+
+
+def _settings(
+    many: Predictions, batch: int, count: int, kernels: Kernels | None
+) -> Settings | None:
+    """The fastest that fit; None where none do."""
+    if not many.fits[0]:
+        return None
+    from advisor.prediction.predict_many import settings_of
+
+    micro = int(many.micro_batch_size[0])
+    option = many.options[int(many.option[0])]
+    return settings_of(option, micro, accumulation_steps(batch, count, micro), kernels)
 
 
 def misfit(

@@ -17,7 +17,13 @@ from advisor.prediction.fitted import Fitted, Piece, known_models
 from advisor.prediction.model.workload import Workload, sized, workload_of
 from advisor.prediction.physics.chip import chip_of, gpu_type
 from advisor.prediction.physics.memory import ANY, HOST_GIB_A_GPU, Option, Wanted, host_gib_needed
-from advisor.prediction.predict_many import FUSED_ATTENTION, WrittenOut, settings_of, written_out
+from advisor.prediction.predict_many import (
+    FUSED_ATTENTION,
+    WrittenOut,
+    other_software,
+    settings_of,
+    written_out,
+)
 from advisor.ranking.audit import audit_time
 from advisor.ranking.times import SAME_CLOCK
 from bench_runner.recipe_flops import count_flops
@@ -38,9 +44,10 @@ GAIN = 0.98
 """A host with more memory must save at least 2 % of the days to be listed."""
 Cell = tuple[str, str, int]
 """Recipe, GPU, number of GPUs."""
+OTHER = ("other_software_days", "other_software_days_low", "other_software_days_high")
 OTHER_FAMILY = 1.0
 OTHER_GPU = 2.0
-FOREIGN = {"own": 0.0, "others": 0.3, "paper": 0.5}
+FOREIGN = {"own": 0.0, "others": 0.3}
 """How far a piece is, where a factor of 4 in parameters is 1: enough to choose the nearest by.
 A judgement; nothing is computed from it."""
 OWN_HALF_WIDTH = math.log(1.12)
@@ -198,10 +205,7 @@ def predicted_rows(
         batch = even_batch(recipes[r].training.batch_size, count)
         steps = accumulation_steps(batch, count, micro)
         factor = float(many.comparison_factor[i])
-        paper = [
-            None if math.isnan(column[i]) else _round(column[i])
-            for column in (plain.days, plain.low_days, plain.high_days)
-        ]
+        paper = [_known(c[i]) for c in (plain.days, plain.low_days, plain.high_days)]
         if measured and i in gains and plain.fits[i]:
             own_time = measured[ids[i]]
             with_paper = plain.options[plain.option[i]].settings(micro, steps)
@@ -233,8 +237,7 @@ def predicted_rows(
             "paper_settings_days": paper[0],
             "paper_settings_days_low": paper[1],
             "paper_settings_days_high": paper[2],
-            "other_software_days_low": _round(many.foreign_low_days[i]),
-            "other_software_days_high": _round(many.foreign_high_days[i]),
+            **{name: _known(column[i]) for name, column in zip(OTHER, others, strict=True)},
             "evidence_pieces": rests.pieces,
             "evidence_nearest": rests.nearest,
             "implied_mfu": None if audit.implied_mfu is None else _round(audit.implied_mfu),
@@ -242,6 +245,7 @@ def predicted_rows(
             "verdict_reason": audit.reason,
         }
 
+    others = other_software(workloads, made, which, chips, numbers, fitted)
     usual, gains = predicted(ANY)
     rows = [row for i in range(len(pairs)) if (row := row_of(i, usual, gains)) is not None]
     roomy, gains = predicted(Wanted(host_gib=MOST_HOST_GIB))
@@ -340,6 +344,10 @@ def _near(distance: float) -> str:
     if distance < 0.01:
         return "between measured models and GPUs"
     return f"{distance:.1f} away from what was measured ({FARTHEST:g} is too far)"
+
+
+def _known(value: float) -> float | None:
+    return None if math.isnan(value) else _round(value)
 
 
 def _round(value: float) -> float:

@@ -129,6 +129,14 @@ def bytes_a_parameter(settings: Settings | None, *, half: bool, passes: int) -> 
     return passes * width * (1.5 if stage == 3 else 0.5)
 
 
+def doubt(link: Link, scaling: Scaling | None = None) -> float:
+    """By which factor what a network costs may be off, at 90 %."""
+    fit = scaling or kept_scaling()
+    measured = fit.direct_gbit if link.direct else fit.tcp_gbit
+    octaves = min((abs(math.log2(link.gbit / speed)) for speed in measured), default=0.0)
+    return math.exp(fit.t90 * math.hypot(fit.spread, OCTAVE_SPREAD * octaves))
+
+
 def slowdown(
     compute_s: float, sent: float, machines: int, link: Link, scaling: Scaling | None = None
 ) -> Slowdown:
@@ -136,9 +144,7 @@ def slowdown(
     fit = scaling or kept_scaling()
     cost = fit.direct_cost if link.direct else fit.tcp_cost
     loss = fit.wait * math.log2(machines) + cost * wire_s(sent, machines, link) / compute_s
-    measured = fit.direct_gbit if link.direct else fit.tcp_gbit
-    octaves = min((abs(math.log2(link.gbit / speed)) for speed in measured), default=0.0)
-    factor = math.exp(fit.t90 * math.hypot(fit.spread, OCTAVE_SPREAD * octaves))
+    factor = doubt(link, fit)
     return Slowdown(middle=1.0 + loss, low=1.0 + loss / factor, high=1.0 + loss * factor)
 
 

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 from advisor.prediction.distance import FARTHEST, WIDENING, chip_distance, model_distances, reach_of
 from advisor.prediction.fitted import Reach, Tail
 from advisor.prediction.intervals import MOST
-from advisor.prediction.observed_times import PAPER, REFERENCE, Key, Observation, cell
+from advisor.prediction.observed_times import REFERENCE, Key, Observation, cell
 from advisor.prediction.physics.chip import gpu_type
 from tools.fit.priors import FACTORS
 from tools.fit.random_effects import KINDS, exchange_shares
@@ -43,8 +43,6 @@ if TYPE_CHECKING:
 class Calibration:
     """What the intervals are made of beside the widths."""
 
-    paper_tail: Tail
-    """Of the paper's times around their predictions, when left out cell by cell."""
     real_tail: Tail
     """Of other people's software, of the times that anybody would be told."""
     own_tail: Tail
@@ -54,19 +52,16 @@ class Calibration:
 
     def tail_of(self, o: Observation) -> Tail:
         """That of whose time it is."""
-        if o.harness == PAPER:
-            return self.paper_tail
         return self.own_tail if o.harness == REFERENCE else self.real_tail
 
 
 By = Callable[[Observation], str]
 FEW: tuple[tuple[By, tuple[str, ...]], ...] = (
-    (lambda o: gpu_type(o.chip), ("generation", "gpu", "board")),
-    (lambda o: o.stack, ("software", "source", "source x method")),
+    (lambda o: gpu_type(o.chip), ("generation", "gpu")),
+    (lambda o: o.stack, ("source", "source x method")),
 )
 """What may be new and was measured of few groups, and the kinds of effects that then are new."""
 MANY: tuple[tuple[bool, tuple[str, ...]], ...] = (
-    (False, ("source x model",)),
     (True, ("model",)),
     (True, ("image model",)),
 )
@@ -89,7 +84,7 @@ def calibrate(
     extra: Floats,
     widths: tuple[Floats, Floats],
 ) -> Calibration:
-    """The tails of the paper's times and of all others, and how far new effects lie.
+    """The tails of times, and how far new effects lie.
 
     ``residuals`` are of the factors' priors; ``extra`` is by how much the variance of outliers was
     raised, which no interval promises; ``widths`` come with their degrees of freedom.
@@ -114,8 +109,7 @@ def calibrate(
     for rows in _groups(observations, cell):
         off, variance = without(rows)
         alone[rows] = off / np.sqrt(variance)
-    paper = np.array([o.harness == PAPER for o in observations])
-    told = np.array([_is_told(o) for o in observations])
+    told = np.array([o.method != "trial" for o in observations])  # of a search what it found
     own = told & np.array([o.harness == REFERENCE for o in observations])
     tail = fit_tail(alone[told & ~own])
     own_tail = fit_tail(alone[own]) if own.sum() >= FEWEST_OWN else fit_tail(alone[told])
@@ -131,16 +125,14 @@ def calibrate(
         reach = {each for each, number in everywhere.items() if number > here[each]}
         return widening([observations[i] for i in rows], left, reach)
 
-    def measured(key: By) -> list[list[int]]:
-        return [rows for rows in _groups(observations, key) if not paper[rows].all()]
-
     for key, kinds in FEW:
-        left_out = [(rows, *jointly(rows)) for rows in measured(key)]
+        left_out = [(rows, *jointly(rows)) for rows in _groups(observations, key)]
         new[[names.index(kind) for kind in kinds]] = likely_stretch(
             observations, left_out, kinds, widths[0]
         )
     groups = [
-        (rows, *without(rows), widened(rows)) for rows in measured(lambda o: o.workload.workload_id)
+        (rows, *without(rows), widened(rows))
+        for rows in _groups(observations, lambda o: o.workload.workload_id)
     ]
     for ours, kinds in MANY:
         theirs = [kind.key for kind in KINDS if kind.name in kinds]
@@ -154,13 +146,7 @@ def calibrate(
             exchange_shares(jacobian) ** 2,
             having & told & (own if ours else ~own),
         )
-    return Calibration(fit_tail(alone[paper]), tail, own_tail, new)
-
-
-def _is_told(o: Observation) -> bool:
-    """Whether anybody would be told such a time: nothing of the paper's clock, and of a search only
-    what it found."""
-    return o.harness != PAPER and o.method != "trial"
+    return Calibration(tail, own_tail, new)
 
 
 def _groups(

@@ -8,16 +8,14 @@ out: the caller leaves it out of ``observations``.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from advisor.prediction.distance import reach_of
-from advisor.prediction.intervals import MOST
 from advisor.prediction.observed_times import PAPER, Observation
 from advisor.prediction.physics.memory import MemoryCosts
-from tools.fit.calibrate import Calibration, calibrate, widening
+from tools.fit.calibrate import Calibration, calibrate
 from tools.fit.fit_memory import fit_costs
-from tools.fit.log_step import NATIVE, Mean, highest_measured_share
+from tools.fit.log_step import Mean, highest_measured_share
 from tools.fit.priors import FACTORS, starts
 from tools.fit.random_effects import (
     KINDS,
@@ -26,7 +24,7 @@ from tools.fit.random_effects import (
     noise_groups,
     shared_matrices,
 )
-from tools.fit.tails import dofs_of, half_width
+from tools.fit.tails import dofs_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -64,68 +62,8 @@ class Posterior:
     calibration: Calibration
     highest_share: float
     """`highest_share` of the observations."""
-    highest_native_share: float
-    """The same with code in C and CUDA, which alone is held against it."""
-
-    def predict(self, asked: Sequence[Observation]) -> tuple[Floats, Floats]:
-        """Mean of log step seconds, as the asked harness would see it, and half its 90 %
-        interval."""
-        import numpy as np
-
-        physics = Mean(asked, self.costs)
-        mean, jacobian = physics.at(self.theta)
-        shares = exchange_shares(jacobian)
-        seen = shared_matrices(self.observations, asked, (exchange_shares(self.jacobian), shares))
-        squares = self.widths[: len(KINDS)] ** 2
-        cross = np.tensordot(squares, seen, axes=1)
-        # The factors are not known exactly either (universal kriging).
-        lever = jacobian - cross.T @ self.inverse @ self.jacobian
-        left = lever @ self.theta_covariance @ lever.T - cross.T @ self.inverse @ cross
-        middle = mean + cross.T @ self.weighted
-        effects = squares[:, None, None] * shared_matrices(asked, asked, (shares, shares))
-        own, new = np.einsum("kii->ki", effects), np.logical_not(seen.any(axis=1))
-        known = np.diag(left + np.diag(_noise(self.widths, asked)))
-        known = known + np.where(new, 0.0, own).sum(axis=0)
-        tails = [self.calibration.tail_of(o) for o in asked]
-        scale, dof = np.array([(tail.scale, tail.dof) for tail in tails]).T
-        stretched = np.where(new, own * self.calibration.new[:, None] ** 2, 0.0)
-        reach = reach_of((o.workload, o.chip) for o in self.observations)
-        half = half_width(
-            [
-                (known * scale**2, dof),
-                *zip(stretched, self.dofs, strict=False),
-                (widening(asked, self.observations, reach), MOST),
-            ]
-        )
-        native = np.array([o.kind == NATIVE for o in asked])
-        share = np.where(native, self.highest_native_share, self.highest_share)
-        raised = np.exp(-middle) * physics.products_s() / share
-        paper = np.array([o.harness == PAPER for o in asked])
-        return middle + np.where(paper, 0.0, np.log(np.maximum(raised, 1.0))), half
-
-    def without(self, held: Sequence[int]) -> Posterior:
-        """The same factors and widths with the effects of all but these observations.
-
-        The inverse of a part of a matrix follows from the inverse of the whole (Rasmussen and
-        Williams 2006, appendix A.3).
-        """
-        import numpy as np
-
-        out = np.zeros(len(self.observations), dtype=bool)
-        out[list(held)] = True
-        block = np.linalg.inv(self.inverse[np.ix_(out, out)])
-        beside = self.inverse[np.ix_(~out, out)] @ block
-        inverse = self.inverse[np.ix_(~out, ~out)] - beside @ self.inverse[np.ix_(out, ~out)]
-        jacobian = self.jacobian[~out]
-        precision = np.diag([factor.spread**-2 for factor in FACTORS])
-        return replace(
-            self,
-            observations=[o for o, leave in zip(self.observations, out, strict=True) if not leave],
-            weighted=self.weighted[~out] - beside @ self.weighted[out],
-            inverse=inverse,
-            jacobian=jacobian,
-            theta_covariance=np.linalg.inv(jacobian.T @ inverse @ jacobian + precision),
-        )
+    highest_tuned_share: float
+    """The same with programs with kernels of their own, which alone are held against it."""
 
 
 def _noise(widths: Floats, observations: Sequence[Observation]) -> Floats:
@@ -140,7 +78,7 @@ def fit_posterior(observations: Sequence[Observation]) -> Posterior:
     """Fit everything to the timed observations given."""
     import numpy as np
 
-    timed = [o for o in observations if o.step_s is not None]
+    timed = [o for o in observations if o.step_s is not None and o.harness != PAPER]
     if not timed:
         raise ValueError("there is no measured time to fit; give evidence with times")
     y = np.log(np.array([o.step_s for o in timed], dtype=float))
@@ -201,30 +139,7 @@ def _posterior(
         spread,
         calibration,
         highest_measured_share(timed) or 1.0,
-        highest_measured_share(timed, native=True) or 1.0,
-    )
-
-
-def condition(posterior: Posterior, observations: Sequence[Observation]) -> Posterior:
-    """The same factors and widths with the effects of these observations instead."""
-    import numpy as np
-
-    timed = [o for o in observations if o.step_s is not None]
-    mean, jacobian = Mean(timed, posterior.costs).at(posterior.theta)
-    shares = exchange_shares(jacobian)
-    matrices = shared_matrices(timed, timed, (shares, shares))
-    residuals = np.log(np.array([o.step_s for o in timed], dtype=float)) - mean
-    inflate = _outliers(residuals, posterior.widths, matrices, timed)
-    covariance = _covariance(posterior.widths, matrices, timed, inflate)
-    return _posterior(
-        posterior.costs,
-        posterior.theta,
-        (posterior.widths, posterior.dofs),
-        timed,
-        residuals,
-        jacobian,
-        covariance,
-        posterior.calibration,
+        highest_measured_share(timed, tuned=True) or 1.0,
     )
 
 

@@ -30,7 +30,6 @@ FACTORS = (
     Factor(name="compute in FP32", start=1.15, spread=0.15),
     Factor(name="convolution", start=1.5, spread=0.3),
     Factor(name="operands", start=0.2, spread=0.5),
-    Factor(name="power", start=0.4, spread=0.5),
     Factor(name="attention", start=2.2, spread=0.3),
     Factor(name="attention of Hopper", start=1.3, spread=0.3),
     Factor(name="attention of cuDNN", start=0.6, spread=0.2),
@@ -45,13 +44,11 @@ FACTORS = (
     Factor(name="depthwise in fp32", start=30.0, spread=0.5),
     Factor(name="experts", start=2.1, spread=0.3),
     Factor(name="loops", start=1.0, spread=0.25),
-    Factor(name="waits", start=1.0, spread=0.25),
     Factor(name="norms", start=1.0, spread=0.2),
     Factor(name="groups", start=1.0, spread=0.25),
     Factor(name="dropout", start=1.0, spread=0.25),
     Factor(name="update", start=1.5, spread=0.4),
     Factor(name="exchange", start=1.0, spread=0.6),
-    Factor(name="exposed", start=0.1, spread=0.7),
     Factor(name="launches", start=3.0, spread=0.4),
     Factor(name="company", start=0.05, spread=0.7),
     Factor(name="offload", start=2.0, spread=0.7),
@@ -70,11 +67,6 @@ FACTORS = (
     Factor(name="issue of plain convnets", start=1.5, spread=0.4),
     Factor(name="elementwise of plain convnets", start=0.7, spread=0.4),
     Factor(name="layers of vision transformers", start=0.6, spread=0.3),
-    Factor(name="hidden layers", start=4.0, spread=0.5),
-    Factor(name="naive hidden layers", start=2.0, spread=0.6),
-    Factor(name="hidden layers of bf16", start=1.0, spread=0.3),
-    Factor(name="hidden layers of fp32", start=1.3, spread=0.3),
-    Factor(name="hidden layers of convnets", start=1.9, spread=0.5),
 )
 """Without compilation a decoder's rotary embeddings, splits and casts are passes of their own,
 which encoders and vision models lack. Depthwise convolutions run in half precision at a quarter of
@@ -86,8 +78,7 @@ peak, those of FP32 units 71 %, convolutions 28 % of TF32's (profiled, PyTorch 2
 docs/measurements.md). Experts in FP32 take 2.1 times as long as their products would at the peak,
 with what hands tokens to them (profiled as well). In half precision PyTorch's SDPA takes cuDNN's
 attention on GPUs with tensor memory accelerators since 2.5: measured 1.5 to 1.8 times as fast as
-the FlashAttention 2 that others' rows have (docs/measurements.md).
-The last five are the paper's harness: `hidden_share`."""
+the FlashAttention 2 that others' rows have (docs/measurements.md)."""
 START = MemoryCosts(
     mixed_layer=2.5,
     half_layer=2.0,

@@ -11,11 +11,10 @@ from advisor.prediction.model.targets import Run, target_of_timm
 from advisor.prediction.model.workload import Workload, labelled_alone, workload_of
 from advisor.prediction.observed_times import Observation, option_of
 from advisor.prediction.physics.chip import Chip
-from advisor.prediction.physics.memory import NAIVE, Option
+from advisor.prediction.physics.memory import NAIVE, Option, of_others
 from bench_runner.models.model_source import ModelSource
 from bench_runner.recipes import PRECISIONS, Recipe, Support, Training
 from bench_runner.records.measurement import SHARDINGS, Settings, one_of
-from tools.fit.log_step import NATIVE
 
 EVIDENCE_FOLDER = Path(__file__).parent / "evidence"
 MOST_ROUNDING = 0.03
@@ -40,6 +39,18 @@ class _Row:
     source: Mapping[str, str]
     """Its row of sources.csv."""
 
+    @property
+    def tuned(self) -> bool:
+        """Whether its program has kernels of its own: of a GPU's maker who compiled it, in C and
+        CUDA, or with a fused loss."""
+        made = self.source["software"]
+        compiled = self.cells.get("compiled") == "yes"
+        return made == "native" or (made == "vendor" and compiled) or self.fuses_loss
+
+    @property
+    def fuses_loss(self) -> bool:
+        return self.source["logits"] == "fused"
+
     def observed(
         self, workload: Workload, option: Option | None, step_s: float, rounding: float = 0.0
     ) -> Observation:
@@ -48,7 +59,7 @@ class _Row:
         return Observation(
             observation_id=self.row_id,
             source_id=self.cells["source_id"],
-            kind=self.source["software"],
+            software="tuned" if self.tuned else "plain",
             harness=self.cells["source_id"],
             workload=workload,
             chip=self.chip,
@@ -84,9 +95,7 @@ def from_throughput(path: Path, chips: Mapping[str, Chip]) -> list[Observation]:
                     gradient_accumulation_steps=None,
                 )
             )
-            option = replace(option, lean=row.source["logits"] == "fused")
-        if option is not None and row.source["software"] == NATIVE:
-            option = replace(option, half_weights=True)
+            option = of_others(option, tuned=row.tuned)
         tokens = recipe.training.batch_size * int(cells["sequence_length"])
         step_s = tokens / float(cells["tokens_per_s"])
         rounding = float(cells["rounding"] or 0.0) / 3**0.5

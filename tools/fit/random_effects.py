@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from advisor.prediction.fitted import LEAN_DECODERS, LEAN_OTHERS
-from advisor.prediction.observed_times import PAPER, REFERENCE, Key, Observation
-from advisor.prediction.physics.chip import board_of, gpu_type
-from advisor.prediction.physics.factors import EXCHANGES, NAMES
+from advisor.prediction.observed_times import REFERENCE, Key, Observation
+from advisor.prediction.physics.chip import gpu_type
+from advisor.prediction.physics.factors import NAMES
 from bench_runner.recipes import IMAGE_FAMILIES
 
 if TYPE_CHECKING:
@@ -40,14 +40,6 @@ class Kind:
     exchange takes (`exchange_shares`)."""
 
 
-def _paper(key: Callable[[Observation], Key]) -> Callable[[Observation], Key | None]:
-    return lambda o: key(o) if o.harness == PAPER else None
-
-
-def _measured(key: Callable[[Observation], Key]) -> Callable[[Observation], Key | None]:
-    return lambda o: key(o) if o.harness != PAPER else None
-
-
 def _model(*, images: bool) -> Callable[[Observation], Key | None]:
     """The models of images, or all others."""
     return lambda o: (
@@ -55,16 +47,10 @@ def _model(*, images: bool) -> Callable[[Observation], Key | None]:
     )
 
 
-def _foreign_model(o: Observation) -> Key | None:
-    """What other people's code for one model differs from their code for others: a table of BERT
-    and ResNet times two programs. Ours is one."""
-    return None if o.harness in (PAPER, REFERENCE) else (o.stack, o.workload.workload_id)
-
-
 def _links(o: Observation) -> Key | None:
     """How somebody's machines of one GPU are wired, and how well their software hides it: one table
     is of one machine, and the same cards exchange three times as fast in another."""
-    if o.harness == PAPER or o.count == 1:
+    if o.count == 1:
         return None
     return (o.stack, gpu_type(o.chip))
 
@@ -93,50 +79,14 @@ KINDS = (
     Kind(name="image model", key=_model(images=True), start=0.08),
     Kind(name="generation", key=lambda o: (o.chip.generation,), start=0.1, spread=0.4),
     Kind(name="gpu", key=lambda o: (gpu_type(o.chip),), start=0.08, spread=0.4),
-    # An H100 on PCIe has other clocks, memory and power than one on SXM.
-    Kind(name="board", key=lambda o: (board_of(o.chip),), start=0.06, spread=0.4),
     Kind(name="links", key=_links, start=0.5, of_exchange=True),
-    Kind(name="software", key=_measured(lambda o: (o.kind,)), start=0.12),
-    Kind(name="source", key=_measured(lambda o: (o.stack,)), start=0.12),
-    Kind(name="source x method", key=_measured(lambda o: (o.stack, o.settings)), start=0.06),
-    Kind(name="source x gpu", key=_measured(lambda o: (o.stack, gpu_type(o.chip))), start=0.05),
-    Kind(name="source x model", key=_foreign_model, start=0.06),
+    Kind(name="source", key=lambda o: (o.stack,), start=0.12),
+    Kind(name="source x method", key=lambda o: (o.stack, o.settings), start=0.06),
     Kind(name="model x naive", key=_naive, start=0.08),
     Kind(name="lean", key=_lean(LEAN_DECODERS), start=0.05),
     Kind(name="lean otherwise", key=_lean(LEAN_OTHERS), start=0.15),
-    Kind(
-        name="pair",
-        key=_measured(lambda o: (o.workload.workload_id, gpu_type(o.chip))),
-        start=0.04,
-    ),
-    Kind(name="paper model", key=_paper(lambda o: (o.workload.workload_id,)), start=0.1),
-    Kind(name="paper gpu", key=_paper(lambda o: (o.chip.gpu_id,)), start=0.1),
-    Kind(
-        name="paper model x gpu",
-        key=_paper(lambda o: (o.workload.workload_id, o.chip.gpu_id)),
-        start=0.1,
-    ),
-    Kind(name="paper gpu x count", key=_paper(lambda o: (o.chip.gpu_id, o.count)), start=0.08),
-    Kind(
-        name="paper model x count",
-        key=_paper(lambda o: (o.workload.workload_id, o.count)),
-        start=0.05,
-    ),
-    Kind(
-        name="paper model x method",
-        key=_paper(lambda o: (o.workload.workload_id, o.method)),
-        start=0.1,
-    ),
-    Kind(
-        name="paper gpu x method",
-        key=_paper(lambda o: (o.chip.gpu_id, o.method)),
-        start=0.05,
-    ),
 )
 NOISES = (
-    ("paper, bus", 0.15, 0.7),
-    ("paper, cramped", 0.3, 0.7),
-    ("paper, switch", 0.05, 0.7),
     ("own", 0.025, 0.3),
     ("own, one setting of many", 0.05, 0.5),
     ("one GPU", 0.05, 0.7),
@@ -153,10 +103,6 @@ def noise_groups(observations: Sequence[Observation]) -> Whole:
     names = [name for name, _, _ in NOISES]
 
     def group(o: Observation) -> str:
-        if o.harness == PAPER:
-            if _cramped(o):
-                return "paper, cramped"
-            return "paper, switch" if o.chip.switched else "paper, bus"
         if o.harness == REFERENCE:
             return "own, one setting of many" if o.method == "trial" else "own"
         if o.count == 1:
@@ -166,16 +112,9 @@ def noise_groups(observations: Sequence[Observation]) -> Whole:
     return np.array([names.index(group(o)) for o in observations])
 
 
-def _cramped(o: Observation) -> bool:
-    """Whether the states do not fit even where the optimiser's are shared: then a search must
-    offload or shard the weights, and times hang on the host and on what it tried."""
-    states = o.workload.parameters * (4.0 + 16.0 / o.count)  # half weights, gradients; FP32 states
-    return o.method == "optimal" and states > o.chip.memory_gib * 2**30
-
-
 def exchange_shares(jacobian: Floats) -> Floats:
     """Which share of each step the exchange takes, from the derivatives by the factors."""
-    shares: Floats = jacobian[:, [NAMES.index(name) for name in EXCHANGES]].sum(axis=1)
+    shares: Floats = jacobian[:, NAMES.index("exchange")]
     return shares
 
 

@@ -16,9 +16,7 @@ from advisor.prediction.distance import reach_of
 from advisor.prediction.fitted import (
     KNOWN,
     OF_LINKS,
-    OF_MODEL,
     OF_SOFTWARE,
-    OWN_SOFTWARE,
     OWN_STACK,
     VERSION,
     Fitted,
@@ -66,17 +64,15 @@ def fitted_from(observations: Sequence[Observation]) -> Fitted:
 def kept_of(posterior: Posterior, observations: Sequence[Observation]) -> Fitted:
     """What predictions need of a fit.
 
-    Kept are the effects that a prediction can have: of recipes, not of other people's models, and
-    of our own stack, not of other people's software.
+    Kept are the effects that a prediction can have: of our own stack, not of other people's.
     """
     import numpy as np
 
-    from advisor.prediction.observed_times import PAPER, REFERENCE, pieces_of
+    from advisor.prediction.observed_times import REFERENCE, pieces_of
     from tools.fit.random_effects import KINDS, NOISES, exchange_shares
 
     kinds = {kind.name: i for i, kind in enumerate(KINDS)}
     rows = posterior.observations
-    asked = {o.workload.workload_id for o in rows if o.harness in (PAPER, REFERENCE)}
     names: dict[str, int] = {}
     variance: list[float] = []
     entries: list[tuple[int, int, float]] = []
@@ -85,9 +81,9 @@ def kept_of(posterior: Posterior, observations: Sequence[Observation]) -> Fitted
         kind = KINDS[kinds[name]]
         for row, o in enumerate(rows):
             key = kind.key(o)
-            if key is None or (name in (*OF_MODEL[1:], "pair") and key[0] not in asked):
+            if key is None:
                 continue
-            if name in (*OF_SOFTWARE, *OF_LINKS) and key[0] not in (OWN_STACK, OWN_SOFTWARE):
+            if name in (*OF_SOFTWARE, *OF_LINKS) and key[0] != OWN_STACK:
                 continue
             effect = effect_name(name, *map(str, key))
             if effect not in names:
@@ -130,6 +126,7 @@ def kept_of(posterior: Posterior, observations: Sequence[Observation]) -> Fitted
         noise=float(posterior.widths[len(KINDS) + noises.index("own")]),
         tail=posterior.calibration.own_tail,
         highest_share=posterior.highest_share,
+        tuned_share=posterior.highest_tuned_share,
         reach=tuple(
             sorted(
                 reach_of((o.workload, o.chip) for o in rows), key=lambda r: (r.kind, r.coordinates)

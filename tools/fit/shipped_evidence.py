@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from advisor.prediction.fitted import OWN_SOFTWARE
 from advisor.prediction.model.workload import Workload, workload_of
 from advisor.prediction.observed_times import (
     PAPER,
@@ -22,8 +21,6 @@ from bench_runner.records.published import load_published
 from tools.fit.public_speeds import EVIDENCE_FOLDER, from_images, from_throughput
 
 PAPER_SOURCES = ("paper-table1", "paper-table4")
-ROUNDING_SD = 0.29
-"""Standard deviation of a figure rounded to whole days, in days."""
 
 
 def load_evidence() -> tuple[Observation, ...]:
@@ -44,7 +41,8 @@ def paper_times(
     workloads: Mapping[str, Workload],
     chips: Mapping[str, Chip],
 ) -> list[Observation]:
-    """The paper's tables: times by its own clock, and what did not fit."""
+    """The paper's tables: what fitted, with which micro-batch, and what did not. Its times are by a
+    clock that did not wait for the GPU, and teach nothing."""
     observations = []
     for record in records:
         workload, chip = workloads.get(record.recipe_id), chips.get(record.gpu)
@@ -60,16 +58,16 @@ def paper_times(
             Observation(
                 observation_id=record.measurement_id,
                 source_id=record.source_id,
-                kind=OWN_SOFTWARE,
+                software="ours",
                 harness=PAPER,
-                workload=replace(workload, opens=False),  # its transformers wrote no such masks
+                workload=workload,
                 chip=chip,
                 count=record.gpu_count,
                 method="naive" if record.method == "naive" else "optimal",
                 option=None,
                 micro_batch_size=None,
                 step_s=None if days is None else days * SECONDS_PER_DAY / workload.training_steps,
-                rounding=ROUNDING_SD / days if days else 0.0,
+                rounding=0.0,
                 searched=searched,
             )
         )

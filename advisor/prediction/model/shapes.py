@@ -28,7 +28,6 @@ class Shape:
     normed_pixels: float = 0.0
     grouped_elements: float = 0.0
     copied_elements: float = 0.0
-    launched_layers: float = 0.0
     expert_elements: float = 0.0
     expert_flops: float = 0.0
     expert_products: float = 0.0
@@ -206,7 +205,6 @@ def _resnet(model: ResNet, pixels: int) -> Shape:
         layer_elements=float(2 * sum(written)),
         logit_elements=float(model.num_labels),
         normed_pixels=float(sum(c.side**2 for c in convolutions)),
-        launched_layers=float(len(convolutions) + 1),
     )
 
 
@@ -224,7 +222,6 @@ def _timm(model: TimmModel, pixels: int) -> Shape:
         normed_pixels=float(counted.normed_pixels),
         grouped_elements=float(counted.grouped),
         copied_elements=float(counted.copied),
-        launched_layers=float(counted.weighted),
     )
 
 

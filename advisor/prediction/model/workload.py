@@ -75,9 +75,6 @@ class Workload:
     copied_elements: float
     """Those of `layer_elements` that are kept because an activation overwrites them: where a
     compiler writes the kernel, it computes them anew."""
-    launched_layers: float
-    """Of a model of images that is compiled as a whole: layers with weights, each with kernels that
-    a host launches."""
     dropped_elements: float
     """Hidden elements, a sample, of which some are dropped."""
     dropped_scores: float
@@ -176,7 +173,6 @@ def workload_of(recipe: Recipe) -> Workload:
         normed_pixels=shape.normed_pixels,
         grouped_elements=shape.grouped_elements,
         copied_elements=shape.copied_elements,
-        launched_layers=shape.launched_layers,
         dropped_elements=dropped_elements(architecture, shape.tokens, dropped),
         dropped_scores=shape.score_elements if dropped.scores else 0.0,
         masked_share=masked_share(architecture, arguments, length, where=where),

@@ -234,8 +234,8 @@ def _tap_tflops(gpu: Gpu) -> float | None:
     return rate / 2 if rate is not None and gpu.compute_capability in _FEW_LOAD_UNITS else rate
 
 
-_TWINS = {"B300": "B200", "b300-sxm": "b200-sxm"}
-"""Chips and boards that differ from another in nothing but memory: every dense rate in half
+_TWINS = {"B300": "B200"}
+"""Chips that differ from another in nothing but memory: every dense rate in half
 precision and above, bandwidth, links and watts are the same (the makers' data sheets, as in the
 catalogue; a test compares them). What was measured of one is all that is known of
 the other."""
@@ -253,8 +253,3 @@ def chip_family(name: str) -> str:
     """The name that boards of one chip share, or of two that differ in nothing but memory."""
     name = _TWINS.get(name, name)
     return next((family for family in FULL_BOARD_W if name.startswith(family)), name)
-
-
-def board_of(chip: Chip) -> str:
-    """Its board, whose clocks, memory and power are its own."""
-    return _TWINS.get(chip.gpu_id, chip.gpu_id)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from advisor.prediction.model.workload import Workload
 from advisor.prediction.physics.chip import Chip
+from advisor.ranking.fabric import Link, kept_scaling
 from bench_runner.recipes import PRECISIONS, TEXT_FAMILIES
 from bench_runner.settings.space import even_batch
 
@@ -20,9 +21,9 @@ if TYPE_CHECKING:
     Whole = NDArray[np.int64]
 
 GPUS_A_NODE = 8
-NODE_LINK = GPUS_A_NODE * 50e9
-"""Bytes a second between machines: a 400 Gb/s port for each GPU, as in every record with more than
-eight GPUs that the evidence holds. A ring through all of a machine's ports uses them together."""
+PORT_EACH = Link(gbit=GPUS_A_NODE * 400.0, direct=True)
+"""Between machines of which nothing is said: a 400 Gbit/s port for each GPU, as in every record
+with more than eight GPUs that the evidence holds."""
 CLOCK_BYTES = 20.0
 """Bytes that a multiprocessor's kernels fetch in a clock, however fast the memory is, about: so
 many are on their way at a time. The H200's memory is 1.43 times as fast as the H100's, with the
@@ -52,7 +53,6 @@ _WORKLOAD_NUMBERS = (
     "normed_pixels",
     "grouped_elements",
     "copied_elements",
-    "launched_layers",
     "dropped_elements",
     "dropped_scores",
     "masked_share",
@@ -103,7 +103,6 @@ class Columns:
     normed_pixels: Floats
     grouped_elements: Floats
     copied_elements: Floats
-    launched_layers: Floats
     dropped_elements: Floats
     dropped_scores: Floats
     masked_share: Floats
@@ -137,7 +136,6 @@ class Columns:
     layer_bandwidth: Floats
     """The same for what one layer hands to the next: where a large cache holds much of it, as the
     clock of the chip goes."""
-    tdp_w: Floats
     peak: Floats
     """FLOP a second with free-lunch settings."""
     naive_peak: Floats
@@ -159,6 +157,10 @@ class Columns:
     """Seconds to reduce one byte a parameter over all GPUs, scattered and gathered in a ring."""
     sweep_s: Floats
     """Seconds to read one byte a parameter from the GPU's memory."""
+    wait: Floats
+    """Share of a step that several machines lose to each other."""
+    wire_s: Floats
+    """Seconds that exchanging one byte a parameter between machines adds to a step."""
 
     def __len__(self) -> int:
         return len(self.count)
@@ -200,7 +202,6 @@ class WorkloadTable:
                     item.bandwidth_gb_s,
                     item.pcie_gb_s,
                     item.group_gb_s,
-                    item.tdp_w,
                     item.load_tflops,
                     item.tap_tflops,
                     item.fp32_tflops,
@@ -210,8 +211,15 @@ class WorkloadTable:
             dtype=float,
         ).T
 
-    def columns(self, workload_index: Whole, chip_index: Whole, counts: Whole) -> Columns:
-        """One row for each entry of the three index arrays."""
+    def columns(
+        self,
+        workload_index: Whole,
+        chip_index: Whole,
+        counts: Whole,
+        network: tuple[int, Link] | None = None,
+    ) -> Columns:
+        """One row for each entry of the three index arrays. ``network``: how many machines share
+        the GPUs, and what joins them; None: machines of eight, of which nothing is said."""
         import numpy as np
 
         rates = self.rates[:, chip_index]
@@ -220,28 +228,32 @@ class WorkloadTable:
         named |= {name: values[chip_index] for name, values in self.of_chips.items()}
         count = counts.astype(float)
         batch, parameters = named.pop("batch_size"), named["parameters"]
-        load_rate = rates[5] * self.clock[chip_index] * 1e12
+        load_rate = rates[4] * self.clock[chip_index] * 1e12
         bandwidth = reached_bandwidth(rates[1] * 1e9, load_rate)
         link = rates[3] * 1e9
-        link = np.where(count > GPUS_A_NODE, np.minimum(link, NODE_LINK), link)
+        machines = np.ceil(count / GPUS_A_NODE) if network is None else count * 0.0 + network[0]
+        between = kept_scaling()
+        joint = PORT_EACH if network is None else network[1]
+        cost = between.direct_cost if joint.direct else between.tcp_cost
         return Columns(
             count=count,
             batch=batch,
             memory_gib=rates[0],
             bandwidth=bandwidth,
             layer_bandwidth=bandwidth * self.layer_clock[chip_index],
-            tdp_w=rates[4],
             peak=self.peaks[chip_index, precision],
             naive_peak=self.naive_peaks[chip_index, precision],
             load_rate=load_rate,
-            tap_rate=rates[6] * self.clock[chip_index] * 1e12,
-            fp32_peak=rates[7] * self.clock[chip_index] * 1e12,
+            tap_rate=rates[5] * self.clock[chip_index] * 1e12,
+            fp32_peak=rates[6] * self.clock[chip_index] * 1e12,
             pcie=rates[2] * 1e9,
             weight_bytes=np.where(named["half"], 2.0, 4.0),
             share=batch / count,
             even_share=_even_shares(batch, count),
             ring_s=2.0 * (count - 1.0) / count * parameters / link,
             sweep_s=parameters / bandwidth,
+            wait=between.wait * np.log2(machines),
+            wire_s=2.0 * cost * (1.0 - 1.0 / machines) * parameters * 8.0 / (joint.gbit * 1e9),
             **named,
         )
 

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 TERMS = (
     "compute",
     "operands",
-    "power",
     "attention",
     "elementwise",
     "issue",
@@ -33,13 +32,11 @@ TERMS = (
     "convolution",
     "experts",
     "loops",
-    "waits",
     "norms",
     "groups",
     "dropout",
     "update",
     "exchange",
-    "exposed",
     "launches",
     "company",
     "offload",
@@ -54,7 +51,6 @@ NAMES = (
     "compute in FP32",
     "convolution",
     "operands",
-    "power",
     "attention",
     "attention of Hopper",
     "attention of cuDNN",
@@ -69,13 +65,11 @@ NAMES = (
     "depthwise in fp32",
     "experts",
     "loops",
-    "waits",
     "norms",
     "groups",
     "dropout",
     "update",
     "exchange",
-    "exposed",
     "launches",
     "company",
     "offload",
@@ -94,16 +88,8 @@ NAMES = (
     "issue of plain convnets",
     "elementwise of plain convnets",
     "layers of vision transformers",
-    "hidden layers",
-    "naive hidden layers",
-    "hidden layers of bf16",
-    "hidden layers of fp32",
-    "hidden layers of convnets",
 )
-"""The fitted factors, the last five of the paper's harness; tools/fit/priors.py has what each is
-before anything is fitted."""
-EXCHANGES = ("exchange", "exposed")
-"""Terms that grow as the links between GPUs are slower."""
+"""The fitted factors; tools/fit/priors.py has what each is before anything is fitted."""
 INDEX = {name: i for i, name in enumerate(NAMES)}
 
 
@@ -197,25 +183,39 @@ def row_factors(values: Floats, rows: Rows) -> Floats:
     return result
 
 
-def lean_layers(columns: Columns) -> NDArray[np.bool_]:
-    """Where settings beyond the paper's compile layer by layer."""
-    result: NDArray[np.bool_] = columns.layered & columns.compiles
-    return result
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A factor that the choice of settings gives a term."""
+
+    name: str
+    term: str
+    of: Callable[[Option, Columns], Flags]
+    ours: bool = False
+    """Whether it holds of our own program and the paper's alone."""
 
 
-def whole_attention(option: Option, columns: Columns) -> NDArray[np.bool_]:
-    """Where a model of text is compiled as a whole: transformers then writes the mask out, an
-    encoder's too, which hides nothing (its masking_utils.py asks `is_tracing` first), and
-    attention's backward pass takes three times as long (docs/measurements.md)."""
-    result: NDArray[np.bool_] = (
-        columns.compiles
-        & (columns.causal | (columns.text & columns.fused & ~columns.opens))
-        & (option.stage == 0 and option.free_lunch and not option.lean)
-    )
-    return result
-
-
-def not_compiled(option: Option, columns: Columns) -> NDArray[np.bool_]:
-    """Where DeepSpeed runs the model, which the paper's settings do not compile then."""
-    result: NDArray[np.bool_] = columns.compiles & (option.stage > 0 and not option.lean)
-    return result
+CHOICES = (
+    # A model of text that is compiled as a whole: transformers then writes the mask out, an
+    # encoder's too, which hides nothing (its masking_utils.py asks `is_tracing` first), and
+    # attention's backward pass takes three times as long (docs/measurements.md).
+    Choice(
+        "attention compiled whole",
+        "attention",
+        lambda o, c: (
+            c.compiles
+            & (c.causal | (c.text & c.fused & ~c.opens))
+            & (o.stage == 0 and o.free_lunch and not o.lean)
+        ),
+        ours=True,
+    ),
+    # DeepSpeed runs the model, which the paper's settings do not compile then.
+    Choice(
+        "elementwise of sharded",
+        "elementwise",
+        lambda o, c: c.compiles & (o.stage > 0 and not o.lean),
+        ours=True,
+    ),
+    Choice("fused logits", "logits", lambda o, c: c.fuses_loss & o.lean),
+    # Settings beyond the paper's compile layer by layer.
+    Choice("lean elementwise", "elementwise", lambda o, c: c.layered & c.compiles & o.lean),
+)

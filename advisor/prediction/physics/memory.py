@@ -81,6 +81,8 @@ class Option:
     half_weights: bool = False
     """Whether passes touch weights in half precision alone, as training code in C and CUDA does:
     it casts no FP32 weight."""
+    recomputed: float = 1.0
+    """Share of the forward pass that checkpointing computes again."""
 
     def settings(self, micro_batch_size: int, accumulation_steps: int) -> Settings:
         """The same in the runner's terms, which list no sharding and ZeRO's stages first."""
@@ -115,12 +117,30 @@ OPTIONS = tuple(
 LEAN_OPTIONS = tuple(replace(option, lean=True) for option in OPTIONS)
 """The same, lean."""
 
+RECOMPUTED = 2.0 / 3.0
+"""Share of the forward pass that checkpointing computes again in other people's programs, which
+keep attention's results or some of the layers."""
 
-def options_for(method: str) -> tuple[Option, ...]:
+
+def of_others(option: Option, *, tuned: bool = False) -> Option:
+    """The same in somebody else's program, which may be ``tuned``: kernels of its own touch weights
+    in half precision alone and fuse the loss."""
+    if option.checkpointing:
+        option = replace(option, recomputed=RECOMPUTED)
+    return replace(option, lean=True, half_weights=True) if tuned else option
+
+
+PLAIN_OPTIONS = tuple(map(of_others, OPTIONS))
+TUNED_OPTIONS = tuple(of_others(option, tuned=True) for option in OPTIONS)
+
+
+def options_for(method: str, software: str = "ours") -> tuple[Option, ...]:
     """Those that a method may choose from: ``optimal`` is the best of what we write out, ``paper``
-    the best of the paper's."""
+    the best of the paper's; of somebody else's ``software`` the best that it may have."""
     if method == "naive":
         return (NAIVE,)
+    if software != "ours":
+        return TUNED_OPTIONS if software == "tuned" else PLAIN_OPTIONS
     if method == "free-lunch":
         return tuple(o for o in OPTIONS if not (o.checkpointing or o.stage or o.offloading))
     return OPTIONS if method == "paper" else LEAN_OPTIONS
@@ -136,6 +156,10 @@ class Wanted:
     checkpointing: bool | None = None
     offloading: bool | None = None
     micro_batch_size: int | None = None
+    compiled: bool | None = None
+    """Of another program than ours, as ``fused``: whether it is compiled."""
+    fused: bool | None = None
+    """... and whether its attention is one fused kernel."""
 
     def among(self, options: Sequence[Option]) -> tuple[Option, ...]:
         """Those that have it."""

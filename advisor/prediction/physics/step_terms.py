@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from advisor.prediction.physics.columns import Columns
 from advisor.prediction.physics.factors import TERMS
-from advisor.prediction.physics.memory import Option
+from advisor.prediction.physics.memory import Option, kernels_written
 
 if TYPE_CHECKING:
     import numpy as np
@@ -43,26 +43,8 @@ LOOP_S = 140e-6
 """Seconds in which a host launches one product of a loop over experts: each has as many rows as the
 router sent, for which cuBLAS looks for a kernel each time. On an H100's host 128 to 145, in FP16,
 and in BF16 with the loop put in the place of torch's grouped product (docs/measurements.md)."""
-LAYER_LAUNCHES_S = 0.65e-3
-"""Seconds in which a host launches what one layer with weights of a model of images asks of a pass
-where it is compiled as a whole, about: three kernels, and some fourteen about them. Passes of five
-convolutional networks of 21 to 156 such layers took two H100's hosts 0.51 to 0.65 milliseconds a
-layer where the GPU was done earlier, three trainings 0.42 to 0.55 (docs/measurements.md), which is
-0.8 of this, as the rest of a pass of ours is of what the physics says."""
-ABOUT = {
-    "compute": 1.1,
-    "elementwise": 10.0,
-    "issue": 50.0,
-    "scan": 2.8,
-    "convolution": 1.1,
-    "groups": 1.0,
-}
-"""Roughly what parts of such a pass take relative to their terms: whether its host is behind."""
 EXPERTS_REACH = 0.5
 """Share of the peak that products of experts reach, about."""
-FLOPS_A_JOULE = 1e12
-"""What a watt buys in half precision, about: GPUs whose peak needs more than their power limit run
-below it."""
 OPERAND_REUSE = 200.0
 """FLOPs for each byte that a matrix product moves in half precision: operands are read in tiles."""
 GROUPED_BYTES = 220.0
@@ -163,17 +145,6 @@ def loop_seconds(option: Option, columns: Columns, micro_batch_size: Floats) -> 
     return np.where(looped, waits_s * columns.share / micro_batch_size, 0.0)
 
 
-def launch_seconds(columns: Columns, micro_batch_size: Floats, work: Sequence[Floats]) -> Floats:
-    """What the GPU waits in a step of a model of images while the host launches its kernels, where
-    a micro-batch is too small to keep it busy meanwhile."""
-    import numpy as np
-
-    passes = columns.share / micro_batch_size
-    gpu_s = sum(work[TERMS.index(term)] * about for term, about in ABOUT.items()) / passes
-    waits_s = np.maximum(columns.launched_layers * LAYER_LAUNCHES_S - gpu_s, 0.0)
-    return waits_s * passes
-
-
 def copied_seconds(columns: Columns) -> tuple[Floats, Floats]:
     """Of `elementwise` and `issue`: what copies of elements that an activation overwrites take,
     which no kernel makes that a compiler wrote."""
@@ -247,7 +218,6 @@ def work_terms(columns: Columns, *, free_lunch: bool, lean: bool = False) -> lis
     return [
         (linear_flops - columns.convolution_flops) * per_flop + narrow + unfilled_s,
         operand_bytes * per_byte,
-        linear_flops * width * (1.5 * share / FLOPS_A_JOULE) / columns.tdp_w,
         columns.attention_flops * attention_squares(columns, fused) * per_flop,
         columns.layer_elements * width * per_layer_byte,
         columns.layer_elements * share / columns.load_rate,
@@ -259,17 +229,43 @@ def work_terms(columns: Columns, *, free_lunch: bool, lean: bool = False) -> lis
             columns.scan_elements * width * per_byte,
         ),
         convolution_s,
-        *[np.zeros_like(convolution_s)] * 4,
+        *[np.zeros_like(convolution_s)] * 3,
         np.where(columns.half, columns.grouped_elements * GROUPED_BYTES, 0.0) * per_byte,
         np.zeros_like(convolution_s),
     ]
+
+
+def pass_terms(option: Option, columns: Columns, work: Sequence[Floats]) -> list[Floats]:
+    """`work_terms` as an option has them, the products of experts and what a compiler spares
+    among them."""
+    import numpy as np
+
+    terms, written = [*work], kernels_written(option, columns)
+
+    def add(term: str, seconds: Floats) -> None:
+        terms[TERMS.index(term)] = terms[TERMS.index(term)] + seconds
+
+    is_open = opened(option, columns)
+    if is_open.any():
+        add("scores", np.where(is_open, score_seconds(columns), 0.0))
+    if columns.expert_flops.any() and not rounds_experts(option):
+        add("experts", expert_seconds(columns))
+    if columns.normed_pixels.any():
+        add("norms", np.where(written, 0.0, norm_seconds(columns)))
+    if (columns.dropped_elements + columns.dropped_scores).any():
+        whole = fused_attention(columns, free_lunch=option.free_lunch) & ~is_open
+        add("dropout", dropout_seconds(columns, whole, written))
+    if columns.copied_elements.any():
+        for term, spared in zip(("elementwise", "issue"), copied_seconds(columns), strict=True):
+            add(term, np.where(written, -spared, 0.0))
+    return terms
 
 
 def work_multiple(option: Option) -> float:
     """How often the work is done under an option, its overheads included."""
     multiple = 1.0
     if option.checkpointing:
-        multiple *= 4.0 / 3.0 * OVERHEADS["checkpoint"]  # the forward pass, twice
+        multiple *= (1.0 + option.recomputed / 3.0) * OVERHEADS["checkpoint"]
     if option.offloading:
         multiple *= OVERHEADS["offload"]
     if option.stage == 3:
@@ -280,7 +276,8 @@ def work_multiple(option: Option) -> float:
 def traffic_terms(
     option: Option, columns: Columns, micro_batch_size: Floats, busy: Floats
 ) -> tuple[Floats, Floats, Floats, Floats, Floats]:
-    """Seconds of update, exchange, exposed, launches and offload, every factor 1.
+    """Seconds of update, exchange, launches and offload, every factor 1, and what the network
+    between several machines takes.
 
     ``busy`` are the seconds of computation that an exchange can hide behind.
     """
@@ -303,16 +300,14 @@ def traffic_terms(
         moved = width
     else:
         moved = passes * width * (1.5 if option.stage == 3 else 0.5)
-    exchange = columns.ring_s * moved
-    exposed = exchange
-    # Exchange overlaps with computation: what shows is what outlasts it, and the part of it that
-    # has nothing to hide behind (the last gradients, launches, what computation it slows down).
+    exchange, wire = columns.ring_s * moved, columns.wire_s * moved
+    # Exchange overlaps with computation: what shows is what outlasts it.
     squared, busy_squared = exchange * exchange, busy * busy
     exchange = np.sqrt(np.sqrt(squared * squared + busy_squared * busy_squared)) - busy
     of_layers = columns.layers * LAUNCHES_S / count
-    launches = of_layers if option.stage else np.full_like(exposed, STEP_S)
+    launches = of_layers if option.stage else np.full_like(exchange, STEP_S)
     if not option.offloading:
-        return update, exchange, exposed, launches, np.zeros(1)
+        return update, exchange, launches, np.zeros(1), wire
     # Stage 1 adds gradients up on the GPU and hands them to the host once a step; above it every
     # pass hands its own over, and stage 3 fetches its weights from there as well, for either pass.
     # All GPUs share the host's memory and its way to the bus.
@@ -320,7 +315,7 @@ def traffic_terms(
     hosted = columns.parameters * width / columns.pcie
     offload = (passes * trips + 2.0) * hosted
     offload = offload + columns.parameters / count / CPU_ADAM_PARAMETERS_S
-    return update, exchange, exposed, launches, offload
+    return update, exchange, launches, offload, wire
 
 
 def busy_seconds(work: Sequence[Floats]) -> Floats:
