@@ -86,6 +86,7 @@ def _answer(argv: Sequence[str] | None) -> int:
         options = build_parser(words).parse_args(words)
         if training is not None:
             options.training = training
+        options.typed = [*words]
         if not getattr(options, "store", "-").strip():
             # An unset variable in a script must not end up in the user's own store.
             raise InputError("--store is empty: name a file, such as --store results.duckdb")

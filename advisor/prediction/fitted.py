@@ -49,8 +49,8 @@ compiler cuts in its own way."""
 OF_LEAN = ("lean", "lean otherwise")
 """What settings beyond the paper's gain: of decoders, and of the other models of text."""
 KNOWN = (*OF_MODEL, *OF_GPU, *OF_LINKS, *OF_SOFTWARE, *OF_NAIVE, *OF_LEAN)
-"""Kinds of effects that a prediction has. The source is our own stack: what `advisor bench` measures
-and `bench_runner export` writes out."""
+"""Kinds of effects that a prediction has. The source is our own stack: what `advisor bench`
+measures and `bench_runner export` writes out."""
 LEAN_DECODERS = ("decoder",)
 LEAN_OTHERS = ("encoder", "ssm")
 OWN_STACK = "own"
@@ -185,14 +185,18 @@ def model_effect(family: str, model: str) -> str:
 
 def known_models(fitted: Fitted) -> dict[Alike, str]:
     """Models with an effect of their own by what makes others alike (`Workload.alike`), where only
-    one is so: the same layers under another name, batch or length gain or lose what those did."""
+    one is so (of those that we timed, if any): the same layers under another name, batch or length
+    gain or lose what those did."""
     known = set(fitted.effects)
-    found: dict[Alike, set[str]] = {}
+    ours: dict[Alike, set[str]] = {}
+    others: dict[Alike, set[str]] = {}
     for piece in fitted.pieces:
         if model_effect(piece.family, piece.model) in known:
             alike = (piece.family, piece.parameters, piece.timm, piece.half)
+            found = ours if piece.by == "own" else others
             found.setdefault(alike, set()).add(piece.model)
-    return {shape: names.pop() for shape, names in found.items() if len(names) == 1}
+    both = others | ours
+    return {shape: min(names) for shape, names in both.items() if len(names) == 1}
 
 
 def workload_coordinates(parameters: float, tokens: float) -> tuple[float, ...]:

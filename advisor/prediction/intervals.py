@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 from advisor.prediction.distance import FARTHEST, WIDENING
@@ -30,8 +31,9 @@ from advisor.prediction.fitted import (
     model_effect,
 )
 from advisor.prediction.model.workload import Workload
-from advisor.prediction.physics.chip import Chip, gpu_type
+from advisor.prediction.physics.chip import Chip, chip_of, gpu_type
 from bench_runner.recipes import IMAGE_FAMILIES
+from price_catalog.load import load_catalog
 
 if TYPE_CHECKING:
     import numpy as np
@@ -81,6 +83,7 @@ def corrections(
     import numpy as np
 
     unknown = len(fitted.effects)
+    position = {name: i for i, name in enumerate(fitted.effects)}
     means = np.array([*fitted.effect_means, 0.0])
     covariance = np.zeros((unknown + 1, unknown + 1))
     covariance[:unknown, :unknown] = fitted.covariance()
@@ -138,13 +141,42 @@ def corrections(
         return half_of(known + unseen, known**2 / fitted.tail.dof + pooled)
 
     nothing = np.zeros((1, 1))
-    shifts = sum((np.where(at < 0, 0.0, means[at]) for at in places_of.values()), nothing)
+    moved = {kind: np.where(at < 0, 0.0, means[at]) for kind, at in places_of.items()}
     links = np.maximum(means[wired], LEAST_LINKS)
+    # What was measured of a GPU holds for those that are no worse in anything.
+    for column, chip in enumerate(chips):
+        for worse in no_better(chip.gpu_id):
+            for held, place in ((moved["gpu"], "gpu"), (links, OF_LINKS[0] if own else "")):
+                key = (OWN_STACK, worse) if place == OF_LINKS[0] else (worse,)
+                if (at := position.get(effect_name(place, *key))) is not None:
+                    held[0, column] = min(held[0, column], max(means[at], LEAST_LINKS))
+    shifts = sum(moved.values(), nothing)
     return Corrections(
         shift=taken(shifts) + exchange * links[0, pairs[1]],
         half=half(places_of, far),
         apart=half(OF_GPU, far_gpu, compared=True),
     )
+
+
+@cache
+def no_better(gpu_id: str) -> tuple[str, ...]:
+    """The types of GPU of the same generation that are better in nothing."""
+    chips = {gpu.gpu_id: chip_of(gpu) for gpu in load_catalog().gpus}
+    if (mine := chips.get(gpu_id)) is None:
+        return ()
+    found = [
+        gpu_type(other)
+        for other in chips.values()
+        if (other.generation, other.half_rate) == (mine.generation, mine.half_rate)
+        and all((getattr(other, f) or 0.0) <= (getattr(mine, f) or 0.0) for f in _FACTS)
+    ]
+    return tuple(dict.fromkeys(kind for kind in found if kind != gpu_type(mine)))
+
+
+_FACTS = (
+    *("memory_gib", "bandwidth_gb_s", "tdp_w", "fp32_tflops", "tf32_tflops", "fp16_tflops"),
+    *("bf16_tflops", "pcie_gb_s", "group_gb_s"),
+)
 
 
 def half_of(total: Floats, pooled: Floats) -> Floats:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from advisor.prediction.fitted import OWN_STACK, Piece
 from advisor.prediction.model.workload import Workload
 from advisor.prediction.physics.chip import Chip, chip_of, gpu_type
-from advisor.prediction.physics.memory import HOST_GIB_A_GPU, Option
+from advisor.prediction.physics.memory import HOST_GIB_A_GPU, Option, Software
 from bench_runner.recipes import TEXT_FAMILIES
 from bench_runner.records.measurement import Measurement, Settings
 from bench_runner.settings.kernels import ROUND_LENGTH
@@ -27,7 +27,7 @@ class Observation:
 
     observation_id: str
     source_id: str
-    software: str
+    software: Software
     """Whose software: ``ours`` (and the paper's), ``plain`` or ``tuned``."""
     harness: str
     """Whose bias it carries: ``paper``, ``reference`` (our own synchronised runs), or the id of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any
 
 from advisor.prediction.distance import (
     FARTHEST,
@@ -18,7 +18,14 @@ from advisor.prediction.intervals import NORMAL_90, corrections
 from advisor.prediction.model.workload import Workload
 from advisor.prediction.physics.chip import Chip
 from advisor.prediction.physics.columns import PORT_EACH, Columns, WorkloadTable
-from advisor.prediction.physics.memory import ANY, Option, Wanted, options_for, sample_bytes
+from advisor.prediction.physics.memory import (
+    ANY,
+    Option,
+    Software,
+    Wanted,
+    options_for,
+    sample_bytes,
+)
 from advisor.prediction.physics.step_time import AS_FAST, FastestStep, fastest_step
 from advisor.ranking.fabric import Link, doubt
 from bench_runner.records.measurement import Settings
@@ -50,13 +57,6 @@ def beyond_measured(counts: Whole) -> Floats:
 
     doublings: Floats = np.log2(np.maximum(counts / MEASURED_GPUS, 1.0))
     return doublings * BEYOND_SD * 1.645
-
-
-Software = Literal["ours", "plain", "tuned"]
-SOFTWARE: tuple[Software, ...] = get_args(Software)
-"""Whose program: ours with the settings that `advisor` writes out; a plain one of PyTorch with a
-fused attention where the library has one; or one with kernels of its own, as GPU makers tune for
-their benchmarks (Megatron, NeMo, llm.c)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,15 +122,14 @@ def predict_many(
     once = table.columns(each, np.zeros_like(each), np.ones_like(each))
     samples = [sample_bytes(option, once, fitted.costs) for option in options]
 
-    def fastest(rows: Whole, columns: Columns, only: Sequence[bool] | None = None) -> FastestStep:
-        asked = [
-            (o, s[rows])
-            for i, (o, s) in enumerate(zip(options, samples, strict=True))
-            if only is None or only[i]
+    def fastest(rows: Whole, columns: Columns) -> FastestStep:
+        micro = [
+            wanted.micro_batch(option, columns, fitted.costs, sample[rows])
+            for option, sample in zip(options, samples, strict=True)
         ]
-        micro = [wanted.micro_batch(o, columns, fitted.costs, sample) for o, sample in asked]
-        chosen = [o for o, _ in asked]
-        return fastest_step(columns, chosen, micro, fitted.factors, naive=naive, own=software != "plain")
+        return fastest_step(
+            columns, options, micro, fitted.factors, naive=naive, own=software != "plain"
+        )
 
     blocks, unknown = [], np.empty(len(counts), dtype=bool)
     without_watts = np.array([chip.tdp_w is None for chip in chips])
@@ -148,22 +147,17 @@ def predict_many(
             for field in fields(FastestStep)
         }
     )
-    # No GPUs are more than as many times as fast as one of them, unless the one must save memory
-    # by offloading, recomputing or smaller micro-batches where the many need not.
+    # No GPUs are more than as many times as fast as one of them with room for everything: the one
+    # that there is may have to offload, recompute or take smaller micro-batches.
     singles, where = np.unique(workload_index * len(chips) + chip_index, return_inverse=True)
     rows = singles // len(chips)
     columns = table.columns(rows, singles % len(chips), np.ones_like(singles))
     one = fastest(rows, columns)
-    ordinary = [not (o.offloading or o.checkpointing) for o in options]
-    plain = (one.option >= 0) & np.array([*ordinary, False])[one.option]
-    if not naive and any(ordinary):
-        # What one GPU offloads for speed it could leave where plain settings fit too.
-        plain |= fastest(rows, columns, ordinary).option >= 0
+    roomy = fastest(rows, replace(columns, memory_gib=np.full(len(rows), np.inf)))
     alone = np.where(one.option >= 0, one.seconds, np.nan)[where]
-    least = np.where(plain[where] & (counts > 1), alone / counts, np.nan)
-    # With room for smaller micro-batches alone, the one pays more passes over its weights.
-    alike = 2.0 * one.micro_batch_size[where] > step.micro_batch_size
-    seconds = np.fmax(step.seconds, np.where(alike, least + step.company, np.nan))
+    # What is sharded over several is nothing that one does.
+    least = np.where(roomy.option >= 0, roomy.seconds, 0.0)[where] / counts + step.company
+    seconds = np.where(counts > 1, np.maximum(step.seconds, least), step.seconds)
     fits = step.option >= 0
     gpus = {name.removeprefix("gpu:") for name in fitted.effects if name.startswith("gpu:")}
     ours = {piece.gpu for piece in fitted.pieces if piece.by == "own"}

@@ -18,6 +18,7 @@ from advisor.prediction.physics.memory import (
     HOST_GIB_A_GPU,
     MemoryCosts,
     Option,
+    Software,
     Wanted,
     host_gib_needed,
     micro_batch,
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from advisor.prediction.physics.columns import Columns
-    from advisor.prediction.predict_many import Predictions, Software
+    from advisor.prediction.predict_many import Predictions
     from advisor.prediction.shipped_predictions import OwnTime
     from bench_runner.settings.kernels import Kernels
 
@@ -224,7 +225,8 @@ def predict(
     table = WorkloadTable([workload], [chip])
     columns = table.columns(zero, zero, counts, joint)
     asked = ([workload], [chip], zero, zero, counts, fitted)
-    paper, paper_settings = (None, None, None), None
+    nothing: tuple[float | None, ...] = (None, None, None)
+    paper, paper_settings = nothing, None
     further: Mapping[str, Any] = {}
     if method == "optimal" and software == "ours":
         every = written_out(*asked, wanted, joint)
@@ -234,14 +236,12 @@ def predict(
             paper = _first(every.paper.days, every.paper.low_days, every.paper.high_days)
             paper_settings = _settings(every.paper, batch, count, None)
     else:
-        many = predict_many(
-            *asked, method=method, wanted=wanted, software=software, network=joint
-        )
+        many = predict_many(*asked, method=method, wanted=wanted, software=software, network=joint)
     days, low, high = _first(many.days, many.low_days, many.high_days)
-    other = (None, None, None)
+    other = nothing
     if days is not None and software == "ours":
         other = _first(*other_software(*asked, wanted=wanted, network=joint))
-    one = (None, None, None)
+    one = nothing
     if network is not None:
         alone = ([workload], [chip], zero, zero, counts // machines, fitted)
         single = predict_many(*alone, method=method, wanted=wanted, software=software)
@@ -353,7 +353,7 @@ def predict(
         training_flops=workload.flops,
         distance=distance,
         bench_minutes=search.minutes,
-        measure=bench if fits and not _lacks_bf16(workload, chip) else None,
+        measure=bench if fits and software == "ours" and not _lacks_bf16(workload, chip) else None,
         assumptions=tuple(assumptions),
         analytic_days=analytic_days(workload, chip, count, naive=naive),
         machines=machines,
@@ -476,7 +476,7 @@ def misfit(
 def host_gib_for(option: Option, workload: Workload, count: int) -> float:
     """Host memory for each of the GPUs that an option needs, in whole GiB."""
     half = workload.precision != "fp32"
-    return float(math.ceil(host_gib_needed(option, workload.parameters, half=half) / count))
+    return float(math.ceil(host_gib_needed(option, workload.parameters, count, half=half) / count))
 
 
 def _samples(workload: Workload, wanted: Wanted) -> str:

@@ -16,15 +16,24 @@ from advisor.prediction.distance import FARTHEST
 from advisor.prediction.fitted import Fitted, Piece, known_models
 from advisor.prediction.model.workload import Workload, sized, workload_of
 from advisor.prediction.physics.chip import chip_of, gpu_type
-from advisor.prediction.physics.memory import ANY, HOST_GIB_A_GPU, Option, Wanted, host_gib_needed
+from advisor.prediction.physics.memory import (
+    ANY,
+    HOST_GIB_A_GPU,
+    Option,
+    Software,
+    Wanted,
+    host_gib_needed,
+)
 from advisor.prediction.predict_many import (
     FUSED_ATTENTION,
     WrittenOut,
     other_software,
+    predict_many,
     settings_of,
     written_out,
 )
 from advisor.ranking.audit import audit_time
+from advisor.ranking.fabric import Link
 from advisor.ranking.times import SAME_CLOCK
 from bench_runner.recipe_flops import count_flops
 from bench_runner.recipes import TEXT_FAMILIES, Recipe, load_recipes
@@ -136,6 +145,9 @@ def predicted_rows(
     counts: Sequence[int] = GPU_COUNTS,
     measured: Mapping[Cell, OwnTime] | None = None,
     gains_by: Fitted | None = None,
+    software: Software = "ours",
+    machines: int = 1,
+    link: Link | None = None,
 ) -> list[dict[str, Any]]:
     """One row for every recipe on each count of every GPU; no row where nothing is promised.
 
@@ -146,12 +158,16 @@ def predicted_rows(
     the user's records did not move: one that took as long as was estimated changes nothing, and a
     slower one never makes the estimate faster. A row with
     ``host_memory_gib`` is for hosts of at least so much memory, where that is more than is assumed
-    of any and the model fits by it, or trains faster.
+    of any and the model fits by it, or trains faster. Others' ``software`` has rows of its own;
+    ``link`` joins ``machines`` of each count.
     """
     import numpy as np
 
     pairs = [
-        (r, g, count) for r in range(len(recipes)) for g in range(len(gpus)) for count in counts
+        (r, g, count * machines)
+        for r in range(len(recipes))
+        for g in range(len(gpus))
+        for count in counts
     ]
     which, chips, numbers = (np.array(column) for column in zip(*pairs, strict=True))
     shapes = [workload_of(recipe) for recipe in recipes]
@@ -165,13 +181,18 @@ def predicted_rows(
     own = ", your own records counted in" if fitted.own_observations else ""
 
     ids = [(recipes[r].recipe_id, gpus[g].gpu_id, count) for r, g, count in pairs]
+    joint = None if link is None else (machines, link)
     timed = np.array([i for i, cell in enumerate(ids) if measured and cell in measured], dtype=int)
     kernels = [most_promising(recipe) for recipe in recipes]
 
     def predicted(wanted: Wanted) -> tuple[WrittenOut, Mapping[int, float]]:
         """With the share of the days with the paper's settings that the further ones take, of
         what was measured."""
-        asked = written_out(workloads, made, which, chips, numbers, fitted, wanted)
+        every = (workloads, made, which, chips, numbers, fitted)
+        if software != "ours":
+            many = predict_many(*every, wanted=wanted, software=software, network=joint)
+            return WrittenOut(many, np.full(len(pairs), False), many), {}
+        asked = written_out(*every, wanted, joint)
         if not len(timed):
             return asked, {}
         few = which[timed], chips[timed], numbers[timed]
@@ -206,6 +227,9 @@ def predicted_rows(
         steps = accumulation_steps(batch, count, micro)
         factor = float(many.comparison_factor[i])
         paper = [_known(c[i]) for c in (plain.days, plain.low_days, plain.high_days)]
+        other = [_known(column[i]) for column in others]
+        if software != "ours":
+            paper = other = [None] * 3
         if measured and i in gains and plain.fits[i]:
             own_time = measured[ids[i]]
             with_paper = plain.options[plain.option[i]].settings(micro, steps)
@@ -213,7 +237,7 @@ def predicted_rows(
             low, high = days / math.exp(half), days * math.exp(half)
             factor = min(factor, math.exp(half))
             paper = [_round(own_time.days)] * 3
-        rests = ground[r][g][list(counts).index(count)]
+        rests = ground[r][g][list(counts).index(count // machines)]
         audit = audit_time(
             gpu=gpus[g],
             gpu_count=count,
@@ -237,7 +261,7 @@ def predicted_rows(
             "paper_settings_days": paper[0],
             "paper_settings_days_low": paper[1],
             "paper_settings_days_high": paper[2],
-            **{name: _known(column[i]) for name, column in zip(OTHER, others, strict=True)},
+            **dict(zip(OTHER, other, strict=True)),
             "evidence_pieces": rests.pieces,
             "evidence_nearest": rests.nearest,
             "implied_mfu": None if audit.implied_mfu is None else _round(audit.implied_mfu),
@@ -245,7 +269,7 @@ def predicted_rows(
             "verdict_reason": audit.reason,
         }
 
-    others = other_software(workloads, made, which, chips, numbers, fitted)
+    others = other_software(workloads, made, which, chips, numbers, fitted, network=joint)
     usual, gains = predicted(ANY)
     rows = [row for i in range(len(pairs)) if (row := row_of(i, usual, gains)) is not None]
     roomy, gains = predicted(Wanted(host_gib=MOST_HOST_GIB))
@@ -255,7 +279,7 @@ def predicted_rows(
             continue
         half_precision = recipes[r].training.precision != "fp32"
         option = more.options[more.option[i]]
-        needed = host_gib_needed(option, workloads[r].parameters, half=half_precision)
+        needed = host_gib_needed(option, workloads[r].parameters, count, half=half_precision)
         larger = row_of(i, roomy, gains)
         if larger is not None and needed > HOST_GIB_A_GPU * count:
             rows.append(larger | {"host_memory_gib": float(math.ceil(needed))})

@@ -8,7 +8,6 @@ milliseconds.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from decimal import Decimal
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, get_args
@@ -112,16 +111,16 @@ class Candidates:
         it so any longer."""
         is_offered = prices.is_offered if isinstance(prices, PriceBook) else taken_at_its_word
         self._given = tuple(times)
-        by_gpu = {(t.gpu_id, t.gpu_count): t for t in self._given}
+        by_gpu = {(t.gpu_id, t.gpu_count, t.machines): t for t in self._given}
         for build in builds:
             gpu_id = build.gpu.gpu_id
-            time = by_gpu.get((gpu_id, build.gpu_count))
+            machines = build.machines
+            time = by_gpu.get((gpu_id, build.gpu_count * machines, machines))
             if time is not None:
-                time = on_host(time, build.host.memory_gib)
+                held = build.host.memory_gib
+                time = on_host(time, None if held is None else held * machines)
             if time is not None and build.limit is not None:
                 time = under_limit(time, build.limit)
-            if time is not None and build.machines > 1:
-                time = self._over_machines(time, build.machines)
             gpu_key, host_key = price_keys(build)
             gpu_quote, host_quote = prices.get(gpu_key), prices.get(host_key)
             cents = NO_PRICE
@@ -148,13 +147,6 @@ class Candidates:
             self.days.append(days)
             self.gap.append(gap)
         self._leave_out_old_prices()
-
-    def _over_machines(self, time: BestTime, machines: int) -> BestTime:
-        from advisor.ranking.fabric import over_machines  # late: most ask for one machine
-
-        assert self.network is not None  # nobody asks for several without
-        chosen = time.chosen and over_machines(time.chosen, self.model, machines, self.network)
-        return replace(time, chosen=chosen, published=None, naive=None, with_host=None)
 
     def _leave_out_old_prices(self) -> None:
         """While some builds are sold at prices of the last year, older prices say nothing.

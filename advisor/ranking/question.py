@@ -49,3 +49,5 @@ class CandidatesKey(NamedTuple):
     """The lab's circuit; None: any."""
     network: Fabric | None = None
     """Between two machines for one model; None: one machine."""
+    software: str = "ours"
+    """Whose program trains: ``ours``, ``plain`` or ``tuned``."""

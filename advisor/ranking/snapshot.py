@@ -31,6 +31,7 @@ from price_catalog.gpu_names import find_gpu, index_gpus
 from price_catalog.model import Gpu, Host, Quote, Source
 
 if TYPE_CHECKING:
+    from advisor.ranking.fabric import Link
     from advisor.ranking.question import CandidatesKey
 
 
@@ -43,6 +44,9 @@ class Evidence(Protocol):
     def quotes(self) -> tuple[Quote, ...]: ...
     def sources(self) -> tuple[Source, ...]: ...
     def best_times(self, recipe_id: str, evidence: EvidenceRule) -> tuple[BestTime, ...]: ...
+    def asked_times(
+        self, recipe_id: str, software: str = "ours", machines: int = 1, link: Link | None = None
+    ) -> tuple[BestTime, ...]: ...
     def uncounted_models(self) -> dict[str, str]: ...
 
 
@@ -143,11 +147,25 @@ def take_snapshot(reader: Evidence) -> Snapshot:
 
 def make_candidates(reader: Evidence, snapshot: Snapshot, key: CandidatesKey) -> Candidates:
     """Every build with its cost and its time for the model, as the open store knows them."""
-    times = reader.best_times(key.recipe_id, key.evidence)
+    times = times_asked(reader, key)
     uncounted = None
     if key.evidence == "sound":
         uncounted = why_uncounted(reader, snapshot, key.recipe_id, times)
     return candidates_of(times, snapshot, key, uncounted)
+
+
+def times_asked(reader: Evidence, key: CandidatesKey) -> tuple[BestTime, ...]:
+    """What the store keeps of a model, and what is predicted when somebody asks: other software,
+    two machines."""
+    if key.software == "ours":
+        times = reader.best_times(key.recipe_id, key.evidence)
+    else:
+        times = reader.asked_times(key.recipe_id, key.software)
+    if key.network is not None:
+        from advisor.ranking.fabric import link_of  # late: most ask for one machine
+
+        times += reader.asked_times(key.recipe_id, key.software, 2, link_of(key.network))
+    return times
 
 
 def why_uncounted(

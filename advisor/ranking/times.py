@@ -112,8 +112,9 @@ class TrainingTime:
     program writes out. None too where the paper's do not fit."""
     paper_settings_days_low: float | None = None
     paper_settings_days_high: float | None = None
+    other_software_days: float | None = None
+    """Of an estimate: with a program of which nothing is known, and the ends of its interval."""
     other_software_days_low: float | None = None
-    """Of an estimate, with ``other_software_days_high``: the interval with software not ours."""
     other_software_days_high: float | None = None
     evidence_pieces: int | None = None
     """Of an estimate: measured cells with this model or this type of GPU."""
@@ -145,6 +146,8 @@ class BestTime:
     with_host: tuple[float, TrainingTime] | None = None
     """What is estimated for a host of at least so many GiB of memory, where that is more than 64
     a GPU and gains something: see `on_host`."""
+    machines: int = 1
+    """That share the GPUs."""
 
 
 ANOTHER_CARD = 0.02
@@ -285,6 +288,7 @@ def _slowed(time: TrainingTime, limit: PowerLimit) -> TrainingTime:
         paper_settings_days=_over(time.paper_settings_days, limit.middle),
         paper_settings_days_low=_over(time.paper_settings_days_low, limit.fastest),
         paper_settings_days_high=_over(time.paper_settings_days_high, limit.slowest),
+        other_software_days=_over(time.other_software_days, limit.middle),
         other_software_days_low=_over(time.other_software_days_low, limit.fastest),
         other_software_days_high=_over(time.other_software_days_high, limit.slowest),
         implied_mfu=_times(time.implied_mfu, limit.middle),

@@ -21,6 +21,7 @@ from advisor.parse import (
     InputError,
     Money,
     PriceRule,
+    parse_choice,
     parse_lifetime_years,
     parse_max_days,
     parse_money,
@@ -55,6 +56,7 @@ class TypedQuestion(NamedTuple):
     circuit: str | None = None
     network: str | None = None
     """Between two machines of a kind, which are then candidates too; None: one machine."""
+    software: str | None = None
     rule: str = "days"
     prices: str = "latest"
     evidence: str = "sound"
@@ -120,9 +122,19 @@ def read_question(
         evidence=read("evidence", typed.evidence, parse_evidence_rule, "sound"),
         supply=read("circuit", typed.circuit, parse_circuit, None),
         network=read("network", typed.network, _network, None),
+        software=read("software", typed.software, parse_software, "ours"),
         gpu_ids=read("gpus", typed.gpus, lambda text: match_gpus(text, snapshot), None),
     )
     return (None, errors) if errors else (RankRequest(key, question), errors)
+
+
+SOFTWARE = ("ours", "plain", "tuned")
+"""Whose program trains: ours, a plain one of PyTorch, or one that somebody tuned for speed."""
+
+
+def parse_software(text: str) -> str:
+    """Raises InputError."""
+    return parse_choice(text, SOFTWARE, "software", last=" or ")
 
 
 def _network(text: str) -> Fabric:

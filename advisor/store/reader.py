@@ -24,6 +24,7 @@ from price_catalog.model import Gpu, Host, Part, Quote, Rental, Source
 from price_catalog.providers import provider_name, rental_kind
 
 if TYPE_CHECKING:
+    from advisor.ranking.fabric import Link
     from bench_runner.records.measurement import Settings
 
 
@@ -78,7 +79,7 @@ def query(name: str) -> str:
     return (QUERIES_FOLDER / f"{name}.sql").read_text(encoding="utf-8")
 
 
-_FILLS_A_HOST = 1_700_000_000
+_FILLS_A_HOST = 1_000_000_000
 """Parameters whose optimiser states take the 32 GiB that every machine for training has."""
 _BATCH_ROWS = 2_048
 
@@ -292,6 +293,14 @@ class Reader:
             time = StoredTime(row)
             host[time.recipe_id, time.gpu_count] = (float(row[-1]), time)
         return {build: ReachedTime(time, host.get(build)) for build, time in chosen.items()}
+
+    def asked_times(
+        self, recipe_id: str, software: str = "ours", machines: int = 1, link: Link | None = None
+    ) -> tuple[BestTime, ...]:
+        """What is predicted of each (GPU, count) of other software, or over several machines."""
+        from advisor.store.asked_times import asked_times  # late: it loads numpy
+
+        return asked_times(self.connection, recipe_id, software, machines, link)
 
     def _foreseen(self, recipe_id: str, measured: Iterable[BestTime]) -> Iterator[BestTime]:
         """The times on one clock: predictions wherever what was recorded does not stand."""

@@ -225,10 +225,11 @@ class Transformer(Architecture):
 
     def contradiction(self) -> tuple[str, str] | None:
         heads, shared, hidden = self.num_attention_heads, self.num_key_value_heads, self.hidden_size
-        if self.heads_divide_width and (wrong := undivided("num_attention_heads", heads, hidden)):
+        # A head whose size nobody says has its share of the width: what is left over has no head.
+        derived = not self.kv_lora_rank and self.head_dim == max(1, hidden // heads)
+        divide = self.heads_divide_width or derived or heads > hidden
+        if divide and (wrong := undivided("num_attention_heads", heads, hidden)):
             return wrong
-        if heads > hidden:
-            return "num_attention_heads", f"is {heads}, more than the hidden size {hidden}"
         if shared > heads:
             return "num_key_value_heads", f"is {shared}, more than the {heads} heads"
         if heads % shared:

@@ -48,7 +48,7 @@ def test_machines_and_parts_have_the_memory_of_their_own_host(store_path: Path) 
     for memory, parts in ((200.0 * whole.gpu_count, 1), (64.0 * whole.gpu_count, 0)):
         host = replace(build.host, memory_gib=memory)
         held = {whole.machine_id: build._replace(host=host)}
-        found = parts_of([whole], grant, best, loaded.models, held)
+        found = parts_of([whole], grant, best, held, {})
         assert sum(part.gpu_count == 1 for part in found) == parts
 
 

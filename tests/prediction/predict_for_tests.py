@@ -15,4 +15,6 @@ STORES: list[Store] = []
 def call(fitted: Fitted, *words: str) -> int:
     parser = argparse.ArgumentParser()
     command.add_arguments(parser)
-    return command.run_with(parser.parse_args(words), lambda: fitted, STORES[0])
+    options = parser.parse_args(words)
+    options.typed = ["predict", *words]
+    return command.run_with(options, lambda: fitted, STORES[0])

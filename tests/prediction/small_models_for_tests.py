@@ -76,7 +76,7 @@ def columns(found: Target) -> Columns:
 
 def term(found: Target, name: str, option: Option) -> float:
     micro = np.full(1, 32.0)
-    return float(step_terms(option, columns(found), micro)[TERMS.index(name)][0])
+    return float(step_terms(option, columns(found), micro)[0][TERMS.index(name)][0])
 
 
 COMPILED = Option(free_lunch=True, checkpointing=False, stage=0, offloading=False, lean=True)

@@ -68,7 +68,7 @@ def test_what_is_fitted_is_what_predicts(
 ) -> None:
     """Fit and prediction spell the same physics twice: to differentiate it, and fast."""
     asked = [
-        replace(o, harness="reference", option=None, micro_batch_size=None)
+        replace(o, harness="reference")
         for o in evidence
         if o.harness == PAPER and (o.method == "naive") == (method == "naive")
         if o.step_s is not None

@@ -49,7 +49,7 @@ def test_what_is_not_known_of_the_links_widens_by_the_share_of_the_exchange(
         wider = np.log(with_doubt.high_days / with_none.high_days)
         assert wider[0] == 0.0  # one GPU exchanges nothing
         gains[gpu] = wider[1]
-    assert gains["RTX 3090"] > 3.0 * gains["A100"] > 0.0
+    assert gains["RTX 3090"] > 0.0 and gains["RTX 3090"] > 3.0 * gains["A100"]
 
 
 def test_other_software_is_on_another_machine(fitted: Fitted) -> None:
@@ -57,7 +57,10 @@ def test_other_software_is_on_another_machine(fitted: Fitted) -> None:
     sure = without_links(fitted)
     mine, plain = (several(f, "pythia-1b", "H200", (4,)) for f in (fitted, sure))
     assert mine.high_days == pytest.approx(plain.high_days)
-    assert mine.foreign_high_days > plain.foreign_high_days
+    zero = np.zeros(1, dtype=int)
+    asked = ([WORKLOADS["pythia-410m"]], [CHIPS["RTX 3090"]], zero, zero, np.array([8]))
+    theirs, wired = (predict_many(*asked, f, software="plain") for f in (fitted, sure))
+    assert theirs.high_days > wired.high_days
 
 
 def slow_machine(fitted: Fitted, share: float) -> Observation:
@@ -79,8 +82,7 @@ def test_a_slow_machine_of_ones_own_slows_what_exchanges_much(fitted: Fitted) ->
     assert "links:own|RTX 3090" in moved.effects
     before, after = (several(f, "pythia-160m", "RTX 3090", (1, 2, 8)) for f in (fitted, moved))
     slower = after.days / before.days
-    assert slower[1] > slower[0]  # some of it was the card, more the links
-    assert slower[2] > slower[1]
+    assert slower[2] > slower[1] >= slower[0] > 1.0  # some of it was the card, more the links
 
 
 def test_links_never_make_gpus_faster_than_linear(fitted: Fitted) -> None:

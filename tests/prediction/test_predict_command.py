@@ -166,11 +166,10 @@ def test_what_trains_something_else_is_not_quoted_as_measured(
 
 
 def test_what_is_assumed_comes_with_the_command_that_says_it(
-    store_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    store_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ["predict", "--model", "decoder", "--parameters", "3b", "--tokens", "300B"]
     words += ["--gpu", "RTX 4090", "--count", "4", "--format", "json", "--store", str(store_path)]
-    monkeypatch.setattr("sys.argv", ["advisor", *words])
     assert main(words) == 0
     first = json.loads(capsys.readouterr().out)
     (command,) = [d["command"] for d in first["verdict"]["doubts"] if d["about"] == "assumed"]

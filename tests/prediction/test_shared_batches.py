@@ -17,7 +17,6 @@ from advisor.prediction.observed_times import chips_by_name
 from advisor.prediction.physics.memory import Wanted
 from advisor.prediction.predict_one import Prediction, predict
 from advisor.prediction.shipped_predictions import shipped_fit
-from advisor.ranking.fabric import shared_settings
 from bench_runner.recipes import load_recipes
 from bench_runner.records.measurement import Settings
 from bench_runner.settings.space import accumulation_steps, even_batch, micro_batch_sizes
@@ -66,10 +65,18 @@ def test_passes_of_a_batch_that_is_no_power_of_two_fill_the_gpu() -> None:
 @pytest.mark.parametrize("batch", [480, 1000, 1024, 4608])
 @pytest.mark.parametrize("machines", [2, 3, 4])
 def test_several_machines_share_it_too(batch: int, machines: int) -> None:
-    one = asked(batch, 4).settings
-    several = shared_settings(one, batch, 4 * machines)
-    assert several is not None
-    check(several, batch, 4 * machines)
+    workload = replace(workload_of(RECIPES["pythia-160m"]), batch_size=batch)
+    several = predict(
+        workload,
+        CHIPS["RTX 3090"],
+        4 * machines,
+        fitted(),
+        machines=machines,
+        network="infiniband-ndr",
+    )
+    assert several.settings is not None
+    for found in all_settings(several):
+        check(found, batch, 4 * machines)
 
 
 @given(st.integers(1, 16), st.integers(1, 4096))

@@ -24,8 +24,8 @@ from advisor.prediction.physics.memory import (
 )
 from advisor.prediction.shipped_predictions import shipped_fit
 from tests.prediction.what_ships import CHIPS, WORKLOADS
-from tools.fit.cross_validate import CUTS
 from tools.fit.fit_memory import columns_of, fit_costs, says_fits
+from tools.fit.held_out import Key, gpu, model
 from tools.fit.priors import START
 
 
@@ -46,9 +46,9 @@ def test_verdicts_on_tables_1_and_4(evidence: tuple[Observation, ...], costs: Me
     assert wrong_share(paper, costs) <= 0.03
 
 
-@pytest.mark.parametrize("cut", ["a whole model", "a whole GPU type"])
-def test_verdicts_on_what_was_held_out(evidence: tuple[Observation, ...], cut: str) -> None:
-    paper, key = [o for o in evidence if o.harness == PAPER], CUTS[cut]
+@pytest.mark.parametrize("key", [model, gpu])
+def test_verdicts_on_what_was_held_out(evidence: tuple[Observation, ...], key: Key) -> None:
+    paper = [o for o in evidence if o.harness == PAPER]
     wrong = 0.0
     for group in dict.fromkeys(map(key, paper)):
         costs = fit_costs([o for o in paper if key(o) != group])
@@ -69,13 +69,13 @@ def test_micro_batches_of_appendix_j(evidence: tuple[Observation, ...], costs: M
 
 @settings(max_examples=60, deadline=None)
 @given(
-    model=st.sampled_from(sorted(WORKLOADS)),
+    name=st.sampled_from(sorted(WORKLOADS)),
     memory=st.floats(min_value=4.0, max_value=300.0),
     count=st.sampled_from([1, 2, 4, 8]),
     option=st.sampled_from((NAIVE, *OPTIONS)),
 )
-def test_more_memory_never_fits_less(model: str, memory: float, count: int, option: object) -> None:
-    workload, chip = WORKLOADS[model], CHIPS["A100"]
+def test_more_memory_never_fits_less(name: str, memory: float, count: int, option: object) -> None:
+    workload, chip = WORKLOADS[name], CHIPS["A100"]
     sizes = []
     for gib in (memory, memory * 1.5):
         zero = np.zeros(1, dtype=int)

@@ -10,7 +10,7 @@ import math
 import re
 import statistics
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from advisor.prediction.fitted import Fitted
 from advisor.prediction.observed_times import PAPER, REFERENCE, SECONDS_PER_DAY, Observation
@@ -102,9 +102,7 @@ def folds(
     ]
 
 
-def hold_out(
-    fold: tuple[list[Observation], list[Observation]], *, said: bool = True
-) -> list[Held]:
+def hold_out(fold: tuple[list[Observation], list[Observation]], *, said: bool = True) -> list[Held]:
     """Fit what is seen, and tell of the rest what a user is told, whose settings are ``said``."""
     seen, asked = fold
     fitted = fitted_from(seen)
@@ -135,24 +133,16 @@ def told(fitted: Fitted, o: Observation, *, said: bool = True) -> tuple[float, f
         many = predict_many(*asked, method=method, wanted=wanted)
         found = many.days[0], many.low_days[0], many.high_days[0]
     elif said:
-        wanted = replace_software(wanted, w.compiles, w.fused_attention)
+        wanted = replace(wanted, compiled=w.compiles, fused=w.fused_attention)
         method = "naive" if o.method == "naive" else "optimal"
         many = predict_many(*asked, method=method, wanted=wanted, software=o.software)
         found = many.days[0], many.low_days[0], many.high_days[0]
     else:
         found = tuple(column[0] for column in other_software(*asked, wanted=wanted))
     if math.isnan(found[0]) and wanted.micro_batch_size is not None:
-        # Memory is told too small: what is told of smaller passes.
-        from dataclasses import replace
-
+        # More memory is told of than there is: what is told of smaller passes.
         return told(fitted, replace(o, micro_batch_size=None), said=said)
     return float(found[0]), float(found[1]), float(found[2])
-
-
-def replace_software(wanted: Wanted, compiled: bool, fused: bool) -> Wanted:
-    from dataclasses import replace
-
-    return replace(wanted, compiled=compiled, fused=fused)
 
 
 def kind(o: Observation) -> str:

@@ -23,6 +23,7 @@ from advisor.prediction.physics.memory import (
     OPTIONS,
     MemoryCosts,
     Option,
+    Software,
     micro_batch,
     options_for,
 )
@@ -145,7 +146,9 @@ class Mean:
         return np.where(self.naive, plain, lunch)
 
 
-def step_terms(option: Option, columns: Columns, micro_batch_size: Floats) -> list[Floats]:
+def step_terms(
+    option: Option, columns: Columns, micro_batch_size: Floats
+) -> tuple[list[Floats], Floats]:
     """Seconds of each of TERMS in one optimiser step, every factor 1, and what several machines
     lose to each other."""
     import numpy as np
@@ -162,7 +165,7 @@ def step_terms(option: Option, columns: Columns, micro_batch_size: Floats) -> li
     return [*terms, *shown, company, np.broadcast_to(offload, micro.shape)], wire
 
 
-def _pool(o: Observation) -> tuple[str, str]:
+def _pool(o: Observation) -> tuple[str, Software]:
     """Method and software of what a row may have chosen from, where its settings are not told."""
     if o.method == "naive":
         return "naive", o.software

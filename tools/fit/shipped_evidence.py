@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 
 from advisor.prediction.model.workload import Workload, workload_of
 from advisor.prediction.observed_times import (

@@ -82,7 +82,8 @@ def _host_words(answer: Prediction) -> str:
 def _paper_differs(answer: Prediction) -> bool:
     """Whether what the paper's settings take is worth a line beside what ours take."""
     paper, days = answer.paper_settings_days, answer.training_days
-    if answer.method != "optimal" or days is None or answer.network is not None:
+    ours = answer.method == "optimal" and answer.software == "ours"
+    if not ours or days is None or answer.network is not None:
         return False
     return paper is None or days <= 0.99 * paper
 
@@ -209,7 +210,9 @@ def _rows(answer: Prediction) -> list[dict[str, str]]:
     days = answer.training_days
     if days is not None:
         ours = "the settings that we write out"
-        if answer.method != "optimal":
+        if answer.software != "ours":
+            ours = f"{answer.software} software"
+        elif answer.method != "optimal":
             ours = f"{answer.method} settings"
         ours = f"predicted, with {ours}"
         add(ours, days, answer.training_days_low, answer.training_days_high)
@@ -228,9 +231,10 @@ def _rows(answer: Prediction) -> list[dict[str, str]]:
                     "9 in 10 such runs": "do not fit",
                 }
             )
-        ends = answer.other_software_days_low, answer.other_software_days_high
-        if ends[0] is not None:
-            add("predicted, with other software", None, *ends)
+        other = answer.other_software_days
+        if other is not None:
+            ends = answer.other_software_days_low, answer.other_software_days_high
+            add("predicted, with other software", other, *ends)
     if answer.one_machine_days is not None:
         ends = answer.one_machine_days_low, answer.one_machine_days_high
         add("predicted, on one of the machines", answer.one_machine_days, *ends)

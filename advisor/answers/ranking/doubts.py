@@ -25,13 +25,13 @@ from advisor.answers.ranking.question_words import exchange_rate, prices_and_evi
 from advisor.answers.wording import OUTLET, chance_words, counted_days, estimate_mark, runs_words
 from advisor.costs.amounts import minutes_words, usd_rounded
 from advisor.costs.tco import DAYS_PER_YEAR
+from advisor.ranking.question import CandidatesKey
 from advisor.ranking.rank import RankedRow, Ranking
 from advisor.ranking.uneven_batch import is_uneven
 from bench_runner.typed_numbers import plain
 from price_catalog.power import is_estimated, needs_machine_room, wall_w
 
 if TYPE_CHECKING:
-    from advisor.ranking.question import CandidatesKey
     from price_catalog.model import Rental
     from price_catalog.power import Supply
 
@@ -199,7 +199,7 @@ def _try_rented(
 ) -> Doubt | None:
     """What it costs at most to measure the first places on rented GPUs before buying one; None
     where the command would rank other machines than were asked for."""
-    if key is not None and key[1:] != ("latest", "sound", None, None, None):
+    if key is not None and key[1:] != CandidatesKey("", "latest", "sound")[1:]:
         return None
     from advisor.answers.ranking.rented_trials import FIRST, first_trials
 

@@ -9,6 +9,7 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from advisor.answers.checklist import of_typed_store
@@ -75,6 +76,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--sharding", metavar="S", help=f"{', '.join(STAGES)} (default: what is fastest)")
     add("--checkpointing", metavar="YES", help="activation checkpointing: yes or no")
     add("--offloading", metavar="YES", help="optimiser states in host memory: yes or no")
+    add("--software", default="ours", metavar="WHOSE", help="ours (default), plain or tuned")
+    add(
+        "--compiled", metavar="YES", help="of plain software: whether it is compiled (default: yes)"
+    )
+    add("--attention", metavar="A", help="of other software: fused (default) or eager")
     add("--details", action="store_true", help="what it rests on, too, and the settings")
     add_format(parser, csv=False)
     add(
@@ -100,7 +106,11 @@ def run_with(options: argparse.Namespace, load_fit: Callable[[], Fitted], store:
     ``load_fit`` is called once the input is known.
     """
     from advisor.prediction.physics.chip import chip_of
+    from advisor.prediction.physics.memory import SOFTWARE
     from advisor.prediction.predict_one import predict, with_measured
+    from advisor.ranking.fabric import parse_fabric
+    from advisor.ranking.typed_question import parse_software
+    from bench_runner.records.measurement import one_of
     from price_catalog.gpu_names import index_gpus
     from price_catalog.load import load_catalog
 
@@ -143,34 +153,36 @@ def run_with(options: argparse.Namespace, load_fit: Callable[[], Fitted], store:
             return ANSWERED
         chip = chip_of(gpu)
         each = count // machines
+        software = one_of(parse_software(options.software), SOFTWARE, "software")
         wanted = wanted_settings(options, each)
         check_divides(wanted.micro_batch_size, target.workload.batch_size, count)
-        fit = load_fit()
-        answer = predict(target, chip, each, fit, method=options.method, wanted=wanted)
+        fabric = None if network is None else parse_fabric(network)
+        answer_with = partial(
+            predict,
+            *(target, chip, count, load_fit()),
+            method=options.method,
+            software=software,
+            machines=machines,
+            network=fabric,
+        )
+        answer = answer_with(wanted=wanted)
         if options.host_memory is None and answer.host_gib_needed is not None and not answer.fits:
             # Nobody said how much there is: where a machine can have it, what it needs is assumed.
             most = MOST_ASSUMED_GIB / min(each, GPUS_A_MACHINE)
-            larger = replace(wanted, host_gib=most)
-            best = predict(target, chip, each, fit, method=options.method, wanted=larger)
+            best = answer_with(wanted=replace(wanted, host_gib=most))
             if best.host_gib_needed is not None and best.fits:
                 wanted = replace(wanted, host_gib=best.host_gib_needed)
-                answer = predict(target, chip, each, fit, method=options.method, wanted=wanted)
+                answer = answer_with(wanted=wanted)
             else:
                 told = f"{answer.reason} (assumed: --host-memory states yours)"
                 answer = replace(answer, reason=told)
         answer = named_as_asked(answer, sharding_asked(options))
         if options.host_memory is not None:  # which is then not assumed
             answer = without_host_memory(answer)
-        if network is None:
-            if not settings_named(options):
-                measured = _measured(store, target, chip.gpu_id, count, options.method)
-                answer = _from_own(answer, measured, target, chip, wanted)
-                answer = with_measured(answer, measured)
-        else:
-            from advisor.prediction.several_machines import over_machines
-            from advisor.ranking.fabric import parse_fabric
-
-            answer = over_machines(answer, target, machines, parse_fabric(network))
+        if fabric is None and software == "ours" and not settings_named(options):
+            measured = _measured(store, target, chip.gpu_id, count, options.method)
+            answer = _from_own(answer, measured, target, chip, wanted)
+            answer = with_measured(answer, measured)
     except ValueError as error:
         raise InputError(str(error)) from None
     bench = bench_command(options, target, count)

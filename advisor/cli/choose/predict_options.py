@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import re
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -60,6 +59,8 @@ def wanted_settings(options: argparse.Namespace, count: int) -> Wanted:
         checkpointing=_yes(options.checkpointing, "--checkpointing"),
         offloading=_yes(options.offloading, "--offloading"),
         micro_batch_size=samples(options.micro_batch, "--micro-batch"),
+        compiled=_of_others(options, "compiled", _yes(options.compiled, "--compiled")),
+        fused=_of_others(options, "attention", _fused(options.attention)),
     )
 
 
@@ -102,6 +103,19 @@ def without_host_memory(answer: Prediction) -> Prediction:
     """The same where the host's memory was told and is not assumed."""
     rest = tuple(words for words in answer.assumptions if " of host memory " not in words)
     return replace(answer, assumptions=rest)
+
+
+def _of_others(options: argparse.Namespace, name: str, value: bool | None) -> bool | None:
+    """What is said of other people's programs: ours is known."""
+    if value is not None and options.software == "ours":
+        raise InputError(f"--{name} is of other software: add --software plain")
+    return value
+
+
+def _fused(text: str | None) -> bool | None:
+    return (
+        None if text is None else parse_choice(text, ("fused", "eager"), "--attention") == "fused"
+    )
 
 
 def _yes(text: str | None, option: str) -> bool | None:
@@ -170,12 +184,12 @@ def bench_command(options: argparse.Namespace, target: Target, count: int) -> st
     recipe = target.recipe
     batch = target.workload.batch_size
     if batch >= count and batch % count:  # which no search would measure
-        words = [quoted(word) for word in sys.argv[1:]]
+        words = [quoted(word) for word in options.typed]
         keep = "--force" if options.keep is not None else "--keep my-model"
         return " ".join(["advisor", *words, f"--batch {even_batch(batch, count)}", keep])
     if options.keep is None:
         if recipe is None or not _is_as_known(options, target):
-            words = [quoted(word) for word in sys.argv[1:]]
+            words = [quoted(word) for word in options.typed]
             return " ".join(["advisor", *words, "--keep my-model"])
         name = recipe.recipe_id
     nodes = options.nodes if options.fabric is not None else _machines(count)
@@ -211,7 +225,7 @@ def assumptions_said(
         flags.append(f"--nodes {_machines(count)} --fabric infiniband-ndr")
     if not flags:
         return None
-    return " ".join(["advisor", *(quoted(word) for word in sys.argv[1:]), *flags])
+    return " ".join(["advisor", *(quoted(word) for word in options.typed), *flags])
 
 
 def _machines(count: int) -> int | None:

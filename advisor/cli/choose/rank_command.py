@@ -51,6 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--nodes", default="1", metavar="N", help="2: also two machines of a kind for one model")
     add("--fabric", metavar="NET", help="between them: ethernet-25, infiniband-ndr and others")
+    add("--software", metavar="WHOSE", help="ours (default), plain (PyTorch) or tuned for speed")
     add("--details", action="store_true", help="everything: all builds, reasons, sources")
     add_format(parser)
 
@@ -72,6 +73,7 @@ def run(options: argparse.Namespace) -> int:
         gpus=options.gpus,
         circuit=options.circuit,
         network=network_of(options.nodes, options.fabric, most=2)[1],
+        software=options.software,
     )
     with open_store(options).reading() as reader:
         snapshot = take_snapshot(reader)

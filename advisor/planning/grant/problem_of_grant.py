@@ -42,6 +42,7 @@ from advisor.planning.solver.problem import (
     RunTime,
 )
 from advisor.planning.solver.search_clock import Progress
+from advisor.ranking.fabric import link_of_speed
 from advisor.ranking.snapshot import Snapshot
 from advisor.ranking.times import Model
 from advisor.store import Reader
@@ -134,6 +135,10 @@ def load(reader: Reader, snapshot: Snapshot, grant: Grant, today: date) -> Loade
         for old, new in zip(asked, models, strict=True)
         if new is not old
     }
+    joined: Best = {}
+    if grant.network_gbit is not None:
+        link = link_of_speed(float(grant.network_gbit))
+        joined = {key: reader.asked_times(recipe_of[key], "ours", 2, link) for key in best}
     left_out: list[LeftOut] = []
     machines, builds, quotes = buyable(snapshot, grant, by_recipe, best, today, left_out)
     rentals, not_allowed, prices = _rentals(reader, snapshot, grant, best, today, left_out)
@@ -169,7 +174,7 @@ def load(reader: Reader, snapshot: Snapshot, grant: Grant, today: date) -> Loade
 
     def with_parts(bought: Sequence[Machine]) -> tuple[Machine, ...]:
         wholes = [*lab, *bought]
-        return (*wholes, *parts_of(wholes, grant, best, by_recipe, builds))
+        return (*wholes, *parts_of(wholes, grant, best, builds, joined))
 
     allocations, allocated = allocations_of(snapshot, grant, best, left_out)
 

@@ -156,6 +156,9 @@ of square products on cards of each, the middle where there are several
 250 W), 123 and 65 on RTX A6000 (300 W) and A4000 (140 W), 269 and 71 on L40S (350 W) and L4 (72 W),
 797 and 496 on H100 (700 and 350 W), 1,696 on B200 (1,000 W), 418 on RTX PRO 6000 (600 W). No
 training speed went into it. 10.3 is taken to be as 10.0."""
+_HALVED = ("L40",)
+"""Whose products their maker lists at half the rate of the same chip on other boards: its clock
+falls as theirs does."""
 _SHARPNESS = 4.0
 """How suddenly the power limit takes over from the peak: a p-norm, in which both matter between."""
 TRAINING_DRAW = 0.77
@@ -191,6 +194,8 @@ def power_share(gpu: Gpu, watts: float | None, draw: float = TRAINING_DRAW) -> f
         watt = _TFLOP_A_JOULE["9.0"]
     if peak is None or watts is None or watt is None:
         return None
+    if gpu.name in _HALVED:
+        peak *= 2.0
     wanted = draw * peak / (watt * watts)
     share: float = (1.0 + wanted**_SHARPNESS) ** (-1.0 / _SHARPNESS)
     return share

@@ -8,9 +8,10 @@ pass is fitted to the micro-batches of the paper's Appendix J (fit_memory.py).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from bench_runner.records.measurement import Settings
 from bench_runner.settings.space import SHARDINGS, STAGES, micro_batch_sizes
@@ -117,6 +118,11 @@ OPTIONS = tuple(
 LEAN_OPTIONS = tuple(replace(option, lean=True) for option in OPTIONS)
 """The same, lean."""
 
+Software = Literal["ours", "plain", "tuned"]
+SOFTWARE: tuple[Software, ...] = get_args(Software)
+"""Whose program: ours with the settings that `advisor` writes out; a plain one of PyTorch with a
+fused attention where the library has one; or one with kernels of its own, as GPU makers tune for
+their benchmarks (Megatron, NeMo, llm.c)."""
 RECOMPUTED = 2.0 / 3.0
 """Share of the forward pass that checkpointing computes again in other people's programs, which
 keep attention's results or some of the layers."""
@@ -134,7 +140,7 @@ PLAIN_OPTIONS = tuple(map(of_others, OPTIONS))
 TUNED_OPTIONS = tuple(of_others(option, tuned=True) for option in OPTIONS)
 
 
-def options_for(method: str, software: str = "ours") -> tuple[Option, ...]:
+def options_for(method: str, software: Software = "ours") -> tuple[Option, ...]:
     """Those that a method may choose from: ``optimal`` is the best of what we write out, ``paper``
     the best of the paper's; of somebody else's ``software`` the best that it may have."""
     if method == "naive":
@@ -287,24 +293,41 @@ def _score(columns: Columns, fitted: float) -> Floats:
     return np.where(columns.wide_scores, max(fitted, WIDE_SCORE), fitted)
 
 
-def host_gib_needed(option: Option, parameters: Any, *, half: bool) -> Any:
-    """Host memory in all, in GiB, for an option that offloads: optimiser states, gradients and,
-    from stage 3 on, the weights; 6 % are the system's."""
+def host_gib_needed(option: Option, parameters: Any, count: Any, *, half: bool) -> Any:
+    """Host memory in all, in GiB, for an option that offloads; 6 % are the system's.
+
+    DeepSpeed pins FP32 weights, their gradients and a buffer as wide as the model's weights for
+    each GPU, which torch rounds up to powers of two, and keeps Adam's states besides: 57 GiB were
+    taken by 2.3B parameters. Stage 3 keeps the weights there as well.
+    """
     if not option.offloading:
         return 0.0 * parameters
-    states = 18.0 if half and option.stage == 3 else 16.0
-    return parameters * states / (HOST_SHARE * GIB)
+    own, width = parameters / count, 2.0 if half else 4.0
+    pinned = 2.0 * _power_above(4.0 * own) + _power_above(width * own)
+    if option.stage == 3 and half:
+        pinned = pinned + _power_above(width * own)
+    return (pinned + 4.0 * ADAM_STATES * own) * count / (HOST_SHARE * GIB)
+
+
+def _power_above(size: Any) -> Any:
+    """The power of two that holds it."""
+    if isinstance(size, int | float):
+        return 2.0 ** math.ceil(math.log2(size))
+    import numpy as np
+
+    return np.exp2(np.ceil(np.log2(size)))
 
 
 def host_gib_of(time: TrainingTime | None, model: Model) -> float | None:
     """Host memory in all, in GiB, that an estimate's settings need; None for what is no estimate,
     or offloads nothing."""
     settings = None if time is None or time.basis != "predicted" else time.settings
-    if settings is None or not settings.offloading:
+    if time is None or settings is None or not settings.offloading:
         return None
     stage = STAGES[settings.sharding]
     option = Option(free_lunch=True, checkpointing=False, stage=stage, offloading=True)
-    return float(host_gib_needed(option, model.parameters, half=model.precision != "fp32"))
+    half = model.precision != "fp32"
+    return float(host_gib_needed(option, model.parameters, time.gpu_count, half=half))
 
 
 def micro_batch(
@@ -363,8 +386,8 @@ def room(
     if option.offloading:
         needed = np.where(
             columns.half,
-            host_gib_needed(option, columns.parameters, half=True),
-            host_gib_needed(option, columns.parameters, half=False),
+            host_gib_needed(option, columns.parameters, columns.count, half=True),
+            host_gib_needed(option, columns.parameters, columns.count, half=False),
         )
         ok &= needed <= host_gib * columns.count
     result: Floats = np.where(ok, (budget - static) / sample, 0.0)

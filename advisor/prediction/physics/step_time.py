@@ -121,7 +121,7 @@ class _Work:
                 having, value = choice.of(option, columns), self.values[INDEX[choice.name]]
                 if having.any():
                     terms[_AT[choice.term]] = terms[_AT[choice.term]] * np.where(having, value, 1.0)
-        total = self.company.copy()
+        total: Floats = self.company.copy()
         for term, factor in zip(terms, self.factors, strict=False):
             total += term * factor
         return total

@@ -61,6 +61,10 @@ class Reading(NamedTuple):
     """What speaks against first place, and to which question."""
 
 
+Place = tuple[str, str, "str | None"]
+"""A model, whose software trains it, and the network between two machines."""
+
+
 class Timed(NamedTuple):
     """What the store knows of how long a model takes."""
 
@@ -73,7 +77,7 @@ class Read(NamedTuple):
     """A reading as one process hands it to another."""
 
     reading: Reading
-    times: dict[str, Timed]
+    times: dict[Place, Timed]
     notes: list[str]
 
 
@@ -92,7 +96,7 @@ class StoreReader:
         self._snapshot: Snapshot | None = None
         self._measured: Mapping[str, int] = {}
         self._rentals: Sequence[Rental] = ()
-        self._times: dict[str, Timed] = {}
+        self._times: dict[Place, Timed] = {}
 
     def changed(self) -> bool:
         """Whether the store may be another than when it was last read; not while it is read."""
@@ -171,29 +175,34 @@ class StoreReader:
             self._token = token
             return reading
         asked, _ = read_question(state.typed(), self._snapshot, guess_model_by=self._measured)
-        if asked is None or asked.key.recipe_id in self._times:
+        if asked is None or self._place(asked.key) in self._times:
             return self._answer(None, state, self._snapshot, token)
         with store.reading() as reader:
             return self._answer(reader, state, self._snapshot, token)
+
+    @staticmethod
+    def _place(key: CandidatesKey) -> Place:
+        return key.recipe_id, key.software, key.network
 
     def _answer(
         self, reader: Reader | None, state: State, snapshot: Snapshot, token: tuple[int, ...]
     ) -> Reading:
         from advisor.answers.ranking.doubts import doubts_of
         from advisor.ranking.rank import rank
-        from advisor.ranking.snapshot import candidates_of, why_uncounted
+        from advisor.ranking.snapshot import candidates_of, times_asked, why_uncounted
         from advisor.ranking.times import at_face_value
 
         asked, _ = read_question(state.typed(), snapshot, guess_model_by=self._measured)
         if asked is None:
             return self._reading(snapshot, token, None, None)
         key = asked.key
-        timed = self._times.get(key.recipe_id)
+        place = self._place(key)
+        timed = self._times.get(place)
         if timed is None:
             assert reader is not None  # the caller opened the store for what is not known
-            times = reader.best_times(key.recipe_id, "sound")
+            times = times_asked(reader, key._replace(evidence="sound"))
             timed = Timed(times, why_uncounted(reader, snapshot, key.recipe_id, times))
-            self._times[key.recipe_id] = timed
+            self._times[place] = timed
         standing = timed.times if key.evidence == "sound" else at_face_value(timed.times)
         candidates = candidates_of(standing, snapshot, key, timed.uncounted)
         for rule in RANK_RULES:

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from decimal import Decimal
 
 from advisor.planning.grant.candidates.grant_machines import Best, memory_share, times_of
 from advisor.planning.grant.grant_file import Owned
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.solver.problem import Machine, RunTime
-from advisor.ranking.fabric import link_of_speed, scaled_days, shared_settings
-from advisor.ranking.times import Model
 from price_catalog.builds import Build
 
 PREDICTED = " (scaling predicted)"
@@ -22,11 +19,11 @@ def parts_of(
     machines: Sequence[Machine],
     grant: Grant,
     best: Best,
-    models: Mapping[str, Model],
     builds: Mapping[str, Build],
+    joined: Best,
 ) -> list[Machine]:
     """Parts with fewer GPUs that have a time, each with its share of the memory of its
-    build's host, and pairs where the network is known.
+    build's host, and pairs where the network is known: ``joined`` has their times.
 
     An owned machine that may be given more GPUs has none: it is another one by then.
     """
@@ -55,10 +52,11 @@ def parts_of(
             continue  # its network is the campus's
         both = 2 * whole.gpu_count
         pair = {
-            recipe: joined
-            for recipe, time in whole.times.items()
-            if models[recipe].batch_size >= both
-            and (joined := over_two(time, models[recipe], both, grant.network_gbit)) is not None
+            recipe: time
+            for recipe, time in times_of(
+                joined, whole.gpu_id, both, grant, None if held is None else 2 * held
+            ).items()
+            if recipe not in whole.times or time.days < whole.times[recipe].days
         }
         if pair:
             label = f"two of {whole.label}{PREDICTED}"
@@ -86,32 +84,4 @@ def _part(whole: Machine, count: int, label: str, times: Mapping[str, RunTime]) 
         upgrade_of=None,
         part_of=whole.machine_id,
         whole_gpus=whole.gpu_count,
-    )
-
-
-def over_two(time: RunTime, model: Model, gpu_count: int, gbit: Decimal) -> RunTime | None:
-    """The time on two machines with this number of GPUs in all and a network between them, as
-    `advisor.ranking.fabric` predicts it; None where they are no faster."""
-    one = time.days, time.days_low or time.days, time.days_high or time.days
-    scaled = scaled_days(
-        one,
-        shared_settings(time.settings, model.batch_size, gpu_count),
-        model.parameters,
-        model.training_steps,
-        model.precision,
-        2,
-        link_of_speed(float(gbit)),
-    )
-    if scaled.days >= time.days:
-        return None
-    return replace(
-        time,
-        measurement_id=f"{time.measurement_id}:two machines",
-        days=scaled.days,
-        days_low=scaled.low,
-        days_high=scaled.high,
-        basis="predicted",
-        verdict_reason=(
-            f"over two machines, predicted: {scaled.slowdown.middle:.2f} times half the time of one"
-        ),
     )
