@@ -61,7 +61,7 @@ WIDE_SCORE = 6.2
 """Bytes a score at least where it is computed in FP32: as the softmax gave it, the half-precision
 copy that meets the values, and what passes through one layer. GPT-J's and CodeGen's kept 6.14 each
 on an H100 (docs/measurements.md), BLOOM's and MPT's, computed in half precision, about 4."""
-HOST_SHARE = 0.94
+HOST_SHARE = 0.95
 """Of the host's memory, what a training may fill."""
 HOST_GIB_A_GPU = 64.0
 """Host memory for each GPU, as in the paper's appendix B; offloading is held against it."""
@@ -294,7 +294,7 @@ def _score(columns: Columns, fitted: float) -> Floats:
 
 
 def host_gib_needed(option: Option, parameters: Any, count: Any, *, half: bool) -> Any:
-    """Host memory in all, in GiB, for an option that offloads; 6 % are the system's.
+    """Host memory in all, in GiB, for an option that offloads; 5 % are the system's.
 
     DeepSpeed pins FP32 weights, their gradients and a buffer as wide as the model's weights for
     each GPU, which torch rounds up to powers of two, and keeps Adam's states besides: 57 GiB were
