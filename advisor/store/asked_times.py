@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
-from advisor.ranking.times import BestTime, TrainingTime
+from advisor.ranking.times import BestTime, Model, TrainingTime
 from advisor.store.engine import duckdb
 from advisor.store.measurement_columns import SETTINGS, settings_in
 from advisor.store.predictions import own_models, own_records
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def asked_times(
     connection: duckdb.DuckDBPyConnection,
-    recipe_id: str,
+    model: Model,
     software: str,
     machines: int,
     link: Link | None,
@@ -29,14 +29,13 @@ def asked_times(
     from advisor.prediction.own_records import fit_with, shipped_recipes
     from advisor.prediction.physics.memory import SOFTWARE, host_gib_of
     from advisor.prediction.shipped_predictions import predicted_rows
-    from advisor.store.seed import model_of
     from bench_runner.records.measurement import one_of
     from price_catalog.load import load_catalog
 
     models = own_models(connection)
     recipes = [*shipped_recipes(models), *(model.recipe for model in models)]
     sizes = {model.recipe.recipe_id: model.parameters for model in models}
-    asked = [recipe for recipe in recipes if recipe.recipe_id == recipe_id]
+    asked = [recipe for recipe in recipes if recipe.recipe_id == model.recipe_id]
     if not asked:
         return ()
     rows = predicted_rows(
@@ -48,7 +47,6 @@ def asked_times(
         machines=machines,
         link=link,
     )
-    model = model_of(asked[0])
     found: dict[tuple[str, int], BestTime] = {}
     for row in rows:
         place = (row["gpu_id"], row["gpu_count"])

@@ -300,7 +300,10 @@ class Reader:
         """What is predicted of each (GPU, count) of other software, or over several machines."""
         from advisor.store.asked_times import asked_times  # late: it loads numpy
 
-        return asked_times(self.connection, recipe_id, software, machines, link)
+        model = next((each for each in self.models() if each.recipe_id == recipe_id), None)
+        if model is None:
+            return ()
+        return asked_times(self.connection, model, software, machines, link)
 
     def _foreseen(self, recipe_id: str, measured: Iterable[BestTime]) -> Iterator[BestTime]:
         """The times on one clock: predictions wherever what was recorded does not stand."""
