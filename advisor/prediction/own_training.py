@@ -52,16 +52,20 @@ asks for operations, and a profile of kernels does not count them."""
 _SAME_GPU_SD = 0.02
 """Two cards of a kind, and a machine of another maker around them."""
 _SD = {
-    **dict.fromkeys(PRODUCTS, (0.05, 0.10, 0.20)),
-    "attention": (0.06, 0.18, 0.30),
-    "memory": (0.07, 0.12, 0.20),
-    "communication": (0.20, 0.30, 0.40),
-    "transfer": (0.20, 0.25, 0.30),
-    "data": (0.20, 0.30, 0.30),
-    "host": (0.10, 0.20, 0.25),
+    **dict.fromkeys(PRODUCTS, (0.055, 0.14, 0.25)),
+    "attention": (0.07, 0.25, 0.35),
+    "memory": (0.08, 0.17, 0.25),
+    "communication": (0.20, 0.35, 0.45),
+    "transfer": (0.20, 0.30, 0.35),
+    "data": (0.20, 0.35, 0.35),
+    "host": (0.11, 0.28, 0.35),
 }
 """How far a kind's seconds may be off, as a logarithm, on a GPU of the same generation, of another
-one, of another maker. A judgement: docs/your-own-training.md says so."""
+one, of another maker. The first two hold 9 in 10 of the pairs of tools/fit/own_training_pairs.py;
+what is not computed, and another maker's, are a judgement."""
+BY_BANDWIDTH = 0.7
+"""Of a kernel that is bound by memory, how far it follows the bandwidth, as an exponent; the rest
+follows the rate of loads. By `python -m tools.fit.own_training_pairs`."""
 _UNSEEN_EXCHANGE_SD = 0.5
 """Of an exchange that was not there: one GPU was measured, several are asked about."""
 _HIDDEN = 0.5
@@ -260,7 +264,8 @@ def moved(own: OwnTraining, here: Gpu, gpu: Gpu, count: int, costs: MemoryCosts)
     if isinstance(parts, str):
         return Moved(**there, fits=True, reason=f"no estimate: {parts}")  # type: ignore[arg-type]
     step_s = run.step_s if same else sum(parts.values())
-    kind = 0 if _alike(here, gpu) else 1 if here.vendor == gpu.vendor else 2
+    alike = chip_of(here).generation == chip_of(gpu).generation
+    kind = 0 if alike else 1 if here.vendor == gpu.vendor else 2
     sd = _SAME_GPU_SD + math.log(run.step_s_high / run.step_s) / NORMAL_90
     if gpu.gpu_id != here.gpu_id:
         sd += sum(_SD[each][kind] * s for each, s in parts.items()) / step_s
@@ -320,10 +325,9 @@ def _ratio(kind: str, here: tuple[Chip, Gpu], there: tuple[Chip, Gpu]) -> float 
     if kind == "transfer":
         return here[0].pcie_gb_s / there[0].pcie_gb_s
     if kind == "memory":
-        before, after = (_bandwidth(chip) for chip, _ in (here, there))
-    else:
-        precision = _half(here, there) if kind == "attention" else kind
-        before, after = (_rate(precision, *each) for each in (here, there))
+        return _memory_ratio(here[0], there[0])
+    precision = _half(here, there) if kind == "attention" else kind
+    before, after = (_rate(precision, *each) for each in (here, there))
     return None if before is None or after is None else before / after
 
 
@@ -344,17 +348,16 @@ def _rate(precision: str, chip: Chip, gpu: Gpu) -> float | None:
     return None if peak is None else peak * chip.reach * 1e12
 
 
-def _bandwidth(chip: Chip) -> float | None:
-    """Bytes a second that kernels reach."""
-    import numpy as np
-
-    from advisor.prediction.physics.columns import reached_bandwidth
-
-    if chip.bandwidth_gb_s is None:
+def _memory_ratio(here: Chip, there: Chip) -> float | None:
+    """Kernels that are bound by memory wait in part for its bandwidth, in part for their loads to
+    be issued, which follows the multiprocessors."""
+    if here.bandwidth_gb_s is None or there.bandwidth_gb_s is None:
         return None
-    load = math.nan if chip.load_tflops is None else chip.load_tflops * 1e12
-    reached = reached_bandwidth(np.array([chip.bandwidth_gb_s * 1e9]), np.array([load]))
-    return float(reached[0])
+    bandwidth = here.bandwidth_gb_s / there.bandwidth_gb_s
+    if here.load_tflops is None or there.load_tflops is None:
+        return bandwidth
+    loads = here.load_tflops / there.load_tflops
+    return float(bandwidth**BY_BANDWIDTH * loads ** (1.0 - BY_BANDWIDTH))
 
 
 def _exchange(run: OwnRun, here: Chip, there: Chip, count: int, computing_s: float) -> float:
@@ -367,11 +370,6 @@ def _exchange(run: OwnRun, here: Chip, there: Chip, count: int, computing_s: flo
         return run.seconds.get("communication", 0.0) * ring / there.group_gb_s / before
     seconds = ring * run.parameter_bytes / (there.group_gb_s * 1e9)
     return max(seconds - _HIDDEN * computing_s, (1.0 - _HIDDEN) * seconds)
-
-
-def _alike(here: Gpu, gpu: Gpu) -> bool:
-    one, other = here.compute_capability, gpu.compute_capability
-    return one is not None and other is not None and one.split(".")[0] == other.split(".")[0]
 
 
 def _figure(kind: str) -> str:
