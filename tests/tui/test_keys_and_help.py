@@ -337,6 +337,18 @@ class TestPalette:
             assert screen.list.filter.value == "A6000"  # type: ignore[attr-defined]
 
 
+async def test_the_palette_hears_of_results_after_it_is_closed(paper_store: Path) -> None:
+    async with running(paper_store) as pilot:
+        await pilot.press("ctrl+p")
+        palette = pilot.app.screen
+        await pilot.press("escape")
+        await settled(pilot)
+        palette._show_busy = True  # type: ignore[attr-defined]
+        palette._list_visible = not palette._list_visible  # type: ignore[attr-defined]
+        await settled(pilot)
+        assert pilot.app.is_running and pilot.app._exception is None
+
+
 async def test_a_click_where_the_terminal_was_before_it_shrank_ends_nothing(
     paper_store: Path,
 ) -> None:

@@ -82,7 +82,15 @@ class Palette(Steady, CommandPalette):
         for widget in super().compose():
             yield FoundList() if isinstance(widget, CommandList) else widget
 
-    # Keys may come before there is a list, and after it is gone.
+    # Keys and results may come before there is a list, and after it is gone.
+
+    def _watch__list_visible(self) -> None:
+        with suppress(NoMatches):
+            super()._watch__list_visible()
+
+    async def _watch__show_busy(self) -> None:
+        with suppress(NoMatches):
+            await super()._watch__show_busy()
 
     def _action_command_list(self, action: str) -> None:
         with suppress(NoMatches):
