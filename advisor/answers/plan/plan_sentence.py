@@ -95,6 +95,8 @@ def _shares(loaded: Loaded, plan: Plan) -> str:
 
 def _sure(loaded: Loaded, plan: Plan) -> str:
     best, which = _BEST[loaded.grant.objective], ""
+    if best == "the most runs" and any(e.value != 1 for e in loaded.problem.experiments):
+        best = "the runs of most value"
     if loaded.grant.objective == "cheapest":
         machines = {machine.machine_id: machine for machine in loaded.problem.machines}
         if any(less_as_sum(machines[p.machine_id], loaded.sums) for p in plan.purchases):
