@@ -9,6 +9,7 @@ from advisor.planning.grant.cautions import ordered_cautions
 from advisor.planning.grant.problem_of_grant import STALE_DAYS
 from advisor.planning.report.budget import WhoPays, beyond_limits
 from advisor.planning.report.budget_entries import entries
+from advisor.planning.report.funder.compute_and_carbon import carbon_gaps
 from advisor.planning.report.funder.computing_hours import not_bought, not_rented
 from advisor.planning.report.phrases import cost_of_other, listed
 from advisor.planning.report.plan_costs import Material
@@ -197,7 +198,7 @@ def to_check_section(given: Material, paid: WhoPays) -> Section:
         )
         items.insert(0, whole)
     items += [*_rent_beyond_depreciation(given), *_quoted_instead(given)]
-    items += _bought_at_once(given)
+    items += [*_bought_at_once(given), *carbon_gaps(given)]
     items += [*_old_prices(given), *_not_compared(given)]
     if rules.cost_share and not form.names_cost_share:
         by = grant.cost_share_by

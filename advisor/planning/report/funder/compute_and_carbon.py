@@ -3,6 +3,7 @@ checklist."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from decimal import Decimal
 
 from advisor.planning.report.number_ledger import Num
@@ -14,7 +15,6 @@ from advisor.planning.solver.problem import Machine, Rental
 
 USUAL_PUE = Decimal("1.54")
 """Power with cooling over power without: the mean of the Uptime Institute's survey of 2025."""
-NOT_KNOWN = "No carbon intensity of {}'s grid is known here: take your supplier's."
 
 
 def compute_and_carbon(given: Material) -> str:
@@ -23,7 +23,6 @@ def compute_and_carbon(given: Material) -> str:
     options, experiments = problem.options(), given.book.experiments
     hours: dict[str, list[Num]] = {}
     energy: list[Num] = []
-    unknown: set[str] = set()
     for (experiment, option_id), runs in _alike(given).items():
         e, option = experiments[experiment], options[option_id]
         name = f"{given.loaded.models[e.model].name} on {option.label}"
@@ -37,8 +36,7 @@ def compute_and_carbon(given: Material) -> str:
         hours.setdefault(e.name.partition(", year ")[0], []).append(spent)
         watts = _watts(given, option)
         if watts is None:
-            unknown.add(option.label)
-            continue
+            continue  # see carbon_gaps
         kw = ledger.compute("ratio", [watts, watts_in_a_kilowatt(ledger)], "kW", f"kW, {label}")
         energy.append(ledger.compute("product", [kw, time], "kwh", f"kWh, {label}"))
     if not hours:
@@ -56,9 +54,8 @@ def compute_and_carbon(given: Material) -> str:
         "intensity": "",
         "source": "",
     }
-    missing = [f"The power of {', '.join(sorted(unknown))} is not known."] if unknown else []
     if energy:
-        values |= _emissions(given, energy, missing)
+        values |= _emissions(given, energy)
     owned = {m.machine_id for m in problem.machines if m.owned}
     mine = {problem.whole(p.machine_id) for p in given.plan.placed} & owned
     reused = "It reuses machines that the laboratory has: none is made for these runs."
@@ -67,13 +64,13 @@ def compute_and_carbon(given: Material) -> str:
         start="Compute and carbon. The runs take",
         hours=ledger.total(every, "GPU-hours, all runs", "gpu-hours"),
         parts=parts,
-        missing=" ".join(missing),
+        rented=any(isinstance(options[p.machine_id], Rental) for p in given.plan.placed),
         reused=reused if mine and len(mine) == len(_machines(given)) else "",
         **values,
     ).strip()
 
 
-def _emissions(given: Material, energy: list[Num], missing: list[str]) -> dict[str, object]:
+def _emissions(given: Material, energy: list[Num]) -> dict[str, object]:
     """Energy with cooling, and what it emits by the grid's published intensity."""
     ledger, grant = given.ledger, given.loaded.grant
     pue = grant.pue if grant.pue != 1 else USUAL_PUE
@@ -82,12 +79,9 @@ def _emissions(given: Material, energy: list[Num], missing: list[str]) -> dict[s
         factor = ledger.leaf("unit", pue, "factor", "usual PUE", name="usual PUE")
     bare = ledger.total(energy, "kWh of all runs, before cooling", "kwh")
     kwh = ledger.compute("product", [bare, factor], "kwh", "kWh of all runs")
-    country = grant.procurement.country
-    row = next((r for r in rows_of("grid_carbon.csv") if r["country"] == country), None)
+    row, country = _grid(given), grant.procurement.country
     found: dict[str, object] = {"kwh": kwh, "pue": factor}
     if row is None:
-        where = country or "your country"
-        missing.append(NOT_KNOWN.format(where))
         return found
     label = f"{row['gases']} of a kWh, {country}, {row['year']}"
     intensity = ledger.leaf("unit", Decimal(row["kg_per_kwh"]), "kg", label, name="grid carbon")
@@ -99,6 +93,24 @@ def _emissions(given: Material, energy: list[Num], missing: list[str]) -> dict[s
         "intensity": intensity,
         "source": source,
     }
+
+
+def _grid(given: Material) -> Mapping[str, str] | None:
+    country = given.loaded.grant.procurement.country
+    return next((r for r in rows_of("grid_carbon.csv") if r["country"] == country), None)
+
+
+def carbon_gaps(given: Material) -> list[str]:
+    """What is not known of energy and emissions; for the lab."""
+    options = given.loaded.problem.options()
+    used = [options[name] for name in sorted({p.machine_id for p in given.plan.placed})]
+    dark = [option.label for option in used if _watts(given, option) is None]
+    found = [f"The power of {', '.join(dark)} is not known: no energy is counted."] * bool(dark)
+    if used and _grid(given) is None:
+        where = given.loaded.grant.procurement.country
+        of = f"of the grid of {where}" if where else "without procurement.country"
+        found.append(f"No carbon intensity is known {of}: add your supplier's to the paragraph.")
+    return found
 
 
 def _alike(given: Material) -> dict[tuple[str, str], list[Placed]]:
