@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from datetime import date
 from decimal import Decimal
@@ -85,7 +86,9 @@ def test_the_funders_file_decides_on_which_line_it_stands(
     loaded = load_grant(Store(store_path), read_grant(path), date(2026, 11, 22))
     planned = plan_loaded(loaded, 60, quick=True)
     assert planned.plan is not None and planned.plan.purchases
-    text, _ = map(to_markdown, report_for(planned).parts())
+    funders, annex = map(to_markdown, report_for(planned).parts())
+    # NIH takes modules: the lines stay in the office.
+    text = re.sub(r" \\?\[\d+\\?\]", "", annex) if funder == "nih" else funders
     plain = text.replace(".00", "")
     if line is None:
         assert "$900 for warranty and support (Extended warranty)" in plain

@@ -44,7 +44,7 @@ class Tiny(NamedTuple):
 
 
 def _watts(watts: float) -> PowerFigures:
-    return PowerFigures(gpu_w=None, gpu_count=1, stated_w=Decimal(str(watts)))
+    return PowerFigures(gpu_w=Decimal(600), gpu_count=1, stated_w=Decimal(str(watts)))
 
 
 def tiny(seed: int) -> Tiny:

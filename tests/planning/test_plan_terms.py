@@ -41,6 +41,7 @@ from advisor.planning.solver.search_clock import NoPlan
 from advisor.planning.solver.solve import solve
 from advisor.ranking.snapshot import take_snapshot
 from advisor.store import Store
+from price_catalog.power import PowerFigures
 from tests.planning.forms_for_tests import SMALL, loaded_of, read
 from tests.plans_for_tests import (
     fits_one_machine,
@@ -129,11 +130,12 @@ def test_no_way_of_dividing_machines_is_better(seed: int) -> None:
     assert sum(gpus[name] * len(units) for name, units in used.items()) <= 2 * bought
 
 
-def test_a_part_draws_its_share() -> None:
-    whole = make_machine("buy", "1000", {"a": 10.0}, gpu_count=4)
+def test_a_part_draws_its_gpus_and_the_host() -> None:
+    power = PowerFigures(gpu_w=Decimal(150), gpu_count=4, base_w=Decimal(400))
+    whole = make_machine("buy", "1000", {"a": 10.0}, gpu_count=4, power=power)
     rules = Rules(price_per_kwh=Decimal(1))
     assert run_cents(whole, "a", rules) == 240_00
-    assert run_cents(part_of(whole, 1, {"a": 10.0}), "a", rules) == 60_00
+    assert run_cents(part_of(whole, 1, {"a": 10.0}), "a", rules) == 132_00
     assert run_cents(part_of(whole, 8, {"a": 10.0}), "a", rules) == 480_00
 
 

@@ -194,7 +194,7 @@ def test_an_amount_is_read_as_it_is_written_where_its_currency_is_used(
         ),
         ("[budget]\ncurrency = 5\n", 'must be text: write it between quotes, like "EUR"'),
         ("[institution]\nfiscal_year_start = 2027-07-01\n", 'between quotes, like "07-01"'),
-        ("[rentals]\nkinds = [1]\n", "must be one of on-demand, spot, between quotes"),
+        ("[rentals]\nkinds = [1]\n", "must be one of on-demand, peer, spot, between quotes"),
         ("[evidence]\ntimes = 5\n", "must be one of published, sound, between quotes"),
         ("[running]\n[running]\n", "a key or a table is there twice (at line"),
         ("[running]\nslack = 0\nslack = 0\n", "column 10): remove one of the two"),
