@@ -19,6 +19,7 @@ from advisor.answers.wording import (
     summed_words,
 )
 from advisor.costs.amounts import age_words, usd_and_cents, usd_as_quoted, usd_rounded
+from advisor.costs.price_book import is_fresh
 from advisor.costs.rental import (
     BreakEven,
     RentOffer,
@@ -145,8 +146,10 @@ def cost_sentence(owned: Ownership) -> str:
         price = f"price of {month}"
         if is_unquoted(owned.build, host):
             price = f"{summed_words(host)}, {month}"
+        elif candidates.overtaken[i]:
+            price += ", out of date: its GPUs cost more now"
         elif not candidates.offered[i]:
-            price += ", no seller known"
+            price += f", {unsold_words(owned)}"
     counted = "with" if own.terms.electricity_usd_per_kwh else "without"
     words = f"Owning {machine} costs {usd_rounded(own.life_usd)} over {years} "
     words += f"({price}, {counted} electricity)"
@@ -157,6 +160,15 @@ def cost_sentence(owned: Ownership) -> str:
         return f"{words}, and does not finish a run of {model} by then ({_days_words(owned)})."
     cost = f"{owned.mark}{usd_rounded(each)}"
     return f"{words}. A run of {model} costs {cost} and takes {_days_words(owned)}."
+
+
+def unsold_words(owned: Ownership) -> str:
+    """Why nobody can be asked for a machine at its price."""
+    candidates, i = owned.candidates, owned.position
+    quotes = [q for q in (candidates.gpu_quotes[i], candidates.host_quotes[i]) if q is not None]
+    if any(not is_fresh(q.quoted_on, q.valid_until, owned.as_of) for q in quotes):
+        return "which has expired or is over a year old"
+    return "no seller known"
 
 
 def rent_sentence(owned: Ownership, evens: list[BreakEven]) -> str:
@@ -181,7 +193,7 @@ def rent_sentence(owned: Ownership, evens: list[BreakEven]) -> str:
         return f"{words} {what} from the first run on{less}."
     pays = "Buying pays"
     if not (owned.build.host_owned or owned.candidates.offered[owned.position]):
-        pays = "No seller is known; with one buying pays"
+        pays = "At a price that is asked today buying pays"
     pays = f"{words} {pays} from {runs_words(even.experiments)} on"
     assert owned.training_days is not None  # it comes with the experiments
     most = owned.own.experiments(owned.training_days)
@@ -399,7 +411,8 @@ def rent_text(
     columns = [name for name in rows[0] if name != "price"] + ["price"]
     right = frozenset({"an hour", "a run", life, runs})
     table = to_table(rows, columns, right)
-    for spared in ("others ask", "price"):  # CSV and JSON have them; the doubts tell an old price
+    # CSV and JSON have them; the doubts tell an old price.
+    for spared in ("others ask", "price", life):
         if max(map(len, table.splitlines())) > width:
             columns.remove(spared)
             table = to_table(rows, columns, right)

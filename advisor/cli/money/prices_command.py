@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from advisor.answers.checklist import of_typed_store, quoted, with_command
-from advisor.answers.prices.quotes import ledger_columns, ledger_items
+from advisor.answers.prices.builds_and_parts import build_rows, builds_text, parts_text
+from advisor.answers.prices.quotes import ledger_columns, ledger_items, part_rows
 from advisor.answers.wording import KIND_WORDS, item_names
 from advisor.cli.command import (
     ANSWERED,
@@ -20,12 +21,27 @@ from advisor.cli.command import (
     terminal_width,
 )
 from advisor.cli.money.prices_arguments import add_arguments
-from advisor.costs.amounts import counted, day_words, usd_and_cents, usd_as_quoted
-from advisor.costs.own_machines import MACHINE_COLUMNS
+from advisor.cli.money.prices_own import (
+    add_machine,
+    correct,
+    delete,
+    flagged,
+    joined,
+    quote_words,
+    snapshot_of,
+    typed_cells,
+)
+from advisor.cli.money.prices_reports import answer_cost, answer_rent, check_prices
+from advisor.costs.amounts import counted, day_words, usd_and_cents
+from advisor.costs.own_machines import DEFAULT_KIND, MACHINE_COLUMNS, own_machine
 from advisor.costs.own_quotes import COLUMNS, OWN, make_quote
+from advisor.costs.own_quotes_csv import quotes_csv, read_quotes
 from advisor.costs.price_book import add_command
+from advisor.costs.rental_feed import MOVED, PROVIDERS, SOURCE, fetch_rentals
+from advisor.files import write_whole
 from advisor.parse import InputError, parse_price_rule, shown
-from advisor.ranking.snapshot import Snapshot, take_snapshot
+from advisor.ranking.snapshot import Snapshot
+from advisor.ranking.typed_question import match_gpus, parse_circuit
 from advisor.store import Store
 from advisor.tables.table_formats import column_pieces, render_rows
 from advisor.tables.text_table import to_table, to_table_of
@@ -39,11 +55,6 @@ def run(options: argparse.Namespace) -> int:
     return _RUN[options.prices_command](options, open_store(options))
 
 
-def _snapshot(store: Store) -> Snapshot:
-    with store.reading() as reader:
-        return take_snapshot(reader)
-
-
 MOST_LINES = 10
 """Of what a refresh says of one kind."""
 _SHORT = ("item", "price", "kind", "vendor", "date", "counts", "marks")
@@ -55,8 +66,7 @@ _SPARE = ("kind", "age", "vendor")
 
 def _list(options: argparse.Namespace, store: Store) -> int:
     rule = parse_price_rule(options.prices)
-    with store.reading() as reader:
-        snapshot = take_snapshot(reader)
+    snapshot = snapshot_of(store)
     wanted = None
     if options.item is not None:
         try:
@@ -127,9 +137,6 @@ def _same_command(options: argparse.Namespace) -> str:
 
 
 def _add(options: argparse.Namespace, store: Store) -> int:
-    from advisor.cli.money.prices_own import add_machine, flagged, joined, typed_cells
-    from advisor.costs.own_machines import DEFAULT_KIND
-
     if options.cell_machine is not None:
         return add_machine(options, store)
     given = typed_cells(options, MACHINE_COLUMNS)
@@ -142,7 +149,7 @@ def _add(options: argparse.Namespace, store: Store) -> int:
             'or a new machine with --machine "NAME" --gpu H200 --count 8'
         )
     cells = {"kind": DEFAULT_KIND, **typed_cells(options, COLUMNS)}
-    snapshot = _snapshot(store)
+    snapshot = snapshot_of(store)
     made = make_quote(cells, ledger_items(snapshot), today=date.today())
     if isinstance(made, list):
         new = any(problem.column == "item" for problem in made) and cells.get("item")
@@ -154,23 +161,11 @@ def _add(options: argparse.Namespace, store: Store) -> int:
         raise InputError(words)
     added = store.add_quotes([made], [OWN])
     again = "" if added else " (it was there already)"
-    words = _quote_words(made, item_names(snapshot.gpus, snapshot.hosts))
+    words = quote_words(made, item_names(snapshot.gpus, snapshot.hosts))
     back = of_typed_store(f"advisor prices delete --quote {made.quote_id}")
     print(f"{made.quote_id}: {words}{again}; kept ({back} takes it back)", file=sys.stderr)
     _tell_unused_parts([made.item_id] if made.item_kind == "part" else [], snapshot)
     return ANSWERED
-
-
-def _correct(options: argparse.Namespace, store: Store) -> int:
-    from advisor.cli.money.prices_own import correct
-
-    return correct(options, store)
-
-
-def _delete(options: argparse.Namespace, store: Store) -> int:
-    from advisor.cli.money.prices_own import delete
-
-    return delete(options, store)
 
 
 def _tell_unused_parts(quoted: Iterable[str], snapshot: Snapshot) -> None:
@@ -186,19 +181,9 @@ def _tell_unused_parts(quoted: Iterable[str], snapshot: Snapshot) -> None:
         )
 
 
-def _quote_words(quote: Quote, names: Mapping[tuple[str, str], str]) -> str:
-    item = names.get((quote.item_kind, quote.item_id), quote.item_id)
-    return (
-        f"{item} {usd_as_quoted(quote.price_usd)}, {quote.kind}, {quote.vendor}, {quote.quoted_on}"
-    )
-
-
 def _import(options: argparse.Namespace, store: Store) -> int:
-    from advisor.costs.own_quotes_csv import read_quotes
-
     path = Path(options.file)
-    with store.reading() as reader:
-        snapshot = take_snapshot(reader)
+    snapshot = snapshot_of(store)
     preview = read_quotes(path, ledger_items(snapshot), today=date.today())
     if len(preview.problems) == 1:
         name = shown(path.name, 80)[1:-1]
@@ -215,7 +200,7 @@ def _import(options: argparse.Namespace, store: Store) -> int:
     if options.dry_run:
         names = item_names(snapshot.gpus, [*snapshot.hosts, *preview.hosts])
         for quote in preview.quotes:
-            print(_quote_words(quote, names))
+            print(quote_words(quote, names))
         print(
             f"{counted(len(preview.quotes), 'quote')} can be read; none was kept", file=sys.stderr
         )
@@ -235,10 +220,7 @@ def _import(options: argparse.Namespace, store: Store) -> int:
 
 
 def _export(options: argparse.Namespace, store: Store) -> int:
-    from advisor.costs.own_quotes_csv import quotes_csv
-    from advisor.files import write_whole
-
-    snapshot = _snapshot(store)
+    snapshot = snapshot_of(store)
     own = [quote for quote in snapshot.quotes if quote.origin == "local"]
     path = Path(options.file)
     try:
@@ -252,8 +234,6 @@ def _export(options: argparse.Namespace, store: Store) -> int:
 
 
 def _refresh(options: argparse.Namespace, store: Store) -> int:
-    from advisor.costs.rental_feed import MOVED, PROVIDERS, SOURCE, fetch_rentals
-
     with store.reading() as reader:
         gpus, held = reader.gpus(), reader.rentals()
     found = fetch_rentals(gpus, held, today=date.today())
@@ -287,16 +267,11 @@ def _refresh(options: argparse.Namespace, store: Store) -> int:
 
 
 def _builds(options: argparse.Namespace, store: Store) -> int:
-    from advisor.answers.prices.builds_and_parts import build_rows
-    from advisor.ranking.typed_question import match_gpus, parse_circuit
-
-    snapshot = _snapshot(store)
+    snapshot = snapshot_of(store)
     gpu_ids = None if options.gpus is None else match_gpus(options.gpus, snapshot)
     supply = None if options.circuit is None else parse_circuit(options.circuit)
     rows = build_rows(snapshot, gpu_ids, supply)
     if options.format == "table" and rows:
-        from advisor.answers.prices.builds_and_parts import builds_text
-
         flags = {"--gpus": options.gpus, "--circuit": options.circuit}
         asked = "".join(f" {flag} {quoted(text)}" for flag, text in flags.items() if text)
         command = f"advisor prices builds{asked} --format csv"
@@ -307,15 +282,11 @@ def _builds(options: argparse.Namespace, store: Store) -> int:
 
 
 def _parts(options: argparse.Namespace, store: Store) -> int:
-    from advisor.answers.prices.quotes import part_rows
-
-    snapshot = _snapshot(store)
+    snapshot = snapshot_of(store)
     rule = parse_price_rule(options.prices)
     book = snapshot.prices(rule)
     rows = part_rows(book, snapshot.hosts, rule, today=date.today())
     if options.format == "table" and rows:
-        from advisor.answers.prices.builds_and_parts import parts_text
-
         print(parts_text(rows, terminal_width()))
     else:
         print(render_rows(rows, options.format))
@@ -323,9 +294,7 @@ def _parts(options: argparse.Namespace, store: Store) -> int:
 
 
 def _own(options: argparse.Namespace, store: Store) -> int:
-    from advisor.costs.own_machines import own_machine
-
-    snapshot = _snapshot(store)
+    snapshot = snapshot_of(store)
     if options.machine is None:
         names = {gpu.gpu_id: gpu.name for gpu in snapshot.gpus}
         rows = [
@@ -354,41 +323,18 @@ def _own(options: argparse.Namespace, store: Store) -> int:
     return ANSWERED
 
 
-def _cost(options: argparse.Namespace, store: Store) -> int:
-    from advisor.cli.money.prices_reports import answer_cost
-
-    return _print(answer_cost(store, options))
-
-
-def _rent(options: argparse.Namespace, store: Store) -> int:
-    from advisor.cli.money.prices_reports import answer_rent
-
-    return _print(answer_rent(store, options))
-
-
-def _print(texts: Iterable[str]) -> int:
-    print("\n\n".join(texts))
-    return ANSWERED
-
-
-def _check(options: argparse.Namespace, store: Store) -> int:
-    from advisor.cli.money.prices_reports import check_prices
-
-    return check_prices(options, store)
-
-
 _RUN: Mapping[str, Callable[[argparse.Namespace, Store], int]] = {
     "list": _list,
     "add": _add,
-    "correct": _correct,
-    "delete": _delete,
+    "correct": correct,
+    "delete": delete,
     "import": _import,
     "export": _export,
     "refresh": _refresh,
     "builds": _builds,
     "parts": _parts,
     "own": _own,
-    "cost": _cost,
-    "rent": _rent,
-    "check": _check,
+    "cost": answer_cost,
+    "rent": answer_rent,
+    "check": check_prices,
 }

@@ -49,7 +49,7 @@ def add_machine(options: argparse.Namespace, store: Store) -> int:
         if getattr(options, f"cell_{name}") is not None:
             flag = name.replace("_", "-")
             raise InputError(f"--{flag} and --machine are two things: leave out one of them")
-    snapshot = _snapshot(store)
+    snapshot = snapshot_of(store)
     cells = typed_cells(options, (*MACHINE_COLUMNS, *QUOTE_COLUMNS))
     made = _changed(cells, snapshot, None).machine
     store.add_quoted_machine(made.host, made.quote, [OWN])
@@ -60,7 +60,7 @@ def add_machine(options: argparse.Namespace, store: Store) -> int:
 def correct(options: argparse.Namespace, store: Store) -> int:
     """Change what was typed of a machine, or correct a quote. Raises InputError."""
     _one_of(options.cell_machine, options.quote)
-    snapshot = _snapshot(store)
+    snapshot = snapshot_of(store)
     if options.quote is not None:
         given = typed_cells(options, MACHINE_COLUMNS)
         if options.rename is not None:
@@ -95,14 +95,14 @@ def _correct_quote(options: argparse.Namespace, store: Store, snapshot: Snapshot
     if isinstance(made, list):
         raise InputError(joined([flagged(problem) for problem in made]))
     store.add_quotes([made], [OWN])
-    print(f"{made.quote_id}: {_quote_words(made, snapshot)}; it stands in for {held.quote_id}")
+    print(f"{made.quote_id}: {quote_words(made, names)}; it stands in for {held.quote_id}")
     return ANSWERED
 
 
 def delete(options: argparse.Namespace, store: Store) -> int:
     """Delete what the user entered; shipped rows stay. Raises InputError."""
     _one_of(options.machine, options.quote)
-    snapshot = _snapshot(store)
+    snapshot = snapshot_of(store)
     if options.machine is not None:
         host = _own_machine(options.machine, snapshot)
         store.remove_machine(host.host_id)
@@ -119,7 +119,8 @@ def delete(options: argparse.Namespace, store: Store) -> int:
             f"with {of_typed_store(f'advisor prices correct --quote {wanted}')}"
         )
     store.remove_quote(quote.quote_id)
-    print(f"{_quote_words(quote, snapshot)}: deleted", file=sys.stderr)
+    names = item_names(snapshot.gpus, snapshot.hosts)
+    print(f"{quote_words(quote, names)}: deleted", file=sys.stderr)
     return ANSWERED
 
 
@@ -176,14 +177,14 @@ def _tell(made: OwnMachine, snapshot: Snapshot, what: str) -> None:
         print(line, file=sys.stderr)
 
 
-def _quote_words(quote: Quote, snapshot: Snapshot) -> str:
-    names = item_names(snapshot.gpus, snapshot.hosts)
+def quote_words(quote: Quote, names: Mapping[tuple[str, str], str]) -> str:
+    """``RTX 3090 $900.00, used, shop, 2026-11-01``."""
     item = names.get((quote.item_kind, quote.item_id), quote.item_id)
-    return (
-        f"{item} {usd_as_quoted(quote.price_usd)}, {quote.kind}, {quote.vendor}, {quote.quoted_on}"
-    )
+    price = usd_as_quoted(quote.price_usd)
+    return f"{item} {price}, {quote.kind}, {quote.vendor}, {quote.quoted_on}"
 
 
-def _snapshot(store: Store) -> Snapshot:
+def snapshot_of(store: Store) -> Snapshot:
+    """All of the store that is not of a model."""
     with store.reading() as reader:
         return take_snapshot(reader)

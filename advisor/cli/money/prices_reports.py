@@ -133,20 +133,22 @@ def _read_terms(options: argparse.Namespace) -> CostTerms:
         raise InputError(str(error)) from None
 
 
-def answer_cost(store: Store, options: argparse.Namespace) -> list[str]:
-    """What `advisor prices cost` prints. Raises InputError."""
+def answer_cost(options: argparse.Namespace, store: Store) -> int:
+    """Print what owning costs. Raises InputError."""
     owned, _ = cheapest_ownership(store, read_request(options))
     rows = cost_rows(owned)
     if options.format == "json":
         verdict = {"sentence": cost_sentence(owned), "doubts": doubt_objects(cost_doubts(owned))}
-        return [to_json({"verdict": verdict, "build": owned.heading, "terms": rows})]
-    if options.format == "csv":
-        return [render_rows(rows, "csv")]
-    return [cost_text(owned, terminal_width(), details=options.details)]
+        print(to_json({"verdict": verdict, "build": owned.heading, "terms": rows}))
+    elif options.format == "csv":
+        print(render_rows(rows, "csv"))
+    else:
+        print(cost_text(owned, terminal_width(), details=options.details))
+    return ANSWERED
 
 
-def answer_rent(store: Store, options: argparse.Namespace) -> list[str]:
-    """What `advisor prices rent` prints; draws the picture where one is asked for."""
+def answer_rent(options: argparse.Namespace, store: Store) -> int:
+    """Print what renting costs beside owning; draw the picture where one is asked for."""
     request = read_request(options)
     try:
         owned, rentals = cheapest_ownership(store, request)
@@ -154,7 +156,8 @@ def answer_rent(store: Store, options: argparse.Namespace) -> list[str]:
         rented = rented_alone(store, request)
         if rented is None or options.svg is not None:
             raise
-        return [_rented_alone(rented, options.format)]
+        print(_rented_alone(rented, options.format))
+        return ANSWERED
     days = owned.training_days
     if days is None:
         raise InputError(f"{owned.heading}: without a time there is nothing to compare")
@@ -182,10 +185,12 @@ def answer_rent(store: Store, options: argparse.Namespace) -> list[str]:
             "sentence": rent_sentence(owned, evens),
             "doubts": doubt_objects(rent_doubts(owned, evens, number)),
         }
-        return [to_json({"verdict": verdict, "build": owned.heading, "own": own, "rent": rows})]
-    if options.format == "csv":
-        return [render_rows(rows, "csv")]
-    return [rent_text(owned, evens, number, terminal_width(), details=options.details)]
+        print(to_json({"verdict": verdict, "build": owned.heading, "own": own, "rent": rows}))
+    elif options.format == "csv":
+        print(render_rows(rows, "csv"))
+    else:
+        print(rent_text(owned, evens, number, terminal_width(), details=options.details))
+    return ANSWERED
 
 
 def _rented_alone(rented: RentedAlone, form: str) -> str:
