@@ -193,7 +193,7 @@ class _Watched:
                 if each not in self.samplers:
                     self.samplers[each] = GpuSampler(str(each))
                     self.samplers[each].start()
-            if leads:
+            if leads and sum(e.get("event") == kind for e in self.events) == 1:
                 self.say("it trains: waiting until its steps take as long as those before")
         elif kind == "timed" and leads:
             self.say(f"its steps are timed ({event.get('how')}); looking at a few of them")

@@ -43,6 +43,8 @@ class Watch:
         self.ticking: int | None = None
         """Whose steps are counted: the first optimiser's, or a DeepSpeed engine's."""
         self.by_engine = False
+        self.partitions = 1
+        """Over how many processes ZeRO shares what the optimiser holds."""
         self.optimizer: Any = None
         self.count = 0
         self.marks: list[Any] = []
@@ -185,7 +187,7 @@ class Watch:
             reserved_gib=max([cuda.max_memory_reserved(each) / GIB for each in used] or [0.0]),
             torch=torch.__version__,
             max_steps=own_limit(),
-            **weights(self.optimizer),
+            **weights(self.optimizer, self.partitions),
         )
 
     def devices(self) -> tuple[list[int], list[str]]:
@@ -242,9 +244,9 @@ def median(values: list[float]) -> float:
     return sorted(values)[len(values) // 2]
 
 
-def weights(optimizer: Any) -> dict[str, Any]:
+def weights(optimizer: Any, partitions: int) -> dict[str, Any]:
     """Bytes of what is trained, its gradients and its states, as this process holds them."""
-    found = {"parameters": 0, "parameter_bytes": 0, "state_bytes": 0, "sharded": False}
+    found = {"parameters": 0, "parameter_bytes": 0, "state_bytes": 0, "sharded": partitions > 1}
     for group in getattr(optimizer, "param_groups", ()):
         for each in group["params"]:
             whole = each.numel()
@@ -252,8 +254,8 @@ def weights(optimizer: Any) -> dict[str, Any]:
             size = local.numel() * local.element_size()
             flat = type(each).__name__ == "FlatParameter"
             found["sharded"] = found["sharded"] or flat or local is not each
-            found["parameters"] += whole
-            found["parameter_bytes"] += whole * each.element_size()
+            found["parameters"] += whole * partitions
+            found["parameter_bytes"] += whole * partitions * each.element_size()
             found["state_bytes"] += size * (2 if each.grad is not None else 1)
             for state in optimizer.state.get(each, {}).values():
                 if hasattr(state, "numel"):
@@ -295,6 +297,8 @@ def with_deepspeed(watch: Watch, module: Any) -> None:
         before = self.global_steps
         result = step(self, *arguments, **named)
         if self.global_steps != before:
+            sharded = self.zero_optimization_stage() > 0
+            watch.partitions = int(os.environ.get("WORLD_SIZE") or 1) if sharded else 1
             watch.tick(self, getattr(self, "basic_optimizer", None), by_engine=True)
         return result
 
