@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
@@ -144,6 +144,7 @@ def plan_loaded(
         if told:
             loaded, problem = _on_sale_for_more(asked, loaded, problem, whole.quiet())
         ways = tuple(relax(problem, whole.quiet(), typed=loaded.grant.typed_cents))
+        ways = (*_without_procurement(asked, whole.quiet()), *ways)
         return Planned(loaded=loaded, plan=None, explanation=None, ways_out=ways)
     if not plan.runs:
         say(Impossible(trying="what the first run takes"))
@@ -205,6 +206,20 @@ def _on_sale_for_more(
     except OutOfTime:
         return loaded, problem
     return (asked, sold) if enough else (loaded, problem)
+
+
+def _without_procurement(loaded: Loaded, clock: Clock) -> Iterator[Finding]:
+    """That procurement's rules leave no plan, where there is one without them."""
+    wider = loaded.unrestricted
+    try:
+        if wider is None or not is_feasible(wider, clock=clock.within(LEFT_OUT_SECONDS)):
+            return
+    except OutOfTime:
+        return
+    number = sum(each.by_procurement for each in loaded.left_out)
+    yield Finding(
+        words=(f"loosen [procurement]: what it leaves out, {number} in all, makes a plan possible",)
+    )
 
 
 def _with_savings(loaded: Loaded, plan: Plan | None, clock: Clock) -> Loaded:

@@ -299,8 +299,8 @@ def _reach(options: argparse.Namespace, seconds: float) -> int:
     from advisor.tables.json_text import to_json
     from advisor.tables.table_formats import render_rows
 
-    if options.out:
-        raise InputError("--out writes the report of a plan: leave it out here")
+    if options.out or options.bid is not None:
+        raise InputError("--out and --bid write what a plan needs: leave them out here")
     if options.how_many is not None and options.largest:
         raise InputError("--how-many asks for one model and --largest for all: choose one")
     path = Path(options.grant)

@@ -293,7 +293,7 @@ class Country(Line):
         """Raises ValueError."""
         text = Line.read(value).upper()
         if not re.fullmatch("[A-Z]{2}", text):
-            raise ValueError("must be a country's two letters, like US, DE or GB")
+            raise ValueError("must be a country's two letters: write US, DE or GB")
         return cls(text)
 
 

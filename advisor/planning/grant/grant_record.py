@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
-from math import ceil
+from math import ceil, floor
 
 from advisor.parse import PriceRule
 from advisor.planning.currency import DOLLARS, Currency
@@ -122,12 +122,13 @@ class Grant:
 
     def reaching(self, own: Decimal, theirs: Decimal) -> int:
         """Which cost, overhead included, two amounts pay for, in whole hundredths."""
-        return int((own * self.reach + theirs * self.shared_reach) * 100)
+        # Overhead is rounded item by item, so that a part of a hundredth may be one.
+        return ceil((own * self.reach + theirs * self.shared_reach) * 100)
 
     def typed_cents(self, cost_cents: int) -> int:
-        """The budget that a cost, overhead included, needs beside what others pay."""
+        """The least budget that reaches as far as a cost, beside what others pay."""
         theirs = self.shared * self.shared_reach * 100
-        return ceil((cost_cents - theirs) / self.reach)
+        return floor((cost_cents - theirs - 1) / self.reach) + 1
 
     @property
     def end(self) -> date:
@@ -160,10 +161,3 @@ def months_later(day: date, months: int) -> date:
         return date(day.year + year, month + 1, day.day)
     except ValueError:
         return date(day.year + year, month + 2, 1)  # after 31 December nothing is missing
-
-
-def months_words(months: int) -> str:
-    """``3 years``, ``18 months``."""
-    if months % 12:
-        return f"{months} months"
-    return "1 year" if months == 12 else f"{months // 12} years"

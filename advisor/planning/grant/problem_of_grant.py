@@ -446,4 +446,5 @@ def _check_providers(grant: Grant, wanted: set[str], known: set[str]) -> None:
 
     for name in sorted(wanted - known):
         problem = f"'{name}' is not known; {nearest(name, sorted(known))}"
-        raise wrong(grant.file, "rentals.providers", problem)
+        own = grant.rent_providers != grant.procurement.providers
+        raise wrong(grant.file, f"{'rentals' if own else 'procurement'}.providers", problem)

@@ -44,6 +44,7 @@ _EXAMPLES = {
     "model": "pythia-1b",
     "gpu": "H100",
     "currency": "EUR",
+    "country": "US",
     "rules": "us-equipment-10000",
     "fiscal_year_start": "07-01",
     "prices": "latest",
