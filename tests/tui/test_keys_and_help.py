@@ -131,6 +131,7 @@ class TestKeys:
                 assert sum(len(key) + len(word) + 3 for key, word, _ in shown) <= width + 2
                 assert shown == keys[: len(shown)]
         many = [(a.key, a.footer, a.action) for a in footer_actions("ranking")]
+        assert "own machine" in [word for _, word, _ in fitting(many, many[-2:], 118)]
         assert len(fitting(many, (), 118)) > len(fitting(many, (), 78)) >= 5
 
     async def test_the_footer_follows_the_focus(self, paper_store: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 
-import pytest
 from rich.cells import cell_len
 from textual.events import MouseMove, MouseScrollDown, MouseScrollUp
 
@@ -168,15 +167,6 @@ async def test_new_data_drops_a_selection_that_it_does_not_have() -> None:
         assert app.seen(CostTimePlot.PointHovered) == [None]
 
 
-@pytest.mark.parametrize("wrong", [0.0, -5.0, float("nan"), float("inf")])
-async def test_limits_without_a_place_on_the_axis_draw_nothing(wrong: float) -> None:
-    widget = plot(sixteen(), budget_usd=wrong, max_days=wrong)
-    app = WidgetApp(widget)
-    async with app.run_test():
-        assert widget.budget_usd is None
-        assert "budget" not in "\n".join(lines(widget))
-
-
 async def test_resizing_keeps_the_selection_and_fills_the_new_size() -> None:
     widget = plot(sixteen(), selected=7)
     app = WidgetApp(widget)
@@ -188,16 +178,3 @@ async def test_resizing_keeps_the_selection_and_fills_the_new_size() -> None:
             assert [cell_len(line) for line in drawn] == [size[0]] * size[1]
         assert widget.selected == 7
         assert "8 × RTX" in "\n".join(drawn)
-
-
-async def test_the_mouse_finds_points_inside_a_border() -> None:
-    widget = plot(sixteen(), every=True)
-    app = WidgetApp(widget)
-    async with app.run_test(size=(120, 40)) as pilot:
-        widget.styles.border = ("round", "red")
-        widget.styles.padding = (1, 2)
-        await pilot.pause()
-        x, y = place_of(widget, 11)
-        await pilot.click(CostTimePlot, offset=(x + 3, y + 2))
-        await pilot.pause()
-        assert widget.selected == 11

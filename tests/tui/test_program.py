@@ -94,18 +94,6 @@ class TestKeptState:
             assert rows(pilot)
             assert message(pilot).startswith("Buy ")
 
-    async def test_no_color_is_honoured(
-        self, paper_store: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setenv("NO_COLOR", "1")
-        async with running(paper_store) as pilot:
-            svg = pilot.app.export_screenshot()
-            import re
-
-            colours = {c.lower() for c in re.findall(r"fill: (#[0-9a-fA-F]{6})", svg)}
-            assert colours
-            assert all(c[1:3] == c[3:5] == c[5:7] for c in colours if c != "#c5c8c6")
-
 
 class TestCopy:
     async def test_row_and_table(self, paper_store: Path) -> None:
@@ -325,14 +313,6 @@ class TestKept:
             await pilot.press("f3")
             await settled(pilot)
             assert pilot.app.screen.query_one(FilterTable).table.sorted_by == "model"
-
-    @pytest.mark.parametrize("sorts", ["quotes:nothing:down", ":::", "a b c", "quotes"])
-    async def test_a_damaged_sorting_is_ignored(self, store_path: Path, sorts: str) -> None:
-        state = State(welcomed=True, sorts=sorts, looked_by="nothing")
-        async with running(store_path, state=state) as pilot:
-            await pilot.press("f7")
-            await settled(pilot)
-            assert pilot.app.screen.query_one(FilterTable).table.sorted_by is None
 
 
 async def test_every_header_sorts(paper_store: Path) -> None:

@@ -12,7 +12,6 @@ from textual.pilot import Pilot
 from advisor.tui.pages.screens import RecordScreen
 from advisor.tui.program.saved_state import State
 from advisor.tui.ranking.left_out import ExcludedScreen
-from advisor.tui.selected.build_screen import BuildScreen
 from advisor.tui.widgets.filter_table import FilterTable
 from advisor.tui.widgets.plot.plot import CostTimePlot
 from advisor.tui.widgets.text_input import FilterInput
@@ -163,15 +162,6 @@ class TestSelection:
             answer = ranking(pilot).session.answer
             assert answer is not None
             assert ranking(pilot).session.selected == answer.points.builds[point]
-
-    async def test_enter_and_space_open_the_builds_page(self, paper_store: Path) -> None:
-        async with running(paper_store) as pilot:
-            for key in ("enter", "space"):
-                await pilot.press(key)
-                assert isinstance(pilot.app.screen, BuildScreen)
-                await pilot.press("escape")
-            await pilot.press("2", "space")
-            assert isinstance(pilot.app.screen, BuildScreen)
 
     async def test_escape_clears_the_filter_and_then_leaves_it(self, paper_store: Path) -> None:
         async with running(paper_store) as pilot:
