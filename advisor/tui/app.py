@@ -178,7 +178,8 @@ class AdvisorApp(Program):
     def _handle_exception(self, error: Exception) -> None:
         """Once the program is being left, screens lie half made or half taken down: what they miss
         of one another is no trouble of the person's, who would read a traceback."""
-        if not (self._exit and isinstance(error, ScreenError | NoScreen | NoMatches)):
+        leaving = self._exit or not self._screen_stack
+        if not (leaving and isinstance(error, ScreenError | NoScreen | NoMatches)):
             super()._handle_exception(error)
 
     def on_unmount(self) -> None:

@@ -136,7 +136,7 @@ class AdvisorServer:
         while True:
             await asyncio.sleep(1)
             for page in self._programs.values():
-                if page.has_hung_up() and not page.task.cancelling():
+                if page.task is not None and page.has_hung_up():
                     page.task.cancel()
             self._forget_closed()
             before = asyncio.get_running_loop().time() - PATIENCE_S
@@ -263,7 +263,7 @@ class AdvisorServer:
         )
         task = asyncio.current_task()
         assert task is not None
-        self._programs[program] = OpenPage(socket_, task, request.transport)
+        page = self._programs[program] = OpenPage(socket_, task, request.transport)
         try:
             await socket_.prepare(request)
             await program.start(*size)
@@ -271,6 +271,7 @@ class AdvisorServer:
         except (ConnectionError, OSError, RuntimeError):
             pass  # the page went away, or the program did
         finally:
+            self._programs[program] = page._replace(task=None)  # what ends is not interrupted
             try:
                 await program.end()
             finally:
@@ -305,7 +306,8 @@ class OpenPage(NamedTuple):
     """A page and the task that follows it."""
 
     socket: web.WebSocketResponse
-    task: asyncio.Task[Any]
+    task: asyncio.Task[Any] | None
+    """None once its program is being ended."""
     transport: asyncio.Transport | None
 
     def has_hung_up(self) -> bool:

@@ -314,7 +314,7 @@ class TestKept:
             kept.remember(State(budget=str(n + 1)), "Buy")
         for n in range(MAX_NAMED + 5):
             kept.name_it(State(), "Buy", f"name {n}")
-        kept.keep_note("plan", "t", "x" * 1_000_000, {80: "y"}, grant="g")
+        kept.keep_note("plan", "t", "x" * 1_000_000, grant="g")
         assert sum(not q.name for q in kept.questions) == MAX_RECENT
         assert sum(bool(q.name) for q in kept.questions) == MAX_NAMED
         again = Kept(path, TODAY, said.append)

@@ -175,7 +175,8 @@ async def test_owning_against_renting_is_drawn(store_path: Path, size: tuple[int
         view = screen.query_one("#rent", LinesView)
         assert view.display
         text = page(view)
-        assert text.startswith("Pythia 1B on 1 × RTX PRO 6000")  # the selected build
+        build = pilot.app.session.selected_build  # type: ignore[attr-defined]
+        assert text.startswith(f"Pythia 1B on {short_gpus_words(build)}")
         assert "rent on-demand" in text
         assert "×" in text
         assert "buying pays from" in text

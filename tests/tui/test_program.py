@@ -88,7 +88,7 @@ class TestKeptState:
         self, paper_store: Path
     ) -> None:
         async with running(paper_store, state=replace(ASKED, budget="?")) as pilot:
-            assert "'?' is not an amount" in message(pilot)
+            assert "the budget '?' is no price yet" in message(pilot)
             assert ranking(pilot).table.empty_message.startswith("No answer yet")
             await type_into(pilot, "b", "40000")
             assert rows(pilot)

@@ -75,7 +75,7 @@ estimate for every GPU, and asks about it.
             return Judged(in_fields(" ".join(str(error).split())))
         words = target_words(target)
         if not texts["name"]:
-            return Judged(f"{words} How do you call it?", self._ask_name)
+            return Judged(f"{words} Enter keeps it under a name.", self._ask_name)
         return Judged(f"{words} Enter keeps it.", partial(self._keep, target, texts["name"]))
 
     def _ask_name(self) -> None:
