@@ -111,7 +111,7 @@ def keep_command(model: Model, gpu_id: str, gpu_count: int) -> str | None:
 
 def bench_command(model: Model, gpu_count: int, machines: int) -> str:
     """The command that measures the model on ``gpu_count`` GPUs in all."""
-    return (
+    return model.own_command or (
         f"advisor bench --model {quoted(measured_as(model, gpu_count))} "
         f"{bench_flags(gpu_count, machines)}"
     )

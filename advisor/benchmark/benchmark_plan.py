@@ -218,10 +218,10 @@ def recipe_to_measure(store: Store, snapshot: Snapshot, named: str) -> Trained:
     shipped = {recipe.recipe_id: recipe for recipe in load_recipes()}
     if model.origin == "shipped" and model.recipe_id in shipped:
         return Trained(recipe=shipped[model.recipe_id], own=None)
-    if model.family == "own":
+    if model.own_command is not None:
         raise InputError(
             f"{model.recipe_id} is a training of your own, which no recipe describes: time it by "
-            f"advisor bench --name {model.recipe_id} --steps {model.training_steps} -- COMMAND"
+            f"{model.own_command}"
         )
     kept = kept_model(store, model)
     text = recipe_text(kept)

@@ -126,7 +126,7 @@ def no_time(candidates: Candidates, gpu: Gpu) -> str:
         "fp16": gpu.fp16_tflops,
         "fp32": gpu.tf32_tflops or gpu.bf16_tflops,
     }
-    measure = f"advisor bench --model {model.recipe_id}"
+    measure = model.own_command or f"advisor bench --model {model.recipe_id}"
     missing = "memory bandwidth" if gpu.memory_bandwidth_gb_s is None else None
     if rates.get(model.precision, 0.0) is None:
         missing = f"{'TF32' if model.precision == 'fp32' else model.precision} speed"

@@ -59,6 +59,14 @@ class Model:
     """Whether its code is compiled, so that a search has more settings to try."""
 
     @property
+    def own_command(self) -> str | None:
+        """What times it again where it is a training of the user's own, timed as it runs, of
+        which no recipe tells; else None."""
+        if self.family != "own":
+            return None
+        return f"advisor bench --name {self.recipe_id} --steps {self.training_steps} -- COMMAND"
+
+    @property
     def is_mixture(self) -> bool:
         """Whether a token passes through less than half of a decoder's parameters, as of a mixture
         of experts; of a dense one at least its layers count."""

@@ -100,6 +100,9 @@ def test_kept_it_is_ranked_predicted_and_shared(
         row["training_days_low"] <= row["training_days"] <= row["training_days_high"]
         for row in rows
     )
+    _, out, _ = run_command([*asked, "rank", "--model", "my-run", "--budget", "40k"], capsys)
+    assert "bench --model my-run" not in out
+    assert "bench --name my-run" in out
     predict = [*asked, "predict", "--model", "my-run", "--gpu", "H100", "--format", "json"]
     code, out, _ = run_command(predict, capsys)
     assert code == 0

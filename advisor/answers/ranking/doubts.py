@@ -206,6 +206,8 @@ def _try_rented(
     question = ranking.question
     if question.rule != "days" or ranking.row(0).time.timing == "synchronised":
         return None
+    if ranking.candidates.model.own_command is not None:
+        return None  # nothing here knows how to start it there
     trials = first_trials(ranking, rentals)
     if not trials.tried:
         return None
