@@ -68,19 +68,12 @@ class Program(HighsProgram):
         """Of work and rent: columns of the days that they run in each year, where that counts."""
         self._windows: dict[int, tuple[float, float, float | None]] = {}
         """Of rows that hold a machine's time: the interval; days a run where they count runs."""
-        self.separate: set[tuple[str, int]] = set()
-        """Groups whose rows hold no column of another, and those rows."""
-        self.inner: set[int] = set()
-        self.block: dict[int, tuple[str, int]] = {}
-        """The bought group that a column belongs to, its own or that of its whole machine."""
+        self.machines: dict[tuple[str, int], int] = {}
+        """The columns that count what is bought, by machine and order."""
         self._owned_rows: dict[str, range] = {}
         self._jobs: list[tuple[tuple[str, int], int, Sequence[str], Sequence[Load]]] = []
         """Of each group: the column of its number, its experiments and their runs."""
         self._by_year: list[dict[int, float]] = [{} for _ in range(problem.years)]
-        self.year_rows: list[int] = []
-        """The row of each year's money, where that counts."""
-        self.fixed_usd = sum(fixed_cents(problem)) / 100
-        """Fixed costs, which are in no column."""
         self.groups = groups(problem)
         done: dict[str, dict[int, float]] = {e.experiment_id: {} for e in problem.experiments}
         parts: dict[tuple[str, int], list[Group]] = {}
@@ -119,8 +112,6 @@ class Program(HighsProgram):
             }
             if number is None or not weights:
                 continue
-            if self.block.get(number) in self.separate:
-                self.inner.add(len(self.rows))
             self.rows.append(({**weights, number: -1.0}, -inf, 0.0))
 
     def learn_cuts(self, cuts: Sequence[Cut]) -> None:
@@ -149,7 +140,7 @@ class Program(HighsProgram):
     ) -> None:
         """A group of whole machines with the parts that runs may take of them."""
         problem, machine = self.problem, group.machine
-        first_row, first_column = len(self.rows), len(self.cost)
+        first_row = len(self.rows)
         jobs = {each.key: self._fitting(each) for each in (group, *parts)}
         if not any(jobs.values()):
             return
@@ -188,14 +179,10 @@ class Program(HighsProgram):
             if len(biggest) > 1:  # no two of these on one machine
                 row = {c: float(-(-g // machine.gpu_count)) for c, g in biggest.items()}
                 self.rows.append(({**row, count: -1.0}, -inf, 0.0))
-        if not machine.owned:
-            for column in range(first_column, len(self.cost)):
-                self.block[column] = group.key
-            if machine.upgrade_of is None:
-                self.separate.add(group.key)
-                self.inner.update(range(first_row, len(self.rows)))
-        else:
+        if machine.owned:
             self._owned_rows[machine.machine_id] = range(first_row, len(self.rows))
+        else:
+            self.machines[group.key] = count
 
     def _fitting(self, group: Group) -> list[tuple[Experiment, int]]:
         """The experiments that a machine of the group has time for, and for how many runs."""
@@ -357,7 +344,6 @@ class Program(HighsProgram):
                 limit += problem.year_budget_cents[year] - fixed[year]
                 for column, usd in by_year.items():
                     spent[column] = spent.get(column, 0.0) + usd
-                self.year_rows.append(len(self.rows))
                 self.rows.append((dict(spent), -inf, limit / 100))
         bought: dict[int, float] = {}
         upgrades: dict[str, dict[int, float]] = {}
@@ -409,8 +395,3 @@ class Program(HighsProgram):
             self.rows.append(({count: 1.0, flag: float(cut.count + 1)}, cut.count + 1, inf))
             flags[flag] = 1.0
             self.rows.append((flags, -inf, len(flags) - 1))
-
-    @property
-    def machines(self) -> set[int]:
-        """The columns that count what is bought."""
-        return {self.count[key] for key in set(self.block.values())}

@@ -11,7 +11,6 @@ from math import ceil, inf
 from time import monotonic
 
 from advisor.planning.solver.experiments import merge_alike
-from advisor.planning.solver.highs import Row
 from advisor.planning.solver.integer_program import Program
 from advisor.planning.solver.machines import groups
 from advisor.planning.solver.money.cents import fixed_cents, whole_budget_cents, within_budgets
@@ -22,11 +21,11 @@ from advisor.planning.solver.search_clock import Clock, NoPlan, OutOfTime, clock
 from advisor.planning.solver.two_stage import Goal, Search, value_weight
 
 DEFAULT_SECONDS = 120.0
-TIES_SECONDS = 2.0
+TIES_NODES = 200
 TIES_STEPS = 7
 """Of halving the days by which it could be over sooner."""
 TIES_COLUMNS = 400
-SAME_USD = 0.004
+SAME = 0.004
 """Less than a cent is the same."""
 
 
@@ -187,7 +186,6 @@ def gap_of(search: Search) -> float:
 
 def _settle_ties(problem: PlanningProblem, plan: Plan, clock: Clock) -> Plan:
     """The plan, or one that is as good and better in these. What is not found in time is left."""
-    clock = clock.within(TIES_SECONDS).quiet()
     kinds = {p.machine_id for p in plan.purchases}
     kinds |= {m.machine_id for m in problem.machines if m.owned}
     few = replace(
@@ -206,18 +204,15 @@ def _settle_ties(problem: PlanningProblem, plan: Plan, clock: Clock) -> Plan:
             if clock.left <= 0 or high - low <= 1:
                 break
             middle = (low + high) / 2
-            found = _as_good(replace(few, finish_day=_with_slack(few, middle)), best, clock, None)
+            found = _as_good(replace(few, finish_day=_with_slack(few, middle)), best, clock)
             if found is None or found.finish_day >= best.finish_day - EPSILON:
                 low = middle
             else:
                 best, high = found, found.finish_day
     last = replace(few, finish_day=_with_slack(few, best.finish_day))
-    for goal in ("order", "count", "rent"):
-        found = _as_good(last, best, clock, goal)
-        if found is not None and _rank(found) < _rank(best):
-            best = found
-    if best is plan:
-        return plan
+    found = _as_good(last, best, clock, first=True)
+    if found is not None and _rank(found) < _rank(best):
+        best = found
     return replace(best, proven=plan.proven, gap=plan.gap, rounds=plan.rounds)
 
 
@@ -232,35 +227,26 @@ def _with_slack(problem: PlanningProblem, day: float) -> int:
     return min(max(ceil(day / problem.usable(1.0) - EPSILON), 1), problem.year_days[-1])
 
 
-def _as_good(problem: PlanningProblem, plan: Plan, clock: Clock, goal: str | None) -> Plan | None:
-    """A plan judged no dearer, that buys first, buys little or rents first by the goal."""
+def _as_good(
+    problem: PlanningProblem, plan: Plan, clock: Clock, *, first: bool = False
+) -> Plan | None:
+    """A plan judged no dearer; ``first``: that buys first, then buys little, then rents first."""
     if clock.left <= 0:
         return None
     program = Program(problem)
-    costs: Sequence[float] = [0.0] * len(program.cost)
-    also: list[Row] = []
+    costs = [0.0] * len(program.cost)
+    if first:
+        parts = {m.machine_id for m in problem.machines if m.part_of is not None}
+        fewer = 1.0 + sum(e.runs for e in problem.experiments) * problem.years
+        sooner = fewer * fewer
+        for (machine, order), column in program.count.items():
+            if order >= 0 and machine not in parts:
+                costs[column] = fewer + sooner * order
+        for (_, _, year), column in program.rent.items():
+            costs[column] = year
+    limit = (plan.judged_cents - sum(fixed_cents(problem))) / 100 + SAME
     judged = {column: cost for column, cost in enumerate(program.judged) if cost}
-    limit = (plan.judged_cents - sum(fixed_cents(problem))) / 100 + SAME_USD
-    if judged:
-        also.append((judged, -inf, limit))
-    if goal is not None:
-        whole = {m.machine_id for m in problem.machines if m.part_of is None}
-        bought = {
-            column: order
-            for (machine, order), column in program.count.items()
-            if order >= 0 and machine in whole
-        }
-        orders = {column: float(order) for column, order in bought.items() if order}
-        pieces = dict.fromkeys(bought, 1.0)
-        years = {column: float(year) for (_, _, year), column in program.rent.items()}
-        weights = {"order": orders, "count": pieces, "rent": years}[goal]
-        costs = [weights.get(column, 0.0) for column in range(len(program.cost))]
-        # What an earlier goal reached stays reached.
-        if goal != "order" and orders:
-            also.append((orders, -inf, float(sum(p.order * p.count for p in plan.purchases))))
-        if goal == "rent" and pieces:
-            also.append((pieces, -inf, float(sum(p.count for p in plan.purchases))))
-    answer = program.solve(costs, min(clock.left, TIES_SECONDS / 2), also=also)
+    answer = program.solve(costs, clock.left, also=[(judged, -inf, limit)], most_nodes=TIES_NODES)
     if answer.x is None:
         return None
     counts = values_of(program, answer.x)

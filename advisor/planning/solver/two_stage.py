@@ -3,8 +3,7 @@
 A step solves an integer program and packs its runs on machines, day by day. Where they do not fit,
 rows are learnt from that and it is solved again. A large problem is planned in two stages: first
 how many machines of each kind, with windows widened until the program is small (which bounds every
-plan from below), then which runs go where on those machines. Kinds of machine that no better plan
-can buy are left out of what is solved last.
+plan from below), then which runs go where on those machines.
 """
 
 from __future__ import annotations
@@ -15,9 +14,10 @@ from decimal import Decimal
 from math import inf
 from typing import Literal
 
+from advisor.planning.solver.check_plan import broken_rule
 from advisor.planning.solver.each_machine import on_each_machine
 from advisor.planning.solver.experiments import widened
-from advisor.planning.solver.highs import Answer, HighsProgram
+from advisor.planning.solver.highs import Answer
 from advisor.planning.solver.integer_program import Program
 from advisor.planning.solver.machines import groups
 from advisor.planning.solver.money.cents import fixed_cents, whole_budget_cents
@@ -41,19 +41,16 @@ RUNS_GAP = 0.002
 LAST_SECONDS = 30.0
 """How much longer a large plan near its bound is improved."""
 HALF = 0.5
-PROMISING_ROUNDS = 2
-SAFE = 1e-6
 SPARE = (Decimal("0.01"), Decimal("0.03"), Decimal("0.07"), Decimal("0.12"))
+"""Shares of the days of every machine that are kept free where nothing is found without."""
 NEAR = 0.01
 """A plan within this share of the bound is a good one."""
 FIRST_TIME = 0.15
 WIDE_TIME = 0.3
 FEW_TIME = 0.3
-YEARLY_TIME = 0.4
 FREE_TIME = 0.4
 """Shares of the time that is left: for a plan that buys nothing, for how many machines there are,
-for which runs go on them, where orders are on the first day of each year alone, and where money may
-be spent in any year."""
+for which runs go on them, and where money may be spent in any year."""
 
 
 @dataclass(slots=True)
@@ -82,9 +79,9 @@ class Search:
         return costs
 
     def take(self, program: Program, counts: Sequence[float], plan: Plan) -> None:
-        """Keep a plan that is better than the best so far."""
+        """Keep a plan that is better than the best so far and keeps every rule."""
         cost = sum(c * n for c, n in zip(self.costs(program), counts, strict=True))
-        if self.plan is None or cost < self.cost - LESS / 2:
+        if cost < self.cost - LESS / 2 and broken_rule(program.problem, plan) is None:
             self.plan, self.cost = plan, cost
             self.tell("a better plan")
 
@@ -175,88 +172,74 @@ class Search:
         """Look for the best plan until it is proven or the time is over. Raises NoPlan."""
         if self.is_settled:
             return
-        problem, clock = self.problem, self.clock
-        if not is_small(problem):
-            problem = self.narrow()
+        clock = self.clock
+        if len(groups(self.problem)) * len(self.problem.experiments) > LARGE:
+            self._two_stages()
             if self.is_near:
                 clock = clock.within(LAST_SECONDS)
-        program = Program(problem)
+        program = Program(self.problem)
         if len(program.cost) <= MOST_COLUMNS:
             self.tell("whether a cheaper plan exists")
             self.solve(program, clock, whole_problem=True)
+        # Runs find a place on machines that are not full to the brim.
+        for spare in SPARE:
+            if self.plan is None and clock.left > 0:
+                slack = 1 - (1 - self.problem.rules.slack) * (1 - spare)
+                rules = replace(self.problem.rules, slack=slack)
+                loose = Program(replace(self.problem, rules=rules))
+                self.solve(
+                    loose, clock.within(clock.left * HALF), whole_problem=False, gap=RUNS_GAP
+                )
 
-    def narrow(self) -> PlanningProblem:
-        """A good plan and a bound, in two stages; and the problem in which nothing can be bought
-        but what a better plan may buy. Raises NoPlan."""
+    def _two_stages(self) -> None:
+        """A good plan and a bound: how many machines of each kind, with windows that are widened
+        less and less, then which runs go on them. Raises NoPlan."""
         problem = self.problem
         self.tell("nothing bought")
-        self._with(problem, (), FIRST_TIME)
+        self._with((), FIRST_TIME)
         if problem.year_budget_cents is not None:
             # Money that may be spent in any year: a bound, and machines that may be bought.
-            whole = whole_budget_cents(problem)
             free = Search(
-                replace(problem, year_budget_cents=None, budget_cents=whole),
+                replace(problem, year_budget_cents=None, budget_cents=whole_budget_cents(problem)),
                 self.goal,
                 self.clock.within(self.clock.left * FREE_TIME).quiet(),
             )
             free.run()
             self.bound = max(self.bound, min(free.bound, self.cost))
             if free.plan is not None:
-                self._with(
-                    problem,
-                    {
-                        (p.machine_id, o)
-                        for p in free.plan.purchases
-                        for o in range(len(problem.orders))
-                    },
-                    FEW_TIME,
-                )
-        return self._narrow(problem, self.clock, whole_problem=True)
-
-    def _narrow(
-        self, problem: PlanningProblem, clock: Clock, *, whole_problem: bool
-    ) -> PlanningProblem:
-        """The same, with windows that are widened less and less."""
+                kinds = {p.machine_id for p in free.plan.purchases}
+                self._with([(k, n) for k in kinds for n in range(len(problem.orders))], FEW_TIME)
         moments, tried = 1, set[frozenset[tuple[str, int]]]()
-        while clock.left > 0 and not self.is_settled:
+        while self.clock.left > 0 and not self.is_settled:
             fewer = widened(problem, moments)
             wide = Program(fewer)
             if moments > 1 and len(wide.cost) > MOST_COLUMNS:
                 break
             self.tell("how many machines of each kind")
-            x = self._machines(wide, clock, whole_problem=whole_problem)
+            x = self._machines(wide)
             if x is None:
                 break
-            keys = frozenset(k for k in set(wide.block.values()) if x[wide.count[k]] > HALF)
+            keys = frozenset(key for key, column in wide.machines.items() if x[column] > HALF)
             if keys not in tried:
                 tried.add(keys)
                 self.tell("which runs go on them")
-                self._with(problem, keys, FEW_TIME)
-            if self.is_settled or self.plan is None:
-                break
-            self.tell("which machines can be in a cheaper plan")
-            only = promising_groups(wide, self.costs(wide), self.cost, clock)
-            problem = replace(problem, buy_only=frozenset(only))
-            if len(fewer.experiments) == len(problem.experiments) or is_small(problem):
+                self._with(keys, FEW_TIME)
+            if self.plan is None or len(fewer.experiments) == len(problem.experiments):
                 break
             moments *= 2
-        return problem
 
-    def _machines(
-        self, wide: Program, clock: Clock, *, whole_problem: bool
-    ) -> Sequence[float] | None:
+    def _machines(self, wide: Program) -> Sequence[float] | None:
         """How many machines a plan with wider windows has; None where that is not found in time."""
-        x, clock = None, clock.within(clock.left * WIDE_TIME)
+        x, clock = None, self.clock.within(self.clock.left * WIDE_TIME)
         for _ in range(2):
             answer = wide.solve(
                 self.costs(wide),
                 clock.left,
                 below=self.cost - LESS,
                 gap=MACHINES_GAP,
-                whole=wide.machines,
+                whole=set(wide.machines.values()),
             )
-            if whole_problem:
-                self._ruled_out(answer)
+            self._ruled_out(answer)
             if answer.x is None:
                 break
             x = answer.x
@@ -266,33 +249,11 @@ class Search:
                 break
         return x
 
-    def _with_kinds_of(self, plan: Plan | None, every: Collection[tuple[str, int]]) -> None:
-        """Plans that buy the kinds of machine that another one buys, on any day."""
-        kinds = set() if plan is None else {p.machine_id for p in plan.purchases}
-        self._with(self.problem, {key for key in every if key[0] in kinds}, FEW_TIME)
-
-    def _with(
-        self, problem: PlanningProblem, keys: Collection[tuple[str, int]], share: float
-    ) -> None:
+    def _with(self, keys: Collection[tuple[str, int]], share: float) -> None:
         """Plans that buy from these groups alone, looked for in a share of the time."""
-        few, clock = bought_from(problem, keys), self.clock.within(self.clock.left * share)
-        self.solve(Program(few), clock, whole_problem=False, gap=RUNS_GAP)
-
-    def leave_days_free(self, problem: PlanningProblem) -> None:
-        """Where there is no plan yet: one with a little more of every machine's time kept free than
-        must be. Runs find a place on machines that are not full to the brim."""
-        for spare in SPARE:
-            if self.plan is not None or self.clock.left <= 0:
-                break
-            slack = 1 - (1 - problem.rules.slack) * (1 - spare)
-            loose = replace(problem, rules=replace(problem.rules, slack=slack))
-            clock = self.clock.within(self.clock.left * HALF)
-            self.solve(Program(loose), clock, whole_problem=False, gap=RUNS_GAP)
-
-
-def is_small(problem: PlanningProblem) -> bool:
-    """Whether its program can be solved as it is."""
-    return len(groups(problem)) * len(problem.experiments) <= LARGE
+        few = Program(bought_from(self.problem, keys))
+        clock = self.clock.within(self.clock.left * share)
+        self.solve(few, clock, whole_problem=False, gap=RUNS_GAP)
 
 
 def bought_from(problem: PlanningProblem, keys: Collection[tuple[str, int]]) -> PlanningProblem:
@@ -320,70 +281,3 @@ def value_weight(problem: PlanningProblem) -> float | None:
         return None
     weight = budget_cents / 100 + 1
     return weight if weight * sum(e.runs * e.value for e in problem.experiments) < 1e8 else None
-
-
-def promising_groups(
-    program: Program, goal: Sequence[float], below: float, clock: Clock
-) -> set[tuple[str, int]]:
-    """The groups that a plan at most so dear can buy from, as far as there is time to see.
-
-    The relaxation of the program gives each run a price (its dual). Priced so, a machine earns what
-    the runs on it are worth; what it still lacks to earn its own price is a bound on how much
-    dearer than the relaxation every plan is that buys it (Lagrangian relaxation: Geoffrion, 1974).
-    One linear program says this for all groups at once. As what a group earns is concave in its
-    machines, one machine of it is the cheapest case.
-    """
-    keys = list(dict.fromkeys(program.block.values()))
-    live = {key for key in keys if program.upper[program.count[key]] > 0}
-    upper = list(program.upper)
-    of_group = [program.block.get(column) for column in range(len(goal))]
-    try:
-        for _ in range(PROMISING_ROUNDS):
-            if not live or clock.left <= 0:
-                break
-            answer = program.solve(goal, clock.left, whole=())
-            if not answer.is_best:
-                break
-            priced = list(goal)
-            for number, (row, _, _) in enumerate(program.rows):
-                dual = 0.0 if number in program.inner else answer.row_duals[number]
-                if dual:
-                    for column, factor in row.items():
-                        priced[column] -= factor * dual
-            each = HighsProgram()
-            columns = {
-                column: each.column(program.upper[column], cost=priced[column], whole=False)
-                for column, owner in enumerate(of_group)
-                if owner in live
-            }
-            for key in live:
-                number = columns[program.count[key]]
-                each.lower[number] = each.upper[number] = 1.0
-            for number in sorted(program.inner):
-                row, low, high = program.rows[number]
-                mine = {columns[c]: factor for c, factor in row.items() if c in columns}
-                if mine:
-                    each.rows.append((mine, low, high))
-            alone = each.solve(each.cost, clock.left)
-            if alone.x is None or not alone.is_best:
-                break
-            lacks: dict[tuple[str, int] | None, float] = {}
-            for column, its in columns.items():
-                owner = of_group[column]
-                lacks[owner] = lacks.get(owner, 0.0) + priced[column] * alone.x[its]
-            slack = SAFE * (1 + SAFE * abs(answer.value))
-            # A group with a row that it shares (an upgrade) is not judged by its own rows alone.
-            dead = {
-                key
-                for key in live & program.separate
-                if answer.value + max(lacks[key], 0.0) > below + slack
-            }
-            if not dead:
-                break
-            live -= dead
-            for column, owner in enumerate(of_group):
-                if owner in dead:
-                    program.upper[column] = 0.0
-    finally:
-        program.upper = upper
-    return live

@@ -1,0 +1,105 @@
+"""Checks a plan against its problem by itself, without the program that found it: money in whole
+cents, hours as decimals, and every run on a day."""
+
+from __future__ import annotations
+
+from collections import Counter
+from decimal import Decimal
+from itertools import pairwise
+from math import inf
+
+from advisor.planning.solver.money.cents import cents_by_year, within_budgets
+from advisor.planning.solver.money.charges import HOURS_PER_DAY
+from advisor.planning.solver.plan import MINUTE, Placed, Plan
+from advisor.planning.solver.problem import Machine, PlanningProblem
+
+
+def broken_rule(problem: PlanningProblem, plan: Plan) -> str | None:
+    """What a plan breaks, in words; None where it keeps every rule."""
+    paid = cents_by_year(problem, plan.purchases, plan.placed)
+    if sum(paid) != plan.cost_cents or not within_budgets(problem, plan):
+        return "the money"
+    every = [p.count for p in plan.purchases if not _machine(problem, p.machine_id).upgrade_of]
+    if problem.max_machines is not None and sum(every) > problem.max_machines:
+        return "the number of machines"
+    done = Counter(p.experiment_id for p in plan.placed)
+    for e in problem.experiments:
+        left = e.runs - done[e.experiment_id]
+        most = e.runs - e.min_runs if problem.objective == "most-runs" else 0
+        if left != plan.left_out.get(e.experiment_id, 0) or not 0 <= left <= most:
+            return f"the runs of {e.name}"
+    return _hours(problem, plan) or _days(problem, plan)
+
+
+def _machine(problem: PlanningProblem, machine_id: str) -> Machine:
+    return next(m for m in problem.machines if m.machine_id == machine_id)
+
+
+def _hours(problem: PlanningProblem, plan: Plan) -> str | None:
+    """Whether every allocation has the GPU-hours that are used of it."""
+    rentals = {r.rental_id: r for r in problem.rentals if r.allocation is not None}
+    granted = {a.allocation_id: a for a in problem.allocations}
+    models = {e.experiment_id: e.model for e in problem.experiments}
+    left: dict[tuple[str, int], Decimal] = {}
+    for rented in plan.rented:
+        rental = rentals.get(rented.rental_id)
+        if rental is None or rental.allocation is None:
+            continue
+        pool, limit = granted[rental.allocation].pool_of(rented.year)
+        if limit is None:
+            continue
+        days = Decimal(str(rental.times[models[rented.experiment_id]].days))
+        hours = days * (1 + problem.rules.failures) * HOURS_PER_DAY * rental.gpu_count
+        key = rental.allocation, pool
+        left[key] = left.get(key, limit) - rented.runs * hours
+        if left[key] < 0:
+            return f"the hours of {granted[rental.allocation].name}"
+    return None
+
+
+def _days(problem: PlanningProblem, plan: Plan) -> str | None:
+    """Whether each run is within its window, whole, and alone on machines that are there."""
+    experiments = {e.experiment_id: e for e in problem.experiments}
+    options = problem.options()
+    ready, ends, there = dict[tuple[str, int], int](), dict[str, int](), Counter[tuple[str, int]]()
+    for machine in problem.machines:
+        ready[machine.machine_id, -1] = machine.ready_day
+        there[machine.machine_id, -1] = machine.owned
+    for p in plan.purchases:
+        day = problem.orders[p.order] + problem.rules.lead_days
+        ready[p.machine_id, p.order] = day
+        there[p.machine_id, p.order] = p.count
+        upgraded = _machine(problem, p.machine_id).upgrade_of
+        if upgraded is not None:
+            ends[upgraded] = day
+    lanes: dict[tuple[str, int, int], list[tuple[float, float]]] = {}
+    for run in plan.placed:
+        e, option = experiments[run.experiment_id], options[run.machine_id]
+        first, last = run.pieces[0][0], run.pieces[-1][1]
+        low, due = float(e.release_day), float(problem.due(e))
+        if isinstance(option, Machine):
+            whole = problem.whole(run.machine_id)
+            low = max(low, ready.get((whole, run.order), inf))
+            due = min(due, ends.get(whole, inf))
+            lanes.setdefault((run.machine_id, run.order, run.unit), []).extend(run.pieces)
+        if first < low - MINUTE or last > due + MINUTE or abs(_lacks(problem, run)) > MINUTE:
+            return f"the days of a run of {e.name}"
+    gpus: Counter[tuple[str, int]] = Counter()
+    for (machine_id, order, _), pieces in lanes.items():
+        if any(a[1] > b[0] + MINUTE for a, b in pairwise(sorted(pieces))):
+            return f"one run at a time on {options[machine_id].label}"
+        gpus[problem.whole(machine_id), order] += _machine(problem, machine_id).gpu_count
+    for (whole, order), number in gpus.items():
+        if number > there[whole, order] * _machine(problem, whole).gpu_count:
+            return f"the number of {options[whole].label}"
+    return None
+
+
+def _lacks(problem: PlanningProblem, placed: Placed) -> float:
+    """The days of its run that it does not have, counted as its machine works."""
+    e = next(e for e in problem.experiments if e.experiment_id == placed.experiment_id)
+    option = problem.options()[placed.machine_id]
+    if isinstance(option, Machine):
+        spans = [problem.worked(end) - problem.worked(start) for start, end in placed.pieces]
+        return problem.elapsed(option.times[e.model]) - sum(spans)
+    return problem.rented_days(option, e.model) - sum(b - a for a, b in placed.pieces)
