@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from decimal import Decimal
 
@@ -20,7 +20,9 @@ from advisor.costs.amounts import (
     usd_exact,
     usd_rounded,
 )
+from advisor.costs.cost_terms import stated_terms
 from advisor.costs.price_book import quote_marks
+from advisor.costs.tco import CostTerms
 from advisor.ranking.candidates import Candidates, Reason
 from advisor.ranking.rank import RankedRow
 from advisor.ranking.times import TrainingTime
@@ -195,8 +197,8 @@ def rests_on_words(time: TrainingTime) -> str:
 
 
 def rank_words(row: RankedRow) -> str:
-    """``3=`` where it cannot be told from first place, ``3 `` where it can."""
-    return f"{row.rank}{'=' if row.tied_with_first else ' '}"
+    """The number of its row; ``1=`` where it cannot be told from the first."""
+    return "1=" if row.tied_with_first else f"{row.group} "
 
 
 def estimate_mark(time: TrainingTime) -> str:
@@ -210,8 +212,30 @@ def mark_at(candidates: Candidates, i: int) -> str:
     return "" if best is None or best.chosen is None else estimate_mark(best.chosen)
 
 
-QUOTED_FIRST = "it is quoted whole; the next is a sum without a quote"
-"""Why a machine stands before one of fewer days."""
+def list_words(names: Sequence[str]) -> str:
+    """``A``, ``A and B``, ``A, B and C``."""
+    *some, last = names
+    return f"{', '.join(some)} and {last}" if some else last
+
+
+def price_source_words(build: Build, gpu_quote: Quote, host_quote: Quote) -> str:
+    """Who asks a build's price, and since when: ``Kiebel, January 2026``; ``BIZON's options added
+    up, January 2026``; of parts both sellers."""
+    if build.host_owned:
+        return "yours already"
+    quotes = list(dict.fromkeys((gpu_quote, host_quote)))
+    vendors = list(dict.fromkeys(quote.vendor for quote in quotes))
+    who = list_words(vendors)
+    if is_unquoted(build, host_quote):
+        who = f"{who}'s options added up"
+    if any(quote.kind == "secondary" for quote in quotes):
+        who = f"told by others: {who}"
+    if any(quote.kind == "used" for quote in quotes):
+        who = f"used, {who}"
+    if any(map(is_own_price, quotes)) and not build.host.is_own_quote:
+        who = f"{OWN_QUOTE}, {who}"
+    day = min(quote.quoted_on for quote in quotes)
+    return f"{who}, {day:%B %Y}"
 
 
 def is_unquoted(build: Build, host_quote: Quote) -> bool:
@@ -352,13 +376,20 @@ def marks_words(marks: str) -> str:
     return f"{signs} {', '.join(names)}" if names else "–"
 
 
-def experiment_line(row: RankedRow, lifetime_years: float) -> str:
+def experiment_line(row: RankedRow, terms: CostTerms) -> str:
     """The cost of one experiment, worked out: ``$20,900 × 30 d / (5 y × 365 d) = $343.56``; with
-    the mark of an estimate at the time and the cost where nobody measured it."""
-    mark = estimate_mark(row.time)
+    the mark of an estimate at the time and the cost where it was not measured."""
+    mark, usd = estimate_mark(row.time), row.experiment_cost_usd
+    if usd is None:
+        return "not known: no source states what it draws"
+    total = f"{mark}{usd_and_cents(usd)}"
+    plain = CostTerms(lifetime_years=terms.lifetime_years, utilisation=terms.utilisation)
+    if terms != plain:
+        return f"{total}, counted{stated_terms(terms)}"
+    used = "" if terms.utilisation == 1 else f" × {percent(terms.utilisation)}"
     return (
         f"{usd_exact(row.overall_cost_usd)} × {mark}{days_exact(row.training_days)} d / "
-        f"({lifetime_years:g} y × 365 d) = {mark}{usd_and_cents(row.experiment_cost_usd)}"
+        f"({terms.lifetime_years:g} y × 365 d{used}) = {total}"
     )
 
 

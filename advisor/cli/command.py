@@ -43,6 +43,23 @@ def add_format(parser: argparse.ArgumentParser, *, csv: bool = True) -> None:
     parser.set_defaults(formats=formats)
 
 
+def add_terms(parser: argparse.ArgumentParser) -> None:
+    """The flags of what owning a machine costs."""
+    from advisor.costs.cost_terms import FLAGS, TERMS  # late, as above
+
+    group = parser.add_argument_group("what owning costs, and so a run")
+    for term in TERMS:
+        names = dict.fromkeys((f"--{FLAGS.get(term.name, term.name)}", f"--{term.name}"))
+        group.add_argument(*names, dest=term.name, metavar=term.metavar, help=term.help)
+
+
+def typed_terms(options: argparse.Namespace) -> dict[str, str | None]:
+    """What was typed of them."""
+    from advisor.costs.cost_terms import TERMS
+
+    return {term.name: getattr(options, term.name) for term in TERMS}
+
+
 MOST_MACHINES = 128
 """For one model: as many as any of the public measurements has; most have 16 or fewer."""
 WIDTH = 100

@@ -111,6 +111,10 @@ class PriceBook(Mapping[tuple[str, str], Quote]):
             and kind_class(quote.kind) >= _OFFERED_FROM
         )
 
+    def is_sold(self, quote: Quote) -> bool:
+        """Whether who asks this price sells the item, and does not only tell of it."""
+        return self.as_of is None or kind_class(quote.kind) >= _OFFERED_FROM
+
     def is_old(self, quote: Quote) -> bool:
         """Whether a shipped price is of a year ago or older; a user's own is the user's affair."""
         return (

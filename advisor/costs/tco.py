@@ -85,6 +85,13 @@ class CostTerms:
                 bounds = f"{'above' if name in ABOVE_ZERO else 'from'} {lowest} to {highest:,}"
                 raise ValueError(f"{value} is out of range: write {TERM_WORDS[name]} {bounds}")
 
+    @property
+    def counts_price_alone(self) -> bool:
+        """Whether owning costs a share of the price and nothing beside it."""
+        return not (
+            self.electricity_usd_per_kwh or self.hosting_usd_per_u_month or self.staff_usd_per_year
+        )
+
 
 PAPER_TERMS = CostTerms()
 """The paper's section 4.1: the price of the machine over five years, and nothing else."""

@@ -12,11 +12,6 @@ from price_catalog.builds import Build
 from price_catalog.model import Quote
 
 
-def taken_at_its_word(quote: Quote) -> bool:
-    """Whether somebody sells at this price, where no book of prices tells."""
-    return True
-
-
 def is_overtaken(
     build: Build, asked: Quote | None, prices: Mapping[tuple[str, str], Quote]
 ) -> bool:

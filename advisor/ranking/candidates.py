@@ -1,8 +1,7 @@
-"""Every build for one model with its cost and its time, in columns and sorted once (pure).
+"""Every build for one model with its cost and its time, in columns (pure).
 
-They are made anew when the model, the prices or the evidence change; `advisor.ranking.rank`
-answers questions about them by filtering their orders, so that even 100,000 builds take
-milliseconds.
+They are made again when the model, the prices or the evidence change; `advisor.ranking.rank`
+answers questions about them.
 """
 
 from __future__ import annotations
@@ -14,19 +13,12 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from advisor.costs.price_book import PriceBook, PriceRange
 from advisor.costs.price_today import price_today
-from advisor.costs.tco import CENT
-from advisor.ranking.build_prices import (
-    WHOLE_WORTH,
-    NamedPrices,
-    build_cents,
-    is_overtaken,
-    price_keys,
-    taken_at_its_word,
-)
-from advisor.ranking.question import RankRule
+from advisor.costs.tco import CENT, CostTerms, TotalCostOfOwnership, total_cost_of_ownership
+from advisor.ranking.build_prices import build_cents, is_overtaken, price_keys
 from advisor.ranking.times import BestTime, EvidenceRule, Model, at_face_value, on_host, under_limit
-from price_catalog.builds import Build
+from price_catalog.builds import Build, rack_units_of
 from price_catalog.model import Quote
+from price_catalog.power import wall_w
 
 if TYPE_CHECKING:
     from advisor.ranking.fabric import Fabric
@@ -46,6 +38,11 @@ Reason = Literal[
 ]
 """Why a build is left out; the first two depend on the question."""
 REASONS: tuple[Reason, ...] = get_args(Reason)
+Availability = Literal["orderable", "not-delivered", "out-of-date", "no-seller"]
+"""Whether a build can be ordered at its price: from a seller who delivers; from sellers of whom
+one is not known to deliver where the user buys; not any longer (it expired, is a year old, or its
+GPUs alone cost as much now); or never, since people who do not sell it name the price."""
+AVAILABILITIES: tuple[Availability, ...] = get_args(Availability)
 
 
 def gap_and_days(
@@ -78,19 +75,24 @@ class Candidates:
         supply: Supply | None = None,
         uncounted: str | None = None,
         some_gpus: bool = False,
+        buy_in: str | None = None,
+        measured_w: Mapping[str, float] | None = None,
     ) -> None:
         """A build that cannot be put together is left out; `builds` says which those are.
 
         ``network`` joins the machines of builds of several; ``supply`` is the circuit that was
         asked for, under which the builds were made; ``uncounted`` is why a model of the user's own,
         kept by an earlier version, has no estimates; with ``some_gpus`` the builds are of some
-        GPUs alone, since no others were asked for.
+        GPUs alone, since no others were asked for; ``buy_in`` is the user's country, None for any;
+        ``measured_w`` is what one GPU of a kind draws while it trains, where that was measured.
         """
         self.model = model
         self.network = network
         self.supply = supply
         self.uncounted = uncounted
         self.some_gpus = some_gpus
+        self.buy_in = buy_in
+        self.measured_w = measured_w or {}
         self.evidence = evidence
         self.prices = prices
         self.builds = builds
@@ -103,19 +105,15 @@ class Candidates:
         """Training days where the build can be ranked; undefined elsewhere."""
         self.gap: list[Reason | None] = []
         """Why the build can never be ranked, whatever the question; None where it can."""
-        self._split: dict[RankRule, tuple[list[int], list[int]]] = {}
-        self.offered: list[bool] = []
-        """Whether somebody sells all of it at prices of the last year."""
+        self.availability: list[Availability] = []
         self.overtaken: list[bool] = []
-        """Whether a whole machine's price is no more than its cards alone cost since: nobody sells
-        it so any longer."""
-        is_offered = prices.is_offered if isinstance(prices, PriceBook) else taken_at_its_word
+        """Whether a whole machine's price is no more than its cards alone cost since."""
+        self._weights: tuple[CostTerms, list[float]] | None = None
         self._given = tuple(times)
         by_gpu = {(t.gpu_id, t.gpu_count, t.machines): t for t in self._given}
         for build in builds:
-            gpu_id = build.gpu.gpu_id
             machines = build.machines
-            time = by_gpu.get((gpu_id, build.gpu_count * machines, machines))
+            time = by_gpu.get((build.gpu.gpu_id, build.gpu_count * machines, machines))
             if time is not None:
                 held = build.host.memory_gib
                 time = on_host(time, None if held is None else held * machines)
@@ -131,22 +129,32 @@ class Candidates:
                 gap = "cannot-be-built"
             elif build.unknown:
                 gap = "fit-not-known"
-            overtaken = is_overtaken(build, host_quote, prices)
-            self.overtaken.append(overtaken)
-            self.offered.append(
-                gpu_quote is not None
-                and host_quote is not None
-                and is_offered(gpu_quote)
-                and is_offered(host_quote)
-                and not overtaken
-            )
+            self.overtaken.append(is_overtaken(build, host_quote, prices))
+            self.availability.append(self._available(gpu_quote, host_quote))
             self.times.append(time)
             self.gpu_quotes.append(gpu_quote)
             self.host_quotes.append(host_quote)
             self.cents.append(cents)
             self.days.append(days)
             self.gap.append(gap)
+        self.offered = [each in AVAILABILITIES[:2] for each in self.availability]
+        """Whether somebody sells all of it at prices of the last year."""
         self._leave_out_old_prices()
+
+    def _available(self, *quotes: Quote | None) -> Availability:
+        """Of the build whose `overtaken` was found last."""
+        book = self.prices if isinstance(self.prices, PriceBook) else None
+        if any(q is None or (book is not None and not book.is_sold(q)) for q in quotes):
+            return "no-seller"
+        if self.overtaken[-1] or any(q and book and not book.is_offered(q) for q in quotes):
+            return "out-of-date"
+        if self.buy_in is not None:
+            from price_catalog.vendors import delivery  # late: most ask for any country
+
+            sells = {q and q.kind != "owned" and delivery(q.vendor, self.buy_in) for q in quotes}
+            if sells & {"does not deliver", "not stated"}:
+                return "not-delivered"
+        return "orderable"
 
     def _leave_out_old_prices(self) -> None:
         """While some builds are sold at prices of the last year, older prices say nothing.
@@ -165,7 +173,7 @@ class Candidates:
 
     def at_face_value(self) -> Candidates:
         """The same builds and prices with the times that the published evidence would use."""
-        times = at_face_value(self._given)  # not those under a power limit: it is applied anew
+        times = at_face_value(self._given)  # not those under a power limit, which is applied here
         return Candidates(
             self.model,
             self.builds,
@@ -175,6 +183,8 @@ class Candidates:
             self.network,
             self.supply,
             some_gpus=self.some_gpus,
+            buy_in=self.buy_in,
+            measured_w=self.measured_w,
         )
 
     @cached_property
@@ -189,110 +199,63 @@ class Candidates:
 
     @cached_property
     def by_days(self) -> list[int]:
-        """Rankable builds, fastest first; of those as fast as each other whole machines, which
-        one seller answers for, before the same cards at a price that was added up, unless they
-        cost much more; then the cheaper. What is on sale is held against what is on sale."""
-        days, cents = self.days, self.cents
-        cards = [(build.cards, sold) for build, sold in zip(self.builds, self.offered, strict=True)]
-        summed: dict[tuple[tuple[str, int, int], bool], int] = {}
-        for i in self.rankable:
-            if self.is_summed(i):
-                summed[cards[i]] = min(cents[i], summed.get(cards[i], cents[i]))
-
-        def place(i: int) -> int:
-            if self.is_summed(i):
-                return 1
-            least = summed.get(cards[i])
-            return 0 if least is None or cents[i] <= WHOLE_WORTH * least else 2
-
-        return sorted(self.rankable, key=lambda i: (days[i], place(i), cents[i]))
+        """Rankable builds, fastest first; the cheaper of two that are as fast."""
+        return sorted(self.rankable, key=lambda i: (self.days[i], self.cents[i]))
 
     @cached_property
-    def by_experiment_cost(self) -> list[int]:
-        """Rankable builds, cheapest an experiment first. The lifetime is a common factor."""
-        weight, days = self.experiment_weight, self.days
-        return sorted(self.rankable, key=lambda i: (weight[i], days[i]))
+    def configurations(self) -> Mapping[tuple[str, int, int], Sequence[int]]:
+        """The rankable builds of each GPU configuration: those that can be ordered first, of these
+        the cheapest."""
+        at = {each: n for n, each in enumerate(AVAILABILITIES)}
+        found: dict[tuple[str, int, int], list[int]] = {}
+        for i in sorted(self.by_cost, key=lambda i: at[self.availability[i]]):
+            found.setdefault(self.builds[i].cards, []).append(i)
+        return found
 
-    @cached_property
-    def placed_cents(self) -> list[float]:
-        """What the order by cost goes by: cents, of a sum those of a whole machine before it."""
-        return self._placed("cost")
+    def owning(
+        self,
+        i: int,
+        terms: CostTerms,
+        *,
+        gpu_w: float | None = None,
+        rack_units: Decimal | None = None,
+    ) -> TotalCostOfOwnership:
+        """Every term of owning build ``i``. One GPU draws ``gpu_w``, else what was measured, else
+        its TDP; without stated rack units a machine is hosted for nothing."""
+        build, stated = self.builds[i], rack_units_of(self.builds[i].host)
+        watts = wall_w(build, gpu_w or self.measured_w.get(build.gpu.gpu_id))
+        if rack_units is None and stated is not None:
+            rack_units = Decimal(str(stated))
+        return total_cost_of_ownership(
+            Decimal(self.cents[i]) / 100,
+            terms,
+            wall_w=None if watts is None else Decimal(str(round(watts, 3))),
+            rack_units=rack_units,
+        )
 
-    @cached_property
-    def placed_weight(self) -> list[float]:
-        """The same for the cost of an experiment, in the unit of `experiment_weight`."""
-        return self._placed("experiment-cost")
+    def run_usd(self, i: int, terms: CostTerms) -> Decimal | None:
+        """What one training run on build ``i`` costs its owner, in US dollars to the cent; None
+        where electricity counts and no source states what the build draws."""
+        return self.owning(i, terms).experiment_usd(self.days[i])
 
-    def _placed(self, rule: RankRule) -> list[float]:
-        value = self._values[rule]
-        placed = list(value)
-        for i, first in self._behind[rule].items():
-            placed[i] = max(value[i], value[first])
-        return placed
-
-    @cached_property
-    def _values(self) -> Mapping[RankRule, Sequence[float]]:
-        return {"cost": self.cents, "experiment-cost": self.experiment_weight}
-
-    @cached_property
-    def _named(self) -> Mapping[RankRule, NamedPrices]:
-        """What sellers ask for whole machines, on sale or not, by what is least in an order."""
-        kinds = {i: (self.builds[i].cards, self.offered[i]) for i in self.rankable}
-        named = [i for i in self.rankable if not self.is_summed(i)]
-        return {rule: NamedPrices(value, kinds, named) for rule, value in self._values.items()}
-
-    @cached_property
-    def _behind(self) -> Mapping[RankRule, Mapping[int, int]]:
-        """The sums that stand behind named prices, and the dearest of those."""
-        summed = [i for i in self.rankable if self.is_summed(i)]
-        return {
-            rule: {i: j for i in summed if (j := named.before(i)) is not None}
-            for rule, named in self._named.items()
-        }
-
-    def within(self, rule: RankRule, order: list[int], budget_cents: int) -> list[int]:
-        """What of an order a budget pays. No sum stands behind a price that is over the budget."""
-        cents = self.cents
-        order = [i for i in order if cents[i] <= budget_cents]
-        if rule == "days":
-            return order
-        behind, named = self._behind[rule], self._named[rule]
-        alone = [i for i in order if i in behind and cents[behind[i]] > budget_cents]
-        if not alone:
-            return order
-        value = self._values[rule]
-        placed = self.placed_cents if rule == "cost" else self.placed_weight
-        paid = {
-            i: next((value[j] for j in named.up_to(i) if cents[j] <= budget_cents), value[i])
-            for i in alone
-        }
-        anew = {i: max(value[i], other) for i, other in paid.items()}
-        return sorted(order, key=lambda i: (anew.get(i, placed[i]), self.is_summed(i)))
-
-    @cached_property
-    def _cheapest_named_first(self) -> dict[RankRule, list[int]]:
-        def ordered(least: list[int], placed: list[float]) -> list[int]:
-            return sorted(least, key=lambda i: (placed[i], self.is_summed(i)))
-
-        return {
-            "cost": ordered(self.by_cost, self.placed_cents),
-            "experiment-cost": ordered(self.by_experiment_cost, self.placed_weight),
-        }
-
-    @cached_property
-    def experiment_weight(self) -> list[float]:
-        """Overall cents x days: proportional to the cost of an experiment."""
-        return [cents * days for cents, days in zip(self.cents, self.days, strict=True)]
-
-    def is_summed(self, i: int) -> bool:
-        """Whether the price of build ``i`` is a sum of parts or options that nobody quoted."""
-        quote = self.host_quotes[i]
-        return self.builds[i].host.gpu_id is None or (quote is not None and quote.is_summed)
+    def run_weights(self, terms: CostTerms) -> list[float]:
+        """What grows with `run_usd`, to order builds by it; undefined where a build cannot be
+        ranked."""
+        if self._weights is None or self._weights[0] != terms:
+            if terms.counts_price_alone:
+                weights = [cents * days for cents, days in zip(self.cents, self.days, strict=True)]
+            else:
+                weights = [float("inf")] * len(self.cents)
+                for i in self.rankable:
+                    usd = self.run_usd(i, terms)
+                    weights[i] = weights[i] if usd is None else float(usd)
+            self._weights = terms, weights
+        return self._weights[1]
 
     def unpriced(self, i: int) -> tuple[str, str]:
         """What of build ``i`` needs a quote: ``GPU`` or ``machine``, and its id."""
         build = self.builds[i]
-        if build.host.gpu_id is None and not self.has_quote(i)[0]:
+        if build.host.gpu_id is None and self.gpu_quotes[i] is None:
             return "GPU", build.gpu.gpu_id
         return "machine", build.host.host_id
 
@@ -307,20 +270,6 @@ class Candidates:
         )
 
     @cached_property
-    def low_days(self) -> list[float]:
-        """The least days of each rankable build; undefined elsewhere."""
-        low = list(self.days)
-        for i in self.rankable:
-            low[i] = self.interval(i)[0]
-        return low
-
-    @cached_property
-    def widest(self) -> float:
-        """How many times its least days a rankable build takes, at most."""
-        days, low = self.days, self.low_days
-        return max((days[i] / low[i] for i in self.rankable if low[i] > 0), default=1.0)
-
-    @cached_property
     def gaps(self) -> dict[Reason, list[int]]:
         """The builds that can never be ranked, by reason."""
         found: dict[Reason, list[int]] = {reason: [] for reason in REASONS[2:]}
@@ -329,29 +278,10 @@ class Candidates:
                 found[gap].append(i)
         return found
 
-    def has_quote(self, i: int) -> tuple[bool, bool]:
-        """Whether the GPU and the host of build ``i`` have a price."""
-        return self.gpu_quotes[i] is not None, self.host_quotes[i] is not None
-
     def cost_usd(self, i: int) -> Decimal | None:
         """The overall cost of build ``i``; None without a price."""
         cents = self.cents[i]
         return None if cents == NO_PRICE else (Decimal(cents) / 100).quantize(CENT)
-
-    def cents_range(self, i: int) -> tuple[int, int]:
-        """The overall cost of build ``i`` at both ends of its price ranges, in US cents."""
-        cents = self.cents[i]
-        if cents == NO_PRICE or not isinstance(self.prices, PriceBook):
-            return cents, cents
-        gpu_key, host_key = price_keys(self.builds[i])
-        gpu, host = self.prices.ranges.get(gpu_key), self.prices.ranges.get(host_key)
-        if gpu is None or host is None:
-            return cents, cents
-        build = self.builds[i]
-        return (
-            build_cents(build, gpu.low_usd, host.low_usd),
-            build_cents(build, gpu.high_usd, host.high_usd),
-        )
 
     def cents_today(self, i: int) -> tuple[int, int]:
         """The least and the most that build ``i`` costs if it is ordered today, in US cents; its
@@ -369,8 +299,8 @@ class Candidates:
         )
 
     def told_prices(self, i: int) -> tuple[tuple[PriceRange | None, Quote | None], ...]:
-        """Of the GPU and the host of build ``i``: the range that the price stands in, and a newer
-        quote that does not count."""
+        """Of the GPU and the host of build ``i``: the range of the quotes as good as the chosen
+        one, and a newer quote that does not count."""
         if not isinstance(self.prices, PriceBook):
             return (None, None), (None, None)
         ranges, newer = self.prices.ranges, self.prices.newer
@@ -379,52 +309,11 @@ class Candidates:
 
     def outlying_prices(self, i: int) -> frozenset[str]:
         """The kinds of items of build ``i`` whose price is far from others as good."""
-        if not isinstance(self.prices, PriceBook):
-            return frozenset()
-        ranges = self.prices.ranges
-        keys = price_keys(self.builds[i])
-        return frozenset(key[0] for key in keys if key in ranges and ranges[key].outlying)
-
-    @cached_property
-    def costs_in_order(self) -> list[int]:
-        """The cents of `by_cost`, to find a budget by bisection."""
-        return [self.cents[i] for i in self.by_cost]
-
-    @cached_property
-    def cost_front(self) -> list[int]:
-        """The rankable builds that no other one beats on overall cost and on time at once."""
-        return staircase(self.by_cost, self.cents, self.days)
-
-    @cached_property
-    def offered_front(self) -> list[int]:
-        """The same of the builds that somebody sells at prices of the last year."""
-        sold = [i for i in self.by_cost if self.offered[i]]
-        return staircase(sold, self.cents, self.days)
-
-    @cached_property
-    def alike(self) -> Mapping[tuple[str, int, int], Sequence[int]]:
-        """The rankable builds of the same cards: several where only their hosts tell them apart."""
-        found: dict[tuple[str, int, int], list[int]] = {}
-        for i in self.rankable:
-            found.setdefault(self.builds[i].cards, []).append(i)
-        return found
-
-    def order(self, rule: RankRule) -> list[int]:
-        """The rankable builds in the order of a rule."""
-        return self.by_days if rule == "days" else self._cheapest_named_first[rule]
-
-    def offered_order(self, rule: RankRule) -> tuple[list[int], list[int]]:
-        """The same in two: what somebody sells at a price of the last year, and the rest."""
-        if rule not in self._split:
-            order, offered = self.order(rule), self.offered
-            self._split[rule] = (
-                [i for i in order if offered[i]],
-                [i for i in order if not offered[i]],
-            )
-        return self._split[rule]
+        spans = zip(price_keys(self.builds[i]), self.told_prices(i), strict=True)
+        return frozenset(key[0] for key, (span, _) in spans if span is not None and span.outlying)
 
 
-def staircase(order: Sequence[int], cost: Sequence[float], days: Sequence[float]) -> list[int]:
+def staircase(order: Iterable[int], cost: Sequence[float], days: Sequence[float]) -> list[int]:
     """Of builds in order of cost those that are faster than every cheaper one, equals included."""
     front: list[int] = []
     best_days, best_cost = float("inf"), -1.0

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
-from advisor.costs.tco import DEFAULT_LIFETIME_YEARS
+from advisor.costs.tco import PAPER_TERMS, CostTerms
 from advisor.parse import Money, PriceRule, parse_choice
 
 if TYPE_CHECKING:
@@ -34,7 +34,8 @@ class Question:
     """The budget in the currency that it was typed in; None for US dollars."""
     max_days: float | None = None
     rule: RankRule = "days"
-    lifetime_years: float = DEFAULT_LIFETIME_YEARS
+    terms: CostTerms = PAPER_TERMS
+    """What owning a machine costs: years of life, share in use, electricity, room, resale."""
 
 
 class CandidatesKey(NamedTuple):
@@ -51,3 +52,5 @@ class CandidatesKey(NamedTuple):
     """Between two machines for one model; None: one machine."""
     software: str = "ours"
     """Whose program trains: ``ours``, ``plain`` or ``tuned``."""
+    buy_in: str | None = None
+    """The country that sellers must deliver to, by its two letters; None: any."""

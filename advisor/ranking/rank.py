@@ -1,54 +1,53 @@
-"""Which builds, in which order, which left out and why (pure).
+"""Which GPUs, in which order, which builds are left out and why (pure).
 
-`rank` answers one question about a set of candidates and runs at every key press: it filters orders
-that were sorted before. Rows are made only when somebody looks at them.
+A row of the table is a GPU configuration; the machines that hold it are the row's offers. `rank`
+answers one question about a set of candidates and runs at every key press.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from functools import cached_property
 from typing import NamedTuple
 
 from advisor.costs.amounts import days_exact
 from advisor.costs.price_book import PriceRange
-from advisor.costs.tco import CENT, experiment_cost_usd
-from advisor.ranking.build_prices import WHOLE_WORTH
-from advisor.ranking.candidates import Candidates, Reason, staircase
+from advisor.costs.tco import CENT
+from advisor.ranking.candidates import AVAILABILITIES, Availability, Candidates, Reason, staircase
 from advisor.ranking.exclusion_reasons import exclusion_text
 from advisor.ranking.question import Question
-from advisor.ranking.ties import chance_within
+from advisor.ranking.ties import Doubt, alike, chance_within
 from advisor.ranking.times import TrainingTime
-from advisor.ranking.uncertainty import RankUncertainty
 from price_catalog.builds import Build
 from price_catalog.model import Quote
 
 
 class RankedRow(NamedTuple):
-    """One build that answers the question."""
+    """One machine with one GPU configuration that answers the question."""
 
     rank: int
+    group: int
+    """The number of its row in the table."""
     build: Build
     gpu_quote: Quote
     """For a whole server both quotes are that of the server, with its GPUs."""
     host_quote: Quote
     time: TrainingTime
     overall_cost_usd: Decimal
-    overall_cost_low_usd: Decimal
-    """At the low end of what the quotes as good as the chosen ones ask."""
-    overall_cost_high_usd: Decimal
     price_low_usd: Decimal
     """What it costs if it is ordered today, with price_high_usd: 9 in 10 are between."""
     price_high_usd: Decimal
     training_days: float
     training_days_low: float
     training_days_high: float
-    experiment_cost_usd: Decimal
+    experiment_cost_usd: Decimal | None
+    """None where the question counts electricity and no source states what the machine draws."""
     on_pareto_front: bool
+    availability: Availability
     tied_with_first: bool = False
-    """Whether it cannot be told from first place; never so for first place itself."""
+    """Whether it cannot be told from the first row; never so for the first row itself."""
     outlying_prices: frozenset[str] = frozenset()
     """The kinds of items (gpu, host, server) whose price is far from others as good."""
     gpu_range: PriceRange | None = None
@@ -71,115 +70,142 @@ class ExcludedRow(NamedTuple):
     time: TrainingTime | None
 
 
+ORDER_WORDS = {
+    "days": "fastest first; what cannot be told from the fastest is one group (=), cheapest first",
+    "cost": "cheapest first; what cannot be told from the cheapest is one group (=), fastest first",
+    "experiment-cost": "cheapest a run first; what cannot be told from it is one group (=), with "
+    "the cheapest machine first",
+}
+"""The order of the rows, by the question's rule."""
+
+
 def rank(candidates: Candidates, question: Question) -> Ranking:
     """Answer one question about a set of candidates."""
-    # What somebody sells at a price of the last year comes before what nobody is known to sell:
-    # an old price or one told by others puts nothing first while there is a better one.
-    head, tail = candidates.offered_order(question.rule)
-    over: Sequence[int] = ()
-    slow: Sequence[int] = ()
-    if question.budget_usd is not None:
-        budget = int(question.budget_usd * 100)
-        over = candidates.by_cost[bisect_right(candidates.costs_in_order, budget) :]
-        if over:
-            head, tail = (candidates.within(question.rule, part, budget) for part in (head, tail))
-    if question.max_days is not None:
-        days, limit = candidates.days, question.max_days
-        slow = [i for i in candidates.order(question.rule) if days[i] > limit]
-        if slow:
-            out = set(over)
-            slow = [i for i in slow if i not in out]
-            head = [i for i in head if days[i] <= limit]
-            tail = [i for i in tail if days[i] <= limit]
-    offered = len(head) if head and tail else None
-    return Ranking(
-        candidates, question, _quoted_first(candidates, question, head) + tail, over, slow, offered
-    )
-
-
-LESS_SURE = 0.05
-"""By so much a machine may be less likely to keep the limit of days than those it comes before. A
-choice."""
-
-
-def _quoted_first(candidates: Candidates, question: Question, head: list[int]) -> list[int]:
-    """The order by days with something to order first: where the fastest is a sum of parts or
-    options that nobody quoted, the fastest that a seller quotes whole, where no faster sum costs
-    less than it and none can be told from it.
-
-    More money makes no first place slower by that: whatever is faster than it, and could have been
-    first for less money, costs as much or more.
-    """
-    if question.rule != "days" or not head or not candidates.is_summed(head[0]):
-        return head
-    limit, days, cents = question.max_days, candidates.days, candidates.cents
-    uncertainty = RankUncertainty(candidates, question, head)
-    least: dict[tuple[str, int, int], int] = {}
-    for best in uncertainty.near:
-        cards = candidates.builds[best].cards
-        if candidates.is_summed(best):
-            least[cards] = min(cents[best], least.get(cards, cents[best]))
-        # What is much dearer than the same cards as a sum comes first nowhere.
-        elif cards not in least or cents[best] <= WHOLE_WORTH * least[cards]:
-            break
-    else:
-        return head
-
-    def chance(i: int) -> float:
-        return 1.0 if limit is None else chance_within(limit, days[i], *candidates.interval(i))
-
-    before, enough = head[: head.index(best)], chance(best) + LESS_SURE
-    if all(
-        cents[best] <= cents[i] and chance(i) <= enough and uncertainty.are_alike(best, i)
-        for i in before
-    ):
-        return [best, *(i for i in head if i != best)]
-    return head
+    return Ranking(candidates, question)
 
 
 class Ranking:
-    """The answer: which candidates, in which order, and which not. Holds indices into them."""
+    """The answer: which GPU configurations, in which order, and what is left out. Holds indices
+    into the candidates."""
 
-    def __init__(
-        self,
-        candidates: Candidates,
-        question: Question,
-        order: Sequence[int],
-        over_budget: Sequence[int],
-        too_slow: Sequence[int],
-        offered: int | None = None,
-    ) -> None:
+    def __init__(self, candidates: Candidates, question: Question) -> None:
         self.candidates = candidates
         self.question = question
-        self.order = order
-        """Build indices, best first."""
-        self.offered = len(order) if offered is None else offered
-        """So many of them, the first, are sold at prices of the last year, where any is."""
+        cents, days = candidates.cents, candidates.days
+        budget = math.inf if question.budget_usd is None else int(question.budget_usd * 100)
+        limit = math.inf if question.max_days is None else question.max_days
+        self._value: Sequence[float] = days
+        self._second: Sequence[float] = cents
+        self._cost: Sequence[float] = cents
+        if question.rule == "experiment-cost":
+            self._value = self._cost = candidates.run_weights(question.terms)
+        elif question.rule == "cost":
+            self._value, self._second = cents, days
+        self._doubts: dict[int, Doubt] = {}
+        rows: list[list[int]] = []
+        for offers in candidates.configurations.values():
+            left = [i for i in offers if cents[i] <= budget and days[i] <= limit]
+            if left:
+                rows.append(self._offers_in_order(left))
+        sold = [row for row in rows if self._class(row[0]) == 0]
+        leads = {row[0]: row for row in rows}
+        order, self.tied_rows = self._arranged([row[0] for row in sold or rows])
+        if sold:
+            rest = (row[0] for row in rows if self._class(row[0]))
+            order += sorted(rest, key=lambda i: (self._class(i), self._value[i], self._second[i]))
+        self.table = [leads[i] for i in order]
+        """The rows, best first; of each the offers, first the one that the row is shown with: the
+        cheapest that can be ordered."""
+        self.sold_rows = len(sold)
+        """So many rows, the first, can be ordered."""
+        over = [i for i in candidates.by_cost if cents[i] > budget]
+        slow = [i for i in candidates.by_days if days[i] > limit and cents[i] <= budget]
         self._reasons: tuple[tuple[Reason, Sequence[int]], ...] = (
-            ("over-budget", over_budget),
-            ("too-slow", too_slow),
+            ("over-budget", over),
+            ("too-slow", slow),
             *candidates.gaps.items(),
+        )
+
+    def _class(self, i: int) -> int:
+        """0 for what can be ordered, 1 for what is not delivered, 2 for the rest."""
+        return min(AVAILABILITIES.index(self.candidates.availability[i]), 2)
+
+    def _offers_in_order(self, offers: list[int]) -> list[int]:
+        """The offers of one row, which come in the order of their availability and price; where
+        another host makes the GPUs faster, by the rule of the table."""
+        days = self.candidates.days
+        if all(days[i] == days[offers[0]] for i in offers):
+            return offers
+        first = self._class(offers[0])
+        best, _ = self._arranged([i for i in offers if self._class(i) == first])
+        return best + [i for i in offers if self._class(i) != first]
+
+    def _arranged(self, items: Iterable[int]) -> tuple[list[int], int]:
+        """Builds in the order of the rule (ORDER_WORDS), and how many of them, the first, cannot
+        be told apart. What something outside that group beats is not in it."""
+        value, second = self._value, self._second
+        order = sorted(items, key=lambda i: (value[i], second[i]))
+        if not order:
+            return [], 0
+        best = self.doubt(order[0])
+        tied = [i for i in order if i == order[0] or alike(self.doubt(i), best)]
+        rest = [i for i in order if i not in tied]
+        beaten = {
+            i for i in tied if any(value[j] <= value[i] and second[j] <= second[i] for j in rest)
+        }
+        group = sorted(set(tied) - beaten, key=lambda i: (second[i], value[i], i))
+        return group + [i for i in order if i not in group], len(group)
+
+    def doubt(self, i: int) -> Doubt:
+        """What build ``i`` is ranked by, and how sure that is: the days, the price, or both."""
+        if i not in self._doubts:
+            self._doubts[i] = self._doubt(i)
+        return self._doubts[i]
+
+    def _doubt(self, i: int) -> Doubt:
+        candidates, rule, value = self.candidates, self.question.rule, self._value[i]
+        time, build, days = candidates.times[i], candidates.builds[i], candidates.days[i]
+        assert time is not None and time.chosen is not None  # it is ranked
+        down, up, factor = 1.0, 1.0, None
+        if rule != "cost" and days:
+            low, high = candidates.interval(i)
+            down, up = days / low if low else math.inf, high / days
+            factor = time.chosen.comparison_factor
+        if rule != "days" and candidates.cents[i]:
+            low_cents, high_cents = candidates.cents_today(i)
+            cents = candidates.cents[i]
+            dear, cheap = high_cents / cents, cents / low_cents
+            down, up = _together(down, cheap), _together(up, dear)
+            # The prices of one GPU move together: they are told apart as its times are.
+            most = max(dear, cheap)
+            factor = most if rule == "cost" else factor and _together(factor, most)
+        watts = "" if build.limit is None else f" {build.limit.watts:g} W"
+        return Doubt(
+            value=value,
+            low=value / down,
+            high=value * up,
+            factor=factor,
+            # Two machines have a network between them, of which one knows nothing.
+            gpu=f"{build.gpu.gpu_id}{watts}" if build.machines == 1 else None,
         )
 
     def __len__(self) -> int:
         return len(self.order)
 
-    @property
-    def all_alike(self) -> bool:
-        """Whether all of the ranked builds are sold at prices of the last year, or none is."""
-        return self.offered == len(self.order)
+    @cached_property
+    def order(self) -> list[int]:
+        """The ranked builds, row by row."""
+        return [i for row in self.table for i in row]
 
-    @property
-    def quoted_first(self) -> bool:
-        """Whether first place is a quoted machine before a sum of fewer days."""
-        if self.question.rule != "days" or self.offered < 2:
-            return False
-        first, second = self.order[:2]
-        return self.candidates.days[first] > self.candidates.days[second]
+    @cached_property
+    def places(self) -> dict[int, tuple[int, int]]:
+        """Of each ranked build its place in `order`, from 0, and its row."""
+        pairs = ((i, row) for row, offers in enumerate(self.table) for i in offers)
+        return {i: (place, row) for place, (i, row) in enumerate(pairs)}
 
     @cached_property
     def excluded_counts(self) -> dict[Reason, int]:
-        """How many builds are left out, by reason; reasons that hit nobody are absent."""
+        """How many builds are left out, by reason; reasons without a build are absent."""
         return {reason: len(builds) for reason, builds in self._reasons if builds}
 
     @cached_property
@@ -189,36 +215,34 @@ class Ranking:
 
     @cached_property
     def front(self) -> frozenset[int]:
-        """The builds that no other ranked build beats on cost and on time at once.
+        """The builds that no other ranked build beats on cost and on time at once; where some can
+        be ordered, of these. Cost is that of a run where that is the rule."""
+        return self.front_by(self._cost)
 
-        Cost is the overall cost, or the cost per experiment where that is the rule. Where some are
-        sold at prices of the last year, an old or a told price beats none of them.
-        """
-        candidates, question = self.candidates, self.question
-        if question.rule == "experiment-cost":
-            ranked = set(self.order[: self.offered])
-            order = [i for i in candidates.by_experiment_cost if i in ranked]
-            return frozenset(staircase(order, candidates.experiment_weight, candidates.days))
-        # What beats a build on cost and time is inside every limit that the build is inside, so
-        # the front of all builds, cut at the limits, is the front of those within them.
-        cents, days = candidates.cents, candidates.days
-        budget = None if question.budget_usd is None else int(question.budget_usd * 100)
-        limit = question.max_days
-        return frozenset(
-            i
-            for i in (candidates.cost_front if self.all_alike else candidates.offered_front)
-            if (budget is None or cents[i] <= budget) and (limit is None or days[i] <= limit)
-        )
+    def front_by(self, cost: Sequence[float], *, unsold: bool = False) -> frozenset[int]:
+        """The same by another cost, or with what cannot be ordered."""
+        days, offered = self.candidates.days, self.candidates.offered
+        ranked = [i for i in self.order if unsold or not self.sold_rows or offered[i]]
+        return frozenset(staircase(sorted(ranked, key=lambda i: (cost[i], days[i])), cost, days))
 
-    @cached_property
-    def uncertainty(self) -> RankUncertainty:
-        """How sure first place is, as far as the training times go."""
-        return RankUncertainty(self.candidates, self.question, self.order[: self.offered])
+    def chance(self, i: int) -> float | None:
+        """How likely a build keeps the limit of days, 0 to 1; None where none was asked for."""
+        limit, candidates = self.question.max_days, self.candidates
+        if limit is None:
+            return None
+        return chance_within(limit, candidates.days[i], *candidates.interval(i))
 
     def row(self, position: int) -> RankedRow:
-        """The build at ``position`` (0 is the best), in full."""
-        i = self.order[position]
-        candidates = self.candidates
+        """The build at ``position`` of `order` in full."""
+        return self.machine(self.order[position])
+
+    def lead(self, row: int) -> RankedRow:
+        """The build that a row of the table is shown with, in full."""
+        return self.machine(self.table[row][0])
+
+    def machine(self, i: int) -> RankedRow:
+        """A ranked build in full."""
+        candidates, (place, row) = self.candidates, self.places[i]
         time, gpu_quote, host_quote = (
             candidates.times[i],
             candidates.gpu_quotes[i],
@@ -226,30 +250,26 @@ class Ranking:
         )
         assert time is not None and time.chosen is not None  # _gap keeps the others out
         assert gpu_quote is not None and host_quote is not None
-        chosen = time.chosen
-        days = candidates.days[i]
-        overall = Decimal(candidates.cents[i]) / 100
-        cents_low, cents_high = candidates.cents_range(i)
-        today_low, today_high = candidates.cents_today(i)
+        cents_low, cents_high = candidates.cents_today(i)
         low, high = candidates.interval(i)
         (gpu_range, gpu_newer), (host_range, host_newer) = candidates.told_prices(i)
         return RankedRow(
-            rank=position + 1,
+            rank=place + 1,
+            group=row + 1,
             build=candidates.builds[i],
             gpu_quote=gpu_quote,
             host_quote=host_quote,
-            time=chosen,
-            overall_cost_usd=overall.quantize(CENT),
-            overall_cost_low_usd=(Decimal(cents_low) / 100).quantize(CENT),
-            overall_cost_high_usd=(Decimal(cents_high) / 100).quantize(CENT),
-            price_low_usd=(Decimal(today_low) / 100).quantize(CENT),
-            price_high_usd=(Decimal(today_high) / 100).quantize(CENT),
-            training_days=days,
+            time=time.chosen,
+            overall_cost_usd=(Decimal(candidates.cents[i]) / 100).quantize(CENT),
+            price_low_usd=(Decimal(cents_low) / 100).quantize(CENT),
+            price_high_usd=(Decimal(cents_high) / 100).quantize(CENT),
+            training_days=candidates.days[i],
             training_days_low=low,
             training_days_high=high,
-            experiment_cost_usd=experiment_cost_usd(overall, days, self.question.lifetime_years),
+            experiment_cost_usd=candidates.run_usd(i, self.question.terms),
             on_pareto_front=i in self.front,
-            tied_with_first=i in self.uncertainty.tied,
+            availability=candidates.availability[i],
+            tied_with_first=0 < row < self.tied_rows,
             outlying_prices=candidates.outlying_prices(i),
             gpu_range=gpu_range,
             host_range=host_range,
@@ -257,10 +277,13 @@ class Ranking:
             host_newer=host_newer,
         )
 
-    def rows(self, limit: int | None = None) -> list[RankedRow]:
-        """The ranked builds in full, best first; at most ``limit`` of them."""
-        count = len(self.order) if limit is None else min(limit, len(self.order))
-        return [self.row(position) for position in range(count)]
+    def rows(self) -> list[RankedRow]:
+        """The ranked builds in full, row by row."""
+        return [self.machine(i) for i in self.order]
+
+    def leads(self, limit: int | None = None) -> list[RankedRow]:
+        """The rows of the table, best first; at most ``limit`` of them."""
+        return [self.machine(row[0]) for row in self.table[:limit]]
 
     def excluded_row(self, position: int) -> ExcludedRow:
         """The left-out build at ``position`` of `excluded_order`, in full."""
@@ -307,3 +330,8 @@ class Ranking:
     def excluded(self) -> list[ExcludedRow]:
         """Every left-out build in full, grouped by reason."""
         return [self.excluded_row(position) for position in range(len(self.excluded_order))]
+
+
+def _together(one: float, other: float) -> float:
+    """Two independent factors of doubt as one: their logarithms add up in squares."""
+    return math.exp(math.hypot(math.log(one), math.log(other))) if one < math.inf else one

@@ -6,7 +6,7 @@ Both work on a reader that the store opened for a moment and closes again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -48,6 +48,7 @@ class Evidence(Protocol):
         self, recipe_id: str, software: str = "ours", machines: int = 1, link: Link | None = None
     ) -> tuple[BestTime, ...]: ...
     def uncounted_models(self) -> dict[str, str]: ...
+    def measured_power_w(self) -> dict[str, float]: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +61,8 @@ class Snapshot:
     builds: tuple[Build, ...]
     quotes: tuple[Quote, ...]
     sources: tuple[Source, ...]
+    measured_w: Mapping[str, float]
+    """What one GPU of a kind drew while it was timed, in W; others are absent."""
 
     def model(self, name: str) -> Model:
         """The model with this id or name, in any case. Raises InputError with the nearest ones."""
@@ -142,6 +145,7 @@ def take_snapshot(reader: Evidence) -> Snapshot:
         builds=enumerate_builds(gpus, hosts),
         quotes=reader.quotes(),
         sources=reader.sources(),
+        measured_w=reader.measured_power_w(),
     )
 
 
@@ -224,6 +228,8 @@ def candidates_of(
         key.supply,
         uncounted,
         some_gpus=key.gpu_ids is not None,
+        buy_in=key.buy_in,
+        measured_w=snapshot.measured_w,
     )
 
 

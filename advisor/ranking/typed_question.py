@@ -14,15 +14,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from decimal import Decimal
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from advisor.costs.tco import DEFAULT_LIFETIME_YEARS
+from advisor.costs.cost_terms import read_terms
 from advisor.parse import (
     InputError,
     Money,
     PriceRule,
     parse_choice,
-    parse_lifetime_years,
     parse_max_days,
     parse_money,
     parse_price_rule,
@@ -51,7 +51,12 @@ class TypedQuestion(NamedTuple):
     model: str
     budget: str | None = None
     max_days: str | None = None
-    lifetime: str | None = None
+    terms: Mapping[str, str | None] = MappingProxyType({})
+    """What owning costs, by the names of `advisor.costs.cost_terms.TERMS`."""
+    in_form: bool = False
+    """Whether they were typed into a form, whose labels say that a share is in per cent."""
+    buy_in: str | None = None
+    """The country where one buys; None: any."""
     gpus: str | None = None
     circuit: str | None = None
     network: str | None = None
@@ -107,14 +112,15 @@ def read_question(
     none: tuple[Decimal | None, Money | None] = (None, None)
     budget_usd, budget_typed = read("budget", typed.budget, parse_money, none)
     recipe_id = read("model", typed.model, model_id, "")
+    max_days = read("max_days", typed.max_days, parse_max_days, None)
+    terms, wrong = read_terms(typed.terms, in_form=typed.in_form)
+    errors |= wrong
     question = Question(
         rule=rule,
         budget_usd=budget_usd,
         budget_typed=budget_typed,
-        max_days=read("max_days", typed.max_days, parse_max_days, None),
-        lifetime_years=read(
-            "lifetime", typed.lifetime, parse_lifetime_years, DEFAULT_LIFETIME_YEARS
-        ),
+        max_days=max_days,
+        terms=terms,
     )
     key = CandidatesKey(
         recipe_id=recipe_id,
@@ -123,6 +129,7 @@ def read_question(
         supply=read("circuit", typed.circuit, parse_circuit, None),
         network=read("network", typed.network, _network, None),
         software=read("software", typed.software, parse_software, "ours"),
+        buy_in=read("buy_in", typed.buy_in, parse_country, None),
         gpu_ids=read("gpus", typed.gpus, lambda text: match_gpus(text, snapshot), None),
     )
     return (None, errors) if errors else (RankRequest(key, question), errors)
@@ -135,6 +142,16 @@ SOFTWARE = ("ours", "plain", "tuned")
 def parse_software(text: str) -> str:
     """Raises InputError."""
     return parse_choice(text, SOFTWARE, "software", last=" or ")
+
+
+def parse_country(text: str) -> str:
+    """A country by its two letters. Raises InputError."""
+    code = text.strip().upper()
+    if not re.fullmatch("[A-Z]{2}", code, re.ASCII):
+        raise InputError(
+            f"the country {shown(text)} is not understood: write its two letters, like US or DE"
+        )
+    return {"UK": "GB"}.get(code, code)
 
 
 def _network(text: str) -> Fabric:
@@ -176,8 +193,9 @@ def match_gpus(text: str, snapshot: Snapshot) -> frozenset[str]:
     """The ids of the GPUs that a filter lets through: names between commas or semicolons. Raises
     InputError.
 
-    A full name or alias means that GPU; anything else means every GPU whose name has it. A filter
-    without a name is an error: None, and not an empty text, asks for all.
+    A full name or alias means that GPU; whole words of a name, such as ``RTX`` or ``3090``, mean
+    every GPU that has them. A filter without a name is an error: None, and not an empty text, asks
+    for all.
     """
     names = [name.strip() for name in re.split("[,;]", text) if name.strip()]
     if not names:
@@ -189,8 +207,8 @@ def match_gpus(text: str, snapshot: Snapshot) -> frozenset[str]:
         if exact is not None:
             found.add(exact.gpu_id)
             continue
-        wanted = name.lower()
-        like = {gpu.gpu_id for gpu in snapshot.gpus if wanted in gpu.name.lower()}
+        wanted = set(name.lower().split())
+        like = {gpu.gpu_id for gpu in snapshot.gpus if wanted <= set(gpu.name.lower().split())}
         if not like:
             known = [gpu.name for gpu in snapshot.gpus]
             near = nearest(name, known, LISTED_BY)

@@ -288,7 +288,7 @@ class AdvisorApp(Program):
 
         def named(name: str | None) -> None:
             if name:
-                sentence = self.session.sentence(short=False) or ""
+                sentence = self.session.sentence() or ""
                 self.kept_things.name_it(self.inputs, sentence, name)
                 self.notify(f"Kept as {name}: h lists it.", markup=False)
 

@@ -12,7 +12,6 @@ from advisor.answers.build.build_sections import measure_commands, section_lines
 from advisor.answers.build.one_build import OneBuild, one_build
 from advisor.cli.main import main
 from advisor.costs.own_quotes import OWN
-from advisor.costs.tco import CostTerms
 from advisor.ranking.question import CandidatesKey, Question
 from advisor.ranking.rank import rank
 from advisor.ranking.snapshot import make_candidates, take_snapshot
@@ -34,10 +33,8 @@ def page_of(store: Store, host_id: str) -> OneBuild:
     return one_build(
         ranking,
         index,
-        terms=CostTerms(),
         prices="latest",
         rentals=(),
-        measured_w=None,
         supply=None,
         quotes=snapshot.quotes,
         today=TODAY,

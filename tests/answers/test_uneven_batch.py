@@ -16,7 +16,6 @@ from advisor.answers.build.build_sections import measure_commands, section_lines
 from advisor.answers.build.one_build import OneBuild, one_build
 from advisor.answers.gpu_count_notes import measure_build
 from advisor.cli.main import main
-from advisor.costs.tco import CostTerms
 from advisor.ranking.question import CandidatesKey, Question
 from advisor.ranking.rank import rank
 from advisor.ranking.snapshot import make_candidates, take_snapshot
@@ -40,10 +39,8 @@ def page_of_three(store: Store) -> OneBuild:
     return one_build(
         ranking,
         index,
-        terms=CostTerms(),
         prices="latest",
         rentals=(),
-        measured_w=None,
         supply=None,
         quotes=snapshot.quotes,
         today=date.today(),

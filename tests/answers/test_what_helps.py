@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from advisor.answers.ranking.doubts import MOST_DOUBTS
 from advisor.cli.command_parser import build_parser
 from advisor.cli.main import main
 from tests.answers.rank_answers_for_tests import said_by
@@ -45,8 +44,7 @@ def test_the_commands_of_the_doubts_work_as_typed(
     argv = ["rank", "--model", "pythia-1b", "--budget", "$40,000", "--gpus", "RTX 5090,h100"]
     answer = json.loads(said_by(capsys, *argv, "--format", "json", "--store", str(store_path)))
     doubts = answer["verdict"]["doubts"]
-    assert {"power", "price", "rent"} <= {doubt["about"] for doubt in doubts}
-    assert len(doubts) <= 5
+    assert {"measure", "quote", "rent", "power"} <= {doubt["about"] for doubt in doubts}
     for doubt in doubts:
         words = shlex.split(doubt["command"])
         assert words[0] == "advisor"
@@ -94,7 +92,6 @@ def test_a_machine_that_is_there_and_answers_too_is_told_first(
     def doubts(*flags: str) -> list[dict[str, str]]:
         answer = json.loads(said_by(capsys, *argv, *flags, "--format", "json"))
         found: list[dict[str, str]] = answer["verdict"]["doubts"]
-        assert len(found) <= MOST_DOUBTS
         return found
 
     yours = doubts()[0]
@@ -125,4 +122,3 @@ def test_what_is_there_already_is_neither_quoted_nor_to_be_ordered(
     first = answer["verdict"]
     told = [first["sentence"], *(doubt["words"] for doubt in first["doubts"])]
     assert not re.search(r"the your|already yours|\$0\b(?!\.)", " ".join(told))
-    assert all(not each["host"].startswith("your ") for each in first["orderable"])

@@ -9,9 +9,8 @@ import pytest
 
 from advisor.cli.command_parser import build_parser
 from advisor.cli.money.prices_reports import read_request
+from advisor.costs.cost_terms import read_terms
 from advisor.parse import InputError
-from advisor.tui.program.running_costs import read_terms
-from advisor.tui.program.saved_state import State
 
 COST = ["prices", "cost", "--model", "pythia-1b", "--gpu", "A6000"]
 TERMS = {
@@ -37,7 +36,7 @@ TERMS = {
     "pue": ("pue", {"1.4": "1.4"}, ["0.9", "1.4x"]),
 }
 """Of each term: its field on screen, what is typed and means, and what is refused."""
-FLAGS = {"lifetime": "lifetime-years"}
+FLAGS = {"lifetime": "lifetime-years", "utilisation": "use"}
 
 
 def by_command(flag: str, text: str) -> Any:
@@ -49,7 +48,7 @@ def by_command(flag: str, text: str) -> Any:
 def test_a_term_means_the_same_on_the_command_line_and_on_screen(term: str) -> None:
     field, meant, refused = TERMS[term]
     for text, value in meant.items():
-        terms, errors = read_terms(State(**{field: text}))
+        terms, errors = read_terms({field: text}, in_form=True)
         assert errors == {}, text
         assert getattr(terms, term) == getattr(by_command(field, text), term) == Decimal(value)
     for text in refused:
@@ -57,15 +56,15 @@ def test_a_term_means_the_same_on_the_command_line_and_on_screen(term: str) -> N
             by_command(field, text)
         assert "\n" not in str(caught.value)
         if text:  # an empty field is one that was not filled in
-            assert field in read_terms(State(**{field: text}))[1], text
+            assert field in read_terms({field: text}, in_form=True)[1], text
 
 
 def test_a_share_without_its_sign_is_never_misread() -> None:
     assert by_command("utilisation", "0.6").utilisation == Decimal("0.6")
     with pytest.raises(InputError, match="more than the whole"):
         by_command("utilisation", "60")
-    assert read_terms(State(utilisation="60"))[0].utilisation == Decimal("0.6")
-    assert "60% or 0.6%" in read_terms(State(utilisation="0.6"))[1]["utilisation"]
+    assert read_terms({"utilisation": "60"}, in_form=True)[0].utilisation == Decimal("0.6")
+    assert "60% or 0.6%" in read_terms({"utilisation": "0.6"}, in_form=True)[1]["utilisation"]
 
 
 @pytest.mark.parametrize(

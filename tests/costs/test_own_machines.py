@@ -230,7 +230,7 @@ def test_one_command_and_it_ranks_is_marked_corrected_and_deleted(
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     assert [row["host"] for row in rows if row["own_machine"] == "yes"] == ["Lab quote"]
     assert main([*rank, "--details"]) == 0
-    assert "8 × H200 (own quote), Lab quote" in capsys.readouterr().out
+    assert "Lab quote (own quote)" in capsys.readouterr().out
     assert main([*rank, "--gpus", "H200"]) == 0
     assert "8 × H200 (own quote)" in capsys.readouterr().out
 

@@ -76,20 +76,21 @@ def test_what_nobody_sells_comes_after_what_somebody_does(worse: Quote, rule: st
     assert names(found, rule) == ["b", "a"]
     answer = rank(found, Question(rule=rule))
     assert [row.on_pareto_front for row in answer.rows()] == [True, False]
-    assert answer.offered == 1
-    assert answer.uncertainty.first == answer.order[0]
+    assert answer.sold_rows == 1
+    expected = "no-seller" if worse.kind == "secondary" else "out-of-date"
+    assert [row.availability for row in answer.rows()] == ["orderable", expected]
 
 
-def test_of_two_as_fast_the_whole_machine_is_named_first() -> None:
-    def hosts(whole_usd: str, rule: str = "days") -> list[str]:
-        dearer = make_quote("server", "whole", whole_usd, quoted_on=YOUNG)
-        found = candidates(card("b"), dearer, hosts=(WHOLE,))
-        return [row.build.host.host_id for row in rank(found, Question(rule=rule)).rows()]
+def test_the_row_has_the_cheapest_offer_of_its_gpus() -> None:
+    def hosts(whole_usd: str) -> list[str]:
+        whole = make_quote("server", "whole", whole_usd, quoted_on=YOUNG)
+        found = candidates(card("b"), whole, hosts=(WHOLE,))
+        (row,) = rank(found, Question()).table
+        return [found.builds[i].host.host_id for i in row]
 
-    # The card and its host are 1,500 dollars: up to half as much again the whole machine is first.
-    assert hosts("2250") == ["whole", "host-1"]
-    assert hosts("2251") == ["host-1", "whole"]
-    assert hosts("2250", "cost") == ["host-1", "whole"]
+    # The card and its host are 1,500 dollars.
+    assert hosts("1499") == ["whole", "host-1"]
+    assert hosts("1501") == ["host-1", "whole"]
 
 
 def test_what_is_not_known_to_fit_does_not_rank() -> None:

@@ -81,6 +81,14 @@ def ranking(pilot: Pilot[None]) -> RankingScreen:
     return screen
 
 
+async def open_build(pilot: Pilot[None], *keys: str) -> None:
+    """Open the page of the highlighted row, whose offers may come first; then press ``keys``."""
+    await pilot.press("enter")
+    if pilot.app.screen is ranking(pilot):
+        await pilot.press("enter")
+    await pilot.press(*keys)
+
+
 def rows(pilot: Pilot[None]) -> list[list[str]]:
     """The ranked table as text."""
     source = ranking(pilot).table.source
@@ -102,7 +110,7 @@ def message(pilot: Pilot[None]) -> str:
 
 def counts(pilot: Pilot[None]) -> str:
     """How many builds fit, and how many do not."""
-    return str(ranking(pilot).query_one("#counts", Static).content)
+    return ranking(pilot).session.counted()
 
 
 def note(pilot: Pilot[None]) -> str:

@@ -137,7 +137,7 @@ class TestKeys:
     async def test_the_footer_follows_the_focus(self, paper_store: Path) -> None:
         async with running(paper_store) as pilot:
             bar = ranking(pilot).query_one("KeyBar")
-            assert str(bar.content).startswith("Enter this build")  # type: ignore[attr-defined]
+            assert str(bar.content).startswith("Enter open")  # type: ignore[attr-defined]
             await pilot.press("2")
             assert "all names" in str(bar.content)  # type: ignore[attr-defined]
             await pilot.press("b")
@@ -151,7 +151,7 @@ class TestKeys:
         async with running(paper_store) as pilot:
             await pilot.press("j", "d")
             assert ranking(pilot).focused is field(pilot, "max_days")
-            await pilot.press("ctrl+o", "l")
+            await pilot.press("ctrl+o", "e")
             assert ranking(pilot).focused is ranking(pilot).table
             await pilot.press("j", "escape")
             assert pilot.app.screen is ranking(pilot)
@@ -182,13 +182,14 @@ class TestKeys:
         async with running(paper_store) as pilot:
             await pilot.press("b")
             order = []
-            for _ in range(11):
+            for _ in range(14):
                 focused = ranking(pilot).focused
                 assert focused is not None
                 order.append(focused.id)
                 await pilot.press("tab")
             assert order == [
-                *("budget", "model", "max_days", "lifetime", "gpus"),
+                *("budget", "model", "max_days", "gpus"),
+                *("buy_in", "lifetime", "utilisation", "electricity"),
                 *("rule", "prices", "evidence", "table", "picture", "detail"),
             ]
 

@@ -105,7 +105,7 @@ class TestCopy:
             assert " · $578 a run" in pilot.app.clipboard
             await pilot.press("Y")
             lines = pilot.app.clipboard.splitlines()
-            assert lines[0] == "| place | machine | price | prices of | days | a run | rests on |"
+            assert lines[0].startswith("| row | GPUs | days | from | if ordered today | a run |")
             assert len(lines) == 2 + len(builds(pilot))
             await pilot.press("space", "y")
             assert "34 days" in pilot.app.clipboard

@@ -18,22 +18,20 @@ from advisor.answers.build_words import (
     set_limit,
 )
 from advisor.answers.wording import makes_words
-from advisor.answers.ranking.confidence import confidence
-from advisor.answers.ranking.on_sale import parts_sellers
+from advisor.answers.ranking.verdict import NOT_ON_SALE, days_of
 from advisor.answers.build.one_build import OneBuild
 from advisor.answers.prices.ownership_text import cost_rows
 from advisor.answers.prices.ownership_text import even_words, offer_words
-from advisor.answers.price_facts import place_lines
-from advisor.answers.gpu_count_notes import LOOKED_AT, faster_notes
+from advisor.answers.price_facts import newer_words, place_lines, prices_told
+from advisor.answers.gpu_count_notes import faster_notes
 from advisor.answers.gpu_count_notes import bench_command, gpus_of, keep_command, uneven_notes
-from advisor.answers.ranking.verdict import chance_of, days_words
 from advisor.answers.wording import (
     KIND_WORDS,
     OUTLET,
-    QUOTED_FIRST,
     RULE_WORDS,
     counted_days,
     estimate_mark,
+    experiment_line,
     is_unquoted,
     price_day_words,
     reason_words,
@@ -41,6 +39,7 @@ from advisor.answers.wording import (
     trust_words,
 )
 from advisor.costs.amounts import age_words, minutes_words, usd_and_cents, usd_exact, usd_rounded
+from advisor.ranking.what_to_measure import wanted
 from bench_runner.typed_numbers import percent
 from price_catalog.model import Quote
 from price_catalog.power import (
@@ -84,31 +83,26 @@ def _why(one: OneBuild) -> list[Said]:
         return [Said(f"left out: {reason_words(one.left_out.reason)}; {one.left_out.detail}", True)]
     row, ranking = one.row, one.ranking
     assert row is not None
-    words = [f"place {row.rank}, {RULE_WORDS[ranking.question.rule]}"]
-    if row.rank == 1 and ranking.quoted_first:
-        words = [f"place 1: {QUOTED_FIRST}"]
-    unsold = not ranking.candidates.offered[one.index]
-    sure = confidence(ranking) if row.rank == 1 and not unsold else ""
-    if one.index in ranking.front and not sure.startswith("nothing"):  # which says as much
+    words = [f"row {row.group}, {RULE_WORDS[ranking.question.rule]}"]
+    if one.index in ranking.front:
         words.append("no other is both cheaper and faster")
-    if sure:
-        words.append(sure)
-    elif row.tied_with_first:
-        words.append("too close to call beside first place")
+    if row.tied_with_first:
+        words.append("cannot be told from the first row")
+    elif row.group == 1 and ranking.tied_rows > 1:
+        words.append(f"{ranking.tied_rows - 1} others cannot be told from it, and cost more")
+    unsold = row.availability != "orderable"
     if unsold:
-        below = "" if ranking.all_alike else "below what is on sale: "
-        words.append(f"{below}no seller is known at this price")
+        words.append(NOT_ON_SALE[row.availability])
     said = [Said("; ".join(words), unsold)]
-    chance = chance_of(ranking, row)
-    limit = ranking.question.max_days
+    chance, limit = ranking.chance(one.index), ranking.question.max_days
     if chance is not None and limit is not None:
         said.append(Said(makes_words(chance, limit), chance < 0.5))
-    first = ranking.order[0]
-    if first != one.index:
-        best = ranking.row(0)
+    if row.rank > 1:
+        best = ranking.lead(0)
         more = row.overall_cost_usd - best.overall_cost_usd
-        beside = f"{usd_rounded(abs(more))} {'more' if more > 0 else 'less'} than first place"
-        said.append(Said(f"{beside}, {named_gpus_words(best.build)}: {days_words(best)}"))
+        beside = f"{usd_rounded(abs(more))} {'more' if more > 0 else 'less'} than the first"
+        first = days_of(ranking.candidates, ranking.order[0])
+        said.append(Said(f"{beside}, {named_gpus_words(best.build)}: {first}"))
     return said
 
 
@@ -118,7 +112,7 @@ def _time(one: OneBuild) -> list[Said]:
     if time is None or time.training_days is None:
         return [Said("no time is known: it was not measured and cannot be estimated", True)]
     if row is not None:
-        first = f"{days_words(row)}; {trust_words(time)}"
+        first = f"{days_of(one.ranking.candidates, one.index)}; {trust_words(time)}"
     else:
         first = f"{estimate_mark(time)}{counted_days(time.training_days)}; {trust_words(time)}"
     over = over_words(one.build, one.ranking.candidates.network)
@@ -128,7 +122,7 @@ def _time(one: OneBuild) -> list[Said]:
     notes = uneven_notes(one.ranking.candidates.model, [one.build])
     said += map(Said, notes)
     if row is not None:
-        said += map(Said, faster_notes(one.ranking.rows(LOOKED_AT), [row]))
+        said += map(Said, faster_notes(one.ranking.leads(), [row]))
     best = one.ranking.candidates.times[one.index]
     if time.comparison_factor is not None:
         within = f"{percent(time.comparison_factor - 1)}"
@@ -171,17 +165,18 @@ def _price(one: OneBuild) -> list[Said]:
     if build.machines > 1:
         parts = [f"{build.machines} times {', '.join(parts)}; what joins them is not counted"]
     said = [Said(f"{usd_rounded(cost)}: {', '.join(parts)}")]
-    low, high = candidates.cents_range(one.index)
+    low, high = (usd_rounded(cents / 100) for cents in candidates.cents_today(one.index))
     if low != high:
-        ends = f"{usd_rounded(low / 100)} to {usd_rounded(high / 100)}"
-        said.append(Said(f"what others ask for the same: {ends}"))
+        said.append(Said(f"{low} to {high} if ordered today, in 9 of 10 cases"))
     if is_unquoted(build, host):
-        words = f"that sum was not quoted: ask {host.vendor} for a quote"
-        said.append(Said(words, True))
+        said.append(Said(f"that sum was not quoted: ask {host.vendor} for a quote", True))
     if candidates.overtaken[one.index]:
         said.append(Said("its GPUs alone cost as much now: ask the vendor again", True))
-    elif row is not None and not candidates.offered[one.index]:
-        said.append(Said("no seller of all of it is known at this price", True))
+    elif why := NOT_ON_SALE[candidates.availability[one.index]]:
+        said.append(Said(why, True))
+    told = [] if row is None else prices_told(row, one.today)
+    newer = (newer_words(each, one.today) for each in told)
+    said += [Said(words, True) for words in newer if words is not None]
     whole = build.host.gpu_id is not None
     for quote in sorted(one.quotes, key=lambda quote: (quote.item_kind == "gpu") == whole):
         item = "a GPU" if quote.item_kind == "gpu" else "the machine"
@@ -210,9 +205,11 @@ def _running(one: OneBuild) -> list[Said]:
     terms = own.terms
     words = []
     if days is not None and (whole := own.experiment_usd(days)) is not None:
-        free = terms.electricity_usd_per_kwh == 0
-        less = ", without electricity, whose price w sets" if free else ""
-        words.append(f"{owned.mark if whole else ''}{usd_rounded(whole)} a run{less}")
+        words.append(f"{owned.mark if whole else ''}{usd_rounded(whole)} a run")
+        if one.row is not None and terms.counts_price_alone:
+            words.append(experiment_line(one.row, terms))
+        if terms.electricity_usd_per_kwh == 0:
+            words.append("without electricity, whose price w sets")
     power = own.electricity_usd_per_day
     if terms.electricity_usd_per_kwh == 0:
         if not words:
@@ -308,12 +305,12 @@ def measure_commands(one: OneBuild) -> dict[str, str]:
 
 
 def _measure(one: OneBuild) -> list[Said]:
-    wanted = one.ranking.uncertainty.wanted
+    settles = wanted(one.ranking)
     first = "here, on a cluster (SLURM), or on a rented machine"
     if one.build.machines > 1:
         first = "on a cluster (SLURM)"
-    if wanted is not None and wanted.build == one.index:
-        minutes = minutes_words(wanted.search.minutes)
+    if settles is not None and settles.build == one.index:
+        minutes = minutes_words(settles.search.minutes)
         first += f"; about {minutes}, which would settle most of the doubt"
     said = [Said(first)]
     said += [Said(f"{where}: {command}") for where, command in measure_commands(one).items()]
@@ -329,13 +326,13 @@ def _order(one: OneBuild) -> list[Said]:
     if not bought:
         return [Said("no vendor is known: a adds what somebody asks of you", True)]
     said = []
-    if one.left_out is None and not candidates.offered[one.index]:
-        # Who told of a price, or sells a part of it, is nobody to order the machine from.
-        said.append(Said("no seller of all of it is known: ask a vendor for a quote", True))
-    elif (sellers := _parts_sellers(one, bought)) is not None:
-        cards, rest = sellers
+    why = NOT_ON_SALE[candidates.availability[one.index]]
+    if one.left_out is None and why:
+        said.append(Said(f"{why}: ask a vendor for a quote", True))
+    elif len({quote.vendor for quote in bought}) > 1:
         what = "the GPU" if one.build.gpu_count == 1 else "the GPUs"
-        said.append(Said(f"{cards} sells {what}, {rest} the rest: you put it together"))
+        sellers = f"{bought[1].vendor} sells {what}, {bought[0].vendor} the rest"
+        said.append(Said(f"{sellers}: you put it together"))
     for quote in bought:
         delivery = f"delivery: {quote.delivery}" if quote.delivery else "delivery not stated"
         warranty = f"warranty: {quote.warranty}" if quote.warranty else "warranty not stated"
@@ -352,15 +349,6 @@ def _order(one: OneBuild) -> list[Said]:
     if one.build.host.note:
         said.append(Said(f"the machine: {one.build.host.note}"))
     return said
-
-
-def _parts_sellers(one: OneBuild, bought: Sequence[Quote]) -> tuple[str, str] | None:
-    """Who sells the GPUs and who the parts, where these are two."""
-    if one.build.host.gpu_id is not None or len(bought) < 2:
-        return None
-    host, gpus = bought
-    sellers = parts_sellers(gpus, host)
-    return None if sellers is None or sellers[0] == sellers[1] else sellers
 
 
 _SECTIONS = {

@@ -10,7 +10,6 @@ from advisor.answers.build_words import machine_words, short_gpus_words
 from advisor.answers.prices.ownership import Ownership, break_evens, ownership_as_far_as_known
 from advisor.answers.wording import counted_days
 from advisor.costs.rental import BreakEven
-from advisor.costs.tco import CostTerms
 from advisor.parse import InputError, PriceRule
 from advisor.ranking.rank import ExcludedRow, RankedRow, Ranking
 from price_catalog.builds import Build
@@ -53,10 +52,8 @@ def one_build(
     ranking: Ranking,
     index: int,
     *,
-    terms: CostTerms,
     prices: PriceRule,
     rentals: Iterable[Rental],
-    measured_w: float | None,
     supply: Supply | None,
     quotes: Iterable[Quote],
     today: date,
@@ -64,9 +61,9 @@ def one_build(
     """All about one of the builds of an answer, ranked or left out."""
     candidates = ranking.candidates
     row, left_out = None, None
-    try:
-        row = ranking.row(ranking.order.index(index))
-    except ValueError:
+    if index in ranking.places:
+        row = ranking.machine(index)
+    else:
         order = ranking.excluded_order
         place = next(n for n, (i, _) in enumerate(order) if i == index)
         left_out = ranking.excluded_row(place)
@@ -76,7 +73,7 @@ def one_build(
     else:
         try:
             owned, problem = ownership_as_far_as_known(
-                candidates, index, terms=terms, rule=prices, measured_w=measured_w
+                candidates, index, terms=ranking.question.terms, rule=prices
             )
             evens = break_evens(owned, rentals)
         except InputError as error:
@@ -104,7 +101,7 @@ def one_build(
 
 
 def place_words(one: OneBuild) -> str:
-    """``2 of 24 for Pythia 1B within 60 days``, or that it is left out."""
+    """``row 2 of 24 for Pythia 1B within 60 days``, or that it is left out."""
     ranking = one.ranking
     limit = ranking.question.max_days
     asked = ranking.candidates.model.name + (
@@ -112,4 +109,7 @@ def place_words(one: OneBuild) -> str:
     )
     if one.row is None:
         return f"left out for {asked}"
-    return f"{one.row.rank} of {len(ranking)} for {asked}"
+    offers = len(ranking.table[one.row.group - 1])
+    offer = ranking.table[one.row.group - 1].index(one.index) + 1
+    which = "" if offers == 1 else f", offer {offer} of {offers}"
+    return f"row {one.row.group} of {len(ranking.table)}{which} for {asked}"

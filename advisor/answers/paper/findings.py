@@ -206,12 +206,13 @@ def _machines(reader: Reader) -> list[Finding]:
         row = rows.get((gpu_id, count))
         if row is None:
             continue
-        verdict = row.time.verdict or "unchecked"
+        verdict, run_usd = row.time.verdict or "unchecked", row.experiment_cost_usd
+        assert run_usd is not None  # no electricity is counted
         found.append(
             Finding(
                 finding=f"Pythia 1B on {count} x {row.build.gpu.name}: cost, days, per experiment",
                 recomputed=f"{usd_whole(row.overall_cost_usd)}, "
-                f"{days_exact(row.training_days)} days, {usd_and_cents(row.experiment_cost_usd)}",
+                f"{days_exact(row.training_days)} days, {usd_and_cents(run_usd)}",
                 paper_says=says,
                 how=f"paper's prices, published time at face value, 5 years; the time is {verdict}",
                 command=f'advisor rank --model pythia-1b --gpus "{row.build.gpu.name}" '

@@ -28,7 +28,7 @@ from advisor.costs.rental import (
     break_even,
     rent_offers,
 )
-from advisor.costs.tco import CostTerms, TotalCostOfOwnership, total_cost_of_ownership
+from advisor.costs.tco import CostTerms, TotalCostOfOwnership
 from advisor.parse import InputError, PriceRule, shown
 from advisor.ranking.candidates import NO_PRICE, Candidates
 from advisor.ranking.question import CandidatesKey
@@ -39,7 +39,7 @@ from bench_runner.typed_numbers import percent
 from price_catalog.builds import Build, rack_units_of
 from price_catalog.csv_table import nearest
 from price_catalog.model import Rental
-from price_catalog.power import LEAST_EFFICIENCY, is_estimated, wall_w
+from price_catalog.power import LEAST_EFFICIENCY, is_estimated
 
 MOST_RENTED = 60
 """Builds that are looked at for who rents them out."""
@@ -126,7 +126,6 @@ def cheapest_ownership(
     with store.reading() as reader:
         candidates = _asked_about(reader, request)
         rentals = reader.rentals()
-        measured = reader.measured_power_w()
     i = chosen_build(candidates, request.gpu_count, request.machine)
     flags = {
         "prices": None if request.prices == "latest" else request.prices,
@@ -140,7 +139,6 @@ def cheapest_ownership(
         i,
         terms=request.terms,
         rule=request.prices,
-        measured_w=measured.get(candidates.builds[i].gpu.gpu_id),
         given_w=request.power_w,
         rack_units=request.rack_units,
     )
@@ -153,49 +151,39 @@ def ownership_of(
     *,
     terms: CostTerms,
     rule: PriceRule,
-    measured_w: float | None,
     given_w: float | None = None,
     rack_units: Decimal | None = None,
 ) -> Ownership:
     """What build ``i`` of the candidates costs in every term. Raises InputError."""
     build = candidates.builds[i]
-    power_w, power = _power(build, given_w, measured_w)
-    stated = rack_units_of(build.host)
-    if rack_units is None and stated is not None:
-        rack_units = Decimal(str(stated))
-    elif rack_units is None and terms.hosting_usd_per_u_month > 0:
+    unknown = rack_units is None and rack_units_of(build.host) is None
+    if unknown and terms.hosting_usd_per_u_month > 0:
         raise InputError(
             f"how many rack units {build.host.name} takes is not known, so hosting cannot be "
             "counted: say it with --rack-units, such as 8"
         )
-    own = total_cost_of_ownership(
-        Decimal(candidates.cents[i]) / 100,
-        terms,
-        wall_w=None if power_w is None else Decimal(str(round(power_w, 3))),
-        rack_units=rack_units,
-    )
     time = candidates.times[i]
     chosen = time.chosen if time is not None and candidates.gap[i] is None else None
     return Ownership(
         build=build,
         candidates=candidates,
         position=i,
-        own=own,
+        own=candidates.owning(i, terms, gpu_w=given_w, rack_units=rack_units),
         training_days=None if chosen is None else chosen.training_days,
         as_of=_as_of(candidates, rule),
-        power=power,
+        power=_power_words(build, given_w, candidates.measured_w.get(build.gpu.gpu_id)),
     )
 
 
 def ownership_as_far_as_known(
-    candidates: Candidates, i: int, *, terms: CostTerms, rule: PriceRule, measured_w: float | None
+    candidates: Candidates, i: int, *, terms: CostTerms, rule: PriceRule
 ) -> tuple[Ownership, str | None]:
     """The same; hosting is left out, with a word, where nobody states the machine's rack units."""
     try:
-        return ownership_of(candidates, i, terms=terms, rule=rule, measured_w=measured_w), None
+        return ownership_of(candidates, i, terms=terms, rule=rule), None
     except InputError:
         free = replace(terms, hosting_usd_per_u_month=Decimal(0))
-        owned = ownership_of(candidates, i, terms=free, rule=rule, measured_w=measured_w)
+        owned = ownership_of(candidates, i, terms=free, rule=rule)
         name = candidates.builds[i].host.name
         return owned, f"hosting is not counted: the rack units of {name} are not stated"
 
@@ -246,16 +234,12 @@ def own_or_rent(
     key = CandidatesKey(snapshot.model(recipe).recipe_id, rule, evidence)
     candidates = make_candidates(reader, snapshot, key)
     rentals = reader.rentals()
-    measured = reader.measured_power_w()
     found = []
     for place, i in enumerate(candidates.by_days):
         build = candidates.builds[i]
         if place >= MOST_RENTED and (build.gpu.gpu_id, build.gpu_count, build.host.host_id) != also:
             continue
-        gpu_id = build.gpu.gpu_id
-        owned, _ = ownership_as_far_as_known(
-            candidates, i, terms=terms, rule=rule, measured_w=measured.get(gpu_id)
-        )
+        owned, _ = ownership_as_far_as_known(candidates, i, terms=terms, rule=rule)
         evens = break_evens(owned, rentals)
         if evens:
             found.append((owned, evens))
@@ -324,34 +308,23 @@ def chosen_build(candidates: Candidates, count: int, machine: str | None) -> int
         add = of_typed_store(add_command(item, date.today()))
         raise InputError(f"{build_words(build)} has no price that counts; add one, as in {add}")
     # Rather what a ranking would name: sold, with a time; then what has a time.
-    gap, sold, placed = candidates.gap, candidates.offered, candidates.placed_cents
-    return min(
-        priced,
-        key=lambda i: (gap[i] is not None, not sold[i], placed[i], candidates.is_summed(i)),
-    )
+    gap, sold, cents = candidates.gap, candidates.offered, candidates.cents
+    return min(priced, key=lambda i: (gap[i] is not None, not sold[i], cents[i]))
 
 
-def _power(
-    build: Build, given_w: float | None, measured_w: float | None
-) -> tuple[float | None, str]:
+def _power_words(build: Build, given_w: float | None, measured_w: float | None) -> str:
+    """Where the power comes from."""
     if given_w is not None:
-        return wall_w(build, given_w), f"{given_w:g} W a GPU as given"
+        return f"{given_w:g} W a GPU as given"
     if measured_w is not None:
-        return wall_w(build, measured_w), f"{measured_w:.0f} W a GPU as measured"
+        return f"{measured_w:.0f} W a GPU as measured"
+    own, efficiency = build.host.is_own_quote, "the supplies' efficiency"
     if build.host.wall_w is not None:
-        if build.host.is_own_quote:
-            return wall_w(build), "as you entered it"
-        return wall_w(build), "as the maker states for the whole server"
+        return "as you entered it" if own else "as the maker states for the whole server"
     if build.host.base_w is None:
-        return wall_w(build), "GPUs at TDP; the rest is estimated, as it is not stated"
-    efficiency = "the supplies' efficiency"
-    if build.host.is_own_quote:
-        return wall_w(build), (
-            f"GPUs at TDP over {percent(LEAST_EFFICIENCY)} for the supplies, the least of 80 PLUS; "
-            "the rest as you entered it"
-        )
-    if build.host.psu_efficiency is None:
-        efficiency = f"{percent(LEAST_EFFICIENCY)} for the supplies, the least of 80 PLUS"
-    return wall_w(build), (
-        f"GPUs at TDP and processors; fans, memory and drives estimated; over {efficiency}"
-    )
+        return "GPUs at TDP; the rest is estimated, as it is not stated"
+    least = f"{percent(LEAST_EFFICIENCY)} for the supplies, the least of 80 PLUS"
+    if own:
+        return f"GPUs at TDP over {least}; the rest as you entered it"
+    efficiency = least if build.host.psu_efficiency is None else efficiency
+    return f"GPUs at TDP and processors; fans, memory and drives estimated; over {efficiency}"

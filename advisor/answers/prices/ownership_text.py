@@ -19,14 +19,17 @@ from advisor.answers.wording import (
     summed_words,
 )
 from advisor.costs.amounts import age_words, usd_and_cents, usd_as_quoted, usd_rounded
+<<<<<<< HEAD
 from advisor.costs.price_book import is_fresh
+=======
+from advisor.costs.cost_terms import stated_terms
+>>>>>>> c2c78eba (A row of the ranking is a GPU configuration with its offers; one order, one sentence, one cost of a run from the question's assumptions)
 from advisor.costs.rental import (
     BreakEven,
     RentOffer,
     rented_usd,
     reserved_usd,
 )
-from advisor.costs.tco import PAPER_TERMS, CostTerms
 from advisor.tables.plain_values import fill
 from advisor.tables.text_table import to_table
 from bench_runner.typed_numbers import percent
@@ -255,16 +258,6 @@ _FLAGS = {
     "electricity": "--electricity 0.15",
 }
 """How each term is counted."""
-_TERM_FLAGS = {
-    "lifetime_years": "lifetime-years",
-    "utilisation": "utilisation",
-    "electricity_usd_per_kwh": "electricity",
-    "pue": "pue",
-    "hosting_usd_per_u_month": "hosting",
-    "staff_usd_per_year": "staff",
-    "resale_share": "resale",
-    "financing_rate": "financing",
-}
 
 
 def cost_text(owned: Ownership, width: int, *, details: bool) -> str:
@@ -471,21 +464,8 @@ def _command(name: str, owned: Ownership) -> str:
     return (
         f"advisor prices {name} --model {quoted(owned.candidates.model.recipe_id)} "
         f"--gpu {quoted(build.gpu.gpu_id)} --count {build.gpu_count}{machine}"
-        f"{_stated(owned.own.terms)}{owned.asked}"
+        f"{stated_terms(owned.own.terms)}{owned.asked}"
     )
-
-
-def _stated(terms: CostTerms) -> str:
-    """The flags that say again what was said of the terms."""
-    shares = ("utilisation", "resale_share", "financing_rate")
-    words = ""
-    for name, flag in _TERM_FLAGS.items():
-        value = getattr(terms, name)
-        if value != getattr(PAPER_TERMS, name):
-            percent = name in shares
-            number = f"{(value * 100 if percent else value).normalize():f}"
-            words += f" --{flag} {number}{'%' if percent else ''}"
-    return words
 
 
 def _usd(amount: Decimal | None, mark: str = "") -> str:

@@ -8,9 +8,11 @@ from advisor.answers.build_words import supply_words
 from advisor.answers.checklist import Doubt, quoted
 from advisor.answers.wording import RULE_WORDS, counted_days
 from advisor.costs.amounts import day_words, days_exact, usd_exact, usd_whole
-from bench_runner.typed_numbers import plain
+from advisor.costs.cost_terms import stated_terms
+from bench_runner.typed_numbers import percent, plain
 
 if TYPE_CHECKING:
+    from advisor.costs.tco import CostTerms
     from advisor.parse import Money
     from advisor.ranking.candidates import Candidates
     from advisor.ranking.question import CandidatesKey, Question
@@ -79,6 +81,9 @@ def headline(candidates: Candidates, question: Question, prices: str) -> str:
     if question.max_days is not None:
         words.append(f"at most {days_exact(question.max_days)} days")
     words += [RULE_WORDS[question.rule], f"prices {prices}", f"{candidates.evidence} evidence"]
+    words += [terms_words(question.terms)]
+    if candidates.buy_in is not None:
+        words.append(f"bought in {candidates.buy_in}, freight and import not counted")
     if candidates.supply is not None:
         words.append(f"{supply_words(candidates.supply)} circuit")
     if candidates.network is not None:
@@ -86,6 +91,14 @@ def headline(candidates: Candidates, question: Question, prices: str) -> str:
 
         words.append(f"also two machines, {fabric_words(candidates.network)} between them")
     return " · ".join(words)
+
+
+def terms_words(terms: CostTerms) -> str:
+    """What owning is counted with: ``5 years of life at 100 % use, without electricity``."""
+    words = f"{terms.lifetime_years:g} years of life at {percent(terms.utilisation)} use, "
+    if not terms.electricity_usd_per_kwh:
+        return f"{words}without electricity"
+    return f"{words}${terms.electricity_usd_per_kwh:g} a kWh at PUE {terms.pue:g}"
 
 
 def ask_again(ranking: Ranking, key: CandidatesKey, **changed: str | None) -> str:
@@ -101,10 +114,11 @@ def ask_again(ranking: Ranking, key: CandidatesKey, **changed: str | None) -> st
     command += "" if asked["budget"] is None else f" --budget {asked['budget']}"
     command += "" if asked["days"] is None else f" --max-days {asked['days']}"
     command += "" if question.rule == "days" else f" --by {question.rule}"
-    life = question.lifetime_years
-    command += "" if life == 5 else f" --lifetime-years {life:g}"
+    command += stated_terms(question.terms)
     if key.gpu_ids is not None:
         command += f" --gpus {quoted(','.join(sorted(key.gpu_ids)))}"
+    if key.buy_in is not None:
+        command += f" --buy-in {key.buy_in}"
     if key.supply is not None:
         command += f" --circuit {key.supply.volts}V/{key.supply.breaker_a}A"
     if key.network is not None:

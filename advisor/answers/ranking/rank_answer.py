@@ -1,4 +1,4 @@
-"""The answer of `advisor rank` for a person: one sentence, at most ten rows, what to doubt .
+"""The answer of `advisor rank` for a person: one sentence, one table of GPUs, what to do next.
 
 `rank_details` has everything, for ``--details``; `rank_exports` has it as JSON and CSV.
 """
@@ -6,25 +6,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from datetime import date
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.answers.build_words import machine_words, short_gpus_words
-from advisor.answers.checklist import WIDTH, Doubt, doubt_block
-from advisor.answers.gpu_count_notes import LOOKED_AT, faster_notes, uneven_notes
+from advisor.answers.checklist import WIDTH, doubt_block
 from advisor.answers.interval_bar import axis_for, bars_heading, interval_bar
-from advisor.answers.ranking.doubts import doubts_of, doubts_title
-from advisor.answers.ranking.verdict import chance_of, verdict
-from advisor.answers.wording import (
-    QUOTED_FIRST,
-    age_short,
-    estimate_mark,
-    percent_words,
-    rank_words,
-)
-from advisor.costs.amounts import days_rounded, usd_rounded
-from advisor.ranking.rank import RankedRow, Ranking
+from advisor.answers.ranking.next_steps import MOST_SHOWN, steps_of, steps_title
+from advisor.answers.ranking.verdict import verdict
+from advisor.answers.wording import estimate_mark, percent_words, rank_words
+from advisor.costs.amounts import counted, days_rounded, usd_rounded
+from advisor.ranking.candidates import Availability
+from advisor.ranking.rank import ORDER_WORDS, RankedRow, Ranking
 from advisor.tables.plain_values import fill
 from advisor.tables.text_table import cut_words
 
@@ -34,9 +26,17 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 10
 NARROWEST = 60
-WITH_RUNS = 76
-"""Columns from which on there is room for what a run costs."""
+WITH_INTERVAL = 90
+"""Columns from which on there is room for the price interval."""
+LEAST_BAR, WIDEST_BAR, LEAST_SOLD, WITH_NAME = 16, 31, 11, 24
+"""Columns of the bars and of the last column; from the last on that has the machine's name."""
 GAP = " "
+NOT_SOLD: dict[Availability, str] = {
+    "not-delivered": "not delivered?",
+    "out-of-date": "out of date",
+    "no-seller": "no seller",
+}
+"""What the table says of a row that cannot be ordered at its price."""
 
 
 def rank_answer(
@@ -46,108 +46,17 @@ def rank_answer(
     *,
     width: int = WIDTH,
 ) -> str:
-    """The answer, the best rows, and what to doubt with the command that settles it."""
+    """The answer, the best rows, and what to do next, each with its command."""
     width = max(width, NARROWEST)
-    rows = [ranking.row(place) for place in shown_places(ranking)]
-    table = table_lines(ranking, rows, width) if rows else []
-    title, doubts = titled_doubts(ranking, rentals, key)
     blocks = [fill(verdict(ranking).sentence, width)]
-    blocks.append("\n".join([*table, *_foot(ranking, rows, width)]))
-    return "\n\n".join([*blocks, *doubt_block(title, doubts, width)])
+    if ranking.table:
+        lines = table_lines(ranking, range(min(len(ranking.table), MOST_ROWS)), width)
+        blocks.append("\n".join([*lines, *fill(_foot(ranking), width).splitlines()]))
+    steps = steps_of(ranking, rentals, key)[:MOST_SHOWN]
+    return "\n\n".join([*blocks, *doubt_block(steps_title(ranking), steps, width)])
 
 
-def titled_doubts(
-    ranking: Ranking, rentals: Iterable[Rental], key: CandidatesKey | None
-) -> tuple[str, list[Doubt]]:
-    """What to doubt of first place; what would help, where nothing answers."""
-    if len(ranking) or key is None:
-        return doubts_title(ranking), doubts_of(ranking, rentals, key)
-    from advisor.answers.ranking.suggestions import TITLE, suggestions  # late: rarely needed
-
-    return TITLE, suggestions(ranking, rentals, key)
-
-
-def shown_places(ranking: Ranking) -> list[int]:
-    """The places that a short answer shows, best first: of more than `MOST_ROWS`, without dearer
-    machines with the same GPUs."""
-    count = len(ranking)
-    if count <= MOST_ROWS:
-        return list(range(count))
-    candidates = ranking.candidates
-    cheapest: dict[tuple[str, int, int], int] = {}
-    found = []
-    for place in range(count):
-        i = ranking.order[place]
-        key = candidates.builds[i].cards
-        if candidates.cents[i] >= cheapest.get(key, candidates.cents[i] + 1):
-            continue
-        cheapest[key] = candidates.cents[i]
-        found.append(place)
-        if len(found) == MOST_ROWS:
-            break
-    return found
-
-
-def table_lines(ranking: Ranking, rows: Sequence[RankedRow], width: int) -> list[str]:
-    """The best builds, with the interval of their days drawn and the limit in it."""
-    limit, today = ranking.question.max_days, date.today()
-    marks = [estimate_mark(row.time) for row in rows]
-
-    def marked(figures: Iterable[str]) -> list[str]:
-        return [mark + figure for mark, figure in zip(marks, figures, strict=True)]
-
-    head = _Column("", [rank_words(row) for row in rows])
-    figures = [
-        _Column("price", [usd_rounded(row.overall_cost_usd) for row in rows]),
-        _Column("days", marked(days_rounded(row.training_days) for row in rows)),
-    ]
-    tail = [_Column("prices", [age_short(row, today) for row in rows])]
-    if width >= WITH_RUNS:
-        runs = [
-            (estimate_mark(row.time) if row.experiment_cost_usd else "")
-            + usd_rounded(row.experiment_cost_usd)
-            for row in rows
-        ]
-        tail.insert(0, _Column("a run", runs))
-    if limit is not None:
-        chances = [chance_of(ranking, row) or 0.0 for row in rows]
-        tail.insert(0, _Column("chance", [percent_words(chance) for chance in chances]))
-    bar_width = 31 if width >= WIDTH else max(16, width // 4)
-    intervals = [interval(row) for row in rows]
-    axis = axis_for(intervals, limit, bar_width)
-    bars = []
-    if axis is not None:
-        drawn = [interval_bar(axis, row.training_days, *interval(row)) for row in rows]
-        bars.append(_Column(bars_heading(axis), drawn, right=False))
-    others = [head, *figures, *bars, *tail]
-    room = max(width - sum(column.width + len(GAP) for column in others), 8)
-    names = [f"{short_gpus_words(row.build)}, {machine_words(row.build)}" for row in rows]
-    columns = [
-        head,
-        _Column("machine", cut_words(names, room), right=False),
-        *figures,
-        *bars,
-        *tail,
-    ]
-    lines = []
-    for n in range(-1, len(rows)):
-        if n >= 0 and not _sold(ranking, rows[n]) and (not n or _sold(ranking, rows[n - 1])):
-            lines.append("    No seller is known at these prices:")
-        lines.append(GAP.join(column.cell(n) for column in columns).rstrip())
-    return lines
-
-
-def interval(row: RankedRow) -> tuple[float, float]:
-    """The least and the most days."""
-    return row.training_days_low, row.training_days_high
-
-
-def _sold(ranking: Ranking, row: RankedRow) -> bool:
-    return ranking.candidates.offered[ranking.order[row.rank - 1]]
-
-
-@dataclass(frozen=True, slots=True)
-class _Column:
+class _Column(NamedTuple):
     heading: str
     cells: list[str]
     right: bool = True
@@ -162,33 +71,76 @@ class _Column:
         return text.rjust(self.width) if self.right else text.ljust(self.width)
 
 
-def _foot(ranking: Ranking, rows: Sequence[RankedRow], width: int) -> list[str]:
-    """How many there are, how many are left out and why, and where all of them stand."""
-    lines = fill(_several_words(ranking), width).splitlines() if ranking.candidates.network else []
-    if ranking.quoted_first and rows:
-        lines += fill(f"1 comes first: {QUOTED_FIRST}.", width).splitlines()
-    uneven = uneven_notes(ranking.candidates.model, [row.build for row in rows])
-    for note in [*faster_notes(ranking.rows(LOOKED_AT), rows), *(f"{each}." for each in uneven)]:
-        lines += fill(note, width).splitlines()
-    fit = len(ranking)
-    words = f"{fit:,} of {len(ranking.candidates.builds):,} builds fit."
-    if len(rows) < fit:
-        words += f" {len(rows)} are shown, without dearer machines for the same GPUs."
-    words += " All of them, and why the others do not: add --details."
-    return [*lines, *fill(words, width).splitlines()]
+def table_lines(ranking: Ranking, places: Sequence[int], width: int) -> list[str]:
+    """These rows of the table, with the interval of their days drawn and the limit in it."""
+    rows, limit = [ranking.lead(place) for place in places], ranking.question.max_days
+    hours = 24.0 if rows[0].training_days < 1 else 1.0
+    limit = None if limit is None else limit * hours
+    columns = [
+        _Column("", [rank_words(row) for row in rows]),
+        _Column("GPUs", [short_gpus_words(row.build) for row in rows], right=False),
+        _Column(
+            "days" if hours == 1 else "hours",
+            [estimate_mark(row.time) + days_rounded(row.training_days * hours) for row in rows],
+        ),
+    ]
+    if limit is not None:
+        chances = [ranking.chance(ranking.table[place][0]) or 0.0 for place in places]
+        columns.append(_Column("chance", [percent_words(chance) for chance in chances]))
+    columns.append(_Column("from", [usd_rounded(row.overall_cost_usd) for row in rows]))
+    prices = [price_interval_words(row) for row in rows]
+    if width >= WITH_INTERVAL and any(prices):
+        columns.append(_Column("if ordered today", prices))
+    if limit is None:
+        columns.append(_Column("a run", [run_words(row) for row in rows]))
+    left = width - sum(column.width + len(GAP) for column in columns)
+    spans = [(r.training_days_low * hours, r.training_days_high * hours) for r in rows]
+    bar_width = min(left - LEAST_SOLD - len(GAP), WIDEST_BAR)
+    axis = axis_for(spans, limit, bar_width) if bar_width >= LEAST_BAR else None
+    if axis is not None:
+        pairs = zip(rows, spans, strict=True)
+        bars = [interval_bar(axis, row.training_days * hours, *span) for row, span in pairs]
+        columns.insert(3, _Column(bars_heading(axis), bars, right=False))
+        left -= bar_width + len(GAP)
+    if left < LEAST_SOLD:
+        left += columns.pop().width + len(GAP)
+    sold = [sold_as(ranking, place, row, left) for place, row in zip(places, rows, strict=True)]
+    columns.append(_Column("sold as", cut_words(sold, left), right=False))
+    return [GAP.join(column.cell(n) for column in columns).rstrip() for n in range(-1, len(rows))]
 
 
-def _several_words(ranking: Ranking) -> str:
-    """What the rows of two machines are, and where they stand."""
-    from advisor.ranking.fabric import fabric_words  # late: most ask for one machine
+def run_words(row: RankedRow) -> str:
+    """``≈$570``: what a run costs its owner."""
+    usd = row.experiment_cost_usd
+    if usd is None:
+        return "no data"
+    return f"{estimate_mark(row.time) if usd else ''}{usd_rounded(usd)}"
 
-    builds, fabric = ranking.candidates.builds, ranking.candidates.network
-    assert fabric is not None  # it was asked for
-    between = f"with {fabric_words(fabric)} between them"
-    place = next((n for n, i in enumerate(ranking.order, 1) if builds[i].machines > 1), None)
-    if place is None:
-        return f"No two machines {between} answer the question."
-    return (
-        f"Two machines for one model {between}: predicted, the best at place {place}. The price of "
-        "the network is not counted."
-    )
+
+def price_interval_words(row: RankedRow) -> str:
+    """``$14,900 - $19,800``; empty where the price has no interval."""
+    low, high = usd_rounded(row.price_low_usd), usd_rounded(row.price_high_usd)
+    return "" if low == high else f"{low} - {high}"
+
+
+def sold_as(ranking: Ranking, place: int, row: RankedRow, room: int) -> str:
+    """``Kiebel workstation, 7 offers``; why it cannot be ordered where that is so."""
+    offers = len(ranking.table[place])
+    count = f", {counted(offers, 'offer')}" if offers > 1 else ""
+    if row.availability in NOT_SOLD:
+        return f"{NOT_SOLD[row.availability]}{count if room >= WITH_NAME else ''}"
+    if room < WITH_NAME:
+        return count.removeprefix(", ") or "1 offer"
+    (name,) = cut_words([machine_words(row.build)], room - len(count))
+    return f"{name}{count}"
+
+
+def _foot(ranking: Ranking) -> str:
+    """The order of the rows, and where the rest stands."""
+    words = f"Order: {ORDER_WORDS[ranking.question.rule]}."
+    if len(ranking.table) > MOST_ROWS:
+        words += f" {MOST_ROWS} of {len(ranking.table)} rows are shown."
+    if ranking.candidates.buy_in is not None:
+        words += f" Bought in {ranking.candidates.buy_in}: freight and import are not counted."
+    offers = counted(len(ranking), "offer")
+    return f"{words} {offers} fit; all of them, and why others do not: --details"

@@ -9,34 +9,32 @@ from advisor.answers.build_words import gpus_words, machine_words, short_gpus_wo
 from advisor.answers.checklist import Doubt, command_lines, doubt_block, of_typed_store
 from advisor.answers.gpu_count_notes import faster_than_linear, faster_words, key_of, uneven_notes
 from advisor.answers.price_facts import prices_told, told_words
-from advisor.answers.ranking.confidence import limit_lines, measure_line, sure_line
-from advisor.answers.ranking.price_doubt import price_range_lines
+from advisor.answers.ranking.next_steps import steps_title
 from advisor.answers.ranking.question_words import headline
+from advisor.answers.ranking.rank_answer import NOT_SOLD, table_lines
 from advisor.answers.ranking.rank_exports import published_note
-from advisor.answers.ranking.verdict import chance_of, days_words, verdict
+from advisor.answers.ranking.verdict import days_of, verdict
 from advisor.answers.wording import (
     OUTLET,
     REASONS_COUNTED,
     count_words,
-    days_and_interval,
-    estimate_mark,
-    percent_words,
     price_note,
+    price_source_words,
     rank_words,
     rests_on_words,
     settings_words,
     source_title,
     trust_words,
 )
-from advisor.costs.amounts import usd_rounded, usd_whole
+from advisor.costs.amounts import usd_whole
 from advisor.costs.price_book import RULE_WORDS as PRICE_RULE_WORDS
-from advisor.ranking.rank import ExcludedRow, RankedRow, Ranking
+from advisor.ranking.rank import ORDER_WORDS, ExcludedRow, RankedRow, Ranking
 from advisor.ranking.times import Model
 from advisor.tables.plain_values import fill
 from advisor.tables.text_table import to_table
 from price_catalog.builds import Build
-from price_catalog.model import Source
-from price_catalog.power import Supply, supply_obstacle
+from price_catalog.model import OWN_QUOTE, Source
+from price_catalog.power import supply_obstacle
 
 
 def ranking_text(
@@ -44,28 +42,22 @@ def ranking_text(
     at_face_value: Ranking,
     prices: str,
     sources: Iterable[Source],
-    supply: Supply | None,
-    doubts: tuple[str, Sequence[Doubt]],
+    steps: Sequence[Doubt],
     *,
     width: int,
 ) -> str:
-    """The whole answer for a person: the builds, what is open, what is left out, the sources.
-
-    Everything is as wide as the terminal.
-    """
+    """The whole answer for a person: rows, offers, what to do, what is left out, the sources."""
+    candidates, rows = answer.candidates, answer.rows()
     blocks = [
         fill(verdict(answer).sentence, width),
-        fill(headline(answer.candidates, answer.question, prices), width),
+        fill(headline(candidates, answer.question, prices), width),
     ]
-    rows = answer.rows()
     if rows:
-        blocks.append("\n".join(_row_lines(answer, rows, width)))
-        lifetime = answer.question.lifetime_years
+        blocks.append("\n".join(table_lines(answer, range(len(answer.table)), width)))
         meanings = [
-            "≈ estimated, not measured. In brackets: what 9 in 10 runs take.",
-            "* on the Pareto front: no other build here is both cheaper and faster.",
-            "= too close to first place to call: the doubt is larger than the difference.",
-            f"A run costs the price × days / ({lifetime:g} years × 365).",
+            f"Order: {ORDER_WORDS[answer.question.rule]}.",
+            "≈ estimated, not measured. The bars hold 9 in 10 runs.",
+            "* on the Pareto front: no other offer here is both cheaper and faster.",
             "MFU: the share of the GPUs' peak that the time implies.",
         ]
         if any(row.time.timing == "unsynchronised" for row in rows):
@@ -73,19 +65,17 @@ def ranking_text(
                 "Unsynchronised: timed without waiting for the GPU, so possibly too low."
             )
         blocks.append("\n".join(fill(line, width, subsequent_indent="  ") for line in meanings))
-    sure = [sure_line(answer), measure_line(answer), *limit_lines(answer)]
-    if any(sure):
-        blocks += _listed("What the times leave open:", [x for x in sure if x], width)
-    counts = count_words(len(answer), len(answer.candidates.builds), answer.excluded_counts)
+        blocks.append(_offers(answer, width))
+    blocks += _listed("May keep the limit, though left out as too slow:", _perhaps(answer), width)
+    counts = count_words(len(answer), len(candidates.builds), answer.excluded_counts)
     blocks.append(fill(counts, width))
-    blocks += doubt_block(*doubts, width)
-    blocks += _grounds(answer.candidates.model, rows, width)
+    blocks += doubt_block(steps_title(answer), steps, width)
+    blocks += _grounds(candidates.model, rows, width)
     if prices != "paper":
         blocks.append(fill(f"Which price counts: {PRICE_RULE_WORDS}", width))
-    if supply is None:
+    if candidates.supply is None:
         blocks += [fill(line, width) for line in _over_an_outlet(row.build for row in rows)]
     blocks += _told(rows, width)
-    blocks += _listed("What the prices leave open:", price_range_lines(answer), width)
     note = published_note(answer, at_face_value)
     if note:
         blocks.append(fill(note, width))
@@ -98,6 +88,50 @@ def ranking_text(
             said = f"{source_title(source)}{where}. {source.how_measured}"
             blocks.append(fill(said, width, break_long_words=False))
     return "\n\n".join(blocks)
+
+
+def _offers(answer: Ranking, width: int) -> str:
+    """Every offer of every row: its machine, price and seller, the age of the price."""
+    today, rows = date.today(), answer.rows()
+    cells = [
+        {
+            "": "*" if row.on_pareto_front else " ",
+            "offer": machine_words(row.build) + f" ({OWN_QUOTE})" * row.build.host.is_own_quote,
+            "price": usd_whole(row.overall_cost_usd),
+            "asked by": price_source_words(row.build, row.gpu_quote, row.host_quote),
+            "remarks": _remarks(row, today) or " ",
+        }
+        for row in rows
+    ]
+    right = frozenset({"price"})
+    head, *lines = to_table(cells, list(cells[0]), right, width=width - 2).splitlines()
+    found = [f"  {head}"]
+    for place, (row, line) in enumerate(zip(rows, lines, strict=True)):
+        if not place or row.group != rows[place - 1].group:
+            found.append(f"{rank_words(row).rstrip()} {short_gpus_words(row.build)}")
+        found.append(f"  {line}".rstrip())
+    return "\n".join(found)
+
+
+def _remarks(row: RankedRow, today: date) -> str:
+    """What speaks against the price, and against the time."""
+    unsold = [NOT_SOLD[row.availability]] if row.availability in NOT_SOLD else []
+    marks = [mark for mark in price_note(row, today).split(", ")[2:] if mark != "told by others"]
+    doubts = [word for word in trust_words(row.time).split(", ") if word in ("doubtful", "naive")]
+    return ", ".join([*unsold, *marks, *doubts])
+
+
+def _perhaps(answer: Ranking) -> list[str]:
+    """GPU configurations that are left out as too slow but may keep the limit."""
+    candidates, limit = answer.candidates, answer.question.max_days
+    found: dict[tuple[str, int, int], int] = {}
+    for i, reason in answer.excluded_order:
+        if reason == "too-slow" and limit and candidates.interval(i)[0] <= limit:
+            found.setdefault(candidates.builds[i].cards, i)
+    return [
+        f"{short_gpus_words(candidates.builds[i])}: {days_of(candidates, i)}"
+        for i in found.values()
+    ]
 
 
 def _listed(title: str, lines: Iterable[str], width: int) -> list[str]:
@@ -135,7 +169,9 @@ def _grounds(model: Model, rows: Sequence[RankedRow], width: int) -> list[str]:
 
     def line(row: RankedRow) -> str:
         fewer = faster.get(key_of(row))
-        words = f"{gpus_words(row.build)}: {days_words(row)}; {rests_on_words(row.time)}; with "
+        words = (
+            f"{gpus_words(row.build)}: {trust_words(row.time)}; {rests_on_words(row.time)}; with "
+        )
         words += settings_words(row.time.settings)
         words = "; ".join([words, *uneven_notes(model, [row.build])])
         return words if fewer is None else f"{words}; {faster_words(row.build.gpu_count, fewer)}"
@@ -150,54 +186,6 @@ def _told(rows: Iterable[RankedRow], width: int) -> list[str]:
     told = (told for row in rows for told in prices_told(row, today))
     lines = dict.fromkeys(f"{each.item}: {told_words(each, today)}" for each in told)
     return _listed("Prices, each with others as good:", lines, width)
-
-
-def _row_lines(answer: Ranking, rows: Sequence[RankedRow], width: int) -> list[str]:
-    """Two lines a build: its name, and below it the figures in columns; in a terminal that is too
-    narrow for those, the figures one after the other."""
-    today = date.today()
-    figures = [
-        {
-            "price": usd_whole(row.overall_cost_usd),
-            "days": estimate_mark(row.time) + days_and_interval(row),
-            **_chance(answer, row),
-            "a run": estimate_mark(row.time) + usd_rounded(row.experiment_cost_usd),
-            "time": trust_words(row.time).removeprefix("predicted, "),
-            "prices of": price_note(row, today),
-        }
-        for row in rows
-    ]
-    indent = " " * 5
-    heading, *lines = to_table(figures, list(figures[0])).splitlines()
-    if max(map(len, (heading, *lines))) + len(indent) <= width:
-        told = [f"{indent}{line}" for line in lines]
-        found = [f"{indent}{heading}"]
-    else:
-        told = [
-            fill(
-                f"{each['price']} · {each['days']} days · "
-                + (f"chance {each['chance']} · " if "chance" in each else "")
-                + f"{each['a run']} a run · {each['time']} · prices of {each['prices of']}",
-                width,
-                initial_indent=indent,
-                subsequent_indent=indent,
-            )
-            for each in figures
-        ]
-        found = []
-    for row, line in zip(rows, told, strict=True):
-        front = "*" if row.on_pareto_front else ""
-        name = f"{short_gpus_words(row.build)}, {machine_words(row.build)}"
-        start = f"{rank_words(row)}{front}".ljust(len(indent))
-        found += fill(name, width, initial_indent=start, subsequent_indent=indent).splitlines()
-        found.append(line)
-    return found
-
-
-def _chance(answer: Ranking, row: RankedRow) -> dict[str, str]:
-    """That the build keeps the limit of days, where one was asked for."""
-    chance = chance_of(answer, row)
-    return {} if chance is None else {"chance": percent_words(chance)}
 
 
 def _left_out(answer: Ranking, width: int) -> list[str]:

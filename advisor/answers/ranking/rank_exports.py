@@ -8,13 +8,10 @@ from typing import Any
 
 from advisor.answers.build_words import build_words, gpus_words
 from advisor.answers.checklist import Doubt, doubt_objects
-from advisor.answers.gpu_count_notes import faster_than_linear, key_of
+from advisor.answers.gpu_count_notes import faster_than_linear, key_of, measure_build
 from advisor.answers.price_facts import machine_object, price_objects
-from advisor.answers.ranking.confidence import confidence, settle_object
-from advisor.answers.ranking.on_sale import Offer
-from advisor.answers.ranking.price_doubt import price_range_lines
 from advisor.answers.ranking.question_words import typed_object
-from advisor.answers.ranking.verdict import verdict
+from advisor.answers.ranking.verdict import days_of, verdict
 from advisor.answers.wording import (
     is_own_price,
     price_day,
@@ -24,9 +21,11 @@ from advisor.answers.wording import (
 )
 from advisor.costs.amounts import days_exact, usd_whole
 from advisor.costs.price_book import RULE_WORDS as PRICE_RULE_WORDS
+from advisor.costs.tco import TERM_BOUNDS
 from advisor.ranking.candidates import Candidates
-from advisor.ranking.rank import ExcludedRow, RankedRow, Ranking
+from advisor.ranking.rank import ORDER_WORDS, ExcludedRow, RankedRow, Ranking
 from advisor.ranking.times import TrainingTime
+from advisor.ranking.what_to_measure import wanted
 from advisor.tables.table_formats import to_csv
 from bench_runner.records.measurement import Settings
 from price_catalog.builds import Build
@@ -37,13 +36,12 @@ def ranked_object(row: RankedRow) -> dict[str, Any]:
     time, today = row.time, date.today()
     return {
         "rank": row.rank,
+        "group": row.group,
         "gpu": row.build.gpu.name,
         "gpu_count": row.build.gpu_count,
         "machines": row.build.machines,
         "host": row.build.host.name,
         "overall_cost_usd": row.overall_cost_usd,
-        "overall_cost_low_usd": row.overall_cost_low_usd,
-        "overall_cost_high_usd": row.overall_cost_high_usd,
         "price_low_usd": row.price_low_usd,
         "price_high_usd": row.price_high_usd,
         "training_days": row.training_days,
@@ -94,6 +92,7 @@ def ranked_object(row: RankedRow) -> dict[str, Any]:
         "machine": machine_object(row.build),
         "on_pareto_front": row.on_pareto_front,
         "tied_with_first": row.tied_with_first,
+        "availability": row.availability,
     }
 
 
@@ -138,12 +137,13 @@ def left_out_objects(ranking: Ranking) -> list[dict[str, Any]]:
 
 CSV_COLUMNS = (
     "rank",
+    "group",
     "gpu",
     "gpu_count",
     "host",
     "overall_cost_usd",
-    "overall_cost_low_usd",
-    "overall_cost_high_usd",
+    "price_low_usd",
+    "price_high_usd",
     "training_days",
     "training_days_low",
     "training_days_high",
@@ -151,6 +151,9 @@ CSV_COLUMNS = (
     "experiment_cost_usd",
     "on_pareto_front",
     "tied_with_first",
+    "availability",
+    "vendor",
+    "price_kind",
     "basis",
     "timing",
     "source",
@@ -194,6 +197,7 @@ def flat_object(row: RankedRow) -> dict[str, Any]:
     flat = ranked_object(row)
     flat["gpu_price_date"] = row.gpu_quote.quoted_on
     flat["host_price_date"] = row.host_quote.quoted_on
+    flat["vendor"], flat["price_kind"] = row.host_quote.vendor, row.host_quote.kind
     flat["delivery"], flat["warranty"] = row.host_quote.delivery, row.host_quote.warranty
     flat |= flat.pop("machine")
     flat["settings"] = settings_words(row.time.settings)
@@ -207,45 +211,43 @@ def ranking_csv(answer: Ranking) -> str:
     return to_csv(rows, CSV_COLUMNS)
 
 
-def verdict_object(ranking: Ranking, doubts: Sequence[Doubt]) -> dict[str, Any]:
+def verdict_object(ranking: Ranking, steps: Sequence[Doubt]) -> dict[str, Any]:
     """The first line of the answer and what it rests on, for a script; exact figures."""
-    said, today = verdict(ranking), date.today()
-    left_out = ranking.excluded_counts
+    said, today, candidates = verdict(ranking), date.today(), ranking.candidates
+    left_out, row = ranking.excluded_counts, said.first
     found: dict[str, Any] = {
         "sentence": said.sentence,
         "build": None,
         "price": None,
         "days": None,
         "chance_within_limit": None if said.chance is None else round(said.chance, 3),
-        "sure": confidence(ranking) if len(ranking) else None,
-        "ties": [
-            _build_object(ranking.candidates.builds[i])
-            for i in ranking.order
-            if i in ranking.uncertainty.tied
-        ],
-        "doubts": doubt_objects(doubts),
+        "ties": [_build_object(candidates.builds[i]) for i in said.as_good],
+        "more_money": _priced_object(candidates, said.more_money),
+        "nearest_in_time": _priced_object(candidates, said.in_time),
+        "nearest_in_budget": _priced_object(candidates, said.in_budget),
+        "measure": _measure_object(ranking),
+        "doubts": doubt_objects(steps),
         "totals": {
-            "builds": len(ranking.candidates.builds),
+            "builds": len(candidates.builds),
+            "rows": len(ranking.table),
             "ranked": len(ranking),
             "left_out": sum(left_out.values()),
             "reasons": left_out,
             "published_times_replaced": len(ranking.refused),
         },
     }
-    row = said.row
     if row is not None:
         day = price_day(row)
         found["build"] = _build_object(row.build)
         found["price"] = {
             "usd": row.overall_cost_usd,
-            "low_usd": row.overall_cost_low_usd,
-            "high_usd": row.overall_cost_high_usd,
+            "low_usd": row.price_low_usd,
+            "high_usd": row.price_high_usd,
             "date": day,
             "age_days": (today - day).days,
             "vendor": row.host_quote.vendor,
             "kind": row.host_quote.kind,
-            "offered": ranking.candidates.offered[ranking.order[0]],
-            "less_than_its_gpus_since": ranking.candidates.overtaken[ranking.order[0]],
+            "availability": row.availability,
         }
         found["days"] = {
             "training_days": row.training_days,
@@ -253,24 +255,7 @@ def verdict_object(ranking: Ranking, doubts: Sequence[Doubt]) -> dict[str, Any]:
             "high": row.training_days_high,
             "basis": row.time.basis,
         }
-    found["orderable"] = [_offer_object(ranking.candidates, offer) for offer in said.orderable]
     return found
-
-
-def _offer_object(candidates: Candidates, offer: Offer) -> dict[str, Any]:
-    """A machine on sale that misses one limit, where nobody sells any of the answer."""
-    i, quote = offer.position, candidates.host_quotes[offer.position]
-    low, high = candidates.interval(i)
-    return {
-        **_build_object(candidates.builds[i]),
-        "usd": candidates.cost_usd(i),
-        "vendor": None if quote is None else quote.vendor,
-        "training_days": candidates.days[i],
-        "low": low,
-        "high": high,
-        "misses": offer.misses,
-        "chance_within_limit": None if offer.chance is None else round(offer.chance, 3),
-    }
 
 
 def _build_object(build: Build) -> dict[str, Any]:
@@ -282,8 +267,35 @@ def _build_object(build: Build) -> dict[str, Any]:
     }
 
 
+def _priced_object(candidates: Candidates, i: int | None) -> dict[str, Any] | None:
+    """A build with its price and days, of which none need keep the limits."""
+    if i is None:
+        return None
+    return {
+        **_build_object(candidates.builds[i]),
+        "usd": candidates.cost_usd(i),
+        "availability": candidates.availability[i],
+        "training_days": candidates.days[i],
+        "in_words": days_of(candidates, i),
+    }
+
+
+def _measure_object(ranking: Ranking) -> dict[str, Any] | None:
+    """The measurement that settles most about the first row."""
+    found = wanted(ranking)
+    if found is None:
+        return None
+    build = ranking.candidates.builds[found.build]
+    return {
+        **_build_object(build),
+        "minutes": round(found.search.minutes, 1),
+        "still_open_on_average": round(found.left, 2),
+        "command": measure_build(ranking.candidates.model, build),
+    }
+
+
 def ranking_object(
-    answer: Ranking, at_face_value: Ranking, prices: str, doubts: Sequence[Doubt]
+    answer: Ranking, at_face_value: Ranking, prices: str, steps: Sequence[Doubt]
 ) -> dict[str, Any]:
     """The whole answer as the JSON of `advisor rank` has it.
 
@@ -291,25 +303,26 @@ def ranking_object(
     by an estimate instead: ``replaced_time`` tells them apart. The other rows are the builds that
     the totals of the verdict count, each once.
     """
-    question = answer.question
+    question, candidates = answer.question, answer.candidates
     found: dict[str, Any] = {
-        "verdict": verdict_object(answer, doubts),
-        "model": answer.candidates.model.recipe_id,
+        "verdict": verdict_object(answer, steps),
+        "model": candidates.model.recipe_id,
         "budget_usd": question.budget_usd,
         "budget_typed": typed_object(question),
         "max_days": question.max_days,
         "rule": question.rule,
-        "lifetime_years": question.lifetime_years,
+        "order": ORDER_WORDS[question.rule],
+        "lifetime_years": float(question.terms.lifetime_years),
+        "terms": {name: getattr(question.terms, name) for name in TERM_BOUNDS},
+        "buy_in": candidates.buy_in,
         "prices": prices,
-        "evidence": answer.candidates.evidence,
-        "network": answer.candidates.network,
+        "evidence": candidates.evidence,
+        "network": candidates.network,
         "ranked": _ranked_objects(answer.rows()),
         "excluded": left_out_objects(answer),
         "price_rule": PRICE_RULE_WORDS,
-        "price_doubts": price_range_lines(answer),
-        "settle": settle_object(answer),
     }
-    if answer.candidates.evidence == "sound":
+    if candidates.evidence == "sound":
         found["published_ranking"] = [
             {
                 "rank": row.rank,

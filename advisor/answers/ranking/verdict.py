@@ -1,177 +1,318 @@
-"""The first words of a ranking's answer: what to do, how long it trains, and how sure that is.
+"""The answer to a ranking's question: a record of facts, and the sentence that says them.
 
-Every surface begins with `verdict`: the command line, JSON and the terminal program.
+Every surface begins with it: the command line, JSON, the terminal program.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date
+from functools import cached_property
 
 from advisor.answers.build_words import (
     added_words,
-    in_machine,
-    named_gpus_words,
+    build_words,
     over_words,
     owned_words,
+    short_gpus_words,
 )
-from advisor.answers.ranking.confidence import confidence
-from advisor.answers.ranking.no_result import nothing_words
-from advisor.answers.ranking.on_sale import (
-    Offer,
-    asked_words,
-    cost_at,
-    days_of,
-    looked_at,
-    offer_words,
-    orderable,
-    sold_words,
+from advisor.answers.ranking.question_words import asked_for, budget_words
+from advisor.answers.wording import (
+    counted_days,
+    days_and_ends,
+    estimate_mark,
+    list_words,
+    makes_words,
+    mark_at,
+    price_source_words,
 )
-from advisor.answers.ranking.question_words import asked_for
-from advisor.answers.wording import days_and_ends, estimate_mark, is_unquoted, makes_words
-from advisor.costs.amounts import usd_rounded
-from advisor.ranking.build_prices import ABOUT
+from advisor.costs.amounts import day_words, usd_rounded
+from advisor.costs.price_book import PriceBook
+from advisor.costs.tco import DAYS_PER_YEAR
+from advisor.ranking.candidates import Availability, Candidates
+from advisor.ranking.exclusion_reasons import NO_ESTIMATE, all_lack_bf16, no_time, untimed_gpus
 from advisor.ranking.rank import RankedRow, Ranking
-from advisor.ranking.ties import chance_within
+from advisor.ranking.ties import alike
+
+MOST_NAMED = 2
+"""How many GPU configurations a sentence names before it counts them."""
+NOT_ON_SALE: dict[Availability, str] = {
+    "orderable": "",
+    "not-delivered": "its seller is not known to deliver there",
+    "out-of-date": "that price is out of date",
+    "no-seller": "no seller is known at that price",
+}
+"""Why a build cannot be ordered at its price."""
 
 
-class Verdict(NamedTuple):
-    """The first words of an answer, a sentence each."""
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """The facts of an answer; builds are the candidates' indices."""
 
-    action: str
-    """What to buy, from whom and at which price; why nothing fits."""
-    result: str
-    """How long it trains, and how likely that is in time; empty where no build answers."""
-    doubt: str
-    """Who may be first instead; empty where no build answers."""
-    short: str
-    """GPUs, price and days, for the first line of a small terminal."""
-    row: RankedRow | None
-    """First place; None where no build answers."""
+    ranking: Ranking
+    first: RankedRow | None
+    """What the first row is shown with; None where no build answers."""
     chance: float | None
-    """That first place keeps the limit of days, 0 to 1; None where none was asked for."""
-    orderable: tuple[Offer, ...] = ()
-    """Where no seller is known for the answer: the fastest machine on sale that misses the days,
-    and the cheapest that misses the budget."""
+    """That it keeps the limit of days, 0 to 1; None where none was asked for."""
+    as_good: tuple[int, ...]
+    """The other rows that cannot be told from the first."""
+    more_money: int | None
+    """The cheapest faster GPUs on sale that the budget does not pay; None where there are none."""
+    in_time: int | None
+    """Where nothing that can be ordered answers: the cheapest that keeps the days."""
+    in_budget: int | None
+    """And the fastest that the budget pays."""
 
-    @property
+    @cached_property
     def sentence(self) -> str:
-        """All of it; could stand alone in an e-mail."""
-        return " ".join(filter(None, (self.action, self.result, self.doubt)))
+        """The answer in words; could be sent in an e-mail by itself."""
+        if self.first is None or self.first.availability != "orderable":
+            return " ".join([_nothing(self), *_nearest_words(self)])
+        return " ".join([f"{self.action}.", *_caveats(self), *_others(self)])
 
     @property
-    def brief(self) -> str:
-        """The same where a line has 80 columns: without machine, seller and age of the price."""
-        return self.action if self.row is None else f"{self.short}. {self.doubt}".rstrip()
+    def action(self) -> str:
+        """``Buy 2 × RTX 5090: Pythia 1B in ≈68 days (60–79), from $15,300 (Kiebel, May 2026)``."""
+        ranking, row = self.ranking, self.first
+        assert row is not None
+        build, mark = row.build, estimate_mark(row.time)
+        days = days_of(ranking.candidates, ranking.order[0])
+        trains = f"{ranking.candidates.model.name} in {days}"
+        trains += over_words(build, ranking.candidates.network)
+        limit = ranking.question.max_days
+        if self.chance is not None and limit is not None:
+            trains += f", {makes_words(self.chance, limit)}"
+        if ranking.question.rule == "experiment-cost" and row.experiment_cost_usd:
+            trains += f", {mark}{usd_rounded(row.experiment_cost_usd)} a run"
+        if build.host_owned:
+            return f"Use {owned_words(build)}: {trains}"
+        bought = f"Buy {short_gpus_words(build)}"
+        if build.gpus_owned:
+            bought = f"Add {added_words(build)}"
+        source = price_source_words(build, row.gpu_quote, row.host_quote)
+        return f"{bought}: {trains}, from {usd_rounded(row.overall_cost_usd)} ({source})"
 
 
 def verdict(ranking: Ranking) -> Verdict:
-    """The answer in words, also where nothing fits."""
-    if not len(ranking):
-        words = nothing_words(ranking)
-        return Verdict(action=words, result="", doubt="", short=words, row=None, chance=None)
-    row, model = ranking.row(0), ranking.candidates.model.name
-    chance, offers = chance_of(ranking, row), orderable(ranking)
-    if offers:
-        none = f"Nothing on sale{looked_at(ranking.candidates)} trains {model}{asked_for(ranking)}."
-        nearest = f"The nearest is {offer_words(ranking, offers[0])}."
-        i = offers[0].position
-        price = usd_rounded(cost_at(ranking.candidates, i))
-        gpus = named_gpus_words(ranking.candidates.builds[i])
-        short = f"Nothing on sale fits; nearest: {gpus}: {price}, {days_of(ranking.candidates, i)}"
-        return Verdict(none, nearest, "", short, row, chance, offers)
-    offered = ranking.candidates.offered[ranking.order[0]]
-    trains = "It trains"
-    if not (offered or row.build.host_owned):
-        trains = "It would train"
-    sure = confidence(ranking)
+    """The facts, also where nothing fits."""
+    candidates, question = ranking.candidates, ranking.question
+    first = ranking.lead(0) if ranking.table else None
+    orderable = first is not None and first.availability == "orderable"
+    budget = None if question.budget_usd is None else int(question.budget_usd * 100)
+    limit = question.max_days
+
+    def nearest(builds: Iterable[int]) -> int | None:
+        """The first of these that can be ordered; the first of all where none can be."""
+        some = list(builds)
+        sold = (i for i in some if candidates.availability[i] == "orderable")
+        return next(sold, some[0] if some else None)
+
+    in_time = in_budget = None
+    if not orderable:
+        in_time = nearest(
+            i for i in candidates.by_cost if limit is None or candidates.days[i] <= limit
+        )
+        in_budget = nearest(
+            i for i in candidates.by_days if budget is None or candidates.cents[i] <= budget
+        )
     return Verdict(
-        action=f"{_action(ranking, row, offered=offered)}.",
-        result=f"{trains} {model} in {_result(ranking, row, chance)}.",
-        doubt=f"{sure[:1].upper()}{sure[1:]}.",
-        short=f"{_short(row, offered=offered)}, {_result(ranking, row, chance)}",
-        row=row,
-        chance=chance,
+        ranking=ranking,
+        first=first,
+        chance=None if first is None else ranking.chance(ranking.order[0]),
+        as_good=tuple(row[0] for row in ranking.table[1 : ranking.tied_rows]),
+        more_money=_more_money(ranking, budget) if orderable and budget is not None else None,
+        in_time=in_time,
+        in_budget=in_budget,
     )
 
 
-def chance_of(ranking: Ranking, row: RankedRow) -> float | None:
-    """How likely a build keeps the limit of days, 0 to 1; None where none was asked for."""
-    limit = ranking.question.max_days
-    if limit is None:
+def _more_money(ranking: Ranking, budget: int) -> int | None:
+    """The cheapest over the budget that is faster beyond the doubt, and on sale."""
+    candidates, first = ranking.candidates, ranking.table[0][0]
+    if ranking.question.rule != "days":
         return None
-    return chance_within(limit, row.training_days, row.training_days_low, row.training_days_high)
-
-
-def days_words(row: RankedRow) -> str:
-    """``≈79.4 days (50.2–126)``; with the mark of an estimate."""
-    days, low, high = row.training_days, row.training_days_low, row.training_days_high
-    return f"{estimate_mark(row.time)}{days_and_ends(days, low, high)}"
-
-
-def _action(ranking: Ranking, row: RankedRow, *, offered: bool) -> str:
-    """``Buy 2 × RTX 5090 in the Kiebel workstation for $15,300 (January 2026, 11 months old)``."""
-    build, price = row.build, usd_rounded(row.overall_cost_usd)
-    if build.host_owned:
-        return f"Use {owned_words(build)}"
-    asked = asked_words(build, row.gpu_quote, row.host_quote)
-    machine = f"{named_gpus_words(build)} {in_machine(build)}"
-    if not offered:
-        told = is_unquoted(build, row.host_quote) or row.host_quote.kind == "secondary"
-        if build.host.gpu_id is not None and not told:
-            asked = f"{row.host_quote.vendor}, {asked}"
-        return f"No seller is known for {machine}, once {price} ({asked})"
-    if is_unquoted(build, row.host_quote):
-        vendor = row.host_quote.vendor
-        machine = machine.replace(f" {vendor} ", " ", 1)
-        return f"Ask {vendor} to quote {machine}: about {price} ({asked})"
-    bought = f"Buy {sold_words(build, row.gpu_quote, row.host_quote)}"
-    if build.gpus_owned:
-        bought = f"Add {added_words(build)} {in_machine(build)}"
-    i = ranking.order[row.rank - 1]
-    since = ", less than its GPUs alone cost now" if ranking.candidates.overtaken[i] else ""
-    return f"{bought} for {price} ({asked}{since}{_for_less(ranking, i)})"
-
-
-def _result(ranking: Ranking, row: RankedRow, chance: float | None) -> str:
-    """``≈66.5 days (59.2–74.7), 3 in 4 that it makes 70 days, at ≈$1,060 a run``."""
-    words = f"{days_words(row)}{over_words(row.build, ranking.candidates.network)}"
-    limit = ranking.question.max_days
-    if chance is not None and limit is not None:
-        words += f", {makes_words(chance, limit)}"
-    if ranking.question.rule == "experiment-cost" and row.experiment_cost_usd:
-        words += f", at {estimate_mark(row.time)}{usd_rounded(row.experiment_cost_usd)} a run"
-    return words
-
-
-def _short(row: RankedRow, *, offered: bool) -> str:
-    """``Buy 2 × RTX 5090: $15,300``."""
-    gpus = named_gpus_words(row.build)
-    if row.build.host_owned:
-        return f"Use your {gpus}"
-    gpus = f"{gpus}: {usd_rounded(row.overall_cost_usd)}"
-    if not offered:
-        return f"No seller known: {gpus}"
-    if is_unquoted(row.build, row.host_quote):
-        return f"Ask {row.host_quote.vendor} for {gpus} (a sum)"
-    return f"Buy {gpus}"
-
-
-def _for_less(ranking: Ranking, first: int) -> str:
-    """``; $22,000 from parts``: the cheapest on sale with the same GPUs and days, where a dearer
-    one that is sold whole comes first."""
-    candidates, cents = ranking.candidates, ranking.candidates.cents
-    same = (
-        i
-        for i in candidates.alike[candidates.builds[first].cards]
-        if candidates.offered[i] and candidates.days[i] <= candidates.days[first]
+    days, cents = candidates.days, candidates.cents
+    fastest = min((row[0] for row in ranking.table[: ranking.tied_rows]), key=days.__getitem__)
+    doubt = ranking.doubt(fastest)
+    return next(
+        (
+            i
+            for i in candidates.by_cost
+            if cents[i] > budget
+            and days[i] < min(days[fastest], days[first])
+            and candidates.availability[i] == "orderable"
+            and not alike(ranking.doubt(i), doubt)
+        ),
+        None,
     )
-    i = min(same, key=cents.__getitem__, default=first)
-    # By cost a little less is the reason for the second place.
-    hardly = 1.0 if ranking.question.rule != "days" else ABOUT
-    if cents[i] * hardly >= cents[first]:
-        return ""
-    build, quote = candidates.builds[i], candidates.host_quotes[i]
-    where = "from parts" if build.host.gpu_id is None else in_machine(build)
-    if quote is not None and is_unquoted(build, quote):
-        where += " as a sum"
-    return f"; {usd_rounded(cost_at(candidates, i))} {where}"
+
+
+def days_of(candidates: Candidates, i: int) -> str:
+    """``≈79.4 days (50.2–126)``, of a candidate that need not be ranked."""
+    return mark_at(candidates, i) + days_and_ends(candidates.days[i], *candidates.interval(i))
+
+
+def measured_days(ranking: Ranking, i: int) -> float | None:
+    """How long a synchronised run was measured to take where a shorter published time counts; None
+    elsewhere."""
+    best = ranking.candidates.times[i]
+    return None if best is None or best.measured is None else best.measured.training_days
+
+
+def _caveats(found: Verdict) -> list[str]:
+    """What speaks against the first row itself, a sentence each."""
+    ranking, row = found.ranking, found.first
+    assert row is not None
+    said = []
+    if row.time.verdict == "implausible":
+        said.append("But that published time is physically impossible.")
+    slower = measured_days(ranking, ranking.order[0])
+    if slower is not None:
+        said.append(f"But we measured {counted_days(slower)}.")
+    terms = ranking.question.terms
+    busy = float(terms.lifetime_years * terms.utilisation) * DAYS_PER_YEAR
+    if row.training_days > busy and not row.build.host_owned:
+        life = f"{terms.lifetime_years:g} years"
+        used = "" if terms.utilisation == 1 else f" at {terms.utilisation:.0%} use"
+        said.append(f"That is longer than it trains in its {life}{used}.")
+    return said
+
+
+def _others(found: Verdict) -> list[str]:
+    """What may be as good, and what more money buys."""
+    ranking, candidates = found.ranking, found.ranking.candidates
+    rule, builds = ranking.question.rule, candidates.builds
+    said = []
+    if found.as_good:
+        named = [
+            f"{short_gpus_words(builds[i])} (from {usd_rounded(candidates.cents[i] / 100)})"
+            for i in found.as_good
+        ]
+        if len(named) > MOST_NAMED:
+            named = [f"{len(named)} other GPU configurations"]
+        alike = {"days": "as fast", "cost": "as cheap", "experiment-cost": "as cheap a run"}[rule]
+        verb = "is" if len(found.as_good) == 1 else "are"
+        said.append(f"{list_words(named)} {verb} {alike} within the doubt.")
+    if found.more_money is not None:
+        i = found.more_money
+        said.append(
+            f"More money buys more speed from {usd_rounded(candidates.cents[i] / 100)}: "
+            f"{short_gpus_words(builds[i])}, {mark_at(candidates, i)}"
+            f"{counted_days(candidates.days[i])}."
+        )
+    elif not found.as_good:
+        looked = looked_at(candidates)
+        better = {"days": "faster", "cost": "cheaper", "experiment-cost": "cheaper a run"}[rule]
+        said.append(f"Nothing on sale{looked} is {better}.")
+    return said
+
+
+def looked_at(candidates: Candidates) -> str:
+    """`` with RTX 4090``, `` with a published time``: where the question left out what may be
+    faster or cheaper."""
+    what = []
+    if candidates.some_gpus:
+        names = list(dict.fromkeys(build.gpu.short_name for build in candidates.builds))
+        what.append(" or ".join(names) if len(names) <= MOST_NAMED else "these GPUs")
+    if candidates.evidence == "published":
+        what.append("a published time")
+    return f" with {' and '.join(what)}" if what else ""
+
+
+def _nothing(found: Verdict) -> str:
+    """That nothing on sale answers, or why nothing can be ranked at all."""
+    candidates = found.ranking.candidates
+    if not candidates.rankable:
+        return _unrankable(candidates)
+    sale = " on sale" if found.first is not None else ""
+    start = f"Nothing{sale}{looked_at(candidates)} trains {candidates.model.name}"
+    return f"{start}{asked_for(found.ranking)}."
+
+
+def _nearest_words(found: Verdict) -> list[str]:
+    """What comes nearest: of the money, of the days; and what nobody sells but would answer."""
+    ranking, row = found.ranking, found.first
+    candidates, money = ranking.candidates, budget_words(ranking.question)
+    limited, said = ranking.question.max_days is not None, []
+
+    def named(i: int) -> str:
+        build, gpu, host = candidates.builds[i], candidates.gpu_quotes[i], candidates.host_quotes[i]
+        assert gpu is not None and host is not None  # it has a price
+        if build.host_owned:
+            return f"{owned_words(build)}, {days_of(candidates, i)}"
+        source = price_source_words(build, gpu, host)
+        price = usd_rounded(candidates.cents[i] / 100)
+        words = f"{short_gpus_words(build)} for {price} ({source}), {days_of(candidates, i)}"
+        why = NOT_ON_SALE[candidates.availability[i]]
+        return f"{words}; {why}" if why else words
+
+    def sold(i: int) -> str:
+        """`` on sale`` where it is, and need be said."""
+        buyable = candidates.availability[i] == "orderable"
+        return " on sale" if buyable and not candidates.builds[i].host_owned else ""
+
+    def worth(i: int | None) -> bool:
+        """Whether to name it: beside what nobody sells only what somebody does."""
+        return i is not None and (row is None or candidates.availability[i] == "orderable")
+
+    if found.in_budget is not None and limited and worth(found.in_budget):
+        start = f"The fastest{sold(found.in_budget)}"
+        start += "" if money is None else f" for {money}"
+        said.append(f"{start} is {named(found.in_budget)}.")
+    same = found.in_time == found.in_budget and limited
+    if found.in_time is not None and money is not None and worth(found.in_time) and not same:
+        start = f"The cheapest{sold(found.in_time)}{' in time' if limited else ''}"
+        said.append(f"{start} is {named(found.in_time)}.")
+    if row is not None:
+        said.append(f"If a seller is found: {named(ranking.order[0])}.")
+    return said
+
+
+_NO_MACHINE_FOR_IT = {"does-not-fit", "cannot-be-built", "fit-not-known"}
+
+
+def _unrankable(candidates: Candidates) -> str:
+    """Why no build has both a price and a time."""
+    model, gaps, gpus = candidates.model.name, candidates.gap, _gpu_names(candidates)
+    unbuilt = [i for i, gap in enumerate(gaps) if gap == "cannot-be-built"]
+    if unbuilt and len(unbuilt) == len(gaps):
+        # A machine that exists says why; a pairing of cards with a strange chassis says less.
+        whole = [i for i in unbuilt if candidates.builds[i].host.gpu_id is not None]
+        build = candidates.builds[(whole or unbuilt)[0]]
+        return f"Nothing asked for can be built: {build_words(build)}: {build.obstacle}."
+    if unpriced := [i for i, gap in enumerate(gaps) if gap == "no-price"]:
+        named = build_words(candidates.builds[unpriced[0]])
+        others = len(unpriced) - 1
+        named += f" and {others:,} other build{'s' * (others > 1)}" if others else ""
+        day = candidates.prices.as_of if isinstance(candidates.prices, PriceBook) else None
+        if day is not None and day < date.today():
+            known = f"No price of {day_words(day)} or before is known"
+            return f"{known} for {named}: ask for a later day, or latest."
+        return f"No price is known for {named}: ask a vendor and add the quote."
+    if gaps and not {*gaps} - _NO_MACHINE_FOR_IT:
+        if small := gaps.count("does-not-fit"):
+            they = "the one that can be built has" if small == 1 else f"all {small:,} of them have"
+            which = f" with {gpus}" if gpus else ""
+            return f"No machine{which} holds {model}: {they} too little memory."
+        return (
+            f"It is not known that any machine takes {gpus or 'these GPUs'}: for "
+            f"{gaps.count('fit-not-known'):,} no source states all that it needs."
+        )
+    if candidates.evidence == "published":
+        return f"No machine with a price has a published time for {model}."
+    start = f"No machine can be ranked for {model}"
+    if candidates.uncounted is not None:
+        return f"{start}: it is no longer counted ({candidates.uncounted.rstrip('.')})."
+    untimed = untimed_gpus(candidates)
+    if not untimed:
+        return f"{start}: none has both a price and a training time."
+    if all_lack_bf16(candidates):
+        return f"{start} on these GPUs: it trains in bf16, for which they have no cores."
+    return f"{start}: {no_time(candidates, untimed[0]).removeprefix(NO_ESTIMATE)}"
+
+
+def _gpu_names(candidates: Candidates) -> str:
+    """``H100 or H200``; empty where there are more."""
+    names = list(dict.fromkeys(build.gpu.name for build in candidates.builds))
+    return " or ".join(names) if len(names) <= MOST_NAMED else ""

@@ -9,9 +9,11 @@ from advisor.cli.command import (
     ANSWERED,
     NO_ANSWER,
     add_format,
+    add_terms,
     network_of,
     open_store,
     terminal_width,
+    typed_terms,
 )
 from advisor.parse import InputError
 
@@ -32,11 +34,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="days",
         help="days (default: fastest first), cost (cheapest) or experiment-cost (cheapest a run)",
     )
-    add(
-        "--lifetime-years",
-        metavar="Y",
-        help="how long the machine serves: 4 or 18 months (default: 5)",
-    )
     add("--prices", default="latest", help="paper, latest (default), or as known on YYYY-MM-DD")
     add(
         "--evidence",
@@ -45,6 +42,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--gpus", metavar="NAMES", help='only these, as in "RTX 3090,H100"')
     add(
+        "--buy-in", metavar="CC", help="where you buy, as in US or DE: who does not deliver is last"
+    )
+    add(
         "--circuit",
         metavar="V/A",
         help="only what the lab's circuit carries, as in 120V/15A",
@@ -52,8 +52,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--nodes", default="1", metavar="N", help="2: also two machines of a kind for one model")
     add("--fabric", metavar="NET", help="between them: ethernet-25, infiniband-ndr and others")
     add("--software", metavar="WHOSE", help="ours (default), plain (PyTorch) or tuned for speed")
-    add("--details", action="store_true", help="everything: all builds, reasons, sources")
+    add("--details", action="store_true", help="everything: all offers, reasons, sources")
     add_format(parser)
+    add_terms(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -67,7 +68,8 @@ def run(options: argparse.Namespace) -> int:
         budget=options.budget,
         max_days=options.max_days,
         rule=options.by,
-        lifetime=options.lifetime_years,
+        terms=typed_terms(options),
+        buy_in=options.buy_in,
         prices=options.prices,
         evidence=options.evidence,
         gpus=options.gpus,
@@ -91,7 +93,7 @@ def run(options: argparse.Namespace) -> int:
 
         print(rank_answer(answer, rentals, key, width=terminal_width()))
         return ANSWERED if len(answer) else NO_ANSWER
-    from advisor.answers.ranking.rank_answer import titled_doubts
+    from advisor.answers.ranking.next_steps import steps_of
     from advisor.answers.ranking.rank_details import ranking_text
     from advisor.answers.ranking.rank_exports import ranking_csv, ranking_object
     from advisor.tables.json_text import to_json
@@ -99,33 +101,24 @@ def run(options: argparse.Namespace) -> int:
     at_face_value = answer
     if key.evidence == "sound":
         at_face_value = rank(answer.candidates.at_face_value(), question)
-    doubts = titled_doubts(answer, rentals, key)
+    steps = steps_of(answer, rentals, key)
     if options.format == "json":
-        print(to_json(ranking_object(answer, at_face_value, options.prices, doubts[1])))
+        print(to_json(ranking_object(answer, at_face_value, options.prices, steps)))
     elif options.format == "csv":
         print(ranking_csv(answer))
     else:
-        print(
-            ranking_text(
-                answer,
-                at_face_value,
-                options.prices,
-                sources,
-                key.supply,
-                doubts,
-                width=terminal_width(),
-            )
-        )
+        width = terminal_width()
+        print(ranking_text(answer, at_face_value, options.prices, sources, steps, width=width))
     return ANSWERED if len(answer) else NO_ANSWER
 
 
 def _gpus_to_rent(answer: Ranking) -> list[str]:
     """The GPUs whose hourly prices the answer speaks of."""
-    if len(answer):
+    if answer.table:
         from advisor.answers.ranking.rented_trials import first_gpus
 
         return first_gpus(answer)
-    from advisor.answers.ranking.suggestions import enough_fast
+    from advisor.answers.ranking.verdict import verdict
 
-    fast = enough_fast(answer)
+    fast = verdict(answer).in_time
     return [] if fast is None else [answer.candidates.builds[fast].gpu.gpu_id]

@@ -5,24 +5,9 @@ from __future__ import annotations
 import argparse
 from collections.abc import Collection
 
-from advisor.cli.command import add_format, add_store
+from advisor.cli.command import add_format, add_store, add_terms
 from advisor.costs.own_machines import MACHINE_TABLE
 from advisor.costs.own_quotes import QUOTE_TABLE
-
-_TERMS = (
-    ("lifetime-years", "Y", "how long the machine serves: 4, 4y or 18 months (default: 5)"),
-    ("utilisation", "SHARE", "share of that time in which it trains: 0.6 or 60%% (default: 1)"),
-    ("electricity", "USD", "US dollars a kWh (default: 0, not counted)"),
-    ("pue", "X", "what the room draws for each watt of the machine (default: 1)"),
-    ("hosting", "USD", "US dollars a rack unit and month (default: 0)"),
-    ("staff", "USD", "US dollars a year, such as 2000 or $40k (default: 0)"),
-    ("resale", "SHARE", "what it still brings at the end: 0.2 or 20%% of its price (default: 0)"),
-    (
-        "financing",
-        "RATE",
-        "yearly interest on a loan over that time: 0.05 or 5%% (default: none)",
-    ),
-)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -100,8 +85,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         one.add_argument("--machine", metavar="NAME", help="this machine (default: the cheapest)")
         one.add_argument("--prices", default="latest", help="paper, latest (default), or a day")
         one.add_argument("--evidence", default="sound", help="sound (default) or published")
-        for term, metavar, words in _TERMS:
-            one.add_argument(f"--{term}", metavar=metavar, help=words)
+        add_terms(one)
         one.add_argument("--power", metavar="W", help="of one GPU as measured, such as 310 W")
         one.add_argument("--rack-units", metavar="U", help="of the machine, where none are known")
         if name == "rent":

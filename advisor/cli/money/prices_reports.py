@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
 from datetime import date
 from decimal import Decimal
-from functools import partial
 from pathlib import Path
 
 from advisor.answers.checklist import doubt_objects
@@ -43,15 +41,13 @@ from advisor.answers.prices.rented_alone import (
     rented_sentence,
     rented_text,
 )
-from advisor.cli.command import ANSWERED, terminal_width
-from advisor.costs.tco import CostTerms
+from advisor.cli.command import ANSWERED, terminal_width, typed_terms
+from advisor.costs.cost_terms import read_terms
 from advisor.parse import (
     InputError,
     parse_count,
     parse_decimal,
-    parse_lifetime_years,
     parse_price_rule,
-    parse_share,
     parse_whole,
     shown,
 )
@@ -62,36 +58,15 @@ from advisor.store import Store
 from advisor.tables.json_text import to_json
 from advisor.tables.table_formats import render_rows, to_csv
 
-_TERMS: dict[str, tuple[str, Callable[[str, str], Decimal]]] = {
-    "lifetime_years": (
-        "lifetime_years",
-        lambda text, _: Decimal(f"{parse_lifetime_years(text):.6g}"),
-    ),
-    "utilisation": ("utilisation", parse_share),
-    "electricity": (
-        "electricity_usd_per_kwh",
-        partial(parse_decimal, unit="price of a kWh in US dollars, such as 0.15"),
-    ),
-    "pue": ("pue", partial(parse_decimal, unit="ratio, such as 1.4")),
-    "hosting": (
-        "hosting_usd_per_u_month",
-        partial(parse_decimal, unit="price in US dollars, such as 30"),
-    ),
-    "staff": (
-        "staff_usd_per_year",
-        partial(parse_decimal, unit="cost a year in US dollars, such as 2000 or $40k"),
-    ),
-    "resale": ("resale_share", parse_share),
-    "financing": ("financing_rate", parse_share),
-}
-"""Of each flag: the term, and how it is read."""
 MOST_WATTS = 10_000
 """No GPU draws more; who types more means another unit."""
 
 
 def read_request(options: argparse.Namespace) -> OwnershipRequest:
     """What was typed, understood. Raises InputError."""
-    terms = _read_terms(options)
+    terms, errors = read_terms(typed_terms(options))
+    if errors:
+        raise InputError(next(iter(errors.values())))
     prices = parse_price_rule(options.prices)
     evidence = parse_evidence_rule(options.evidence)
     units = options.rack_units
@@ -121,6 +96,7 @@ def _watts(text: str) -> float:
     return watts
 
 
+<<<<<<< HEAD
 def _read_terms(options: argparse.Namespace) -> CostTerms:
     given = {}
     for flag, (name, read) in _TERMS.items():
@@ -135,6 +111,10 @@ def _read_terms(options: argparse.Namespace) -> CostTerms:
 
 def answer_cost(options: argparse.Namespace, store: Store) -> int:
     """Print what owning costs. Raises InputError."""
+=======
+def answer_cost(store: Store, options: argparse.Namespace) -> list[str]:
+    """What `advisor prices cost` prints. Raises InputError."""
+>>>>>>> c2c78eba (A row of the ranking is a GPU configuration with its offers; one order, one sentence, one cost of a run from the question's assumptions)
     owned, _ = cheapest_ownership(store, read_request(options))
     rows = cost_rows(owned)
     if options.format == "json":

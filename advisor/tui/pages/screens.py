@@ -128,7 +128,7 @@ class TooSmall(Static):
         """The answer in a line, the doubt in the next, and with room to spare what would show
         more; where there is less room, what fits."""
         width, height = self.app.size
-        said = self.app.session.lines()
+        said = self.app.session.sentence() or "Reading the store …"
         taken = sum(len(wrap(line, max(width, 1))) for line in said.splitlines())
         if taken + 1 + len(wrap(ENLARGE, max(width, 1))) <= height:
             return Content.assemble(f"{said}\n\n", (ENLARGE, "dim"))

@@ -127,7 +127,7 @@ def sample_lines(reading: Reading) -> list[Line]:
     return [
         *lines,
         (verdict(ranking).sentence, PLAIN),
-        (f"A run on it: {experiment_line(ranking.row(0), question.lifetime_years)}", PLAIN),
+        (f"A run on it: {experiment_line(ranking.row(0), question.terms)}", PLAIN),
         ("Press Enter to open it.", STRONG),
         ("", PLAIN),
     ]

@@ -15,6 +15,7 @@ from textual.widgets import Static
 
 from advisor.answers.build_words import short_gpus_words
 from advisor.costs.amounts import usd_exact
+from advisor.costs.cost_terms import TERMS, read_terms
 from advisor.costs.price_book import RULE_WORDS
 from advisor.parse import InputError
 from advisor.tui.pages.bars import KeyBar, Tabs, TitleBar
@@ -23,8 +24,6 @@ from advisor.tui.prices.prices_rows import Entry, quote_table
 from advisor.tui.program.actions import PRICES, bindings_of
 from advisor.tui.program.answer import build_key
 from advisor.tui.program.program import StoreTrouble
-from advisor.tui.program.running_costs import read_terms
-from advisor.tui.program.saved_state import TERM_NAMES
 from advisor.tui.program.undo import change_prices
 from advisor.tui.widgets.fetch_error import FetchError
 from advisor.tui.widgets.filter_table import FilterTable, MemorySource
@@ -118,7 +117,8 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
 
         inputs, today = self.app.inputs, self.app.today
         rule, selected = inputs.prices, self.app.session.selected_key
-        terms, _ = read_terms(inputs)
+        typed = {term.name: getattr(inputs, term.name) for term in TERMS}
+        terms, _ = read_terms(typed, in_form=True)
         try:
             with self.app.store_reader.visit() as reader:
                 snapshot = take_snapshot(reader)
@@ -188,7 +188,7 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
         lines.append(("", PLAIN))
         pays = even_words(evens, is_owned=asked.build.host_owned)
         lines += wrapped([(words, PLAIN) for words in pays], width)
-        typed = any(getattr(self.app.inputs, name).strip() for name in TERM_NAMES)
+        typed = any(getattr(self.app.inputs, term.name).strip() for term in TERMS[1:])
         about = "Owning counts the machine's price alone: w on its page adds running costs."
         if typed:
             about = "Owning counts your running costs; w on the build's page changes them."

@@ -203,7 +203,8 @@ ACTIONS: tuple[Action, ...] = (
     *_on(
         RANKING,
         "ranking",
-        ("enter,space", "open_build", "build: open it", "this build", "All about it."),
+        ("enter,space", "open_build", "build: open it", "open", "Its offers; then all about it."),
+        ("plus,equals_sign", "toggle_offers", "table: offers of a row", "offers", "Show or hide."),
         ("slash", "focus_filter", "table: filter", "filter", "Machines that have all the words."),
         ("o", "next_choice('rule')", "question: change the order", "order", "Days, price, a run."),
         ("2", "show_panel('picture')", "picture: go to it", "picture", "Cost against time."),
@@ -225,6 +226,21 @@ ACTIONS: tuple[Action, ...] = (
         ("m", "focus_field('model')", "question: choose the model", "", "Type to search the list."),
         ("t", "focus_field('max_days')", "question: set the time limit", "", "Of a run: 60, 8w."),
         ("l", "focus_field('lifetime')", "question: set the lifetime", "", "Years that it serves."),
+        (
+            "L",
+            "focus_field('utilisation')",
+            "question: set the use",
+            "",
+            "The share of its life in which the machine trains: 60.",
+        ),
+        (
+            "K",
+            "focus_field('electricity')",
+            "question: set the price of power",
+            "",
+            "US dollars a kWh: 0.15. The build's page has the other running costs.",
+        ),
+        ("F", "focus_field('buy_in')", "question: where you buy", "", "A country: US, DE."),
         ("g", "focus_field('gpus')", "question: filter the GPUs", "", "Only these: H100."),
         (
             "p",

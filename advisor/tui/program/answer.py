@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.answers.build_words import short_gpus_words
-from advisor.costs.tco import DAYS_PER_YEAR
+from advisor.costs.tco import CostTerms
 from advisor.ranking.candidates import NO_PRICE
 from advisor.ranking.rank import Ranking, rank
 from advisor.tui.widgets.plot.data import PlotData, PointFlag
@@ -17,7 +17,7 @@ from advisor.tui.widgets.plot.data import PlotData, PointFlag
 if TYPE_CHECKING:
     from advisor.parse import PriceRule
     from advisor.ranking.candidates import Candidates
-    from advisor.ranking.question import Question, RankRule
+    from advisor.ranking.question import Question
     from price_catalog.builds import Build
     from price_catalog.model import Gpu
 
@@ -107,11 +107,13 @@ def make_points(candidates: Candidates, slots: Mapping[str, int]) -> Points:
     )
 
 
-def by_experiment(points: Points, lifetime_years: float) -> Points:
-    """The same points by the cost of one experiment."""
-    per_day = 1 / (100 * lifetime_years * DAYS_PER_YEAR)
-    columns = zip(points.cents, points.drawn.y_days, strict=True)
-    costs = [cents * days * per_day for cents, days in columns]
+def by_experiment(points: Points, candidates: Candidates, terms: CostTerms) -> Points:
+    """The same points by the cost of one experiment; by the price alone where no source states
+    what a machine draws."""
+    costs = [
+        float(candidates.run_usd(i, terms) or candidates.run_usd(i, CostTerms()) or 0)
+        for i in points.builds
+    ]
     return points._replace(drawn=replace(points.drawn, x_usd=costs, x_title=EXPERIMENT_TITLE))
 
 
@@ -147,18 +149,17 @@ class CandidatesView:
         """``gpus`` is the catalogue: a GPU's place in it chooses its glyph."""
         self.candidates = candidates
         self._slots = {gpu.gpu_id: at for at, gpu in enumerate(gpus)}
-        self._points: dict[tuple[str, float], Points] = {}
+        self._points: dict[CostTerms | None, Points] = {}
 
-    def points(self, basis: str, lifetime_years: float) -> Points:
-        """The picture's columns for a kind of cost."""
-        key = (basis, lifetime_years if basis == "experiment" else 0.0)
-        if key not in self._points:
-            if basis == "experiment":
-                points = by_experiment(self.points("overall", lifetime_years), lifetime_years)
+    def points(self, terms: CostTerms | None) -> Points:
+        """The picture's columns: by the overall cost, or by that of a run under these terms."""
+        if terms not in self._points:
+            if terms is None:
+                found = make_points(self.candidates, self._slots)
             else:
-                points = make_points(self.candidates, self._slots)
-            self._points[key] = points
-        return self._points[key]
+                found = by_experiment(self.points(None), self.candidates, terms)
+            self._points[terms] = found
+        return self._points[terms]
 
     @cached_property
     def index(self) -> Mapping[BuildKey, int]:
@@ -184,21 +185,15 @@ class Answer(NamedTuple):
 def answer(view: CandidatesView, question: Question, basis: str, prices: PriceRule) -> Answer:
     """Rank, and find the front for the kind of cost that is shown."""
     ranking = rank(view.candidates, question)
-    rule: RankRule = "experiment-cost" if basis == "experiment" else "cost"
-    if (question.rule == "experiment-cost") == (rule == "experiment-cost"):
-        shown = ranking
-    else:
-        shown = rank(view.candidates, replace(question, rule=rule))
-    front = unsold = shown.front
-    if not shown.all_alike:
-        unsold = Ranking(view.candidates, shown.question, shown.order, (), ()).front
-    points = view.points(basis, question.lifetime_years)
+    terms = question.terms if basis == "experiment" else None
+    cost = view.candidates.cents if terms is None else view.candidates.run_weights(terms)
+    front = ranking.front_by(cost)
     return Answer(
         view=view,
         ranking=ranking,
         front=front,
-        unsold=unsold - front,
-        points=points,
+        unsold=ranking.front_by(cost, unsold=True) - front,
+        points=view.points(terms),
         basis=basis,
         prices=prices,
     )
@@ -217,13 +212,11 @@ def plot_data(answer: Answer) -> PlotData:
         for point, days in enumerate(points.drawn.y_days[:inside]):
             if days > question.max_days:
                 flags[point] |= PointFlag.EXCLUDED
-    uncertainty = ranking.uncertainty
     for builds, flag in (
         (answer.front, PointFlag.FRONT),
         (answer.unsold, PointFlag.UNSOLD),
         (ranking.order[:1], PointFlag.FIRST),
-        (uncertainty.tied, PointFlag.TIED),
-        (uncertainty.outside if uncertainty.first is not None else (), PointFlag.TIED),
+        ((row[0] for row in ranking.table[1 : ranking.tied_rows]), PointFlag.TIED),
     ):
         for i in builds:
             if i in at:

@@ -73,7 +73,7 @@ class Program(TypedAhead):
 
     def remember_question(self) -> None:
         """Put the answered question among the last ones."""
-        sentence = self.session.sentence(short=False)
+        sentence = self.session.sentence()
         if sentence is not None and not self.session.is_old:
             self.kept_things.remember(self.inputs, sentence)
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, get_args
 
+from advisor.costs.cost_terms import TERMS
 from advisor.parse import NAMED_PRICES, NamedPrices
 from advisor.ranking.question import RANK_RULES, RankRule
 from advisor.ranking.times import EVIDENCE_RULES, EvidenceRule
@@ -24,10 +25,14 @@ MAX_TEXT = 200
 CostBasis = Literal["overall", "experiment"]
 COST_BASES: tuple[CostBasis, ...] = get_args(CostBasis)
 QUESTION_FIELDS = (
-    *("budget", "model", "max_days", "lifetime", "gpus", "circuit", "network"),
+    *("budget", "model", "max_days", "gpus", "buy_in", "circuit", "network"),
+    *("lifetime", "utilisation", "electricity", "pue", "hosting", "staff", "resale", "financing"),
     *("rule", "prices", "evidence", "cost_basis"),
 )
-TEXT_FIELDS = ("budget", "model", "max_days", "lifetime", "gpus")
+TEXT_FIELDS = (
+    *("budget", "model", "max_days", "gpus"),
+    *("buy_in", "lifetime", "utilisation", "electricity"),
+)
 """What of the question is typed; the rest is chosen."""
 CHOICES: dict[str, tuple[str, ...]] = {
     "rule": RANK_RULES,
@@ -35,8 +40,6 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "evidence": EVIDENCE_RULES,
     "cost_basis": COST_BASES,
 }
-TERM_NAMES = ("electricity", "pue", "hosting", "staff", "utilisation", "resale", "financing")
-"""What a machine costs to run, as typed: the person's own, whatever the question."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +56,8 @@ class State:
     evidence: EvidenceRule = "sound"
     cost_basis: CostBasis = "overall"
     """Which cost the table and the picture show: of the machine, or of one experiment on it."""
+    buy_in: str = ""
+    """The country where the person buys, as ``US``; empty for any."""
     circuit: str = ""
     """The room's, as ``208V/30A``; empty for any."""
     network: str = ""
@@ -102,7 +107,9 @@ class State:
             budget=self.budget,
             model=self.model,
             max_days=self.max_days if self.max_days.strip() else None,
-            lifetime=self.lifetime,
+            terms={term.name: getattr(self, term.name) for term in TERMS},
+            in_form=True,
+            buy_in=self.buy_in.strip() or None,
             gpus=self.gpus if self.gpus.strip(" ,") else None,
             circuit=self.circuit if self.circuit.strip() else None,
             network=self.network.strip() or None,
@@ -315,7 +322,8 @@ def _questions(rows: Any) -> list[KeptQuestion]:
 def _question(row: Any) -> KeptQuestion | None:
     if not isinstance(row, dict) or not isinstance(row.get("fields"), dict):
         return None
-    texts = {name: row["fields"].get(name) for name in QUESTION_FIELDS}
+    # An older version knew fewer fields.
+    texts = {name: row["fields"].get(name, getattr(State(), name)) for name in QUESTION_FIELDS}
     for name, text in texts.items():
         if not _is_line(text, MAX_TEXT) or (name in CHOICES and text not in CHOICES[name]):
             return None

@@ -21,7 +21,7 @@ from advisor.tui.program.answer import (
     key_text,
     read_key,
 )
-from advisor.tui.program.saved_state import TERM_NAMES, State
+from advisor.tui.program.saved_state import State
 from advisor.tui.program.undo import Change
 from price_catalog.gpu_names import find_gpu, index_gpus
 
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from datetime import date
 
     from advisor.answers.build.one_build import OneBuild
-    from advisor.answers.checklist import Doubt
-    from advisor.costs.tco import CostTerms
     from advisor.ranking.rank import Ranking
     from advisor.ranking.snapshot import Snapshot
     from advisor.ranking.times import Model
@@ -56,14 +54,11 @@ def why_empty(ranking: Ranking, key: CandidatesKey, rentals: Sequence[Rental]) -
     candidates = ranking.candidates
     if not candidates.builds:
         return "No machine has these GPUs: press g and change the filter."
-    from advisor.answers.ranking.suggestions import TITLE, suggestions  # late: rarely needed
+    from advisor.answers.ranking.next_steps import HELP_TITLE, steps_of  # late: rarely needed
 
-    helps = suggestions(ranking, rentals, key)
-    if helps:
-        keyed = (f"{WAY_KEYS.get(each.about, 'Or')}: {each.words}" for each in helps)
-        return "\n".join((f"{TITLE}:", *keyed))
-    name = candidates.model.name
-    return f"{name} is not measured on these machines. Press x for the reasons."
+    helps = steps_of(ranking, rentals, key)
+    keyed = [f"{WAY_KEYS.get(each.about, 'Or')}: {each.words}" for each in helps]
+    return "\n".join((f"{HELP_TITLE}:", *keyed)) if helps else "Press x for the reasons."
 
 
 MAX_KEPT_VIEWS = 16
@@ -96,8 +91,6 @@ class RankingSession:
         self._marked: BuildKey | None = None
         """The build that the next one is to be compared with."""
         self._views: dict[CandidatesKey, CandidatesView] = {}
-        self._doubts: tuple[RankRequest, list[Doubt]] | None = None
-        """What was found while reading, and to which question."""
         self._undo: list[State | Change] = []
         self._redo: list[State | Change] = []
         self._edited = ""
@@ -170,12 +163,9 @@ class RankingSession:
         return False
 
     def restore_defaults(self) -> None:
-        """Every field as it was shipped, but what machines cost to run; can be undone."""
+        """Every field as it was shipped; can be undone."""
         self.did(self.inputs)
-        shipped = self._question(State())
-        self.inputs = replace(
-            self.inputs, **{name: shipped[name] for name in shipped.keys() - set(TERM_NAMES)}
-        )
+        self.inputs = replace(self.inputs, **self._question(State()))
 
     @staticmethod
     def _question(state: State) -> dict[str, Any]:
@@ -191,7 +181,6 @@ class RankingSession:
             self.measured = reading.measured
             self.rentals = reading.rentals
             self._views.clear()
-        self._doubts = reading.doubts
         if reading.key is not None and reading.candidates is not None:
             while len(self._views) >= MAX_KEPT_VIEWS:
                 del self._views[next(iter(self._views))]
@@ -294,17 +283,14 @@ class RankingSession:
         return self.answer.view.candidates.builds[self.selected]
 
     def step(self, by: int) -> bool:
-        """Select the build ``by`` places further in the ranking; whether there is one."""
+        """Select the row ``by`` places further in the ranking; whether there is one."""
         if self.answer is None:
             return False
-        order = self.answer.ranking.order
-        try:
-            at = order.index(self.selected) + by
-        except ValueError:
-            at = 0
-        if not 0 <= at < len(order):
+        table, places = self.answer.ranking.table, self.answer.ranking.places
+        at = places[self.selected][1] + by if self.selected in places else 0
+        if not 0 <= at < len(table):
             return False
-        self.select(order[at])
+        self.select(table[at][0])
         return True
 
     def mark(self) -> str | None:
@@ -321,37 +307,31 @@ class RankingSession:
     def _index_of(self, key: BuildKey) -> int | None:
         return None if self.answer is None else self.answer.view.index.get(key)
 
-    def pair(self, terms: CostTerms, today: date) -> tuple[OneBuild, OneBuild] | None:
+    def pair(self, today: date) -> tuple[OneBuild, OneBuild] | None:
         """The marked build and the selected one."""
         if self._marked is None or self.selected is None:
             return None
         marked = self._index_of(self._marked)
         if marked is None:
             return None
-        return self._about(marked, terms, {}, today), self._about(self.selected, terms, {}, today)
+        return self.about(marked, today), self.about(self.selected, today)
 
-    def one_build(
-        self, terms: CostTerms, measured_w: Mapping[str, float], today: date
-    ) -> OneBuild | None:
+    def one_build(self, today: date) -> OneBuild | None:
         """The selected build with all about it."""
         if self.answer is None or self.asked is None or self.selected is None:
             return None
-        return self._about(self.selected, terms, measured_w, today)
+        return self.about(self.selected, today)
 
-    def _about(
-        self, i: int, terms: CostTerms, measured_w: Mapping[str, float], today: date
-    ) -> OneBuild:
+    def about(self, i: int, today: date) -> OneBuild:
+        """One of the candidates with all about it."""
         from advisor.answers.build.one_build import one_build  # late: not for the first screen
 
         assert self.answer is not None and self.asked is not None and self.snapshot is not None
-        gpu_id = self.answer.view.candidates.builds[i].gpu.gpu_id
         return one_build(
             self.answer.ranking,
             i,
-            terms=terms,
             prices=self.asked.key.prices,
             rentals=self.rentals,
-            measured_w=measured_w.get(gpu_id),
             supply=self.asked.key.supply,
             quotes=self.snapshot.quotes,
             today=today,
@@ -399,30 +379,9 @@ class RankingSession:
             return "No answer yet."
         return why_empty(self.answer.ranking, self.asked.key, self.rentals)
 
-    def sentence(self, *, short: bool) -> str | None:
-        """The answer in one sentence, as every surface begins with it; ``short`` where a line has
-        80 cells."""
-        if self.answer is None:
-            return None
-        found = verdict(self.answer.ranking)
-        return found.brief if short else found.sentence
-
-    def lines(self) -> str:
-        """The answer in one line, the doubt in the next."""
-        if self.answer is None:
-            return "Reading the store …"
-        found = verdict(self.answer.ranking)
-        return found.action if found.row is None else f"{found.short}.\n{found.doubt}"
-
-    def doubts(self) -> list[Doubt]:
-        """What speaks against ordering first place."""
-        if self.answer is None or self.asked is None:
-            return []
-        if self._doubts is not None and self._doubts[0] == self.asked:
-            return self._doubts[1]
-        from advisor.answers.ranking.doubts import doubts_of  # late: not for the first screen
-
-        return doubts_of(self.answer.ranking, self.rentals, self.asked.key)
+    def sentence(self) -> str | None:
+        """The answer in words, as every surface begins with it."""
+        return None if self.answer is None else verdict(self.answer.ranking).sentence
 
     def counted(self) -> str:
         """How many builds answer, and how many are left out for which reason."""

@@ -27,12 +27,10 @@ from advisor.tui.widgets.fetch_error import FetchError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.answers.checklist import Doubt
     from advisor.ranking.candidates import Candidates
     from advisor.ranking.question import CandidatesKey
     from advisor.ranking.snapshot import Snapshot
     from advisor.ranking.times import BestTime
-    from advisor.ranking.typed_question import RankRequest
     from advisor.store import Reader, Store
     from advisor.tui.program.saved_state import State
     from price_catalog.model import Rental
@@ -57,8 +55,6 @@ class Reading(NamedTuple):
     candidates: Candidates | None
     rentals: Sequence[Rental] = ()
     """What is rented out, by the hour."""
-    doubts: tuple[RankRequest, list[Doubt]] | None = None
-    """What speaks against first place, and to which question."""
 
 
 Place = tuple[str, str, "str | None"]
@@ -187,7 +183,6 @@ class StoreReader:
     def _answer(
         self, reader: Reader | None, state: State, snapshot: Snapshot, token: tuple[int, ...]
     ) -> Reading:
-        from advisor.answers.ranking.doubts import doubts_of
         from advisor.ranking.rank import rank
         from advisor.ranking.snapshot import candidates_of, times_asked, why_uncounted
         from advisor.ranking.times import at_face_value
@@ -207,10 +202,8 @@ class StoreReader:
         candidates = candidates_of(standing, snapshot, key, timed.uncounted)
         for rule in RANK_RULES:
             # Sorts the candidates now, in this thread, and not at the first key press.
-            _ = rank(candidates, replace(asked.question, rule=rule)).uncertainty.tied
-        doubts = doubts_of(rank(candidates, asked.question), self._rentals, key)
-        reading = self._reading(snapshot, token, key, candidates)
-        return reading._replace(doubts=(asked, doubts))
+            rank(candidates, replace(asked.question, rule=rule))
+        return self._reading(snapshot, token, key, candidates)
 
     def _reading(
         self,

@@ -1,25 +1,20 @@
-"""The lines around the ranking: the answer, what to settle, how many builds fit."""
+"""The lines above the ranking: the answer, or what is wrong with the question."""
 
 from __future__ import annotations
 
 import re
-from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from textual.widgets import Static
 
-from advisor.tui.ranking.ranking_rows import NO_SELLER
 from advisor.tui.widgets.lines import PLAIN, wrapped
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from advisor.answers.checklist import Doubt
     from advisor.tui.program.session import RankingSession
 
 
 class AnswerLines:
-    """Says the session's answer, or what is wrong, in as many words as the terminal is wide for."""
+    """Says the session's answer, or what is wrong."""
 
     def __init__(self, session: RankingSession) -> None:
         self._session = session
@@ -27,23 +22,22 @@ class AnswerLines:
         """What is wrong with the store."""
         self.message = Static("reading the store …", id="message", markup=False)
         self.note = Static("", id="note", markup=False)
-        self.counts = Static("", id="counts", markup=False)
         self.said_for = 0
         """How wide the terminal was for which they were written."""
 
     def show(self, width: int) -> None:
-        """Write all three."""
+        """Write both."""
         self.said_for = width
         session = self._session
-        note = note_line(session, width - 2)
+        note = ""
+        if session.errors and session.answer is not None:
+            note = f"Below is the last good answer: {session.answered_words()}."
         self.note.set_class(bool(note), "-said")
         _write(self.note, _in_lines(note, width - 2))
         self.message.set_class(bool(session.errors or self.trouble), "-error")
-        text = message_line(session, self.trouble, width)
+        text = message_line(session, self.trouble)
         if text is not None:
             _write(self.message, _in_lines(text, width - 2))
-            if session.answer is not None:
-                _write(self.counts, counts_line(session, width - 2))
 
 
 def _write(line: Static, text: str) -> None:
@@ -66,27 +60,10 @@ def _in_lines(text: str, width: int) -> str:
 
 
 RETRY = "(tried again every 2 s)"
-SENTENCE_FROM = 100
-"""From this width on the answer is said in full."""
 KEEP_COMMAND = re.compile(r"(?:[;:] keep| A plain) .*advisor predict .*", re.DOTALL)
-NOTE_LINES = 2
-DOUBT_KEYS = {
-    "rate": "b",
-    "yours": "o",
-    "ties": "M",
-    "time": "M",
-    "power": "Enter u",
-    "price": "Enter P",
-    "rent": "Enter r",
-    "unsold": "F7 a",
-    "try": "F6 J",
-}
-"""Which keys lead to what would settle a doubt."""
-COMMAND_FLAG = re.compile(r" \(--[^)]*\)")
-"""What a doubt says of the command line's flags: here a key does it."""
 
 
-def message_line(session: RankingSession, trouble: str | None, width: int) -> str | None:
+def message_line(session: RankingSession, trouble: str | None) -> str | None:
     """The answer in one sentence, or what is wrong with the fields or the store; None while
     there is neither."""
     if session.errors:
@@ -94,7 +71,7 @@ def message_line(session: RankingSession, trouble: str | None, width: int) -> st
     if trouble is not None:
         return f"⚠ {trouble} {RETRY}"
     if session.answer is not None:
-        return session.sentence(short=width < SENTENCE_FROM) or ""
+        return session.sentence()
     return None
 
 
@@ -108,39 +85,3 @@ def with_key(name: str, problem: str) -> str:
     if said.endswith("is a size and no model"):
         return f"{said}. \N{DOWNWARDS ARROW}: one of the list; U: a model of your own."
     return f"{said}{'' if said.endswith('?') else '.'} U: a model of your own."
-
-
-def counts_line(session: RankingSession, width: int) -> str:
-    """How many builds fit, what their marks say and which key has the others."""
-    assert session.answer is not None
-    ranking = session.answer.ranking
-    # What nobody is known to sell stands last.
-    all_sold = not ranking.order or ranking.candidates.offered[ranking.order[-1]]
-    unsold = "" if all_sold else f" {NO_SELLER} no seller known."
-    counted = f"{session.counted()} x says why."
-    if len(counted) + len(unsold) > width:
-        counted = f"{counted.partition(';')[0]}. x: why others do not."
-    return counted + unsold
-
-
-def note_line(session: RankingSession, width: int) -> str:
-    """What speaks against ordering first place, with the key that would settle it."""
-    if session.errors and session.answer is not None:
-        return f"Below is the last good answer: {session.answered_words()}."
-    return _doubts_line(session.doubts(), width)
-
-
-def _doubts_line(doubts: Sequence[Doubt], width: int) -> str:
-    """As many doubts as fit into two lines, each with its keys; always the first."""
-    note = ""
-    for doubt in doubts:
-        words = COMMAND_FLAG.sub("", doubt.words)
-        words, keys = f"{words[:1].upper()}{words[1:]}", DOUBT_KEYS[doubt.about]
-        said = f"{words} ({keys})."
-        if not note and len(wrap(said, max(width, 1))) > NOTE_LINES:
-            said = f"{words.partition(';')[0]} ({keys})."  # its page has the rest
-        longer = f"{note} {said}".strip()
-        if note and len(wrap(longer, max(width, 1))) > NOTE_LINES:
-            break
-        note = longer
-    return note

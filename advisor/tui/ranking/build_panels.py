@@ -11,12 +11,12 @@ from textual.app import ComposeResult
 from textual.containers import Container
 from textual.widgets import Static
 
+from advisor.tui.pages.build_lines import point_line, selected_page
 from advisor.tui.program.answer import plot_data
 from advisor.tui.program.session import RankingSession
-from advisor.tui.ranking.build_page import point_line, selected_page
 from advisor.tui.ranking.ranking_rows import (
     LOOKED_BY,
-    Colours,
+    Cards,
     Order,
     RankedRows,
     gap_at,
@@ -51,6 +51,8 @@ class BuildPanels(Container):
         self._session = session
         self.words: tuple[str, ...] = ()
         """What a row must have to be shown."""
+        self._opened: set[Cards] = set()
+        """The rows whose offers are shown."""
         self._marked: Sequence[str] = ()
         self._marked_in: tuple[str, bool] | None = None
         self._kept_marks: dict[str, Text] = {}
@@ -111,10 +113,10 @@ class BuildPanels(Container):
         rows = RankedRows(
             answer,
             self._marks(points.series_names, points.series_slots),
-            self._colours(),
             columns=columns,
             today=self.app.today,
             order=order,
+            opened=frozenset(self._opened),
             words=self.words,
         )
         table, picture = self.table, self.picture
@@ -153,7 +155,7 @@ class BuildPanels(Container):
         assert session.answer is not None
         i = session.selected
         self.picture.selected = None if i is None else session.answer.points.at.get(i)
-        self.detail.show(selected_page(session), from_top=from_top)
+        self.detail.show(selected_page(session, self.app.today), from_top=from_top)
         self._show_point(i)
 
     def _show_point(self, i: int | None) -> None:
@@ -178,11 +180,23 @@ class BuildPanels(Container):
             }
         return self._kept_marks
 
-    def _colours(self) -> Colours:
-        if self.app.native_ansi_color:
-            return Colours("green", "yellow", "red")
-        named = self.app.theme_variables
-        return Colours(named["text-success"], named["text-warning"], named["text-error"])
+    def toggle_offers(self) -> bool:
+        """Show or hide the offers of the row under the cursor; whether it has several."""
+        rows = self.table.source
+        if not isinstance(rows, RankedRows) or not len(rows):
+            return False
+        row = rows.row(self.table.cursor)
+        if len(rows.ranking.table[row.group - 1]) == 1:
+            return False
+        self._opened ^= {row.build.cards}
+        self._session.select(rows.ranking.table[row.group - 1][0])
+        self.show()
+        return True
+
+    def is_closed(self) -> bool:
+        """Whether the row under the cursor has offers that are not shown."""
+        rows = self.table.source
+        return isinstance(rows, RankedRows) and len(rows) > 0 and rows.is_closed(self.table.cursor)
 
     def fit_columns(self) -> None:
         """Give the table the columns that it has room for."""
@@ -227,7 +241,7 @@ class BuildPanels(Container):
         row = rows.row_of(i)
         if row is not None:
             self.table.cursor = row
-        self.detail.show(selected_page(self._session), from_top=True)
+        self.detail.show(selected_page(self._session, self.app.today), from_top=True)
         self._show_point(i)
 
     @on(CostTimePlot.PointHovered)

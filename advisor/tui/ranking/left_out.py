@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import ClassVar
 
@@ -10,21 +11,18 @@ from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.widgets import Static
 
-from advisor.answers.build_words import gpus_words
+from advisor.answers.build.one_build import OneBuild
+from advisor.answers.build_words import gpus_words, machine_words, short_gpus_words
 from advisor.answers.wording import REASONS_SHORT, estimate_mark
 from advisor.costs.amounts import days_short, usd_whole
 from advisor.ranking.rank import ExcludedRow, Ranking
-from advisor.ranking.snapshot import Snapshot
 from advisor.tui.pages.bars import DialogKeys
+from advisor.tui.pages.build_lines import whole_page
 from advisor.tui.pages.list_page import ListActions
 from advisor.tui.pages.screens import Dialog
 from advisor.tui.program.actions import LEFT_OUT, bindings_of
-from advisor.tui.ranking.build_page import excluded_lines
-from advisor.tui.ranking.ranking_rows import names_apart
 from advisor.tui.widgets.filter_table import FilterTable, MemoryRows, MemorySource
-from advisor.tui.widgets.lines import Line
 from advisor.tui.widgets.table_layout import Column
-from price_catalog.builds import Build
 
 MIDDLE = 76
 """From this width on there is room for a longer name."""
@@ -41,10 +39,11 @@ class ExcludedScreen(ListActions, Dialog[None]):
     AUTO_FOCUS = "RankTable"
     RECORD = "Left out"
 
-    def __init__(self, ranking: Ranking, snapshot: Snapshot, counts: str) -> None:
+    def __init__(self, ranking: Ranking, about: Callable[[int], OneBuild], counts: str) -> None:
+        """``about`` knows all about one of the candidates."""
         super().__init__()
         self._ranking = ranking
-        self._snapshot = snapshot
+        self._about = about
         impossible = len(ranking.refused)
         beside = f" Listed after them: {impossible:,} times that no hardware could reach."
         self._counts = counts + (beside if impossible else "")
@@ -54,7 +53,7 @@ class ExcludedScreen(ListActions, Dialog[None]):
             box.border_title = "Left out"
             yield Static(self._counts, markup=False, classes="counts")
             yield FilterTable(
-                excluded_rows(self._ranking, self._snapshot, self.app.size.width),
+                excluded_rows(self._ranking, self._about, self.app.size.width),
                 empty="No build is left out: every one answers the question.",
             )
             yield DialogKeys(LEFT_OUT)
@@ -74,63 +73,42 @@ class ExcludedScreen(ListActions, Dialog[None]):
         self.app.push_screen(ExportScreen(what))
 
 
-def excluded_rows(ranking: Ranking, snapshot: Snapshot, width: int) -> MemoryRows:
+def excluded_rows(ranking: Ranking, about: Callable[[int], OneBuild], width: int) -> MemoryRows:
     """The left-out builds, and the impossible times of builds that a prediction ranks instead, for
-    a terminal that is so wide.
-
-    A row's words are made when it is looked at.
-    """
-    columns = _columns(width)
-    candidates, order, refused = ranking.candidates, ranking.excluded_order, ranking.refused
+    a terminal that is so wide. A row's words are made when it is looked at."""
+    builds, order, refused = ranking.candidates.builds, ranking.excluded_order, ranking.refused
 
     row = partial(_row, ranking)
 
-    def build_and_reason(position: int) -> tuple[Build, str]:
+    def build_of(position: int) -> int:
         if position < len(order):
-            i, reason = order[position]
-            return candidates.builds[i], reason
-        return refused[position - len(order)].build, "implausible-time"
+            return order[position][0]
+        return builds.index(refused[position - len(order)].build)
 
-    def text(position: int) -> str:
-        build, reason = build_and_reason(position)
-        return f"{gpus_words(build)} {REASONS_SHORT.get(reason, reason)}"
-
-    def lines(position: int, width: int) -> list[Line]:
-        return excluded_lines(ranking, row(position), snapshot, width)
-
-    def by_build(position: int) -> tuple[str, int]:
-        build, _ = build_and_reason(position)
-        return (build.gpu.name, build.gpu_count)
-
-    groups: dict[tuple[str, int, int], list[Build]] = {}
-    alike: dict[tuple[str, int, int], dict[str, str]] = {}
+    def reason(position: int) -> str:
+        return order[position][1] if position < len(order) else "implausible-time"
 
     def name(position: int) -> str:
-        """GPUs and machine, by the rule of the ranked builds: those with the same GPUs stay
-        apart."""
-        build, _ = build_and_reason(position)
-        if build.cards not in alike:
-            if not groups:
-                for each in candidates.builds:
-                    groups.setdefault(each.cards, []).append(each)
-            hosts = groups.get(build.cards, [])
-            names = names_apart(hosts, columns[0].width or 0)
-            alike[build.cards] = dict(zip((b.host.host_id for b in hosts), names, strict=True))
-        return alike[build.cards].get(build.host.host_id) or gpus_words(build)
+        build = builds[build_of(position)]
+        return f"{short_gpus_words(build)}, {machine_words(build)}"
+
+    def by_build(position: int) -> tuple[str, int]:
+        build = builds[build_of(position)]
+        return build.gpu.name, build.gpu_count
 
     return MemoryRows(
-        columns,
+        _columns(width),
         range(len(order) + len(refused)),
         cells=lambda position: _cells(row(position), name(position)),
-        text=text,
+        text=lambda at: f"{gpus_words(builds[build_of(at)])} {REASONS_SHORT.get(reason(at), '')}",
         keys={
             "build": by_build,
-            "reason": lambda position: build_and_reason(position)[1],
+            "reason": reason,
             "cost": lambda position: row(position).overall_cost_usd,
             "days": lambda position: row(position).training_days,
             "detail": lambda position: row(position).detail.lower(),
         },
-        lines=lines,
+        lines=lambda position, width: whole_page(about(build_of(position)), width),
         remark=lambda position: row(position).detail,
     )
 
@@ -153,7 +131,7 @@ def _columns(width: int) -> tuple[Column, ...]:
 
 
 def _cells(row: ExcludedRow, name: str) -> tuple[str, ...]:
-    """One left-out build as a row of the table; ``name`` fits its column."""
+    """One left-out build as a row of the table."""
     cost, days, mark = row.overall_cost_usd, row.training_days, ""
     if row.time is not None and days is not None:
         mark = estimate_mark(row.time)

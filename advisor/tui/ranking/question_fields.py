@@ -18,6 +18,17 @@ from advisor.tui.program.saved_state import TEXT_FIELDS, State
 from advisor.tui.widgets.choice import Choice
 from advisor.tui.widgets.text_input import Field
 
+FIELDS = (
+    ("budget", "Budget $", ""),
+    ("model", "Model", ""),
+    ("max_days", "Time limit", "none"),
+    ("gpus", "GPUs", "all"),
+    ("buy_in", "Buy in", "anywhere"),
+    ("lifetime", "Life, years", ""),
+    ("utilisation", "Use %", "100"),
+    ("electricity", "Power $/kWh", "not counted"),
+)
+"""Each with its label, and what stands in it while it is empty."""
 CHOICES = {
     "rule": ("Order by", RULE_CHOICES),
     "prices": ("Prices", {"latest": "latest", "paper": "paper"}),
@@ -48,16 +59,13 @@ class QuestionFields(Grid):
 
     def compose(self) -> ComposeResult:
         state = self._state
-        yield _label("Budget $", "budget")
-        yield Field(state.budget, id="budget", max_length=30)
-        yield _label("Model", "model")
-        yield ModelPicker(state.model, self._models, self._times, id="model")
-        yield _label("Time limit", "max_days")
-        yield Field(state.max_days, placeholder="no limit", id="max_days", max_length=30)
-        yield _label("Life, years", "lifetime")
-        yield Field(state.lifetime, id="lifetime", max_length=30)
-        yield _label("GPUs", "gpus")
-        yield Field(state.gpus, placeholder="all", id="gpus", max_length=100)
+        for name, label, hint in FIELDS:
+            yield _label(label, name)
+            if name == "model":
+                yield ModelPicker(state.model, self._models, self._times, id="model")
+            else:
+                text = getattr(state, name)
+                yield Field(text, placeholder=hint, id=name, max_length=100)
         for name, (label, words) in CHOICES.items():
             yield _label(label, name)
             yield Choice(words, getattr(state, name), id=name)

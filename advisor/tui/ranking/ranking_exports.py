@@ -8,10 +8,12 @@ from datetime import date
 from textwrap import fill
 from typing import Any
 
-from advisor.answers.build_words import machine_words, short_gpus_words
+from advisor.answers.build_words import short_gpus_words
+from advisor.answers.ranking.rank_answer import price_interval_words, run_words
 from advisor.answers.ranking.rank_exports import CSV_COLUMNS, flat_object
-from advisor.answers.wording import ends_words, estimate_mark, price_day, rank_words, rests_on_words
-from advisor.costs.amounts import days_rounded, usd_rounded
+from advisor.answers.ranking.verdict import days_of
+from advisor.answers.wording import price_source_words, rank_words
+from advisor.costs.amounts import usd_rounded
 from advisor.planning.report.pictures import (
     LEGEND_POINTS,
     LETTER,
@@ -19,7 +21,6 @@ from advisor.planning.report.pictures import (
     columns_that_fit,
     exported,
 )
-from advisor.ranking.rank import RankedRow
 from advisor.tables.table_formats import to_markdown
 from advisor.tui.pages.export_page import Exportable
 from advisor.tui.program.answer import Answer, plot_data
@@ -29,30 +30,26 @@ from advisor.tui.widgets.plot.scale import format_days, format_usd
 from advisor.tui.widgets.plot.style import OKABE_ITO
 from advisor.tui.widgets.rank_table import RankTable
 
-COPIED_COLUMNS = ("place", "machine", "price", "prices of", "days", "a run", "rests on")
-"""What is copied: enough for an e-mail, in words."""
+COPIED_COLUMNS = ("row", "GPUs", "days", "from", "if ordered today", "a run", "offers", "asked by")
+"""What is copied: the table, enough for an e-mail, in words."""
 
 
 def copied_rows(answer: Answer) -> list[dict[str, str]]:
-    """The ranked builds as a person would write them; an estimate keeps its mark and interval."""
+    """The table as a person would write it; an estimate keeps its mark and interval."""
+    ranking = answer.ranking
     return [
         {
-            "place": rank_words(row),
-            "machine": f"{short_gpus_words(row.build)}, {machine_words(row.build)}",
-            "price": usd_rounded(row.overall_cost_usd),
-            "prices of": f"{price_day(row):%B %Y}",
-            "days": _days_words(row),
-            "a run": f"{estimate_mark(row.time)}{usd_rounded(row.experiment_cost_usd)}",
-            "rests on": rests_on_words(row.time),
+            "row": rank_words(row),
+            "GPUs": short_gpus_words(row.build),
+            "days": days_of(ranking.candidates, offers[0]).replace(" days", ""),
+            "from": usd_rounded(row.overall_cost_usd),
+            "if ordered today": price_interval_words(row) or "–",
+            "a run": run_words(row),
+            "offers": str(len(offers)),
+            "asked by": price_source_words(row.build, row.gpu_quote, row.host_quote),
         }
-        for row in answer.ranking.rows()
+        for row, offers in zip(ranking.leads(), ranking.table, strict=True)
     ]
-
-
-def _days_words(row: RankedRow) -> str:
-    """``≈79.4 (50.2–126)``."""
-    ends = ends_words(row.training_days_low, row.training_days_high)
-    return f"{estimate_mark(row.time)}{days_rounded(row.training_days)}{ends}"
 
 
 def exportable(
@@ -65,19 +62,18 @@ def exportable(
     return Exportable(
         name=ranking_name(answer),
         columns=CSV_COLUMNS,
-        rows=lambda: ranking_rows(answer, [shown.position(n) for n in range(len(shown))]),
+        rows=lambda: ranking_rows(answer, map(shown.build_index, range(len(shown)))),
         picture=lambda form: ranking_picture(answer, selected, sentence, form),
         seen=table,
         first=first,
     )
 
 
-def ranking_rows(answer: Answer, places: Iterable[int]) -> list[dict[str, Any]]:
-    """The ranked builds at these places of the ranking, in this order."""
-    ranking = answer.ranking
+def ranking_rows(answer: Answer, builds: Iterable[int]) -> list[dict[str, Any]]:
+    """These ranked builds, each once, in this order."""
     return [
-        flat_object(ranking.row(place)) | {"on_pareto_front": ranking.order[place] in answer.front}
-        for place in places
+        flat_object(answer.ranking.machine(i)) | {"on_pareto_front": i in answer.front}
+        for i in dict.fromkeys(builds)
     ]
 
 

@@ -1,8 +1,8 @@
-"""The ranked builds as a table: its columns, rows and order (pure)."""
+"""The ranking as a table: a row for each GPU configuration, which opens into its offers (pure)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import date
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,102 +10,94 @@ from rich.text import Text
 
 from advisor.answers.build_words import gpus_words, machine_words, short_gpus_words
 from advisor.answers.interval_bar import LABEL, Axis, axis_for, interval_bar
-from advisor.answers.ranking.verdict import chance_of
-from advisor.answers.wording import (
-    VERDICT_MARKS,
-    age_short,
-    estimate_mark,
-    percent_words,
-    price_day,
-    rank_words,
-)
-from advisor.costs.amounts import days_rounded, usd_rounded
+from advisor.answers.ranking.rank_answer import NOT_SOLD, run_words
+from advisor.answers.wording import age_short, estimate_mark, percent_words, price_day, rank_words
+from advisor.costs.amounts import counted, days_rounded, usd_rounded
 from advisor.tables.text_table import cut_words
 from advisor.tui.program.answer import Answer, BuildKey, build_key, short_gpu_name
 from advisor.tui.widgets.plot.scale import format_usd
 from advisor.tui.widgets.table_layout import Column, RowStyle
-from bench_runner.typed_numbers import percent
 from price_catalog.model import OWN_QUOTE
 
 if TYPE_CHECKING:
     from advisor.ranking.rank import RankedRow
     from price_catalog.builds import Build
 
-
-GLYPH_WIDTH = 2
-"""Cells of the picture's glyph before a name."""
-SAID_IN_FULL = 26
-"""From this many cells on a cut name keeps the "RTX" of its GPU."""
+Cards = tuple[str, int, int]
+"""What tells a row from the others: `Build.cards`."""
 FIGURES_FROM = 26
 """From this width on the ends of an interval are written beside its bar."""
 NO_SELLER = "†"
-"""The mark of what nobody is known to sell at its price, in table and picture."""
+"""The mark of what cannot be ordered at its price, in table and picture."""
 ON_ONE_AXIS = 20
-"""So many builds, the first, choose the axis on which all intervals are drawn."""
-OLD_DAYS, STALE_DAYS = 180, 365
-"""From when on a price's age is coloured, and from when on it is a warning."""
+"""So many rows, the first, choose the axis on which all intervals are drawn."""
+CLOSED, OPEN = "▸", "▾"
+OFFER_INDENT = "    "
 
 
 class RankedRows:
-    """The ranking as the table's rows; a row is made when it is looked at."""
+    """The rows, and of the opened ones the offers; a line is made when it is looked at."""
 
     def __init__(
         self,
         answer: Answer,
         marks: Mapping[str, Text],
-        colours: Colours,
         *,
         columns: Sequence[Column],
         today: date,
         order: Order,
+        opened: Collection[Cards] = (),
         words: Sequence[str] = (),
     ) -> None:
-        """``marks`` are the picture's glyphs by GPU; a row must have all of ``words``."""
+        """``marks`` are the picture's glyphs by GPU; an offer of a row must have all ``words``."""
         self.answer = answer
-        self.view = answer.view
         self.ranking = answer.ranking
         self.marks = marks
-        self.colours = colours
         self.columns = columns
         self.today = today
-        self.descending = order.descending
         self._widths = {column.key: column.width or 0 for column in columns}
-        self._places = self._filtered(words) if words else None
+        table = self.ranking.table
+        places = [row for row in range(len(table)) if not words or self._has(row, words)]
         if order.looked_by:
-            shown = range(len(self.ranking.order)) if self._places is None else self._places
-            self._places = sorted(shown, key=lambda place: self._look_key(order.looked_by, place))
-        self._names: dict[int, str] = {}
-        self._offered = self.ranking.candidates.offered
+            places.sort(key=lambda row: self._look_key(order.looked_by, row))
+        if order.descending:
+            places.reverse()
+        self._lines: list[tuple[int, int | None]] = []
+        """The row of each line, and which of its offers; None for the row itself."""
+        builds = self.ranking.candidates.builds
+        for row in places:
+            self._lines.append((row, None))
+            if builds[table[row][0]].cards in opened:
+                self._lines += [(row, offer) for offer in range(len(table[row]))]
+        self._at = {line: at for at, line in enumerate(self._lines)}
+        self.opened = opened
         self.axis = self._axis()
 
-    def _filtered(self, words: Sequence[str]) -> list[int]:
-        """The places of the ranking whose machine, maker or vendor has every word."""
-        found = []
-        for place in range(len(self.ranking.order)):
-            row = self.ranking.row(place)
-            build = row.build
+    def _has(self, row: int, words: Sequence[str]) -> bool:
+        """Whether an offer's GPUs, machine or vendor have every word."""
+        for i in self.ranking.table[row]:
+            found = self.ranking.machine(i)
             text = (
-                f"{gpus_words(build)} {build.host.name} {row.gpu_quote.vendor} "
-                f"{row.host_quote.vendor} {row.time.basis} {row.time.source_id}"
+                f"{gpus_words(found.build)} {found.build.host.name} {found.gpu_quote.vendor} "
+                f"{found.host_quote.vendor} {found.time.basis} {found.time.source_id}"
             ).lower()
             if all(word in text for word in words):
-                found.append(place)
-        return found
+                return True
+        return False
 
-    def _look_key(self, column: str, place: int) -> tuple[float, str]:
+    def _look_key(self, column: str, row: int) -> tuple[float, str]:
         """What a column that no rule ranks by is ordered by."""
-        row = self.ranking.row(place)
+        found = self.ranking.lead(row)
         match column:
             case "machine":
-                return 0.0, f"{gpus_words(row.build).partition(' × ')[2]} {row.build.gpu_count:5}"
+                gpu, count = found.build.gpu.short_name, found.build.gpu_count
+                return 0.0, f"{gpu} {count:5}"
             case "chance":
-                return -(chance_of(self.ranking, row) or 0.0), ""
-            case "mfu":
-                return -(row.time.implied_mfu or 0.0), ""
+                return -(self.ranking.chance(self.ranking.table[row][0]) or 0.0), ""
             case "latest":
-                return row.training_days_high, ""
+                return found.training_days_high, ""
             case _:
-                return -float(price_day(row).toordinal()), ""
+                return -float(price_day(found).toordinal()), ""
 
     def _axis(self) -> Axis | None:
         width = self._widths.get("interval", 0)
@@ -114,199 +106,152 @@ class RankedRows:
         if width < FIGURES_FROM:
             width += 2 * LABEL
         candidates = self.ranking.candidates
-        intervals = [candidates.interval(i) for i in self.ranking.order[:ON_ONE_AXIS]]
-        return axis_for(intervals, self.ranking.question.max_days, width)
+        spans = [candidates.interval(offers[0]) for offers in self.ranking.table[:ON_ONE_AXIS]]
+        return axis_for(spans, self.ranking.question.max_days, width)
 
     def __len__(self) -> int:
-        return len(self.ranking.order) if self._places is None else len(self._places)
-
-    def position(self, index: int) -> int:
-        """The place in the ranking of a row of the table."""
-        at = len(self) - 1 - index if self.descending else index
-        return at if self._places is None else self._places[at]
+        return len(self._lines)
 
     def build_index(self, index: int) -> int:
-        """The candidates' index of a row."""
-        return self.ranking.order[self.position(index)]
+        """The candidates' index of a line."""
+        row, offer = self._lines[index]
+        return self.ranking.table[row][offer or 0]
 
     def row(self, index: int) -> RankedRow:
-        """The ranked build of a row."""
-        return self.ranking.row(self.position(index))
+        """The ranked build of a line."""
+        return self.ranking.machine(self.build_index(index))
+
+    def is_closed(self, index: int) -> bool:
+        """Whether a line is a row of several offers that are not shown."""
+        row, offer = self._lines[index]
+        offers = self.ranking.table[row]
+        opened = self.ranking.candidates.builds[offers[0]].cards in self.opened
+        return offer is None and len(offers) > 1 and not opened
 
     def row_of(self, build_index: int) -> int | None:
-        """The row of one of the candidates, None where it is not shown."""
-        try:
-            place = self.ranking.order.index(build_index)
-            at = place if self._places is None else self._places.index(place)
-        except ValueError:
+        """The line of one of the candidates: of its offer where that is shown, else of its row."""
+        place = self.ranking.places.get(build_index)
+        if place is None:
             return None
-        return len(self) - 1 - at if self.descending else at
+        row = place[1]
+        offer = self.ranking.table[row].index(build_index)
+        return self._at.get((row, offer) if offer else (row, None), self._at.get((row, None)))
 
     def cells(self, index: int) -> Sequence[str | Text]:
-        row = self.row(index)
-        shown = {column.key: self._cell(column.key, index, row) for column in self.columns}
-        return tuple(shown.values())
+        (_, offer), row = self._lines[index], self.row(index)
+        if offer is not None:
+            shown: dict[str, str | Text] = {"build": f"{OFFER_INDENT}{self._machine(row.build)}"}
+            shown |= {"sold": self._seller(row), "training_days": self._days(row)}
+            shown |= {key: self._cell(key, index, row) for key in (COST.key, EXPERIMENT.key)}
+            return tuple(shown.get(column.key, "") for column in self.columns)
+        return tuple(self._cell(column.key, index, row) for column in self.columns)
 
     def _cell(self, key: str, index: int, row: RankedRow) -> str | Text:
         """What one column says of a row."""
-        time = row.time
         match key:
             case "rank":
-                return f"{rank_words(row)}{self._place_mark(self.build_index(index))}"
+                mark = NO_SELLER if row.availability in NOT_SOLD else " "
+                return f"{rank_words(row)}{mark}"
             case "build":
-                return self._name(index, row)
-            case "overall_cost_usd":
+                return self._name(row)
+            case COST.key:
                 usd = usd_rounded(row.overall_cost_usd)
                 wide = len(usd) > (COST.width or 0)
                 return format_usd(float(row.overall_cost_usd)) if wide else usd
-            case "experiment_cost_usd":
-                return f"{estimate_mark(time)}{usd_rounded(row.experiment_cost_usd)}"
+            case EXPERIMENT.key:
+                return run_words(row)
             case "training_days":
-                return f"{estimate_mark(time)}{days_rounded(row.training_days)}"
+                return self._days(row)
             case "interval":
                 return self._bar(row)
             case "chance":
-                return self._chance(row)
-            case "implied_mfu":
-                share = "–" if time.implied_mfu is None else f"{percent(time.implied_mfu)}"
-                doubtful = time.verdict in ("doubtful", "implausible")
-                mark = VERDICT_MARKS.get(time.verdict or "unchecked", "–")
-                return Text(f"{share} {mark}", style=self.colours.warning if doubtful else "")
+                chance = self.ranking.chance(self.build_index(index))
+                return "–" if chance is None else percent_words(chance)
             case _:
-                return self._age(row)
+                return self._offers(index, row)
 
-    def _place_mark(self, i: int) -> str:
-        """Whether no other is both cheaper and faster, or nobody is known to sell it."""
-        if not self._offered[i]:
-            return NO_SELLER
-        return "★" if i in self.answer.front else " "
+    def _days(self, row: RankedRow) -> str:
+        return f"{estimate_mark(row.time)}{days_rounded(row.training_days)}"
 
-    def _name(self, index: int, row: RankedRow) -> Text:
-        """GPUs and, where there are several machines with them, which."""
-        i = self.build_index(index)
-        if i not in self._names:
-            self._name_all_like(row)
-        name = Text(self._names.get(i, gpus_words(row.build)))
-        mark = self.marks.get(short_gpu_name(row.build))
-        return name if mark is None else Text.assemble(mark, " ", name)
+    def _name(self, row: RankedRow) -> Text:
+        """The GPUs with their glyph; what of them is there already says so."""
+        build = row.build
+        name = short_gpus_words(build).removesuffix(f" ({OWN_QUOTE})")
+        if build.host_owned:
+            name += ", yours"
+        elif build.gpus_owned:
+            name += f", {build.gpus_owned} yours"
+        if build.host.is_own_quote:
+            name += f" ({OWN_QUOTE})"
+        mark = self.marks.get(short_gpu_name(build))
+        return Text(name) if mark is None else Text.assemble(mark, " ", name)
 
-    def _name_all_like(self, row: RankedRow) -> None:
-        """Cut the names of all machines with these GPUs so that they stay apart."""
-        alike = self.view.candidates.alike.get(row.build.cards, ())
-        builds = [self.view.candidates.builds[i] for i in alike]
-        names = names_apart(builds, self._widths["build"] - GLYPH_WIDTH)
-        self._names.update(zip(alike, names, strict=True))
+    def _machine(self, build: Build) -> str:
+        """An offer's machine, cut to the column."""
+        mark = f" ({OWN_QUOTE})" if build.host.is_own_quote else ""
+        room = max(self._widths["build"] - len(OFFER_INDENT) - len(mark), 8)
+        return cut_words([machine_words(build)], room)[0] + mark
 
-    def _bar(self, row: RankedRow) -> Text:
-        """The interval with the limit in it; what lies beyond the limit stands out."""
-        axis = self.axis
-        if axis is None:
-            return Text()
+    def _offers(self, index: int, row: RankedRow) -> str:
+        """How many offers a row has, and whether they are shown; or why there is none."""
+        offers = len(self.ranking.table[self._lines[index][0]])
+        why = NOT_SOLD.get(row.availability, "")
+        if offers == 1:
+            return why or self._seller(row)
+        return f"{CLOSED if self.is_closed(index) else OPEN} {why or counted(offers, 'offer')}"
+
+    def _seller(self, row: RankedRow) -> str:
+        """``Kiebel, 11 mo``: who asks the price, and how old it is; why it cannot be ordered."""
+        why = NOT_SOLD.get(row.availability)
+        age = age_short(row, self.today)
+        return why or (age if row.build.host_owned else f"{row.host_quote.vendor}, {age}")
+
+    def _bar(self, row: RankedRow) -> str:
+        """The interval with the limit in it."""
+        if self.axis is None:
+            return ""
         low, high = row.training_days_low, row.training_days_high
+        drawn = interval_bar(self.axis, row.training_days, low, high)
         width = self._widths["interval"]
-        bar = Text(_on_axis(interval_bar(axis, row.training_days, low, high), width))
-        limit = self.ranking.question.max_days
-        if limit is not None and axis.limit is not None and high > limit:
-            cut = (axis.width - width) // 2
-            bar.stylize(self.colours.warning, axis.column(limit) + 1 - cut)
-        return bar
-
-    def _chance(self, row: RankedRow) -> Text:
-        chance = chance_of(self.ranking, row)
-        if chance is None:
-            return Text("–")
-        style = self.colours.good if chance >= 0.9 else self.colours.warning if chance < 0.5 else ""
-        return Text(percent_words(chance), style=style)
-
-    def _age(self, row: RankedRow) -> Text:
-        """The age of the older price, in a word and a colour."""
-        said = words = age_short(row, self.today)
-        if words.startswith("own ") and self._widths["price_date"] < len(words):
-            words = "own"
-        if row.build.host_owned:
-            return Text(words)
-        days = (self.today - price_day(row)).days
-        aged = days >= OLD_DAYS or said.removeprefix("own ") in ("used", "told", "sum")
-        style = self.colours.bad if days >= STALE_DAYS else self.colours.warning if aged else ""
-        return Text(words, style=style or self.colours.good)
+        if len(drawn) <= width:
+            return drawn
+        # Too narrow for figures beside the bars: the axis is wider by their room, cut off again.
+        cut = (len(drawn) - width) // 2
+        return "".join(sign if sign in "├─●┤│┼" else " " for sign in drawn[cut : cut + width])
 
     def row_style(self, index: int) -> RowStyle | None:
-        if self.view.candidates.builds[self.build_index(index)].host_owned:
+        (_, offer), row = self._lines[index], self.row(index)
+        if offer is not None or row.availability in NOT_SOLD:
+            return "dimmed"
+        if row.build.host_owned:
             return "owned"
         return "front" if self.build_index(index) in self.answer.front else None
 
-    def row_id(self, index: int) -> BuildKey:
-        return build_key(self.view.candidates.builds[self.build_index(index)])
+    def row_id(self, index: int) -> tuple[BuildKey | Cards, bool]:
+        """Of a row its cards, whatever it is shown with; of an offer the build."""
+        build, of_row = self.row(index).build, self._lines[index][1] is None
+        return (build.cards if of_row else build_key(build)), of_row
 
     def index_of(self, row_id: Any) -> int | None:
-        i = self.view.index.get(row_id)
-        return None if i is None else self.row_of(i)
+        """The line of a row or offer of an earlier answer."""
+        key, of_row = row_id
+        if not of_row:
+            i = self.answer.view.index.get(key)
+            return None if i is None else self.row_of(i)
+        builds = self.ranking.candidates.builds
+        at = (n for n, offers in enumerate(self.ranking.table) if builds[offers[0]].cards == key)
+        return self._at.get((next(at, -1), None))
 
 
-class Colours(NamedTuple):
-    """What tells a good figure from one to look at, in the present theme; empty without colour."""
-
-    good: str
-    warning: str
-    bad: str
-
-
-def _cards(build: Build) -> str:
-    """``4 × RTX 5090``: the mark of a machine of the user's follows the machine."""
-    return short_gpus_words(build).removesuffix(f" ({OWN_QUOTE})")
-
-
-def names_apart(builds: Sequence[Build], room: int) -> list[str]:
-    """Machines with the same GPUs by name, in so many cells, so that they stay apart."""
-    if not builds:
-        return []
-    names = [_full_name(build, several=len(builds) > 1) for build in builds]
-    said = OWN_QUOTE if room >= SAID_IN_FULL else "own"
-    marks = [f" ({said})" if build.host.is_own_quote else "" for build in builds]
-    room = max(max(room, 8) - max(map(len, marks)), 8)
-    keep = len(_cards(builds[0]))
-    if room < SAID_IN_FULL and any(len(name) > room for name in names):
-        # "2 × 5090", as people say it: what comes after it tells the machines apart.
-        names = [name.replace(" × RTX ", " × ", 1) for name in names]
-        keep = len(_cards(builds[0]).replace(" × RTX ", " × ", 1))
-    cut = cut_words(names, room, keep=keep)
-    return [name + mark for name, mark in zip(cut, marks, strict=True)]
-
-
-def _full_name(build: Build, *, several: bool) -> str:
-    words = _cards(build)
-    if build.gpus_owned and not build.host_owned:
-        words += f", {build.gpus_owned} yours"
-    if build.host_owned:
-        words += ", yours"
-    elif several:
-        words += f", {machine_words(build)}"
-    return words
-
-
-def _on_axis(drawn: str, width: int) -> str:
-    """What is drawn on an axis for a column: where that is too narrow for figures beside the
-    bars, the axis is wider by their room, which is cut off again."""
-    if len(drawn) <= width:
-        return drawn
-    cut = (len(drawn) - width) // 2
-    return "".join(sign if sign in "├─●┤│┼" else " " for sign in drawn[cut : cut + width])
-
-
-COST = Column(key="overall_cost_usd", title="price", align="right", sort_key="cost", width=7)
+COST = Column(key="overall_cost_usd", title="from", align="right", sort_key="cost", width=7)
 EXPERIMENT = Column(
-    key="experiment_cost_usd",
-    title="a run",
-    align="right",
-    sort_key="experiment-cost",
-    width=8,
+    key="experiment_cost_usd", title="a run", align="right", sort_key="experiment-cost", width=8
 )
 LOOKED_BY = {
     "machine": "build",
     "chance": "chance",
-    "mfu": "implied_mfu",
     "latest": "interval",
-    "age": "price_date",
+    "age": "sold",
 }
 """Columns that the rows can be looked at by though no rule ranks by them: sort key to column."""
 PLACE = "place"
@@ -316,13 +261,11 @@ MARGIN = 1
 """Cells at either end of a line."""
 SLIM = 79
 """In a narrower table the columns stand close together."""
-LEAST_NAME, SLIM_NAME, LEAST_BAR, SHORT_AGE = 14, 19, 7, 5
-"""There a name, where there is no more room, and where the bar gives way; a bar; an age."""
-MIN_NAME = 18
-"""Enough for "8 × RTX 6000 Ada" with its glyph."""
-NARROWEST_BAR, WIDEST_BAR = 12, 40
-BOTH_COSTS_FROM, MFU_FROM = 90, 100
-"""From this width on there is room for both kinds of cost, and for the share of the peak."""
+NARROWEST_BAR, WIDEST_BAR = 9, 44
+NAME, LEAST_NAME = 30, 21
+"""Cells of the GPUs with their glyph: "8 × RTX PRO 6000 Max-Q" fits the one, "8 × RTX 6000 Ada" the
+other."""
+SOLD, LEAST_SOLD = 24, 11
 
 
 class Order(NamedTuple):
@@ -359,47 +302,31 @@ def gap_at(width: int) -> int:
 
 
 def ranking_columns(basis: str, width: int, max_days: float | None) -> tuple[Column, ...]:
-    """The columns for so many cells, always in this order; what there is no room for is left to
-    the page of the build: first the share of the peak, then the other kind of cost."""
-    slim, gap = width < SLIM, gap_at(width)
+    """The columns for so many cells, at most seven, always in this order: with a limit the chance
+    to keep it takes the place of the cost of a run, where the table is narrow the bar goes."""
+    gap = gap_at(width)
     rank = Column(key="rank", title="# ", align="right", sort_key=PLACE, width=4)
-    days = Column(
-        key="training_days", title="days", align="right", sort_key="days", width=6 if slim else 7
-    )
-    age = Column(key="price_date", title="prices", align="right", sort_key="age", width=8)
-    if slim:
-        age = age._replace(title="age", width=SHORT_AGE)
-    both = width >= BOTH_COSTS_FROM
-    # With room for one of them it is the chosen one; with room for both, each keeps its place.
-    first = EXPERIMENT if basis == "experiment" and not both else COST
-    others = [age]
+    days = Column(key="training_days", title="days", align="right", sort_key="days", width=6)
+    cost: tuple[Column, ...] = (EXPERIMENT,) if basis == "experiment" else (COST,)
+    chance: tuple[Column, ...] = ()
     if max_days is not None:
         title = f"{days_rounded(max_days)} d?"
-        chance = max(4, len(title)) if slim else max(7, len(title) + 2)
-        others.insert(
-            0,
-            Column(key="chance", title=title, align="right", sort_key="chance", width=chance),
-        )
-    if both:
-        others.insert(-1, EXPERIMENT)
-    if width >= MFU_FROM:
-        others.insert(
-            -1, Column(key="implied_mfu", title="MFU", align="right", sort_key="mfu", width=6)
-        )
-    fixed = (rank, first, days, *others)
-    # The margins, and a gap after every column but the last, the name's among them.
-    left = width - 2 * MARGIN - sum((column.width or 0) + gap for column in fixed)
-    least_name, least_bar = (LEAST_NAME, LEAST_BAR) if slim else (MIN_NAME, NARROWEST_BAR)
+        column = Column(key="chance", title=title, align="right", sort_key="chance")
+        chance = (column._replace(width=max(5, len(title))),)
+    else:
+        cost = (COST, EXPERIMENT)
+    sold = Column(key="sold", title="offers", sort_key="age", width=LEAST_SOLD)
+    fixed = (rank, days, *chance, *cost, sold)
+    left = width - 2 * MARGIN - sum((column.width or 0) + gap for column in fixed) - LEAST_NAME
     drawn: tuple[Column, ...] = ()
-    if left >= least_name + gap + least_bar:
-        share = (left - gap) * 2 // 5
-        if slim:
-            share = min(share, left - gap - SLIM_NAME)
-        bar = min(WIDEST_BAR, max(least_bar, share))
+    if left - gap >= NARROWEST_BAR:
+        bar = min(WIDEST_BAR, max(NARROWEST_BAR, (left - gap) * 2 // 5))
         drawn = (Column(key="interval", title="", sort_key="latest", width=bar),)
         left -= bar + gap
-    build = Column(key="build", title="machine", sort_key="machine", width=max(12, min(64, left)))
-    return (rank, build, first, days, *drawn, *others)
+    more = min(max(left, 0), NAME - LEAST_NAME)
+    build = Column(key="build", title="GPUs", sort_key="machine", width=LEAST_NAME + more)
+    sold = sold._replace(width=LEAST_SOLD + min(max(left - more, 0), SOLD - LEAST_SOLD))
+    return (rank, build, days, *drawn, *chance, *cost, sold)
 
 
 def with_limit(columns: Sequence[Column], axis: Axis | None) -> tuple[Column, ...]:

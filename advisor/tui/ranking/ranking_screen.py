@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import ClassVar
 
 from textual import on, work
@@ -12,6 +13,7 @@ from textual.geometry import Size
 from textual.widgets import Input
 
 from advisor.tui.pages.bars import KeyBar, Tabs, TitleBar
+from advisor.tui.pages.build_lines import selected_line
 from advisor.tui.pages.screens import SizedScreen, TooSmall
 from advisor.tui.program.actions import RANKING, bindings_of
 from advisor.tui.program.program import (
@@ -23,7 +25,6 @@ from advisor.tui.program.program import (
 from advisor.tui.program.saved_state import State
 from advisor.tui.program.session import RankingSession
 from advisor.tui.ranking.answer_lines import RETRY, AnswerLines
-from advisor.tui.ranking.build_page import selected_line
 from advisor.tui.ranking.build_panels import PANELS, BuildPanels
 from advisor.tui.ranking.question_fields import QuestionFields
 from advisor.tui.ranking.ranking_rows import Order
@@ -46,18 +47,16 @@ class RankingScreen(SizedScreen):
     HELP = """\
 ## The ranking
 
-The first line says what to buy. The next ones say what to settle before you order, each with its
-key. The table has every machine that fits, best first.
+The first line says what to buy. The table has a row for each GPU configuration that fits; `+` or
+`Enter` opens its offers, `Enter` on an offer opens the machine's page. `x` says what is left out.
 
-- `=` is too close to first place to call.
-- `★` is on the Pareto front: no machine is both cheaper and faster.
-- `≈` is an estimate: nobody measured it. The bar is its 90 % interval, with your limit in it.
-- `†` has no known seller. It stands below what is on sale, however fast it is.
-- *60 d?* is the chance to finish within 60 days.
-- *a run* is the price shared among the runs of its whole life; *MFU* the share of the GPUs' peak
-  that the time implies: ✓ plausible, ? above 75 %, ✗ impossible.
-- *prices* is the age of the older price. *sum*: the seller's options added up. *told*: by somebody
-  who does not sell it. *used*: second-hand.
+- The fastest comes first. What cannot be told from it is one group, `1=`, cheapest first.
+- **Bold** is on the Pareto front: no machine is both cheaper and faster.
+- `≈` is an estimate, not measured. The bar is its 90 % interval, with your limit in it.
+- `†` cannot be ordered at its price. It stands below what is on sale, however fast it is.
+- *from* is the cheapest offer that can be ordered. *60 d?* is the chance to finish within 60 days.
+- *a run* is what one training run costs under the question's assumptions: life, use, power.
+- *sum*: the seller's options added up. *told*: by others, who do not sell it. *used*: second-hand.
 """
 
     def __init__(self, state: State, size: Size) -> None:
@@ -77,7 +76,6 @@ key. The table has every machine that fits, best first.
         yield self._lines.note
         yield Tabs(PANELS, "show_panel")
         yield BuildPanels(self.session)
-        yield self._lines.counts
         yield KeyBar(RANKING)
 
     def on_mount(self) -> None:
@@ -212,8 +210,15 @@ key. The table has every machine that fits, best first.
     @on(RankTable.RowOpened)
     @on(CostTimePlot.PointOpened)
     def action_open_build(self) -> None:
-        """Open everything about the selected build."""
-        self._open("overview")
+        """Open the offers of the row under the cursor, else everything about the build."""
+        in_table = self.focused is self.table
+        if not (in_table and self.panels.is_closed() and self.panels.toggle_offers()):
+            self._open("overview")
+
+    def action_toggle_offers(self) -> None:
+        """Show or hide the offers of the row under the cursor."""
+        if not self.panels.toggle_offers():
+            self.app.notify("This row has one offer: Enter opens it.")
 
     def _open(self, section: str) -> None:
         if self.session.selected is None:
@@ -299,9 +304,10 @@ key. The table has every machine that fits, best first.
         """Open the list of what is left out."""
         from advisor.tui.ranking.left_out import ExcludedScreen
 
-        answer, snapshot = self.session.answer, self.session.snapshot
-        if answer is not None and snapshot is not None:
-            self.app.push_screen(ExcludedScreen(answer.ranking, snapshot, self.session.counted()))
+        answer, session = self.session.answer, self.session
+        if answer is not None:
+            about = partial(session.about, today=self.app.today)
+            self.app.push_screen(ExcludedScreen(answer.ranking, about, session.counted()))
 
     def action_export(self) -> None:
         """Ask where to save the table or the picture."""
@@ -312,7 +318,7 @@ key. The table has every machine that fits, best first.
         from advisor.tui.pages.export_page import ExportScreen
         from advisor.tui.ranking.ranking_exports import exportable
 
-        sentence = self.session.sentence(short=True) or ""
+        sentence = self.session.sentence() or ""
         drawn = self.has_class("-whole") or self.panels.front == "picture"
         first = ".svg" if drawn or self.focused is self.picture else ".csv"
         what = exportable(answer, selected, sentence, self.table, first)

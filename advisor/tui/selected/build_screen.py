@@ -23,21 +23,19 @@ from advisor.answers.build.build_sections import (
 )
 from advisor.answers.build.one_build import OneBuild, place_words
 from advisor.answers.prediction.merge_words import merged_words
+from advisor.costs import cost_terms
 from advisor.files import is_file, typed_path
 from advisor.tui.pages.bars import KeyBar, TitleBar
+from advisor.tui.pages.build_lines import overview_lines
 from advisor.tui.pages.evidence_lines import settings_lines, source_lines, verdict_line
 from advisor.tui.pages.form import Form, FormField, Judged
 from advisor.tui.pages.screens import SizedScreen
 from advisor.tui.program.actions import BUILD, TERMS, actions_of, bindings_of
 from advisor.tui.program.program import AnswerChanged
-from advisor.tui.program.running_costs import TERM_FIELDS, read_terms
 from advisor.tui.program.session import RankingSession
-from advisor.tui.widgets.fetch_error import FetchError
 from advisor.tui.widgets.lines import (
-    FAINT,
     HEADING,
     PLAIN,
-    STRONG,
     WARNING,
     Line,
     LinesView,
@@ -49,13 +47,6 @@ if TYPE_CHECKING:
     from advisor.ranking.times import TrainingTime
 
 OVERVIEW = "overview"
-LABEL_WIDTH = 9
-KEY_COLUMN = 12
-"""Cells at the right of the page for each section's key."""
-WIDEST = 130
-"""Cells of the page of all sections at most."""
-MOST_LINES = (12, 8, 6, 5, 4, 3, 2)
-"""Lines of a section on that page, by what there is room for."""
 ACTS = {
     "time": "Enter opens the records of these GPUs; 3 there adds the estimates. A network "
     "(w) offers two machines for one model as well.",
@@ -80,7 +71,7 @@ class TermsForm(Form):
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(TERMS)]
     GRID = "wide"
     FIELDS = (
-        *(FormField(field.name, field.label, field.hint, 30) for field in TERM_FIELDS),
+        *(FormField(term.name, term.label, term.hint, 30) for term in cost_terms.TERMS),
         FormField("circuit", "Circuit of the room", "any; such as 208V/30A", 30),
         FormField("network", "Two machines, joined by", "one machine; such as ethernet-25", 30),
     )
@@ -107,7 +98,7 @@ one model. What is empty is not counted. `Enter` counts with them, for every bui
         session = self.app.session
         changes: dict[str, Any] = dict(texts)
         state = replace(session.inputs, **changes)
-        errors = {**read_terms(state)[1], **session.errors_of(state)}
+        errors = session.errors_of(state)
         wrong = {name: words for name, words in errors.items() if name in texts}
         if wrong:
             field = self.here if self.here in wrong else next(iter(wrong))
@@ -137,12 +128,6 @@ beside it in the ranking.
 """
 
     @dataclass
-    class Read(Message):
-        """What the store knows beside the answer."""
-
-        measured_w: dict[str, float]
-
-    @dataclass
     class Merged(Message):
         """Records from elsewhere are in the store, or why not."""
 
@@ -152,7 +137,6 @@ beside it in the ranking.
     def __init__(self, size: Size, section: str) -> None:
         super().__init__(size)
         self._section = section
-        self._measured_w: dict[str, float] = {}
 
     def compose(self) -> ComposeResult:
         yield TitleBar("ranking")
@@ -166,29 +150,12 @@ beside it in the ranking.
 
     def on_mount(self) -> None:
         self._show_section(self._section)
-        self.read_store()
-
-    @work(thread=True, exclusive=True, group="read", exit_on_error=False)
-    def read_store(self) -> None:
-        """Read what GPUs were measured to draw, and post it; without it their TDP counts."""
-        try:
-            with self.app.store_reader.visit() as reader:
-                self.post_message(self.Read(reader.measured_power_w()))
-        except FetchError:
-            return  # the main screen says so, and tries again
-
-    @on(Read)
-    def _read(self, event: Read) -> None:
-        self._measured_w = event.measured_w
-        self.show()
 
     # What is shown
 
     def one(self) -> OneBuild | None:
         """The selected build with all about it; None while there is no answer."""
-        session = self.app.session
-        terms, _ = read_terms(session.inputs)
-        return session.one_build(terms, self._measured_w, self.app.today)
+        return self.app.session.one_build(self.app.today)
 
     @on(AnswerChanged)
     def show(self) -> None:
@@ -213,7 +180,8 @@ beside it in the ranking.
         if one is None:
             return []
         if self._section == OVERVIEW:
-            return overview_lines(one, width, self.query_one("#page").size.height)
+            height = self.query_one("#page").size.height
+            return overview_lines(one, width, height, section_keys())
         section: Section = self._section  # type: ignore[assignment]
         lines: list[Line] = [(SECTION_WORDS[section].upper(), HEADING)]
         for said in section_lines(one, section):
@@ -346,31 +314,7 @@ beside it in the ranking.
         self.app.copy_text(f"{one.name}: {place_words(one)}\n{text}", "the page")
 
 
-def overview_lines(one: OneBuild, width: int, height: int) -> list[Line]:
-    """Every section in as many of its lines as the page is high for, in one where it is low; its
-    key at the right, where the eye still finds it."""
-    width = min(width, WIDEST)
-    for most, apart in (*((most, True) for most in MOST_LINES), (3, False), (2, False)):
-        roomy = _overview(one, width, most=most, apart=apart)
-        if len(roomy) <= height:
-            return roomy
-    return _overview(one, width, most=1, apart=False)
-
-
-def _overview(one: OneBuild, width: int, *, most: int, apart: bool) -> list[Line]:
-    keys = {a.action: a for a in actions_of(BUILD)}
-    lines: list[Line] = []
-    room = max(20, width - LABEL_WIDTH - 2 - KEY_COLUMN)
-    for section, words in SECTION_WORDS.items():
-        if apart and lines:
-            lines.append(("", FAINT))
-        action = keys.get(f"section('{section}')")
-        label, tail = words, "" if action is None else f"{action.key} {action.footer}"
-        said_of_it = section_lines(one, section)[: 1 if section == "running" else most]
-        for n, said in enumerate(said_of_it):
-            style = WARNING if said.warns else PLAIN if n else STRONG
-            for piece, _ in wrapped([(said.text, PLAIN)], room):
-                text = f"{label:<{LABEL_WIDTH}}{piece:<{room}}  {tail}".rstrip()
-                lines.append((text, style))
-                label = tail = ""
-    return lines
+def section_keys() -> dict[Section, str]:
+    """The key of each section with its word."""
+    keys = {a.action: f"{a.key} {a.footer}" for a in actions_of(BUILD)}
+    return {section: keys.get(f"section('{section}')", "") for section in SECTION_WORDS}

@@ -16,7 +16,6 @@ from advisor.ranking.rank import RankedRow
 from advisor.tui.pages.bars import KeyBar, TitleBar
 from advisor.tui.pages.screens import SizedScreen
 from advisor.tui.program.actions import COMPARE, bindings_of
-from advisor.tui.program.running_costs import read_terms
 from advisor.tui.widgets.lines import HEADING, PLAIN, STRONG, Line, LinesView, wrapped
 from bench_runner.typed_numbers import plain
 
@@ -24,7 +23,7 @@ BETWEEN = " │ "
 FIGURES: tuple[tuple[str, Callable[[RankedRow], float], Callable[[float], str]], ...] = (
     ("price", lambda row: float(row.overall_cost_usd), usd_rounded),
     ("days", lambda row: row.training_days, days_rounded),
-    ("a run", lambda row: float(row.experiment_cost_usd), usd_rounded),
+    ("a run", lambda row: float(row.experiment_cost_usd or 0), usd_rounded),
     ("GPU GiB", lambda row: row.build.gpu_count * row.build.gpu.memory_gib, days_rounded),
 )
 """What is compared in figures: its name, the figure, and how it is written."""
@@ -51,9 +50,7 @@ copies both.
         yield KeyBar(COMPARE)
 
     def _page(self, width: int) -> list[Line]:
-        session = self.app.session
-        terms, _ = read_terms(session.inputs)
-        pair = session.pair(terms, self.app.today)
+        pair = self.app.session.pair(self.app.today)
         return [] if pair is None else side_by_side(*pair, width)
 
     def action_copy(self) -> None:
