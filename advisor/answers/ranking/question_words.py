@@ -117,6 +117,8 @@ def ask_again(ranking: Ranking, key: CandidatesKey, **changed: str | None) -> st
     command += stated_terms(question.terms)
     if key.gpu_ids is not None:
         command += f" --gpus {quoted(','.join(sorted(key.gpu_ids)))}"
+    if key.software != "ours":
+        command += f" --software {key.software}"
     if key.buy_in is not None:
         command += f" --buy-in {key.buy_in}"
     if key.supply is not None:
