@@ -12,6 +12,7 @@ from textual.pilot import Pilot
 from advisor.tui.pages.screens import RecordScreen
 from advisor.tui.program.saved_state import State
 from advisor.tui.ranking.left_out import ExcludedScreen
+from advisor.tui.selected.build_screen import BuildScreen
 from advisor.tui.widgets.filter_table import FilterTable
 from advisor.tui.widgets.plot.plot import CostTimePlot
 from advisor.tui.widgets.text_input import FilterInput

@@ -19,11 +19,8 @@ from advisor.answers.wording import (
     summed_words,
 )
 from advisor.costs.amounts import age_words, usd_and_cents, usd_as_quoted, usd_rounded
-<<<<<<< HEAD
-from advisor.costs.price_book import is_fresh
-=======
 from advisor.costs.cost_terms import stated_terms
->>>>>>> c2c78eba (A row of the ranking is a GPU configuration with its offers; one order, one sentence, one cost of a run from the question's assumptions)
+from advisor.costs.price_book import is_fresh
 from advisor.costs.rental import (
     BreakEven,
     RentOffer,

@@ -258,6 +258,8 @@ def _try_rented(
     usual = key is None or key[1:] == CandidatesKey("", "latest", "sound")[1:]
     if not usual or question.rule != "days" or ranking.lead(0).time.timing == "synchronised":
         return None
+    if ranking.candidates.model.own_command is not None:
+        return None  # nothing here knows how to start it there
     trials = first_trials(ranking, rentals)
     if not trials.tried:
         return None

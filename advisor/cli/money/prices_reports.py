@@ -96,25 +96,8 @@ def _watts(text: str) -> float:
     return watts
 
 
-<<<<<<< HEAD
-def _read_terms(options: argparse.Namespace) -> CostTerms:
-    given = {}
-    for flag, (name, read) in _TERMS.items():
-        text = getattr(options, flag)
-        if text is not None:
-            given[name] = read(text, f"--{flag.replace('_', '-')}")
-    try:
-        return CostTerms(**given)
-    except ValueError as error:
-        raise InputError(str(error)) from None
-
-
 def answer_cost(options: argparse.Namespace, store: Store) -> int:
     """Print what owning costs. Raises InputError."""
-=======
-def answer_cost(store: Store, options: argparse.Namespace) -> list[str]:
-    """What `advisor prices cost` prints. Raises InputError."""
->>>>>>> c2c78eba (A row of the ranking is a GPU configuration with its offers; one order, one sentence, one cost of a run from the question's assumptions)
     owned, _ = cheapest_ownership(store, read_request(options))
     rows = cost_rows(owned)
     if options.format == "json":
