@@ -15,6 +15,7 @@ from advisor.costs.price_book import (
     outlying_quotes,
     quote_marks,
 )
+from advisor.costs.price_today import price_today
 from advisor.parse import PriceRule
 from advisor.ranking.snapshot import Snapshot
 from price_catalog.model import Host, Quote
@@ -49,6 +50,14 @@ def ledger_columns(
     of = dict(zip(Quote._fields, fields, strict=True))
     ids, days = of["quote_id"], of["quoted_on"]
     ages = {day: age_words(day, today) for day in set(days)}
+    gpus = {gpu.gpu_id: gpu for gpu in snapshot.gpus}
+    items = {host.host_id: gpus.get(host.gpu_id or "") for host in snapshot.hosts}
+    now = [
+        price_today(quote, items.get(quote.item_id), book.as_of)
+        if quote.quote_id in counts and book.as_of is not None
+        else None
+        for quote in quotes
+    ]
     marks = [
         quote_marks(quote, today=today, outlying=id_ in outlying, corrected=id_ in corrected)
         for quote, id_ in zip(quotes, ids, strict=True)
@@ -69,6 +78,8 @@ def ledger_columns(
             for found, kind in zip(marks, of["kind"], strict=True)
         ],
         "counts": [id_ in counts for id_ in ids],
+        "today_low_usd": [None if each is None else each.low_usd for each in now],
+        "today_high_usd": [None if each is None else each.high_usd for each in now],
         "currency": of["currency"],
         "price_quoted": of["price_quoted"],
         "includes": of["includes"],

@@ -32,7 +32,7 @@ from advisor.cli.money.prices_own import (
     typed_cells,
 )
 from advisor.cli.money.prices_reports import answer_cost, answer_rent, check_prices
-from advisor.costs.amounts import counted, day_words, usd_and_cents
+from advisor.costs.amounts import counted, day_words, usd_and_cents, usd_rounded
 from advisor.costs.own_machines import DEFAULT_KIND, MACHINE_COLUMNS, own_machine
 from advisor.costs.own_quotes import COLUMNS, OWN, make_quote
 from advisor.costs.own_quotes_csv import quotes_csv, read_quotes
@@ -114,6 +114,10 @@ def _ledger_table(
     words = f"{of}{counting:,} of {len(quotes):,} quotes count {when}. All of each, with its id:"
     if len(quotes) == 1:
         words = f"{of}one quote, which {'counts' if counting else 'does not count'}. All of it:"
+    ends = zip(columns["today_low_usd"], columns["today_high_usd"], strict=True)
+    spans = [f"{usd_rounded(low)} to {usd_rounded(high)}" for low, high in ends if low != high]
+    if options.item and len(spans) == 1:
+        words = f"{of}{spans[0]} if ordered today. {words.removeprefix(of)}"
     command = f"{_same_command(options)} --format csv"
     cells = dict(columns) | {
         "vendor": [quote.label for quote in quotes],

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from advisor.answers.wording import KIND_WORDS, MARK_GLYPHS, MARK_WORDS, marks_words
-from advisor.costs.amounts import usd_exact, usd_tick
+from advisor.costs.amounts import usd_exact, usd_rounded, usd_tick
 from advisor.costs.rental import BreakEven, chart_of, round_steps
 from advisor.tui.widgets.filter_table import MemoryRows
 from advisor.tui.widgets.lines import FAINT, HEADING, PLAIN, STRONG, WARNING, Line, wrapped
@@ -69,6 +69,9 @@ def quote_page(entry: Entry, source: Source | None, width: int) -> list[Line]:
         (f"{KIND_WORDS.get(quote.kind, quote.kind)}, {quote.quoted_on}, {row['age']} old", PLAIN),
         (f"vendor: {quote.vendor}", PLAIN),
     ]
+    if row["today_low_usd"] is not None and row["today_low_usd"] != row["today_high_usd"]:
+        ends = f"{usd_rounded(row['today_low_usd'])} to {usd_rounded(row['today_high_usd'])}"
+        lines.append((f"if ordered today: {ends}", PLAIN))
     lines += [
         (f"{MARK_GLYPHS[mark]} {mark}: {MARK_WORDS[mark]}", WARNING)
         for mark in row["marks"].split(", ")
