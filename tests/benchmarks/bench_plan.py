@@ -21,9 +21,9 @@ from tempfile import TemporaryDirectory
 from time import monotonic, process_time
 
 from advisor.planning.plan_grant import grant_at
-from advisor.planning.solver.integer_program import Program
 from advisor.planning.solver.machines import undominated
 from advisor.planning.solver.problem import Experiment, Machine, PlanningProblem, Rules
+from advisor.planning.solver.program.integer_program import Program
 from advisor.planning.solver.search_clock import NoPlan, OutOfTime, Progress, clock_of
 from advisor.planning.solver.solve import solve
 from advisor.store import Store

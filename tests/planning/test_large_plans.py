@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from advisor.planning.solver import each_machine, packing
 from advisor.planning.solver.experiments import merge_alike, widened
-from advisor.planning.solver.integer_program import Program
-from advisor.planning.solver.packing import broken_rows, whole_sets
-from advisor.planning.solver.placement import with_rest_rented
 from advisor.planning.solver.problem import PlanningProblem
+from advisor.planning.solver.program import each_machine, packing
+from advisor.planning.solver.program.integer_program import Program
+from advisor.planning.solver.program.packing import broken_rows, whole_sets
+from advisor.planning.solver.program.placement import with_rest_rented
 from advisor.planning.solver.search_clock import NoPlan, Progress, clock_of
 from advisor.planning.solver.solve import solve
 from tests.planning.test_plan_solve import check_placement

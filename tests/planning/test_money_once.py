@@ -24,9 +24,9 @@ from advisor.planning.report.budget_entries import entries
 from advisor.planning.report.number_ledger import Num, NumberLedger
 from advisor.planning.report.plan_costs import CostBook, Material
 from advisor.planning.solver.money.cents import cents_by_year
-from advisor.planning.solver.placement import cost_of
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import FixedCost, MachineExtra
+from advisor.planning.solver.program.placement import cost_of
 from advisor.planning.solver.solve import solve
 from advisor.store import Store
 

@@ -17,10 +17,10 @@ from advisor.planning.solver.money.cents import (
     within_budgets,
     within_year_budgets,
 )
-from advisor.planning.solver.packing import Job, pack
-from advisor.planning.solver.placement import days_of_each
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import MachineExtra, PlanningProblem, Rules
+from advisor.planning.solver.program.packing import Job, pack
+from advisor.planning.solver.program.placement import days_of_each
 from advisor.planning.solver.search_clock import NoPlan, Progress, clock_of
 from advisor.planning.solver.solve import solve
 from tests.planning.test_plan_solve import check_against_search, check_placement

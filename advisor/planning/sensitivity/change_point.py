@@ -5,23 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
-from itertools import count
 from math import ceil, floor
 from typing import NamedTuple
 
 from advisor.planning.sensitivity.changes import Change, vary
 from advisor.planning.sensitivity.trials import Trials, decision
-from advisor.planning.solver.placement import cost_of
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import Machine, PlanningProblem, PriceLine, Rental, RunTime
+from advisor.planning.solver.program.placement import cost_of
 
 CENT = Decimal("0.01")
 STEPS = 20
 """Where no place can be computed, values are round by the power of ten that is at most this part of
 what is tried."""
 MOST_SOLVES = 14
-STRAIGHT = 8
-"""So many times a place between two values is looked for as on a straight line."""
 _CHANGES = {"quote": "price", "rental": "rent_price", "measurement": "days"}
 """Which change of `vary` moves the number of such a row; a rule is moved by its own name."""
 
@@ -163,19 +160,9 @@ def _first(
         return cents(vary(trials.problem, each.change(same + number * step)))
 
     low, high = 0, int((different - same) / step)
-    less, more = at(low), at(high)
-    if not less <= 0 < more:
+    if not at(low) <= 0 < at(high):
         return None
-    for tries in count():
-        if high - low <= 1:
-            break
+    while high - low > 1:
         number = (low + high) // 2
-        if tries < STRAIGHT:  # what things cost is a straight line, but for the cents
-            number = low + ceil((high - low) * -less / (more - less))
-            number = min(max(number, low + 1), high - 1)
-        found = at(number)
-        if found > 0:
-            high, more = number, found
-        else:
-            low, less = number, found
+        low, high = (low, number) if at(number) > 0 else (number, high)
     return (same + high * step).quantize(each.quantum)

@@ -13,11 +13,11 @@ from advisor.planning.sensitivity.changes import Change, vary
 from advisor.planning.sensitivity.solved_amounts import Finding, Solved, money
 from advisor.planning.sensitivity.thresholds import find_thresholds
 from advisor.planning.sensitivity.trials import Trials
-from advisor.planning.solver.integer_program import Program
 from advisor.planning.solver.machines import undominated
 from advisor.planning.solver.money.cents import within_budgets
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import PlanningProblem, Rental
+from advisor.planning.solver.program.integer_program import Program
 from advisor.planning.solver.search_clock import Clock, NoPlan, OutOfTime, clock_of
 from advisor.planning.solver.solve import solve
 

@@ -11,12 +11,12 @@ from math import ceil, inf
 from time import monotonic
 
 from advisor.planning.solver.experiments import merge_alike
-from advisor.planning.solver.integer_program import Program
 from advisor.planning.solver.machines import groups
 from advisor.planning.solver.money.cents import fixed_cents, whole_budget_cents, within_budgets
-from advisor.planning.solver.placement import place, plan_of, values_of
 from advisor.planning.solver.plan import Plan, gap_between
 from advisor.planning.solver.problem import EPSILON, PlanningProblem
+from advisor.planning.solver.program.integer_program import Program
+from advisor.planning.solver.program.placement import place, plan_of, values_of
 from advisor.planning.solver.search_clock import Clock, NoPlan, OutOfTime, clock_of
 from advisor.planning.solver.two_stage import Goal, Search, value_weight
 

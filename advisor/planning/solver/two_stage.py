@@ -15,16 +15,22 @@ from math import inf
 from typing import Literal
 
 from advisor.planning.solver.check_plan import broken_rule
-from advisor.planning.solver.each_machine import on_each_machine
 from advisor.planning.solver.experiments import widened
-from advisor.planning.solver.highs import Answer
-from advisor.planning.solver.integer_program import Program
 from advisor.planning.solver.machines import groups
 from advisor.planning.solver.money.cents import fixed_cents, whole_budget_cents
-from advisor.planning.solver.packing import broken_rows
-from advisor.planning.solver.placement import counts_of, place, plan_of, values_of, with_rest_rented
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import PlanningProblem
+from advisor.planning.solver.program.each_machine import on_each_machine
+from advisor.planning.solver.program.highs import Answer
+from advisor.planning.solver.program.integer_program import Program
+from advisor.planning.solver.program.packing import broken_rows
+from advisor.planning.solver.program.placement import (
+    counts_of,
+    place,
+    plan_of,
+    values_of,
+    with_rest_rented,
+)
 from advisor.planning.solver.search_clock import Clock, NoPlan
 
 Goal = Literal["judged", "value", "value, then judged", "none"]

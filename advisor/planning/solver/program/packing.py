@@ -17,8 +17,8 @@ from itertools import product
 from math import floor, inf
 from typing import Any
 
-from advisor.planning.solver.highs import HighsProgram
 from advisor.planning.solver.problem import EPSILON
+from advisor.planning.solver.program.highs import HighsProgram
 
 MOST_INTERVALS = 1600
 """For one group; with more of them, some are left out."""

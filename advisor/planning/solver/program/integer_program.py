@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import floor, inf
 
-from advisor.planning.solver.highs import HighsProgram
 from advisor.planning.solver.machines import Group, groups, runs_that_fit
 from advisor.planning.solver.money.cents import (
     fixed_cents,
@@ -26,8 +25,9 @@ from advisor.planning.solver.money.cents import (
     purchase_cents,
     run_cents,
 )
-from advisor.planning.solver.packing import Load, PackingRow, Room, within_moments
 from advisor.planning.solver.problem import EPSILON, Experiment, PlanningProblem
+from advisor.planning.solver.program.highs import HighsProgram
+from advisor.planning.solver.program.packing import Load, PackingRow, Room, within_moments
 from advisor.planning.solver.rentals import Way, rented_ways
 
 TOLERANCE = 1e-4

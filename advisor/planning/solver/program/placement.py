@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from advisor.planning.solver.integer_program import Cut, Program
 from advisor.planning.solver.machines import Group
 from advisor.planning.solver.money.cents import (
     cents_by_year,
@@ -17,7 +16,10 @@ from advisor.planning.solver.money.cents import (
     run_cents,
     within_year_budgets,
 )
-from advisor.planning.solver.packing import (
+from advisor.planning.solver.plan import Placed, Plan, Purchase, Rented, Work
+from advisor.planning.solver.problem import EPSILON, PlanningProblem
+from advisor.planning.solver.program.integer_program import Cut, Program
+from advisor.planning.solver.program.packing import (
     Bundle,
     Job,
     Pieces,
@@ -26,8 +28,6 @@ from advisor.planning.solver.packing import (
     pack,
     schedule,
 )
-from advisor.planning.solver.plan import Placed, Plan, Purchase, Rented, Work
-from advisor.planning.solver.problem import EPSILON, PlanningProblem
 from advisor.planning.solver.rentals import instances_at_once, rented_ways
 
 Values = Sequence[float]

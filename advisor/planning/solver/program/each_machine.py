@@ -10,12 +10,12 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from advisor.planning.solver.integer_program import Program
 from advisor.planning.solver.machines import Group
 from advisor.planning.solver.money.cents import bought_cents_by_year
-from advisor.planning.solver.placement import place, plan_of, purchases_of, values_of
 from advisor.planning.solver.plan import Placed, Plan
 from advisor.planning.solver.problem import Machine, PlanningProblem
+from advisor.planning.solver.program.integer_program import Program
+from advisor.planning.solver.program.placement import place, plan_of, purchases_of, values_of
 from advisor.planning.solver.search_clock import Clock
 from price_catalog.power import PowerFigures
 
