@@ -231,6 +231,7 @@ async def test_the_common_fields_of_a_grant_write_its_text(
 ) -> None:
     app = app_of(store_path)
     async with app.run_test(size=(80, 24)) as pilot:
+        await app.workers.wait_for_complete()  # the question is answered
         await pilot.press("f8", "W")
         await pilot.pause()
         text = app.screen.query_one(TextArea)
