@@ -97,6 +97,10 @@ class Training:
     warmup_steps: int | None = None
     min_lr: float | None = None
     min_lr_rate: float | None = None
+    adapter_rank: int | None = None
+    """Of adapters at all linear layers, which alone are trained; None: every weight is."""
+    weight_bits: int | None = None
+    """4 where the weights that stay are quantised; None: 16."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -250,6 +254,8 @@ def _training(table: RecipeTable, family: str) -> Training:
         warmup_steps=table.optional_whole("warmup_steps", at_least=0),
         min_lr=table.optional_number("min_lr"),
         min_lr_rate=table.optional_number("min_lr_rate", below=1.0),
+        adapter_rank=table.optional_whole("adapter_rank"),
+        weight_bits=table.optional_whole("weight_bits"),
     )
 
 
@@ -300,5 +306,7 @@ def recipe_hash(recipe: Recipe) -> str:
         "attention": recipe.support.attention,
         "fsdp_wrap": recipe.support.fsdp_wrap,
     }
+    if training.adapter_rank is not None:
+        timed |= {"adapter_rank": training.adapter_rank, "weight_bits": training.weight_bits}
     text = json.dumps(timed, sort_keys=True, separators=(",", ":"), default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:12]

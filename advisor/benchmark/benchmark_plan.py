@@ -192,6 +192,14 @@ class Trained:
     as_kept: str | None = None
     """What a model that the user keeps became, in words."""
 
+    def __post_init__(self) -> None:
+        if self.recipe.training.adapter_rank is not None:
+            name = self.recipe.recipe_id
+            raise InputError(
+                f"{name} trains adapters, which no recipe times here: time your own training by "
+                f"advisor bench --name {name}-timed -- COMMAND"
+            )
+
 
 def recipe_to_measure(store: Store, snapshot: Snapshot, named: str) -> Trained:
     """A shipped recipe, a model that the user keeps, or a file. Raises InputError, ValueError and

@@ -44,6 +44,9 @@ BLOCK = 8192
 """Pairs that are computed together: few enough for their columns to stay in the cache."""
 MEASURED_GPUS = 64.0
 """Up to which number of GPUs several sources were measured."""
+TUNED_SD = 0.1
+"""Standard deviation (of the logarithm) that training adapters alone adds: no such time is fitted
+(`tools/fit/finetuning.py` compares)."""
 BEYOND_SD = 0.1
 """Standard deviation (of the logarithm) that each doubling beyond adds. A judgement."""
 FUSED_ATTENTION: Mapping[str, Any] = {"attention": "sdpa", "compilation": "regional"}
@@ -177,6 +180,8 @@ def predict_many(
     # Beyond a machine or eight of them the evidence is thin: doublings beyond widen the interval.
     beyond = beyond_measured(counts)
     spread = np.hypot(beyond, between * math.log(doubt(network[1] if network else PORT_EACH)))
+    frozen = np.array([w.frozen > 0.0 for w in workloads])[workload_index]
+    spread = np.hypot(spread, np.where(frozen, TUNED_SD * NORMAL_90, 0.0))
     half = np.hypot(left.half, spread)
     apart = np.minimum(np.hypot(left.apart, spread), half)
     steps = np.array([w.training_steps for w in workloads], dtype=float)[workload_index]

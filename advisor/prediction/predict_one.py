@@ -501,7 +501,7 @@ def _small_passes(batch: int, count: int, micro: int, held: int) -> str:
 
 
 def _active(target: Target) -> int:
-    if target.recipe is None or target.parameters is not None:
+    if target.recipe is None or target.parameters is not None or target.workload.frozen:
         return target.workload.parameters
     return count_flops(target.recipe).active_parameters
 

@@ -175,7 +175,9 @@ def predicted_rows(
     made = [chip_of(gpu) for gpu in gpus]
     ground = rests_on(fitted, workloads, [gpu_type(chip) for chip in made], counts)
     flops = [
-        float(count_flops(recipe).flops_lowest) * (workload.parameters / shape.parameters)
+        float(count_flops(recipe).flops_lowest)
+        * (workload.parameters / shape.parameters)
+        * (workload.passes / 3.0)
         for recipe, workload, shape in zip(recipes, workloads, shapes, strict=True)
     ]
     own = ", your own records counted in" if fitted.own_observations else ""

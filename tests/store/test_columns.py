@@ -76,6 +76,7 @@ def test_every_field_of_a_time_comes_back_from_the_store(own_store: Path) -> Non
             "paper_settings_days": None,
             "paper_settings_days_low": None,
             "paper_settings_days_high": None,
+            "other_software_days": None,
             "other_software_days_low": None,
             "other_software_days_high": None,
             "evidence_pieces": None,

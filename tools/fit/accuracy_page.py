@@ -26,6 +26,8 @@ from advisor.prediction.observed_times import PAPER, Observation  # noqa: E402
 from advisor.prediction.shipped_predictions import shipped_fit  # noqa: E402
 from bench_runner.recipes import IMAGE_FAMILIES  # noqa: E402
 from bench_runner.typed_numbers import percent  # noqa: E402
+from tools.fit.finetuning import as_table as tuned_table  # noqa: E402
+from tools.fit.finetuning import load_tuned  # noqa: E402
 from tools.fit.fit_memory import fit_costs, says_fits  # noqa: E402
 from tools.fit.held_out import (  # noqa: E402
     Held,
@@ -114,6 +116,14 @@ def page(observations: Sequence[Observation], fitted: Fitted, cuts: dict[str, li
         "No prediction is faster than the highest share of what its matrix products alone take on "
         "a GPU that any training in half precision was measured at in a framework such as PyTorch: "
         f"{percent(fitted.highest_share)}, of tuned software {percent(fitted.tuned_share)}.",
+        "## Fine-tuning",
+        "Adapters (`--train lora`, `qlora`) at all linear layers, with their settings said; no fit "
+        "sees these times. What adapters cost follows from the first source's 1B model, what "
+        "unpacking weights of 4 bits costs from Qwen 7B. *Memory* is told over measured, less one. "
+        "Unsloth on a B200 waits for its host: its rate does not rise with the GPU. MLPerf's "
+        "llama2_70b_lora computes in 8 bits, and is not compared. `python -m tools.fit.finetuning` "
+        "prints it.",
+        tuned_table(load_tuned(fitted)),
         "## Fits or not",
         verdict_words(observations),
         "## GPUs held back by their watts",

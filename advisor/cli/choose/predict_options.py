@@ -150,6 +150,29 @@ def amount(text: str | None, option: str, *units: str) -> float | None:
     return None if text is None else parse_count(text, option, "300B", units)
 
 
+_EXAMPLES = re.compile(r"(?P<examples>.+?)\s*[x\u00d7*]\s*(?P<length>[\d,]+)(\s*tokens)?")
+
+
+def data_asked(options: argparse.Namespace) -> tuple[float | None, int | None]:
+    """Tokens of the whole run and of a sample, from --tokens or from --data and --epochs. Raises
+    InputError."""
+    length = whole(options.sequence_length, "--sequence-length", "tokens")
+    if options.data is None:
+        if options.epochs is not None:
+            raise InputError("--epochs goes with --data: how often the data are seen")
+        return amount(options.tokens, "--tokens", "tokens"), length
+    if options.tokens is not None:
+        raise InputError("--data and --tokens both say how long: leave one out")
+    epochs = 1.0
+    if options.epochs is not None:
+        epochs = parse_positive(options.epochs, "--epochs", "epochs", 1e4)
+    if (found := _EXAMPLES.fullmatch(options.data.strip())) is None:
+        return epochs * (amount(options.data, "--data", "tokens") or 0.0), length
+    examples = amount(found["examples"], "--data", "examples") or 0.0
+    each = whole(found["length"], "--data", "tokens") or 0
+    return epochs * examples * each, length or each
+
+
 def whole(text: str | None, option: str, *units: str) -> int | None:
     """A count such as of GPUs; None where nothing was typed. Raises InputError."""
     return None if text is None else parse_whole(text, option, units)
@@ -183,6 +206,8 @@ def bench_command(options: argparse.Namespace, target: Target, count: int) -> st
     name = options.keep or options.model
     recipe = target.recipe
     batch = target.workload.batch_size
+    if target.workload.frozen:
+        return f"advisor bench --name {quoted(options.keep or 'my-run')} -- COMMAND"
     if batch >= count and batch % count:  # which no search would measure
         words = [quoted(word) for word in options.typed]
         keep = "--force" if options.keep is not None else "--keep my-model"
@@ -235,14 +260,17 @@ def _machines(count: int) -> int | None:
 
 def _is_as_known(options: argparse.Namespace, target: Target) -> bool:
     """Whether the model's name alone says what was asked: no file, no training of one's own."""
-    names = ("tokens", "images", "batch", "sequence_length", "image_size", "precision")
+    names = (
+        *("tokens", "images", "batch", "sequence_length", "image_size", "precision"),
+        *("data", "epochs", "rank"),
+    )
     changes = [getattr(options, name) for name in (*names, "parameters")]
     recipe = target.recipe
     named = recipe is not None and options.model.casefold() in (
         recipe.recipe_id,
         recipe.name.casefold(),
     )
-    return named and all(word is None for word in changes)
+    return named and options.train == "pretrain" and all(word is None for word in changes)
 
 
 def rank_command(options: argparse.Namespace, target: Target, gpu_id: str) -> str | None:

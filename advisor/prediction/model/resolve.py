@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 from advisor.files import typed_path
 from advisor.parse import MODELS_LISTED_BY, shown, size_named, size_within
@@ -24,7 +24,7 @@ from advisor.prediction.model.targets import (
     target_of_recipe,
     target_of_timm,
 )
-from advisor.prediction.model.workload import sized
+from advisor.prediction.model.workload import sized, workload_of
 from advisor.wrong_file import what_it_is
 from bench_runner.models.timm_models import timm_model
 from bench_runner.recipes import PRECISIONS, TEXT_FAMILIES, Precision, Recipe, load_recipe
@@ -36,7 +36,11 @@ if TYPE_CHECKING:
 
 DEFAULT_BATCH = {"text": 512, "image": 1024}
 """Samples an optimiser step where nobody says: time hardly depends on it."""
-
+TUNING_BATCH = 64
+Train = Literal["pretrain", "full", "lora", "qlora"]
+TRAINS: tuple[Train, ...] = get_args(Train)
+"""From nothing, or fine-tuning: of every weight, of adapters, of adapters at weights of 4 bits."""
+USUAL_RANK = 16
 
 _HUB = re.compile(r"(?:hf[-_]hub|hf|https?):(?://)?(?:timm/(?P<timm>[\w.]+)|.*)", re.IGNORECASE)
 _HUB_LIKE = re.compile(r"(?!timm/)[A-Za-z0-9][\w-]*/[\w.-]+(?<!\.json)(?<!\.toml)")
@@ -54,8 +58,18 @@ class Ask:
     sequence_length: int | None = None
     image_size: int | None = None
     precision: Precision | None = None
+    train: Train = "pretrain"
+    rank: int | None = None
+    """Of adapters; None: 16."""
 
     def __post_init__(self) -> None:
+        if self.rank is not None and not self.adapters:
+            raise ValueError("--rank is of adapters: add --train lora or qlora")
+        if self.train != "pretrain" and self.tokens is None and self.images is None:
+            raise ValueError(
+                f"--train {self.train} needs the data: --data 50M (tokens) or 52000x512 (examples "
+                "of so many tokens)"
+            )
         if str(self.precision) == "fp8":
             raise ValueError(
                 "fp8 changes what is learnt, and no time with it is among the evidence; give bf16, "
@@ -77,10 +91,19 @@ class Ask:
                     f"{count_words(LARGEST)}"
                 )
 
+    def usual_batch(self, kind: Literal["text", "image"]) -> int:
+        """Samples an optimiser step where nobody says."""
+        return DEFAULT_BATCH[kind] if self.train == "pretrain" else TUNING_BATCH
+
+    @property
+    def adapters(self) -> bool:
+        """Whether adapters alone are trained."""
+        return self.train in ("lora", "qlora")
+
     def run(self, kind: Literal["text", "image"]) -> Run:
         """The same as a run: of a batch that nobody said as many samples as are usual."""
         return Run(
-            batch_size=self.batch_size or DEFAULT_BATCH[kind],
+            batch_size=self.batch_size or self.usual_batch(kind),
             batch_assumed=self.batch_size is None,
             tokens=self.tokens,
             images=self.images,
@@ -100,6 +123,34 @@ def resolve(
 
     ``own`` gives the user's own models; called only where the name is none that ships, and no file.
     """
+    return tuned(_resolve(model, ask, recipes, own), ask)
+
+
+def tuned(target: Target, ask: Ask) -> Target:
+    """The same fine-tuned as asked. Raises ValueError."""
+    if ask.train == "pretrain" or target.recipe is None:
+        return target
+    assumed = list(target.assumptions)
+    if ask.batch_size is None and not any(words.startswith("batches of") for words in assumed):
+        assumed.append(f"batches of {target.workload.batch_size:,} sequences")
+    if not ask.adapters:
+        return replace(target, assumptions=tuple(assumed))
+    rank = ask.rank or USUAL_RANK
+    if ask.rank is None:
+        assumed.append(f"adapters of rank {rank} at every linear layer")
+    bits = 4 if ask.train == "qlora" else None
+    training = replace(target.recipe.training, adapter_rank=rank, weight_bits=bits)
+    recipe = replace(target.recipe, training=training)
+    workload = sized(workload_of(recipe), target.parameters)
+    return replace(target, recipe=recipe, workload=workload, assumptions=tuple(assumed))
+
+
+def _resolve(
+    model: str,
+    ask: Ask,
+    recipes: Sequence[Recipe],
+    own: Callable[[], Sequence[OwnModel]],
+) -> Target:
     if recipe := _called(model, recipes):
         return _of_recipe(recipe, ask)
     if model.endswith(".toml"):
@@ -154,6 +205,8 @@ def _of_recipe(recipe: Recipe, ask: Ask) -> Target:
     text = recipe.family in TEXT_FAMILIES
     amount = ask.tokens if text else ask.images
     batch = ask.batch_size or training.batch_size
+    if ask.train != "pretrain" and ask.batch_size is None:
+        batch = min(batch, TUNING_BATCH)
     refuse_the_other(text, ask)
     length = ask.sequence_length or training.sequence_length
     architecture = recipe.architecture

@@ -102,6 +102,13 @@ class Workload:
     wide_scores: bool = field(default=False, repr=False)
     """Whether queries and keys are cast to FP32 before their scores. Of memory alone: no time that
     is fitted rests on it, so that the fit's fingerprint leaves it out."""
+    frozen: float = field(default=0.0, repr=False)
+    """Parameters that are not trained: they have neither gradients nor optimiser states. No time of
+    such a training is fitted."""
+    frozen_bytes: float = field(default=2.0, repr=False)
+    """Of each of them in memory; below 2 they are unpacked in every pass."""
+    adapter_elements: float = field(default=0.0, repr=False)
+    """What adapters read and write, a sample."""
     unlike: str = ""
     """What sets its layers apart from those of its family, in a word; "": nothing."""
 
@@ -116,7 +123,12 @@ class Workload:
     def flops(self) -> float:
         """FLOPs of the whole training run: three times the forward pass, the full square."""
         samples = self.batch_size * self.training_steps
-        return 3.0 * samples * (self.linear_flops + self.attention_flops)
+        return samples * (self.passes * self.linear_flops + 3.0 * self.attention_flops)
+
+    @property
+    def passes(self) -> float:
+        """How often linear layers compute: forward, gradients of inputs, and of trained weights."""
+        return 3.0 - self.frozen / self.parameters
 
     @property
     def unlabelled_flops(self) -> float:
@@ -144,14 +156,22 @@ def workload_of(recipe: Recipe) -> Workload:
         )
     forward = count.forward_full
     dropped = drops(kind, arguments, where=where)
+    held, adapters, parameters = 0.0, 0.0, count.parameters
+    if training.adapter_rank is not None:
+        held = float(parameters)
+        added, adapters = adapters_of(architecture, shape.tokens, training.adapter_rank)
+        parameters += added
     return Workload(
+        frozen=held,
+        frozen_bytes=QUANTISED_BYTES if training.weight_bits == 4 else 2.0,
+        adapter_elements=adapters,
         workload_id=recipe.recipe_id,
         family=recipe.family,
         precision=training.precision,
         batch_size=training.batch_size,
         training_steps=training.training_steps,
         tokens=shape.tokens,
-        parameters=count.parameters,
+        parameters=parameters,
         layers=shape.layers,
         width=shape.width,
         logit_width=architecture.embedding_size
@@ -202,6 +222,35 @@ def _computes_scores(architecture: Architecture) -> bool:
     return 2 * architecture.counted.plain_scores > architecture.counted.scores
 
 
+QUANTISED_BYTES = 0.52
+"""A weight of four bits with its share of a scale of eight bits for each 64 (Dettmers et al.
+2023)."""
+
+
+def adapters_of(architecture: Architecture, tokens: int, rank: int) -> tuple[int, float]:
+    """Parameters of adapters of a rank at all linear layers, and the elements that they read and
+    write for a sample. ValueError where the model has no such layers, or none so wide."""
+    dense = isinstance(architecture, Transformer) and not architecture.num_experts
+    if not isinstance(architecture, Transformer) or not dense or architecture.kv_lora_rank:
+        raise ValueError(
+            "adapters are predicted of transformers of text without experts: ask with --train "
+            "full, or time it: advisor bench --name my-run -- COMMAND"
+        )
+    hidden, inner = architecture.hidden_size, architecture.intermediate_size
+    heads = architecture.num_attention_heads * architecture.head_dim
+    shared = architecture.num_key_value_heads * architecture.head_dim
+    narrowest = min(hidden, shared, inner)
+    if not 1 <= rank <= narrowest:
+        raise ValueError(
+            f"--rank {rank:,} is more than the {narrowest:,} elements of the model's narrowest "
+            "layer; give 8 to 64"
+        )
+    ends = 2 * (hidden + heads) + 2 * (hidden + shared)
+    ends += (3 if architecture.gated else 2) * (hidden + inner)
+    layers = architecture.num_hidden_layers
+    return rank * ends * layers, float(tokens * layers * ends)
+
+
 def labelled_alone(workload: Workload) -> Workload:
     """The same by code that gathers the positions with a label before it computes logits."""
     without = (1.0 - workload.labelled) * workload.logit_elements
@@ -234,6 +283,8 @@ def sized(workload: Workload, parameters: float | None) -> Workload:
     return replace(
         workload,
         parameters=round(parameters),
+        frozen=workload.frozen * ratio,
+        adapter_elements=workload.adapter_elements * ratio,
         linear_flops=workload.linear_flops * ratio,
         convolution_flops=workload.convolution_flops * ratio,
         expert_flops=workload.expert_flops * ratio,

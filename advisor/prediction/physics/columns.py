@@ -57,6 +57,9 @@ _WORKLOAD_NUMBERS = (
     "dropped_scores",
     "masked_share",
     "labelled",
+    "frozen",
+    "frozen_bytes",
+    "adapter_elements",
 )
 _WORKLOAD_FLAGS: Mapping[str, Callable[[Workload], bool]] = {
     "half": lambda w: w.precision != "fp32",
@@ -107,6 +110,9 @@ class Columns:
     dropped_scores: Floats
     masked_share: Floats
     labelled: Floats
+    frozen: Floats
+    frozen_bytes: Floats
+    adapter_elements: Floats
     half: Flags
     bf16: Flags
     causal: Flags
@@ -161,6 +167,11 @@ class Columns:
     """Share of a step that several machines lose to each other."""
     wire_s: Floats
     """Seconds that exchanging one byte a parameter between machines adds to a step."""
+
+    @property
+    def trained(self) -> Floats:
+        """Parameters that have gradients."""
+        return self.parameters - self.frozen
 
     def __len__(self) -> int:
         return len(self.count)

@@ -61,6 +61,9 @@ WIDE_SCORE = 6.2
 """Bytes a score at least where it is computed in FP32: as the softmax gave it, the half-precision
 copy that meets the values, and what passes through one layer. GPT-J's and CodeGen's kept 6.14 each
 on an H100 (docs/measurements.md), BLOOM's and MPT's, computed in half precision, about 4."""
+ADAPTER_ELEMENT = 1.3
+"""Bytes that an element costs that an adapter in FP32 reads or writes: 14 GiB of Llama 3.2 1B's
+shape at a micro-batch of 8 (docs/prediction.md)."""
 HOST_SHARE = 0.95
 """Of the host's memory, what a training may fill."""
 HOST_GIB_A_GPU = 64.0
@@ -204,6 +207,8 @@ def applies(option: Option, columns: Columns) -> NDArray[np.bool_]:
         ok &= columns.count > 1
     if option.checkpointing:
         ok &= columns.checkpoints
+    if option.offloading or option.stage in (1, 2):
+        ok &= columns.frozen == 0.0  # there are hardly any states to share
     return ok
 
 
@@ -211,24 +216,27 @@ def static_bytes(option: Option, columns: Columns, costs: MemoryCosts) -> Floats
     """What a GPU holds whatever the micro-batch: weights, gradients and optimiser states."""
     import numpy as np
 
-    half, count, parameters = columns.half, columns.count, columns.parameters
+    half, count, parameters = columns.half, columns.count, columns.trained
     weight = columns.weight_bytes
+    frozen = columns.frozen * columns.frozen_bytes / (count if option.stage == 3 else 1.0)
     states = 4.0 * ADAM_STATES + np.where(half, 4.0, 0.0)  # FP32 master copy of half weights
     if option.stage == 0:
         cast = np.where(half, 2.0, 0.0)  # autocast keeps its half-precision copies for the pass
-        return parameters * (16.0 + cast + np.where(count > 1, costs.buckets, 0.0))
+        buckets = np.where(count > 1, costs.buckets, 0.0)
+        return parameters * (16.0 + cast + buckets) + frozen
     sharded = 0.0 if option.offloading else states / count
     if option.stage == 1:
-        return parameters * (2 * weight + sharded)
+        return parameters * (2 * weight + sharded) + frozen
     if not option.offloading:
         sharded = sharded + 4.0 / count  # gradients are added up in FP32
     if option.stage == 2:
         own = 0.0 if option.offloading else weight / count
         bucket = np.minimum(parameters * weight, 2e9)
-        return parameters * (weight + own + sharded) + bucket
-    gathered = np.minimum(parameters, 1e9) * weight + 3 * parameters / columns.layers * weight
+        return parameters * (weight + own + sharded) + bucket + frozen
+    every = columns.parameters
+    gathered = np.minimum(every, 1e9) * weight + 3 * every / columns.layers * weight
     own = 0.0 if option.offloading else 2 * weight / count
-    return gathered + parameters * (own + sharded)
+    return gathered + parameters * (own + sharded) + frozen
 
 
 def update_bytes(option: Option, columns: Columns, static: Floats) -> Floats:
@@ -239,11 +247,11 @@ def update_bytes(option: Option, columns: Columns, static: Floats) -> Floats:
     parameter in use, 4 held in pieces and 4 asked for.
     """
     if option.stage == 0:
-        return columns.parameters * (16.0 + 4.0)
+        return columns.trained * (16.0 + 4.0) + columns.frozen * columns.frozen_bytes
     if option.offloading:
         return static
     own = 8.0 if option.stage == 1 else 0.0
-    return static + own * columns.parameters / columns.count
+    return static + own * columns.trained / columns.count
 
 
 def kernels_written(option: Option, columns: Columns) -> Flags:
@@ -276,6 +284,8 @@ def sample_bytes(option: Option, columns: Columns, costs: MemoryCosts) -> Floats
     if not (option.stage or option.half_weights):
         # Experts keep FP32 there, where a layer is counted in half precision (step_time.py).
         layers = layers + np.where(half, 2.0 * columns.expert_elements, 0.0)
+    if not option.lean:
+        layers = layers + columns.adapter_elements * ADAPTER_ELEMENT
     if option.checkpointing:
         weight = columns.weight_bytes
         inputs = columns.layers * columns.tokens * columns.width * weight

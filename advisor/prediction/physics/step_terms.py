@@ -200,6 +200,8 @@ def work_terms(columns: Columns, *, free_lunch: bool, lean: bool = False) -> lis
     per_byte = share / columns.bandwidth
     per_layer_byte = share / columns.layer_bandwidth
     per_flop = 3.0 * share / (columns.peak if free_lunch else columns.naive_peak)
+    # Frozen weights have no gradients of their own: one of the three passes.
+    passes = 1.0 - columns.frozen / columns.parameters / 3.0
     # PyTorch lets convolutions take TF32 whatever is said of products.
     convolution_s = columns.convolution_flops * 3.0 * share / columns.peak
     linear_flops, logits = columns.linear_flops, columns.logit_elements
@@ -213,10 +215,10 @@ def work_terms(columns: Columns, *, free_lunch: bool, lean: bool = False) -> lis
     # Gradients of weights in TF32 alone leave multiprocessors idle: one of the three passes.
     tf32 = ~columns.half & columns.tensor_memory & free_lunch
     unfilled_s = np.where(tf32, columns.unfilled_flops * per_flop / 3.0, 0.0)
-    operand_bytes = linear_flops * width * (1.5 / OPERAND_REUSE)  # 3 passes, 2-byte base
+    operand_bytes = linear_flops * passes * width * (1.5 / OPERAND_REUSE)  # 3 passes, 2-byte base
     fused = fused_attention(columns, free_lunch=free_lunch)
     return [
-        (linear_flops - columns.convolution_flops) * per_flop + narrow + unfilled_s,
+        (linear_flops - columns.convolution_flops) * per_flop * passes + narrow + unfilled_s,
         operand_bytes * per_byte,
         columns.attention_flops * attention_squares(columns, fused) * per_flop,
         columns.layer_elements * width * per_layer_byte,
@@ -290,7 +292,8 @@ def traffic_terms(
     if option.stage or option.half_weights:
         touched = HALF_PASS_BYTES
     touched_bytes = np.where(columns.half, touched, FULL_PASS_BYTES)
-    update = columns.sweep_s * (passes * touched_bytes + ADAM_BYTES / own)
+    moving = columns.trained / columns.parameters
+    update = columns.sweep_s * moving * (passes * touched_bytes + ADAM_BYTES / own)
     # Bytes a parameter that a ring moves, two halves: scatter the sums, gather the results.
     # Sharded gradients leave after every pass, each GPU keeping its part: the first half.
     # Sharded weights are gathered for the forward and again for the backward pass: a whole ring.
@@ -300,6 +303,9 @@ def traffic_terms(
         moved = width
     else:
         moved = passes * width * (1.5 if option.stage == 3 else 0.5)
+    moved = moved * moving
+    if option.stage == 3:
+        moved = moved + passes * width * (1.0 - moving)  # frozen weights are gathered alone
     exchange, wire = columns.ring_s * moved, columns.wire_s * moved
     # Exchange overlaps with computation: what shows is what outlasts it.
     squared, busy_squared = exchange * exchange, busy * busy
@@ -316,6 +322,31 @@ def traffic_terms(
     offload = (passes * trips + 2.0) * hosted
     offload = offload + columns.parameters / count / CPU_ADAM_PARAMETERS_S
     return update, exchange, launches, offload, wire
+
+
+UNPACK_BYTES = 11.0
+"""As many bytes' time takes each unpacking of a weight of four bits, forward, backward and where it
+is computed again: Qwen 7B on an A100 and Qwen3 8B on a B200, with and without
+(docs/prediction.md)."""
+ADAPTER_BYTES = (8.0, 21.0, 69.0)
+"""As many bytes' time takes each element that an adapter reads or writes in a pass: in half
+precision and compiled, with casts to FP32 and compiled, and as peft does it by default: Llama 3.2
+1B's shape on an H100 (docs/prediction.md)."""
+
+
+def frozen_seconds(option: Option, columns: Columns, micro_batch_size: Floats) -> Floats:
+    """What a step takes besides its products where weights are frozen: reading and unpacking them,
+    and the adapters beside them."""
+    import numpy as np
+
+    passes = columns.share / micro_batch_size
+    times = 3.0 if option.checkpointing else 2.0
+    packed = columns.frozen_bytes < 2.0
+    weights = columns.frozen * times * np.where(packed, UNPACK_BYTES, 2.0) * passes
+    lean, compiled, eager = ADAPTER_BYTES
+    each = lean if option.lean else np.where(columns.compiles, compiled, eager)
+    adapters = columns.adapter_elements * columns.share * each * (times / 2.0)
+    return (weights + adapters) / columns.bandwidth
 
 
 def busy_seconds(work: Sequence[Floats]) -> Floats:

@@ -18,6 +18,7 @@ from advisor.prediction.physics.memory import Option
 from advisor.prediction.physics.step_terms import (
     busy_seconds,
     company_share,
+    frozen_seconds,
     least_seconds,
     loop_seconds,
     pass_terms,
@@ -144,5 +145,7 @@ class _Work:
             seconds += waits * multiple * self.factors[_AT["loops"]]
         if option.offloading:
             seconds += hosted * offload
+        if columns.frozen.any():
+            seconds += frozen_seconds(option, columns, micro)
         between: Floats = seconds * columns.wait + wire
         return seconds + between, exchanged, between

@@ -1,0 +1,99 @@
+"""Fine-tuning: what is frozen costs no gradients and no states, and adapters cost their casts."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from advisor.cli.main import main
+from advisor.prediction.fitted import Fitted
+from tools.fit.finetuning import load_tuned
+
+
+def ask(store: Path, capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
+    command = ["predict", "--model", "pythia-1b", "--gpu", "A100", *words]
+    assert main([*command, "--format", "json", "--store", str(store)]) == 0
+    answer: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return answer
+
+
+def test_what_others_and_we_timed_is_told_well(fitted: Fitted) -> None:
+    rows = [t for t in load_tuned(fitted) if t.row["source_id"] != "surogate-unsloth"]
+    assert len(rows) == 16
+    assert statistics.median(abs(t.error) for t in rows) < 0.12
+    inside = [t.low <= float(t.row["step_s"]) <= t.high for t in rows]
+    assert statistics.fmean(inside) > 0.85
+    memory = [t.gib / float(t.row["peak_gib"]) for t in rows if t.row["peak_gib"]]
+    assert all(0.75 < share < 1.35 for share in memory)
+
+
+def test_adapters_take_less_time_and_memory_than_all_weights(
+    store_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = ("--data", "50M", "--batch", "64")
+    full, lora, qlora = (
+        ask(store_path, capsys, "--train", kind, *data) for kind in ("full", "lora", "qlora")
+    )
+    same = ask(store_path, capsys, "--tokens", "50M", "--batch", "64")
+    assert full["training_days"] == same["training_days"]
+    assert lora["training_days"] < qlora["training_days"]
+    assert lora["training_days"] < 0.9 * full["training_days"]
+    assert lora["parameters"] > full["parameters"]
+    assert lora["training_flops"] < 0.75 * full["training_flops"]
+    more = ask(store_path, capsys, "--train", "lora", "--rank", "256", *data)
+    assert more["parameters"] > lora["parameters"]
+    twice = ask(store_path, capsys, "--train", "lora", "--epochs", "2", *data)
+    assert twice["training_days"] == pytest.approx(2 * lora["training_days"], rel=5e-3)
+    # Examples of so many tokens are as many tokens.
+    by_example = ask(store_path, capsys, "--train", "lora", "--data", "25kx2000", "--batch", "64")
+    assert by_example["training_days"] == pytest.approx(lora["training_days"], rel=0.1)
+
+
+def test_a_kept_fine_tuning_ranks(own_store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["predict", "--model", "pythia-6.9b", "--train", "qlora", "--data", "50M"]
+    store = ["--store", str(own_store)]
+    assert main([*words, "--keep", "my-tuning", *store]) == 0
+    capsys.readouterr()
+    assert (
+        main(["rank", "--model", "my-tuning", "--gpus", "RTX 4090", "--format", "json", *store])
+        == 0
+    )
+    (first, *_) = json.loads(capsys.readouterr().out)["ranked"]
+    # Cards of 24 GB hold the weights in four bits; nothing is left to a host.
+    assert first["basis"] == "predicted" and first["training_days"] < 1.0
+    assert first["settings"]["offloading"] is False
+    assert main([*words[:4], "full", "--data", "50M", "--rank", "8", "--gpu", "A100", *store]) == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--train", "lora"], "--data 50M"),
+        (["--train", "lora", "--data", "50M", "--rank", "5000"], "narrowest layer"),
+        (["--train", "lora", "--data", "50M", "--tokens", "1B"], "leave one out"),
+        (["--rank", "8"], "--train lora"),
+        (["--epochs", "3"], "--epochs goes with --data"),
+        (["--train", "lota", "--data", "50M"], "pretrain, full, lora or qlora"),
+        (["--train", "lora", "--data", "many"], "--data"),
+    ],
+)
+def test_what_cannot_be_is_one_line(
+    store_path: Path, capsys: pytest.CaptureFixture[str], words: list[str], says: str
+) -> None:
+    asked = ["predict", "--model", "pythia-1b", "--gpu", "A100", *words]
+    assert main([*asked, "--store", str(store_path)]) == 2
+    told = capsys.readouterr().err
+    assert says in told and told.count("\n") == 1
+
+
+def test_adapters_of_experts_are_refused_with_what_times_them(
+    store_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ["predict", "--model", "granite-3.0-1b-a400m-shape", "--gpu", "A100"]
+    words = [*asked, "--train", "lora", "--data", "50M", "--store", str(store_path)]
+    assert main(words) == 2
+    assert "advisor bench --name my-run -- COMMAND" in capsys.readouterr().err
