@@ -89,25 +89,30 @@ def target_of_config(path: Path, run: Run) -> Target:
     return replace(target, assumptions=(words, *target.assumptions))
 
 
+TIME_IT = "time your own training: advisor bench --name my-run -- COMMAND"
+"""What answers of a model that is not counted."""
+
+
 def _kind_of(file: _ConfigFile) -> ModelType:
     """The row of the file's model type; ValueError where the model is not one that is counted."""
     content, name = file.content, file.content.get("model_type")
     if adapter(content):
         raise ValueError(
-            f"{file.name} describes an adapter (LoRA and its kin), and training one is other work "
-            "than training its model, which is not predicted; give the model's config.json"
+            f"{file.name} describes an adapter (LoRA and its kin); give the config.json of its "
+            "model, with --train lora --rank R --data 50M"
         )
     if (timm := _name_of_timm(content)) is not None:
         raise ValueError(f"{file.name} is timm's of {timm}; write the timm name {timm} instead")
     if "_diffusers_version" in content:
-        raise file.error("_diffusers_version", "models of diffusion are not counted")
+        raise file.error("_diffusers_version", f"models of diffusion are not counted; {TIME_IT}")
     if not isinstance(name, str) or not name:
         such_as = "mamba" if "ssm_cfg" in content else "llama"
         lack = "is missing" if name is None else f"is {shown(repr(name))[1:-1]}"
         raise file.error("model_type", f"{lack}; write the architecture's name, as {such_as}")
     kind = model_types().get(name)
     if kind is None:
-        raise file.error(*uncounted_kind(name, content))
+        key, why = uncounted_kind(name, content)
+        raise file.error(key, why if "did you mean" in why else f"{why}; or {TIME_IT}")
     for key in CODE_KEYS:
         code = content.get(key)
         if code and not (key == "auto_map" and _is_namesake(code, name)):
