@@ -23,11 +23,11 @@ MACHINE_TABLE = (
     Column("machine", "Name", "NAME", "Exxact 8 x H200"),
     Column("gpu", "GPU", "GPU", "H200; empty: without"),
     Column("count", "How many", "N", "8, or cards it takes"),
-    Column("fits", "Takes cards", "GPUS", "without GPU: A6000, L40S"),
+    Column("fits", "Takes cards", "GPUS", "A6000, L40S; no GPU"),
     Column("watts", "Watts", "W", "at the wall: 10200"),
     Column("rack_units", "Rack units", "U", "8; 0: on the floor"),
     Column("host_memory", "Memory", "GIB", "1TiB"),
-    Column("links", "Links", "WORDS", "what joins the GPUs: NVLink"),
+    Column("links", "Links", "WORDS", "NVLink"),
     Column("noise", "Noise dB(A)", "DBA", "50"),
     Column("weight", "Weight kg", "KG", "45"),
 )

@@ -151,9 +151,7 @@ class _Check:
         far = outlying_quotes(self._quotes)
         for quote in self._quotes:
             if quote.quote_id in far:
-                yield self._problem(
-                    "outlying", quote, "far from the others of its item: is it for one piece?"
-                )
+                yield self._problem("outlying", quote, PROBLEMS["outlying"])
 
     def contradicting(self) -> Iterator[Problem]:
         """Sellers who ask very different prices for one item at about one time."""
@@ -200,10 +198,7 @@ class _Check:
             if quote is None or host.origin == "local":
                 continue
             if all(getattr(host, name) in (None, ()) for name in FIGURES):
-                words = (
-                    "no document states its watts, rack units, memory or links: find its maker's"
-                )
-                yield self._problem("undescribed", quote, words)
+                yield self._problem("undescribed", quote, PROBLEMS["undescribed"])
 
     def passed_over(self) -> Iterator[Problem]:
         """Newer quotes than the one that counts."""

@@ -117,7 +117,7 @@ def _ledger_table(
     ends = zip(columns["today_low_usd"], columns["today_high_usd"], strict=True)
     spans = [f"{usd_rounded(low)} to {usd_rounded(high)}" for low, high in ends if low != high]
     if options.item and len(spans) == 1:
-        words = f"{of}{spans[0]} if ordered today. {words.removeprefix(of)}"
+        words = f"{of}{spans[0]} if ordered today; {words.removeprefix(of)}"
     command = f"{_same_command(options)} --format csv"
     cells = dict(columns) | {
         "vendor": [quote.label for quote in quotes],
