@@ -21,9 +21,9 @@ STEPS: tuple[tuple[str, ...], ...] = (
     (),
     ("f2", *"100k", "enter"),
     ("down", "enter"),
-    ("escape", "f8"),
+    ("f8", "X"),
 )
-"""The keys before each frame: the first answer, another budget, a build, a grant."""
+"""The keys before each frame: the first answer, another budget, an opened row, the plan."""
 
 
 async def frames(store: Path) -> list[str]:
