@@ -85,7 +85,7 @@ def test_a_plan_that_is_known_is_not_lost_where_no_time_is_left() -> None:
 
 
 def test_where_there_are_hundreds_of_machines_and_days_something_is_bought() -> None:
-    problem = quarters(16)
+    problem = quarters(7)
     heard: list[Progress] = []
     plan = solve(problem, clock=clock_of(300, on_progress=heard.append))
     check_placement(problem, plan)
