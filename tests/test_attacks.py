@@ -28,6 +28,10 @@ def test_words_that_nobody_meant_are_answered_or_refused(
     assert commands_and_stores.words(store_path, tmp_path, 6, seed=7) == []
 
 
+def test_stores_that_somebody_altered_are_read_or_refused(store_path: Path, tmp_path: Path) -> None:
+    assert commands_and_stores.altered(store_path, tmp_path, 6, seed=7) == []
+
+
 def test_what_was_acknowledged_survives_a_kill(store_path: Path, tmp_path: Path) -> None:
     assert commands_and_stores.kills(store_path, tmp_path, 1, seed=7) == []
 

@@ -126,13 +126,12 @@ def model_of(recipe: Recipe) -> Model:
 
 
 def replace_shipped(connection: duckdb.DuckDBPyConnection, shipped: Shipped, digest: str) -> None:
-    """Make the shipped rows those of the text, in one transaction.
+    """Make the shipped rows those of the text, in one transaction; those that are stay, so that the
+    file does not grow.
 
     A local row with the id of a shipped one stands in its place.
     """
     with transaction(connection):
-        for table in KEYS:
-            connection.execute(f"DELETE FROM {table} WHERE origin = 'shipped'")
         hosts = [host for host in shipped.hosts if not _is_local(connection, host.host_id)]
         tables: list[tuple[str, list[Values]]] = [
             ("source", [plain_values(source) for source in shipped.sources]),
@@ -145,18 +144,42 @@ def replace_shipped(connection: duckdb.DuckDBPyConnection, shipped: Shipped, dig
             ("prediction", list(shipped.predictions)),
         ]
         for table, rows in tables:
-            insert_missing(connection, table, [{**row, "origin": "shipped"} for row in rows])
+            _replace(connection, table, rows)
         auditor = auditor_of(connection)
         measurements = [measurement_values(record) for record in shipped.measurements]
-        insert_missing(
-            connection,
-            "measurement",
-            [{**row, **auditor.verdict(row), "origin": "shipped"} for row in measurements],
-        )
+        rows = [{**row, **auditor.verdict(row)} for row in measurements]
+        _replace(connection, "measurement", rows)
         audit_local(connection, auditor)
         predict_anew(connection)
         connection.execute("DELETE FROM meta WHERE key = 'shipped_digest'")
         connection.execute("INSERT INTO meta VALUES ('shipped_digest', ?)", [digest])
+
+
+def _replace(connection: duckdb.DuckDBPyConnection, table: str, rows: list[Values]) -> None:
+    """Make the shipped rows of a table these."""
+    names = [name for name in column_types(connection, table) if name != "origin"]
+    key = KEYS[table]
+    answer = connection.execute(f"SELECT {', '.join(names)} FROM {table} WHERE origin = 'shipped'")
+    stored = [tuple(map(_hashable, row)) for row in answer.fetchall()]
+    wanted = {tuple(_hashable(row.get(name)) for name in names): row for row in rows}
+    at = [names.index(column) for column in key]
+    held = {tuple(row[i] for i in at): row for row in stored}
+    # Of a key that is there twice, as in a store that somebody changed, both go.
+    twice = len(stored) > len(held)
+    gone = [k for k, row in held.items() if twice or row not in wanted]
+    held = {k: row for k, row in held.items() if not twice and row in wanted}
+    if gone:
+        types = column_types(connection, table)
+        unnested = ", ".join(f"unnest(?::{types[name]}[]) AS {name}" for name in key)
+        same = " AND ".join(f"held.{name} = gone.{name}" for name in key)
+        connection.execute(
+            f"DELETE FROM {table} AS held USING (SELECT {unnested}) AS gone"
+            f" WHERE held.origin = 'shipped' AND {same}",
+            [list(column) for column in zip(*gone, strict=True)],
+        )
+    stay = set(held.values())
+    fresh = [{**row, "origin": "shipped"} for values, row in wanted.items() if values not in stay]
+    insert_missing(connection, table, fresh)
 
 
 def auditor_of(connection: duckdb.DuckDBPyConnection) -> Auditor:

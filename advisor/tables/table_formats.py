@@ -68,13 +68,13 @@ def _csv_column(values: Sequence[Any]) -> list[str]:
     return list(map(_csv_text, values))
 
 
-_PLAIN_BYTES = bytes(code for code in range(ord(" "), 127) if chr(code) not in ',"')
+_PLAIN_BYTES = bytes(code for code in range(ord(" "), 127) if chr(code) not in ',;"')
 _ODD_START = re.compile(rb"\0[^0-9A-Za-z\0]")
 
 
 def _all_plain(texts: Sequence[str]) -> bool:
-    """Whether each is empty, or ASCII that begins with a letter or digit and has no comma, quote
-    or hidden sign: such cells need nothing."""
+    """Whether each is empty, or ASCII that begins with a letter or digit and has no comma,
+    semicolon, quote or hidden sign: such cells need nothing."""
     joined = "".join(["\0", "\0".join(texts)])
     if not joined.isascii():
         return False
@@ -88,7 +88,8 @@ def _csv_text(value: Any) -> str:
         return value
     cell = _csv_cell(value)
     text = "" if cell is None else str(cell)
-    if "," in text or '"' in text or "\n" in text:
+    # Some spreadsheets part cells at semicolons and tabs, too: in quotes they are none.
+    if any(mark in text for mark in ',;\t"\n'):
         return '"' + text.replace('"', '""') + '"'
     return text
 

@@ -181,6 +181,64 @@ def damage(store: Path, folder: Path, count: int, seed: int) -> list[str]:
     return faults
 
 
+ODD = {
+    "VARCHAR": ("''", "'-1'", "'NaN'", "'x\x1b[2J'", "repeat('9', 10000)", "NULL"),
+    "DOUBLE": ("0", "-1", "1e-300", "1e300", "'nan'::DOUBLE", "'inf'::DOUBLE", "NULL"),
+    "INTEGER": ("0", "-8", "2147483647", "NULL"),
+    "BIGINT": ("0", "-8", "9223372036854775807", "NULL"),
+    "DATE": ("DATE '0001-01-01'", "DATE '9999-12-31'", "'infinity'::DATE", "NULL"),
+    "BOOLEAN": ("NULL", "true"),
+    "VARCHAR[]": ("[]", "['']", "[NULL]", "NULL"),
+    "DOUBLE[]": ("[]", "[-1.0]", "['nan'::DOUBLE]", "NULL"),
+    "DECIMAL(14,2)": ("0.01", "999999999999"),
+    "DECIMAL(14,4)": ("0.0001", "9999999999"),
+}
+"""By type of a column what somebody may have written into a store by hand."""
+READ_ROWS = (
+    ("rank", "--model", "pythia-1b", "--budget", "40k", "--format", "json"),
+    ("rank", "--model", "pythia-1b", "--details"),
+    *(("data", each) for each in ("times", "settings", "prices", "gpus", "models", "sources")),
+    ("prices", "list"),
+    ("prices", "builds"),
+    ("doctor",),
+)
+
+
+def altered(store: Path, folder: Path, count: int, seed: int) -> list[str]:
+    """Whole stores in which one value of one row is another: an answer or one line."""
+    import duckdb
+
+    faults = []
+    path = folder / "altered.duckdb"
+    for number in range(count):
+        dice = random.Random(f"altered {seed} {number}")
+        shutil.copy(store, path)
+        with duckdb.connect(str(path)) as connection:
+            columns = connection.execute(
+                "SELECT table_name, column_name, data_type FROM duckdb_columns()"
+                " WHERE schema_name = 'main' AND NOT internal AND column_name <> 'origin'"
+                " AND table_name IN (SELECT table_name FROM duckdb_tables()) ORDER BY ALL"
+            ).fetchall()
+            table, column, kind = dice.choice(columns)
+            value = dice.choice(ODD[kind])
+            which = f"rowid = {dice.randrange(100)}" if dice.random() < 0.5 else "true"
+            own = ", origin = 'local'" if dice.random() < 0.5 and "meta" not in table else ""
+            change = f"UPDATE {table} SET {column} = {value}{own} WHERE {which}"
+            if table == "schema_version":
+                continue
+            try:
+                connection.execute(change)
+            except duckdb.Error:
+                continue  # what the store's own checks refuse
+        words = dice.choice(READ_ROWS)
+        began = time.monotonic()
+        code, out, err = asked(["--store", str(path), *words])
+        if problem := wrong(code, out, err, time.monotonic() - began):
+            said = f"{problem}: {err.strip()[:200]}"
+            faults.append(f"altered {seed} {number}: {change}: {' '.join(words)}: {said}")
+    return faults
+
+
 ONCE = (
     "import sys\nfrom pathlib import Path\nfrom advisor.store import Store\n"
     "from bench_runner.records import journal\nfrom tests.store_for_tests import record\n"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import functools
 import io
 import itertools
 import json
@@ -205,19 +206,39 @@ def _csv(dice: random.Random) -> bytes:
 
 
 def _rows(dice: random.Random) -> bytes:
-    """Rows of the store's other tables, as an export writes them."""
-    quote = {
-        "table": "quote", "quote_id": "own:1", "item_kind": "gpu", "item_id": "rtx-3090",
-        "price_usd": "900.00", "kind": "used", "vendor": "a shop", "quoted_on": "2026-11-01",
-        "source_id": "own", "url": None, "note": None, "price_set": None, "currency": "USD",
-    }  # fmt: skip
-    source = {
-        "table": "source", "source_id": "own", "title": "Mine", "url": None,
-        "how_measured": "by hand", "licence": None, "published_on": None,
-    }  # fmt: skip
-    return "".join(json.dumps(spoiled(row, dice)) + "\n" for row in (source, quote)).encode(
-        "utf-8", "surrogatepass"
-    )
+    """Rows of every table but measurements, as an export writes them; some are spoiled."""
+    rows = [spoiled(row, dice) if dice.random() < 0.4 else row for row in shipped_rows()]
+    dice.shuffle(rows)
+    lines = (json.dumps(row) + "\n" for row in rows)
+    return "".join(lines).encode("utf-8", "surrogatepass")
+
+
+@functools.cache
+def shipped_rows() -> tuple[dict[str, Any], ...]:
+    """Two of each table that ships, under ids and names of their own."""
+    from advisor.store.merge.export_rows import as_text
+    from advisor.store.rows import KEYS, host_values, part_values, plain_values
+    from advisor.store.seed import read_shipped
+
+    shipped = read_shipped()
+    tables = {
+        "source": [plain_values(each) for each in shipped.sources[:2]],
+        "gpu": [plain_values(each) | {"aliases": []} for each in shipped.gpus[:2]],
+        "host": [host_values(each) for each in shipped.hosts[:2]],
+        "host_part": [row for host in shipped.hosts for row in part_values(host)][:2],
+        "recipe": [plain_values(each) for each in shipped.models[:2]],
+        "quote": [plain_values(each) | {"price_set": None} for each in shipped.quotes[:2]],
+        "rental": [plain_values(each) for each in shipped.rentals[:2]],
+    }
+    found = []
+    for table, rows in tables.items():
+        for row in rows:
+            row = {"table": table, **{k: v for k, v in row.items() if k != "origin"}}
+            row[KEYS[table][0]] = f"own-{row[KEYS[table][0]]}"
+            if table in ("gpu", "host", "recipe"):
+                row["name"] = f"own {row['name']}"
+            found.append(json.loads(json.dumps(row, default=as_text)))
+    return tuple(found)
 
 
 TIMED = {
@@ -250,7 +271,7 @@ def _events(dice: random.Random) -> bytes:
 
 KINDS: dict[str, tuple[str, Make, tuple[str, ...]]] = {
     "record": ("r.jsonl", _json_lines, ("merge", "--mine", "{}")),
-    "rows": ("rows.jsonl", _rows, ("merge", "--mine", "{}")),
+    "rows": ("rows.jsonl", _rows, ("merge", "{}")),
     "recipe": (
         "m.toml",
         _from_toml(TESTS / "bench_runner" / "tiny.toml", TESTS / "bench_runner" / "tiny-ssm.toml"),
@@ -450,16 +471,16 @@ def attack(
     """So many files of a kind, or as many as the time allows; how many were tried and accepted,
     and what went wrong with which."""
     from advisor.planning import solver_process
-    from advisor.store.merge import exchange
+    from advisor.store.merge import adding
 
     name, make, words = KINDS[kind]
     accepted, tried, faults = 0, 0, []
     ends = time.monotonic() + seconds
-    search, anew = solver_process.Search.run, exchange.predict_anew
+    search, anew = solver_process.Search.run, adding.predict_anew
     solver_process.Search.run = no_solver  # type: ignore[assignment,method-assign]
     times = itertools.count()
     # All is predicted anew after each tenth only: that takes a second, and the checks none.
-    exchange.predict_anew = lambda at: anew(at) if next(times) % 10 == 0 else None
+    adding.predict_anew = lambda at: anew(at) if next(times) % 10 == 0 else None
     try:
         with _kept(kind):
             for number in range(count):
@@ -487,5 +508,5 @@ def attack(
                     faults.append(f"{kept}: {problem}: {err.strip()[:300]}")
     finally:
         solver_process.Search.run = search  # type: ignore[method-assign]
-        exchange.predict_anew = anew
+        adding.predict_anew = anew
     return tried, accepted, faults

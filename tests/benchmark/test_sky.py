@@ -120,7 +120,7 @@ def test_what_the_task_prints_is_merged_from_skypilots_log(
     log = Path(job.folder) / "sky.log"
     log.write_text("⠋ Launching\n" + "".join(told) + "✓ Job finished\n")
     assert len(list(events_in(log.read_text()))) == len(told)
-    assert f"  advisor merge {log.name}" in said
+    assert f"  advisor merge --mine {log.name}" in said
     assert main(["jobs", "merge", job.name, "--store", str(own_store)]) == 0
     assert "23 records, 23 of them new" in capsys.readouterr().err
     assert Store(own_store).merge(log, mine=True).added == 0

@@ -55,7 +55,8 @@ def run(options: argparse.Namespace) -> int:
     for file in options.files:
         merged = store.merge(Path(file), replace=options.replace, mine=options.mine)
         if merged.refused and not (merged.added or merged.replaced or merged.held):
-            raise InputError(f"{file}: {refused_words(merged)}; nothing was added")
+            own = "" if options.mine else "; a file of your own comes in with --mine"
+            raise InputError(f"{file}: {refused_words(merged)}; nothing was added{own}")
         after = _impossible(store) if merged.added or merged.replaced else before
         print(f"{file}: {merged_words(merged, file)}{_unused(after - before)}", file=sys.stderr)
         before = after

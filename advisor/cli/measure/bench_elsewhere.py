@@ -364,4 +364,11 @@ def _wheel(named: str | None) -> Path | None:
     path = typed_path(named)
     if path.suffix != ".whl" or not path.is_file():
         raise InputError(f"--wheel {named} is no wheel that is there: build one by pip wheel .")
+    from advisor.benchmark.jobs.cluster_profile import is_plain
+
+    if not is_plain(path.stem):
+        raise InputError(
+            f"the wheel {shown(path.name)} has a name that no build gives: letters, digits and "
+            "_ . + - only"
+        )
     return path

@@ -93,7 +93,8 @@ def _correct_quote(options: argparse.Namespace, store: Store, snapshot: Snapshot
         {name: cells.get(name, "") for name in COLUMNS}, ledger_items(snapshot), today=date.today()
     )
     if isinstance(made, list):
-        raise InputError(joined([flagged(problem) for problem in made]))
+        was = f"it stays {_quote_words(held, snapshot)}"
+        raise InputError(f"{joined([flagged(problem) for problem in made])}; {was}")
     store.add_quotes([made], [OWN])
     print(f"{made.quote_id}: {quote_words(made, names)}; it stands in for {held.quote_id}")
     return ANSWERED
@@ -104,7 +105,8 @@ def delete(options: argparse.Namespace, store: Store) -> int:
     _one_of(options.machine, options.quote)
     snapshot = snapshot_of(store)
     if options.machine is not None:
-        host = _own_machine(options.machine, snapshot)
+        merged = {h.host_id: h for h in snapshot.hosts if h.origin == "merged"}
+        host = merged.get(options.machine.strip()) or _own_machine(options.machine, snapshot)
         store.remove_machine(host.host_id)
         print(f"{host.name} and its prices are deleted", file=sys.stderr)
         return ANSWERED
@@ -113,7 +115,7 @@ def delete(options: argparse.Namespace, store: Store) -> int:
     if quote is None:
         own = of_typed_store("advisor prices list --own")
         raise InputError(f"no quote is called {shown(wanted)}: see {own}")
-    if quote.origin != "local":
+    if quote.origin == "shipped":
         raise InputError(
             f"{shown(wanted)} ships with the program and stays: put one of your own in its place "
             f"with {of_typed_store(f'advisor prices correct --quote {wanted}')}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from stat import S_ISDIR, S_ISFIFO, S_ISREG
 
@@ -38,7 +39,13 @@ def can_write(path: Path) -> bool:
 
 
 def check_writable(path: Path) -> None:
-    """Raise StoreError where the file or its folder is read-only."""
+    """Raise StoreError where the file, its folder or its disk is read-only."""
+    with suppress(OSError, AttributeError):
+        if os.statvfs(path).f_flag & os.ST_RDONLY:
+            raise StoreError(
+                f"the store {path} lies on a disk that is read-only: copy it to another disk, and "
+                "name the copy with --store"
+            )
     if not os.access(path, os.W_OK):
         raise StoreError(
             f"the store {path} is read-only: make it writable (chmod u+w {typed_path(path)}), "
