@@ -191,7 +191,10 @@ def auditor_of(connection: duckdb.DuckDBPyConnection) -> Auditor:
 def _is_local(connection: duckdb.DuckDBPyConnection, host_id: str) -> bool:
     # A host and its parts list stand or fall together.
     return (
-        connection.execute("SELECT 1 FROM host WHERE host_id = ?", [host_id]).fetchone() is not None
+        connection.execute(
+            "SELECT 1 FROM host WHERE host_id = ? AND origin = 'local'", [host_id]
+        ).fetchone()
+        is not None
     )
 
 

@@ -93,7 +93,7 @@ def _correct_quote(options: argparse.Namespace, store: Store, snapshot: Snapshot
         {name: cells.get(name, "") for name in COLUMNS}, ledger_items(snapshot), today=date.today()
     )
     if isinstance(made, list):
-        was = f"it stays {_quote_words(held, snapshot)}"
+        was = f"it stays {quote_words(held, names)}"
         raise InputError(f"{joined([flagged(problem) for problem in made])}; {was}")
     store.add_quotes([made], [OWN])
     print(f"{made.quote_id}: {quote_words(made, names)}; it stands in for {held.quote_id}")
