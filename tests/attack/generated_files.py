@@ -405,7 +405,7 @@ def _kept(kind: str) -> Iterator[None]:
     """What no file changes is made once for all of them: the shipped tables, the fit, the open
     store. A file takes a tenth of the time then, and goes through the same checks."""
     from advisor.cli import command_parser
-    from advisor.cli.money import prices_command
+    from advisor.cli.money import prices_own
     from advisor.planning import plan_grant
     from advisor.planning.grant.candidates import grant_machines as machines
     from advisor.prediction import own_records
@@ -443,7 +443,7 @@ def _kept(kind: str) -> Iterator[None]:
         patch.setattr(load, "load_catalog", once(load.load_catalog, lambda *_: 0))
         patch.setattr(own_records, "fit_with", once(own_records.fit_with, lambda *_: 0))
         patch.setattr(command_parser, "build_parser", once(command_parser.build_parser, len))
-        for module in (prices_command, plan_grant):
+        for module in (prices_own, plan_grant):
             patch.setattr(
                 module, "take_snapshot", once(module.take_snapshot, lambda _, *rest: rest)
             )
