@@ -55,7 +55,14 @@ class BreakEven:
     experiments: Decimal | None
     """From so many on owning is cheaper; None: never, running alone costs more than the rent."""
     utilisation: Decimal | None
-    """The same as a share of the lifetime; above 1 the machine never pays for itself."""
+    """The same as a share of the lifetime."""
+    room: Decimal
+    """How many runs the life has room for, as far as the machine is in use."""
+
+    @property
+    def never_pays(self) -> bool:
+        """Whether owning is not cheaper within the life in use, or ever."""
+        return self.experiments is None or self.experiments > self.room
 
 
 def rates_that_count(rentals: Iterable[Rental], today: date) -> list[Rental]:
@@ -162,6 +169,7 @@ def break_even(own: TotalCostOfOwnership, offer: RentOffer, training_days: float
         rent_per_experiment_usd=each_usd,
         experiments=experiments,
         utilisation=utilisation,
+        room=own.experiments(training_days),
     )
 
 

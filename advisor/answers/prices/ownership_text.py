@@ -29,7 +29,7 @@ from advisor.costs.rental import (
 )
 from advisor.tables.plain_values import fill
 from advisor.tables.text_table import to_table
-from bench_runner.typed_numbers import percent
+from bench_runner.typed_numbers import percent, plain
 from price_catalog.model import Rental
 from price_catalog.providers import written_provider
 
@@ -185,8 +185,10 @@ def rent_sentence(owned: Ownership, evens: list[BreakEven]) -> str:
         return f"{words} A machine of your own does not finish one in its {years}."
     if even.experiments is None or even.utilisation is None:
         return f"{words} Under these terms buying never pays."
-    if even.utilisation > 1:
-        return f"{words} Buying never pays in the {years}."
+    if even.never_pays:
+        use = percent(terms.utilisation)
+        fit = f"{plain(float(even.room), 2)} runs fit {years} at {use} use"
+        return f"{words} Buying never pays: {fit}, it takes {runs_words(even.experiments)}."
     less = "" if terms.electricity_usd_per_kwh else ", without electricity"
     if even.experiments <= 1:
         what = "Your own machine is cheaper" if owned.build.host_owned else "Buying pays"
@@ -194,13 +196,7 @@ def rent_sentence(owned: Ownership, evens: list[BreakEven]) -> str:
     pays = "Buying pays"
     if not (owned.build.host_owned or owned.candidates.offered[owned.position]):
         pays = "At a price that is asked today buying pays"
-    pays = f"{words} {pays} from {runs_words(even.experiments)} on"
-    assert owned.training_days is not None  # it comes with the experiments
-    most = owned.own.experiments(owned.training_days)
-    if even.experiments > most:
-        use = percent(terms.utilisation)
-        return f"{pays}, but at {use} use the machine makes {int(most)} in its life."
-    return f"{pays}{less}."
+    return f"{words} {pays} from {runs_words(even.experiments)} on{less}."
 
 
 def offer_words(offer: RentOffer) -> str:
@@ -233,8 +229,8 @@ def even_words(evens: list[BreakEven], *, is_owned: bool) -> list[str]:
             lines.append(f"{kind}: under these terms buying never pays.")
         elif kind == "reserved" or even.experiments <= 1:
             lines.append(f"{kind}: {pays} from the first run on.")
-        elif even.utilisation is not None and even.utilisation > 1:
-            lines.append(f"{kind}: buying never pays in the machine's life.")
+        elif even.never_pays:
+            lines.append(f"{kind}: buying never pays in the machine's life, as far as it is used.")
         else:
             assert even.utilisation is not None  # it comes with the experiments
             lines.append(
@@ -418,7 +414,7 @@ def _pays(even: BreakEven) -> str:
     if even.offer.kind == "reserved" or even.experiments <= 1:
         return "from the first run"
     assert even.utilisation is not None  # it comes with the experiments
-    if even.utilisation > 1:
+    if even.never_pays:
         return "not in its life"
     return f"from {runs_words(even.experiments)} ({percent(even.utilisation)} use)"
 

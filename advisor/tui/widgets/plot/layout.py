@@ -104,6 +104,7 @@ class LegendItem(NamedTuple):
 
 def legend_of(data: PlotData, marks: Sequence[SeriesMark], *, every: bool) -> list[LegendItem]:
     """What the signs mean; before them the GPU types, where every point is drawn as its type."""
+    letters = bool(marks) and marks[0].hollow.isalpha()
     types = [
         LegendItem(
             marks[series].filled,
@@ -111,13 +112,16 @@ def legend_of(data: PlotData, marks: Sequence[SeriesMark], *, every: bool) -> li
             series,
             marks[series].colour,
         )
-        for series in (sorted(set(data.series)) if every else ())
+        for series in sorted(_listed(data, every=every, letters=letters))
     ]
-    hollow = marks[0].hollow if marks else ""
     signs = (
         (PointFlag.FRONT, "─┐", "Pareto front"),
         # A letter alone would read as the article.
-        (PointFlag.PREDICTED, "a-z" if hollow.isalpha() else hollow, "estimate"),
+        (
+            PointFlag.PREDICTED,
+            "a-z" if letters else "○◇□",
+            "estimate" if letters else "hollow: estimate",
+        ),
         (PointFlag.DOUBTFUL, "?", "doubtful"),
         (PointFlag.EXCLUDED, "( )", "left out"),
         (PointFlag.UNSOLD, "†", "no seller known"),
@@ -126,6 +130,13 @@ def legend_of(data: PlotData, marks: Sequence[SeriesMark], *, every: bool) -> li
     return types + [
         LegendItem(glyph, text) for flag, glyph, text in signs if any(b & flag for b in present)
     ]
+
+
+def _listed(data: PlotData, *, every: bool, letters: bool) -> set[int]:
+    """The GPU types that the legend lists: all that are drawn, or those behind letters."""
+    if every:
+        return set(data.series)
+    return {data.series[index] for index in data.named()} if letters else set()
 
 
 def fit_legend(

@@ -257,7 +257,8 @@ class _Painter:
         ]
         for barred in (_BUSY, _BARRED, *([_MARKS | {"budget"}] if must else [])):
             for place in beside:
-                if self.is_free(place, width, barred, clear=1, but=(x, y)):
+                near = self.is_nearest(index, place, width)
+                if near and self.is_free(place, width, barred, clear=1, but=(x, y)):
                     return place
         if not must:
             return None
@@ -275,6 +276,17 @@ class _Painter:
                 if self.is_free(place, width, barred, clear=clear, but=(x, y)):
                     return place
         return None
+
+    def is_nearest(self, index: int, place: Cell, width: int) -> bool:
+        """Whether a name here is nearer to its own point than to any other that has one."""
+        start, row = place
+
+        def away(cell: Cell) -> int:
+            return max(start - cell[0], cell[0] - start - width + 1, 0) + 2 * abs(row - cell[1])
+
+        own = self.at(index)
+        others = (self.at(i) for i in self.layout.named)
+        return all(away(cell) > away(own) for cell in others if cell != own)
 
     def is_free(
         self,

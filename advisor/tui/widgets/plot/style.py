@@ -74,6 +74,8 @@ def series_marks(slots: Sequence[int], *, coloured: bool) -> list[SeriesMark]:
     56 pairs before one comes again.
     """
     filled, hollow = (FILLED, HOLLOW) if coloured else (LETTERS, LETTERS.lower())
+    if not coloured:  # A, B, C in the order of the list, the cheapest first
+        slots = range(len(slots))
     return [
         SeriesMark(filled[i % len(filled)], hollow[i % len(filled)], i % len(OKABE_ITO))
         for i in slots
