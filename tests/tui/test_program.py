@@ -135,7 +135,7 @@ class TestSaving:
             assert [row["rank"] for row in saved] == [row[0].strip("=★† ") for row in seen]
             assert {row["gpu"] for row in saved} == {"H100"}
         elif ending == ".md":
-            assert text.startswith("| \\# | machine |")
+            assert text.startswith("| \\# | GPUs |")
             assert len(text.splitlines()) == len(seen) + 2 > 2
         elif ending == ".json":
             assert len(json.loads(text)) == len(seen)
