@@ -18,7 +18,6 @@ from advisor.costs.amounts import (
     days_to_a_tenth,
     usd_and_cents,
     usd_exact,
-    usd_rounded,
 )
 from advisor.costs.cost_terms import stated_terms
 from advisor.costs.price_book import quote_marks
@@ -309,13 +308,6 @@ def price_day(row: RankedRow) -> date:
 def price_day_words(day: date, today: date) -> str:
     """When a price was asked and how old it is: ``April 2026, 7 months old``."""
     return f"{day:%B %Y}, {age_words(day, today)} old" if day < today else "today's price"
-
-
-def price_today_words(row: RankedRow) -> str | None:
-    """``$11,200 to $25,700 if ordered today``; None where the price is taken at its word."""
-    if row.price_low_usd == row.price_high_usd:
-        return None
-    return f"{usd_rounded(row.price_low_usd)} to {usd_rounded(row.price_high_usd)} if ordered today"
 
 
 def age_short(row: RankedRow, today: date) -> str:
