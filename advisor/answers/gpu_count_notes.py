@@ -65,8 +65,6 @@ def faster_words(count: int, fewer: int) -> str:
 
 MOST_NOTES = 2
 """How many are told beneath a table."""
-LOOKED_AT = 200
-"""Among so many of the first rows."""
 
 
 def faster_notes(rows: Iterable[RankedRow], shown: Iterable[RankedRow]) -> list[str]:

@@ -12,7 +12,7 @@ from advisor.costs.price_book import PriceRange, kind_class
 from advisor.ranking.rank import RankedRow
 from price_catalog.builds import Build, rack_units_of
 from price_catalog.model import Quote
-from price_catalog.power import circuits, heat_btu_per_h, power_basis, wall_w
+from price_catalog.power import heat_btu_per_h, power_basis, wall_w
 
 
 class PriceTold(NamedTuple):
@@ -163,53 +163,6 @@ def _link(build: Build) -> str | None:
     if build.gpu_count == 1 or gpu.form_factor.startswith("PCIe") or gpu.nvlink_gb_s is None:
         return None
     return f"NVLink, {gpu.nvlink_gb_s:g} GB/s a GPU"
-
-
-_BASIS_WORDS = {
-    "stated": "as its maker states",
-    "parts": "cards and processors as stated; fans, memory and drives estimated",
-    "supply": "cards and processors as stated; fans, memory and drives estimated; of the supply "
-    "the class is not stated, so the lowest of 80 PLUS counts, which wastes 20 %",
-    "estimated": "estimated: what it draws beside its GPUs is not stated",
-}
-_OWN_BASIS_WORDS = _BASIS_WORDS | {
-    "stated": "as you entered it",
-    "supply": "its cards as stated, what is not cards as you entered it; of the supply the lowest "
-    "class of 80 PLUS counts, which wastes 20 %",
-}
-
-
-def _basis_words(build: Build) -> str:
-    known = _OWN_BASIS_WORDS if build.host.is_own_quote else _BASIS_WORDS
-    return known[power_basis(build)]
-
-
-def buyer_lines(row: RankedRow) -> Iterator[str]:
-    """What a buyer needs beside the price, a line each; last what nobody states."""
-    build, quote = row.build, row.host_quote
-    facts = machine_object(build)
-    missing = []
-    for name, value in (("delivery", quote.delivery), ("warranty", quote.warranty)):
-        if value:
-            yield f"{name}: {value}"
-        else:
-            missing.append(name)
-    if quote.includes:
-        yield f"the price includes: {quote.includes}"
-    if facts["wall_w"] is not None:
-        watts = float(facts["wall_w"])
-        if build.limit is not None:
-            yield f"power limit: {build.limit.watts:.0f} W on each card (nvidia-smi -pl)"
-        yield f"power: {watts:,.0f} W at the wall, {_basis_words(build)}"
-        needs = [f"{c.volts} V {c.breaker_a} A" for c in circuits(watts) if c.breaker_a is not None]
-        if needs:
-            yield f"circuit: {' or '.join(needs)}"
-        yield f"heat: {facts['heat_btu_per_h']:,} BTU/h"
-    else:
-        missing.append("power")
-    yield from _place_lines(facts, build, missing)
-    if missing:
-        yield f"not stated: {', '.join(missing)}"
 
 
 def place_lines(build: Build) -> Iterator[str]:

@@ -15,7 +15,6 @@ from advisor.costs.amounts import (
     age_words,
     days_exact,
     days_rounded,
-    days_to_a_tenth,
     usd_and_cents,
     usd_exact,
 )
@@ -260,13 +259,6 @@ def ends_words(low: float, high: float) -> str:
     """`` (50.2–126)``; nothing where both are the same when rounded."""
     ends = days_rounded(low), days_rounded(high)
     return "" if ends[0] == ends[1] else f" ({'–'.join(ends)})"
-
-
-def days_and_interval(row: RankedRow) -> str:
-    """``34 (33.5–34.5)``."""
-    low, high = row.training_days_low, row.training_days_high
-    interval = "" if low == high else f" ({days_to_a_tenth(low)}–{days_to_a_tenth(high)})"
-    return f"{days_to_a_tenth(row.training_days)}{interval}"
 
 
 def source_name(source: Source | None, source_id: str) -> str:

@@ -9,8 +9,6 @@ from pathlib import Path
 import pytest
 
 from advisor.answers.price_facts import (
-    buyer_lines,
-    machine_object,
     newer_words,
     prices_told,
     told_words,
@@ -82,16 +80,3 @@ def test_a_newer_quote_of_the_same_machine_is_told_with_the_reason(own_store: Pa
     json_row = next(r for r in found["ranked"] if r["host"] == host.name)
     assert json_row["prices_told"][0]["newer_passed_over"]["price_usd"] == 999_000
     assert json_row["prices_told"][0]["own"] is True
-
-
-def test_what_nobody_states_is_said_to_be_not_stated(shipped: Ranking) -> None:
-    for row in shipped.rows():
-        lines = list(buyer_lines(row))
-        facts = machine_object(row.build)
-        missing = lines[-1] if lines[-1].startswith("not stated: ") else ""
-        for name, key in (("noise", "noise_dba"), ("weight", "weight_kg")):
-            stated = any(line.startswith(f"{name}: ") for line in lines)
-            assert stated == (facts[key] is not None)
-            assert stated != (name in missing)
-        assert ("delivery" in missing) == (row.host_quote.delivery is None)
-        assert any(line.startswith("heat: ") for line in lines) == (facts["wall_w"] is not None)
