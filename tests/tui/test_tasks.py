@@ -18,7 +18,7 @@ from textual.widgets import Input, Static
 from advisor.store import Store
 from advisor.tui.program.saved_state import State
 from price_catalog.model import Quote
-from tests.tui.program import ASKED, NARROW, message, note, ranking, rows, running, settled
+from tests.tui.program import ASKED, NARROW, message, ranking, rows, running, settled
 
 MOST = 6
 FRESH = State(welcomed=True)
@@ -76,7 +76,6 @@ def own_quotes(store: Path) -> dict[str, Quote]:
 async def buy(person: Person, store: Path) -> None:
     assert message(person.pilot).startswith(("Buy ", "Nothing trains"))
     assert "60 days" in message(person.pilot)
-    assert note(person.pilot)
 
 
 async def by_cost_of_a_run(person: Person, store: Path) -> None:
