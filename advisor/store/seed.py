@@ -252,6 +252,8 @@ def says_text(connection: duckdb.DuckDBPyConnection, path: Path) -> bool:
     if same and is_as_text(path, digest):
         return True
     reject_own_rows(connection, path)
+    if same and _wrong_row(connection, "shipped") is not None:
+        return False
     looked = _text_rows() if same and path == Path(STORE_NAME) else ()
     if not same or any(_differs(connection, *each) for each in looked):
         return False
@@ -261,18 +263,25 @@ def says_text(connection: duckdb.DuckDBPyConnection, path: Path) -> bool:
 
 def reject_own_rows(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
     """Raise StoreError where a row of the user's is none that a program of ours wrote."""
-    from advisor.store.row_checks import wrong_stored_row
     from advisor.store.storage.store_error import StoreError
 
+    if (wrong := _wrong_row(connection, "local")) is not None:
+        raise StoreError(
+            f"the store {path} holds a row that is none: {wrong}: use a store that this "
+            "program made (advisor rebuild), and ask its owner for the rows"
+        )
+
+
+def _wrong_row(connection: duckdb.DuckDBPyConnection, origin: str) -> str | None:
+    from advisor.store.row_checks import wrong_stored_row
+
     for table in KEYS:
-        answer = connection.execute(f"FROM {table} WHERE origin = 'local'")
+        answer = connection.execute(f"FROM {table} WHERE origin = '{origin}'")
         names = [column[0] for column in answer.description or ()]
         while rows := answer.fetchmany(BATCH_ROWS):
             if (wrong := wrong_stored_row(table, names, rows)) is not None:
-                raise StoreError(
-                    f"the store {path} holds a row that is none: {wrong}: use a store that this "
-                    "program made (advisor rebuild), and ask its owner for the rows"
-                )
+                return wrong
+    return None
 
 
 def _text_rows() -> Iterator[tuple[str, list[Values]]]:
