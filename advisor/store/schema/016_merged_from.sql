@@ -1,8 +1,0 @@
--- Where a row came from that another's file brought in: the file and its day, "lab.jsonl, 2026-11-28".
--- NULL for the user's own rows and for those that ship. A measurement says it in its lab.
-
-ALTER TABLE gpu ADD COLUMN merged_from VARCHAR;
-ALTER TABLE host ADD COLUMN merged_from VARCHAR;
-ALTER TABLE recipe ADD COLUMN merged_from VARCHAR;
-ALTER TABLE quote ADD COLUMN merged_from VARCHAR;
-ALTER TABLE rental ADD COLUMN merged_from VARCHAR;
