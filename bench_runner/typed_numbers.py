@@ -1,6 +1,6 @@
 """Numbers as people type them, read in one place: 40k, 40,000, 40 000, 40_000, 4e4, .3T, 300B.
 
-What a number is of (dollars, days, tokens) is for the caller to say; `advisor.parse` does.
+What a number is of (dollars, days, tokens) is for the caller to say; `advisor.typed_input` does.
 """
 
 from __future__ import annotations

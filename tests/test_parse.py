@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from advisor.benchmark.measurement_request import Request
-from advisor.parse import (
+from advisor.ranking.typed_question import parse_circuit
+from advisor.typed_input import (
     InputError,
     parse_budget,
     parse_count,
@@ -22,7 +23,6 @@ from advisor.parse import (
     parse_price_rule,
     parse_whole,
 )
-from advisor.ranking.typed_question import parse_circuit
 from bench_runner.arguments import parser
 from bench_runner.typed_numbers import count_words
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.costs.amounts import (
+from advisor.costs.amount_words import (
     days_exact,
     days_of_four_digits,
     days_rounded,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.costs.amounts import usd_and_cents
+from advisor.costs.amount_words import usd_and_cents
 from price_catalog.builds import Build
 from price_catalog.model import OWN_QUOTE
 

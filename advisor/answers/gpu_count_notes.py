@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from advisor.answers.build_words import bench_flags, short_gpus_words
 from advisor.answers.checklist import quoted
-from advisor.costs.amounts import are
+from advisor.costs.amount_words import are
 from advisor.ranking.uneven_batch import is_uneven, uneven_words
 from bench_runner.settings.space import even_batch
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from advisor.costs.amounts import days_rounded
+from advisor.costs.amount_words import days_rounded
 
 LABEL = 6
 """Columns kept free on either side for the figures at the ends."""

@@ -7,7 +7,7 @@ from datetime import date
 from typing import Any, NamedTuple
 
 from advisor.answers.wording import KIND_WORDS, is_own_price, price_marks
-from advisor.costs.amounts import age_words, day_words, usd_exact, usd_whole
+from advisor.costs.amount_words import age_words, day_words, usd_exact, usd_whole
 from advisor.costs.price_book import PriceRange, kind_class
 from advisor.ranking.rank import RankedRow
 from price_catalog.builds import Build, rack_units_of

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from advisor.answers.checklist import with_command
 from advisor.answers.wording import PREDICTED_MARK, ends_words, settings_words
-from advisor.costs.amounts import days_rounded
+from advisor.costs.amount_words import days_rounded
 from advisor.tables.plain_values import fill
 from advisor.tables.text_table import to_table
 from bench_runner.typed_numbers import count_words, plain

@@ -1,6 +1,6 @@
 """What a build, a time, a price and their marks are called, once for every surface.
 
-The figures themselves, dollars and days, are written by advisor.costs.amounts.
+The figures themselves, dollars and days, are written by advisor.costs.amount_words.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from decimal import Decimal
 
-from advisor.costs.amounts import (
+from advisor.costs.amount_words import (
     age_words,
     days_exact,
     days_rounded,

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from advisor.benchmark.measurement_request import peak_tflops
-from advisor.costs.amounts import minutes_words
+from advisor.costs.amount_words import minutes_words
 from advisor.files import typed_path
-from advisor.parse import InputError, shown
+from advisor.typed_input import InputError, shown
 from bench_runner.recipes import recipe_hash
 from bench_runner.settings import space
 from bench_runner.typed_numbers import plain

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from advisor.parse import InputError, install_words
+from advisor.typed_input import InputError, install_words
 from bench_runner.recipes import PEAK_KINDS
 from price_catalog.model import Gpu
 

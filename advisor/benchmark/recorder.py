@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from advisor.benchmark.benchmark_plan import Plan
 from advisor.benchmark.runner_process import Run
-from advisor.costs.amounts import are, counted
-from advisor.parse import InputError
+from advisor.costs.amount_words import are, counted
 from advisor.store.own_rows import MEASURED_HERE
 from advisor.store.storage.locate import typed_path
+from advisor.typed_input import InputError
 from bench_runner.records import journal
 from bench_runner.records.measurement import Measurement
 

@@ -19,7 +19,7 @@ from typing import IO, Any
 
 from advisor.benchmark.measurement_request import DetectedGpu, Ending, MachineState, Request
 from advisor.files import write_whole
-from advisor.parse import InputError, install_words
+from advisor.typed_input import InputError, install_words
 from bench_runner.launch.processes import (
     MAX_LINE,
     WATCHED_PARENT,

@@ -103,7 +103,7 @@ def open_store(options: argparse.Namespace) -> Store:
 
 def network_of(nodes: str, fabric: str | None, most: int) -> tuple[int, str | None]:
     """How many machines, and what joins them; neither without the other. Raises InputError."""
-    from advisor.parse import InputError
+    from advisor.typed_input import InputError
 
     if nodes.strip() == "1" and fabric is None:
         return 1, None

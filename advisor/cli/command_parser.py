@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from advisor.cli.command import add_store
 from advisor.cli.help_texts import COMMANDS, GROUPS, examples_of, whole_help
-from advisor.parse import InputError, shown
+from advisor.typed_input import InputError, shown
 from price_catalog.csv_table import nearest
 
 if TYPE_CHECKING:

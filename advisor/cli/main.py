@@ -22,7 +22,7 @@ from advisor.cli.command import (
     store_path,
 )
 from advisor.cli.safe_output import safe_output
-from advisor.parse import InputError, parse_choice
+from advisor.typed_input import InputError, parse_choice
 from bench_runner.streams import ClosedStream, fill_closed_streams
 
 if TYPE_CHECKING:

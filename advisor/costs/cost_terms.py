@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from advisor.costs.tco import ABOVE_ZERO, PAPER_TERMS, TERM_BOUNDS, CostTerms
-from advisor.parse import InputError, parse_decimal, parse_lifetime_years, parse_share, shown
+from advisor.typed_input import InputError, parse_decimal, parse_lifetime_years, parse_share, shown
 
 
 class Term(NamedTuple):

@@ -14,7 +14,7 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 from advisor.costs.own_quotes import COLUMNS, Column, Items, RowError, TypedRow, make_quote
-from advisor.parse import InputError, shown
+from advisor.typed_input import InputError, shown
 from bench_runner.typed_numbers import mistyped, read_amount, read_measure, read_whole
 from price_catalog.gpu_names import find_gpu, index_gpus
 from price_catalog.model import Gpu, Host, Quote

@@ -12,8 +12,8 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 from advisor.costs.price_book import OWN_SOURCE, PLACEHOLDERS
-from advisor.parse import InputError, parse_budget, parse_decimal, shown
 from advisor.tables.table_formats import unguarded
+from advisor.typed_input import InputError, parse_budget, parse_decimal, shown
 from price_catalog.csv_table import nearest
 from price_catalog.currencies import (
     DOLLARS,

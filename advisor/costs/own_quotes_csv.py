@@ -21,8 +21,8 @@ from advisor.costs.own_machines import (
     read_machine,
 )
 from advisor.costs.own_quotes import COLUMNS, NEEDED, Items, RowError, make_quote, no_such_quote
-from advisor.parse import shown
 from advisor.tables.table_formats import to_csv
+from advisor.typed_input import shown
 from advisor.wrong_file import what_it_is
 from bench_runner.untrusted_text import MIB, OutsideError, read_outside
 from price_catalog.csv_table import nearest

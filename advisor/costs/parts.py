@@ -7,7 +7,7 @@ from datetime import date
 from decimal import Decimal
 from typing import NamedTuple
 
-from advisor.costs.amounts import usd_as_quoted
+from advisor.costs.amount_words import usd_as_quoted
 from advisor.costs.price_book import (
     OWN_SOURCE,
     PriceBook,
@@ -17,7 +17,7 @@ from advisor.costs.price_book import (
     kind_class,
     quote_quality,
 )
-from advisor.parse import PriceRule
+from advisor.typed_input import PriceRule
 from price_catalog.model import Host, Part, Quote
 
 PREFIX = "parts:"

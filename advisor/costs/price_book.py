@@ -8,7 +8,7 @@ from datetime import date, timedelta
 from decimal import Decimal
 from typing import NamedTuple
 
-from advisor.parse import PriceRule
+from advisor.typed_input import PriceRule
 from price_catalog.model import Host, Quote, QuoteKind
 
 STALE_DAYS = 365

@@ -17,9 +17,9 @@ from time import monotonic
 from urllib.error import HTTPError, URLError
 from urllib.request import build_opener
 
-from advisor.costs.amounts import counted, usd_as_quoted
+from advisor.costs.amount_words import counted, usd_as_quoted
 from advisor.costs.rental import rates_that_count
-from advisor.parse import shown
+from advisor.typed_input import shown
 from price_catalog.model import Gpu, Rental, Source
 from price_catalog.providers import CloudNames, provider_name, rental_kind
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import ROUND_HALF_UP, Decimal
 
-from advisor.costs.amounts import WHOLE, day_words, usd_exact
+from advisor.costs.amount_words import WHOLE, day_words, usd_exact
 from price_catalog.currencies import exchange_rates
 
 RATE_DECIMALS = 6

@@ -8,8 +8,7 @@ from datetime import date
 from decimal import Decimal
 from pathlib import Path
 
-from advisor.costs.amounts import seconds_words
-from advisor.parse import InputError, parse_choice
+from advisor.costs.amount_words import seconds_words
 from advisor.planning.grant.candidates.grant_machines import LeftOut
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.problem_of_grant import Loaded, load
@@ -26,6 +25,7 @@ from advisor.planning.solver.solve import DEFAULT_SECONDS, is_feasible, solve
 from advisor.planning.solver_process import Search
 from advisor.ranking.snapshot import take_snapshot
 from advisor.store import Reader, Store
+from advisor.typed_input import InputError, parse_choice
 
 EXPLAIN_SECONDS = 24.0
 """To try what else there is and what would change the decision, after the plan is there ..."""

@@ -16,8 +16,8 @@ from collections.abc import Callable
 from threading import Event, Timer
 from typing import IO, Any, Generic, Protocol, TypeVar
 
-from advisor.costs.amounts import seconds_words
-from advisor.parse import InputError
+from advisor.costs.amount_words import seconds_words
+from advisor.typed_input import InputError
 from bench_runner.launch.processes import (
     WATCHED_PARENT,
     child_environment,

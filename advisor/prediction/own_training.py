@@ -15,9 +15,9 @@ from dataclasses import asdict, dataclass, fields
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
-from advisor.parse import shown
 from advisor.prediction.model.own_model import LARGEST_TEXT, OwnModel, from_text, name_of_own
 from advisor.prediction.physics.chip import Chip, chip_of
+from advisor.typed_input import shown
 from bench_runner.own_command.kernel_kinds import KINDS, PRODUCTS
 from bench_runner.own_command.own_run import NORMAL_90, OwnRun
 from bench_runner.records.record_checks import (

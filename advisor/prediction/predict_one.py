@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from advisor.costs.amounts import minutes_words
+from advisor.costs.amount_words import minutes_words
 from advisor.prediction.distance import FARTHEST
 from advisor.prediction.fitted import Fitted
 from advisor.prediction.model.targets import Target

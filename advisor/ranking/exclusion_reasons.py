@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 from decimal import Decimal
 
-from advisor.costs.amounts import days_exact, days_rounded
+from advisor.costs.amount_words import days_exact, days_rounded
 from advisor.costs.price_book import add_command
 from advisor.ranking.candidates import Candidates, Reason
 from advisor.ranking.question import Question

@@ -19,7 +19,7 @@ from functools import cache
 from pathlib import Path
 from typing import Literal, get_args
 
-from advisor.parse import InputError, parse_choice, shown
+from advisor.typed_input import InputError, parse_choice, shown
 from bench_runner.typed_numbers import read_whole
 
 Fabric = Literal["ethernet-10", "ethernet-25", "ethernet-100", "infiniband-hdr", "infiniband-ndr"]

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 from advisor.costs.tco import PAPER_TERMS, CostTerms
-from advisor.parse import Money, PriceRule, parse_choice
+from advisor.typed_input import Money, PriceRule, parse_choice
 
 if TYPE_CHECKING:
     from advisor.ranking.fabric import Fabric

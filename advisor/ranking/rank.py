@@ -12,7 +12,7 @@ from decimal import Decimal
 from functools import cached_property
 from typing import NamedTuple
 
-from advisor.costs.amounts import days_exact
+from advisor.costs.amount_words import days_exact
 from advisor.costs.price_book import PriceRange
 from advisor.costs.tco import CENT
 from advisor.ranking.candidates import AVAILABILITIES, Availability, Candidates, Reason, staircase

@@ -13,7 +13,7 @@ from decimal import Decimal
 from shlex import quote
 from typing import TYPE_CHECKING, Protocol
 
-from advisor.costs.amounts import day_words
+from advisor.costs.amount_words import day_words
 from advisor.costs.parts import with_parts
 from advisor.costs.price_book import (
     NEVER,
@@ -23,9 +23,9 @@ from advisor.costs.price_book import (
     owned_quote,
     with_far_off,
 )
-from advisor.parse import InputError, PriceRule, no_such_model, shown
 from advisor.ranking.candidates import Candidates
 from advisor.ranking.times import BestTime, EvidenceRule, Model
+from advisor.typed_input import InputError, PriceRule, no_such_model, shown
 from price_catalog.builds import Build, enumerate_builds
 from price_catalog.gpu_names import find_gpu, index_gpus
 from price_catalog.model import Gpu, Host, Quote, Source

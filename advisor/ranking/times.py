@@ -7,8 +7,8 @@ from dataclasses import dataclass, fields, replace
 from datetime import date
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from advisor.parse import parse_choice
 from advisor.ranking.audit import Verdict
+from advisor.typed_input import parse_choice
 
 if TYPE_CHECKING:
     from bench_runner.records.measurement import Settings

@@ -18,7 +18,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from advisor.costs.cost_terms import read_terms
-from advisor.parse import (
+from advisor.ranking.question import CandidatesKey, Question, RankRule, parse_rank_rule
+from advisor.ranking.times import parse_evidence_rule
+from advisor.typed_input import (
     InputError,
     Money,
     PriceRule,
@@ -29,8 +31,6 @@ from advisor.parse import (
     shown,
     size_named,
 )
-from advisor.ranking.question import CandidatesKey, Question, RankRule, parse_rank_rule
-from advisor.ranking.times import parse_evidence_rule
 from bench_runner.typed_numbers import MOST_LETTERS
 from price_catalog.csv_table import nearest
 from price_catalog.gpu_names import LISTED_BY, index_gpus, normalise

@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from advisor.parse import shown
 from advisor.store.engine import duckdb
 from advisor.store.merge.adding import add_rows, own_tables
 from advisor.store.predictions import predict_anew
@@ -15,6 +14,7 @@ from advisor.store.rows import Tables, Values, insert_missing, plain_values
 from advisor.store.seed import audit_local, auditor_of, model_of
 from advisor.store.storage.connection import transaction
 from advisor.store.storage.store_error import StoreError
+from advisor.typed_input import shown
 from bench_runner.records.journal import with_id
 from bench_runner.records.measurement import Measurement
 from price_catalog.model import Host, Quote, Source

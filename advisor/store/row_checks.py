@@ -19,10 +19,10 @@ import msgspec
 from msgspec import Meta
 
 from advisor.costs.own_quotes import ITEM_KINDS
-from advisor.parse import shown
 from advisor.ranking.audit import Verdict
 from advisor.ranking.times import Model, TrainingTime
 from advisor.store.rows import KEYS, Values
+from advisor.typed_input import shown
 from bench_runner.records.measurement import Measurement, Method, Settings, Status
 from price_catalog.csv_table import nearest
 from price_catalog.model import Gpu, Host, Part, Quote, Rental, Source

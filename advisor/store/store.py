@@ -9,7 +9,6 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from advisor.parse import shown
 from advisor.store.digest import shipped_digest, stored_digest
 from advisor.store.engine import duckdb
 from advisor.store.reader import Reader
@@ -19,6 +18,7 @@ from advisor.store.storage.migrate import check_known, migrations, schema_versio
 from advisor.store.storage.reject_untrusted_store import is_as_text
 from advisor.store.storage.store_error import StoreError
 from advisor.store.storage.store_file import can_write
+from advisor.typed_input import shown
 from bench_runner.records.measurement import Measurement
 from price_catalog.model import Host, Quote, Rental, Source
 

@@ -31,7 +31,7 @@ from aiohttp.web_protocol import RequestHandler
 from textual_serve.app_service import AppService
 from textual_serve.download_manager import DownloadManager
 
-from advisor.parse import InputError, shown
+from advisor.typed_input import InputError, shown
 from bench_runner.launch.processes import (
     WATCHED_PARENT,
     child_environment,

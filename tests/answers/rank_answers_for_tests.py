@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from advisor.answers.ranking.next_steps import MOST_SHOWN
+from advisor.answers.ranking.before_you_order import MOST_SHOWN
 from advisor.answers.ranking.rank_answer import MOST_ROWS
 from advisor.cli.main import main
 from advisor.ranking.snapshot import Snapshot

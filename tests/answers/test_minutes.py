@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from advisor.cli.main import main
-from advisor.costs.amounts import minutes_words
+from advisor.costs.amount_words import minutes_words
 
 
 @pytest.mark.parametrize(

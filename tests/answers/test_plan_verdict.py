@@ -12,7 +12,7 @@ import pytest
 
 from advisor.answers.plan.plan_sentence import plan_sentence
 from advisor.answers.plan.plan_verdict import no_plan_verdict, plan_verdict
-from advisor.costs.amounts import day_words
+from advisor.costs.amount_words import day_words
 from advisor.planning.report.formats.markdown_csv_json import to_json_text
 from advisor.planning.report.formats.write_report import write_planned
 from advisor.planning.sensitivity.solved_amounts import Finding, money

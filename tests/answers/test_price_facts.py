@@ -14,7 +14,7 @@ from advisor.answers.price_facts import (
     told_words,
 )
 from advisor.answers.ranking.rank_exports import ranking_object
-from advisor.costs.amounts import day_words
+from advisor.costs.amount_words import day_words
 from advisor.ranking.question import CandidatesKey, Question
 from advisor.ranking.rank import Ranking, rank
 from advisor.ranking.snapshot import make_candidates, take_snapshot

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from advisor.answers.interval_bar import axis_for, bars_heading, interval_bar
-from advisor.answers.ranking.next_steps import MOST_SHOWN
+from advisor.answers.ranking.before_you_order import MOST_SHOWN
 from advisor.answers.ranking.rank_answer import rank_answer
 from advisor.answers.wording import count_words
 from advisor.costs.price_book import PriceBook

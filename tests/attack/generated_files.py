@@ -372,7 +372,7 @@ def forked(words: list[str], limit_s: float) -> tuple[int, str, str]:
 
 def no_solver(_: object, say: object) -> object:
     """In the place of a search: the grant was read and the problem stands."""
-    from advisor.parse import InputError
+    from advisor.typed_input import InputError
 
     raise InputError("the grant was read")
 

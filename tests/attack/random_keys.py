@@ -38,8 +38,8 @@ def keys(
     store: Path, folder: Path, count: int, seed: int, screens: Sequence[str] = SCREENS
 ) -> list[str]:
     """So many keys on each screen; the program must still be there and answer."""
-    from advisor.parse import InputError
     from advisor.tui.benchmark import benchmark_screen
+    from advisor.typed_input import InputError
 
     def lacking() -> None:
         raise InputError("no torch here")  # keys must not start hours of training

@@ -19,9 +19,9 @@ from advisor.benchmark.jobs.job_records import output_events
 from advisor.benchmark.jobs.slurm import SCRIPT, lines_to_type, number_in, sbatch_text
 from advisor.benchmark.measurement_request import Request
 from advisor.cli.main import main
-from advisor.parse import InputError
 from advisor.store import Store
 from advisor.tui.program.saved_state import load_state
+from advisor.typed_input import InputError
 from bench_runner import untrusted_text
 
 FAKE = Path(__file__).parent.parent / "fake_runner.py"

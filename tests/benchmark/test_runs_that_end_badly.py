@@ -15,8 +15,8 @@ from advisor.benchmark.progress import (
     TIME,
 )
 from advisor.benchmark.runner_process import Run, look_here
-from advisor.parse import InputError
 from advisor.store import Store
+from advisor.typed_input import InputError
 from bench_runner.launch.processes import marked
 from tests.benchmark.fake_runs import LEAN, QUICK, measure, planned, request, runner
 from tests.store_for_tests import look

@@ -11,8 +11,8 @@ import pytest
 from advisor.benchmark.benchmark_plan import make_plan
 from advisor.benchmark.measurement_request import MachineState
 from advisor.benchmark.runner_process import look_here
-from advisor.parse import InputError
 from advisor.store import Store
+from advisor.typed_input import InputError
 from bench_runner.recipes import load_recipe
 from tests.benchmark.fake_runs import TINY, measure, planned, request, runner
 

@@ -58,9 +58,9 @@ class Bare(App):
 Bare().run()
 """
 BARE_READY = re.compile(rb"build 7")
-OUR_READY = re.compile(rb"\d of [\d,]+ builds")
-OUR_FIRST_SCREEN = re.compile(rb"\A(?=.*\$\d+k)(?=.*\d of [\d,]+ builds)", re.DOTALL)
-"""The cost axis of the picture below the rows, and the line that counts them, in any order."""
+OUR_READY = re.compile(rb"\d offers")
+OUR_FIRST_SCREEN = re.compile(rb"\A(?=.*\d d)(?=.*\d offers)", re.DOTALL)
+"""The days axis of the picture and the offers of a row, in any order."""
 
 
 _ENVIRONMENT = {

@@ -23,7 +23,6 @@ from tempfile import TemporaryDirectory
 from time import process_time
 from typing import Any
 
-from advisor.parse import InputError
 from advisor.planning.plan_grant import grant_at
 from advisor.planning.solver import problem as records
 from advisor.planning.solver import search_clock
@@ -33,6 +32,7 @@ from advisor.planning.solver.problem import PlanningProblem
 from advisor.planning.solver.search_clock import NoPlan, OutOfTime, Progress, clock_of
 from advisor.planning.solver.solve import solve
 from advisor.store import Store
+from advisor.typed_input import InputError
 from bench_runner.records.measurement import Settings
 from price_catalog.power import PowerFigures
 from tests.benchmarks.grants_by_kind import made

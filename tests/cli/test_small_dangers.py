@@ -25,9 +25,9 @@ from advisor.benchmark.jobs import job_folder
 from advisor.benchmark.jobs.job_plan import make_job_plan
 from advisor.benchmark.measurement_request import Request
 from advisor.cli.main import main
-from advisor.parse import InputError
 from advisor.store import Store, StoreError, build_store
 from advisor.tables.table_formats import markdown_text, to_markdown
+from advisor.typed_input import InputError
 from bench_runner.__main__ import _words
 from bench_runner.records import journal
 from tests.bench_runner.test_journal import record

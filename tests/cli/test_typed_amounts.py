@@ -10,7 +10,7 @@ import pytest
 from advisor.cli.command_parser import build_parser
 from advisor.cli.money.prices_reports import read_request
 from advisor.costs.cost_terms import read_terms
-from advisor.parse import InputError
+from advisor.typed_input import InputError
 
 COST = ["prices", "cost", "--model", "pythia-1b", "--gpu", "A6000"]
 TERMS = {

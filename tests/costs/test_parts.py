@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from advisor.answers.prices.quotes import part_rows
 from advisor.costs.parts import parts_in_use, with_parts
 from advisor.costs.price_book import PriceBook, choose_quotes
-from advisor.parse import PriceRule
+from advisor.typed_input import PriceRule
 from price_catalog.load import load_catalog
 from price_catalog.model import Host, Quote
 from tests.facts_for_tests import make_quote

@@ -15,7 +15,7 @@ from advisor.costs.price_book import (
     quote_marks,
     with_far_off,
 )
-from advisor.parse import PriceRule
+from advisor.typed_input import PriceRule
 from price_catalog.model import Quote
 from tests.facts_for_tests import make_host, make_quote
 

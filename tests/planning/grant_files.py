@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from advisor.parse import InputError
 from advisor.planning.grant.read_grant import read_grant
+from advisor.typed_input import InputError
 
 SMALL = """
 [grant]

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from advisor.parse import InputError
 from advisor.planning.grant.read_grant import read_grant
 from advisor.planning.solver.money.cents import kept_value, purchase_cents, run_cents
 from advisor.planning.solver.problem import BUY_IN, MachineExtra, Rules
+from advisor.typed_input import InputError
 from price_catalog.power import PowerFigures
 from tests.planning.forms_for_tests import GRANT
 from tests.plans_for_tests import make_machine, make_problem

@@ -15,7 +15,6 @@ pytest.importorskip("matplotlib")
 pytest.importorskip("typst")
 pytest.importorskip("xlsxwriter")
 
-from advisor.parse import InputError
 from advisor.planning.grant.funder import FOLDER, FUNDERS, funder_form, paper_of
 from advisor.planning.grant.read_grant import read_grant
 from advisor.planning.plan_grant import EXAMPLE, load_grant, plan_loaded
@@ -28,6 +27,7 @@ from advisor.planning.report.formats.write_report import check_targets, write_re
 from advisor.planning.report.plan_costs import material_of
 from advisor.planning.solver.money.cents import cents_by_year
 from advisor.store import Store
+from advisor.typed_input import InputError
 from tests.planning.forms_for_tests import TODAY, report_for
 
 

@@ -16,7 +16,6 @@ pytest.importorskip("matplotlib")
 pytest.importorskip("typst")
 pytest.importorskip("xlsxwriter")
 
-from advisor.parse import InputError
 from advisor.planning.grant.read_grant import read_grant
 from advisor.planning.planned import Planned
 from advisor.planning.report.formats.markdown_csv_json import to_csv_text, to_json_text, to_markdown
@@ -27,6 +26,7 @@ from advisor.planning.report.plan_costs import material_of
 from advisor.planning.report.report import ReportTable
 from advisor.planning.solver.money.arithmetic import PLAIN
 from advisor.planning.solver.money.charges import purchase_charge
+from advisor.typed_input import InputError
 from tests.planning.forms_for_tests import GRANT, report_for
 
 

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from advisor.parse import InputError
 from advisor.planning.grant.candidates.cost_lines import fixed_costs
-from advisor.planning.grant.grant_file import CostLine
+from advisor.planning.grant.grant_keys import CostLine
 from advisor.planning.grant.institution import find_institution, read_institution, shipped
 from advisor.planning.grant.problem_of_grant import rules_of
 from advisor.planning.grant.read_grant import read_grant
@@ -26,6 +25,7 @@ from advisor.planning.solver.money.arithmetic import PLAIN
 from advisor.planning.solver.money.charges import fixed_amount
 from advisor.planning.solver.problem import Rules
 from advisor.store import Store
+from advisor.typed_input import InputError
 from tests.planning.forms_for_tests import GRANT, TODAY, cautions_of
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from advisor.parse import InputError
 from advisor.planning.grant.cautions import cautions
 from advisor.planning.grant.problem_of_grant import load
 from advisor.planning.grant.programmes import known_allocations, programme_names
@@ -24,6 +23,7 @@ from advisor.planning.solver.problem import Rules
 from advisor.planning.solver.solve import solve
 from advisor.ranking.snapshot import take_snapshot
 from advisor.store import Store
+from advisor.typed_input import InputError
 from price_catalog.power import PowerFigures
 from tests.planning.forms_for_tests import TODAY, loaded_of, read
 from tests.plans_for_tests import (

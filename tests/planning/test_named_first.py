@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from advisor.planning.capacity import problems_of, reach
 from advisor.planning.grant.candidates.sums import SUMMED, is_summed
 from advisor.planning.grant.read_grant import read_grant
+from advisor.planning.how_many import problems_of, reach
 from advisor.planning.plan_grant import grant_at, plan_loaded
 from advisor.planning.planned import Planned
 from advisor.ranking.build_prices import ABOUT

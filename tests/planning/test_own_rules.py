@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 from msgspec import inspect
 
-from advisor.parse import InputError
 from advisor.planning.grant.candidates.cost_lines import fixed_costs
-from advisor.planning.grant.grant_file import GrantFile
+from advisor.planning.grant.grant_keys import GrantFile
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.problem_of_grant import rules_of
 from advisor.planning.grant.read_grant import read_grant
@@ -23,6 +22,7 @@ from advisor.planning.solver.money.cents import purchase_cents, rental_cents
 from advisor.planning.solver.money.charges import fixed_amount
 from advisor.planning.solver.problem import Rules
 from advisor.store import Store
+from advisor.typed_input import InputError
 from tests.planning.forms_for_tests import SMALL
 from tests.planning.forms_for_tests import read as read_text
 from tests.plans_for_tests import make_machine, make_rental

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from advisor.planning.capacity import problems_of, reach, timed_models
 from advisor.planning.grant.read_grant import read_grant
+from advisor.planning.how_many import problems_of, reach, timed_models
 from advisor.planning.solver.money.cents import purchase_cents, run_cents
 from advisor.planning.solver.plan import last_day
 from advisor.planning.solver.problem import PlanningProblem

@@ -16,12 +16,12 @@ from urllib.parse import unquote
 import pytest
 
 from advisor.cli.main import main
-from advisor.parse import InputError
 from advisor.planning import solver_process
 from advisor.planning.grant.read_grant import read_grant
 from advisor.planning.plan_grant import PlanTask, load_grant
 from advisor.planning.solver_process import Cancelled, Search
 from advisor.store import Store
+from advisor.typed_input import InputError
 from tests.planning.grant_files import FREELY, SMALL, grant_file
 
 

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from advisor.answers.plan.plan_calendar import calendar_lines
-from advisor.parse import InputError
 from advisor.planning.currency import shipped_rates
 from advisor.planning.grant.institution import MEANINGS, shipped
 from advisor.planning.grant.problem_of_grant import load
@@ -32,6 +31,7 @@ from advisor.planning.solver.search_clock import NoPlan
 from advisor.planning.solver.solve import is_feasible, solve
 from advisor.ranking.snapshot import take_snapshot
 from advisor.store import Store
+from advisor.typed_input import InputError
 from price_catalog.power import LEAST_EFFICIENCY, wall_w
 from tests.planning.grant_files import SMALL, grant_file, refused
 from tests.plans_for_tests import (

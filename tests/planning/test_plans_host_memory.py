@@ -10,7 +10,7 @@ from msgspec import structs
 
 from advisor.planning.grant.candidates.grant_machines import times_of
 from advisor.planning.grant.candidates.split_machines import parts_of
-from advisor.planning.grant.grant_file import Owned
+from advisor.planning.grant.grant_keys import Owned
 from advisor.planning.grant.read_grant import read_grant
 from advisor.planning.plan_grant import EXAMPLE, load_grant
 from advisor.ranking.times import on_host

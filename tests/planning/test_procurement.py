@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from advisor.parse import InputError
 from advisor.planning.grant.candidates.procurement import warranty_years
 from advisor.planning.grant.candidates.sums import is_summed
 from advisor.planning.grant.problem_of_grant import Loaded
@@ -16,6 +15,7 @@ from advisor.planning.plan_grant import load_grant, plan_loaded
 from advisor.planning.report.build_report import build_report
 from advisor.planning.report.formats.markdown_csv_json import to_json_text
 from advisor.store import Store
+from advisor.typed_input import InputError
 from tests.planning.forms_for_tests import TODAY, grant_head, read
 
 BUYS = grant_head("pythia-1b") + '[purchases]\ngpus = ["RTX 5090"]\n[rentals]\nallowed = false\n'

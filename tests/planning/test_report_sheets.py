@@ -19,7 +19,7 @@ pytest.importorskip("xlsxwriter")
 
 from advisor.planning.currency import Currency
 from advisor.planning.grant.candidates.cost_lines import fixed_costs
-from advisor.planning.grant.grant_file import CostLine
+from advisor.planning.grant.grant_keys import CostLine
 from advisor.planning.grant.toml_reader import AmountOrZero
 from advisor.planning.planned import Planned
 from advisor.planning.report.calendar_picture import lanes_of, merge_alike

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from advisor import files
-from advisor.parse import InputError
 from advisor.planning.report.formats.pdf import to_pdf
 from advisor.planning.report.formats.write_report import check_targets
 from advisor.planning.report.report import Report
+from advisor.typed_input import InputError
 
 
 @pytest.mark.parametrize(("name", "package"), [("r.pdf", "typst"), ("r.xlsx", "xlsxwriter")])

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from advisor.parse import InputError
 from advisor.planning.grant.candidates.cost_lines import order_days
 from advisor.planning.grant.read_grant import check_grant
 from advisor.planning.plan_grant import EXAMPLE
 from advisor.planning.solver.solve import solve
+from advisor.typed_input import InputError
 from tests.planning.forms_for_tests import SMALL, read
 from tests.plans_for_tests import make_experiment, make_machine, make_problem
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from advisor.parse import InputError
-from advisor.planning.grant.grant_file import GrantFile
+from advisor.planning.grant.grant_keys import GrantFile
 from advisor.planning.grant.toml_reader import read_toml
 from advisor.planning.plan_grant import grant_at
 from advisor.store import Store
+from advisor.typed_input import InputError
 from tests.planning.grant_files import refused
 
 GRANT = """

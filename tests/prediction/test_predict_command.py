@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from advisor.cli.main import main
-from advisor.parse import InputError
 from advisor.prediction.fitted import Fitted
 from advisor.prediction.shipped_predictions import own_cells, predicted_rows
 from advisor.store import Store
 from advisor.store.own_rows import MEASURED_HERE
+from advisor.typed_input import InputError
 from bench_runner.recipes import load_recipes
 from bench_runner.records import journal
 from bench_runner.records.published import load_published

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from advisor.cli.main import main
-from advisor.parse import InputError
 from advisor.ranking.candidates import Candidates
 from advisor.ranking.fabric import (
     FABRICS,
@@ -27,6 +26,7 @@ from advisor.ranking.question import CandidatesKey, Question
 from advisor.ranking.rank import rank
 from advisor.ranking.snapshot import make_candidates, take_snapshot
 from advisor.store import Store
+from advisor.typed_input import InputError
 from tools.fit.public_speeds import EVIDENCE_FOLDER
 from tools.fit.scaling import fit_scaling, load_pairs
 

@@ -20,7 +20,7 @@ from advisor.answers.build_words import short_gpus_words
 from advisor.answers.ranking.rank_answer import table_lines
 from advisor.answers.ranking.rank_exports import ranking_csv, ranking_object
 from advisor.answers.ranking.verdict import verdict
-from advisor.costs.amounts import usd_rounded
+from advisor.costs.amount_words import usd_rounded
 from advisor.costs.tco import CostTerms
 from advisor.ranking.candidates import Candidates
 from advisor.ranking.question import RANK_RULES, CandidatesKey, Question

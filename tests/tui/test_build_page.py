@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from textual.widgets import Static
 
-from advisor.costs.amounts import usd_rounded
+from advisor.costs.amount_words import usd_rounded
 from advisor.costs.cost_terms import read_terms
 from advisor.costs.tco import CostTerms
 from advisor.tui.pages.bars import Tabs

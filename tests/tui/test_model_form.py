@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from advisor.parse import InputError, no_such_model
 from advisor.tui.pages.model_form import in_fields, read_target
 from advisor.tui.ranking.answer_lines import with_key
+from advisor.typed_input import InputError, no_such_model
 
 TYPED = dict.fromkeys(
     ("source", "tokens", "images", "parameters", "batch", "sequence_length", "precision"), ""

@@ -25,8 +25,8 @@ import pytest
 import textual_serve
 
 import advisor.tui.serve
-from advisor.parse import InputError
 from advisor.tui.serve import MAX_VISITORS, AdvisorServer, serve
+from advisor.typed_input import InputError
 from bench_runner.launch.processes import marked
 from tests.bench_runner.test_safe_path import hostile_folder
 

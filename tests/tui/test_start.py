@@ -36,7 +36,7 @@ run()
     [
         ("advisor.cli.main", ["paths"]),
         ("advisor.tables.plain_values", ["paths"]),
-        ("advisor.parse", ["paths"]),
+        ("advisor.typed_input", ["paths"]),
         ("textual.app", []),
         ("advisor.tui.ranking.ranking_screen", []),
     ],

@@ -38,7 +38,7 @@ from advisor.answers.wording import (
     summed_words,
     trust_words,
 )
-from advisor.costs.amounts import age_words, minutes_words, usd_and_cents, usd_exact, usd_rounded
+from advisor.costs.amount_words import age_words, minutes_words, usd_and_cents, usd_exact, usd_rounded
 from advisor.ranking.what_to_measure import wanted
 from bench_runner.typed_numbers import percent
 from price_catalog.model import Quote

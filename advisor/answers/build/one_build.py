@@ -10,7 +10,7 @@ from advisor.answers.build_words import machine_words, short_gpus_words
 from advisor.answers.prices.ownership import Ownership, break_evens, ownership_as_far_as_known
 from advisor.answers.wording import counted_days
 from advisor.costs.rental import BreakEven
-from advisor.parse import InputError, PriceRule
+from advisor.typed_input import InputError, PriceRule
 from advisor.ranking.rank import ExcludedRow, RankedRow, Ranking
 from price_catalog.builds import Build
 from price_catalog.model import Quote, Rental

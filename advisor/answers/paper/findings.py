@@ -9,7 +9,7 @@ from pathlib import Path
 from statistics import fmean, median
 from typing import Any
 
-from advisor.costs.amounts import days_exact, usd_and_cents, usd_whole
+from advisor.costs.amount_words import days_exact, usd_and_cents, usd_whole
 from advisor.ranking.audit import SECONDS_PER_DAY, dense_peak
 from advisor.ranking.question import CandidatesKey, Question
 from advisor.ranking.rank import rank

@@ -14,11 +14,10 @@ from advisor.answers.plan.plan_calendar import short_day
 from advisor.answers.plan.plan_doubts import SHARES, doubt_of
 from advisor.answers.plan.plan_sentence import hired, overhead_words
 from advisor.answers.wording import PREDICTED_MARK
-from advisor.costs.amounts import day_words
-from advisor.parse import InputError
-from advisor.planning.capacity import MOST_RUNS, Reach, ReachTask, problems_of, timed_models
+from advisor.costs.amount_words import day_words
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.read_grant import read_grant
+from advisor.planning.how_many import MOST_RUNS, Reach, ReachTask, problems_of, timed_models
 from advisor.planning.solver.plan import Plan, last_day
 from advisor.planning.solver.problem import BUY_IN, Machine, PlanningProblem, Rental
 from advisor.planning.solver_process import Search
@@ -26,6 +25,7 @@ from advisor.ranking.snapshot import take_snapshot
 from advisor.store import Store
 from advisor.tables.plain_values import fill
 from advisor.tables.text_table import to_table
+from advisor.typed_input import InputError
 from price_catalog.providers import written_provider
 
 

@@ -8,7 +8,7 @@ from decimal import Decimal
 from itertools import groupby
 from operator import itemgetter
 
-from advisor.costs.amounts import day_words
+from advisor.costs.amount_words import day_words
 from advisor.planning.grant.candidates.grant_machines import unquoted
 from advisor.planning.grant.candidates.sums import is_summed, less_as_sum
 from advisor.planning.grant.grant_record import Grant

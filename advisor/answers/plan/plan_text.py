@@ -13,7 +13,7 @@ from advisor.answers.plan.plan_doubts import note_of, plan_doubts, time_doubt
 from advisor.answers.plan.plan_sentence import plan_sentence, written_cost
 from advisor.answers.plan.plan_table import what_to_do
 from advisor.answers.price_facts import PriceTold, newer_words, told_words
-from advisor.costs.amounts import day_words
+from advisor.costs.amount_words import day_words
 from advisor.planning.currency import Currency
 from advisor.planning.grant.cautions import cautions
 from advisor.planning.grant.problem_of_grant import Loaded

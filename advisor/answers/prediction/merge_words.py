@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.answers.checklist import of_typed_store, quoted
-from advisor.costs.amounts import counted
-from advisor.parse import shown
+from advisor.costs.amount_words import counted
+from advisor.typed_input import shown
 from bench_runner.untrusted_text import printable
 
 if TYPE_CHECKING:

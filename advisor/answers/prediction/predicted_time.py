@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from advisor.answers.checklist import Doubt, doubt_block, doubt_objects
 from advisor.answers.wording import PREDICTED_MARK, days_and_ends, settings_words
-from advisor.costs.amounts import day_words, days_rounded, minutes_words
+from advisor.costs.amount_words import day_words, days_rounded, minutes_words
 from advisor.tables.plain_values import fill
 from advisor.tables.text_table import to_table
 from bench_runner.typed_numbers import count_words

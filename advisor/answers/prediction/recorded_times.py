@@ -7,9 +7,9 @@ from dataclasses import asdict
 from typing import Any
 
 from advisor.answers.wording import SHARDING_AS_PRINTED, item_names
-from advisor.parse import InputError, shown
 from advisor.ranking.times import TrainingTime
 from advisor.store import Reader, Store
+from advisor.typed_input import InputError, shown
 from bench_runner.settings.space import label
 from price_catalog.csv_table import nearest
 

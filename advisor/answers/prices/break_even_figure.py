@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from advisor.costs.amounts import usd_tick
+from advisor.costs.amount_words import usd_tick
 from advisor.costs.rental import BreakEven, chart_of
 from advisor.planning.report.pictures import exported
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from advisor.answers.build_words import build_words
 from advisor.answers.checklist import with_command
-from advisor.costs.amounts import counted as counted_of
-from advisor.costs.amounts import usd_and_cents, usd_rounded
+from advisor.costs.amount_words import counted as counted_of
+from advisor.costs.amount_words import usd_and_cents, usd_rounded
 from advisor.ranking.snapshot import Snapshot
 from advisor.tables.plain_values import fill
 from advisor.tables.text_table import cut_words, to_table

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from advisor.answers.build_words import gpus_words
 from advisor.answers.checklist import of_typed_store
-from advisor.costs.amounts import usd_as_quoted
+from advisor.costs.amount_words import usd_as_quoted
 from advisor.costs.own_machines import (
     QUOTE_COLUMNS,
     OwnMachine,
@@ -18,8 +18,8 @@ from advisor.costs.own_machines import (
 )
 from advisor.costs.own_quotes import RowError
 from advisor.costs.own_quotes_csv import quote_cells
-from advisor.parse import InputError, shown
 from advisor.ranking.snapshot import Snapshot
+from advisor.typed_input import InputError, shown
 from price_catalog.builds import GPU_COUNTS, enumerate_builds
 from price_catalog.model import Gpu, Host, Quote
 

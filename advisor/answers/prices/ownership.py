@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
+from typing import TYPE_CHECKING
 
 from advisor.answers.build_words import (
     build_words,
@@ -29,17 +30,19 @@ from advisor.costs.rental import (
     rent_offers,
 )
 from advisor.costs.tco import CostTerms, TotalCostOfOwnership
-from advisor.parse import InputError, PriceRule, shown
 from advisor.ranking.candidates import NO_PRICE, Candidates
 from advisor.ranking.question import CandidatesKey
 from advisor.ranking.snapshot import make_candidates, take_snapshot
 from advisor.ranking.times import EvidenceRule
-from advisor.store import Reader, Store
+from advisor.typed_input import InputError, PriceRule, shown
 from bench_runner.typed_numbers import percent
 from price_catalog.builds import Build, rack_units_of
 from price_catalog.csv_table import nearest
 from price_catalog.model import Rental
 from price_catalog.power import LEAST_EFFICIENCY, is_estimated
+
+if TYPE_CHECKING:
+    from advisor.store import Reader, Store
 
 MOST_RENTED = 60
 """Builds that are looked at for who rents them out."""

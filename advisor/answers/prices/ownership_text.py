@@ -18,7 +18,7 @@ from advisor.answers.wording import (
     runs_words,
     summed_words,
 )
-from advisor.costs.amounts import age_words, usd_and_cents, usd_as_quoted, usd_rounded
+from advisor.costs.amount_words import age_words, usd_and_cents, usd_as_quoted, usd_rounded
 from advisor.costs.cost_terms import stated_terms
 from advisor.costs.price_book import is_fresh
 from advisor.costs.rental import (

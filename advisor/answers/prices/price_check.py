@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from advisor.answers.build_words import short_gpus_words
 from advisor.answers.checklist import with_command
 from advisor.answers.wording import KIND_WORDS, is_unquoted, item_names
-from advisor.costs.amounts import age_words, usd_and_cents, usd_exact, usd_whole
+from advisor.costs.amount_words import age_words, usd_and_cents, usd_exact, usd_whole
 from advisor.costs.price_book import (
     NEVER,
     OWN_SOURCE,

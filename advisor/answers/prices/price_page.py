@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from advisor.answers.prices.price_check import PROBLEMS, price_problems
-from advisor.costs.amounts import usd_whole
+from advisor.costs.amount_words import usd_whole
 from advisor.costs.price_book import kind_class, kind_order
 from advisor.costs.price_today import price_factors, price_moves
 from advisor.ranking.snapshot import Snapshot

@@ -12,7 +12,7 @@ from advisor.answers.build_words import hourly_words, rented_words
 from advisor.answers.checklist import Doubt, doubt_block, quoted
 from advisor.answers.ranking.verdict import days_of
 from advisor.answers.wording import mark_at
-from advisor.costs.amounts import age_words, usd_and_cents, usd_rounded
+from advisor.costs.amount_words import age_words, usd_and_cents, usd_rounded
 from advisor.costs.rental import RentOffer, rented_usd
 from advisor.tables.plain_values import fill
 from advisor.tables.text_table import to_table

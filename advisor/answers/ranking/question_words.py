@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 from advisor.answers.build_words import supply_words
 from advisor.answers.checklist import Doubt, quoted
 from advisor.answers.wording import RULE_WORDS, counted_days
-from advisor.costs.amounts import day_words, days_exact, usd_exact, usd_whole
+from advisor.costs.amount_words import day_words, days_exact, usd_exact, usd_whole
 from advisor.costs.cost_terms import stated_terms
 from bench_runner.typed_numbers import percent, plain
 
 if TYPE_CHECKING:
     from advisor.costs.tco import CostTerms
-    from advisor.parse import Money
     from advisor.ranking.candidates import Candidates
     from advisor.ranking.question import CandidatesKey, Question
     from advisor.ranking.rank import Ranking
+    from advisor.typed_input import Money
 
 
 def _typed_words(money: Money) -> str:

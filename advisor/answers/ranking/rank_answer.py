@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from advisor.answers.build_words import machine_words, short_gpus_words
 from advisor.answers.checklist import WIDTH, doubt_block
 from advisor.answers.interval_bar import axis_for, bars_heading, interval_bar
-from advisor.answers.ranking.next_steps import MOST_SHOWN, steps_of, steps_title
+from advisor.answers.ranking.before_you_order import MOST_SHOWN, steps_of, steps_title
 from advisor.answers.ranking.verdict import verdict
 from advisor.answers.wording import estimate_mark, percent_words, rank_words
-from advisor.costs.amounts import counted, days_rounded, usd_rounded
+from advisor.costs.amount_words import counted, days_rounded, usd_rounded
 from advisor.ranking.candidates import Availability
 from advisor.ranking.rank import ORDER_WORDS, RankedRow, Ranking
 from advisor.tables.plain_values import fill

@@ -9,7 +9,7 @@ from advisor.answers.build_words import gpus_words, machine_words, short_gpus_wo
 from advisor.answers.checklist import Doubt, command_lines, doubt_block, of_typed_store
 from advisor.answers.gpu_count_notes import faster_than_linear, faster_words, key_of, uneven_notes
 from advisor.answers.price_facts import prices_told, told_words
-from advisor.answers.ranking.next_steps import steps_title
+from advisor.answers.ranking.before_you_order import steps_title
 from advisor.answers.ranking.question_words import headline
 from advisor.answers.ranking.rank_answer import NOT_SOLD, table_lines
 from advisor.answers.ranking.rank_exports import published_note
@@ -26,7 +26,7 @@ from advisor.answers.wording import (
     source_title,
     trust_words,
 )
-from advisor.costs.amounts import usd_whole
+from advisor.costs.amount_words import usd_whole
 from advisor.costs.price_book import RULE_WORDS as PRICE_RULE_WORDS
 from advisor.ranking.rank import ORDER_WORDS, ExcludedRow, RankedRow, Ranking
 from advisor.ranking.times import Model

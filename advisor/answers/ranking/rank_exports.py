@@ -19,7 +19,7 @@ from advisor.answers.wording import (
     rests_on_words,
     settings_words,
 )
-from advisor.costs.amounts import days_exact, usd_whole
+from advisor.costs.amount_words import days_exact, usd_whole
 from advisor.costs.price_book import RULE_WORDS as PRICE_RULE_WORDS
 from advisor.costs.tco import TERM_BOUNDS
 from advisor.ranking.candidates import Candidates

@@ -8,10 +8,10 @@ from datetime import date
 from decimal import Decimal
 
 from advisor.answers.build_words import short_gpus_words
-from advisor.costs.amounts import usd_and_cents
+from advisor.costs.amount_words import usd_and_cents
 from advisor.costs.rental import MINUTES, SkyPrice, price_of, skypilot_name
-from advisor.parse import InputError
 from advisor.ranking.rank import Ranking
+from advisor.typed_input import InputError
 from price_catalog.builds import Build
 from price_catalog.model import Rental
 

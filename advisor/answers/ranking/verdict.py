@@ -27,7 +27,7 @@ from advisor.answers.wording import (
     mark_at,
     price_source_words,
 )
-from advisor.costs.amounts import day_words, usd_rounded
+from advisor.costs.amount_words import day_words, usd_rounded
 from advisor.costs.price_book import PriceBook
 from advisor.costs.tco import DAYS_PER_YEAR
 from advisor.ranking.candidates import Availability, Candidates

@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from advisor.parse import InputError, shown
+from advisor.typed_input import InputError, shown
 from bench_runner.untrusted_text import MIB, OutsideError, check_toml, text_outside
 from price_catalog.csv_table import nearest
 

@@ -14,7 +14,7 @@ import bench_runner
 from advisor.benchmark.benchmark_plan import bench_folders
 from advisor.benchmark.jobs.job_plan import RECIPE, RECORDS, JobPlan, Where
 from advisor.files import write_whole
-from advisor.parse import InputError, shown
+from advisor.typed_input import InputError, shown
 from bench_runner.untrusted_text import MIB, json_outside, text_outside
 
 NODE = "node"

@@ -17,7 +17,7 @@ from advisor.benchmark.benchmark_plan import (
     tries_of,
 )
 from advisor.benchmark.measurement_request import Request, peak_tflops
-from advisor.parse import InputError
+from advisor.typed_input import InputError
 from bench_runner.settings import space
 from price_catalog.model import Gpu
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from advisor.benchmark.jobs import slurm
 from advisor.benchmark.jobs.job_folder import Job, changed
 from advisor.benchmark.jobs.slurm import JobState
-from advisor.parse import InputError
 from advisor.store.own_rows import MEASURED_HERE
+from advisor.typed_input import InputError
 from bench_runner.launch.processes import log_tail
 from bench_runner.records import journal
 from bench_runner.records.journal import MAX_FILE_BYTES, events_in

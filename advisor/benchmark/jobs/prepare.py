@@ -17,7 +17,7 @@ from advisor.benchmark.jobs.sky_task import lines_to_type as sky_lines
 from advisor.benchmark.jobs.slurm import SCRIPT, sbatch_text
 from advisor.benchmark.jobs.slurm import lines_to_type as slurm_lines
 from advisor.costs.rental import SkyPrice, price_of
-from advisor.parse import InputError
+from advisor.typed_input import InputError
 
 if TYPE_CHECKING:
     from advisor.benchmark.measurement_request import Request

@@ -12,7 +12,7 @@ from importlib import metadata
 from advisor.benchmark.jobs.job_plan import JobPlan
 from advisor.benchmark.measurement_request import BENCH_PACKAGES
 from advisor.costs.rental import IDLE_MINUTES, SETUP_MINUTES, SkyPrice, skypilot_name
-from advisor.parse import InputError
+from advisor.typed_input import InputError
 
 TASK = "task.yaml"
 LOG = "sky.log"

@@ -15,7 +15,7 @@ from pathlib import Path
 from advisor.benchmark.benchmark_plan import CPU
 from advisor.benchmark.jobs.cluster_profile import ClusterProfile, is_plain, shell_path
 from advisor.benchmark.jobs.job_plan import JobPlan
-from advisor.parse import InputError, shown
+from advisor.typed_input import InputError, shown
 
 _TIMEOUT_S = 60
 _ENDED = {

@@ -42,7 +42,7 @@ from advisor.cli.command import (
     open_store,
     terminal_width,
 )
-from advisor.parse import InputError, parse_choice, shown
+from advisor.typed_input import InputError, parse_choice, shown
 from price_catalog.builds import GPU_COUNTS
 
 if TYPE_CHECKING:

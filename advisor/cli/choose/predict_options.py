@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from advisor.answers.checklist import quoted
-from advisor.parse import (
+from advisor.typed_input import (
     InputError,
     parse_choice,
     parse_count,

@@ -15,7 +15,7 @@ from advisor.cli.command import (
     terminal_width,
     typed_terms,
 )
-from advisor.parse import InputError
+from advisor.typed_input import InputError
 
 if TYPE_CHECKING:
     from advisor.ranking.rank import Ranking
@@ -93,7 +93,7 @@ def run(options: argparse.Namespace) -> int:
 
         print(rank_answer(answer, rentals, key, width=terminal_width()))
         return ANSWERED if len(answer) else NO_ANSWER
-    from advisor.answers.ranking.next_steps import steps_of
+    from advisor.answers.ranking.before_you_order import steps_of
     from advisor.answers.ranking.rank_details import ranking_text
     from advisor.answers.ranking.rank_exports import ranking_csv, ranking_object
     from advisor.tables.json_text import to_json

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from advisor.answers.reach import COLUMNS, PERHAPS, WITHIN, reach_sentence, reach_text, reached
 from advisor.cli.command import ANSWERED, NO_ANSWER, add_format, open_store, terminal_width
-from advisor.parse import InputError, parse_max_days, parse_whole
+from advisor.typed_input import InputError, parse_max_days, parse_whole
 from price_catalog.builds import GPU_COUNTS
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from advisor.cli.command import ANSWERED, NO_ANSWER, open_store
-from advisor.parse import InputError, shown
+from advisor.typed_input import InputError, shown
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

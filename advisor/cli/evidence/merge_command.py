@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 from advisor.answers.checklist import of_typed_store
 from advisor.answers.prediction.merge_words import merged_words, refused_words
 from advisor.cli.command import ANSWERED, NO_ANSWER, add_format, open_store, terminal_width
-from advisor.parse import InputError
 from advisor.tables.plain_values import fill
+from advisor.typed_input import InputError
 
 if TYPE_CHECKING:
     from advisor.store import Store

@@ -29,7 +29,7 @@ from advisor.cli.command import (
 )
 from advisor.cli.measure import bench_elsewhere, bench_own
 from advisor.files import typed_path
-from advisor.parse import InputError
+from advisor.typed_input import InputError
 from bench_runner.launch.processes import ending_signals
 from bench_runner.typed_numbers import plain
 from bench_runner.untrusted_text import printable

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from advisor.cli.command import ANSWERED, CANCELLED, NO_ANSWER, open_store, say, terminal_width
 from advisor.costs.rental import MINUTES
 from advisor.files import typed_path
-from advisor.parse import InputError, parse_choice, parse_positive, shown
+from advisor.typed_input import InputError, parse_choice, parse_positive, shown
 from bench_runner.typed_numbers import read_whole
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from advisor.cli.command import (
     say,
     terminal_width,
 )
-from advisor.parse import InputError, parse_whole, shown
+from advisor.typed_input import InputError, parse_whole, shown
 
 if TYPE_CHECKING:
     from bench_runner.own_command.own_run import OwnRun

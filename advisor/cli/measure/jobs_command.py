@@ -17,8 +17,8 @@ from advisor.cli.command import (
     say,
     terminal_width,
 )
-from advisor.costs.amounts import are, counted
-from advisor.parse import InputError
+from advisor.costs.amount_words import are, counted
+from advisor.typed_input import InputError
 from bench_runner.launch.processes import ending_signals
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Answer it. Raises InputError and StoreError."""
     from advisor.benchmark.jobs.job_folder import find_job
-    from advisor.parse import parse_choice
+    from advisor.typed_input import parse_choice
 
     action = parse_choice(options.action, ACTIONS, "what to do with jobs")
     if action == "list":

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from advisor.answers.checklist import quoted
 from advisor.cli.command import ANSWERED, NO_ANSWER, add_format, open_store, terminal_width
-from advisor.parse import InputError, parse_positive, shown
+from advisor.typed_input import InputError, parse_positive, shown
 
 if TYPE_CHECKING:
     from advisor.planning.grant.problem_of_grant import Loaded

@@ -32,19 +32,19 @@ from advisor.cli.money.prices_own import (
     typed_cells,
 )
 from advisor.cli.money.prices_reports import answer_cost, answer_rent, check_prices
-from advisor.costs.amounts import counted, day_words, usd_and_cents, usd_rounded
+from advisor.costs.amount_words import counted, day_words, usd_and_cents, usd_rounded
 from advisor.costs.own_machines import DEFAULT_KIND, MACHINE_COLUMNS, own_machine
 from advisor.costs.own_quotes import COLUMNS, OWN, make_quote
 from advisor.costs.own_quotes_csv import quotes_csv, read_quotes
 from advisor.costs.price_book import add_command
 from advisor.costs.rental_feed import MOVED, PROVIDERS, SOURCE, fetch_rentals
 from advisor.files import write_whole
-from advisor.parse import InputError, parse_price_rule, shown
 from advisor.ranking.snapshot import Snapshot
 from advisor.ranking.typed_question import match_gpus, parse_circuit
 from advisor.store import Store
 from advisor.tables.table_formats import column_pieces, render_rows
 from advisor.tables.text_table import to_table, to_table_of
+from advisor.typed_input import InputError, parse_price_rule, shown
 from price_catalog.model import Quote
 
 __all__ = ["add_arguments", "run"]

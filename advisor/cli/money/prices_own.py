@@ -20,7 +20,7 @@ from advisor.answers.prices.own_prices import (
 from advisor.answers.prices.quotes import ledger_items
 from advisor.answers.wording import item_names
 from advisor.cli.command import ANSWERED
-from advisor.costs.amounts import usd_as_quoted
+from advisor.costs.amount_words import usd_as_quoted
 from advisor.costs.own_machines import (
     MACHINE_COLUMNS,
     QUOTE_COLUMNS,
@@ -29,9 +29,9 @@ from advisor.costs.own_machines import (
 )
 from advisor.costs.own_quotes import COLUMNS, OWN, RowError, make_quote
 from advisor.costs.own_quotes_csv import quote_cells
-from advisor.parse import InputError, shown
 from advisor.ranking.snapshot import Snapshot, take_snapshot
 from advisor.store import Store
+from advisor.typed_input import InputError, shown
 from price_catalog.model import Host, Quote
 
 MAX_LINE = 280

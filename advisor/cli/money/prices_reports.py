@@ -43,7 +43,13 @@ from advisor.answers.prices.rented_alone import (
 )
 from advisor.cli.command import ANSWERED, terminal_width, typed_terms
 from advisor.costs.cost_terms import read_terms
-from advisor.parse import (
+from advisor.ranking.question import CandidatesKey
+from advisor.ranking.snapshot import make_candidates, take_snapshot
+from advisor.ranking.times import parse_evidence_rule
+from advisor.store import Store
+from advisor.tables.json_text import to_json
+from advisor.tables.table_formats import render_rows, to_csv
+from advisor.typed_input import (
     InputError,
     parse_count,
     parse_decimal,
@@ -51,12 +57,6 @@ from advisor.parse import (
     parse_whole,
     shown,
 )
-from advisor.ranking.question import CandidatesKey
-from advisor.ranking.snapshot import make_candidates, take_snapshot
-from advisor.ranking.times import parse_evidence_rule
-from advisor.store import Store
-from advisor.tables.json_text import to_json
-from advisor.tables.table_formats import render_rows, to_csv
 
 MOST_WATTS = 10_000
 """No GPU draws more; who types more means another unit."""

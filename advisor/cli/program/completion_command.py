@@ -7,7 +7,7 @@ import shlex
 
 from advisor.cli.command import ANSWERED
 from advisor.cli.help_texts import COMMANDS
-from advisor.parse import parse_choice
+from advisor.typed_input import parse_choice
 
 SHELLS = ("bash", "zsh", "fish")
 _PROGRAMS = "advisor gpu-grant-advisor"

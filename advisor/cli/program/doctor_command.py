@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 from advisor.benchmark.measurement_request import BENCH_PACKAGES, KERNEL_PACKAGES
 from advisor.cli.command import ANSWERED, NO_ANSWER, store_path, terminal_width
-from advisor.parse import install_words
 from advisor.planning.report.formats.write_report import REPORT_PACKAGES
 from advisor.store import Store, StoreError
 from advisor.tables.plain_values import fill
+from advisor.typed_input import install_words
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from advisor.cli.command import ANSWERED, store_path
-from advisor.parse import InputError, shown
+from advisor.typed_input import InputError, shown
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -8,7 +8,7 @@ from decimal import Decimal
 from itertools import pairwise
 from pathlib import Path
 
-from advisor.costs.amounts import day_words
+from advisor.costs.amount_words import day_words
 from advisor.planning.grant.candidates.cost_lines import not_asked_for
 from advisor.planning.grant.candidates.grant_machines import LeftOut, unquoted
 from advisor.planning.grant.candidates.procurement import to_ask

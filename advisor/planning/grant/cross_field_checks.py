@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from datetime import date
 from decimal import Decimal
 
-from advisor.parse import InputError
 from advisor.planning.grant.funder import funder_form
-from advisor.planning.grant.grant_file import AwardYears, CostLine, GrantAllocation
+from advisor.planning.grant.grant_keys import AwardYears, CostLine, GrantAllocation
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.toml_reader import wrong
+from advisor.typed_input import InputError
 from bench_runner.typed_numbers import plain
 
 Problems = Iterator[tuple[str, str]]

@@ -8,7 +8,7 @@ from typing import Annotated, Literal, get_args
 
 from msgspec import Struct
 
-from advisor.planning.grant.grant_file import CostKind, Funder
+from advisor.planning.grant.grant_keys import CostKind, Funder
 from advisor.planning.grant.toml_reader import Limits, Line, read_toml
 
 FOLDER = Path(__file__).with_name("funders")

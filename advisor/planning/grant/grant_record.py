@@ -7,10 +7,9 @@ from datetime import date
 from decimal import Decimal
 from math import ceil, floor
 
-from advisor.parse import PriceRule
 from advisor.planning.currency import DOLLARS, Currency
 from advisor.planning.grant.funder import funder_form
-from advisor.planning.grant.grant_file import (
+from advisor.planning.grant.grant_keys import (
     AwardYears,
     CostLine,
     Funder,
@@ -24,6 +23,7 @@ from advisor.planning.grant.institution import Institution
 from advisor.planning.grant.programmes import AllocationValue
 from advisor.planning.solver.problem import Objective
 from advisor.ranking.times import EvidenceRule
+from advisor.typed_input import PriceRule
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,11 +13,11 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Struct, structs
 
-from advisor.parse import shown
 from advisor.planning.currency import shipped_rates
 from advisor.planning.grant.funder import FunderForm
-from advisor.planning.grant.grant_file import CloudAs, Procurement, Rate, UsdPerUnit
+from advisor.planning.grant.grant_keys import CloudAs, Procurement, Rate, UsdPerUnit
 from advisor.planning.grant.toml_reader import Limits, Line, read_toml, wrong
+from advisor.typed_input import shown
 from price_catalog.csv_table import nearest
 from price_catalog.currencies import rate_problem
 

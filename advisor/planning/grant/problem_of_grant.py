@@ -10,7 +10,6 @@ from itertools import chain
 from typing import TypeVar
 
 from advisor.costs.rental import rates_that_count
-from advisor.parse import InputError
 from advisor.planning.grant.candidates.allocations import allocations_of, shares
 from advisor.planning.grant.candidates.cost_lines import fixed_costs, machine_extras, order_days
 from advisor.planning.grant.candidates.grant_machines import (
@@ -30,7 +29,7 @@ from advisor.planning.grant.candidates.procurement import refused
 from advisor.planning.grant.candidates.split_machines import parts_of
 from advisor.planning.grant.candidates.sums import SUMMED, behind_named
 from advisor.planning.grant.cross_field_checks import check_days
-from advisor.planning.grant.grant_file import GrantExperiment
+from advisor.planning.grant.grant_keys import GrantExperiment
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.toml_reader import wrong
 from advisor.planning.solver.problem import (
@@ -46,6 +45,7 @@ from advisor.ranking.fabric import link_of_speed
 from advisor.ranking.snapshot import Snapshot
 from advisor.ranking.times import Model
 from advisor.store import Reader
+from advisor.typed_input import InputError
 from bench_runner.typed_numbers import plain
 from price_catalog.builds import Build
 from price_catalog.model import Quote

@@ -12,11 +12,11 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from advisor.costs.amounts import day_words
-from advisor.parse import shown
-from advisor.planning.grant.grant_file import AllocationTable, GrantAllocation
+from advisor.costs.amount_words import day_words
+from advisor.planning.grant.grant_keys import AllocationTable, GrantAllocation
 from advisor.planning.grant.toml_reader import Amount, convert, exact, missing_text, wrong
 from advisor.planning.solver.problem import DAYS_OF_ONE_YEAR
+from advisor.typed_input import shown
 from bench_runner.typed_numbers import plain
 from price_catalog.csv_table import nearest
 

@@ -12,11 +12,10 @@ from typing import Any
 
 from msgspec import structs
 
-from advisor.parse import MAX_BUDGET_USD, InputError, parse_price_rule, shown
 from advisor.planning.currency import DOLLARS, Currency, shipped_rates
 from advisor.planning.grant.cross_field_checks import check, check_days, check_terms, one_for_each
 from advisor.planning.grant.funder import funder_form
-from advisor.planning.grant.grant_file import (
+from advisor.planning.grant.grant_keys import (
     AwardYears,
     BudgetTable,
     ElectricityTable,
@@ -43,6 +42,7 @@ from advisor.planning.grant.toml_reader import (
     wrong,
 )
 from advisor.ranking.snapshot import Snapshot
+from advisor.typed_input import MAX_BUDGET_USD, InputError, parse_price_rule, shown
 from bench_runner.untrusted_text import OutsideError
 from price_catalog.currencies import DOLLARS as DOLLAR_CODES
 from price_catalog.currencies import rate_problem

@@ -29,7 +29,7 @@ from typing import (
 
 from msgspec import Struct, structs
 
-from advisor.parse import MAX_BUDGET_USD, InputError, parse_budget, shown
+from advisor.typed_input import MAX_BUDGET_USD, InputError, parse_budget, shown
 from advisor.wrong_file import what_it_is
 from bench_runner.typed_numbers import mistyped, read_amount, read_measure
 from bench_runner.untrusted_text import OutsideError, TooLargeError, check_toml, read_outside

@@ -7,9 +7,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from advisor.costs.amounts import day_words, days_rounded
+from advisor.costs.amount_words import day_words, days_rounded
 from advisor.files import typed_path, write_all_whole
-from advisor.parse import InputError, shown
 from advisor.planning.grant.candidates.procurement import seller_of, warranty_years
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.planned import Planned
@@ -18,6 +17,7 @@ from advisor.planning.report.templates import filled, rows_of
 from advisor.planning.solver.plan import Plan, Purchase
 from advisor.planning.solver.problem import Machine, RunTime
 from advisor.tables.table_formats import markdown_text, to_csv
+from advisor.typed_input import InputError, shown
 from price_catalog.builds import rack_units_of
 from price_catalog.instruction_sets import instruction_set
 from price_catalog.power import power_figures

@@ -10,7 +10,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import get_args
 
-from advisor.planning.grant.grant_file import CostKind
+from advisor.planning.grant.grant_keys import CostKind
 from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.plan_costs import EquipmentCost, Material, RunningCost
 from advisor.planning.solver.money.cents import is_written_off, months_by_year, shares_by_year

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import Any
 
-from advisor.costs.amounts import day_words
+from advisor.costs.amount_words import day_words
 from advisor.planning.grant.candidates.cost_lines import not_asked_for
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.report.number_ledger import Num, NumberLedger

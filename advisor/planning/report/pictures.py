@@ -12,9 +12,8 @@ from decimal import Decimal
 from math import inf
 from typing import Any
 
-from advisor.costs.amounts import usd_tick
+from advisor.costs.amount_words import usd_tick
 from advisor.costs.rental import Line, crossings
-from advisor.parse import InputError, install_words
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.report.report import Picture
 from advisor.planning.sensitivity.explain import Explanation
@@ -22,6 +21,7 @@ from advisor.planning.sensitivity.solved_amounts import number_words
 from advisor.planning.solver.money.cents import purchase_cents, run_cents
 from advisor.planning.solver.plan import Plan, Work, last_day
 from advisor.planning.solver.rentals import cheapest_rental, ordered_rentals, rented_run_cents
+from advisor.typed_input import InputError, install_words
 
 OKABE_ITO = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#F0E442", "#000000")
 """Okabe and Ito's palette, which colour-blind readers can tell apart; markers differ as well."""

@@ -8,7 +8,7 @@ from datetime import date
 from decimal import Decimal
 from typing import Any, Self
 
-from advisor.costs.amounts import usd_and_cents
+from advisor.costs.amount_words import usd_and_cents
 from advisor.planning.grant.funder import Paper
 from advisor.planning.report.number_ledger import MARKED, LedgerRow, Num
 from advisor.planning.sensitivity.solved_amounts import number_words

@@ -8,7 +8,7 @@ from itertools import pairwise
 from math import floor
 from typing import Any
 
-from advisor.costs.amounts import day_words
+from advisor.costs.amount_words import day_words
 from advisor.planning.sensitivity.changes import Change, vary
 from advisor.planning.sensitivity.solved_amounts import Finding, Solved, money
 from advisor.planning.sensitivity.thresholds import find_thresholds

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 
-from advisor.costs.amounts import WHOLE, usd_exact
+from advisor.costs.amount_words import WHOLE, usd_exact
 from advisor.planning.sensitivity.changes import Change
 
 Value = int | float | Decimal

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import Decimal
 
-from advisor.costs.amounts import day_words
+from advisor.costs.amount_words import day_words
 from advisor.planning.sensitivity.change_point import Input, change_point
 from advisor.planning.sensitivity.solved_amounts import Finding, Solved, Words
 from advisor.planning.sensitivity.trials import Trials

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from advisor.parse import shown
 from advisor.prediction.model.targets import Run, Target, make_target
 from advisor.prediction.model.timed_keys import timed_arguments
 from advisor.prediction.model.uncounted import (
@@ -20,6 +19,7 @@ from advisor.prediction.model.uncounted import (
     uncounted_kind,
     unknown_keys,
 )
+from advisor.typed_input import shown
 from advisor.wrong_file import what_it_is
 from bench_runner.models.architecture import Architecture, ModelType
 from bench_runner.models.encoder_decoder import EncoderDecoder

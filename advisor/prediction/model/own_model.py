@@ -12,9 +12,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from advisor.parse import shown
 from advisor.prediction.model.targets import Target
 from advisor.prediction.model.workload import Workload, sized, workload_of
+from advisor.typed_input import shown
 from bench_runner.models.timm_models import timm_model
 from bench_runner.recipe_flops import counted_architecture
 from bench_runner.recipes import IMAGE_FAMILIES, Recipe, recipe_from

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
 from advisor.files import typed_path
-from advisor.parse import MODELS_LISTED_BY, shown, size_named, size_within
 from advisor.prediction.model.hf_config import target_of_config
 from advisor.prediction.model.targets import (
     LARGEST,
@@ -25,6 +24,7 @@ from advisor.prediction.model.targets import (
     target_of_timm,
 )
 from advisor.prediction.model.workload import sized, workload_of
+from advisor.typed_input import MODELS_LISTED_BY, shown, size_named, size_within
 from advisor.wrong_file import what_it_is
 from bench_runner.models.timm_models import timm_model
 from bench_runner.recipes import PRECISIONS, TEXT_FAMILIES, Precision, Recipe, load_recipe

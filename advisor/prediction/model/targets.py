@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from advisor.parse import shown
 from advisor.prediction.model.workload import Workload, sized, workload_of
+from advisor.typed_input import shown
 from bench_runner.models.architecture import Architecture, ModelType
 from bench_runner.models.images import Vit
 from bench_runner.models.model_source import ModelSource

@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from advisor.parse import shown
+from advisor.typed_input import shown
 from bench_runner.models.model_types import model_types
 from bench_runner.models.timm_models import timm_names
 

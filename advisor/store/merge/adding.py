@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterable
 from datetime import date, timedelta
 
-from advisor.parse import shown
 from advisor.store.engine import duckdb
 from advisor.store.predictions import predict_anew
 from advisor.store.rows import (
@@ -22,6 +21,7 @@ from advisor.store.seed import audit_local, auditor_of
 from advisor.store.storage.connection import transaction
 from advisor.store.storage.reject_untrusted_store import MAX_ROWS
 from advisor.store.storage.store_error import StoreError
+from advisor.typed_input import shown
 from bench_runner.records.measurement import STATUSES, Measurement
 from price_catalog.builds import GPU_COUNTS
 from price_catalog.model import Host, Quote, Rental, Source

@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import Any
 
 from advisor.files import write_whole
-from advisor.parse import InputError, shown
 from advisor.store.engine import duckdb
 from advisor.store.measurement_columns import AUDITED, settings_in
 from advisor.store.merge.lab_records import SHARED
 from advisor.store.rows import DERIVED, KEYS, Tables, Values, measurement_of
 from advisor.store.storage.store_error import StoreError
+from advisor.typed_input import InputError, shown
 from bench_runner.records.journal import to_json, with_id
 from bench_runner.records.measurement import Measurement
 from bench_runner.records.record_checks import is_name

@@ -13,13 +13,13 @@ import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from advisor.parse import shown
 from advisor.ranking.audit import Peak, dense_peak
 from advisor.store.engine import duckdb
 from advisor.store.merge.adding import row_words
 from advisor.store.merge.lab_records import SHARED, LabRecordCheck, over_memory, over_power
 from advisor.store.reader import Reader
 from advisor.store.rows import KEYS, Tables, Values, measurement_of, measurement_values
+from advisor.typed_input import shown
 from bench_runner.records.timing import MOST_OF_PEAK_FP8
 from price_catalog.csv_table import nearest
 from price_catalog.gpu_names import index_gpus, normalise

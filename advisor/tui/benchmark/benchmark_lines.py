@@ -16,7 +16,7 @@ from advisor.benchmark.progress import (
     gains,
     time_words,
 )
-from advisor.costs.amounts import days_of_four_digits
+from advisor.costs.amount_words import days_of_four_digits
 from advisor.tui.benchmark.benchmark_rows import full_name
 from advisor.tui.widgets.lines import FAINT, HEADING, PLAIN, STRONG, WARNING, Line
 from bench_runner.typed_numbers import plain

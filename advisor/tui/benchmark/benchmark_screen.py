@@ -23,7 +23,6 @@ from advisor.benchmark.measurement_request import MachineState, Request, check_p
 from advisor.benchmark.progress import Progress
 from advisor.benchmark.runner_process import RUNNER, Run, last_log_line
 from advisor.benchmark.runner_process import look_here as look
-from advisor.parse import InputError
 from advisor.tui.benchmark.benchmark_board import BenchmarkBoard
 from advisor.tui.benchmark.benchmark_lines import (
     ended_lines,
@@ -50,6 +49,7 @@ from advisor.tui.program.program import StoreRead
 from advisor.tui.widgets.fetch_error import FetchError
 from advisor.tui.widgets.lines import FAINT, PLAIN
 from advisor.tui.widgets.rank_table import RankTable
+from advisor.typed_input import InputError
 
 if TYPE_CHECKING:
     from advisor.benchmark.measurement_request import Ending

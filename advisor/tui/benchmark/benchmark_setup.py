@@ -15,11 +15,11 @@ from textual.widgets import Input, Static
 
 from advisor.benchmark.benchmark_plan import CPU
 from advisor.benchmark.measurement_request import MachineState, Request
-from advisor.parse import InputError, parse_positive
 from advisor.ranking.typed_question import matching_models
 from advisor.tui.pages.model_picker import ModelPicker
 from advisor.tui.widgets.choice import Choice
 from advisor.tui.widgets.text_input import Field
+from advisor.typed_input import InputError, parse_positive
 
 if TYPE_CHECKING:
     from advisor.ranking.times import Model

@@ -19,9 +19,8 @@ from advisor.benchmark.jobs.job_folder import Job, changed, kept_jobs
 from advisor.benchmark.jobs.job_records import merge_job, state_words
 from advisor.benchmark.jobs.prepare import Prepared, prepare_sky, prepare_slurm, submit, write
 from advisor.benchmark.jobs.slurm import asked_for
-from advisor.costs.amounts import counted
+from advisor.costs.amount_words import counted
 from advisor.costs.rental import MINUTES
-from advisor.parse import InputError, parse_positive, shown
 from advisor.tui.pages.form import Form, FormField, Judged
 from advisor.tui.pages.screens import ConfirmScreen
 from advisor.tui.program.actions import ELSEWHERE, bindings_of
@@ -36,6 +35,7 @@ from advisor.tui.widgets.lines import (
     wrapped,
 )
 from advisor.tui.widgets.text_input import Field
+from advisor.typed_input import InputError, parse_positive, shown
 
 if TYPE_CHECKING:
     from advisor.benchmark.measurement_request import Request

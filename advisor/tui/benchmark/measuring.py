@@ -11,7 +11,7 @@ from textual.message import Message
 
 from advisor.benchmark.recorder import Recorder, follow
 from advisor.benchmark.runner_process import Run
-from advisor.parse import InputError
+from advisor.typed_input import InputError
 
 if TYPE_CHECKING:
     from advisor.benchmark.benchmark_plan import Plan

@@ -16,7 +16,7 @@ from advisor.answers.wording import (
     source_name,
     source_title,
 )
-from advisor.costs.amounts import days_exact, days_of_four_digits, days_short
+from advisor.costs.amount_words import days_exact, days_of_four_digits, days_short
 from advisor.tui.pages.evidence_lines import settings_lines, source_lines, verdict_line
 from advisor.tui.program.store_reader import StoreReader
 from advisor.tui.widgets.fetch_error import FetchError

@@ -12,7 +12,7 @@ from advisor.answers.build_words import machine_words, short_gpus_words
 from advisor.answers.ranking.rank_answer import run_words
 from advisor.answers.ranking.verdict import days_of
 from advisor.answers.wording import age_short, price_source_words, trust_words
-from advisor.costs.amounts import usd_rounded
+from advisor.costs.amount_words import usd_rounded
 from advisor.tui.widgets.lines import FAINT, HEADING, PLAIN, STRONG, WARNING, Line, wrapped
 
 if TYPE_CHECKING:

@@ -15,12 +15,12 @@ from textual.widgets import Input
 from textual.widgets.input import Selection
 
 from advisor.files import typed_path, write_whole
-from advisor.parse import InputError
 from advisor.tables.table_formats import TABLE_FORMATS, table_text
 from advisor.tui.pages.form import Form, FormField, Judged
 from advisor.tui.program.actions import EXPORT, bindings_of
 from advisor.tui.widgets.choice import Choice
 from advisor.tui.widgets.rank_table import RankTable
+from advisor.typed_input import InputError
 
 FORMAT_WORDS = {
     ".csv": "table as CSV",

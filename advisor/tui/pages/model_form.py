@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, ClassVar, cast
 from textual.binding import BindingType
 
 from advisor.files import typed_path
-from advisor.parse import InputError, parse_count, parse_samples, parse_whole
 from advisor.tui.pages.form import Form, FormField, Judged
 from advisor.tui.program.actions import MODEL, bindings_of
 from advisor.tui.program.undo import Change
+from advisor.typed_input import InputError, parse_count, parse_samples, parse_whole
 
 if TYPE_CHECKING:
     from advisor.prediction.model.own_model import OwnModel

@@ -15,8 +15,8 @@ from textual.message import Message
 from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
-from advisor.parse import size_named
 from advisor.tui.widgets.text_input import Field
+from advisor.typed_input import size_named
 from bench_runner.typed_numbers import plain
 
 if TYPE_CHECKING:

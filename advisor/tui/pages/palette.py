@@ -15,7 +15,7 @@ from textual.css.query import NoMatches
 from textual.screen import Screen
 
 from advisor.answers.wording import RULE_WORDS, item_names
-from advisor.costs.amounts import usd_exact
+from advisor.costs.amount_words import usd_exact
 from advisor.tui.pages.model_picker import SteadyList
 from advisor.tui.pages.screens import Steady
 from advisor.tui.program.actions import (

@@ -14,7 +14,7 @@ from textual.message import Message
 
 from advisor.answers.ranking.verdict import verdict
 from advisor.answers.wording import experiment_line
-from advisor.costs.amounts import usd_whole
+from advisor.costs.amount_words import usd_whole
 from advisor.ranking.question import Question
 from advisor.ranking.rank import rank
 from advisor.tui.pages.bars import KeyBar, TitleBar

@@ -11,8 +11,8 @@ from textual.message import Message
 from textual.widgets import Input
 
 from advisor.files import is_file, typed_path
-from advisor.parse import InputError
 from advisor.tui.widgets.text_input import Field
+from advisor.typed_input import InputError
 
 if TYPE_CHECKING:
     from advisor.tui.program.program import Program

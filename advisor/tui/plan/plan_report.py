@@ -18,8 +18,8 @@ from textual.message import Message
 from textual.widgets import Input, Static
 
 from advisor.files import typed_path
-from advisor.parse import InputError
 from advisor.tui.pages.screens import MarkdownScreen, SizedScreen
+from advisor.typed_input import InputError
 
 if TYPE_CHECKING:
     from advisor.planning.planned import Planned

@@ -18,13 +18,13 @@ from textual.message import Message
 from textual.widgets import Input, Static
 
 from advisor.files import typed_path
-from advisor.parse import InputError
 from advisor.tui.pages.bars import KeyBar, TitleBar
 from advisor.tui.plan.named_grant import GRANT, NamedGrant
 from advisor.tui.plan.plan_report import REPORT, PlanReport
 from advisor.tui.program.actions import PLAN, bindings_of
 from advisor.tui.widgets.fetch_error import FetchError
 from advisor.tui.widgets.text_input import Field
+from advisor.typed_input import InputError
 
 if TYPE_CHECKING:
     from advisor.planning.grant.problem_of_grant import Loaded

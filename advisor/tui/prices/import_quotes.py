@@ -11,7 +11,7 @@ from textual.binding import BindingType
 
 from advisor.answers.prices.quotes import ledger_items
 from advisor.answers.wording import item_names
-from advisor.costs.amounts import counted, usd_exact
+from advisor.costs.amount_words import counted, usd_exact
 from advisor.costs.own_quotes import OWN
 from advisor.costs.own_quotes_csv import Preview, read_quotes
 from advisor.files import is_file, typed_path

@@ -15,12 +15,12 @@ from textual.widgets import Input
 from advisor.answers.prices.own_prices import MachineChange, change_machine, kept_words
 from advisor.answers.prices.quotes import ledger_items
 from advisor.answers.wording import item_names
-from advisor.costs.amounts import usd_exact
+from advisor.costs.amount_words import usd_exact
 from advisor.costs.own_machines import MACHINE_TABLE, own_machine
 from advisor.costs.own_quotes import OWN, QUOTE_TABLE, make_quote
-from advisor.parse import InputError
 from advisor.tui.pages.form import Form, FormField, Judged
 from advisor.tui.program.actions import QUOTE, bindings_of
+from advisor.typed_input import InputError
 from price_catalog.model import Quote
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from advisor.answers.wording import KIND_WORDS, MARK_GLYPHS, MARK_WORDS, marks_words
-from advisor.costs.amounts import usd_exact, usd_rounded, usd_tick
+from advisor.costs.amount_words import usd_exact, usd_rounded, usd_tick
 from advisor.costs.rental import BreakEven, chart_of, round_steps
 from advisor.tui.widgets.filter_table import MemoryRows
 from advisor.tui.widgets.lines import FAINT, HEADING, PLAIN, STRONG, WARNING, Line, wrapped

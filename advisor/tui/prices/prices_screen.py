@@ -14,10 +14,9 @@ from textual.message import Message
 from textual.widgets import Static
 
 from advisor.answers.build_words import short_gpus_words
-from advisor.costs.amounts import usd_exact
+from advisor.costs.amount_words import usd_exact
 from advisor.costs.cost_terms import TERMS, read_terms
 from advisor.costs.price_book import RULE_WORDS
-from advisor.parse import InputError
 from advisor.tui.pages.bars import KeyBar, Tabs, TitleBar
 from advisor.tui.pages.list_page import ListScreen
 from advisor.tui.prices.prices_rows import Entry, quote_table
@@ -28,6 +27,7 @@ from advisor.tui.program.undo import change_prices
 from advisor.tui.widgets.fetch_error import FetchError
 from advisor.tui.widgets.filter_table import FilterTable, MemorySource
 from advisor.tui.widgets.lines import FAINT, PLAIN, STRONG, Line, LinesView, wrapped
+from advisor.typed_input import InputError
 
 if TYPE_CHECKING:
     from advisor.answers.prices.ownership import Ownership

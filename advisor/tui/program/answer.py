@@ -15,9 +15,9 @@ from advisor.ranking.rank import Ranking, rank
 from advisor.tui.widgets.plot.data import PlotData, PointFlag
 
 if TYPE_CHECKING:
-    from advisor.parse import PriceRule
     from advisor.ranking.candidates import Candidates
     from advisor.ranking.question import Question
+    from advisor.typed_input import PriceRule
     from price_catalog.builds import Build
     from price_catalog.model import Gpu
 

@@ -13,10 +13,10 @@ from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, get_args
 
 from advisor.costs.cost_terms import TERMS
-from advisor.parse import NAMED_PRICES, NamedPrices
 from advisor.ranking.question import RANK_RULES, RankRule
 from advisor.ranking.times import EVIDENCE_RULES, EvidenceRule
 from advisor.ranking.typed_question import TypedQuestion
+from advisor.typed_input import NAMED_PRICES, NamedPrices
 from bench_runner.untrusted_text import is_plain_file, json_outside
 
 APP_NAME = "gpu-grant-advisor"

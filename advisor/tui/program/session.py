@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from advisor.answers.ranking.verdict import verdict
 from advisor.answers.wording import count_words
-from advisor.costs.amounts import usd_whole
+from advisor.costs.amount_words import usd_whole
 from advisor.ranking.question import CandidatesKey
 from advisor.ranking.typed_question import RankRequest, matching_models, read_question
 from advisor.tui.program.answer import (
@@ -54,7 +54,7 @@ def why_empty(ranking: Ranking, key: CandidatesKey, rentals: Sequence[Rental]) -
     candidates = ranking.candidates
     if not candidates.builds:
         return "No machine has these GPUs: press g and change the filter."
-    from advisor.answers.ranking.next_steps import HELP_TITLE, steps_of  # late: rarely needed
+    from advisor.answers.ranking.before_you_order import HELP_TITLE, steps_of  # late: rarely needed
 
     helps = steps_of(ranking, rentals, key)
     keyed = [f"{WAY_KEYS.get(each.about, 'Or')}: {each.words}" for each in helps]

@@ -14,7 +14,7 @@ from textual.widgets import Static
 from advisor.answers.build.one_build import OneBuild
 from advisor.answers.build_words import gpus_words, machine_words, short_gpus_words
 from advisor.answers.wording import REASONS_SHORT, estimate_mark
-from advisor.costs.amounts import days_short, usd_whole
+from advisor.costs.amount_words import days_short, usd_whole
 from advisor.ranking.rank import ExcludedRow, Ranking
 from advisor.tui.pages.bars import DialogKeys
 from advisor.tui.pages.build_lines import whole_page

@@ -13,7 +13,7 @@ from advisor.answers.ranking.rank_answer import price_interval_words, run_words
 from advisor.answers.ranking.rank_exports import CSV_COLUMNS, flat_object
 from advisor.answers.ranking.verdict import days_of
 from advisor.answers.wording import price_source_words, rank_words
-from advisor.costs.amounts import usd_rounded
+from advisor.costs.amount_words import usd_rounded
 from advisor.planning.report.pictures import (
     LEGEND_POINTS,
     LETTER,

@@ -12,7 +12,7 @@ from advisor.answers.build_words import gpus_words, machine_words, short_gpus_wo
 from advisor.answers.interval_bar import LABEL, Axis, axis_for, interval_bar
 from advisor.answers.ranking.rank_answer import NOT_SOLD, run_words
 from advisor.answers.wording import age_short, estimate_mark, percent_words, price_day, rank_words
-from advisor.costs.amounts import counted, days_rounded, usd_rounded
+from advisor.costs.amount_words import counted, days_rounded, usd_rounded
 from advisor.tables.text_table import cut_words
 from advisor.tui.program.answer import Answer, BuildKey, build_key, short_gpu_name
 from advisor.tui.widgets.plot.scale import format_usd

@@ -11,7 +11,7 @@ from textual.widgets import Static
 
 from advisor.answers.build.build_sections import SECTION_WORDS, section_lines
 from advisor.answers.build.one_build import OneBuild, place_words
-from advisor.costs.amounts import days_rounded, usd_rounded
+from advisor.costs.amount_words import days_rounded, usd_rounded
 from advisor.ranking.rank import RankedRow
 from advisor.tui.pages.bars import KeyBar, TitleBar
 from advisor.tui.pages.screens import SizedScreen

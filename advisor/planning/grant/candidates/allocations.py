@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from advisor.parse import InputError
 from advisor.planning.grant.candidates.grant_machines import Best, LeftOut, day_of, times_of
-from advisor.planning.grant.grant_file import GrantAllocation
+from advisor.planning.grant.grant_keys import GrantAllocation
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.programmes import OWN_WORD, year_shares
 from advisor.planning.grant.toml_reader import wrong
 from advisor.planning.solver.problem import BUY_IN, Allocation, Machine, PriceLine, Rental
 from advisor.ranking.snapshot import Snapshot
+from advisor.typed_input import InputError
 from price_catalog.model import Quote
 from price_catalog.power import PowerFigures
 

@@ -8,15 +8,15 @@ from datetime import date
 from decimal import Decimal
 
 from advisor.costs.price_book import PriceBook
-from advisor.parse import InputError
 from advisor.planning.currency import Currency
-from advisor.planning.grant.grant_file import Owned
+from advisor.planning.grant.grant_keys import Owned
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.toml_reader import wrong
 from advisor.planning.solver.problem import Machine, PriceLine, RunTime
 from advisor.ranking.candidates import Candidates
 from advisor.ranking.snapshot import Snapshot
 from advisor.ranking.times import BestTime, Model, TrainingTime, on_host
+from advisor.typed_input import InputError
 from price_catalog.builds import Build, rest_w
 from price_catalog.model import Gpu, Quote
 from price_catalog.power import PowerFigures, power_figures

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from advisor.planning.grant.candidates.grant_machines import Best, memory_share, times_of
-from advisor.planning.grant.grant_file import Owned
+from advisor.planning.grant.grant_keys import Owned
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.solver.problem import Machine, RunTime
 from price_catalog.builds import Build

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from advisor.costs.amounts import age_words, day_words
+from advisor.costs.amount_words import age_words, day_words
 from advisor.planning.grant.cautions import ordered_cautions
 from advisor.planning.grant.problem_of_grant import STALE_DAYS
 from advisor.planning.report.budget import WhoPays, beyond_limits

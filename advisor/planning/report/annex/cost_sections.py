@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import NamedTuple
 
-from advisor.costs.amounts import age_words, day_words
+from advisor.costs.amount_words import age_words, day_words
 from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.phrases import kind_of_price
 from advisor.planning.report.plan_costs import Material

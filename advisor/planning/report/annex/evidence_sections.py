@@ -8,7 +8,7 @@ from decimal import Decimal
 from importlib.metadata import version
 
 import advisor
-from advisor.costs.amounts import day_words
+from advisor.costs.amount_words import day_words
 from advisor.planning.grant.institution import MEANINGS, NO_RULES
 from advisor.planning.report.phrases import capital, finding_text, used_times
 from advisor.planning.report.plan_costs import Material

@@ -6,7 +6,7 @@ from collections import Counter
 from datetime import date
 from decimal import Decimal
 
-from advisor.costs.amounts import day_words
+from advisor.costs.amount_words import day_words
 from advisor.planning.grant.candidates.cost_lines import line_words
 from advisor.planning.grant.candidates.grant_machines import unquoted
 from advisor.planning.grant.candidates.sums import is_summed

@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Any
 from urllib.parse import quote
 
-from advisor.costs.amounts import WHOLE, day_words
+from advisor.costs.amount_words import WHOLE, day_words
 from advisor.planning.report.number_ledger import LedgerRow, Num
 from advisor.planning.report.report import (
     Block,

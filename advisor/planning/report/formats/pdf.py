@@ -9,8 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from unicodedata import category
 
-from advisor.costs.amounts import day_words
-from advisor.parse import InputError
+from advisor.costs.amount_words import day_words
 from advisor.planning.report.formats.markdown_csv_json import ledger_value, origin_words, unit_words
 from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.report import (
@@ -22,6 +21,7 @@ from advisor.planning.report.report import (
     shown,
     words_of,
 )
+from advisor.typed_input import InputError
 from bench_runner.launch.leftovers import in_use, sweep
 from bench_runner.untrusted_text import printable
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-from advisor.costs.amounts import WHOLE, day_words, usd_and_cents
+from advisor.costs.amount_words import WHOLE, day_words, usd_and_cents
 from advisor.planning.report.formats.markdown_csv_json import origin_words, record_of, unit_words
 from advisor.planning.report.number_ledger import LedgerRow, Num
 from advisor.planning.report.report import Cell, Report, ReportTable, plain_text, shown

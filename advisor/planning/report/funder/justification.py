@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
-from advisor.costs.amounts import day_words
+from advisor.costs.amount_words import day_words
 from advisor.planning.grant.candidates.cost_lines import line_words
-from advisor.planning.grant.grant_file import GrantExperiment
+from advisor.planning.grant.grant_keys import GrantExperiment
 from advisor.planning.report.budget_entries import is_equipment, machine_alone
 from advisor.planning.report.funder.compute_and_carbon import compute_and_carbon
 from advisor.planning.report.funder.computing_hours import hours_words, renting_words

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 
-from advisor.costs.amounts import age_words, day_words
+from advisor.costs.amount_words import age_words, day_words
 from advisor.planning.grant.problem_of_grant import STALE_DAYS
 from advisor.planning.grant.programmes import ASSUMED, OWN_WORD
 from advisor.planning.report.funder.computing_hours import rented_name

@@ -7,7 +7,7 @@ from datetime import date
 from decimal import Decimal
 from itertools import accumulate
 
-from advisor.costs.amounts import day_words
+from advisor.costs.amount_words import day_words
 from advisor.planning.grant.candidates.cost_lines import line_words
 from advisor.planning.grant.institution import NO_RULES
 from advisor.planning.report.budget import (

@@ -10,10 +10,10 @@ from typing import Annotated, Any, Literal
 from msgspec import Struct
 from msgspec.structs import force_setattr
 
-from advisor.parse import parse_price_rule
 from advisor.planning.grant.toml_reader import Amount, AmountOrZero, Limits, Line, OverheadOn, Payer
 from advisor.planning.solver.problem import Objective
 from advisor.ranking.times import EvidenceRule
+from advisor.typed_input import parse_price_rule
 
 MAX_YEARS = 15
 RentalKind = Literal["on-demand", "spot", "peer"]

@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
 
-from advisor.costs.amounts import seconds_words
-from advisor.parse import InputError
-from advisor.planning.grant.grant_file import GrantExperiment
+from advisor.costs.amount_words import seconds_words
+from advisor.planning.grant.grant_keys import GrantExperiment
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.problem_of_grant import Loaded, load
 from advisor.planning.grant.toml_reader import Line
@@ -20,6 +19,7 @@ from advisor.planning.solver.solve import solve
 from advisor.ranking.snapshot import Snapshot
 from advisor.ranking.times import Model
 from advisor.store import Reader
+from advisor.typed_input import InputError
 
 MOST_RUNS = 100
 """More runs than this are not counted."""

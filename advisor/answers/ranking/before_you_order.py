@@ -30,7 +30,7 @@ from advisor.answers.wording import (
     price_day,
     runs_words,
 )
-from advisor.costs.amounts import age_words, minutes_words, usd_rounded
+from advisor.costs.amount_words import age_words, minutes_words, usd_rounded
 from advisor.costs.cost_terms import stated_terms
 from advisor.costs.price_book import add_command
 from advisor.costs.rental import break_even, rent_offers, rented_usd
