@@ -36,13 +36,19 @@ def index_gpus(gpus: Iterable[Gpu]) -> dict[str, Gpu]:
     return index
 
 
+def _beginnings(name: str) -> set[str]:
+    """The first word of a name, the first two and so on: H20 is no beginning of H200."""
+    words = name.split()
+    return {normalise(" ".join(words[: count + 1])) for count in range(len(words))}
+
+
 def find_gpu(spelling: str, index: Mapping[str, Gpu]) -> Gpu:
     """The GPU of that name, id or alias; else a ValueError that offers the nearest names."""
     found = index.get(normalise(spelling))
     if found is None:
         names = {gpu.name for gpu in index.values()}
         word = normalise(spelling)
-        versions = sorted(name for name in names if word and normalise(name).startswith(word))
+        versions = sorted(name for name in names if word in _beginnings(name))
         if 1 < len(versions) <= MOST_VERSIONS:
             told = " or ".join(f"'{name}'" for name in versions)
             raise ValueError(f"GPU '{spelling}' could be several: write {told}")

@@ -66,7 +66,7 @@ KIND_WORDS = {
     "list": "list price",
     "street": "street price",
     "used": "used, resale",
-    "secondary": "told by others",
+    "secondary": "reported by others",
     "rounded": "rounded by the paper",
 }
 """The kinds of a quote."""
@@ -227,7 +227,7 @@ def price_source_words(build: Build, gpu_quote: Quote, host_quote: Quote) -> str
     if is_unquoted(build, host_quote):
         who = f"{who}'s options added up"
     if any(quote.kind == "secondary" for quote in quotes):
-        who = f"told by others: {who}"
+        who = f"reported by others: {who}"
     if any(quote.kind == "used" for quote in quotes):
         who = f"used, {who}"
     if any(map(is_own_price, quotes)) and not build.host.is_own_quote:
@@ -340,7 +340,7 @@ def price_note(row: RankedRow, today: date) -> str:
 def price_marks(row: RankedRow, quote: Quote, today: date) -> tuple[str, ...]:
     """What speaks against one of the two prices of a build."""
     marks = quote_marks(quote, today=today, outlying=quote.item_kind in row.outlying_prices)
-    return (*marks, "told by others") if quote.kind == "secondary" else marks
+    return (*marks, "reported by others") if quote.kind == "secondary" else marks
 
 
 def summed_words(quote: Quote) -> str:

@@ -66,10 +66,10 @@ def kind_order(kind: QuoteKind) -> int:
 RULE_WORDS = (
     "A quote under a year old and not expired comes before an older one; of these your own before "
     "others'; then what somebody sells at (education, reseller quote, parts list, street, list), "
-    "then used, then told by others. Of these each seller's newest, and of the sellers within 90 "
-    "days of the newest the middle one by price, of two the dearer. A machine that is a parts list "
-    "is added up part by part where quotes for its parts make that better; the sum is as old as "
-    "its oldest part."
+    "then used, then reported by others. Of these each seller's newest, and of the sellers within "
+    "90 days of the newest the middle one by price, of two the dearer. A machine that is a parts "
+    "list is added up part by part where quotes for its parts make that better; the sum is as old "
+    "as its oldest part."
 )
 
 

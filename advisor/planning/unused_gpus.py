@@ -95,5 +95,6 @@ def unused_line(each: UnusedGpus) -> str:
     number = f"{each.unused} {gpus}"
     if each.unused < each.gpus:
         number = f"{each.unused} of the {each.gpus} GPUs"
-    mend = f" {each.key} changes that." if each.key else ""
+    table, _, key = each.key.partition(".")
+    mend = f" {key} under [{table}] changes that." if key else ""
     return f"Unused: {number} of {each.name}, since {each.why}.{mend}"

@@ -75,6 +75,12 @@ def test_offers_the_nearest_name() -> None:
         find_gpu("H100 PCI", INDEX)
 
 
+@pytest.mark.parametrize("spelling", ["H20", "MI25", "A1", "RTX 50"])
+def test_a_part_of_a_number_is_no_other_gpu(spelling: str) -> None:
+    with pytest.raises(ValueError, match=f"GPU '{spelling}' is not known; "):
+        find_gpu(spelling, INDEX)
+
+
 def test_an_alias_on_two_gpus_is_an_error(catalog: Catalog) -> None:
     first, second = catalog.gpus[:2]
     clash = replace(second, aliases=("My Card",)), replace(first, aliases=("nvidia my-card",))

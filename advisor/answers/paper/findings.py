@@ -240,7 +240,7 @@ def _owning_against_renting(reader: Reader) -> list[Finding]:
             paper_says="about $650k, and less than $200k to own",
             how=f"the reserved rate of {newest.priced_on:%B %Y} x 43,800 hours; the paper's parts "
             "add up to $162,500",
-            command="advisor prices rent --model pythia-1b --gpu A100 --count 8 --prices paper",
+            command="advisor prices rent --model pythia-1b --gpu A100 --count 8",
         )
     ]
 
@@ -328,9 +328,8 @@ def _head(found: Sequence[Finding]) -> str:
     if not impossible:
         return f"{len(found)} conclusions of the paper, each with what it comes to here."
     return (
-        f"{len(impossible)} of the paper's machines fall: no hardware reaches the published time "
-        f"of {' and '.join(impossible)}. Below are {len(found)} figures of the paper, each with "
-        "our own and the command behind it."
+        f"No hardware reaches the paper's times of {' and '.join(impossible)}. Below are "
+        f"{len(found)} figures of the paper, each with our own and a command that shows more."
     )
 
 

@@ -209,7 +209,7 @@ def _rows(answer: Prediction) -> list[dict[str, str]]:
         add("measured " + _where(answer), best.training_days, *best.ends, mark="")
     days = answer.training_days
     if days is not None:
-        ours = "the settings that we write out"
+        ours = "our fastest settings"
         if answer.software != "ours":
             ours = f"{answer.software} software"
         elif answer.method != "optimal":

@@ -380,7 +380,7 @@ def rent_text(
             "an hour": usd_and_cents(offer.price_per_hour_usd),
             "others ask": f"{usd_and_cents(offer.low_usd)} to {usd_and_cents(offer.high_usd)}",
             "a run": _usd(even.rent_per_experiment_usd, mark),
-            "buying pays": _pays(even) if finishes(owned) else "not in its life",
+            "buying pays": _pays(even) if finishes(owned) else "never in its life",
             life: _usd(exact["whole_life_usd"]),
             "price": age_words(offer.middle.priced_on, owned.as_of),
         }
@@ -415,7 +415,7 @@ def _pays(even: BreakEven) -> str:
         return "from the first run"
     assert even.utilisation is not None  # it comes with the experiments
     if even.never_pays:
-        return "not in its life"
+        return "never in its life"
     return f"from {runs_words(even.experiments)} ({percent(even.utilisation)} use)"
 
 

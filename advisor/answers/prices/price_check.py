@@ -239,7 +239,7 @@ def _budget_check(
     for row in rows:
         ids = {row.gpu_quote.quote_id, row.host_quote.quote_id}
         resting.update(set().union(*(by_quote.get(quote_id, set()) for quote_id in ids)))
-        resting["told by others"] += "secondary" in (row.gpu_quote.kind, row.host_quote.kind)
+        resting["reported by others"] += "secondary" in (row.gpu_quote.kind, row.host_quote.kind)
         resting["summed"] += is_unquoted(row.build, row.host_quote)
     first = rows[0] if rows else None
     oldest = None if first is None else _oldest(first)
@@ -302,7 +302,7 @@ def budget_rows(checks: Iterable[BudgetCheck]) -> list[dict[str, Any]]:
     ]
 
 
-_COLUMNS = {"told by others": "told"}
+_COLUMNS = {"reported by others": "told"}
 """How a column is headed where its words are too long for one."""
 
 

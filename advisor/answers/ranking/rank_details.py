@@ -116,7 +116,9 @@ def _offers(answer: Ranking, width: int) -> str:
 def _remarks(row: RankedRow, today: date) -> str:
     """What speaks against the price, and against the time."""
     unsold = [NOT_SOLD[row.availability]] if row.availability in NOT_SOLD else []
-    marks = [mark for mark in price_note(row, today).split(", ")[2:] if mark != "told by others"]
+    marks = [
+        mark for mark in price_note(row, today).split(", ")[2:] if mark != "reported by others"
+    ]
     doubts = [word for word in trust_words(row.time).split(", ") if word in ("doubtful", "naive")]
     return ", ".join([*unsold, *marks, *doubts])
 

@@ -52,6 +52,8 @@ def run(options: argparse.Namespace) -> int:
     if options.check:
         return _check(store, options)
     before = _impossible(store)
+    if len(options.files) > 1:  # one that cannot be read leaves none of them merged
+        store.try_merge(options.files, lambda _: None, mine=options.mine)
     for file in options.files:
         merged = store.merge(Path(file), replace=options.replace, mine=options.mine)
         if merged.refused and not (merged.added or merged.replaced or merged.held):

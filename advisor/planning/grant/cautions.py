@@ -441,7 +441,7 @@ def _settings(grant: Grant, plan: Plan) -> Iterator[Caution]:
         yield Caution(f"Every run has {share} more time for failures and checkpoints.")
     else:
         none = "No time is set aside for failures and checkpoints."
-        yield Caution(none, "running.failures = 0.05 adds 5 %.")
+        yield Caution(none, "failures = 0.05 under [running] adds 5 %.")
     if not grant.lead_days and plan.purchases:
         none = "No days are kept for delivery: what is bought runs from the day of its order."
         yield Caution(none, "purchases.lead_days = 45 keeps 45 days.")

@@ -21,7 +21,7 @@ from advisor.ranking.uneven_batch import uneven_words
 KINDS_OF_PRICE = {
     "list": "list price",
     "street": "street price",
-    "secondary": "told by others",
+    "secondary": "reported by others",
     "parts-list": "added up, not quoted",
     BUY_IN: "price of a share",
 }

@@ -85,7 +85,7 @@ def _alone(problem: PlanningProblem, e: Experiment) -> Finding | None:
             words=(
                 f"{e.name}: no run of {e.model} is over within ",
                 limit,
-                ": raise running.longest_run_days, allow faster machines, or leave it out",
+                ": raise longest_run_days under [running], allow faster machines, or leave it out",
             )
         )
     late = Solved(value=ceil(best[0] - problem.due(e)), unit="days", change={}, reads="direct")

@@ -194,7 +194,7 @@ def _price(given: Material, e: EquipmentCost) -> str:
     text = f" at {paid}{each}"
     summed = any(priced.line.quote_kind == "parts-list" for priced in e.lines)
     told = all(priced.line.quote_kind == "secondary" for priced in e.lines)
-    how = "as told by others" if told else "as quoted"
+    how = "as reported by others" if told else "as quoted"
     how = "added up from its parts" if summed else how
     if changed:
         text += f" ({quoted} {how}{_from_quoted_to_paid(given, e)})"
