@@ -55,12 +55,12 @@ def test_machines_of_which_none_is_needed() -> None:
         (
             340.0,
             "a run on them takes 340 days or more, and 15 % of the days before every deadline "
-            "stay free. running.slack changes that",
+            "stay free. slack under [running] changes that",
         ),
         (
             148.0,
             "a run on them takes 148 days or more, and no run may take more than 90 days. "
-            "running.longest_run_days changes that",
+            "longest_run_days under [running] changes that",
         ),
         (30.0, None),
     ],
