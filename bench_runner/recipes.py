@@ -31,6 +31,8 @@ A recipe is one file, `recipes/pythia-160m.toml` for example. A user's own has t
     scheduler = "cosine"             # constant, linear or cosine
     warmup_steps = 1430
     min_lr = 1e-5                    # where a cosine ends; or min_lr_rate, as a share of the peak
+    adapter_rank = 16                # LoRA at all linear layers; left out: every weight is trained
+    weight_bits = 4                  # of the frozen weights beside adapters; left out: 16
 
     [support]                        # optional: what the model's code can do
     activation_checkpointing = true

@@ -53,8 +53,8 @@ from parts, or of a seller's options added up, a whole machine at a price that i
 comes first: it is one order with one warranty, and somebody has shown that it runs."""
 ABOUT = 1.02
 """What was added up of parts or options is not known better than that: a quote moves by more in the
-two weeks that it holds. By cost a price that a seller names for the same cards comes first where it
-is at most so many times the sum. A choice, not a measurement."""
+two weeks that it holds. A price that a seller names for the same cards comes first where it is at
+most so many times the sum. A choice, not a measurement."""
 
 
 class NamedPrices:

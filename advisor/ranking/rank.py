@@ -15,6 +15,7 @@ from typing import NamedTuple
 from advisor.costs.amount_words import days_exact
 from advisor.costs.price_book import PriceRange
 from advisor.costs.tco import CENT
+from advisor.ranking.build_prices import ABOUT
 from advisor.ranking.candidates import AVAILABILITIES, Availability, Candidates, Reason, staircase
 from advisor.ranking.exclusion_reasons import exclusion_text
 from advisor.ranking.question import Question
@@ -115,7 +116,7 @@ class Ranking:
             order += sorted(rest, key=lambda i: (self._class(i), self._value[i], self._second[i]))
         self.table = [leads[i] for i in order]
         """The rows, best first; of each the offers, first the one that the row is shown with: the
-        cheapest that can be ordered."""
+        cheapest that can be ordered, or what a seller asks for hardly more than a sum."""
         self.sold_rows = len(sold)
         """So many rows, the first, can be ordered."""
         over = [i for i in candidates.by_cost if cents[i] > budget]
@@ -135,10 +136,21 @@ class Ranking:
         another host makes the GPUs faster, by the rule of the table."""
         days = self.candidates.days
         if all(days[i] == days[offers[0]] for i in offers):
-            return offers
+            return self._named_first(offers)
         first = self._class(offers[0])
         best, _ = self._arranged([i for i in offers if self._class(i) == first])
         return best + [i for i in offers if self._class(i) != first]
+
+    def _named_first(self, offers: list[int]) -> list[int]:
+        """A sum of parts or options stands behind a price that a seller names and that it cannot
+        be told from, as in plans."""
+        cents, first = self.candidates.cents, offers[0]
+        for i in offers:
+            quote, whole = self.candidates.host_quotes[i], self.candidates.builds[i].host.gpu_id
+            named = whole is not None and quote is not None and not quote.is_summed
+            if named and self._class(i) == self._class(first) and cents[i] <= ABOUT * cents[first]:
+                return [i, *(each for each in offers if each != i)]
+        return offers
 
     def _arranged(self, items: Iterable[int]) -> tuple[list[int], int]:
         """Builds in the order of the rule (ORDER_WORDS), and how many of them, the first, cannot

@@ -59,6 +59,8 @@ class Transformer(Architecture):
     """Whether the feed-forward layer has a gate: three products instead of two."""
     heads_divide_width: bool = False
     """Whether the library refuses heads that do not share the hidden size evenly."""
+    heads_round_down: bool = False
+    """Whether the library trains with what is left over of a width that its heads do not share."""
     heads_make_width: bool = False
     """Whether the heads together have as many elements as the hidden size, always."""
     always_four: bool = False
@@ -227,6 +229,7 @@ class Transformer(Architecture):
         heads, shared, hidden = self.num_attention_heads, self.num_key_value_heads, self.hidden_size
         # A head whose size nobody says has its share of the width: what is left over has no head.
         derived = not self.kv_lora_rank and self.head_dim == max(1, hidden // heads)
+        derived &= not self.heads_round_down
         divide = self.heads_divide_width or derived or heads > hidden
         if divide and (wrong := undivided("num_attention_heads", heads, hidden)):
             return wrong

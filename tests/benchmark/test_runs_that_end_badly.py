@@ -122,7 +122,7 @@ def test_a_store_that_is_gone_costs_no_record(own_store: Path, tmp_path: Path) -
     run, recorder, _ = measure(plan, "good")
     assert run.ending().kind == "answered"
     assert recorder.waiting == 23
-    assert f"advisor merge {plan.request.records_file}" in recorder.words()
+    assert f"advisor merge --mine {plan.request.records_file}" in recorder.words()
     (tmp_path / "away.duckdb").rename(own_store)
     assert Store(own_store).merge(plan.request.records_file, mine=True).added == 23
 

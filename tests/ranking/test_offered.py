@@ -90,7 +90,9 @@ def test_the_row_has_the_cheapest_offer_of_its_gpus() -> None:
 
     # The card and its host are 1,500 dollars.
     assert hosts("1499") == ["whole", "host-1"]
-    assert hosts("1501") == ["host-1", "whole"]
+    # What a seller names comes first where it is hardly more than that sum.
+    assert hosts("1530") == ["whole", "host-1"]
+    assert hosts("1531") == ["host-1", "whole"]
 
 
 def test_what_is_not_known_to_fit_does_not_rank() -> None:

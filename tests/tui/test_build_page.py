@@ -27,7 +27,7 @@ from advisor.tui.selected.compare_screen import CompareScreen
 from advisor.tui.widgets.lines import LinesView
 from bench_runner.records import journal
 from price_catalog.builds import rack_units_of
-from tests.store_for_tests import record
+from tests.store.test_lab_records import measured
 from tests.tui.program import (
     NARROW,
     field,
@@ -122,8 +122,8 @@ class TestBuildPage:
         self, own_store: Path, tmp_path: Path
     ) -> None:
         file = tmp_path / "records.jsonl"
-        journal.append(file, journal.with_id(record("")))
-        state = replace(ASKED_NOW, gpus="RTX 3090", max_days="", budget="1m")
+        journal.append(file, measured(14.0))
+        state = replace(ASKED_NOW, gpus="H100", max_days="", budget="1m")
         async with running(own_store, size=NARROW, state=state) as pilot:
             before = [row[2] for row in rows(pilot)]
             await pilot.press("M", "tab")

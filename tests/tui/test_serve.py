@@ -354,7 +354,7 @@ async def test_a_saved_table_is_downloaded(server: str, served: Served) -> None:
                 async with session.get(f"http://{server}/download/{key}") as answer:
                     assert answer.status == 200
                     assert "attachment" in answer.headers["Content-Disposition"]
-                    assert (await answer.text()).startswith("rank,gpu,gpu_count")
+                    assert (await answer.text()).startswith("rank,group,gpu,gpu_count")
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
