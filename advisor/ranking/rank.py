@@ -85,6 +85,18 @@ def rank(candidates: Candidates, question: Question) -> Ranking:
     return Ranking(candidates, question)
 
 
+def named_first(candidates: Candidates, offers: list[int]) -> list[int]:
+    """Offers of the same GPUs, the cheapest first: a sum of parts or options stands behind a price
+    that a seller names and that it cannot be told from, as in plans."""
+    cents, availability, first = candidates.cents, candidates.availability, offers[0]
+    for i in offers:
+        quote, whole = candidates.host_quotes[i], candidates.builds[i].host.gpu_id
+        named = whole is not None and quote is not None and not quote.is_summed
+        if named and availability[i] == availability[first] and cents[i] <= ABOUT * cents[first]:
+            return [i, *(each for each in offers if each != i)]
+    return offers
+
+
 class Ranking:
     """The answer: which GPU configurations, in which order, and what is left out. Holds indices
     into the candidates."""
@@ -136,21 +148,10 @@ class Ranking:
         another host makes the GPUs faster, by the rule of the table."""
         days = self.candidates.days
         if all(days[i] == days[offers[0]] for i in offers):
-            return self._named_first(offers)
+            return named_first(self.candidates, offers)
         first = self._class(offers[0])
         best, _ = self._arranged([i for i in offers if self._class(i) == first])
         return best + [i for i in offers if self._class(i) != first]
-
-    def _named_first(self, offers: list[int]) -> list[int]:
-        """A sum of parts or options stands behind a price that a seller names and that it cannot
-        be told from, as in plans."""
-        cents, first = self.candidates.cents, offers[0]
-        for i in offers:
-            quote, whole = self.candidates.host_quotes[i], self.candidates.builds[i].host.gpu_id
-            named = whole is not None and quote is not None and not quote.is_summed
-            if named and self._class(i) == self._class(first) and cents[i] <= ABOUT * cents[first]:
-                return [i, *(each for each in offers if each != i)]
-        return offers
 
     def _arranged(self, items: Iterable[int]) -> tuple[list[int], int]:
         """Builds in the order of the rule (ORDER_WORDS), and how many of them, the first, cannot

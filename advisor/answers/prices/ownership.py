@@ -32,6 +32,7 @@ from advisor.costs.rental import (
 from advisor.costs.tco import CostTerms, TotalCostOfOwnership
 from advisor.ranking.candidates import NO_PRICE, Candidates
 from advisor.ranking.question import CandidatesKey
+from advisor.ranking.rank import named_first
 from advisor.ranking.snapshot import make_candidates, take_snapshot
 from advisor.ranking.times import EvidenceRule
 from advisor.typed_input import InputError, PriceRule, shown
@@ -312,7 +313,9 @@ def chosen_build(candidates: Candidates, count: int, machine: str | None) -> int
         raise InputError(f"{build_words(build)} has no price that counts; add one, as in {add}")
     # Rather what a ranking would name: sold, with a time; then what has a time.
     gap, sold, cents = candidates.gap, candidates.offered, candidates.cents
-    return min(priced, key=lambda i: (gap[i] is not None, not sold[i], cents[i]))
+    order = sorted(priced, key=lambda i: (gap[i] is not None, not sold[i], cents[i]))
+    alike = [i for i in order if (gap[i] is None) == (gap[order[0]] is None)]
+    return named_first(candidates, alike)[0]
 
 
 def _power_words(build: Build, given_w: float | None, measured_w: float | None) -> str:
