@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 from price_catalog.csv_table import nearest
 from price_catalog.model import Gpu
@@ -36,6 +37,14 @@ def index_gpus(gpus: Iterable[Gpu]) -> dict[str, Gpu]:
     return index
 
 
+def _not_catalogued() -> dict[str, str]:
+    """What is missing of GPUs that people ask for, by their normalised names."""
+    import csv  # late: only an unknown name pays for it
+
+    with Path(__file__).with_name("not_catalogued.csv").open(encoding="utf-8", newline="") as rows:
+        return {normalise(row["name"]): row["missing"] for row in csv.DictReader(rows)}
+
+
 def _beginnings(name: str) -> set[str]:
     """The first word of a name, the first two and so on: H20 is no beginning of H200."""
     words = name.split()
@@ -48,6 +57,8 @@ def find_gpu(spelling: str, index: Mapping[str, Gpu]) -> Gpu:
     if found is None:
         names = {gpu.name for gpu in index.values()}
         word = normalise(spelling)
+        if missing := _not_catalogued().get(word):
+            raise ValueError(f"GPU '{spelling}' is not in the catalogue: {missing}")
         versions = sorted(name for name in names if word in _beginnings(name))
         if 1 < len(versions) <= MOST_VERSIONS:
             told = " or ".join(f"'{name}'" for name in versions)

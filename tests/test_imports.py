@@ -61,10 +61,11 @@ def test_what_answers_a_ranking_stays_light(module: str) -> None:
     assert not loaded_by(f"import {module}") & LIGHT
 
 
-def test_a_whole_ranking_stays_light(store_path: Path) -> None:
+def test_a_whole_ranking_stays_light(own_store: Path) -> None:
+    """Of a store that is known: a new one is compared with the text once, which loads more."""
     code = (
         "from advisor.cli.main import main\n"
-        f"assert main(['rank', '--model', 'pythia-1b', '--store', {str(store_path)!r}]) == 0"
+        f"assert main(['rank', '--model', 'pythia-1b', '--store', {str(own_store)!r}]) == 0"
     )
     loaded = loaded_by(code)
     assert not loaded & LIGHT

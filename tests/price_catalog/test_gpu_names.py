@@ -81,6 +81,12 @@ def test_a_part_of_a_number_is_no_other_gpu(spelling: str) -> None:
         find_gpu(spelling, INDEX)
 
 
+@pytest.mark.parametrize("spelling", ["RTX 5080", "GeForce RTX 5080", "Gaudi 3"])
+def test_of_a_gpu_that_people_ask_for_it_is_said_what_is_missing(spelling: str) -> None:
+    with pytest.raises(ValueError, match=f"GPU '{spelling}' is not in the catalogue: no "):
+        find_gpu(spelling, INDEX)
+
+
 def test_an_alias_on_two_gpus_is_an_error(catalog: Catalog) -> None:
     first, second = catalog.gpus[:2]
     clash = replace(second, aliases=("My Card",)), replace(first, aliases=("nvidia my-card",))
