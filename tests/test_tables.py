@@ -6,15 +6,13 @@ import csv
 import io
 import json
 from decimal import Decimal
-from typing import Any
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from advisor.tables.json_text import to_json
-from advisor.tables.plain_values import harmless
-from advisor.tables.table_formats import column_pieces, guarded, to_csv, unguarded
+from advisor.tables.table_formats import guarded, to_csv, unguarded
 from advisor.tables.text_table import to_table
 from advisor.tui.widgets.lines import PLAIN, wrapped
 
@@ -60,15 +58,6 @@ def test_numbers_stay_numbers(number: int | Decimal) -> None:
     assert to_csv([{"n": number}], ["n"]) == f"n\n{number}"
 
 
-CELLS = st.one_of(
-    st.text(),
-    st.none(),
-    st.booleans(),
-    st.integers(),
-    st.floats(allow_nan=False, allow_infinity=False),
-)
-
-
 @pytest.mark.parametrize("names", [["a"], ["a", "%s", "é,", '"', "b\nc"]])
 @pytest.mark.parametrize("count", [1, 2, 11])
 def test_rows_of_one_kind_are_written_as_the_libraries_do(names: list[str], count: int) -> None:
@@ -80,42 +69,6 @@ def test_rows_of_one_kind_are_written_as_the_libraries_do(names: list[str], coun
     writer.writerow(names)
     writer.writerows(["yes" if cell is True else cell for cell in row.values()] for row in rows)
     assert to_csv(rows, names) + "\n" == out.getvalue()
-
-
-@given(
-    st.lists(
-        st.tuples(
-            cells, CELLS | st.decimals(allow_nan=False, allow_infinity=False), st.lists(st.text())
-        )
-    )
-)
-@example([("a", None, [])])
-@example([("\0", 1, []), ("", 2, []), ("a", True, [])])
-def test_a_table_by_its_columns_is_the_same_as_by_its_rows(
-    found: list[tuple[str, Any, list[str]]],
-) -> None:
-    for width in (1, 2, 3):
-        names = ["a", "b,", "c"][:width]
-        rows = [dict(zip(names, row, strict=False)) for row in found]
-        columns = {name: [row[name] for row in rows] for name in names}
-        assert "".join(column_pieces(columns, "csv")) == to_csv(rows, names)
-        assert "".join(column_pieces(columns, "json")) == to_json(rows)
-
-
-def test_many_rows_are_written_in_pieces() -> None:
-    columns = {"n": list(range(12_001)), "text": [f"{n}," for n in range(12_001)]}
-    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-    assert len(list(column_pieces(columns, "csv"))) == 4
-    assert json.loads("".join(column_pieces(columns, "json"))) == rows
-    read = read_as_a_spreadsheet("".join(column_pieces(columns, "csv")))
-    assert read == [list(columns), *([str(cell) for cell in row.values()] for row in rows)]
-
-
-def test_a_long_text_is_made_harmless_like_a_short_one() -> None:
-    long = "a\tb\n" * 50_000
-    assert harmless(long) == long
-    assert harmless(long + "\x1b[2J") == long + "?[2J"
-    assert harmless(long + "\u202e") == long + "?"
 
 
 NAMES = st.text("abc ", min_size=1, max_size=40).map(lambda text: text.strip() or "a")

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import date
 from decimal import Decimal
 from itertools import takewhile
 from typing import Any
 
 from advisor.tables.json_text import to_json
-from advisor.tables.plain_values import Columns, Row
+from advisor.tables.plain_values import Row
 from bench_runner.typed_numbers import plain
 from bench_runner.untrusted_text import printable
 
@@ -32,22 +31,11 @@ def to_table(
     """Aligned columns; those named in ``right`` are flush right, else those of numbers alone. None
     shows as "no data". Where they are wider than ``width``, the longest texts are cut; where that
     is not enough, columns are left out: those in ``spare`` in their order, then from the last."""
-    values = {column: [row.get(column) for row in rows] for column in columns}
-    return to_table_of(values, right, width=width, spare=spare)
-
-
-def to_table_of(
-    columns: Columns,
-    right: frozenset[str] | None,
-    *,
-    width: int | None,
-    spare: Sequence[str],
-) -> str:
-    """`to_table` of columns."""
     cells, numbers = [], []
-    for column, values in columns.items():
+    for column in columns:
+        values = [row.get(column) for row in rows]
         numbers.append(column in right if right is not None else _all_numbers(values))
-        cells.append([column, *_shown_column(values)])
+        cells.append([column, *map(_shown, values)])
     if width is not None:
         _leave_out(width, list(columns), cells, numbers, spare)
         _cut_to(width, cells, numbers)
@@ -135,19 +123,6 @@ def cut_words(names: Sequence[str], width: int, *, keep: int = 0) -> list[str]:
     return cut
 
 
-def _shown_column(values: Sequence[Any]) -> list[str]:
-    """`_shown` of each; a column of one kind of value, as of 100,000 rows most are, at once."""
-    kinds = set(map(type, values))
-    if kinds == {str} and "" not in values and "".join(values).isprintable():
-        return list(values)
-    if kinds == {Decimal}:
-        return list(map(str, values))
-    if kinds == {date} or kinds == {bool}:
-        texts = {value: _shown(value) for value in set(values)}
-        return [texts[value] for value in values]
-    return list(map(_shown, values))
-
-
 def _all_numbers(values: Sequence[Any]) -> bool:
     """Whether there are numbers among them, and neither text nor yes and no."""
     kinds = set(map(type, values))
@@ -157,8 +132,6 @@ def _all_numbers(values: Sequence[Any]) -> bool:
 
 
 def _shown(value: Any) -> str:
-    if type(value) is str and value and value.isprintable():  # most cells of a long table
-        return value
     if value is None or value == "":
         return "no data"
     if isinstance(value, bool):

@@ -11,7 +11,7 @@ from typing import Any
 
 from advisor.answers.checklist import of_typed_store, quoted, with_command
 from advisor.answers.prices.builds_and_parts import build_rows, builds_text, parts_text
-from advisor.answers.prices.quotes import ledger_columns, ledger_items, part_rows
+from advisor.answers.prices.quotes import ledger_items, ledger_rows, part_rows
 from advisor.answers.wording import KIND_WORDS, item_names
 from advisor.cli.command import (
     ANSWERED,
@@ -42,8 +42,8 @@ from advisor.files import write_whole
 from advisor.ranking.snapshot import Snapshot
 from advisor.ranking.typed_question import match_gpus, parse_circuit
 from advisor.store import Store
-from advisor.tables.table_formats import column_pieces, render_rows
-from advisor.tables.text_table import to_table, to_table_of
+from advisor.tables.table_formats import render_rows
+from advisor.tables.text_table import to_table
 from advisor.typed_input import InputError, parse_price_rule, shown
 from price_catalog.model import Quote
 
@@ -76,62 +76,58 @@ def _list(options: argparse.Namespace, store: Store) -> int:
             if all((q.item_kind, q.item_id) != wanted for q in snapshot.quotes):
                 raise
 
-    def keep(quote: Quote) -> bool:
-        asked = wanted is None or (quote.item_kind, quote.item_id) == wanted
-        return asked and not (options.own and quote.origin != "local")
-
-    everything = wanted is None and not options.own
-    quotes, columns = ledger_columns(
-        snapshot, rule, today=date.today(), keep=None if everything else keep
-    )
-    if options.own and not quotes:
+    ledger = ledger_rows(snapshot, rule, today=date.today())
+    entries = [
+        (quote, row)
+        for quote, row in ledger
+        if wanted in (None, (quote.item_kind, quote.item_id))
+        and not (options.own and quote.origin != "local")
+    ]
+    if options.own and not entries:
         add = add_command('"RTX 3090"', date.today())
         print(with_command("no quotes of your own yet:", add, terminal_width()), file=sys.stderr)
     if options.format == "table":
         few = ("quote", "item", *_OF_ONE) if options.own else _OF_ONE if options.item else _SHORT
-        print(_ledger_table(options, quotes, columns, few))
+        print(_ledger_table(options, entries, few))
     else:
-        for piece in column_pieces(columns, options.format):
-            print(piece, end="")
-        print()
-    return ANSWERED if quotes else NO_ANSWER
+        print(render_rows([row for _, row in entries], options.format, list(ledger[0][1])))
+    return ANSWERED if entries else NO_ANSWER
 
 
 def _ledger_table(
     options: argparse.Namespace,
-    quotes: Sequence[Quote],
-    columns: Mapping[str, Sequence[Any]],
+    entries: Sequence[tuple[Quote, dict[str, Any]]],
     names: Sequence[str],
 ) -> str:
     """What is said of quotes in a terminal: how many count, and the most important of each."""
-    if not quotes:
+    if not entries:
         return to_table([], names)
-    counting = sum(columns["counts"])
-    of = f"{columns['item'][0]}: " if options.item else ""
+    rows = [row for _, row in entries]
+    counting = sum(row["counts"] for row in rows)
+    of = f"{rows[0]['item']}: " if options.item else ""
     day = parse_price_rule(options.prices)
     when = f"on {day_words(day)}" if isinstance(day, date) else "now"
     when = "in the paper" if day == "paper" else when
-    words = f"{of}{counting:,} of {len(quotes):,} quotes count {when}. All of each, with its id:"
-    if len(quotes) == 1:
+    words = f"{of}{counting:,} of {len(rows):,} quotes count {when}. All of each, with its id:"
+    if len(rows) == 1:
         words = f"{of}one quote, which {'counts' if counting else 'does not count'}. All of it:"
-    ends = zip(columns["today_low_usd"], columns["today_high_usd"], strict=True)
+    ends = [(row["today_low_usd"], row["today_high_usd"]) for row in rows]
     spans = [f"{usd_rounded(low)} to {usd_rounded(high)}" for low, high in ends if low != high]
     if options.item and len(spans) == 1:
         words = f"{of}{spans[0]} if ordered today; {words.removeprefix(of)}"
     command = f"{_same_command(options)} --format csv"
-    cells = dict(columns) | {
-        "vendor": [quote.label for quote in quotes],
-        "kind": [KIND_WORDS.get(kind, kind) for kind in columns["kind"]],
-        "marks": [marks or "-" for marks in columns["marks"]],
-        "price": list(map(usd_and_cents, columns["price_usd"])),
-        "quote": columns["quote_id"],
-    }
-    table = to_table_of(
-        {name: cells[name] for name in names},
-        frozenset({"price"}),
-        width=terminal_width(),
-        spare=_SPARE,
-    )
+    cells = [
+        row
+        | {
+            "vendor": quote.label,
+            "kind": KIND_WORDS.get(quote.kind, quote.kind),
+            "marks": row["marks"] or "-",
+            "price": usd_and_cents(quote.price_usd),
+            "quote": quote.quote_id,
+        }
+        for quote, row in entries
+    ]
+    table = to_table(cells, names, frozenset({"price"}), width=terminal_width(), spare=_SPARE)
     return f"{with_command(words, command, terminal_width())}\n\n{table}"
 
 
