@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 
 from advisor.tui.app import AdvisorApp
-from advisor.tui.program.saved_state import State
+from advisor.tui.program.state import State
 
 SIZE = (100, 30)
 SECONDS_A_FRAME = 3

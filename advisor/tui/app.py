@@ -16,7 +16,7 @@ from textual.dom import NoScreen
 from textual.screen import Screen
 
 from advisor.tui.pages.screens import SizedScreen
-from advisor.tui.program.actions import EVERYWHERE, bindings_of
+from advisor.tui.program.keys import EVERYWHERE, bindings_of
 from advisor.tui.program.program import (
     THEMES,
     AnswerChanged,
@@ -26,10 +26,9 @@ from advisor.tui.program.program import (
     light_theme,
     theme_after,
 )
-from advisor.tui.program.saved_state import Kept, State, save_state
+from advisor.tui.program.state import Change, Kept, State, save_state
 from advisor.tui.program.store_reader import StoreReader
 from advisor.tui.program.terminal import end_from_outside, no_more, taking_any_bytes
-from advisor.tui.program.undo import Change
 from advisor.tui.ranking.ranking_screen import RankingScreen
 
 if TYPE_CHECKING:
@@ -38,8 +37,8 @@ if TYPE_CHECKING:
     from textual.widget import Widget
 
     from advisor.store import Store
-    from advisor.tui.program.saved_state import KeptQuestion
     from advisor.tui.program.session import RankingSession
+    from advisor.tui.program.state import KeptQuestion
 
 KEPT_NAME = "kept.json"
 """Questions, plans and results, beside the settings."""

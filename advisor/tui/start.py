@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from advisor.interrupt import quiet_interrupt
-from advisor.tui.program.saved_state import load_state, state_file
+from advisor.tui.program.state import load_state, state_file
 from advisor.tui.program.store_reader import StoreReader, read_ahead
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from advisor.prediction.model.own_model import from_text
-from advisor.tui.program.saved_state import State, load_state
+from advisor.tui.program.state import State, load_state
 from bench_runner.launch.events import BadEventError, read_event
 from bench_runner.records.journal import events_in, records_in_output
 from bench_runner.untrusted_text import OutsideError, json_outside

@@ -20,7 +20,7 @@ from advisor.benchmark.jobs.slurm import SCRIPT, lines_to_type, number_in, sbatc
 from advisor.benchmark.measurement_request import Request
 from advisor.cli.main import main
 from advisor.store import Store
-from advisor.tui.program.saved_state import load_state
+from advisor.tui.program.state import load_state
 from advisor.typed_input import InputError
 from bench_runner import untrusted_text
 

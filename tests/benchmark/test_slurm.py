@@ -305,7 +305,7 @@ async def test_a_job_submitted_on_the_screen_is_found_again_after_closing(
     from advisor.tui.app import AdvisorApp
     from advisor.tui.benchmark.benchmark_screen import BenchmarkScreen
     from advisor.tui.benchmark.elsewhere_screen import ElsewhereScreen
-    from advisor.tui.program.saved_state import State
+    from advisor.tui.program.state import State
     from advisor.tui.widgets.lines import LinesView
 
     (tmp_path / "settings.toml").write_text(

@@ -10,8 +10,8 @@ import pytest
 
 from advisor.cli.main import main
 from advisor.ranking.typed_question import parse_circuit
-from advisor.tui.program.saved_state import State
 from advisor.tui.program.session import RankingSession
+from advisor.tui.program.state import State
 from advisor.tui.program.store_reader import StoreReader
 
 FLAGS = {"max_days": "max-days", "lifetime": "lifetime-years", "rule": "by"}

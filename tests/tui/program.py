@@ -14,7 +14,7 @@ from textual.widgets import Input, Static
 from textual.worker import WorkerCancelled
 
 from advisor.tui.app import AdvisorApp
-from advisor.tui.program.saved_state import State
+from advisor.tui.program.state import State
 from advisor.tui.ranking.ranking_screen import RankingScreen
 from advisor.tui.widgets.lines import LinesView
 

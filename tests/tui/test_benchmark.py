@@ -21,7 +21,7 @@ from advisor.tui.benchmark.benchmark_screen import BenchmarkScreen
 from advisor.tui.benchmark.elsewhere_screen import ElsewhereScreen
 from advisor.tui.pages.model_picker import ModelPicker
 from advisor.tui.pages.screens import ConfirmScreen, RecordScreen
-from advisor.tui.program.saved_state import State
+from advisor.tui.program.state import State
 from advisor.tui.widgets.choice import Choice
 from advisor.tui.widgets.lines import LinesView
 from tests.store_for_tests import look

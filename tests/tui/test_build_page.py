@@ -15,7 +15,7 @@ from advisor.costs.amount_words import usd_rounded
 from advisor.costs.cost_terms import read_terms
 from advisor.costs.tco import CostTerms
 from advisor.tui.pages.bars import Tabs
-from advisor.tui.program.saved_state import (
+from advisor.tui.program.state import (
     MAX_NAMED,
     MAX_RECENT,
     Kept,

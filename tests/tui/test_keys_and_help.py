@@ -25,7 +25,7 @@ from advisor.tui.pages.bars import fitting, footer_actions
 from advisor.tui.pages.help import FIELD_HELP, HelpScreen
 from advisor.tui.pages.palette import doings, likeness
 from advisor.tui.pages.welcome_screen import WelcomeScreen
-from advisor.tui.program.actions import (
+from advisor.tui.program.keys import (
     ACTIONS,
     BENCHMARK,
     BUILD,
@@ -37,7 +37,7 @@ from advisor.tui.program.actions import (
     RANKING,
     actions_of,
 )
-from advisor.tui.program.saved_state import State
+from advisor.tui.program.state import State
 from advisor.tui.ranking.ranking_screen import RankingScreen
 from tests.tui.conftest import screenshot
 from tests.tui.program import NARROW, field, ranking, running, settled, until
@@ -91,7 +91,7 @@ class TestKeys:
         screens = [p for p in root.rglob("*.py") if p.parent.name not in ("widgets", "plot")]
         own = [p.name for p in screens if re.search(r"(?<!\w)Binding\($", p.read_text(), re.M)]
         own += [p.name for p in screens if re.search(r"(?<!\w)Binding\(\"", p.read_text())]
-        assert sorted(set(own)) == ["actions.py", "model_picker.py"]
+        assert sorted(set(own)) == ["keys.py", "model_picker.py"]
 
     async def test_each_page_over_a_screen_shows_its_keys_and_no_others(
         self, paper_store: Path

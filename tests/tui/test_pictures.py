@@ -26,7 +26,7 @@ from advisor.tui.app import AdvisorApp
 from advisor.tui.benchmark import benchmark_screen
 from advisor.tui.benchmark.benchmark_screen import BenchmarkScreen
 from advisor.tui.pages.bars import TitleBar
-from advisor.tui.program.saved_state import State
+from advisor.tui.program.state import State
 from advisor.tui.widgets.lines import LinesView
 from tests.facts_for_tests import make_quote
 from tests.store_for_tests import taken_as_it_is

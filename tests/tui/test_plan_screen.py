@@ -18,7 +18,7 @@ from advisor.tui.pages.screens import MarkdownScreen
 from advisor.tui.plan.grant_form import GRANT_FIELDS, SEVERAL, START, GrantField, with_field
 from advisor.tui.plan.plan_report import open_file, opener
 from advisor.tui.plan.plan_screen import EMPTY, PlanScreen
-from advisor.tui.program.saved_state import State
+from advisor.tui.program.state import State
 from tests.planning import grant_files
 from tests.tui.program import WAIT_S, paste, settled, until
 

@@ -15,7 +15,7 @@ from textual.widgets import Input, Static
 
 from advisor.tui.pages.export_page import ExportScreen
 from advisor.tui.pages.welcome_screen import WelcomeScreen
-from advisor.tui.program.saved_state import State, load_state
+from advisor.tui.program.state import State, load_state
 from advisor.tui.widgets.filter_table import FilterTable
 from advisor.tui.widgets.rank_table import RankTable
 from tests.tui.contrast import contrast_ratio

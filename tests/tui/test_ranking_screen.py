@@ -10,7 +10,7 @@ import pytest
 from textual.pilot import Pilot
 
 from advisor.tui.pages.screens import RecordScreen
-from advisor.tui.program.saved_state import State
+from advisor.tui.program.state import State
 from advisor.tui.ranking.left_out import ExcludedScreen
 from advisor.tui.selected.build_screen import BuildScreen
 from advisor.tui.widgets.filter_table import FilterTable

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from advisor.files import write_whole
 from advisor.tables.table_formats import table_text, to_markdown
-from advisor.tui.program.saved_state import State, load_state, save_state, state_file
+from advisor.tui.program.state import State, load_state, save_state, state_file
 
 
 class TestState:

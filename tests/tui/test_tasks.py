@@ -16,7 +16,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
 from advisor.store import Store
-from advisor.tui.program.saved_state import State
+from advisor.tui.program.state import State
 from price_catalog.model import Quote
 from tests.tui.program import ASKED, NARROW, message, ranking, rows, running, settled
 

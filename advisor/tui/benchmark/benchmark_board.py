@@ -20,7 +20,7 @@ from advisor.tui.benchmark.benchmark_rows import (
     shared_words,
 )
 from advisor.tui.pages.screens import RecordScreen
-from advisor.tui.program.actions import BENCHMARK
+from advisor.tui.program.keys import BENCHMARK
 from advisor.tui.widgets.lines import Line, LinesView, wrapped
 from advisor.tui.widgets.rank_table import RankTable
 from advisor.tui.widgets.text_input import FilterInput, FilterLine

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from advisor.benchmark.benchmark_plan import Plan
     from advisor.benchmark.measurement_request import Ending, MachineState
     from advisor.tui.benchmark.measuring import Ended
-    from advisor.tui.program.saved_state import KeptNote
+    from advisor.tui.program.state import KeptNote
 
 
 NO_GPU = (

@@ -9,11 +9,10 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from textual import on, work
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.geometry import Size
 from textual.widgets import Input, Static
 
@@ -44,7 +43,7 @@ from advisor.tui.benchmark.measuring import (
 )
 from advisor.tui.pages.bars import KeyBar, TitleBar
 from advisor.tui.pages.screens import ConfirmScreen, SizedScreen
-from advisor.tui.program.actions import BENCHMARK, bindings_of
+from advisor.tui.program.keys import BENCHMARK
 from advisor.tui.program.program import StoreRead
 from advisor.tui.widgets.fetch_error import FetchError
 from advisor.tui.widgets.lines import FAINT, PLAIN
@@ -67,7 +66,6 @@ most; the table has every setting that would be tried. `B` shows the plan and as
 runs, and every finished setting is kept at once. Without a GPU here, `J` measures elsewhere.
 """
     CSS_PATH = "benchmark.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(BENCHMARK)]
     AUTO_FOCUS = "#table"
 
     def __init__(

@@ -6,10 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from textual import on, work
-from textual.binding import BindingType
 from textual.message import Message
 from textual.widget import Widget
 
@@ -23,7 +22,7 @@ from advisor.costs.amount_words import counted
 from advisor.costs.rental import MINUTES
 from advisor.tui.pages.form import Form, FormField, Judged
 from advisor.tui.pages.screens import ConfirmScreen
-from advisor.tui.program.actions import ELSEWHERE, bindings_of
+from advisor.tui.program.keys import ELSEWHERE
 from advisor.tui.widgets.choice import Choice
 from advisor.tui.widgets.lines import (
     FAINT,
@@ -54,7 +53,6 @@ class ElsewhereScreen(Form):
     """Where else can it be measured?"""
 
     WHERE = ELSEWHERE
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(ELSEWHERE)]
     SIZE = "page tall"
     GRID = "pairs"
     STUDIES = True

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from textual import on, work
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.geometry import Size
 from textual.message import Message
 from textual.widgets import Input, Static
@@ -25,7 +24,7 @@ from advisor.tui.evidence.evidence_rows import (
 )
 from advisor.tui.pages.bars import KeyBar, Tabs, TitleBar
 from advisor.tui.pages.list_page import ListScreen
-from advisor.tui.program.actions import EVIDENCE, bindings_of
+from advisor.tui.program.keys import EVIDENCE
 from advisor.tui.program.program import StoreRead, StoreTrouble
 from advisor.tui.widgets.fetch_error import FetchError
 from advisor.tui.widgets.filter_table import FilterTable, MemorySource, Query, Rows
@@ -64,7 +63,6 @@ What was measured, by whom, and whether it can be believed: `✓` *plausible*, `
 words, with its source.
 """
     CSS_PATH = "evidence.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(EVIDENCE)]
 
     @dataclass
     class NothingMeasured(Message):

@@ -10,7 +10,7 @@ from textual.reactive import reactive
 from textual.style import Style
 from textual.widgets import Input, Static
 
-from advisor.tui.program.actions import ACTIONS, EVERYWHERE, Action, actions_of
+from advisor.tui.program.keys import ACTIONS, EVERYWHERE, Action, actions_of
 from advisor.tui.widgets.text_input import FilterInput
 
 SCREENS = (

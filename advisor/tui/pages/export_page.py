@@ -7,17 +7,16 @@ from dataclasses import dataclass
 from functools import partial
 from io import BytesIO
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from textual import on
-from textual.binding import BindingType
 from textual.widgets import Input
 from textual.widgets.input import Selection
 
 from advisor.files import typed_path, write_whole
 from advisor.tables.table_formats import TABLE_FORMATS, table_text
 from advisor.tui.pages.form import Form, FormField, Judged
-from advisor.tui.program.actions import EXPORT, bindings_of
+from advisor.tui.program.keys import EXPORT
 from advisor.tui.widgets.choice import Choice
 from advisor.tui.widgets.rank_table import RankTable
 from advisor.typed_input import InputError
@@ -53,7 +52,6 @@ class ExportScreen(Form):
     """Asks where to."""
 
     WHERE = EXPORT
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(EXPORT)]
     AUTO_FOCUS = "Input"
     SIZE = "page small"
     HELP = """\

@@ -18,7 +18,7 @@ from textual.widgets import Input, Static
 
 from advisor.tui.pages.bars import DialogKeys
 from advisor.tui.pages.screens import SLIM, Dialog
-from advisor.tui.program.undo import change_prices
+from advisor.tui.program.own_price_changes import change_prices
 from advisor.tui.widgets.choice import Choice
 from advisor.tui.widgets.fetch_error import FetchError
 from advisor.tui.widgets.lines import LinesView, Page

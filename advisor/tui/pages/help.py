@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Iterator, Sequence
-from typing import ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import Binding
 from textual.events import Key
 from textual.geometry import Offset
 from textual.screen import ModalScreen, Screen
@@ -15,12 +14,11 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from advisor.tui.pages.screens import MarkdownScreen, Steady
-from advisor.tui.program.actions import (
+from advisor.tui.program.keys import (
     EVERYWHERE,
     HELP,
     JUMP,
     actions_of,
-    bindings_of,
     shown_keys,
 )
 
@@ -50,7 +48,6 @@ class HelpScreen(MarkdownScreen):
     """A page over the screen that it explains."""
 
     WHERE = HELP
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(HELP)]
 
     def __init__(self, explained: Screen[object]) -> None:
         text = explanation(explained, explained.focused)
@@ -107,7 +104,6 @@ class JumpScreen(Steady, ModalScreen[Widget | None]):
     """Shows the letters; closes with the widget whose letter was pressed."""
 
     WHERE = JUMP
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(JUMP)]
     DEFAULT_CSS = """
     JumpScreen { background: transparent; layers: marks; }
     JumpScreen Static { layer: marks; position: absolute; width: 3; height: 1;

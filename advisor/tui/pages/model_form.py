@@ -5,14 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, cast
-
-from textual.binding import BindingType
+from typing import TYPE_CHECKING, cast
 
 from advisor.files import typed_path
 from advisor.tui.pages.form import Form, FormField, Judged
-from advisor.tui.program.actions import MODEL, bindings_of
-from advisor.tui.program.undo import Change
+from advisor.tui.program.keys import MODEL
+from advisor.tui.program.state import Change
 from advisor.typed_input import InputError, parse_count, parse_samples, parse_whole
 
 if TYPE_CHECKING:
@@ -36,7 +34,6 @@ class ModelForm(Form):
     """Closes with the kept model's name."""
 
     WHERE = MODEL
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(MODEL)]
     AUTO_FOCUS = "#source"
     SIZE = "page small"
     STUDIES = True

@@ -18,7 +18,7 @@ from advisor.answers.wording import RULE_WORDS, item_names
 from advisor.costs.amount_words import usd_exact
 from advisor.tui.pages.model_picker import SteadyList
 from advisor.tui.pages.screens import Steady
-from advisor.tui.program.actions import (
+from advisor.tui.program.keys import (
     ACTIONS,
     BENCHMARK,
     BUILD,

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.widgets import Input
 
@@ -16,22 +15,20 @@ from advisor.tui.pages.bars import DialogKeys
 from advisor.tui.pages.form import Form, FormField, Judged
 from advisor.tui.pages.list_page import ListActions
 from advisor.tui.pages.screens import Dialog
-from advisor.tui.program.actions import NAME, QUESTIONS, bindings_of
-from advisor.tui.program.saved_state import MAX_NAME
-from advisor.tui.program.undo import Change
+from advisor.tui.program.keys import NAME, QUESTIONS
+from advisor.tui.program.state import MAX_NAME, Change
 from advisor.tui.widgets.filter_table import FilterTable, MemoryRows
 from advisor.tui.widgets.lines import PLAIN, STRONG, Line, wrapped
 from advisor.tui.widgets.table_layout import Column
 
 if TYPE_CHECKING:
-    from advisor.tui.program.saved_state import KeptQuestion
+    from advisor.tui.program.state import KeptQuestion
 
 
 class QuestionsScreen(ListActions, Dialog["KeptQuestion | None"]):
     """The last ten questions and those with a name; Enter asks one again."""
 
     WHERE = QUESTIONS
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(QUESTIONS)]
     AUTO_FOCUS = "RankTable"
     HELP = """\
 ## Questions asked before
@@ -120,7 +117,6 @@ class NameForm(Form):
     """Asks for a name."""
 
     WHERE = NAME
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(NAME)]
     AUTO_FOCUS = "Input"
     SIZE = "page small"
     GRID = "line"

@@ -21,7 +21,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from advisor.tui.pages.bars import DialogKeys
-from advisor.tui.program.actions import CONFIRM, RECORD, bindings_of
+from advisor.tui.program.keys import CONFIRM, RECORD, bindings_of
 from advisor.tui.widgets.lines import PLAIN, Line, LinesView, Page, wrapped
 from advisor.tui.widgets.text_input import Field
 
@@ -35,6 +35,14 @@ class Steady:
     Keys may come faster than a page closes: the second closing one would find it gone, and Textual
     would close whatever lies on top, or the last screen of all.
     """
+
+    BINDINGS: ClassVar[list[BindingType]]
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        """The keys of a page are those that the registry has for its place."""
+        if "WHERE" in vars(cls):
+            cls.BINDINGS = [*bindings_of(vars(cls)["WHERE"])]
+        super().__init_subclass__(**more)
 
     def dismiss(self, result: Any = None) -> AwaitComplete:
         """Close with a result, where this page is still the one on top."""
@@ -139,7 +147,6 @@ class RecordScreen(Dialog[None]):
     """A page of text over the screen that it came from."""
 
     WHERE = RECORD
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(RECORD)]
 
     def __init__(self, title: str, page: Page) -> None:
         super().__init__()
@@ -180,7 +187,6 @@ class ConfirmScreen(Dialog[bool]):
     """Answers True only where the person said so."""
 
     WHERE = CONFIRM
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(CONFIRM)]
     HELP = """\
 ## Before it starts
 

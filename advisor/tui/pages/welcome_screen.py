@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from textual import on, work
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.message import Message
 
 from advisor.answers.ranking.verdict import verdict
@@ -19,9 +18,9 @@ from advisor.ranking.question import Question
 from advisor.ranking.rank import rank
 from advisor.tui.pages.bars import KeyBar, TitleBar
 from advisor.tui.pages.screens import SizedScreen
-from advisor.tui.program.actions import WELCOME, bindings_of
+from advisor.tui.program.keys import WELCOME
 from advisor.tui.program.program import StoreChanged, StoreTrouble
-from advisor.tui.program.saved_state import State
+from advisor.tui.program.state import State
 from advisor.tui.widgets.fetch_error import FetchError
 from advisor.tui.widgets.lines import (
     FAINT,
@@ -47,7 +46,6 @@ class WelcomeScreen(SizedScreen):
 
     WHERE = WELCOME
     CSS_PATH = "welcome.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(WELCOME)]
 
     def compose(self) -> ComposeResult:
         yield TitleBar("welcome")

@@ -11,16 +11,15 @@ from datetime import date
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 from textual import on
-from textual.binding import BindingType
 from textual.widget import Widget
 from textual.widgets import Static, TextArea
 
 from advisor.files import is_file, typed_path
 from advisor.tui.pages.form import Form, FormField, Judged
-from advisor.tui.program.actions import GRANT, bindings_of
+from advisor.tui.program.keys import GRANT
 from advisor.tui.program.session import RankingSession
 from advisor.tui.widgets.text_input import Field
 
@@ -113,7 +112,6 @@ class GrantForm(Form):
     """Closes with the path of the file that was written; with nothing where none was."""
 
     WHERE = GRANT
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(GRANT)]
     SIZE = "page tall"
     GRID = "thirds"
     FIELDS = (

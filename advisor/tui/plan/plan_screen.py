@@ -6,11 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from textual import on, work
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Grid, ScrollableContainer
 from textual.events import Resize
 from textual.geometry import Size
@@ -21,7 +20,7 @@ from advisor.files import typed_path
 from advisor.tui.pages.bars import KeyBar, TitleBar
 from advisor.tui.plan.named_grant import GRANT, NamedGrant
 from advisor.tui.plan.plan_report import REPORT, PlanReport
-from advisor.tui.program.actions import PLAN, bindings_of
+from advisor.tui.program.keys import PLAN
 from advisor.tui.widgets.fetch_error import FetchError
 from advisor.tui.widgets.text_input import Field
 from advisor.typed_input import InputError
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from advisor.planning.solver.plan import Plan
     from advisor.planning.solver.search_clock import Progress
     from advisor.planning.solver_process import Search
-    from advisor.tui.program.saved_state import KeptNote
+    from advisor.tui.program.state import KeptNote
 
 SECONDS = 120.0
 KEPT_WIDTH = 76
@@ -61,7 +60,6 @@ class PlanScreen(PlanReport):
 
     WHERE = PLAN
     CSS_PATH = "plan.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(PLAN)]
     AUTO_FOCUS = "#scroll"
     HELP = """\
 ## A plan

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
-
-from textual.binding import BindingType
+from typing import TYPE_CHECKING
 
 from advisor.answers.prices.quotes import ledger_items
 from advisor.answers.wording import item_names
@@ -16,7 +14,7 @@ from advisor.costs.own_quotes import OWN
 from advisor.costs.own_quotes_csv import Preview, read_quotes
 from advisor.files import is_file, typed_path
 from advisor.tui.pages.form import Form, FormField, Judged
-from advisor.tui.program.actions import IMPORT, bindings_of
+from advisor.tui.program.keys import IMPORT
 from advisor.tui.widgets.lines import FAINT, PLAIN, STRONG, WARNING, Line, wrapped
 
 if TYPE_CHECKING:
@@ -32,7 +30,6 @@ class ImportScreen(Form):
     """Closes with what was read in, in words."""
 
     WHERE = IMPORT
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(IMPORT)]
     AUTO_FOCUS = "#path"
     SIZE = "page tall"
     GRID = "line"

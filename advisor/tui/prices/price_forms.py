@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from textual import on
-from textual.binding import BindingType
 from textual.events import DescendantFocus
 from textual.widgets import Input
 
@@ -19,7 +18,7 @@ from advisor.costs.amount_words import usd_exact
 from advisor.costs.own_machines import MACHINE_TABLE, own_machine
 from advisor.costs.own_quotes import OWN, QUOTE_TABLE, make_quote
 from advisor.tui.pages.form import Form, FormField, Judged
-from advisor.tui.program.actions import QUOTE, bindings_of
+from advisor.tui.program.keys import QUOTE
 from advisor.typed_input import InputError
 from price_catalog.model import Quote
 
@@ -40,7 +39,6 @@ class PriceForm(Form):
     """What the three have in common."""
 
     WHERE = QUOTE
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(QUOTE)]
     START = "What is the price, and who asks it? Enter keeps it."
 
     @on(DescendantFocus, "#kind")

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from textual import on, work
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.geometry import Size
 from textual.message import Message
 from textual.widgets import Static
@@ -20,10 +19,10 @@ from advisor.costs.price_book import RULE_WORDS
 from advisor.tui.pages.bars import KeyBar, Tabs, TitleBar
 from advisor.tui.pages.list_page import ListScreen
 from advisor.tui.prices.prices_rows import Entry, quote_table
-from advisor.tui.program.actions import PRICES, bindings_of
 from advisor.tui.program.answer import build_key
+from advisor.tui.program.keys import PRICES
+from advisor.tui.program.own_price_changes import change_prices
 from advisor.tui.program.program import StoreTrouble
-from advisor.tui.program.undo import change_prices
 from advisor.tui.widgets.fetch_error import FetchError
 from advisor.tui.widgets.filter_table import FilterTable, MemorySource
 from advisor.tui.widgets.lines import FAINT, PLAIN, STRONG, Line, LinesView, wrapped
@@ -53,7 +52,6 @@ class PricesScreen(ListScreen):
 
     WHERE = PRICES
     CSS_PATH = "prices.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(PRICES)]
     RECORD = "Quote"
     HELP = f"""\
 ## Prices

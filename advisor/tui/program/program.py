@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import TYPE_CHECKING
 
@@ -17,8 +17,8 @@ from advisor.tui.program.terminal import TypedAhead
 from advisor.tui.widgets.safe_text import SafeFilter
 
 if TYPE_CHECKING:
-    from advisor.tui.program.saved_state import Kept, State
     from advisor.tui.program.session import RankingSession
+    from advisor.tui.program.state import Kept, State
     from advisor.tui.program.store_reader import Reading, StoreReader
 
 
@@ -125,31 +125,26 @@ def theme_after(name: str) -> str:
     return names[(at + 1) % len(names)]
 
 
+@dataclass
 class StoreRead(Message):
     """The store was read."""
 
-    def __init__(self, reading: Reading) -> None:
-        super().__init__()
-        self.reading = reading
+    reading: Reading
 
 
+@dataclass
 class StoreTrouble(Message):
-    """The store could not be read; it will be tried again.
+    """The store could not be read; it will be tried again."""
 
-    The text is one line that says what is wrong and how to mend it.
-    """
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.text = text
+    text: str
+    """One line that says what is wrong and how to mend it."""
 
 
+@dataclass
 class StoreNote(Message):
     """The store did something on its own that a person should know."""
 
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.text = text
+    text: str
 
 
 class StoreChanged(Message):

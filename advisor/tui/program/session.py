@@ -1,11 +1,11 @@
-"""The question as it changes: inputs, undo, its answer, the selected build (pure)."""
+"""The answer to the question in the fields, and the selected build (pure)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from advisor.answers.ranking.verdict import verdict
 from advisor.answers.wording import count_words
@@ -21,8 +21,7 @@ from advisor.tui.program.answer import (
     key_text,
     read_key,
 )
-from advisor.tui.program.saved_state import State
-from advisor.tui.program.undo import Change
+from advisor.tui.program.state import Inputs, State
 from price_catalog.gpu_names import find_gpu, index_gpus
 
 if TYPE_CHECKING:
@@ -62,18 +61,15 @@ def why_empty(ranking: Ranking, key: CandidatesKey, rentals: Sequence[Rental]) -
 
 
 MAX_KEPT_VIEWS = 16
-MAX_UNDO = 200
 SUNK = 10
 """A chosen build may fall this many places with another question and stay selected."""
-LOOK = ("theme", "welcomed", "selected", "descending", "looked_by", "sorts")
-"""What of the state is not part of the question."""
 
 
-class RankingSession:
+class RankingSession(Inputs):
     """What is asked, and what was last answered."""
 
     def __init__(self, state: State) -> None:
-        self.inputs = state
+        super().__init__(state)
         self.snapshot: Snapshot | None = None
         self.measured: Mapping[str, int] = {}
         self.rentals: Sequence[Rental] = ()
@@ -91,86 +87,6 @@ class RankingSession:
         self._marked: BuildKey | None = None
         """The build that the next one is to be compared with."""
         self._views: dict[CandidatesKey, CandidatesView] = {}
-        self._undo: list[State | Change] = []
-        self._redo: list[State | Change] = []
-        self._edited = ""
-
-    # The inputs
-
-    def change(self, **values: str) -> bool:
-        """Put other values into fields; whether that changed any.
-
-        Key presses in one field are undone together.
-        """
-        if all(getattr(self.inputs, name) == value for name, value in values.items()):
-            return False
-        edited = next(iter(values))
-        if edited != self._edited:
-            self.did(self.inputs)
-            self._edited = edited
-        changes: dict[str, Any] = dict(values)
-        self.inputs = replace(self.inputs, **changes)
-        return True
-
-    def choose(self, name: str, value: str) -> bool:
-        """Take another of a few values; ranked by a cost, that cost is the one to look at."""
-        values = {name: value}
-        if name == "rule":
-            self.look_by("", descending=False)
-            if value != "days":
-                values["cost_basis"] = "overall" if value == "cost" else "experiment"
-        return self.change(**values)
-
-    def look_at_other_cost(self) -> None:
-        """The machine's cost or that of one experiment; what is ranked by the one is by the
-        other then."""
-        self.pause()
-        basis = "experiment" if self.inputs.cost_basis == "overall" else "overall"
-        values = {"cost_basis": basis}
-        if self.inputs.rule != "days":
-            values["rule"] = "cost" if basis == "overall" else "experiment-cost"
-        self.change(**values)
-
-    def pause(self) -> None:
-        """What comes next is a change of its own, also in the same field."""
-        self._edited = ""
-
-    def did(self, step: State | Change) -> None:
-        """What was just kept, or the question before it became another, can be undone."""
-        self.pause()
-        self._undo = [*self._undo[-MAX_UNDO:], step]
-        self._redo.clear()
-
-    def undo(self) -> Change | bool:
-        """Take back the last change; whether there was one, or what the store has to take back."""
-        return self._step(self._undo, self._redo)
-
-    def redo(self) -> Change | bool:
-        """Do again what was taken back last."""
-        return self._step(self._redo, self._undo)
-
-    def _step(self, steps: list[State | Change], others: list[State | Change]) -> Change | bool:
-        self.pause()
-        while steps:
-            step = steps.pop()
-            if isinstance(step, Change):
-                others.append(step)
-                return step
-            if self._question(step) != self._question(self.inputs):
-                others.append(self.inputs)
-                self.inputs = replace(self.inputs, **self._question(step))
-                return True
-        return False
-
-    def restore_defaults(self) -> None:
-        """Every field as it was shipped; can be undone."""
-        self.did(self.inputs)
-        self.inputs = replace(self.inputs, **self._question(State()))
-
-    @staticmethod
-    def _question(state: State) -> dict[str, Any]:
-        names = (f.name for f in fields(State) if f.name not in LOOK)
-        return {name: getattr(state, name) for name in names}
 
     # What the store brought
 
@@ -256,14 +172,6 @@ class RankingSession:
         """Another question: what was selected for the one before is not sought in its answer."""
         self._pinned = None
         self.inputs = replace(self.inputs, selected="")
-
-    def look_by(self, column: str, *, descending: bool) -> None:
-        """Keep in which order the table is looked at; no change of the question."""
-        self.inputs = replace(self.inputs, looked_by=column, descending=descending)
-
-    def sort_list(self, name: str, column: str | None, *, descending: bool) -> None:
-        """Keep how another list is sorted."""
-        self.inputs = self.inputs.with_sort(name, column, descending=descending)
 
     def choose_selected(self) -> None:
         """What is selected is what the person wants, whatever the order becomes."""

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from advisor.ranking.snapshot import Snapshot
     from advisor.ranking.times import BestTime
     from advisor.store import Reader, Store
-    from advisor.tui.program.saved_state import State
+    from advisor.tui.program.state import State
     from price_catalog.model import Rental
 
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.widgets import Static
 
@@ -20,7 +18,7 @@ from advisor.tui.pages.bars import DialogKeys
 from advisor.tui.pages.build_lines import whole_page
 from advisor.tui.pages.list_page import ListActions
 from advisor.tui.pages.screens import Dialog
-from advisor.tui.program.actions import LEFT_OUT, bindings_of
+from advisor.tui.program.keys import LEFT_OUT
 from advisor.tui.widgets.filter_table import FilterTable, MemoryRows, MemorySource
 from advisor.tui.widgets.table_layout import Column
 
@@ -35,7 +33,6 @@ class ExcludedScreen(ListActions, Dialog[None]):
     """A filterable list over the main screen."""
 
     WHERE = LEFT_OUT
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(LEFT_OUT)]
     AUTO_FOCUS = "RankTable"
     RECORD = "Left out"
 

@@ -13,8 +13,8 @@ from textual.widgets import Input, Static
 
 from advisor.answers.wording import RULE_CHOICES
 from advisor.tui.pages.model_picker import ModelPicker, Search
-from advisor.tui.program.actions import RANKING, actions_of
-from advisor.tui.program.saved_state import TEXT_FIELDS, State
+from advisor.tui.program.keys import RANKING, actions_of
+from advisor.tui.program.state import TEXT_FIELDS, State
 from advisor.tui.widgets.choice import Choice
 from advisor.tui.widgets.text_input import Field
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import ClassVar
 
 from textual import on, work
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.events import ScreenResume
 from textual.geometry import Size
 from textual.widgets import Input
@@ -15,15 +13,15 @@ from textual.widgets import Input
 from advisor.tui.pages.bars import KeyBar, Tabs, TitleBar
 from advisor.tui.pages.build_lines import selected_line
 from advisor.tui.pages.screens import SizedScreen, TooSmall
-from advisor.tui.program.actions import RANKING, bindings_of
+from advisor.tui.program.keys import RANKING
 from advisor.tui.program.program import (
     AnswerChanged,
     StoreChanged,
     StoreRead,
     StoreTrouble,
 )
-from advisor.tui.program.saved_state import State
 from advisor.tui.program.session import RankingSession
+from advisor.tui.program.state import State
 from advisor.tui.ranking.answer_lines import RETRY, AnswerLines
 from advisor.tui.ranking.build_panels import PANELS, BuildPanels
 from advisor.tui.ranking.question_fields import QuestionFields
@@ -42,7 +40,6 @@ class RankingScreen(SizedScreen):
 
     WHERE = RANKING
 
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(RANKING)]
     AUTO_FOCUS = "#table"
     HELP = """\
 ## The ranking

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from textual import on, work
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Grid
 from textual.geometry import Size
 from textual.message import Message
@@ -30,7 +29,7 @@ from advisor.tui.pages.build_lines import overview_lines
 from advisor.tui.pages.evidence_lines import settings_lines, source_lines, verdict_line
 from advisor.tui.pages.form import Form, FormField, Judged
 from advisor.tui.pages.screens import SizedScreen
-from advisor.tui.program.actions import BUILD, TERMS, actions_of, bindings_of
+from advisor.tui.program.keys import BUILD, TERMS, actions_of
 from advisor.tui.program.program import AnswerChanged
 from advisor.tui.program.session import RankingSession
 from advisor.tui.widgets.lines import (
@@ -68,7 +67,6 @@ class TermsForm(Form):
     """What the person says of running costs, the room and a second machine."""
 
     WHERE = TERMS
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(TERMS)]
     GRID = "wide"
     FIELDS = (
         *(FormField(term.name, term.label, term.hint, 30) for term in cost_terms.TERMS),
@@ -116,7 +114,6 @@ class BuildScreen(SizedScreen):
 
     WHERE = BUILD
     CSS_PATH = "selected.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(BUILD)]
     AUTO_FOCUS = "#page"
     HELP = """\
 ## One build

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.widgets import Static
 
 from advisor.answers.build.build_sections import SECTION_WORDS, section_lines
@@ -15,7 +13,7 @@ from advisor.costs.amount_words import days_rounded, usd_rounded
 from advisor.ranking.rank import RankedRow
 from advisor.tui.pages.bars import KeyBar, TitleBar
 from advisor.tui.pages.screens import SizedScreen
-from advisor.tui.program.actions import COMPARE, bindings_of
+from advisor.tui.program.keys import COMPARE
 from advisor.tui.widgets.lines import HEADING, PLAIN, STRONG, Line, LinesView, wrapped
 from bench_runner.typed_numbers import plain
 
@@ -34,7 +32,6 @@ class CompareScreen(SizedScreen):
 
     CSS_PATH = "selected.tcss"
     WHERE = COMPARE
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(COMPARE)]
     AUTO_FOCUS = "#page"
     HELP = """\
 ## Two builds side by side

@@ -1,4 +1,5 @@
-"""What is kept between runs: the inputs, earlier questions, the last plan and result."""
+"""All that is remembered: the inputs and how to undo a change; between runs also earlier questions,
+the last plan and the last result."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from datetime import date
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from advisor.costs.cost_terms import TERMS
 from advisor.ranking.question import RANK_RULES, RankRule
@@ -19,16 +20,14 @@ from advisor.ranking.typed_question import TypedQuestion
 from advisor.typed_input import NAMED_PRICES, NamedPrices
 from bench_runner.untrusted_text import is_plain_file, json_outside
 
+if TYPE_CHECKING:
+    from advisor.store import Store
+
 APP_NAME = "gpu-grant-advisor"
 MAX_STATE_BYTES = 64 * 1024
 MAX_TEXT = 200
 CostBasis = Literal["overall", "experiment"]
 COST_BASES: tuple[CostBasis, ...] = get_args(CostBasis)
-QUESTION_FIELDS = (
-    *("budget", "model", "max_days", "gpus", "buy_in", "circuit", "network"),
-    *("lifetime", "utilisation", "electricity", "pue", "hosting", "staff", "resale", "financing"),
-    *("rule", "prices", "evidence", "cost_basis"),
-)
 TEXT_FIELDS = (
     *("budget", "model", "max_days", "gpus"),
     *("buy_in", "lifetime", "utilisation", "electricity"),
@@ -101,6 +100,11 @@ class State:
         """The question alone, as it was typed and chosen."""
         return {name: getattr(self, name) for name in QUESTION_FIELDS}
 
+    def with_question(self, other: State) -> State:
+        """The same look with another question."""
+        changes: dict[str, Any] = other.question()
+        return replace(self, **changes)
+
     def typed(self) -> TypedQuestion:
         """The question in the fields; where they are empty, no limit and all GPUs."""
         return TypedQuestion(
@@ -117,6 +121,113 @@ class State:
             prices=self.prices,
             evidence=self.evidence,
         )
+
+
+QUESTION_FIELDS = tuple(
+    each.name
+    for each in fields(State)
+    if each.name not in ("theme", "welcomed", "selected", "descending", "looked_by", "sorts")
+)
+
+
+class Change(NamedTuple):
+    """Something that was kept or deleted in the store."""
+
+    words: str
+    back: Callable[[Store], object]
+    """Takes it back; in a thread, may raise StoreError."""
+    again: Callable[[Store], object]
+
+
+MAX_UNDO = 200
+
+
+class Inputs:
+    """The inputs of this run as they change, and what can be undone."""
+
+    def __init__(self, state: State) -> None:
+        self.inputs = state
+        self._undo: list[State | Change] = []
+        self._redo: list[State | Change] = []
+        self._edited = ""
+
+    def change(self, **values: str) -> bool:
+        """Put other values into fields; whether that changed any.
+
+        Key presses in one field are undone together.
+        """
+        if all(getattr(self.inputs, name) == value for name, value in values.items()):
+            return False
+        edited = next(iter(values))
+        if edited != self._edited:
+            self.did(self.inputs)
+            self._edited = edited
+        changes: dict[str, Any] = dict(values)
+        self.inputs = replace(self.inputs, **changes)
+        return True
+
+    def choose(self, name: str, value: str) -> bool:
+        """Take another of a few values; ranked by a cost, that cost is the one to look at."""
+        values = {name: value}
+        if name == "rule":
+            self.look_by("", descending=False)
+            if value != "days":
+                values["cost_basis"] = "overall" if value == "cost" else "experiment"
+        return self.change(**values)
+
+    def look_at_other_cost(self) -> None:
+        """The machine's cost or that of one experiment; what is ranked by the one is by the
+        other then."""
+        self.pause()
+        basis = "experiment" if self.inputs.cost_basis == "overall" else "overall"
+        values = {"cost_basis": basis}
+        if self.inputs.rule != "days":
+            values["rule"] = "cost" if basis == "overall" else "experiment-cost"
+        self.change(**values)
+
+    def pause(self) -> None:
+        """What comes next is a change of its own, also in the same field."""
+        self._edited = ""
+
+    def did(self, step: State | Change) -> None:
+        """What was just kept, or the question before it became another, can be undone."""
+        self.pause()
+        self._undo = [*self._undo[-MAX_UNDO:], step]
+        self._redo.clear()
+
+    def undo(self) -> Change | bool:
+        """Take back the last change; whether there was one, or what the store has to take back."""
+        return self._step(self._undo, self._redo)
+
+    def redo(self) -> Change | bool:
+        """Do again what was taken back last."""
+        return self._step(self._redo, self._undo)
+
+    def _step(self, steps: list[State | Change], others: list[State | Change]) -> Change | bool:
+        self.pause()
+        while steps:
+            step = steps.pop()
+            if isinstance(step, Change):
+                others.append(step)
+                return step
+            if step.question() != self.inputs.question():
+                others.append(self.inputs)
+                self.inputs = self.inputs.with_question(step)
+                return True
+        return False
+
+    def restore_defaults(self) -> None:
+        """Every field as it was shipped; can be undone."""
+        self.did(self.inputs)
+        self.inputs = self.inputs.with_question(State())
+
+    def look_by(self, column: str, *, descending: bool) -> None:
+        """Keep in which order the table is looked at; no change of the question."""
+        self.inputs = replace(self.inputs, looked_by=column, descending=descending)
+
+    def sort_list(self, name: str, column: str | None, *, descending: bool) -> None:
+        """Keep how another list is sorted."""
+        self.inputs = self.inputs.with_sort(name, column, descending=descending)
 
 
 def state_file() -> Path:

@@ -1,4 +1,4 @@
-"""What was kept can be taken back and done again: each change with both ways."""
+"""A change of the user's own prices, and how it is undone and done again."""
 
 from __future__ import annotations
 
@@ -6,18 +6,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from advisor.tui.program.state import Change
+
 if TYPE_CHECKING:
     from advisor.store import Store
     from price_catalog.model import Host, Quote
-
-
-class Change(NamedTuple):
-    """Something that was kept or deleted."""
-
-    words: str
-    back: Callable[[Store], object]
-    """Takes it back; in a thread, may raise StoreError."""
-    again: Callable[[Store], object]
 
 
 class OwnPrices(NamedTuple):
