@@ -12,7 +12,7 @@ from time import monotonic
 
 from advisor.planning.solver.experiments import merge_alike
 from advisor.planning.solver.machines import groups
-from advisor.planning.solver.money.cents import fixed_cents, whole_budget_cents, within_budgets
+from advisor.planning.solver.money.cents import fixed_cents
 from advisor.planning.solver.plan import Plan, gap_between
 from advisor.planning.solver.problem import EPSILON, PlanningProblem
 from advisor.planning.solver.program.integer_program import Program
@@ -48,12 +48,8 @@ def solve(
     began = monotonic()
 
     def best(problem: PlanningProblem, clock: Clock, known: Sequence[Plan]) -> Plan:
-        if problem.objective == "soonest":
-            plan = _soonest(problem, clock, known)
-        elif problem.objective == "most-runs":
-            plan = _most_runs(problem, clock, known)
-        else:
-            plan = _cheapest(problem, clock, known)
+        ways = {"soonest": _soonest, "most-runs": _most_runs, "cheapest": _cheapest}
+        plan = ways[problem.objective](problem, clock, known)
         return _settle_ties(problem, plan, clock) if settle else plan
 
     plan = _with_alike_merged(problem, clock or clock_of(seconds), known, best)
@@ -92,20 +88,7 @@ def _with_alike_merged(
 
 
 def _cheapest(problem: PlanningProblem, clock: Clock, known: Sequence[Plan]) -> Plan:
-    try:
-        return _optimise(problem, clock, "judged", known)
-    except NoPlan:
-        if problem.year_budget_cents is None:
-            raise
-    # A run that goes over the turn of a year pays parts of a cent in each: what a year pays is
-    # rounded, and may then be its money to the cent.
-    more = tuple(cents + 1 for cents in problem.year_budget_cents)
-    whole = whole_budget_cents(problem)
-    looser = replace(problem, year_budget_cents=more, budget_cents=whole)
-    plan = _optimise(looser, clock, "judged", known)
-    if not within_budgets(problem, plan):
-        raise OutOfTime
-    return plan
+    return _optimise(problem, clock, "judged", known)
 
 
 def _most_runs(problem: PlanningProblem, clock: Clock, known: Sequence[Plan]) -> Plan:

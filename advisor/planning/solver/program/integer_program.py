@@ -344,7 +344,8 @@ class Program(HighsProgram):
                 limit += problem.year_budget_cents[year] - fixed[year]
                 for column, usd in by_year.items():
                     spent[column] = spent.get(column, 0.0) + usd
-                self.rows.append((dict(spent), -inf, limit / 100))
+                # What a year pays is rounded, and may then be its money to the cent.
+                self.rows.append((dict(spent), -inf, (limit + 1) / 100))
         bought: dict[int, float] = {}
         upgrades: dict[str, dict[int, float]] = {}
         for group in self.groups:
