@@ -22,6 +22,14 @@ def broken_rule(problem: PlanningProblem, plan: Plan) -> str | None:
     every = [p.count for p in plan.purchases if not _machine(problem, p.machine_id).upgrade_of]
     if problem.max_machines is not None and sum(every) > problem.max_machines:
         return "the number of machines"
+    years = {problem.year_of(problem.orders[p.order]) for p in plan.purchases}
+    if problem.buy_years is not None and not years <= {*problem.buy_years}:
+        return "the years to buy in"
+    bought = {_machine(problem, p.machine_id).gpu_id for p in plan.purchases}
+    if problem.require_gpu is not None and problem.require_gpu not in bought:
+        return "the GPU that must be bought"
+    if problem.min_runs is not None and plan.value < problem.min_runs:
+        return "the least number of runs"
     done = Counter(p.experiment_id for p in plan.placed)
     for e in problem.experiments:
         left = e.runs - done[e.experiment_id]

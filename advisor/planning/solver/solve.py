@@ -18,7 +18,7 @@ from advisor.planning.solver.problem import EPSILON, PlanningProblem
 from advisor.planning.solver.program.integer_program import Program
 from advisor.planning.solver.program.placement import place, plan_of, values_of
 from advisor.planning.solver.search_clock import Clock, NoPlan, OutOfTime, clock_of
-from advisor.planning.solver.two_stage import Goal, Search, value_weight
+from advisor.planning.solver.two_stage import Goal, Search
 
 DEFAULT_SECONDS = 120.0
 TIES_NODES = 200
@@ -93,8 +93,6 @@ def _cheapest(problem: PlanningProblem, clock: Clock, known: Sequence[Plan]) -> 
 
 def _most_runs(problem: PlanningProblem, clock: Clock, known: Sequence[Plan]) -> Plan:
     """As much value as possible, then as cheaply as possible."""
-    if value_weight(problem) is not None:
-        return _optimise(problem, clock, "value, then judged", known)
     most = _optimise(problem, clock, "value", known)
     fixed = replace(problem, min_runs=max(most.value, problem.min_runs or 0))
     try:
@@ -151,20 +149,13 @@ def _optimise(problem: PlanningProblem, clock: Clock, goal: Goal, known: Sequenc
 
 def gap_of(search: Search) -> float:
     """How far a plan may be from the best: a share of the value that could be done, or of what it
-    is judged by where no plan does more."""
+    is judged by."""
     assert search.plan is not None
-    plan, least = search.plan, search.bound
-    if search.goal.startswith("value"):
-        every = search.problem.experiments
-        weight = 1.0
-        if search.goal == "value, then judged":
-            weight = value_weight(search.problem) or 1.0
-        left_out = max(ceil((least - (weight - 1)) / weight - EPSILON), 0)
-        most = sum(e.runs * e.value for e in every) - left_out
-        if most > plan.value or search.goal == "value":
-            return gap_between(most, plan.value)
-        least -= weight * left_out
-    return gap_between(plan.judged_cents / 100, least + search.fixed_usd)
+    plan = search.plan
+    if search.goal == "value":
+        every = sum(e.runs * e.value for e in search.problem.experiments)
+        return gap_between(every - max(ceil(search.bound - EPSILON), 0), plan.value)
+    return gap_between(plan.judged_cents / 100, search.bound + search.fixed_usd)
 
 
 def _settle_ties(problem: PlanningProblem, plan: Plan, clock: Clock) -> Plan:

@@ -25,7 +25,7 @@ from advisor.planning.solver.program.highs import Answer
 from advisor.planning.solver.program.integer_program import Program
 from advisor.planning.solver.program.packing import broken_rows
 from advisor.planning.solver.program.placement import (
-    counts_of,
+    counted_again,
     place,
     plan_of,
     values_of,
@@ -33,9 +33,9 @@ from advisor.planning.solver.program.placement import (
 )
 from advisor.planning.solver.search_clock import Clock, NoPlan
 
-Goal = Literal["judged", "value", "value, then judged", "none"]
-"""What a search makes least: the dollars that plans are judged by, the value left out, the value
-left out and then those dollars, or nothing."""
+Goal = Literal["judged", "value", "none"]
+"""What a search makes least: the dollars that plans are judged by, the value left out, or
+nothing."""
 LESS = 0.005
 """Dollars: a better plan is better by half a cent at least."""
 LARGE = 3000
@@ -76,31 +76,32 @@ class Search:
         if self.goal == "judged":
             return program.judged
         costs = [0.0] * len(program.cost)
-        if self.goal.startswith("value"):
-            weight = 1.0
-            if self.goal == "value, then judged":
-                weight, costs = value_weight(self.problem) or 1.0, list(program.judged)
+        if self.goal == "value":
             for e in program.problem.experiments:
-                costs[program.skip[e.experiment_id]] = weight * e.value
+                costs[program.skip[e.experiment_id]] = float(e.value)
         return costs
 
-    def take(self, program: Program, counts: Sequence[float], plan: Plan) -> None:
+    def cost_of(self, plan: Plan) -> float:
+        """What a plan counts by the goal, without fixed costs."""
+        if self.goal == "judged":
+            return plan.judged_cents / 100 - self.fixed_usd
+        if self.goal == "none":
+            return 0.0
+        return float(sum(e.runs * e.value for e in self.problem.experiments) - plan.value)
+
+    def take(self, plan: Plan) -> None:
         """Keep a plan that is better than the best so far and keeps every rule."""
-        cost = sum(c * n for c, n in zip(self.costs(program), counts, strict=True))
-        if cost < self.cost - LESS / 2 and broken_rule(program.problem, plan) is None:
+        cost = self.cost_of(plan)
+        if cost < self.cost - LESS / 2 and broken_rule(self.problem, plan) is None:
             self.plan, self.cost = plan, cost
             self.tell("a better plan")
 
     def take_known(self, plans: Sequence[Plan]) -> None:
         """Keep the best plan of similar problems that works for this one; of equals the first."""
         for plan in plans:
-            keys = {(p.machine_id, p.order) for p in plan.purchases}
-            program = Program(bought_from(self.problem, keys))
-            counts = counts_of(program, plan)
-            if counts is not None:
-                placing = place(program, counts)
-                if not placing.failed and not placing.over_year:
-                    self.take(program, counts, plan_of(program, counts, placing.placed))
+            again = counted_again(self.problem, plan)
+            if again is not None:
+                self.take(again)
 
     def tell(self, trying: str) -> None:
         """Report progress; a bound only where it is in dollars."""
@@ -146,7 +147,7 @@ class Search:
             counts = values_of(program, answer.x)
             placing = place(program, counts)
             if not placing.failed and not placing.over_year:
-                self.take(program, counts, plan_of(program, counts, placing.placed))
+                self.take(plan_of(program, counts, placing.placed))
                 if not answer.is_best or gap:
                     return
                 continue
@@ -165,10 +166,10 @@ class Search:
         if rest is not None and program.keeps_rows(rest):
             placing = place(program, rest)
             if not placing.over_year:
-                self.take(program, rest, plan_of(program, rest, placing.placed))
+                self.take(plan_of(program, rest, placing.placed))
         found = on_each_machine(program, self.costs(program), counts, clock)
         if found is not None:
-            self.take(program, *found)
+            self.take(found)
         problem = program.problem
         if self.plan is None and problem.year_budget_cents is not None and not problem.paid_early:
             early = Program(replace(problem, paid_early=True))
@@ -275,15 +276,3 @@ def bought_from(problem: PlanningProblem, keys: Collection[tuple[str, int]]) -> 
     }
     machines = tuple(m for m in problem.machines if (m.part_of or m.machine_id) in kinds)
     return replace(problem, machines=machines, buy_only=frozenset({*keys, *more}))
-
-
-def value_weight(problem: PlanningProblem) -> float | None:
-    """Dollars above what any plan may cost, so that one run counts for more than all the money.
-
-    None where there is no such amount, or it is too large to compute with.
-    """
-    budget_cents = whole_budget_cents(problem)
-    if budget_cents is None or problem.rules.lifetime_years is not None:
-        return None
-    weight = budget_cents / 100 + 1
-    return weight if weight * sum(e.runs * e.value for e in problem.experiments) < 1e8 else None

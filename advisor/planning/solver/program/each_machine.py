@@ -36,7 +36,7 @@ class _Unit:
 
 def on_each_machine(
     program: Program, costs: Sequence[float], counts: Sequence[float], clock: Clock
-) -> tuple[list[float], Plan] | None:
+) -> Plan | None:
     """The best plan with the machines (and their parts) of these counts; None where there is none,
     it is not found in time, or its program is too large."""
     units = _units(program, counts)
@@ -59,7 +59,7 @@ def on_each_machine(
     for column, its in same.items():
         whole[its] += found[column]
     placed = _numbered([_back(each, by_id) for each in placing.placed])
-    return whole, plan_of(program, whole, placed)
+    return plan_of(program, whole, placed)
 
 
 def _units(program: Program, counts: Sequence[float]) -> list[_Unit] | None:

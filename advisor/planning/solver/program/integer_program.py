@@ -32,6 +32,8 @@ from advisor.planning.solver.rentals import Way, rented_ways
 
 TOLERANCE = 1e-4
 """Of a row, in dollars or days."""
+ROUNDED = 0.49
+"""Cents that a year's money may be exceeded by before it is rounded."""
 FIRST_DAYS = 1.0
 """A rented run takes at least this many days of the year whose rate it is charged at."""
 
@@ -344,8 +346,7 @@ class Program(HighsProgram):
                 limit += problem.year_budget_cents[year] - fixed[year]
                 for column, usd in by_year.items():
                     spent[column] = spent.get(column, 0.0) + usd
-                # What a year pays is rounded, and may then be its money to the cent.
-                self.rows.append((dict(spent), -inf, (limit + 1) / 100))
+                self.rows.append((dict(spent), -inf, (limit + ROUNDED) / 100))
         bought: dict[int, float] = {}
         upgrades: dict[str, dict[int, float]] = {}
         for group in self.groups:

@@ -371,41 +371,23 @@ def with_rest_rented(program: Program, counts: Values) -> list[float] | None:
     return None if place(program, found).failed else found
 
 
-def counts_of(program: Program, plan: Plan) -> list[int] | None:
-    """What the columns are in a plan made for a like problem; None where it breaks a row, or
-    where the days of each year would have to be found."""
-    if program.days:
+def counted_again(problem: PlanningProblem, plan: Plan) -> Plan | None:
+    """A plan made for a like problem, at what it costs here; None where it buys or rents what this
+    problem has not."""
+    options = problem.options()
+    models = {e.experiment_id: e.model for e in problem.experiments}
+    done = Counter(each.experiment_id for each in plan.placed)
+    if any(p.machine_id not in options or p.order >= len(problem.orders) for p in plan.purchases):
         return None
-    parts = {g.machine.machine_id for g in program.groups if g.machine.part_of is not None}
-    counts = [0] * len(program.cost)
-    rent = {(e, year): column for (e, _, year), column in program.rent.items()}
-    chosen: list[tuple[int | None, int]] = [
-        (program.count.get((p.machine_id, p.order)), p.count) for p in plan.purchases
-    ]
-    chosen += [
-        (program.work.get((w.experiment_id, w.machine_id, w.order)), w.runs) for w in plan.work
-    ]
-    for r in plan.rented:
-        same = program.rent.get((r.experiment_id, r.rental_id, r.year))
-        chosen.append((rent.get((r.experiment_id, r.year)) if same is None else same, r.runs))
-    chosen += [(program.skip.get(e), runs) for e, runs in plan.left_out.items()]
-    chosen += [
-        (program.count[g.key], g.machine.owned)
-        for g in program.groups
-        if g.machine.owned and g.key in program.count
-    ]
-    units: dict[tuple[str, int], int] = {}
     for p in plan.placed:
-        key = (p.machine_id, p.order)
-        units[key] = max(units.get(key, 0), p.unit)
-    bought = {(p.machine_id, p.order) for p in plan.purchases}
-    for key, most in units.items():
-        if key in program.wholes:
-            chosen.append((program.wholes[key], most))
-        elif key in program.count and key not in bought and key[0] in parts:
-            chosen.append((program.count[key], most))
-    for column, count in chosen:
-        if column is None:
+        option = options.get(p.machine_id)
+        if option is None or models.get(p.experiment_id) not in option.times:
             return None
-        counts[column] += count
-    return counts if program.keeps_rows(counts) else None
+    left_out = {
+        e.experiment_id: e.runs - done[e.experiment_id]
+        for e in problem.experiments
+        if e.runs > done[e.experiment_id]
+    }
+    cents, judged = cost_of(problem, plan.purchases, plan.work, plan.rented)
+    value = sum(e.value * min(done[e.experiment_id], e.runs) for e in problem.experiments)
+    return replace(plan, left_out=left_out, cost_cents=cents, judged_cents=judged, value=value)
