@@ -8,7 +8,7 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import on, work
+from textual import on
 from textual.app import ScreenError, SystemCommand
 from textual.binding import BindingType
 from textual.css.query import NoMatches
@@ -30,6 +30,7 @@ from advisor.tui.program.state import Change, Kept, State, save_state
 from advisor.tui.program.store_reader import StoreReader
 from advisor.tui.program.terminal import end_from_outside, no_more, taking_any_bytes
 from advisor.tui.ranking.ranking_screen import RankingScreen
+from advisor.tui.widgets.in_thread import in_thread, write_in_thread
 
 if TYPE_CHECKING:
     from textual.command import Provider
@@ -147,10 +148,12 @@ class AdvisorApp(Program):
 
     # The store, in threads
 
-    @work(thread=True, exclusive=True, group="look", exit_on_error=False)
     def look_at_store(self) -> None:
         """Say so where the store changed; the state is kept on the same occasion."""
-        if self.store_reader.changed():
+        in_thread(self, "look", self.store_reader.changed, self._looked)
+
+    def _looked(self, changed: bool) -> None:
+        if changed:
             for screen in self.screen_stack:
                 screen.post_message(StoreChanged())
         self.keep_state()
@@ -209,16 +212,13 @@ class AdvisorApp(Program):
         else:
             self.notify(nothing)
 
-    @work(thread=True, group="write", exit_on_error=False)
     def _change_store(self, change: Callable[[Store], object], words: str) -> None:
-        from advisor.store import StoreError
+        def said(text: str) -> None:
+            self._store_note(text)
+            self.look_at_store()
 
-        try:
-            change(self.store_reader.patient_store())
-        except StoreError as error:
-            words = str(error)
-        self._store_note(words)
-        self.look_at_store()
+        store = self.store_reader.patient_store
+        write_in_thread(self, lambda: change(store()), lambda _: said(words), said)
 
     def question_changed(self) -> None:
         """Answer the inputs again."""

@@ -179,7 +179,7 @@ async def test_a_plan_of_the_question_before_says_so_until_the_next_is_there(
         former, answer = app.screen.query_one("#former"), text_of(app, "#answer")
         assert not former.display
         with monkeypatch.context() as patch:
-            patch.setattr(PlanScreen, "solve", lambda *_: None)  # a search that takes long
+            patch.setattr("advisor.tui.plan.plan_screen.in_thread", lambda *_: None)  # it goes on
             await pilot.press("o")
             assert former.display
             assert text_of(app, "#answer") == answer

@@ -18,7 +18,7 @@ from textual.widgets import Input, Static
 
 from advisor.benchmark.benchmark_plan import Plan, bench_folders, make_plan
 from advisor.benchmark.jobs.job_folder import jobs_under_way
-from advisor.benchmark.measurement_request import MachineState, Request, check_packages
+from advisor.benchmark.measurement_request import MachineState, check_packages
 from advisor.benchmark.progress import Progress
 from advisor.benchmark.runner_process import RUNNER, Run, last_log_line
 from advisor.benchmark.runner_process import look_here as look
@@ -35,23 +35,20 @@ from advisor.tui.benchmark.benchmark_setup import BenchmarkSetup
 from advisor.tui.benchmark.measuring import (
     Ended,
     Happened,
-    Logged,
-    Looked,
-    Planned,
     Started,
     measuring,
 )
 from advisor.tui.pages.bars import KeyBar, TitleBar
 from advisor.tui.pages.screens import ConfirmScreen, SizedScreen
 from advisor.tui.program.keys import BENCHMARK
-from advisor.tui.program.program import StoreRead
-from advisor.tui.widgets.fetch_error import FetchError
+from advisor.tui.widgets.in_thread import in_thread
 from advisor.tui.widgets.lines import FAINT, PLAIN
 from advisor.tui.widgets.rank_table import RankTable
 from advisor.typed_input import InputError
 
 if TYPE_CHECKING:
     from advisor.benchmark.measurement_request import Ending
+    from advisor.tui.program.store_reader import Reading
 
 
 class BenchmarkScreen(SizedScreen):
@@ -86,7 +83,6 @@ runs, and every finished setting is kept at once. Without a GPU here, `J` measur
         """What would run now, or what runs."""
         self._asked_model = ""
         """The question's model at the last visit."""
-        self._plan_number = 0
         self._plan_problem: str | None = None
         self._starting = False
         self._drawing = False
@@ -143,34 +139,27 @@ runs, and every finished setting is kept at once. Without a GPU here, `J` measur
 
     # What would run
 
-    @work(thread=True, exclusive=True, group="read", exit_on_error=False)
     def read_store(self) -> None:
-        """Read the models, and post them."""
-        try:
-            self.post_message(StoreRead(self.app.store_reader.read(self.app.inputs)))
-        except FetchError as error:
-            self.post_message(Planned(self._plan_number, None, str(error)))
+        """Read the models."""
+        read, inputs = self.app.store_reader.read, self.app.inputs
+        in_thread(self, "read", lambda: read(inputs), self._store_read, self._not_planned)
 
-    @on(StoreRead)
-    def _store_read(self, event: StoreRead) -> None:
-        self.setup.reading = event.reading
+    def _store_read(self, reading: Reading) -> None:
+        self.setup.reading = reading
         self._plan_again()
 
-    @work(thread=True, exclusive=True, group="look", exit_on_error=False)
     def look_here(self) -> None:
-        """Ask the runner what is here, and post it."""
-        try:
-            check_packages()
-            here = look(self._work, runner=self._runner)
-        except InputError as error:
-            self.post_message(Looked(None, str(error)))
-        else:
-            self.post_message(Looked(here, None))
+        """Ask the runner what is here."""
 
-    @on(Looked)
-    def _looked(self, event: Looked) -> None:
-        self._here, self._trouble = event.here, event.problem
-        self.setup.offer(event.here)
+        def look_at_it() -> MachineState:
+            check_packages()
+            return look(self._work, runner=self._runner)
+
+        in_thread(self, "look", look_at_it, self._looked, lambda why: self._looked(None, why))
+
+    def _looked(self, here: MachineState | None, problem: str | None = None) -> None:
+        self._here, self._trouble = here, problem
+        self.setup.offer(here)
         self._plan_again()
 
     @on(BenchmarkSetup.Changed)
@@ -186,39 +175,36 @@ runs, and every finished setting is kept at once. Without a GPU here, `J` measur
         self._show_here()
         if self._here is None or self.setup.reading is None:
             return
-        self._plan_number += 1
+        here, store = self._here, self.app.store_reader.patient_store()
         try:
             request = self.setup.request(records_file=self._records, work_directory=self._work)
         except InputError as error:
-            self.post_message(Planned(self._plan_number, None, str(error)))
+            why = error  # posted as the newest, after what is still being worked out
+
+            def make() -> Plan:
+                raise why
         else:
-            self._make_plan(self._plan_number, request, self._here)
 
-    @work(thread=True, exclusive=True, group="plan", exit_on_error=False)
-    def _make_plan(self, number: int, request: Request, here: MachineState) -> None:
-        from advisor.store import StoreError
+            def make() -> Plan:
+                return make_plan(store, request, here, gpu_count=request.gpu_count)
 
-        store = self.app.store_reader.patient_store()
-        try:
-            plan = make_plan(store, request, here, gpu_count=request.gpu_count)
-        except (InputError, StoreError) as error:
-            self.post_message(Planned(number, None, str(error)))
-        else:
-            self.post_message(Planned(number, plan, None))
+        in_thread(self, "plan", make, self._planned, self._not_planned)
 
-    @on(Planned)
-    def _planned(self, event: Planned) -> None:
-        if event.number != self._plan_number or self.is_busy:
+    def _not_planned(self, problem: str) -> None:
+        self._planned(None, problem)
+
+    def _planned(self, plan: Plan | None, problem: str | None = None) -> None:
+        if self.is_busy:
             return
-        changed = event.plan != self.plan
-        self.plan, self._plan_problem = event.plan, event.problem
-        if changed and event.plan is not None:
-            self.progress = Progress(event.plan.labels, event.plan.estimated_minutes, "")
+        changed = plan != self.plan
+        self.plan, self._plan_problem = plan, problem
+        if changed and plan is not None:
+            self.progress = Progress(plan.labels, plan.estimated_minutes, "")
             self.ending = None
             self.remove_class("-ended", "-bad", "-kept")
             kept = self.app.kept_things.note(BENCHMARK)
             self.set_class(kept is not None, "-kept")
-            self.board.show(self.progress, waiting_lines(event.plan, jobs_under_way(), kept))
+            self.board.show(self.progress, waiting_lines(plan, jobs_under_way(), kept))
             self.board.show_status(None)
         self._show_here()
 
@@ -353,16 +339,14 @@ runs, and every finished setting is kept at once. Without a GPU here, `J` measur
         if self.is_busy:
             self._read_log()
 
-    @work(thread=True, exclusive=True, group="log", exit_on_error=False)
     def _read_log(self) -> None:
-        line = last_log_line(self._work, since_s=self._began_wall_s)
-        if line is not None:
-            self.post_message(Logged(line))
+        begun = self._began_wall_s
+        in_thread(self, "log", lambda: last_log_line(self._work, since_s=begun), self._logged)
 
-    @on(Logged)
-    def _logged(self, event: Logged) -> None:
-        if self.run is not None and not self.run.is_cancelled and self.progress is not None:
-            self.board.say([(full_name(self.progress.last), PLAIN), (f"log: {event.line}", FAINT)])
+    def _logged(self, line: str | None) -> None:
+        running = self.run is not None and not self.run.is_cancelled
+        if line is not None and running and self.progress is not None:
+            self.board.say([(full_name(self.progress.last), PLAIN), (f"log: {line}", FAINT)])
 
     def action_open_record(self) -> None:
         """Open everything about the highlighted setting."""

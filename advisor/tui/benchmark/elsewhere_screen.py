@@ -4,12 +4,11 @@ what was submitted is found again."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from textual import on, work
-from textual.message import Message
+from textual import on
 from textual.widget import Widget
 
 from advisor.benchmark.jobs import slurm
@@ -24,6 +23,7 @@ from advisor.tui.pages.form import Form, FormField, Judged
 from advisor.tui.pages.screens import ConfirmScreen
 from advisor.tui.program.keys import ELSEWHERE
 from advisor.tui.widgets.choice import Choice
+from advisor.tui.widgets.in_thread import in_thread
 from advisor.tui.widgets.lines import (
     FAINT,
     HEADING,
@@ -64,12 +64,6 @@ Choose a cluster of your settings or a rented GPU; the file is shown below befor
 what to type. Where SLURM is on this machine it asks, then submits. Jobs are found again after the
 program was closed; `F9` cancels the newest one. `Esc` goes back to this machine.
 """
-
-    @dataclass
-    class Listed(Message):
-        """The jobs and the state of each."""
-
-        jobs: list[tuple[Job, str]]
 
     def __init__(self, request: Callable[[int], Request], build: Build | None) -> None:
         """``request`` makes the measurement for so many GPUs; raises InputError. ``build`` is what
@@ -120,7 +114,6 @@ program was closed; `F9` cancels the newest one. `Esc` goes back to this machine
 
     def typed(self) -> None:
         """The values at the start would run, too."""
-        self._number += 1
         self.studied = None
         self.look(self.texts)
 
@@ -179,30 +172,28 @@ program was closed; `F9` cancels the newest one. `Esc` goes back to this machine
 
         self.app.push_screen(ConfirmScreen("Submit this job?", lines, "submit"), answered)
 
-    @work(thread=True, group="submit", exit_on_error=False)
     def _write(self, prepared: Prepared, *, submitting: bool) -> None:
-        try:
+        def write_job() -> str:
             job = write(prepared)
-            if submitting:
-                job = submit(job)
-        except InputError as error:
-            self.post_message(self.Done(str(error), True))
-            return
-        words = f"Submitted as job {job.number}. It goes on when this program is closed."
-        if not submitting:
-            words = "Written. Type:\n" + "\n".join(prepared.lines)
-        self.post_message(self.Done(words, False))
+            if not submitting:
+                return "Written. Type:\n" + "\n".join(prepared.lines)
+            words = f"Submitted as job {submit(job).number}."
+            return f"{words} It goes on when this program is closed."
 
-    def done(self, event: Form.Done) -> None:
+        self.does(write_job)()
+
+    def done(self, words: str) -> None:
         """The page stays: the job is in its list."""
-        self.say(event.words, wrong=event.problem)
+        self.say(words)
         self._list_jobs()
 
     # The jobs
 
-    @work(thread=True, exclusive=True, group="jobs", exit_on_error=False)
     def _list_jobs(self) -> None:
-        """Look at the newest jobs, and keep what those under way have measured."""
+        in_thread(self, "jobs", self._look_at_jobs, self._listed)
+
+    def _look_at_jobs(self) -> list[tuple[Job, str]]:
+        """The newest jobs with the state of each; what those under way have measured is kept."""
         from advisor.store import StoreError
 
         found = []
@@ -218,38 +209,31 @@ program was closed; `F9` cancels the newest one. `Esc` goes back to this machine
                     found.append((job, str(error)))
                     continue
             found.append((job, state_words(job, state)))
-        self.post_message(self.Listed(found))
+        return found
 
-    @on(Listed)
-    def _listed(self, event: Listed) -> None:
+    def _listed(self, jobs: list[tuple[Job, str]]) -> None:
         lines: list[Line] = [("Jobs", HEADING)]
-        for job, state in event.jobs:
+        for job, state in jobs:
             number = f" {job.number}" if job.number else ""
             kept = f", {counted(job.merged, 'record')}" if job.merged else ""
             lines.append(
                 (f"{job.where}{number}  {job.recipe_id}, {job.device}: {state}{kept}", PLAIN)
             )
-        if not event.jobs:
+        if not jobs:
             lines.append(("None yet. What is submitted here is found again.", FAINT))
         self.query_one("#jobs", LinesView).show(lambda width: wrapped(lines, width), from_top=True)
 
     def action_cancel_job(self) -> None:
         """End the newest job that is under way; what it measured is kept."""
-        self._cancel()
+        self.does(_cancel)()
 
-    @work(thread=True, group="cancel", exit_on_error=False)
-    def _cancel(self) -> None:
-        under_way = [job for job in kept_jobs() if job.number is not None and job.ended is None]
-        if not under_way:
-            self.post_message(self.Done("No job is under way.", True))
-            return
-        try:
-            slurm.cancel(under_way[0].number or "")
-        except InputError as error:
-            self.post_message(self.Done(str(error), True))
-        else:
-            words = f"Job {under_way[0].number} is cancelled; what it measured is kept."
-            self.post_message(self.Done(words, False))
+
+def _cancel() -> str:
+    under_way = [job for job in kept_jobs() if job.number is not None and job.ended is None]
+    if not under_way:
+        raise InputError("No job is under way.")
+    slurm.cancel(under_way[0].number or "")
+    return f"Job {under_way[0].number} is cancelled; what it measured is kept."
 
 
 def _count(text: str, what: str) -> int:

@@ -15,7 +15,7 @@ from advisor.typed_input import InputError
 
 if TYPE_CHECKING:
     from advisor.benchmark.benchmark_plan import Plan
-    from advisor.benchmark.measurement_request import Ending, MachineState
+    from advisor.benchmark.measurement_request import Ending
     from advisor.store import Store
 
 
@@ -47,23 +47,6 @@ def measuring(
 
 
 @dataclass
-class Looked(Message):
-    """The machine was looked at."""
-
-    here: MachineState | None
-    problem: str | None
-
-
-@dataclass
-class Planned(Message):
-    """What would run, or why nothing can."""
-
-    number: int
-    plan: Plan | None
-    problem: str | None
-
-
-@dataclass
 class Started(Message):
     """The runner runs."""
 
@@ -87,10 +70,3 @@ class Ended(Message):
     """Why it never started."""
     kept: str
     """What became of the records, in words."""
-
-
-@dataclass
-class Logged(Message):
-    """The newest trial's last line."""
-
-    line: str

@@ -1,8 +1,8 @@
-"""The evidence as rows for a table and for a file: times page by page, sources, peers."""
+"""The evidence as rows for a table and for a file: times, sources, peers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
@@ -19,10 +19,9 @@ from advisor.answers.wording import (
 from advisor.costs.amount_words import days_exact, days_of_four_digits, days_short
 from advisor.tui.pages.evidence_lines import settings_lines, source_lines, verdict_line
 from advisor.tui.program.store_reader import StoreReader
-from advisor.tui.widgets.fetch_error import FetchError
-from advisor.tui.widgets.filter_table import Cells, MemoryRows, Query
+from advisor.tui.widgets.filter_table import Cells, Listed, MemoryRows, Query
 from advisor.tui.widgets.lines import FAINT, HEADING, PLAIN, STRONG, Line, wrapped
-from advisor.tui.widgets.table_layout import Column, RowSource
+from advisor.tui.widgets.table_layout import Column, RowStyle
 from bench_runner.typed_numbers import percent
 
 if TYPE_CHECKING:
@@ -31,9 +30,8 @@ if TYPE_CHECKING:
     from price_catalog.model import Source
 
 
-PAGE_ROWS, READ_AT_ONCE = 200, 10_000
-"""Rows of a page; of a list that is saved."""
-MAX_EXPORTED_TIMES = 100_000
+MOST_LISTED = 200_000
+"""Rows of a list at most: far more than ships."""
 PREDICTED_BY = "this program"
 """The source of a prediction."""
 
@@ -54,96 +52,8 @@ COLUMNS = (
 )
 
 
-class TimesSource:
-    """One filtered and sorted list of times, of which only the pages in view are read."""
-
-    def __init__(self, times: Times, query: Query, count: int) -> None:
-        self._times = times
-        self.query = query
-        self._count = count
-        self._pages: dict[int, Sequence[TrainingTime]] = {}
-        self._asked: set[int] = set()
-        self.ask: Callable[[Callable[[], None]], None] = lambda fetch: None
-
-    def __len__(self) -> int:
-        return self._count
-
-    def load(self, page: int) -> None:
-        """Read one page from the store; in a thread. Raises FetchError."""
-        try:
-            self._pages[page] = self._times.read(self.query, page * PAGE_ROWS, PAGE_ROWS)
-        finally:
-            self._asked.discard(page)
-
-    def fetch_all(self) -> None:
-        """Every page that is not here yet. Raises FetchError."""
-        if self._count > MAX_EXPORTED_TIMES:
-            raise FetchError(
-                f"{self._count:,} rows are too many for one file from here: filter them first, or "
-                "use advisor data times --format csv"
-            )
-        for first in range(0, self._count, READ_AT_ONCE):
-            rows = self._times.read(self.query, first, READ_AT_ONCE)
-            for at in range(0, len(rows), PAGE_ROWS):
-                self._pages[(first + at) // PAGE_ROWS] = rows[at : at + PAGE_ROWS]
-
-    def record(self, index: int) -> TrainingTime | None:
-        """The time in a row; None, and asked for, where its page is not here yet."""
-        page, at = divmod(index, PAGE_ROWS)
-        found = self._pages.get(page)
-        if found is None:
-            if page not in self._asked:
-                self._asked.add(page)
-                self.ask(lambda: self.load(page))
-            return None
-        # The store may have shrunk since it was counted.
-        return found[at] if at < len(found) else None
-
-    def cells(self, index: int) -> Cells:
-        time = self.record(index)
-        if time is None:
-            return ("…",)
-        predicted, low, high = (
-            time.basis == "predicted",
-            time.training_days_low,
-            time.training_days_high,
-        )
-        written = days_short if predicted else days_of_four_digits
-        days = "no data"
-        if time.training_days is not None:
-            days = f"{PREDICTED_MARK if predicted else ''}{written(time.training_days)}"
-        known = low is not None and high is not None
-        settings, who = self._times.said_by(time)
-        verdict = time.verdict or STATUS_WORDS.get(time.status, time.status)
-        # As texts, which lose their middle where a column is narrow, as names differ at their ends.
-        cells: dict[str, str | Text] = {
-            "model": Text(time.recipe_id),
-            "gpu": Text(f"{time.gpu_count} × {self._times.short_name(time.gpu_id)}"),
-            "days": days,
-            "interval": f"{written(low or 0)}–{written(high or 0)}" if known else "",
-            "basis": time.basis if predicted or time.timing == "none" else time.timing,
-            "method": settings,
-            "verdict": f"{VERDICT_MARKS.get(time.verdict or '', ' ')} {verdict}",
-            "mfu": "" if time.implied_mfu is None else f"{percent(time.implied_mfu)}",
-            "source": who,
-            "day": str(time.measured_on or "no date"),
-        }
-        return [cells[column.key] for column in self._times.columns]
-
-    def row_style(self, index: int) -> Any:
-        """Dim what has no time."""
-        time = self.record(index)
-        return "dimmed" if time is not None and time.training_days is None else None
-
-    def row_id(self, index: int) -> Hashable:
-        return index
-
-    def index_of(self, row_id: Hashable) -> int | None:
-        return row_id if isinstance(row_id, int) and row_id < self._count else None
-
-
 class Times:
-    """Every tried setting in the store; a large store is never read whole."""
+    """Every tried setting in the store."""
 
     in_thread = True
 
@@ -164,56 +74,68 @@ class Times:
         """What a person calls it; a device that the catalogue lacks keeps its own name."""
         return self._names.get(gpu_id, gpu_id)
 
-    def short_name(self, gpu_id: str) -> str:
-        """The same in a narrow column."""
-        return self._short.get(gpu_id, gpu_id)
-
     def said_by(self, time: TrainingTime) -> tuple[str, str]:
         """With which settings, and who says so."""
         who = source_name(self._sources.get(time.source_id), time.source_id)
         who = who.removesuffix(" et al.")  # in a column the part and the first name are enough
         return method_words(time), PREDICTED_BY if time.basis == "predicted" else who
 
-    def find(self, query: Query) -> RowSource:
-        """Count, and read the first page. Raises FetchError."""
+    def find(self, query: Query) -> Listed:
+        """Read what the filter shows. Raises InputError."""
         with self._store_reader.visit() as reader:
-            count = reader.count_search_times(query.words, predictions=self.predictions)
-            self.total = (
-                reader.count_search_times((), predictions=self.predictions)
-                if query.words
-                else count
-            )
-        source = TimesSource(self, query, count)
-        source.load(0)
-        return source
-
-    def read(self, query: Query, first: int, most: int) -> Sequence[TrainingTime]:
-        """Some rows from the first wanted on. Raises FetchError."""
-        with self._store_reader.visit() as reader:
-            return reader.search_times(
+            self.total = reader.count_search_times((), predictions=self.predictions)
+            times = reader.search_times(
                 query.words,
                 sort=query.sort or "model",
                 descending=query.descending,
                 predictions=self.predictions,
-                limit=most,
-                offset=first,
+                limit=MOST_LISTED,
+                offset=0,
             )
+        return Listed(self, times)
 
-    def remark(self, source: RowSource, index: int) -> str:
+    def cells(self, time: TrainingTime) -> Cells:
+        predicted, low, high = (
+            time.basis == "predicted",
+            time.training_days_low,
+            time.training_days_high,
+        )
+        written = days_short if predicted else days_of_four_digits
+        days = "no data"
+        if time.training_days is not None:
+            days = f"{PREDICTED_MARK if predicted else ''}{written(time.training_days)}"
+        known = low is not None and high is not None
+        settings, who = self.said_by(time)
+        verdict = time.verdict or STATUS_WORDS.get(time.status, time.status)
+        # As texts, which lose their middle where a column is narrow, as names differ at their ends.
+        cells: dict[str, str | Text] = {
+            "model": Text(time.recipe_id),
+            "gpu": Text(f"{time.gpu_count} × {self._short.get(time.gpu_id, time.gpu_id)}"),
+            "days": days,
+            "interval": f"{written(low or 0)}–{written(high or 0)}" if known else "",
+            "basis": time.basis if predicted or time.timing == "none" else time.timing,
+            "method": settings,
+            "verdict": f"{VERDICT_MARKS.get(time.verdict or '', ' ')} {verdict}",
+            "mfu": "" if time.implied_mfu is None else f"{percent(time.implied_mfu)}",
+            "source": who,
+            "day": str(time.measured_on or "no date"),
+        }
+        return [cells[column.key] for column in self.columns]
+
+    def row_style(self, time: TrainingTime) -> RowStyle | None:
+        """Dim what has no time."""
+        return "dimmed" if time.training_days is None else None
+
+    def row_id(self, time: TrainingTime, number: int) -> Hashable:
+        return number
+
+    def remark(self, time: TrainingTime) -> str:
         """Why the highlighted time is thought of as it is."""
-        assert isinstance(source, TimesSource)
-        time = source.record(index)
-        if time is None:
-            return ""
         if time.basis == "predicted" and time.reason:
             return time.reason
         return time.verdict_reason or time.reason or "no reason on record"
 
-    def lines(self, source: RowSource, index: int, width: int) -> list[Line]:
-        assert isinstance(source, TimesSource)
-        time = source.record(index)
-        if time is None:
-            return [("This row is still being read.", PLAIN)]
+    def lines(self, time: TrainingTime, width: int) -> list[Line]:
         lines: list[Line] = [
             (f"{time.recipe_id} on {time.gpu_count} × {self.gpu_name(time.gpu_id)}", STRONG),
             (f"settings: {method_words(time)}", PLAIN),
@@ -356,9 +278,8 @@ TIMES_COLUMNS = (
 )
 
 
-def times_rows(times: Times, source: TimesSource) -> list[dict[str, Any]]:
-    """Every time that the filter shows, not only the pages in view. Raises FetchError."""
-    source.fetch_all()
+def times_rows(times: Times, listed: Listed) -> list[dict[str, Any]]:
+    """Every time that the filter shows."""
     return [
         {name: getattr(time, name, None) for name in TIMES_COLUMNS}
         | {
@@ -367,8 +288,7 @@ def times_rows(times: Times, source: TimesSource) -> list[dict[str, Any]]:
             "source": time.source_id,
             "settings": settings_words(time.settings),
         }
-        for time in map(source.record, range(len(source)))
-        if time is not None
+        for time in listed.every()
     ]
 
 

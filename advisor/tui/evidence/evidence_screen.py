@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import partial
 from typing import TYPE_CHECKING
 
-from textual import on, work
 from textual.app import ComposeResult
 from textual.geometry import Size
-from textual.message import Message
 from textual.widgets import Input, Static
 
 from advisor.answers.paper.peers import Peer
 from advisor.tui.evidence.evidence_rows import (
     TIMES_COLUMNS,
     Times,
-    TimesSource,
     peer_rows,
     record_rows,
     source_rows,
@@ -25,9 +22,8 @@ from advisor.tui.evidence.evidence_rows import (
 from advisor.tui.pages.bars import KeyBar, Tabs, TitleBar
 from advisor.tui.pages.list_page import ListScreen
 from advisor.tui.program.keys import EVIDENCE
-from advisor.tui.program.program import StoreRead, StoreTrouble
-from advisor.tui.widgets.fetch_error import FetchError
-from advisor.tui.widgets.filter_table import FilterTable, MemorySource, Query, Rows
+from advisor.tui.widgets.filter_table import FilterTable, Query, Rows
+from advisor.tui.widgets.in_thread import in_thread
 from price_catalog.model import Source
 
 if TYPE_CHECKING:
@@ -64,12 +60,6 @@ words, with its source.
 """
     CSS_PATH = "evidence.tcss"
 
-    @dataclass
-    class NothingMeasured(Message):
-        """No time of the chosen build's GPU was measured."""
-
-        gpu: str
-
     def __init__(self, size: Size) -> None:
         super().__init__(size)
         self._snapshot: Snapshot | None = None
@@ -85,41 +75,40 @@ words, with its source.
         yield FilterTable(empty="The store holds none.")
         yield KeyBar(EVIDENCE)
 
-    @work(thread=True, exclusive=True, group="read", exit_on_error=False)
     def read_store(self) -> None:
-        """Read what the lists need, and post it."""
-        session = self.app.session
-        build = session.selected_build if session.has_chosen else None
-        try:
-            reading = self.app.store_reader.read(self.app.inputs)
-            self.post_message(StoreRead(reading))
-            if build is not None:
-                words = tuple(self.words_for(build).lower().split())
-                times = Times(self.app.store_reader, reading.snapshot)
-                if not len(times.find(Query(words, None, False))):
-                    self.post_message(self.NothingMeasured(build.gpu.name))
-        except FetchError as error:
-            self.post_message(StoreTrouble(str(error)))
+        """Read what the lists need, and whether the chosen build's GPU was measured."""
+        session, store_reader = self.app.session, self.app.store_reader
+        inputs, build = session.inputs, session.selected_build if session.has_chosen else None
+        words = () if build is None else tuple(self.words_for(build).lower().split())
 
-    @on(NothingMeasured)
-    def _nothing_measured(self, event: NothingMeasured) -> None:
-        """Show what is predicted instead."""
+        def read() -> tuple[Snapshot, bool]:
+            snapshot = store_reader.read(inputs).snapshot
+            found = not words or len(Times(store_reader, snapshot).find(Query(words, None, False)))
+            return snapshot, bool(found)
+
+        in_thread(self, "read", read, self._store_read, self.list.say_trouble)
+
+    def _store_read(self, read: tuple[Snapshot, bool]) -> None:
+        snapshot, is_measured = read
+        if snapshot is not self._snapshot:
+            self._snapshot = snapshot
+            self.show_rows(self._rows(self.tab))
+        build = self.app.session.selected_build
+        if not is_measured and build is not None:
+            self._show_predictions(build.gpu.name)
+
+    def _show_predictions(self, gpu: str) -> None:
+        """Nothing of this GPU was measured: show what is predicted instead."""
         if self.tab == "times" and not self._told:
             self._told = True
             self.action_show_tab("predictions")
             about = (
-                f"Among the measured times none is of the {event.gpu}: these are estimates (≈), "
+                f"Among the measured times none is of the {gpu}: these are estimates (≈), "
                 "with their interval. Space says what one rests on."
             )
             self.query_one("#about", Static).update(about)
             if (answer := self.app.session.answer) is not None:
-                self.filter_by(f"{event.gpu} {answer.view.candidates.model.recipe_id}")
-
-    @on(StoreRead)
-    def _store_read(self, event: StoreRead) -> None:
-        if event.reading.snapshot is not self._snapshot:
-            self._snapshot = event.reading.snapshot
-            self.show_rows(self._rows(self.tab))
+                self.filter_by(f"{gpu} {answer.view.candidates.model.recipe_id}")
 
     def _rows(self, tab: str) -> Rows:
         assert self._snapshot is not None
@@ -147,20 +136,18 @@ words, with its source.
         """Ask where to save the rows that the filter shows."""
         from advisor.tui.pages.export_page import Exportable, ExportScreen
 
-        rows, table = self.list.rows, self.list.table
-        source = table.source
-        columns: tuple[str, ...] = TIMES_COLUMNS
-        if isinstance(rows, Times) and isinstance(source, TimesSource):
-            make = partial(times_rows, rows, source)
-        elif isinstance(source, MemorySource):
-            peers = tuple(field.name for field in fields(Peer))
-            columns = peers if self.tab == "peers" else Source._fields
-            records = [source.record(index) for index in range(len(source))]
-            make = partial(record_rows, records, columns)
-        else:
+        rows, listed = self.list.rows, self.list.listed
+        if listed is None:
             self.app.notify("There is nothing to save yet.")
             return
-        what = Exportable(name=self.tab, columns=columns, rows=make, seen=table)
+        columns: tuple[str, ...] = TIMES_COLUMNS
+        if isinstance(rows, Times):
+            make = partial(times_rows, rows, listed)
+        else:
+            peers = tuple(field.name for field in fields(Peer))
+            columns = peers if self.tab == "peers" else Source._fields
+            make = partial(record_rows, listed.every(), columns)
+        what = Exportable(name=self.tab, columns=columns, rows=make, seen=self.list.table)
         self.app.push_screen(ExportScreen(what))
 
     def action_copy_row(self) -> None:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from textual import on, work
+from textual import on
 from textual.app import ComposeResult
 from textual.containers import Grid, Vertical
 from textual.events import DescendantBlur
@@ -20,7 +19,7 @@ from advisor.tui.pages.bars import DialogKeys
 from advisor.tui.pages.screens import SLIM, Dialog
 from advisor.tui.program.own_price_changes import change_prices
 from advisor.tui.widgets.choice import Choice
-from advisor.tui.widgets.fetch_error import FetchError
+from advisor.tui.widgets.in_thread import in_thread, write_in_thread
 from advisor.tui.widgets.lines import LinesView, Page
 from advisor.tui.widgets.text_input import Field
 
@@ -65,26 +64,11 @@ class Form(Dialog["str | None"]):
     STUDIES = False
     """Whether judging takes so long that a thread does it."""
 
-    @dataclass
-    class Done(Message):
-        """What was asked for is done, or why not."""
-
-        words: str
-        problem: bool
-
-    @dataclass
-    class Studied(Message):
-        """The values that had this number were judged in a thread."""
-
-        number: int
-        judged: Judged
-
     def __init__(self, title: str, values: Mapping[str, str] | None = None) -> None:
         super().__init__()
         self._title = title
         self.values = dict(values or {})
         """What the fields begin with."""
-        self._number = 0
         self.studied: Judged | None = None
         """How the values were judged, where that takes a thread; None meanwhile."""
         self.result: str | None = None
@@ -157,7 +141,6 @@ class Form(Dialog["str | None"]):
     def typed(self) -> None:
         """Judge what is typed."""
         texts = self.texts
-        self._number += 1
         self.studied = None
         if all(text == self.values.get(name, "") for name, text in texts.items()):
             self.show(Judged(self.START, lambda: None))
@@ -166,20 +149,16 @@ class Form(Dialog["str | None"]):
 
     def look(self, texts: dict[str, str]) -> None:
         """Judge these values and show how, in a thread where that takes long."""
-        if self.STUDIES:
-            self._study(self._number, texts)
-        else:
+        if not self.STUDIES:
             self.show(self.judge(texts))
+            return
 
-    @work(thread=True, exclusive=True, group="look", exit_on_error=False)
-    def _study(self, number: int, texts: dict[str, str]) -> None:
-        self.post_message(self.Studied(number, self.judge(texts)))
+        def studied(judged: Judged) -> None:
+            if texts == self.texts:
+                self.studied = judged
+                self.show(judged)
 
-    @on(Studied)
-    def _was_studied(self, event: Studied) -> None:
-        if event.number == self._number:
-            self.studied = event.judged
-            self.show(event.judged)
+        in_thread(self, "look", lambda: self.judge(texts), studied, self.say_wrong)
 
     def show(self, judged: Judged) -> None:
         """Say how the values were judged."""
@@ -211,7 +190,7 @@ class Form(Dialog["str | None"]):
 
     def does(self, work: Callable[[], str]) -> Callable[[], object]:
         """Something that takes a thread, then closes the page and says so in its words."""
-        return partial(self._do, work)
+        return partial(write_in_thread, self, work, self.done, self.say_wrong)
 
     def writes(self, change: Callable[[Store], object], words: str) -> Callable[[], object]:
         """Something that changes the user's own prices in a thread, then closes the page and says
@@ -224,23 +203,11 @@ class Form(Dialog["str | None"]):
 
         return self.does(write)
 
-    @work(thread=True, exclusive=True, group="write", exit_on_error=False)
-    def _do(self, work: Callable[[], str]) -> None:
-        from advisor.store import StoreError
+    def done(self, words: str) -> None:
+        """Close the page, and say what was done."""
+        self.app.notify(words, markup=False)
+        self.dismiss(words if self.result is None else self.result)
 
-        try:
-            self.post_message(self.Done(work(), False))
-        except (StoreError, FetchError, ValueError) as error:
-            self.post_message(self.Done(" ".join(str(error).split()), True))
-
-    @on(Done)
-    def _done(self, event: Done) -> None:
-        self.done(event)
-
-    def done(self, event: Done) -> None:
-        """Close the page, or say why not."""
-        if event.problem:
-            self.say(event.words, wrong=True)
-        else:
-            self.app.notify(event.words, markup=False)
-            self.dismiss(event.words if self.result is None else self.result)
+    def say_wrong(self, text: str) -> None:
+        """Say why it could not be done."""
+        self.say(text, wrong=True)

@@ -10,8 +10,8 @@ from textual.screen import Screen
 
 from advisor.tui.pages.bars import Tabs
 from advisor.tui.pages.screens import RecordScreen, SizedScreen
-from advisor.tui.program.program import StoreChanged, StoreTrouble
-from advisor.tui.widgets.filter_table import FilterTable, MemorySource, Rows
+from advisor.tui.program.program import StoreChanged
+from advisor.tui.widgets.filter_table import FilterTable, Rows
 from advisor.tui.widgets.text_input import FilterInput
 
 if TYPE_CHECKING:
@@ -30,9 +30,8 @@ class ListActions(Screen[Any]):
 
     @property
     def record(self) -> Any:
-        """The highlighted record of a list that is in memory; None where there is none."""
-        source, at = self.list.table.source, self.list.table.cursor
-        return source.record(at) if isinstance(source, MemorySource) and at < len(source) else None
+        """The highlighted record; None where there is none."""
+        return self.list.record
 
     @on(FilterTable.RecordWanted)
     def _wanted(self, event: FilterTable.RecordWanted) -> None:
@@ -90,16 +89,12 @@ class ListScreen(ListActions, SizedScreen):
 
     @abstractmethod
     def read_store(self) -> object:
-        """Read what is listed in a thread, and post it."""
+        """Read what is listed in a thread, and show it."""
 
     @property
     def tab(self) -> str:
         """Which list is shown."""
         return self.query_one(Tabs).here
-
-    @on(StoreTrouble)
-    def _store_trouble(self, event: StoreTrouble) -> None:
-        self.list.say_trouble(event.text)
 
     @on(StoreChanged)
     def _store_changed(self) -> None:
@@ -116,7 +111,7 @@ class ListScreen(ListActions, SizedScreen):
 
     def record_text(self) -> str:
         """The highlighted row in full; empty where there is none."""
-        table, rows = self.list.table, self.list.rows
-        if rows is None or table.cursor >= len(table.source):
+        record, rows = self.record, self.list.rows
+        if rows is None or record is None:
             return ""
-        return "\n".join(text for text, _ in rows.lines(table.source, table.cursor, 10_000))
+        return "\n".join(text for text, _ in rows.lines(record, 10_000))

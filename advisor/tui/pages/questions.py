@@ -39,7 +39,7 @@ on the main screen brings the question back that stood there.
 
     def __init__(self, questions: Sequence[KeptQuestion]) -> None:
         super().__init__()
-        self._questions = questions
+        self._questions = list(questions)
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="page") as box:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from textual import on, work
+from textual import on
 from textual.app import ComposeResult
-from textual.message import Message
 
 from advisor.answers.ranking.verdict import verdict
 from advisor.answers.wording import experiment_line
@@ -19,9 +18,9 @@ from advisor.ranking.rank import rank
 from advisor.tui.pages.bars import KeyBar, TitleBar
 from advisor.tui.pages.screens import SizedScreen
 from advisor.tui.program.keys import WELCOME
-from advisor.tui.program.program import StoreChanged, StoreTrouble
+from advisor.tui.program.program import StoreChanged
 from advisor.tui.program.state import State
-from advisor.tui.widgets.fetch_error import FetchError
+from advisor.tui.widgets.in_thread import in_thread
 from advisor.tui.widgets.lines import (
     FAINT,
     HEADING,
@@ -55,34 +54,22 @@ class WelcomeScreen(SizedScreen):
     def on_mount(self) -> None:
         self.read_store()
 
-    @work(thread=True, exclusive=True, group="read", exit_on_error=False)
     def read_store(self) -> None:
-        """Read what ships, work the sample out, and post both."""
-        store_reader = self.app.store_reader
-        try:
-            reading = store_reader.read(replace(State(), budget=SAMPLE_BUDGET, model=SAMPLE_MODEL))
-            with store_reader.visit() as reader:
-                times = reader.count_times()
-                refused = reader.count_times(verdict="implausible")
-        except FetchError as error:
-            self.post_message(StoreTrouble(str(error)))
-        else:
-            evidence = evidence_lines(reading.snapshot, times, refused, self.app.today)
-            self.post_message(self.Worked([*sample_lines(reading), *evidence]))
+        """Read what ships, work the sample out, and show both."""
+        in_thread(self, "read", self._worked_out, self._show, self._store_trouble)
 
-    @dataclass
-    class Worked(Message):
+    def _worked_out(self) -> list[Line]:
         """The sample and the evidence, in words."""
+        store_reader = self.app.store_reader
+        reading = store_reader.read(replace(State(), budget=SAMPLE_BUDGET, model=SAMPLE_MODEL))
+        with store_reader.visit() as reader:
+            times = reader.count_times()
+            refused = reader.count_times(verdict="implausible")
+        evidence = evidence_lines(reading.snapshot, times, refused, self.app.today)
+        return [*sample_lines(reading), *evidence]
 
-        lines: list[Line]
-
-    @on(Worked)
-    def _worked(self, event: Worked) -> None:
-        self._show(event.lines)
-
-    @on(StoreTrouble)
-    def _store_trouble(self, event: StoreTrouble) -> None:
-        self._show([("THE STORE CANNOT BE READ", HEADING), (event.text, WARNING)])
+    def _store_trouble(self, text: str) -> None:
+        self._show([("THE STORE CANNOT BE READ", HEADING), (text, WARNING)])
 
     @on(StoreChanged)
     def _store_changed(self) -> None:

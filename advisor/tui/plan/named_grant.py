@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from textual import on, work
+from textual import on
 from textual.message import Message
 from textual.widgets import Input
 
 from advisor.files import is_file, typed_path
+from advisor.tui.widgets.in_thread import in_thread
 from advisor.tui.widgets.text_input import Field
-from advisor.typed_input import InputError
 
 if TYPE_CHECKING:
     from advisor.tui.program.program import Program
@@ -32,7 +31,6 @@ class NamedGrant(Field):
 
         text: str
         wrong: bool = False
-        number: int = 0
 
     def __init__(self) -> None:
         super().__init__(placeholder=GRANT, id="grant", max_length=500, select_on_focus=False)
@@ -49,30 +47,26 @@ class NamedGrant(Field):
 
     @on(Input.Changed)
     def _named(self, event: Input.Changed) -> None:
+        """Read the grant that is being named, and say what is wrong with it."""
         self.forget()
-        name = event.value.strip()
-        if name:
-            self.look_at(self._number, typed_path(name))
-        else:
-            self.post_message(self.Looked("", number=self._number))
+        number, name = self._number, event.value.strip()
 
-    @work(thread=True, exclusive=True, group="look", exit_on_error=False)
-    def look_at(self, number: int, path: Path) -> None:
-        """Read the grant that is being named, and post what is wrong with it."""
+        def looked(text: str, *, wrong: bool = False) -> None:
+            if number == self._number:
+                self.post_message(self.Looked(text, wrong))
+
+        in_thread(
+            self, "look", lambda: self._look_at(name), looked, lambda why: looked(why, wrong=True)
+        )
+
+    def _look_at(self, name: str) -> str:
         from advisor.planning.grant.read_grant import read_grant
 
+        path = typed_path(name)
+        if not name:
+            return ""
         if not is_file(path):
-            self.post_message(self.Looked("There is no such file yet.", number=number))
-            return
-        try:
-            grant = read_grant(path, self.app.today)
-        except (InputError, OSError) as error:
-            self.post_message(self.Looked(str(error), wrong=True, number=number))
-        else:
-            words = f"{grant.title}: nothing is wrong with it. Enter plans it."
-            self.post_message(self.Looked(words, number=number))
-
-    @on(Looked)
-    def _looked(self, event: Looked) -> None:
-        if event.number != self._number:
-            event.stop()
+            return "There is no such file yet."
+        return (
+            f"{read_grant(path, self.app.today).title}: nothing is wrong with it. Enter plans it."
+        )

@@ -8,17 +8,16 @@ import subprocess
 import sys
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from textual import on, work
+from textual import on
 from textual.geometry import Size
-from textual.message import Message
 from textual.widgets import Input, Static
 
 from advisor.files import typed_path
 from advisor.tui.pages.screens import MarkdownScreen, SizedScreen
+from advisor.tui.widgets.in_thread import in_thread, write_in_thread
 from advisor.typed_input import InputError
 
 if TYPE_CHECKING:
@@ -31,20 +30,6 @@ REPORT = "report.pdf"
 
 class PlanReport(SizedScreen):
     """What the plan's screen does with the plan once it is there."""
-
-    @dataclass
-    class Written(Message):
-        """A report was written, or why not."""
-
-        text: str
-        path: Path | None
-
-    @dataclass
-    class Read(Message):
-        """The report as text, to be read here; or why not."""
-
-        text: str
-        wrong: bool
 
     def __init__(self, size: Size) -> None:
         super().__init__(size)
@@ -104,25 +89,23 @@ class PlanReport(SizedScreen):
         self.say("writing …")
         self.write(planned, name)
 
-    @work(thread=True, exclusive=True, group="write", exit_on_error=False)
     def write(self, planned: Planned, name: str) -> None:
-        """Write the report, and post how that went; nothing is overwritten."""
+        """Write the report, and say how that went; nothing is overwritten."""
         from advisor.planning.report.formats.write_report import write_planned
 
-        try:
-            path = str(typed_path(name))
-            write_planned(planned, [path], force=False)
-            self.post_message(self.Written(f"wrote {path}; V opens it", Path(path)))
-        except (InputError, OSError) as error:
-            words = _without_force(" ".join(str(error).split()))
-            self.post_message(self.Written(words, None))
+        path = str(typed_path(name))
 
-    @on(Written)
-    def _written(self, event: Written) -> None:
-        self.say(event.text, wrong=event.path is None)
-        if event.path is not None:
-            self._report = event.path
+        def written(_: object) -> None:
+            self.say(f"wrote {path}; V opens it")
+            self._report = Path(path)
             self.query_one("#scroll").focus()
+
+        write_in_thread(
+            self, lambda: write_planned(planned, [path], force=False), written, self._say_wrong
+        )
+
+    def _say_wrong(self, words: str) -> None:
+        self.say(_without_force(words), wrong=True)
 
     def action_view_report(self) -> None:
         """Open the report that was written; on a terminal without a desktop, read it here."""
@@ -143,32 +126,29 @@ class PlanReport(SizedScreen):
         else:
             self.say(f"{self._report} opens in the viewer of your desktop.")
 
-    @work(thread=True, exclusive=True, group="write", exit_on_error=False)
     def read_report(self, planned: Planned) -> None:
-        """Make the report as Markdown, and post it."""
-        from advisor.planning.report.build_report import build_report
-        from advisor.planning.report.formats.markdown_csv_json import to_markdown
+        """Make the report as Markdown, and show it."""
+        in_thread(self, "report", lambda: _markdown(planned), self._read, self._say_wrong)
 
-        assert planned.plan is not None and planned.explanation is not None
-        try:
-            report = build_report(planned.loaded, planned.plan, planned.explanation, pictures=False)
-            self.post_message(self.Read(to_markdown(report), False))
-        except InputError as error:
-            self.post_message(self.Read(str(error), True))
-
-    @on(Read)
-    def _read(self, event: Read) -> None:
-        if event.wrong:
-            self.say(event.text, wrong=True)
-            return
+    def _read(self, text: str) -> None:
         self.say("e writes the report." if self._report is None else f"wrote {self._report}")
-        self.app.push_screen(MarkdownScreen("The report", event.text))
+        self.app.push_screen(MarkdownScreen("The report", text))
 
     def say(self, text: str, *, wrong: bool = False) -> None:
         """Say what goes on, or what is wrong."""
         status = self.query_one("#status", Static)
         status.set_class(wrong, "-wrong")
         status.update(text)
+
+
+def _markdown(planned: Planned) -> str:
+    from advisor.planning.report.build_report import build_report
+    from advisor.planning.report.formats.markdown_csv_json import to_markdown
+
+    assert planned.plan is not None and planned.explanation is not None
+    return to_markdown(
+        build_report(planned.loaded, planned.plan, planned.explanation, pictures=False)
+    )
 
 
 def _without_force(words: str) -> str:

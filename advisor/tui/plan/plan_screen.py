@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from textual import on, work
+from textual import on
 from textual.app import ComposeResult
 from textual.containers import Grid, ScrollableContainer
 from textual.events import Resize
@@ -21,9 +20,8 @@ from advisor.tui.pages.bars import KeyBar, TitleBar
 from advisor.tui.plan.named_grant import GRANT, NamedGrant
 from advisor.tui.plan.plan_report import REPORT, PlanReport
 from advisor.tui.program.keys import PLAN
-from advisor.tui.widgets.fetch_error import FetchError
+from advisor.tui.widgets.in_thread import in_thread
 from advisor.tui.widgets.text_input import Field
-from advisor.typed_input import InputError
 
 if TYPE_CHECKING:
     from advisor.planning.grant.problem_of_grant import Loaded
@@ -68,14 +66,6 @@ A grant says who trains what by when, with which money. The plan is what to buy,
 when each run starts, so that nothing is better by the goal that you chose; below it stand what to
 ask before you submit and what else would do.
 """
-
-    @dataclass
-    class Made(Message):
-        """A grant was planned, or why not."""
-
-        number: int
-        planned: Planned | None
-        problem: str | None
 
     @dataclass
     class At(Message):
@@ -194,7 +184,14 @@ ask before you submit and what else would do.
         stands = str(self.query_one("#answer", Static).content) != EMPTY
         self.query_one("#scroll").set_class(stands, "-former")
         self.query_one("#scroll").focus()
-        self.solve(self._number, path, self._objective, self.app.today, self._quick)
+        number, objective, quick = self._number, self._objective, self._quick
+        in_thread(
+            self,
+            "plan",
+            lambda: self._solve(number, path, objective, quick=quick),
+            lambda planned: self._made(number, planned),
+            lambda why: self._made(number, None, why),
+        )
 
     def _stop(self) -> bool:
         """End the planning that goes on, if any does."""
@@ -238,30 +235,21 @@ ask before you submit and what else would do.
         """Leave no process behind."""
         self._stop()
 
-    @work(thread=True, exclusive=True, group="plan", exit_on_error=False)
-    def solve(self, number: int, path: Path, objective: str, today: date, quick: bool) -> None:
-        """Read the grant and the store, plan in a process of its own, and post it."""
+    def _solve(self, number: int, path: Path, objective: str, *, quick: bool) -> Planned | None:
+        """Read the grant and the store, plan in a process of its own; None where it was ended."""
         from advisor.planning.plan_grant import plan_with, search_for
         from advisor.planning.solver_process import Cancelled
 
+        with self.app.store_reader.visit() as reader:
+            loaded = plan_with(reader, path, objective=objective or None, today=self.app.today)
+        search = search_for(loaded, SECONDS, quick=quick)
+        if number != self._number:
+            return None
+        self._search = search
         try:
-            with self.app.store_reader.visit() as reader:
-                # What is wrong with the grant is no fault of the store.
-                try:
-                    loaded = plan_with(reader, path, objective=objective or None, today=today)
-                except InputError as error:
-                    self.post_message(self.Made(number, None, str(error)))
-                    return
-            search = search_for(loaded, SECONDS, quick=quick)
-            if number != self._number:
-                return
-            self._search = search
-            planned = search.run(lambda at: self._post_at(number, loaded, at))
-            self.post_message(self.Made(number, planned, None))
+            return search.run(lambda at: self._post_at(number, loaded, at))
         except Cancelled:
-            return
-        except (InputError, FetchError) as error:
-            self.post_message(self.Made(number, None, _by_hand(str(error))))
+            return None
 
     def _post_at(self, number: int, loaded: Loaded, at: Progress) -> None:
         self.post_message(self.At(number, loaded, at))
@@ -284,18 +272,17 @@ ask before you submit and what else would do.
             self._answer(lambda width: decided_text(loaded, plan, width))
             self._keep()
 
-    @on(Made)
-    def _made(self, event: Made) -> None:
-        if event.number != self._number:
+    def _made(self, number: int, planned: Planned | None, problem: str | None = None) -> None:
+        if number != self._number or (planned is None and problem is None):
             return
         self._search, self._planning = None, False
-        if event.problem is not None:
-            self.say(event.problem, wrong=True)
+        if problem is not None:
+            self.say(_by_hand(problem), wrong=True)
             if self.grant.value.strip():
                 # What is typed next mends the path.
                 self.grant.focus()
             return
-        self._planned = event.planned
+        self._planned = planned
         self.query_one("#scroll").remove_class("-former")
         self.say("e writes the report. o: another objective.")
         self._show()

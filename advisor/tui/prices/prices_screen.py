@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from textual import on, work
 from textual.app import ComposeResult
 from textual.geometry import Size
-from textual.message import Message
 from textual.widgets import Static
 
 from advisor.answers.build_words import short_gpus_words
@@ -22,17 +19,16 @@ from advisor.tui.prices.prices_rows import Entry, quote_table
 from advisor.tui.program.answer import build_key
 from advisor.tui.program.keys import PRICES
 from advisor.tui.program.own_price_changes import change_prices
-from advisor.tui.program.program import StoreTrouble
-from advisor.tui.widgets.fetch_error import FetchError
-from advisor.tui.widgets.filter_table import FilterTable, MemorySource
+from advisor.tui.widgets.filter_table import FilterTable
+from advisor.tui.widgets.in_thread import in_thread, write_in_thread
 from advisor.tui.widgets.lines import FAINT, PLAIN, STRONG, Line, LinesView, wrapped
-from advisor.typed_input import InputError
 
 if TYPE_CHECKING:
     from advisor.answers.prices.ownership import Ownership
     from advisor.costs.rental import BreakEven
     from advisor.ranking.snapshot import Snapshot
     from advisor.store import Store
+    from advisor.tui.program.state import Change
     from price_catalog.builds import Build
     from price_catalog.model import Host, Quote
 
@@ -44,6 +40,8 @@ ABOUT = {
 }
 """Which price counts, by the rule of the question; on a day, the same as latest."""
 OTHERS = "n shows the builds whose GPUs are rented out, the fastest first."
+Even = tuple["Ownership", list["BreakEven"]]
+"""A build, and where each way to rent its GPUs breaks even with it."""
 TABS = {"quotes": "Quotes", "rent": "Own or rent"}
 
 
@@ -67,30 +65,10 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
 `2` or `n` shows where owning a machine and renting the same GPUs break even.
 """
 
-    @dataclass
-    class LedgerRead(Message):
-        """The quotes were read."""
-
-        snapshot: Snapshot
-        entries: list[Entry]
-
-    @dataclass
-    class RentRead(Message):
-        """What can be owned or rented was worked out; or why not."""
-
-        evens: list[tuple[Ownership, list[BreakEven]]]
-        problem: str | None
-
-    @dataclass
-    class Deleted(Message):
-        """Something of the user's is no longer in the store."""
-
-        text: str
-
     def __init__(self, size: Size) -> None:
         super().__init__(size)
         self._snapshot: Snapshot | None = None
-        self._evens: list[tuple[Ownership, list[BreakEven]]] = []
+        self._evens: list[Even] = []
         self._problem: str | None = None
         self._at = 0
         self._has_turned = False
@@ -106,49 +84,48 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
         yield LinesView(self._rent_page, id="rent")
         yield KeyBar(PRICES)
 
-    @work(thread=True, exclusive=True, group="read", exit_on_error=False)
     def read_store(self) -> None:
-        """Read the quotes, then work out the renting, and post both."""
-        from advisor.answers.prices.ownership import own_or_rent
-        from advisor.answers.prices.quotes import ledger_rows
-        from advisor.ranking.snapshot import take_snapshot
-
-        inputs, today = self.app.inputs, self.app.today
+        """Read the quotes, then work out the renting, and show both."""
+        store_reader, inputs, today = self.app.store_reader, self.app.inputs, self.app.today
         rule, selected = inputs.prices, self.app.session.selected_key
-        typed = {term.name: getattr(inputs, term.name) for term in TERMS}
-        terms, _ = read_terms(typed, in_form=True)
-        try:
-            with self.app.store_reader.visit() as reader:
+
+        def ledger() -> tuple[Snapshot, list[Entry]]:
+            from advisor.answers.prices.quotes import ledger_rows
+            from advisor.ranking.snapshot import take_snapshot
+
+            with store_reader.visit() as reader:
                 snapshot = take_snapshot(reader)
-                self.post_message(
-                    self.LedgerRead(snapshot, ledger_rows(snapshot, rule, today=today))
+            return snapshot, ledger_rows(snapshot, rule, today=today)
+
+        def renting() -> list[Even]:
+            from advisor.answers.prices.ownership import own_or_rent
+
+            typed = {term.name: getattr(inputs, term.name) for term in TERMS}
+            terms, _ = read_terms(typed, in_form=True)
+            with store_reader.visit() as reader:
+                return own_or_rent(
+                    reader, inputs.model, rule, inputs.evidence, terms, also=selected
                 )
-                try:
-                    evens = own_or_rent(
-                        reader, inputs.model, rule, inputs.evidence, terms, also=selected
-                    )
-                except InputError as error:
-                    self.post_message(self.RentRead([], str(error)))
-                else:
-                    self.post_message(self.RentRead(evens, None))
-        except FetchError as error:
-            self.post_message(StoreTrouble(str(error)))
 
-    @on(LedgerRead)
-    def _ledger_read(self, event: LedgerRead) -> None:
-        self._snapshot = event.snapshot
+        def then(read: tuple[Snapshot, list[Entry]]) -> None:
+            self._ledger_read(*read)
+            in_thread(self, "rent", renting, self._rent_read, lambda why: self._rent_read([], why))
+
+        in_thread(self, "ledger", ledger, then, self.list.say_trouble)
+
+    def _ledger_read(self, snapshot: Snapshot, entries: list[Entry]) -> None:
+        self._snapshot = snapshot
         # The person's own first: they are what is corrected and deleted.
-        entries = sorted(event.entries, key=lambda entry: entry[0].origin != "local")
-        self.show_rows(quote_table(entries, event.snapshot.sources))
+        entries = sorted(entries, key=lambda entry: entry[0].origin != "local")
+        self.show_rows(quote_table(entries, snapshot.sources))
 
-    @on(RentRead)
-    def _rent_read(self, event: RentRead) -> None:
-        self._evens, self._problem = event.evens, event.problem
+    def _rent_read(self, evens: list[Even], problem: str | None = None) -> None:
+        self._evens, self._problem = evens, problem
         selected = self.app.session.selected_key
-        builds = [build_key(asked.build) for asked, _ in event.evens]
+        builds = [build_key(asked.build) for asked, _ in evens]
         if not self._has_turned:
             self._at = builds.index(selected) if selected in builds else -1 if selected else 0
-        self._at = min(self._at, max(len(self._evens) - 1, 0))
+        self._at = min(self._at, max(len(evens) - 1, 0))
         self._show_rent()
 
     def words_for(self, build: Build) -> str:
@@ -307,27 +284,21 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
 
         self.app.push_screen(ConfirmScreen("Delete", words, "delete"), answered)
 
-    @work(thread=True, group="write", exit_on_error=False)
     def _remove(self, host_id: str | None, quote_id: str, name: str) -> None:
-        from advisor.store import StoreError
-
         def remove(store: Store) -> object:
             gone = host_id is not None and store.remove_machine(host_id)
             return gone or store.remove_quote(quote_id)
 
-        words = f"{name}: deleted."
-        try:
-            done = change_prices(self.app.store_reader.patient_store(), remove, words)
-        except StoreError as error:
-            self.post_message(StoreTrouble(str(error)))
-        else:
-            self.app.call_from_thread(self.app.session.did, done)
-            self.post_message(self.Deleted(f"{words} ^z brings it back."))
+        def removed(done: Change) -> None:
+            self.app.session.did(done)
+            self.app.notify(f"{done.words} ^z brings it back.", markup=False)
+            self.read_store()
 
-    @on(Deleted)
-    def _deleted(self, event: Deleted) -> None:
-        self.app.notify(event.text, markup=False)
-        self.read_store()
+        store = self.app.store_reader.patient_store
+        words = f"{name}: deleted."
+        write_in_thread(
+            self, lambda: change_prices(store(), remove, words), removed, self.list.say_trouble
+        )
 
     def action_import(self) -> None:
         """Read a CSV file of quotes: first a preview, then all of it or nothing."""
@@ -369,8 +340,8 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
             records = [rent_row(asked, even, asked.training_days or 0.0, None) for even in evens]
 
             picture = partial(break_even_figure, asked, evens)
-        elif isinstance(source := self.list.table.source, MemorySource):
-            records = [source.record(index)[1] for index in range(len(source))]
+        elif self.list.listed is not None:
+            records = [row for _, row in self.list.listed.every()]
         if not records:
             self.app.notify("There is nothing to save yet.")
             return

@@ -19,7 +19,7 @@ from advisor.tui.widgets.safe_text import SafeFilter
 if TYPE_CHECKING:
     from advisor.tui.program.session import RankingSession
     from advisor.tui.program.state import Kept, State
-    from advisor.tui.program.store_reader import Reading, StoreReader
+    from advisor.tui.program.store_reader import StoreReader
 
 
 _SAFE = SafeFilter()
@@ -123,21 +123,6 @@ def theme_after(name: str) -> str:
     names = list(THEMES)
     at = names.index(name) if name in names else -1
     return names[(at + 1) % len(names)]
-
-
-@dataclass
-class StoreRead(Message):
-    """The store was read."""
-
-    reading: Reading
-
-
-@dataclass
-class StoreTrouble(Message):
-    """The store could not be read; it will be tried again."""
-
-    text: str
-    """One line that says what is wrong and how to mend it."""
 
 
 @dataclass

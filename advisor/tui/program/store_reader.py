@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from advisor.ranking.question import RANK_RULES
 from advisor.ranking.typed_question import read_question
 from advisor.store.storage.locate import typed_path
-from advisor.tui.widgets.fetch_error import FetchError
+from advisor.typed_input import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -103,14 +103,14 @@ class StoreReader:
     def read(self, state: State) -> Reading:
         """The ingredients of the answer to these inputs, from the store as it is now.
 
-        Broken inputs still bring the snapshot. Raises FetchError.
+        Broken inputs still bring the snapshot. Raises StoreError or InputError.
         """
         with self._lock, self._worded():
             return self._read(state)
 
     @contextmanager
     def visit(self) -> Iterator[Reader]:
-        """The open store, for one screen's own questions. Raises FetchError."""
+        """The open store, for one screen's own questions. Raises StoreError or InputError."""
         with self._worded(), self._store().reading() as reader:
             yield reader
 
@@ -228,11 +228,11 @@ class StoreReader:
         except Exception as error:
             from advisor.store import StoreError  # late: it loads DuckDB
 
-            if isinstance(error, StoreError):
-                raise FetchError(str(error)) from error
+            if isinstance(error, StoreError | InputError):
+                raise
             # A row that no check foresaw must end in a message, not in a traceback on the screen.
             words = " ".join(f"{type(error).__name__}: {error}".split())[:300]
-            raise FetchError(
+            raise InputError(
                 f"the store {self.path} holds something unexpected ({words}): "
                 f"try: advisor rebuild --store {typed_path(self.path)}"
             ) from error

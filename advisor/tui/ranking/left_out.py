@@ -19,7 +19,7 @@ from advisor.tui.pages.build_lines import whole_page
 from advisor.tui.pages.list_page import ListActions
 from advisor.tui.pages.screens import Dialog
 from advisor.tui.program.keys import LEFT_OUT
-from advisor.tui.widgets.filter_table import FilterTable, MemoryRows, MemorySource
+from advisor.tui.widgets.filter_table import FilterTable, MemoryRows
 from advisor.tui.widgets.table_layout import Column
 
 MIDDLE = 76
@@ -60,12 +60,10 @@ class ExcludedScreen(ListActions, Dialog[None]):
         from advisor.answers.ranking.rank_exports import CSV_COLUMNS, excluded_object
         from advisor.tui.pages.export_page import Exportable, ExportScreen
 
+        shown = self.list.listed
+        assert shown is not None
+        rows = [excluded_object(_row(self._ranking, at)) for at in shown.every()]
         table = self.list.table
-        shown = table.source
-        assert isinstance(shown, MemorySource)
-        rows = [
-            excluded_object(_row(self._ranking, at)) for at in map(shown.record, range(len(shown)))
-        ]
         what = Exportable(name="left-out", columns=CSV_COLUMNS, rows=lambda: rows, seen=table)
         self.app.push_screen(ExportScreen(what))
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import TYPE_CHECKING
 
-from textual import on, work
+from textual import on
 from textual.app import ComposeResult
 from textual.events import ScreenResume
 from textual.geometry import Size
@@ -14,12 +15,7 @@ from advisor.tui.pages.bars import KeyBar, Tabs, TitleBar
 from advisor.tui.pages.build_lines import selected_line
 from advisor.tui.pages.screens import SizedScreen, TooSmall
 from advisor.tui.program.keys import RANKING
-from advisor.tui.program.program import (
-    AnswerChanged,
-    StoreChanged,
-    StoreRead,
-    StoreTrouble,
-)
+from advisor.tui.program.program import AnswerChanged, StoreChanged
 from advisor.tui.program.session import RankingSession
 from advisor.tui.program.state import State
 from advisor.tui.ranking.answer_lines import RETRY, AnswerLines
@@ -27,12 +23,15 @@ from advisor.tui.ranking.build_panels import PANELS, BuildPanels
 from advisor.tui.ranking.question_fields import QuestionFields
 from advisor.tui.ranking.ranking_rows import Order
 from advisor.tui.widgets.choice import Choice
-from advisor.tui.widgets.fetch_error import FetchError
+from advisor.tui.widgets.in_thread import in_thread
 from advisor.tui.widgets.lines import LinesView
 from advisor.tui.widgets.plot.plot import CostTimePlot
 from advisor.tui.widgets.rank_table import RankTable
 from advisor.tui.widgets.table_layout import rows_words
 from advisor.tui.widgets.text_input import FilterInput, FilterLine
+
+if TYPE_CHECKING:
+    from advisor.tui.program.store_reader import Reading
 
 
 class RankingScreen(SizedScreen):
@@ -81,7 +80,7 @@ The first line says what to buy. The table has a row for each GPU configuration 
         if reading is None:
             self.read_store()
         else:
-            self._store_read(StoreRead(reading))  # it came while the program was loading
+            self._store_read(reading)  # it came while the program was loading
 
     @property
     def fields(self) -> QuestionFields:
@@ -122,21 +121,15 @@ The first line says what to buy. The table has a row for each GPU configuration 
 
     # Reading, in threads
 
-    @work(thread=True, exclusive=True, group="read", exit_on_error=False)
     def read_store(self) -> None:
-        """Read what the present inputs need, and post it."""
-        try:
-            reading = self.app.store_reader.read(self.session.inputs)
-        except FetchError as error:
-            self.post_message(StoreTrouble(str(error)))
-            return
-        self.post_message(StoreRead(reading))
+        """Read what the present inputs need."""
+        read, inputs = self.app.store_reader.read, self.session.inputs
+        in_thread(self, "read", lambda: read(inputs), self._store_read, self._store_trouble)
 
-    @on(StoreRead)
-    def _store_read(self, event: StoreRead) -> None:
+    def _store_read(self, reading: Reading) -> None:
         self._lines.trouble = None
         first = self.session.snapshot is None
-        self.session.accept(event.reading)
+        self.session.accept(reading)
         self.show_answer()
         for screen in self.app.screen_stack:
             if screen is not self:
@@ -144,11 +137,10 @@ The first line says what to buy. The table has a row for each GPU configuration 
         if first:
             self.call_after_refresh(self.app.first_answer_shown)
 
-    @on(StoreTrouble)
-    def _store_trouble(self, event: StoreTrouble) -> None:
-        self._lines.trouble = event.text
+    def _store_trouble(self, text: str) -> None:
+        self._lines.trouble = text
         if self.session.answer is None:
-            self.table.empty_message = f"{event.text} {RETRY}"
+            self.table.empty_message = f"{text} {RETRY}"
         self._say()
 
     @on(StoreChanged)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from textual import on, work
+from textual import on
 from textual.app import ComposeResult
 from textual.containers import Grid
 from textual.geometry import Size
-from textual.message import Message
 from textual.widgets import Input, Static
 
 from advisor.answers.build.build_sections import (
@@ -32,6 +31,7 @@ from advisor.tui.pages.screens import SizedScreen
 from advisor.tui.program.keys import BUILD, TERMS, actions_of
 from advisor.tui.program.program import AnswerChanged
 from advisor.tui.program.session import RankingSession
+from advisor.tui.widgets.in_thread import write_in_thread
 from advisor.tui.widgets.lines import (
     HEADING,
     PLAIN,
@@ -123,13 +123,6 @@ its price, what it costs to run, whether to rent instead, power, how to measure 
 The letter at the right opens a section in full, `Esc` leads back. `←` and `→` go to the builds
 beside it in the ranking.
 """
-
-    @dataclass
-    class Merged(Message):
-        """Records from elsewhere are in the store, or why not."""
-
-        text: str
-        wrong: bool
 
     def __init__(self, size: Size, section: str) -> None:
         super().__init__(size)
@@ -238,27 +231,19 @@ beside it in the ranking.
         else:
             self.action_leave_field()
 
-    @work(thread=True, exclusive=True, group="write", exit_on_error=False)
     def merge(self, path: Path) -> None:
-        """Bring in the records of a file, all or none, and post how that went."""
-        from advisor.store import StoreError
+        """Bring in the records of a file, all or none, and say how that went."""
+        store = self.app.store_reader.patient_store
 
-        try:
-            merged = self.app.store_reader.patient_store().merge(path)
-        except StoreError as error:
-            self.post_message(self.Merged(" ".join(str(error).split()), True))
-        else:
-            words = merged_words(merged, str(path))
-            self.post_message(self.Merged(f"{path.name}: {words}.", False))
+        def merge() -> str:
+            return merged_words(store().merge(path), str(path))
 
-    @on(Merged)
-    def _merged(self, event: Merged) -> None:
-        if event.wrong:
-            self._say(event.text, wrong=True)
-            return
-        self._say(f"{event.text} {ACTS['measure']}")
-        self.query_one("#page").focus()
-        self.app.look_at_store()
+        def merged(words: str) -> None:
+            self._say(f"{path.name}: {words}. {ACTS['measure']}")
+            self.query_one("#page").focus()
+            self.app.look_at_store()
+
+        write_in_thread(self, merge, merged, lambda why: self._say(why, wrong=True))
 
     def action_leave_field(self) -> None:
         """Go from a field to the page."""

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 from rich.text import Text
-from textual import on, work
+from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.message import Message
 from textual.widgets import Input, Static
 
-from advisor.tui.widgets.fetch_error import FetchError
+from advisor.tui.widgets.in_thread import in_thread
 from advisor.tui.widgets.lines import Line
 from advisor.tui.widgets.rank_table import RankTable
-from advisor.tui.widgets.table_layout import Column, FetchedRows, NoRows, RowSource, rows_words
+from advisor.tui.widgets.table_layout import Column, NoRows, RowStyle, rows_words
 from advisor.tui.widgets.text_input import FilterInput
 
 Cells = Sequence["str | Text"]
@@ -38,38 +38,57 @@ class Rows(Protocol):
     in_thread: bool
     """Whether `find` is slow enough to need a thread."""
     total: int
-    """How many rows there are without a filter; -1 before anybody counted."""
+    """How many rows there are without a filter; known once something was found."""
 
-    def find(self, query: Query) -> RowSource: ...
+    def find(self, query: Query) -> Listed: ...
 
-    def remark(self, source: RowSource, index: int) -> str:
+    def cells(self, record: Any) -> Cells: ...
+
+    def row_style(self, record: Any) -> RowStyle | None: ...
+
+    def row_id(self, record: Any, number: int) -> Hashable:
+        """What the cursor follows where the list is found anew."""
+        ...
+
+    def remark(self, record: Any) -> str:
         """What to say of the highlighted row below the table; may be nothing."""
         ...
 
-    def lines(self, source: RowSource, index: int, width: int) -> list[Line]:
-        """The whole record of a row, for a width."""
+    def lines(self, record: Any, width: int) -> list[Line]:
+        """A whole record, for a width."""
         ...
 
 
-class MemorySource:
-    """Some of the records of a list, in an order."""
+class Listed:
+    """What was found of a list, in an order."""
 
-    def __init__(self, rows: MemoryRows, order: Sequence[int]) -> None:
+    def __init__(
+        self, rows: Rows, records: Sequence[Any], order: Sequence[int] | None = None
+    ) -> None:
+        """``order`` are places among the records; None for all as they stand."""
         self.rows = rows
-        self.order = order
+        self._records = records
+        self._order = range(len(records)) if order is None else order
 
     def __len__(self) -> int:
-        return len(self.order)
+        return len(self._order)
 
     def record(self, index: int) -> Any:
         """The record of a row."""
-        return self.rows.records[self.order[index]]
+        return self._records[self._order[index]]
+
+    def every(self) -> list[Any]:
+        """The records as they are listed."""
+        return [self._records[at] for at in self._order]
 
     def cells(self, index: int) -> Cells:
-        return self.rows.make_cells(self.record(index))
+        return self.rows.cells(self.record(index))
+
+    def row_style(self, index: int) -> RowStyle | None:
+        return self.rows.row_style(self.record(index))
 
     def row_id(self, index: int) -> Hashable:
-        return self.order[index]
+        return self.rows.row_id(self.record(index), self._order[index])
 
 
 class MemoryRows:
@@ -87,19 +106,23 @@ class MemoryRows:
         keys: dict[str, Callable[[Any], Any]],
         lines: Callable[[Any, int], list[Line]],
         remark: Callable[[Any], str],
+        row_style: Callable[[Any], RowStyle | None] = lambda record: None,
+        row_id: Callable[[Any, int], Hashable] = lambda record, number: number,
     ) -> None:
         """``text`` is what the filter looks at, ``keys`` what each sort key compares."""
         self.columns = columns
         self.records = records
-        self.make_cells = cells
         self.total = len(records)
+        self.cells = cells
+        self.lines = lines
+        self.remark = remark
+        self.row_style = row_style
+        self.row_id = row_id
         self._text = text
         self._texts: list[str] | None = None
         self._keys = keys
-        self._lines = lines
-        self._remark = remark
 
-    def find(self, query: Query) -> MemorySource:
+    def find(self, query: Query) -> Listed:
         order: Sequence[int] = range(len(self.records))
         if query.words:
             if self._texts is None:  # most lists are only looked at
@@ -112,15 +135,7 @@ class MemoryRows:
             known.sort(key=lambda i: key(self.records[i]), reverse=query.descending)
             # What is not known comes last, whichever way the rest is sorted.
             order = known + [i for i in order if key(self.records[i]) is None]
-        return MemorySource(self, order)
-
-    def lines(self, source: RowSource, index: int, width: int) -> list[Line]:
-        assert isinstance(source, MemorySource)
-        return self._lines(source.record(index), width)
-
-    def remark(self, source: RowSource, index: int) -> str:
-        assert isinstance(source, MemorySource)
-        return self._remark(source.record(index))
+        return Listed(self, self.records, order)
 
 
 class FilterTable(Vertical):
@@ -151,16 +166,6 @@ class FilterTable(Vertical):
         by: str | None
         descending: bool
 
-    @dataclass
-    class _Found(Message):
-        rows: Rows
-        query: Query
-        source: RowSource
-
-    @dataclass
-    class _Failed(Message):
-        text: str
-
     def __init__(self, rows: Rows | None = None, *, empty: str) -> None:
         super().__init__()
         self.rows = rows
@@ -189,17 +194,24 @@ class FilterTable(Vertical):
     def filter(self) -> FilterInput:
         return self.query_one(FilterInput)
 
+    @property
+    def listed(self) -> Listed | None:
+        """What is listed; None before anything was found."""
+        return source if isinstance(source := self.table.source, Listed) else None
+
+    @property
+    def record(self) -> Any:
+        """The highlighted record; None where there is none."""
+        listed, at = self.listed, self.table.cursor
+        return listed.record(at) if listed is not None and at < len(listed) else None
+
     def show(self, rows: Rows, *, sort: str | None = None, descending: bool = False) -> None:
         """Show another list, with the same filter where it is the same list anew."""
-        if (
-            self.rows is None
-            or type(self.rows) is not type(rows)
-            or self.rows.columns != rows.columns
-        ):
+        if self.rows is None or self.rows.columns != rows.columns:
             known = any(column.sort_key == sort for column in rows.columns)
             self._sort, self._descending = (sort, descending) if known else (None, False)
             self.table.columns = rows.columns
-            if rows.in_thread and not isinstance(rows, type(self.rows)):
+            if rows.in_thread:
                 # Until they are found: the rows of another list are none of this one.
                 self.table.source = NoRows()
                 self.table.empty_message = "Reading …"
@@ -215,29 +227,16 @@ class FilterTable(Vertical):
         """Filter and sort, in a thread where that takes long."""
         if self.rows is None:
             return
-        if self.rows.in_thread:
-            self._find_in_thread(self.rows, self.query_of())
+        rows, query = self.rows, self.query_of()
+
+        def found(source: Listed) -> None:
+            if rows is self.rows and query == self.query_of():
+                self._show(rows, query, source)
+
+        if rows.in_thread:
+            in_thread(self, "find", lambda: rows.find(query), found, self.say_trouble)
         else:
-            query = self.query_of()
-            self._show(self.rows, query, self.rows.find(query))
-
-    @work(thread=True, exclusive=True, group="find", exit_on_error=False)
-    def _find_in_thread(self, rows: Rows, query: Query) -> None:
-        try:
-            source = rows.find(query)
-        except FetchError as error:
-            self.post_message(self._Failed(str(error)))
-        else:
-            self.post_message(self._Found(rows, query, source))
-
-    @on(_Found)
-    def _found(self, event: _Found) -> None:
-        if event.rows is self.rows and event.query == self.query_of():
-            self._show(event.rows, event.query, event.source)
-
-    @on(_Failed)
-    def _failed(self, event: _Failed) -> None:
-        self.say_trouble(event.text)
+            found(rows.find(query))
 
     def say_trouble(self, text: str) -> None:
         """Say why the rows are missing or old."""
@@ -247,7 +246,7 @@ class FilterTable(Vertical):
         if not len(self.table.source):
             self.table.empty_message = text
 
-    def _show(self, rows: Rows, query: Query, source: RowSource) -> None:
+    def _show(self, rows: Rows, query: Query, source: Listed) -> None:
         table = self.table
         filtered = " ".join(query.words)
         table.empty_message = (
@@ -258,13 +257,11 @@ class FilterTable(Vertical):
         sorted_columns = (c.key for c in rows.columns if query.sort and c.sort_key == query.sort)
         table.sorted_by = next(sorted_columns, None)
         table.sort_descending = query.descending
-        if isinstance(source, FetchedRows):
-            source.ask = lambda fetch: self._fetch(fetch, source)
         table.source = source
         count = self.query_one(".count", Static)
         count.remove_class("-error")
         total = rows_words(rows.total)
-        count.update(f"{len(source):,} of {total}" if filtered else total)
+        count.update(f"{len(source):,} of {total}" if len(source) != rows.total else total)
         self._show_remark()
 
     @on(RankTable.RowHighlighted)
@@ -273,36 +270,9 @@ class FilterTable(Vertical):
         self._show_remark()
 
     def _show_remark(self) -> None:
-        table, rows = self.table, self.rows
-        text = ""
-        if rows is not None and table.cursor < len(table.source):
-            text = rows.remark(table.source, table.cursor)
+        record, rows = self.record, self.rows
+        text = "" if rows is None or record is None else rows.remark(record)
         self.query_one(".remark", Static).update(text)
-
-    # Pages of rows that are not in memory
-
-    def _fetch(self, fetch: Callable[[], None], source: RowSource) -> None:
-        # Asked while drawing: start the thread when that is over.
-        self.call_later(self._fetch_in_thread, fetch, source)
-
-    @work(thread=True, group="page", exit_on_error=False)
-    def _fetch_in_thread(self, fetch: Callable[[], None], source: RowSource) -> None:
-        try:
-            fetch()
-        except FetchError as error:
-            self.post_message(self._Failed(str(error)))
-        else:
-            self.post_message(self._Fetched(source))
-
-    @dataclass
-    class _Fetched(Message):
-        source: RowSource
-
-    @on(_Fetched)
-    def _fetched(self, event: _Fetched) -> None:
-        if self.table.source is event.source:
-            self.table.source = event.source
-            self._show_remark()
 
     # Keys and mouse
 
@@ -346,6 +316,6 @@ class FilterTable(Vertical):
         """Ask for the page of the highlighted row."""
         if event is not None:
             event.stop()
-        source, index, rows = self.table.source, self.table.cursor, self.rows
-        if rows is not None and index < len(source):
-            self.post_message(self.RecordWanted(lambda width: rows.lines(source, index, width)))
+        record, rows = self.record, self.rows
+        if rows is not None and record is not None:
+            self.post_message(self.RecordWanted(lambda width: rows.lines(record, width)))

@@ -22,7 +22,6 @@ from advisor.tui.widgets.safe_text import fit
 from advisor.tui.widgets.table_layout import (
     MARGIN,
     Column,
-    FetchedRows,
     IdentifiedRows,
     NoRows,
     RowSource,
@@ -291,8 +290,6 @@ it, click a row to select it, double-click to open it.
     def rows_seen(self) -> list[dict[str, str]]:
         """The table as it stands on the screen, to be saved."""
         source = self.source
-        if isinstance(source, FetchedRows):
-            source.fetch_all()
         titles = [column.title.strip() or column.key for column in self.columns]
         return [
             dict(zip(titles, (str(cell).strip() for cell in source.cells(index)), strict=False))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from itertools import chain
 from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
@@ -217,18 +217,6 @@ class IndexedRows(Protocol):
     def index_of(self, row_id: Hashable) -> int | None: ...
 
 
-@runtime_checkable
-class FetchedRows(Protocol):
-    """A source that fetches its rows when they come into view."""
-
-    ask: Callable[[Callable[[], None]], None]
-    """Called while drawing with what has to be run in a thread."""
-
-    def fetch_all(self) -> None:
-        """Fetch every row, in a thread. Raises FetchError."""
-        ...
-
-
 class NoRows:
     """The source of a table that has not been given one."""
 
@@ -253,7 +241,7 @@ def column_widths(columns: Sequence[Column], source: RowSource) -> list[int]:
     """Every column's width in cells, at a cost that does not grow with the number of rows."""
     fixed = [column.width for column in columns if column.width is not None]
     if len(fixed) == len(columns):
-        return fixed  # no row is asked for: a source may have to fetch it first
+        return fixed
     widths = [
         cell_len(safe_text(column.title)) + (SORT_ARROW_WIDTH if column.sort_key else 0)
         for column in columns
