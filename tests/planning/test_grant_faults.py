@@ -14,11 +14,8 @@ from advisor.planning.grant.problem_of_grant import load
 from advisor.planning.grant.programmes import known_allocations, programme_names
 from advisor.planning.plan_grant import load_grant, plan_loaded
 from advisor.planning.planned import Planned
-from advisor.planning.report.annex.before_sending import _rent_beyond_depreciation
-from advisor.planning.report.budget import UNEXPLAINED
 from advisor.planning.report.build_report import build_report
-from advisor.planning.report.plan_costs import material_of
-from advisor.planning.solver.money.cents import run_cents
+from advisor.planning.solver.money.cents import rent_cents_by_gpu, run_cents
 from advisor.planning.solver.problem import Rules
 from advisor.planning.solver.solve import solve
 from advisor.ranking.snapshot import take_snapshot
@@ -186,21 +183,24 @@ def test_a_run_on_other_numbers_of_tokens_takes_their_share(
         load_grant(Store(store_path), read(tmp_path, images), TODAY)
 
 
-def test_rent_beyond_the_depreciation_of_similar_equipment_is_told(
+def test_rent_is_held_to_the_depreciation_of_similar_equipment(
     tmp_path: Path, store_path: Path
 ) -> None:
-    """Horizon Europe pays no more for rent."""
+    """Horizon Europe pays no more for rent; a grant may say that rent is a service."""
     text = head(length="years = 1", more='funder = "horizon"').replace("160m", "410m")
-    text += 'runs = {}\n[running]\nlongest_run_days = 400\n[rentals]\ngpus = ["RTX 5090"]\n'
-    told = {}
-    for runs in (1, 30):
-        grant = read(tmp_path, text.format(runs))
-        loaded = load_grant(Store(store_path), grant, TODAY)
-        rent = replace(loaded, problem=replace(loaded.problem, budget_cents=None))
-        plan = solve(replace(rent.problem, machines=()))
-        given = material_of(rent, plan, UNEXPLAINED)
-        told[runs] = " ".join(_rent_beyond_depreciation(given))
-    assert told[1] == "" and "would be written off by" in told[30]
+    text += 'runs = 30\n[running]\nlongest_run_days = 400\n[rentals]\ngpus = ["RTX 5090"]\n'
+    text += "[purchases]\nallowed = false\n"
+    free = "[institution]\nrent_up_to_depreciation = false\n"
+    paid = {}
+    for more in ("", free):
+        loaded = load_grant(Store(store_path), read(tmp_path, text + more), TODAY)
+        problem = replace(loaded.problem, budget_cents=None, objective="most-runs")
+        plan = solve(problem)
+        paid[more] = rent_cents_by_gpu(problem, plan.rented)["rtx-5090"]
+        said = " ".join(cautions(loaded, plan))
+        assert ("Rent of RTX 5090 is held to" in said) is (not more)
+    (limit,) = load_grant(Store(store_path), read(tmp_path, text), TODAY).problem.rent_limits
+    assert paid[""] <= limit.cents < paid[free]
 
 
 def test_a_machine_with_an_arm_processor_is_told(tmp_path: Path) -> None:

@@ -63,9 +63,12 @@ def test_an_impossible_grant_exits_with_1(
     store_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = grant_file(tmp_path, SMALL.replace("$30,000", "$500"))
-    code, out, _ = run(capsys, str(path), "--store", str(store_path))
+    report = tmp_path / "z.pdf"
+    words = ("--store", str(store_path), "--out", str(report))
+    code, out, err = run(capsys, str(path), *words)
     assert code == 1
     assert "raise the budget by $" in out
+    assert f"'{report}' is not written: there is no plan" in err and not report.exists()
 
 
 @pytest.mark.parametrize(

@@ -94,6 +94,8 @@ def run(options: argparse.Namespace) -> int:
     planned, printed = _planned(options, seconds)
     if planned.plan is None or planned.explanation is None:
         print(_no_plan(planned, options.format))
+        for name in (*options.out, *filter(None, [options.bid])):
+            print(f"{shown(name, 200)} is not written: there is no plan", file=sys.stderr)
         return NO_ANSWER
     began = time()
     try:
@@ -217,7 +219,8 @@ def _planned(options: argparse.Namespace, seconds: float) -> tuple[Planned, bool
                 best, loaded = at.plan or best, loaded.as_of(at)
                 explained = explained_so_far(at)
                 line.say(progress_text(at, loaded.grant.currency))
-                if at.settled and not printed and at.plan is not None and options.format == "table":
+                early = options.format == "table" and options.bid is None
+                if at.settled and not printed and at.plan is not None and early:
                     line.clear()
                     words = _decided(options, loaded, at.plan)
                     printed = True  # before it is: Ctrl-C may come as soon as somebody reads it

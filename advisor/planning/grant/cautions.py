@@ -153,6 +153,7 @@ def ordered_cautions(loaded: Loaded, plan: Plan) -> list[Caution]:
         *left_out_cautions(grant, loaded.left_out),
         *hours_cautions(grant, problem, plan),
         *_rented_at_once(problem, plan),
+        *_limited_rent(grant, problem, plan),
         *_shared(grant),
         *_rules(grant),
         *_overhead_lines(grant, problem, plan),
@@ -262,6 +263,29 @@ def _by_its_extras(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[C
         if m.machine_id in bought and m.share_of is None
         if price(m, bare) < rules.equipment_threshold <= price(m, rules)
     ]
+
+
+def _limited_rent(grant: Grant, problem: PlanningProblem, plan: Plan) -> Iterator[Caution]:
+    """Up to what is paid for rent, where that is limited."""
+    rented = {r.rental_id for r in plan.rented}
+    market = [r for r in problem.rentals if r.rental_id in rented and r.allocation is None]
+    if not grant.institution.rent_up_to_depreciation:
+        return
+    limits = {limit.gpu_id: limit for limit in problem.rent_limits}
+    for gpu_id, name in {r.gpu_id: r.gpus.partition("× ")[2] for r in market}.items():
+        if (limit := limits.get(gpu_id)) is None:
+            yield Caution(
+                "Rent is paid up to the depreciation of similar equipment, and no price of a "
+                f"machine with {name} is known: show your office what one would lose in value."
+            )
+            continue
+        most = grant.currency.written(Decimal(limit.cents) / 100)
+        yield Caution(
+            f"Rent of {name} is held to {most}, what the {limit.machine} would lose in value "
+            "within the grant.",
+            "Where your office counts rented computers as a service: rent_up_to_depreciation = "
+            "false under [institution].",
+        )
 
 
 def _rented_at_once(problem: PlanningProblem, plan: Plan) -> Iterator[Caution]:

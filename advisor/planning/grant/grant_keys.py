@@ -281,6 +281,7 @@ class OwnRules(_Table, frozen=True):
     electricity_in_base: bool | None = None
     life_months: Annotated[int, Limits(1, 600, unit="months")] | None = None
     use_share: Annotated[Decimal, Limits(0, 1, above=True)] | None = None
+    rent_up_to_depreciation: bool | None = None
     fiscal_year_start: Line | None = None
     source: Line | None = None
 

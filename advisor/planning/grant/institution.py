@@ -38,6 +38,8 @@ MEANINGS = {
     "equipment_as": "What is charged of a machine. Bought: its whole price. Depreciated: its price "
     "for the part of its life that lies in the grant, times the share of its use.",
     "life_months": "Months over which equipment is written off, straight.",
+    "rent_up_to_depreciation": "Whether rent is paid only up to what similar equipment loses in "
+    "value within the grant.",
     "use_share": "Share of its use that is for the project.",
     "electricity_in_base": "Whether overhead is charged on electricity that the grant pays.",
     "fiscal_year_start": "Month and day on which the fiscal year begins.",
@@ -75,6 +77,7 @@ class Institution:
     equipment_as: EquipmentAs = "bought"
     life_months: int | None = None
     use_share: Decimal = Decimal(1)
+    rent_up_to_depreciation: bool = False
     procurement: Procurement = field(default_factory=Procurement)
     sources: dict[str, str] = field(default_factory=dict)
     """Where each setting comes from."""
@@ -132,6 +135,7 @@ class _RulesFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     equipment_as: EquipmentAs = "bought"
     life_months: Annotated[int, Limits(1, 600, unit="months")] | None = None
     use_share: Annotated[Decimal, Limits(0, 1, above=True)] = Decimal(1)
+    rent_up_to_depreciation: bool = False
     electricity_in_base: bool = True
     fiscal_year_start: Line = Line("01-01")
     currency: Line = Line("USD")

@@ -32,11 +32,13 @@ from advisor.planning.grant.cross_field_checks import check_days
 from advisor.planning.grant.grant_keys import GrantExperiment
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.toml_reader import wrong
+from advisor.planning.solver.money.cents import purchase_cents
 from advisor.planning.solver.problem import (
     Experiment,
     Machine,
     PlanningProblem,
     Rental,
+    RentLimit,
     Rules,
     RunTime,
 )
@@ -188,6 +190,7 @@ def load(reader: Reader, snapshot: Snapshot, grant: Grant, today: date) -> Loade
         machines=of_tokens(with_parts(bought)),
         rentals=of_tokens((*rentals, *allocated)),
         allocations=allocations,
+        rent_limits=_rent_limits(snapshot, grant, by_recipe, best, today, rentals),
         fixed=fixed_costs(grant),
         order_days=order_days(grant),
         rules=rules_of(grant),
@@ -220,6 +223,33 @@ def load(reader: Reader, snapshot: Snapshot, grant: Grant, today: date) -> Loade
             of_tokens(with_parts([*bought, *sums, *more]))
             for more in [*([[]] if sums else []), *told_first(told, bought)]
         ),
+    )
+
+
+def _rent_limits(
+    snapshot: Snapshot,
+    grant: Grant,
+    models: Mapping[str, Model],
+    best: Best,
+    today: date,
+    rentals: Sequence[Rental],
+) -> tuple[RentLimit, ...]:
+    """What the cheapest machine with each rented GPU loses in value, where rent is limited to it,
+    whether or not the grant would buy one; none where no such machine has a price."""
+    house = grant.institution
+    if not house.rent_up_to_depreciation or house.life_months is None:
+        return ()
+    anything = replace(grant, buy=True, buy_gpus=tuple(sorted({r.gpu_id for r in rentals})))
+    if not rentals:
+        return ()
+    similar, _, _ = buyable(snapshot, anything, models, best, today, [])
+    rules = replace(rules_of(grant), life_months=house.life_months, overhead_rate=Decimal(0))
+    cheapest: dict[str, Machine] = {}
+    for machine in sorted(similar, key=lambda m: (m.price, m.machine_id)):
+        cheapest.setdefault(machine.gpu_id, machine)
+    return tuple(
+        RentLimit(gpu_id=gpu, cents=purchase_cents(machine, rules), machine=machine.label)
+        for gpu, machine in cheapest.items()
     )
 
 

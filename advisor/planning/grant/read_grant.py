@@ -52,6 +52,7 @@ _EACH_HOUSE = {"life_months", "use_share", "fiscal_year_start"}
 _AS_THEY_ARE = (
     *("overhead_rate", "overhead_rate_cloud", "overhead_rate_electricity", "use_share"),
     *("cloud_as", "equipment_in_base", "electricity_in_base", "life_months"),
+    "rent_up_to_depreciation",
 )
 
 

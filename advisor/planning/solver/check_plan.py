@@ -8,7 +8,11 @@ from decimal import Decimal
 from itertools import pairwise
 from math import inf
 
-from advisor.planning.solver.money.cents import cents_by_year, within_budgets
+from advisor.planning.solver.money.cents import (
+    cents_by_year,
+    rent_cents_by_gpu,
+    within_budgets,
+)
 from advisor.planning.solver.money.charges import HOURS_PER_DAY
 from advisor.planning.solver.plan import MINUTE, Placed, Plan
 from advisor.planning.solver.problem import Machine, PlanningProblem
@@ -36,6 +40,9 @@ def broken_rule(problem: PlanningProblem, plan: Plan) -> str | None:
         most = e.runs - e.min_runs if problem.objective == "most-runs" else 0
         if left != plan.left_out.get(e.experiment_id, 0) or not 0 <= left <= most:
             return f"the runs of {e.name}"
+    rent = rent_cents_by_gpu(problem, plan.rented)
+    if any(rent.get(limit.gpu_id, 0) > limit.cents for limit in problem.rent_limits):
+        return "what may be paid for rent"
     return _hours(problem, plan) or _days(problem, plan)
 
 

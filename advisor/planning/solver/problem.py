@@ -326,6 +326,16 @@ class Rules:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RentLimit:
+    """What rent of instances with one GPU may cost in all, without overhead: what a machine with
+    that GPU loses in value within the grant."""
+
+    gpu_id: str
+    cents: int
+    machine: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PlanningProblem:
     """One question to the solver."""
 
@@ -355,6 +365,7 @@ class PlanningProblem:
     buy_only: frozenset[tuple[str, int]] | None = None
     """Machines by id and order: nothing else may be bought. None: everything may be."""
     allocations: tuple[Allocation, ...] = ()
+    rent_limits: tuple[RentLimit, ...] = ()
     fixed: tuple[FixedCost, ...] = ()
     finish_day: int | None = None
     """Everything must be over by then, whatever its own due day."""

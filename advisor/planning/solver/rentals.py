@@ -120,16 +120,26 @@ def rented_ways(problem: PlanningProblem) -> list[Way]:
     """Every way worth considering."""
     cents = rented_run_cents(problem)
     ordered = ordered_rentals(problem, cents)
+    # Where the rent of a GPU is limited, others may be needed beside the cheapest.
+    limited = {limit.gpu_id for limit in problem.rent_limits}
+    kinds: list[Ordered] = [
+        {key: [r for r in every if r.gpu_id == gpu] for key, every in ordered.items()}
+        for gpu in sorted(limited)
+    ]
+    kinds.append(
+        {key: [r for r in every if r.gpu_id not in limited] for key, every in ordered.items()}
+    )
     allocations = {a.allocation_id: a for a in problem.allocations}
     granted = [r for r in problem.rentals if r.allocation is not None]
     found: list[Way] = []
     for e in problem.experiments:
         instead: int | None = None
         for year in range(problem.years):
-            rental = cheapest_rental(problem, e, year, ordered)
-            if rental is not None:
-                found.append(_way(problem, e, rental, year, cents, None, 0))
-                instead = min(filter(None, (instead, found[-1].cents)), default=None)
+            for each in kinds:
+                rental = cheapest_rental(problem, e, year, each)
+                if rental is not None:
+                    found.append(_way(problem, e, rental, year, cents, None, 0))
+                    instead = min(filter(None, (instead, found[-1].cents)), default=None)
         if granted and instead is None:
             instead = _cheapest_to_buy(problem, e)
         for rental in granted:

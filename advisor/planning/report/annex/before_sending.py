@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from advisor.costs.amount_words import age_words, day_words
 from advisor.planning.grant.cautions import ordered_cautions
 from advisor.planning.grant.problem_of_grant import STALE_DAYS
@@ -123,37 +121,6 @@ def _quoted_instead(given: Material) -> list[str]:
     return [f"For {more} more the whole plan is at prices that sellers ask: it buys {labels}."]
 
 
-def _rent_beyond_depreciation(given: Material) -> list[str]:
-    """Where a funder pays depreciation, rent is paid up to that of similar equipment."""
-    house, problem, ledger = given.loaded.grant.institution, given.loaded.problem, given.ledger
-    rented = [r for r in given.costs.running if r.rented and r.charge.direct.value]
-    market = [r for r in rented if given.book.rentals[r.placed[0].machine_id].allocation is None]
-    if not given.form.depreciates or not market or not house.life_months:
-        return []
-    gpus = {given.book.rentals[r.placed[0].machine_id].gpu_id for r in market}
-    similar = [
-        m
-        for m in problem.machines
-        if m.lines and m.gpu_id in gpus and not (m.part_of or m.share_of or m.upgrade_of)
-    ]
-    if not similar:
-        return [
-            "Rent is paid up to the depreciation of similar equipment, and no price of a machine "
-            "with these GPUs is known: show your office by how much one would be written off."
-        ]
-    machine = min(similar, key=lambda m: m.price)
-    rules = replace(problem.rules, life_months=house.life_months, use_share=house.use_share)
-    one = ledger.leaf("unit", 1, "machines", "one machine", name="one")
-    loss = purchase_charge(ledger, machine, rules, one, problem.orders[0]).direct
-    rent = ledger.total([r.charge.direct for r in market], "rent on the market")
-    if rent.value <= loss.value:
-        return []
-    return [
-        f"Rent is paid up to the depreciation of similar equipment. This plan rents for {rent}; "
-        f"the {machine.label} would be written off by {loss} within the project."
-    ]
-
-
 def _nobody_quoted(machine: Machine) -> bool:
     return any(line.quote_kind in ("parts-list", "secondary") for line in machine.lines)
 
@@ -197,8 +164,7 @@ def to_check_section(given: Material, paid: WhoPays) -> Section:
             "says so: rules that write machines off count their depreciation instead."
         )
         items.insert(0, whole)
-    items += [*_rent_beyond_depreciation(given), *_quoted_instead(given)]
-    items += [*_bought_at_once(given), *carbon_gaps(given)]
+    items += [*_quoted_instead(given), *_bought_at_once(given), *carbon_gaps(given)]
     items += [*_old_prices(given), *_not_compared(given)]
     if rules.cost_share and not form.names_cost_share:
         by = grant.cost_share_by

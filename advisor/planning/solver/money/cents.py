@@ -24,7 +24,7 @@ from advisor.planning.solver.money.prices import (
     paid_price,
     price_lines,
 )
-from advisor.planning.solver.plan import Placed, Plan, Purchase
+from advisor.planning.solver.plan import Placed, Plan, Purchase, Rented
 from advisor.planning.solver.problem import FixedCost, Machine, PlanningProblem, Rental, Rules
 
 CENT = Decimal("0.01")
@@ -56,6 +56,21 @@ def run_cents(machine: Machine, model: str, rules: Rules) -> int:
 def rental_cents(rental: Rental, model: str, rules: Rules, day: int = 0) -> int:
     """One run on a rented instance that starts in a year of the grant, in whole cents."""
     return _cents(rental_charge(PLAIN, rental, model, rules, _ONE, day=day))
+
+
+def rent_cents_by_gpu(problem: PlanningProblem, runs: Iterable[Rented]) -> dict[str, int]:
+    """What rent on the open market costs by GPU, without overhead."""
+    rentals = {r.rental_id: r for r in problem.rentals if r.allocation is None}
+    models = {e.experiment_id: e.model for e in problem.experiments}
+    found: dict[str, int] = {}
+    for each in runs:
+        rental, day = rentals.get(each.rental_id), problem.year_days[each.year]
+        if rental is not None:
+            model = models[each.experiment_id]
+            charge = rental_charge(PLAIN, rental, model, problem.rules, _ONE, day=day)
+            cents = each.runs * int(charge.direct * 100)
+            found[rental.gpu_id] = found.get(rental.gpu_id, 0) + cents
+    return found
 
 
 def fixed_cost_cents(fixed: FixedCost, rules: Rules) -> int:

@@ -23,8 +23,10 @@ from advisor.planning.solver.money.cents import (
     kept_value,
     purchase_by_year,
     purchase_cents,
+    rent_cents_by_gpu,
     run_cents,
 )
+from advisor.planning.solver.plan import Rented
 from advisor.planning.solver.problem import EPSILON, Experiment, PlanningProblem
 from advisor.planning.solver.program.highs import HighsProgram
 from advisor.planning.solver.program.packing import Load, PackingRow, Room, within_moments
@@ -331,6 +333,13 @@ class Program(HighsProgram):
                 if year == way.year:
                     self.rows.append(({days: -1.0, column: min(most, FIRST_DAYS)}, -inf, 0.0))
         self.rows += [(used, -inf, limit) for limit, used in hours.values()]
+        for cap in problem.rent_limits:
+            paid: dict[int, float] = {}
+            for (e_id, rental_id, year), column in self.rent.items():
+                one = Rented(experiment_id=e_id, rental_id=rental_id, year=year, runs=1)
+                if cents := rent_cents_by_gpu(problem, [one]).get(cap.gpu_id):
+                    paid[column] = cents
+            self.rows.append((paid, -inf, cap.cents))
 
     def _add_limits(self) -> None:
         problem = self.problem
