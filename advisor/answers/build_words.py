@@ -14,19 +14,6 @@ if TYPE_CHECKING:
     from price_catalog.power import Supply
 
 
-def gpus_words(build: Build) -> str:
-    """``4 × A6000``; a machine that the user entered is marked."""
-    words = f"{several_words(build)}{build.gpu_count} × {build.gpu.name}{limit_words(build)}"
-    return f"{words} ({OWN_QUOTE})" if build.host.is_own_quote else words
-
-
-def named_gpus_words(build: Build) -> str:
-    """``4 × RTX PRO 6000``: the same in a sentence, with the card's name as the table has it."""
-    words = f"{several_words(build)}{build.gpu_count} × {build.gpu.short_name}"
-    words += limit_words(build)
-    return f"{words} ({OWN_QUOTE})" if build.host.is_own_quote else words
-
-
 def rented_words(build: Build) -> str:
     """``4 × A6000``: as many of its GPUs, in a machine of whoever rents them out."""
     return f"{build.gpu_count} × {build.gpu.short_name}"
@@ -37,11 +24,6 @@ def hourly_words(offer: RentOffer) -> str:
     one machine, and several of one GPU are counted."""
     each = usd_and_cents(offer.middle.price_per_hour_usd)
     return f"{each} an hour" if offer.times == 1 else f"{offer.times} × {each} an hour"
-
-
-def several_words(build: Build) -> str:
-    """``2 machines of ``, where they train one model together; else nothing."""
-    return "" if build.machines == 1 else f"{build.machines} machines of "
 
 
 def over_words(build: Build, fabric: Fabric | None) -> str:
@@ -88,7 +70,7 @@ _PAPER_HOSTS = ("desktop-1gpu", "desktop-2gpu", "server-4gpu", "server-8gpu")
 
 def build_words(build: Build) -> str:
     """``4 × A6000``; an upgrade says so, and so does every machine but the paper's."""
-    words = f"{several_words(build)}{build.gpu_count} × {build.gpu.name}{limit_words(build)}"
+    words = _gpus_words(build)
     if build.host.gpu_id is not None:
         mark = f", {OWN_QUOTE}" if build.host.is_own_quote else ""
         return f"{words} ({build.host.name}{mark})"
@@ -131,10 +113,13 @@ def added_words(build: Build) -> str:
     return f"{more} × {build.gpu.short_name} to your {build.gpus_owned}"
 
 
-def short_gpus_words(build: Build) -> str:
-    """``2 × RTX PRO 6000 Max-Q``: without the architecture's name, where a column is narrow; two
-    machines of it are ``2 × [2 × RTX PRO 6000 Max-Q]``."""
-    words = f"{build.gpu_count} × {build.gpu.short_name}{limit_words(build)}"
-    if build.machines > 1:
-        words = f"{build.machines} × [{words}]"
+def gpus_words(build: Build) -> str:
+    """``2 × RTX PRO 6000 Max-Q``; two machines of it are ``2 × [2 × RTX PRO 6000 Max-Q]``; a
+    machine that the user entered is marked."""
+    words = _gpus_words(build)
     return f"{words} ({OWN_QUOTE})" if build.host.is_own_quote else words
+
+
+def _gpus_words(build: Build) -> str:
+    words = f"{build.gpu_count} × {build.gpu.short_name}{limit_words(build)}"
+    return words if build.machines == 1 else f"{build.machines} × [{words}]"

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from advisor.answers.build_words import bench_flags, short_gpus_words
+from advisor.answers.build_words import bench_flags, gpus_words
 from advisor.answers.checklist import quoted
 from advisor.costs.amount_words import are
 from advisor.ranking.uneven_batch import is_uneven, uneven_words
@@ -72,7 +72,7 @@ def faster_notes(rows: Iterable[RankedRow], shown: Iterable[RankedRow]) -> list[
     one of the ``rows``, a sentence each."""
     faster = faster_than_linear(rows)
     told = {
-        key_of(row): f"{short_gpus_words(row.build)} {are(2 if row.build.gpu_count > 1 else 1)} "
+        key_of(row): f"{gpus_words(row.build)} {are(2 if row.build.gpu_count > 1 else 1)} "
         f"{faster_words(row.build.gpu_count, faster[key_of(row)])}."
         for row in shown
         if row.build.machines == 1 and key_of(row) in faster

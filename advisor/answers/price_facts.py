@@ -4,56 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import date
-from typing import Any, NamedTuple
+from typing import Any
 
 from advisor.answers.wording import KIND_WORDS, is_own_price, price_marks
 from advisor.costs.amount_words import age_words, day_words, usd_exact, usd_whole
-from advisor.costs.price_book import PriceRange, kind_class
+from advisor.costs.price_book import kind_class
+from advisor.ranking.candidates import AskedPrice
 from advisor.ranking.rank import RankedRow
 from price_catalog.builds import Build, rack_units_of
 from price_catalog.model import Quote
 from price_catalog.power import heat_btu_per_h, power_basis, wall_w
 
 
-class PriceTold(NamedTuple):
-    """One price of a build as it is told: the chosen one, and what it stands among."""
-
-    item: str
-    pieces: int
-    quote: Quote
-    span: PriceRange | None
-    newer: Quote | None
-    marks: tuple[str, ...]
-
-
-def prices_told(row: RankedRow, today: date) -> list[PriceTold]:
-    """The prices of a build: one of a whole machine, else the cards' and the host's. What is the
-    user's already has none."""
-    build = row.build
-    if build.host_owned:
-        return []
-    host = PriceTold(
-        build.host.label,
-        build.machines,
-        row.host_quote,
-        row.host_range,
-        row.host_newer,
-        price_marks(row, row.host_quote, today),
-    )
-    if build.host.gpu_id is not None:
-        return [host]
-    gpu = PriceTold(
-        build.gpu.name,
-        (build.gpu_count - build.gpus_owned) * build.machines,
-        row.gpu_quote,
-        row.gpu_range,
-        row.gpu_newer,
-        price_marks(row, row.gpu_quote, today),
-    )
-    return [gpu, host]
-
-
-def told_words(told: PriceTold, today: date) -> str:
+def told_words(told: AskedPrice, today: date) -> str:
     """``$26,000 (list price, tiny corp, 10 April 2026, 7 months old); the only quote as good``."""
     quote, span = told.quote, told.span
     kind = KIND_WORDS.get(quote.kind, quote.kind)
@@ -78,7 +41,7 @@ def as_quoted(quote: Quote) -> str | None:
     return None if quote.price_quoted is None else f"{quote.currency} {quote.price_quoted:,.2f}"
 
 
-def newer_words(told: PriceTold, today: date) -> str | None:
+def newer_words(told: AskedPrice, today: date) -> str | None:
     """Which newer quote does not count, and why; None where there is none."""
     newer = told.newer
     if newer is None:
@@ -106,10 +69,10 @@ def _why_not(chosen: Quote, newer: Quote, today: date) -> str:
 
 def price_objects(row: RankedRow, today: date) -> list[dict[str, Any]]:
     """The prices of a build for JSON, exact."""
-    return [_price_object(told, today) for told in prices_told(row, today)]
+    return [_price_object(told, price_marks(row, told.quote, today), today) for told in row.asked]
 
 
-def _price_object(told: PriceTold, today: date) -> dict[str, Any]:
+def _price_object(told: AskedPrice, marks: tuple[str, ...], today: date) -> dict[str, Any]:
     quote, span, newer = told.quote, told.span, told.newer
     return {
         "item": told.item,
@@ -123,7 +86,7 @@ def _price_object(told: PriceTold, today: date) -> dict[str, Any]:
         "kind": quote.kind,
         "vendor": quote.vendor,
         "own": is_own_price(quote),
-        "marks": told.marks,
+        "marks": marks,
         "includes": quote.includes,
         "valid_until": quote.valid_until,
         "delivery": quote.delivery,

@@ -339,7 +339,9 @@ def price_note(row: RankedRow, today: date) -> str:
 
 def price_marks(row: RankedRow, quote: Quote, today: date) -> tuple[str, ...]:
     """What speaks against one of the two prices of a build."""
-    marks = quote_marks(quote, today=today, outlying=quote.item_kind in row.outlying_prices)
+    spans = (asked.span for asked in row.asked if asked.quote is quote)
+    outlying = any(span is not None and span.outlying for span in spans)
+    marks = quote_marks(quote, today=today, outlying=outlying)
     return (*marks, "reported by others") if quote.kind == "secondary" else marks
 
 

@@ -12,17 +12,14 @@ from price_catalog.builds import Build
 from price_catalog.model import Quote
 
 
-def is_overtaken(
-    build: Build, asked: Quote | None, prices: Mapping[tuple[str, str], Quote]
-) -> bool:
+def is_overtaken(build: Build, asked: Quote | None, prices: PriceBook) -> bool:
     """Whether the cards of a whole machine cost as much by a newer quote of somebody who sells
     them. What the user was asked is the user's affair."""
     if build.host.gpu_id is None or asked is None or asked.origin == "local":
         return False
     card = prices.get(("gpu", build.gpu.gpu_id))
     return (
-        isinstance(prices, PriceBook)
-        and card is not None
+        card is not None
         and prices.as_of is not None
         and card.quoted_on > asked.quoted_on
         and prices.is_offered(card)

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 from advisor.costs.price_book import PriceBook, PriceRange
 from advisor.costs.price_today import price_today
 from advisor.costs.tco import CENT, CostTerms, TotalCostOfOwnership, total_cost_of_ownership
 from advisor.ranking.build_prices import build_cents, is_overtaken, price_keys
-from advisor.ranking.times import BestTime, EvidenceRule, Model, at_face_value, on_host, under_limit
+from advisor.ranking.times import BestTime, EvidenceRule, Model, on_host, under_limit
 from price_catalog.builds import Build, rack_units_of
 from price_catalog.model import Quote
 from price_catalog.power import wall_w
@@ -43,6 +43,18 @@ Availability = Literal["orderable", "not-delivered", "out-of-date", "no-seller"]
 one is not known to deliver where the user buys; not any longer (it expired, is a year old, or its
 GPUs alone cost as much now); or never, since people who do not sell it name the price."""
 AVAILABILITIES: tuple[Availability, ...] = get_args(Availability)
+
+
+class AskedPrice(NamedTuple):
+    """The price of one item of a build, and what it stands among."""
+
+    item: str
+    pieces: int
+    quote: Quote
+    span: PriceRange | None
+    """What the quotes as good as the chosen one ask; None where prices have no ranges."""
+    newer: Quote | None
+    """A newer quote than the chosen one, which does not count; None where there is none."""
 
 
 def gap_and_days(
@@ -94,7 +106,7 @@ class Candidates:
         self.buy_in = buy_in
         self.measured_w = measured_w or {}
         self.evidence = evidence
-        self.prices = prices
+        self.prices = prices if isinstance(prices, PriceBook) else PriceBook(prices, {})
         self.builds = builds
         self.times: list[BestTime | None] = []
         self.gpu_quotes: list[Quote | None] = []
@@ -109,8 +121,7 @@ class Candidates:
         self.overtaken: list[bool] = []
         """Whether a whole machine's price is no more than its cards alone cost since."""
         self._weights: tuple[CostTerms, list[float]] | None = None
-        self._given = tuple(times)
-        by_gpu = {(t.gpu_id, t.gpu_count, t.machines): t for t in self._given}
+        by_gpu = {(t.gpu_id, t.gpu_count, t.machines): t for t in times}
         for build in builds:
             machines = build.machines
             time = by_gpu.get((build.gpu.gpu_id, build.gpu_count * machines, machines))
@@ -129,7 +140,7 @@ class Candidates:
                 gap = "cannot-be-built"
             elif build.unknown:
                 gap = "fit-not-known"
-            self.overtaken.append(is_overtaken(build, host_quote, prices))
+            self.overtaken.append(is_overtaken(build, host_quote, self.prices))
             self.availability.append(self._available(gpu_quote, host_quote))
             self.times.append(time)
             self.gpu_quotes.append(gpu_quote)
@@ -143,10 +154,9 @@ class Candidates:
 
     def _available(self, *quotes: Quote | None) -> Availability:
         """Of the build whose `overtaken` was found last."""
-        book = self.prices if isinstance(self.prices, PriceBook) else None
-        if any(q is None or (book is not None and not book.is_sold(q)) for q in quotes):
+        if any(q is None or not self.prices.is_sold(q) for q in quotes):
             return "no-seller"
-        if self.overtaken[-1] or any(q and book and not book.is_offered(q) for q in quotes):
+        if self.overtaken[-1] or any(q and not self.prices.is_offered(q) for q in quotes):
             return "out-of-date"
         if self.buy_in is not None:
             from price_catalog.vendors import delivery  # late: most ask for any country
@@ -161,31 +171,12 @@ class Candidates:
 
         Where none is (few GPUs are asked for, or the catalogue has aged), they rank as they are.
         """
-        prices = self.prices
-        if not isinstance(prices, PriceBook) or not any(
-            sold and gap is None for sold, gap in zip(self.offered, self.gap, strict=True)
-        ):
+        if not any(sold and gap is None for sold, gap in zip(self.offered, self.gap, strict=True)):
             return
         for i, gap in enumerate(self.gap):
             quotes = (self.gpu_quotes[i], self.host_quotes[i])
-            if gap is None and any(quote and prices.is_old(quote) for quote in quotes):
+            if gap is None and any(quote and self.prices.is_old(quote) for quote in quotes):
                 self.gap[i] = "old-price"
-
-    def at_face_value(self) -> Candidates:
-        """The same builds and prices with the times that the published evidence would use."""
-        times = at_face_value(self._given)  # not those under a power limit, which is applied here
-        return Candidates(
-            self.model,
-            self.builds,
-            times,
-            self.prices,
-            "published",
-            self.network,
-            self.supply,
-            some_gpus=self.some_gpus,
-            buy_in=self.buy_in,
-            measured_w=self.measured_w,
-        )
 
     @cached_property
     def rankable(self) -> list[int]:
@@ -287,7 +278,7 @@ class Candidates:
         """The least and the most that build ``i`` costs if it is ordered today, in US cents; its
         cost where prices are taken at their word. All its prices are taken to move together."""
         gpu, host = self.gpu_quotes[i], self.host_quotes[i]
-        as_of = self.prices.as_of if isinstance(self.prices, PriceBook) else None
+        as_of = self.prices.as_of
         if gpu is None or host is None or as_of is None:
             return self.cents[i], self.cents[i]
         build = self.builds[i]
@@ -298,19 +289,21 @@ class Candidates:
             build_cents(build, cards.high_usd, machine.high_usd),
         )
 
-    def told_prices(self, i: int) -> tuple[tuple[PriceRange | None, Quote | None], ...]:
-        """Of the GPU and the host of build ``i``: the range of the quotes as good as the chosen
-        one, and a newer quote that does not count."""
-        if not isinstance(self.prices, PriceBook):
-            return (None, None), (None, None)
+    def asked_prices(self, i: int) -> tuple[AskedPrice, ...]:
+        """The prices of build ``i``: one of a whole machine, else the cards' and the host's. What
+        is the user's already has none."""
+        build, (gpu_key, host_key) = self.builds[i], price_keys(self.builds[i])
+        bought = (build.gpu_count - build.gpus_owned) * build.machines
+        asked = (
+            (build.gpu.name, bought, gpu_key, self.gpu_quotes[i]),
+            (build.host.label, build.machines, host_key, self.host_quotes[i]),
+        )
         ranges, newer = self.prices.ranges, self.prices.newer
-        gpu, host = price_keys(self.builds[i])
-        return (ranges.get(gpu), newer.get(gpu)), (ranges.get(host), newer.get(host))
-
-    def outlying_prices(self, i: int) -> frozenset[str]:
-        """The kinds of items of build ``i`` whose price is far from others as good."""
-        spans = zip(price_keys(self.builds[i]), self.told_prices(i), strict=True)
-        return frozenset(key[0] for key, (span, _) in spans if span is not None and span.outlying)
+        return tuple(
+            AskedPrice(item, pieces, quote, ranges.get(key), newer.get(key))
+            for item, pieces, key, quote in (asked if gpu_key != host_key else asked[1:])
+            if quote is not None and not build.host_owned
+        )
 
 
 def staircase(order: Iterable[int], cost: Sequence[float], days: Sequence[float]) -> list[int]:

@@ -13,10 +13,16 @@ from functools import cached_property
 from typing import NamedTuple
 
 from advisor.costs.amount_words import days_exact
-from advisor.costs.price_book import PriceRange
 from advisor.costs.tco import CENT
 from advisor.ranking.build_prices import ABOUT
-from advisor.ranking.candidates import AVAILABILITIES, Availability, Candidates, Reason, staircase
+from advisor.ranking.candidates import (
+    AVAILABILITIES,
+    AskedPrice,
+    Availability,
+    Candidates,
+    Reason,
+    staircase,
+)
 from advisor.ranking.exclusion_reasons import exclusion_text
 from advisor.ranking.question import Question
 from advisor.ranking.ties import Doubt, alike, chance_within
@@ -49,14 +55,8 @@ class RankedRow(NamedTuple):
     availability: Availability
     tied_with_first: bool = False
     """Whether it cannot be told from the first row; never so for the first row itself."""
-    outlying_prices: frozenset[str] = frozenset()
-    """The kinds of items (gpu, host, server) whose price is far from others as good."""
-    gpu_range: PriceRange | None = None
-    """What the quotes as good as the chosen one ask; None where prices have no ranges."""
-    host_range: PriceRange | None = None
-    gpu_newer: Quote | None = None
-    """A newer quote than the chosen one, which does not count; None where there is none."""
-    host_newer: Quote | None = None
+    asked: tuple[AskedPrice, ...] = ()
+    """Each of its prices among others; () of what is the user's already."""
 
 
 class ExcludedRow(NamedTuple):
@@ -265,7 +265,6 @@ class Ranking:
         assert gpu_quote is not None and host_quote is not None
         cents_low, cents_high = candidates.cents_today(i)
         low, high = candidates.interval(i)
-        (gpu_range, gpu_newer), (host_range, host_newer) = candidates.told_prices(i)
         return RankedRow(
             rank=place + 1,
             group=row + 1,
@@ -283,11 +282,7 @@ class Ranking:
             on_pareto_front=i in self.front,
             availability=candidates.availability[i],
             tied_with_first=0 < row < self.tied_rows,
-            outlying_prices=candidates.outlying_prices(i),
-            gpu_range=gpu_range,
-            host_range=host_range,
-            gpu_newer=gpu_newer,
-            host_newer=host_newer,
+            asked=candidates.asked_prices(i),
         )
 
     def rows(self) -> list[RankedRow]:

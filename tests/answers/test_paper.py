@@ -10,11 +10,6 @@ from typing import Any
 import pytest
 
 from advisor.cli.main import main
-from advisor.ranking.candidates import Candidates
-from advisor.ranking.question import CandidatesKey, Question
-from advisor.ranking.rank import rank
-from advisor.ranking.snapshot import make_candidates, take_snapshot
-from advisor.store import Store
 
 GPUS = ("RTX 3090", "A6000", "A100", "H100")
 COUNTS = (1, 2, 4, 8)
@@ -181,28 +176,3 @@ def test_sound_evidence_does_not_recommend_the_impossible(
     out = reasons[("RTX 3090", 8)]
     assert out["reason"] == "implausible-time"
     assert "117 %" in out["detail"]
-    first = answer["published_ranking"][0]
-    assert (first["gpu"], first["gpu_count"], first["verdict"]) == ("RTX 3090", 8, "implausible")
-
-
-@pytest.mark.parametrize("model", ["pythia-1b", "pythia-6.9b", "vit"])
-def test_the_ranking_at_face_value_beside_a_sound_one_is_the_published_one(
-    store_path: Path, model: str
-) -> None:
-    with Store(store_path).reading() as reader:
-        snapshot = take_snapshot(reader)
-        chosen = snapshot.model(model)
-        sound, published = (
-            make_candidates(reader, snapshot, CandidatesKey(chosen.recipe_id, "latest", evidence))
-            for evidence in ("sound", "published")
-        )
-
-    def ranked(candidates: Candidates) -> list[tuple[str, int, float, str]]:
-        return [
-            (row.build.host.host_id, row.build.gpu_count, row.training_days, row.time.basis)
-            for row in rank(candidates, Question()).rows()
-        ]
-
-    beside = ranked(sound.at_face_value())
-    assert beside == ranked(published)
-    assert {basis for *_, basis in beside} == {"measured"}

@@ -8,11 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from advisor.answers.price_facts import (
-    newer_words,
-    prices_told,
-    told_words,
-)
+from advisor.answers.price_facts import newer_words, told_words
 from advisor.answers.ranking.rank_exports import ranking_object
 from advisor.costs.amount_words import day_words
 from advisor.ranking.question import CandidatesKey, Question
@@ -42,7 +38,7 @@ def shipped(store_path: Path) -> Ranking:
 def test_every_price_lies_in_the_range_that_is_told(shipped: Ranking) -> None:
     several = foreign = 0
     for row in shipped.rows():
-        for told in prices_told(row, TODAY):
+        for told in row.asked:
             span = told.span
             assert span is not None
             assert span.low_usd <= told.quote.price_usd <= span.high_usd
@@ -70,13 +66,13 @@ def test_a_newer_quote_of_the_same_machine_is_told_with_the_reason(own_store: Pa
     Store(own_store).add_quotes([newer, used])
     answer = ranking(own_store)
     row = next(r for r in answer.rows() if r.build.host.host_id == host.host_id)
-    (told,) = prices_told(row, TODAY)
+    (told,) = row.asked
     assert told.quote.price_usd == 111_000
     words = newer_words(told, TODAY)
     assert words is not None
     assert "$999,000" in words
     assert "told by somebody who does not sell it" in words
-    found = json.loads(to_json(ranking_object(answer, answer, "latest", ())))
+    found = json.loads(to_json(ranking_object(answer, "latest", ())))
     json_row = next(r for r in found["ranked"] if r["host"] == host.name)
     assert json_row["prices_told"][0]["newer_passed_over"]["price_usd"] == 999_000
     assert json_row["prices_told"][0]["own"] is True

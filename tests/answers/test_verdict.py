@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.answers.build_words import short_gpus_words
+from advisor.answers.build_words import gpus_words
 from advisor.answers.ranking.verdict import verdict
 from advisor.answers.wording import chance_words, counted_days
 from advisor.ranking.candidates import Candidates
@@ -61,7 +61,7 @@ def test_nothing_fits_names_the_nearest_that_is_sold(pythia: Candidates) -> None
     inside = [i for i in pythia.by_days if pythia.cents[i] <= 4_000_000]
     sold = next(i for i in inside if pythia.offered[i])
     assert slow.in_budget == sold
-    assert f"{short_gpus_words(pythia.builds[sold])} " in slow.sentence
+    assert f"{gpus_words(pythia.builds[sold])} " in slow.sentence
     assert counted_days(pythia.days[sold]) in slow.sentence
     empty = Candidates(pythia.model, (), (), {}, "sound")
     assert verdict(rank(empty, Question())).first is None
@@ -97,7 +97,7 @@ def test_where_nothing_is_sold_that_keeps_the_limits_the_nearest_on_sale_is_name
     assert (found.in_time, found.in_budget) == (dear, slow)
     assert found.sentence.startswith("Nothing on sale trains Pythia 1B for $")
     for i in (dear, slow):
-        assert f"{short_gpus_words(pythia.builds[i])} for " in found.sentence
+        assert f"{gpus_words(pythia.builds[i])} for " in found.sentence
     assert found.sentence.rstrip(".").endswith(("out of date", "at that price"))
 
 

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from advisor.answers.build.one_build import one_build, place_words
-from advisor.answers.build_words import short_gpus_words
+from advisor.answers.build_words import gpus_words
 from advisor.answers.ranking.rank_answer import table_lines
 from advisor.answers.ranking.rank_exports import ranking_csv, ranking_object
 from advisor.answers.ranking.verdict import verdict
@@ -118,13 +118,13 @@ def test_every_surface_has_the_same_first_row(
     ranking = rank(candidates, question)
     check_rows(ranking)
     said = verdict(ranking)
-    exported = ranking_object(ranking, ranking, "latest", [])
+    exported = ranking_object(ranking, "latest", [])
     assert exported["verdict"]["sentence"] == said.sentence
     if not ranking.table:
         assert said.first is None and not exported["ranked"]
         return
     i, row = ranking.order[0], ranking.row(0)
-    gpus, price = short_gpus_words(row.build), usd_rounded(row.overall_cost_usd)
+    gpus, price = gpus_words(row.build), usd_rounded(row.overall_cost_usd)
     assert gpus in said.sentence and price in said.sentence
     head, first, *_ = table_lines(ranking, range(len(ranking.table)), 100)
     assert "GPUs" in head and gpus in first and price in first

@@ -10,7 +10,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
-from advisor.answers.build_words import short_gpus_words
+from advisor.answers.build_words import gpus_words
 from advisor.store import Store
 from advisor.tui.pages.export_page import ExportScreen
 from advisor.tui.pages.screens import ConfirmScreen
@@ -188,7 +188,7 @@ async def test_owning_against_renting_is_drawn(store_path: Path, size: tuple[int
         text = page(view)
         build = ranking(pilot).session.selected_build
         assert build is not None
-        assert text.startswith(f"Pythia 1B on {short_gpus_words(build)}")
+        assert text.startswith(f"Pythia 1B on {gpus_words(build)}")
         assert "rent on-demand" in text
         assert "×" in text
         assert "buying pays from" in text
@@ -213,7 +213,7 @@ async def test_own_or_rent_begins_with_the_selected_build(store_path: Path) -> N
         await settled(pilot)
         text = page(pilot.app.screen.query_one("#rent", LinesView))
         assert build is not None
-        assert text.startswith(f"Pythia 1B on {short_gpus_words(build)} in the ")
+        assert text.startswith(f"Pythia 1B on {gpus_words(build)} in the ")
         assert "the selected build · " in text
 
 

@@ -12,7 +12,7 @@ from advisor.answers.checklist import of_typed_store, quoted
 from advisor.answers.build_words import (
     hourly_words,
     machine_words,
-    named_gpus_words,
+    gpus_words,
     over_words,
     rented_words,
     set_limit,
@@ -22,7 +22,7 @@ from advisor.answers.ranking.verdict import NOT_ON_SALE, days_of
 from advisor.answers.build.one_build import OneBuild
 from advisor.answers.prices.ownership_text import cost_rows
 from advisor.answers.prices.ownership_text import even_words, offer_words
-from advisor.answers.price_facts import newer_words, place_lines, prices_told
+from advisor.answers.price_facts import newer_words, place_lines
 from advisor.answers.gpu_count_notes import faster_notes
 from advisor.answers.gpu_count_notes import bench_command, gpus_of, keep_command, uneven_notes
 from advisor.answers.wording import (
@@ -102,7 +102,7 @@ def _why(one: OneBuild) -> list[Said]:
         more = row.overall_cost_usd - best.overall_cost_usd
         beside = f"{usd_rounded(abs(more))} {'more' if more > 0 else 'less'} than the first"
         first = days_of(ranking.candidates, ranking.order[0])
-        said.append(Said(f"{beside}, {named_gpus_words(best.build)}: {first}"))
+        said.append(Said(f"{beside}, {gpus_words(best.build)}: {first}"))
     return said
 
 
@@ -174,8 +174,7 @@ def _price(one: OneBuild) -> list[Said]:
         said.append(Said("its GPUs alone cost as much now: ask the vendor again", True))
     elif why := NOT_ON_SALE[candidates.availability[one.index]]:
         said.append(Said(why, True))
-    told = [] if row is None else prices_told(row, one.today)
-    newer = (newer_words(each, one.today) for each in told)
+    newer = (newer_words(each, one.today) for each in (row.asked if row is not None else ()))
     said += [Said(words, True) for words in newer if words is not None]
     whole = build.host.gpu_id is not None
     for quote in sorted(one.quotes, key=lambda quote: (quote.item_kind == "gpu") == whole):

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from advisor.answers.build_words import machine_words, short_gpus_words
+from advisor.answers.build_words import machine_words, gpus_words
 from advisor.answers.prices.ownership import Ownership, break_evens, ownership_as_far_as_known
 from advisor.answers.wording import counted_days
 from advisor.costs.rental import BreakEven
@@ -45,7 +45,7 @@ class OneBuild:
     @property
     def name(self) -> str:
         """``4 × A6000, 2U server``."""
-        return f"{short_gpus_words(self.build)}, {machine_words(self.build)}"
+        return f"{gpus_words(self.build)}, {machine_words(self.build)}"
 
 
 def one_build(

@@ -12,7 +12,7 @@ from advisor.answers.plan.plan_calendar import calendar_lines, cut, short_day
 from advisor.answers.plan.plan_doubts import note_of, plan_doubts, time_doubt
 from advisor.answers.plan.plan_sentence import plan_sentence, written_cost
 from advisor.answers.plan.plan_table import what_to_do
-from advisor.answers.price_facts import PriceTold, newer_words, told_words
+from advisor.answers.price_facts import newer_words, told_words
 from advisor.costs.amount_words import day_words
 from advisor.planning.currency import Currency
 from advisor.planning.grant.cautions import cautions
@@ -27,6 +27,7 @@ from advisor.planning.solver.plan import Plan, last_day
 from advisor.planning.solver.problem import BUY_IN
 from advisor.planning.solver.search_clock import Progress
 from advisor.planning.unused_gpus import unused_gpus, unused_line
+from advisor.ranking.candidates import AskedPrice
 from advisor.tables.plain_values import fill
 from advisor.tables.text_table import to_table
 
@@ -192,7 +193,7 @@ def price_lines(planned: Planned) -> list[str]:
             said.append(f"{line.label}: {price}, as {quote.vendor} named it on {day}")
             continue
         key = (quote.item_kind, quote.item_id)
-        told = PriceTold(line.label, 1, quote, book.ranges.get(key), book.newer.get(key), ())
+        told = AskedPrice(line.label, 1, quote, book.ranges.get(key), book.newer.get(key))
         newer = newer_words(told, loaded.today)
         words = f"{line.label}: {told_words(told, loaded.today)}"
         said += [words] if newer is None else [words, newer]

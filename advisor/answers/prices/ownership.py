@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from advisor.answers.build_words import (
     build_words,
+    gpus_words,
     in_machine,
-    named_gpus_words,
     owned_words,
     rented_words,
 )
@@ -108,7 +108,7 @@ class Ownership:
         build = self.build
         if build.host_owned:
             return f"{candidates.model.name} on {owned_words(build)}: {days}"
-        machine = f"{named_gpus_words(build)} {in_machine(build)}"
+        machine = f"{gpus_words(build)} {in_machine(build)}"
         asked = price_day_words(oldest, self.as_of)
         asked = asked if oldest >= self.as_of else f"price of {asked}"
         return f"{candidates.model.name} on {machine}: {days}; {asked}"

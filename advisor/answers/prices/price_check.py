@@ -9,7 +9,7 @@ from datetime import date
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from advisor.answers.build_words import short_gpus_words
+from advisor.answers.build_words import gpus_words
 from advisor.answers.checklist import with_command
 from advisor.answers.wording import KIND_WORDS, is_unquoted, item_names
 from advisor.costs.amount_words import age_words, usd_and_cents, usd_exact, usd_whole
@@ -250,7 +250,7 @@ def _budget_check(
         ranked=len(rows),
         young=young,
         resting=tuple((name, n) for name, n in sorted(resting.items()) if n),
-        first=None if first is None else short_gpus_words(first.build),
+        first=None if first is None else gpus_words(first.build),
         first_oldest=oldest,
         first_is_a_sum=first is not None and is_unquoted(first.build, first.host_quote),
         young_enough=not rows

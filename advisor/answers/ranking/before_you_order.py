@@ -15,11 +15,10 @@ from advisor.answers.build_words import (
     in_machine,
     limit_first,
     rented_words,
-    short_gpus_words,
 )
 from advisor.answers.checklist import Doubt, quoted
 from advisor.answers.gpu_count_notes import gpus_of, measure_build
-from advisor.answers.price_facts import as_quoted, prices_told
+from advisor.answers.price_facts import as_quoted
 from advisor.answers.ranking.question_words import ask_again, exchange_rate, prices_and_evidence
 from advisor.answers.ranking.rented_trials import FIRST, first_trials
 from advisor.answers.ranking.verdict import NOT_ON_SALE, days_of, measured_days, verdict
@@ -94,7 +93,7 @@ def _yours(ranking: Ranking, row: RankedRow) -> Doubt | None:
         return None
     best = min(own, key=candidates.days.__getitem__)
     build = candidates.builds[best]
-    words = f"your {short_gpus_words(build)} trains it in {days_of(candidates, best)}, for nothing"
+    words = f"your {gpus_words(build)} trains it in {days_of(candidates, best)}, for nothing"
     command = (
         f"advisor prices cost --model {quoted(candidates.model.recipe_id)} "
         f"--gpu {quoted(build.gpu.gpu_id)} --count {build.gpu_count} "
@@ -123,7 +122,7 @@ def _measure(ranking: Ranking, row: RankedRow) -> Doubt | None:
     settles = "to know its time: this is an estimate"
     if ranking.tied_rows > 1:
         settles = "to tell the group apart" if found.left < 0.5 else "to settle part of the tie"
-    words = f"{short_gpus_words(build)} for {minutes_words(found.search.minutes)} {settles}"
+    words = f"{gpus_words(build)} for {minutes_words(found.search.minutes)} {settles}"
     if is_uneven(model, gpus_of(build)):
         words += f"; its batch of {model.batch_size:,} does not divide: change that first"
     words += limit_first(build)
@@ -140,7 +139,7 @@ def _quote(ranking: Ranking, row: RankedRow) -> Doubt | None:
     words = [
         f"{usd_rounded(told.quote.price_usd)} for {told.item} is far off what others ask, "
         f"{usd_rounded(told.span.usual_usd)}: look at it before you trust it"
-        for told in prices_told(row, today)
+        for told in row.asked
         if told.span is not None and told.span.usual_usd is not None
     ]
     if row.availability != "orderable":
@@ -241,7 +240,7 @@ def _unsold(ranking: Ranking) -> Doubt | None:
         return None
     build, i = best.build, rest[0][0]
     words = (
-        f"{short_gpus_words(build)} {in_machine(build)} would come first: "
+        f"{gpus_words(build)} {in_machine(build)} would come first: "
         f"{days_of(ranking.candidates, i)}, {usd_rounded(best.overall_cost_usd)}; "
         f"{NOT_ON_SALE[best.availability]}: ask for a quote"
     )
@@ -323,7 +322,7 @@ def _named(ranking: Ranking, i: int) -> str:
     """``$9,870 buys 1 × RTX 5090: ≈331 days (289–379)``."""
     candidates = ranking.candidates
     build, price = candidates.builds[i], usd_rounded(candidates.cents[i] / 100)
-    gpus, days = short_gpus_words(build), days_of(candidates, i)
+    gpus, days = gpus_words(build), days_of(candidates, i)
     if build.host_owned:
         return f"your {gpus}: {days}"
     verb = "buys" if candidates.offered[i] else "was asked once for"

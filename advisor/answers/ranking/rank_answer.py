@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.answers.build_words import machine_words, short_gpus_words
+from advisor.answers.build_words import gpus_words, machine_words
 from advisor.answers.checklist import WIDTH, doubt_block
 from advisor.answers.interval_bar import axis_for, bars_heading, interval_bar
 from advisor.answers.ranking.before_you_order import MOST_SHOWN, steps_of, steps_title
@@ -78,7 +78,7 @@ def table_lines(ranking: Ranking, places: Sequence[int], width: int) -> list[str
     limit = None if limit is None else limit * hours
     columns = [
         _Column("", [rank_words(row) for row in rows]),
-        _Column("GPUs", [short_gpus_words(row.build) for row in rows], right=False),
+        _Column("GPUs", [gpus_words(row.build) for row in rows], right=False),
         _Column(
             "days" if hours == 1 else "hours",
             [estimate_mark(row.time) + days_rounded(row.training_days * hours) for row in rows],

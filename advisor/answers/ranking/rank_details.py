@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import date
 
-from advisor.answers.build_words import gpus_words, machine_words, short_gpus_words
+from advisor.answers.build_words import gpus_words, machine_words
 from advisor.answers.checklist import Doubt, command_lines, doubt_block, of_typed_store
 from advisor.answers.gpu_count_notes import faster_than_linear, faster_words, key_of, uneven_notes
-from advisor.answers.price_facts import prices_told, told_words
+from advisor.answers.price_facts import told_words
 from advisor.answers.ranking.before_you_order import steps_title
 from advisor.answers.ranking.question_words import headline
 from advisor.answers.ranking.rank_answer import NOT_SOLD, table_lines
-from advisor.answers.ranking.rank_exports import published_note
 from advisor.answers.ranking.verdict import days_of, verdict
 from advisor.answers.wording import (
     OUTLET,
@@ -39,7 +38,6 @@ from price_catalog.power import supply_obstacle
 
 def ranking_text(
     answer: Ranking,
-    at_face_value: Ranking,
     prices: str,
     sources: Iterable[Source],
     steps: Sequence[Doubt],
@@ -76,9 +74,6 @@ def ranking_text(
     if candidates.supply is None:
         blocks += [fill(line, width) for line in _over_an_outlet(row.build for row in rows)]
     blocks += _told(rows, width)
-    note = published_note(answer, at_face_value)
-    if note:
-        blocks.append(fill(note, width))
     blocks += _left_out(answer, width)
     used = {row.time.source_id for row in rows} | {row.gpu_quote.source_id for row in rows}
     used |= {row.host_quote.source_id for row in rows}
@@ -108,7 +103,7 @@ def _offers(answer: Ranking, width: int) -> str:
     found = [f"  {head}"]
     for place, (row, line) in enumerate(zip(rows, lines, strict=True)):
         if not place or row.group != rows[place - 1].group:
-            found.append(f"{rank_words(row).rstrip()} {short_gpus_words(row.build)}")
+            found.append(f"{rank_words(row).rstrip()} {gpus_words(row.build)}")
         found.append(f"  {line}".rstrip())
     return "\n".join(found)
 
@@ -130,10 +125,7 @@ def _perhaps(answer: Ranking) -> list[str]:
     for i, reason in answer.excluded_order:
         if reason == "too-slow" and limit and candidates.interval(i)[0] <= limit:
             found.setdefault(candidates.builds[i].cards, i)
-    return [
-        f"{short_gpus_words(candidates.builds[i])}: {days_of(candidates, i)}"
-        for i in found.values()
-    ]
+    return [f"{gpus_words(candidates.builds[i])}: {days_of(candidates, i)}" for i in found.values()]
 
 
 def _listed(title: str, lines: Iterable[str], width: int) -> list[str]:
@@ -185,7 +177,7 @@ def _grounds(model: Model, rows: Sequence[RankedRow], width: int) -> list[str]:
 def _told(rows: Iterable[RankedRow], width: int) -> list[str]:
     """Each price of what ranks once: what was chosen, its age, and what others as good ask."""
     today = date.today()
-    told = (told for row in rows for told in prices_told(row, today))
+    told = (told for row in rows for told in row.asked)
     lines = dict.fromkeys(f"{each.item}: {told_words(each, today)}" for each in told)
     return _listed("Prices, each with others as good:", lines, width)
 

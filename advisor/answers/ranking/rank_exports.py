@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from datetime import date
 from typing import Any
 
-from advisor.answers.build_words import build_words, gpus_words
 from advisor.answers.checklist import Doubt, doubt_objects
 from advisor.answers.gpu_count_notes import faster_than_linear, key_of, measure_build
 from advisor.answers.price_facts import machine_object, price_objects
@@ -19,7 +18,6 @@ from advisor.answers.wording import (
     rests_on_words,
     settings_words,
 )
-from advisor.costs.amount_words import days_exact, usd_whole
 from advisor.costs.price_book import RULE_WORDS as PRICE_RULE_WORDS
 from advisor.costs.tco import TERM_BOUNDS
 from advisor.ranking.candidates import Candidates
@@ -294,9 +292,7 @@ def _measure_object(ranking: Ranking) -> dict[str, Any] | None:
     }
 
 
-def ranking_object(
-    answer: Ranking, at_face_value: Ranking, prices: str, steps: Sequence[Doubt]
-) -> dict[str, Any]:
+def ranking_object(answer: Ranking, prices: str, steps: Sequence[Doubt]) -> dict[str, Any]:
     """The whole answer as the JSON of `advisor rank` has it.
 
     ``excluded`` ends with the published times that are impossible, also of builds that are ranked
@@ -304,7 +300,7 @@ def ranking_object(
     the totals of the verdict count, each once.
     """
     question, candidates = answer.question, answer.candidates
-    found: dict[str, Any] = {
+    return {
         "verdict": verdict_object(answer, steps),
         "model": candidates.model.recipe_id,
         "budget_usd": question.budget_usd,
@@ -322,42 +318,3 @@ def ranking_object(
         "excluded": left_out_objects(answer),
         "price_rule": PRICE_RULE_WORDS,
     }
-    if candidates.evidence == "sound":
-        found["published_ranking"] = [
-            {
-                "rank": row.rank,
-                "gpu": row.build.gpu.name,
-                "gpu_count": row.build.gpu_count,
-                "overall_cost_usd": row.overall_cost_usd,
-                "training_days": row.training_days,
-                "verdict": row.time.verdict,
-            }
-            for row in at_face_value.rows()
-        ]
-    return found
-
-
-def published_note(answer: Ranking, at_face_value: Ranking) -> str | None:
-    """What taking the published times at face value would have put first, where it differs."""
-    first = _published_first(answer, at_face_value)
-    if first is None:
-        return None
-    ours = answer.row(0) if len(answer) else None
-    if ours and ours.time.basis == "predicted" and first.time.verdict == "plausible":
-        reason = f"they have no time for {build_words(ours.build)}"
-    else:
-        reason = f"that time {first.time.verdict_reason or 'was not checked'}"
-    return (
-        f"Published times at face value would put {gpus_words(first.build)} first "
-        f"({days_exact(first.training_days)} days, {usd_whole(first.overall_cost_usd)}); {reason}."
-    )
-
-
-def _published_first(answer: Ranking, at_face_value: Ranking) -> RankedRow | None:
-    """What the published times put first, where sound evidence does not."""
-    if answer.candidates.evidence != "sound" or not len(at_face_value):
-        return None
-    # The two sets of candidates have the same builds in the same places.
-    if len(answer) and answer.order[0] == at_face_value.order[0]:
-        return None
-    return at_face_value.row(0)

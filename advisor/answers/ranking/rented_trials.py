@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 
-from advisor.answers.build_words import short_gpus_words
+from advisor.answers.build_words import gpus_words
 from advisor.costs.amount_words import usd_and_cents
 from advisor.costs.rental import MINUTES, SkyPrice, price_of, skypilot_name
 from advisor.ranking.rank import Ranking
@@ -43,7 +43,7 @@ class RentedTrials:
         count = len(self.tried)
         which = "the first" if count == 1 else f"the first {count}"
         can = " that can be rented" if self.not_rented else ""
-        builds = ", ".join(short_gpus_words(build) for build, _ in self.tried)
+        builds = ", ".join(gpus_words(build) for build, _ in self.tried)
         return f"try {which}{can} ({builds}) for at most {usd_and_cents(self.most_usd)} in all"
 
 

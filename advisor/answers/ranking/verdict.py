@@ -13,9 +13,9 @@ from functools import cached_property
 from advisor.answers.build_words import (
     added_words,
     build_words,
+    gpus_words,
     over_words,
     owned_words,
-    short_gpus_words,
 )
 from advisor.answers.ranking.question_words import asked_for, budget_words
 from advisor.answers.wording import (
@@ -28,7 +28,6 @@ from advisor.answers.wording import (
     price_source_words,
 )
 from advisor.costs.amount_words import day_words, usd_rounded
-from advisor.costs.price_book import PriceBook
 from advisor.costs.tco import DAYS_PER_YEAR
 from advisor.ranking.candidates import Availability, Candidates
 from advisor.ranking.exclusion_reasons import NO_ESTIMATE, all_lack_bf16, no_time, untimed_gpus
@@ -87,7 +86,7 @@ class Verdict:
             trains += f", {mark}{usd_rounded(row.experiment_cost_usd)} a run"
         if build.host_owned:
             return f"Use {owned_words(build)}: {trains}"
-        bought = f"Buy {short_gpus_words(build)}"
+        bought = f"Buy {gpus_words(build)}"
         if build.gpus_owned:
             bought = f"Add {added_words(build)}"
         source = price_source_words(build, row.gpu_quote, row.host_quote)
@@ -186,7 +185,7 @@ def _others(found: Verdict) -> list[str]:
     said = []
     if found.as_good:
         named = [
-            f"{short_gpus_words(builds[i])} (from {usd_rounded(candidates.cents[i] / 100)})"
+            f"{gpus_words(builds[i])} (from {usd_rounded(candidates.cents[i] / 100)})"
             for i in found.as_good
         ]
         if len(named) > MOST_NAMED:
@@ -198,7 +197,7 @@ def _others(found: Verdict) -> list[str]:
         i = found.more_money
         said.append(
             f"More money buys more speed from {usd_rounded(candidates.cents[i] / 100)}: "
-            f"{short_gpus_words(builds[i])}, {mark_at(candidates, i)}"
+            f"{gpus_words(builds[i])}, {mark_at(candidates, i)}"
             f"{counted_days(candidates.days[i])}."
         )
     elif not found.as_good:
@@ -243,7 +242,7 @@ def _nearest_words(found: Verdict) -> list[str]:
             return f"{owned_words(build)}, {days_of(candidates, i)}"
         source = price_source_words(build, gpu, host)
         price = usd_rounded(candidates.cents[i] / 100)
-        words = f"{short_gpus_words(build)} for {price} ({source}), {days_of(candidates, i)}"
+        words = f"{gpus_words(build)} for {price} ({source}), {days_of(candidates, i)}"
         why = NOT_ON_SALE[candidates.availability[i]]
         return f"{words}; {why}" if why else words
 
@@ -285,7 +284,7 @@ def _unrankable(candidates: Candidates) -> str:
         named = build_words(candidates.builds[unpriced[0]])
         others = len(unpriced) - 1
         named += f" and {others:,} other build{'s' * (others > 1)}" if others else ""
-        day = candidates.prices.as_of if isinstance(candidates.prices, PriceBook) else None
+        day = candidates.prices.as_of
         if day is not None and day < date.today():
             known = f"No price of {day_words(day)} or before is known"
             return f"{known} for {named}: ask for a later day, or latest."

@@ -98,17 +98,14 @@ def run(options: argparse.Namespace) -> int:
     from advisor.answers.ranking.rank_exports import ranking_csv, ranking_object
     from advisor.tables.json_text import to_json
 
-    at_face_value = answer
-    if key.evidence == "sound":
-        at_face_value = rank(answer.candidates.at_face_value(), question)
     steps = steps_of(answer, rentals, key)
     if options.format == "json":
-        print(to_json(ranking_object(answer, at_face_value, options.prices, steps)))
+        print(to_json(ranking_object(answer, options.prices, steps)))
     elif options.format == "csv":
         print(ranking_csv(answer))
     else:
         width = terminal_width()
-        print(ranking_text(answer, at_face_value, options.prices, sources, steps, width=width))
+        print(ranking_text(answer, options.prices, sources, steps, width=width))
     return ANSWERED if len(answer) else NO_ANSWER
 
 

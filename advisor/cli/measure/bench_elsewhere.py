@@ -316,7 +316,7 @@ def _one(
 
 def _try_first(options: argparse.Namespace, minutes: float) -> int:
     """Tasks for the first builds of a ranking, and what all of them may cost."""
-    from advisor.answers.build_words import short_gpus_words
+    from advisor.answers.build_words import gpus_words
     from advisor.answers.ranking.rented_trials import first_trials
     from advisor.ranking.rank import rank
     from advisor.ranking.snapshot import make_candidates, take_snapshot
@@ -338,7 +338,7 @@ def _try_first(options: argparse.Namespace, minutes: float) -> int:
         rentals = reader.rentals()
     trials = first_trials(ranking, rentals, first=count, minutes=minutes)
     for build in trials.not_rented:
-        say(f"no offer is known for renting {short_gpus_words(build)} in one machine: left out")
+        say(f"no offer is known for renting {gpus_words(build)} in one machine: left out")
     if not trials.tried:
         say("none of the first can be rented: measure one where it stands, by advisor bench")
         return NO_ANSWER
@@ -349,7 +349,7 @@ def _try_first(options: argparse.Namespace, minutes: float) -> int:
             print("---")
         request = job_request(options)
         lines, price = _one(options, store, rentals, request, build.gpu.gpu_id, minutes)
-        say(f"{short_gpus_words(build)}: {price.words()}")
+        say(f"{gpus_words(build)}: {price.words()}")
         to_type += lines
     words = trials.words()
     say(f"{words[0].upper()}{words[1:]}. Nothing was launched. Type:")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from advisor.answers.build.build_sections import SECTION_WORDS, Section, section_lines
 from advisor.answers.build.one_build import OneBuild, place_words
-from advisor.answers.build_words import machine_words, short_gpus_words
+from advisor.answers.build_words import gpus_words, machine_words
 from advisor.answers.ranking.rank_answer import run_words
 from advisor.answers.ranking.verdict import days_of
 from advisor.answers.wording import age_short, price_source_words, trust_words
@@ -84,7 +84,7 @@ def one_line(ranking: Ranking, row: RankedRow, *, short: bool) -> str:
     """A build in one line, for the clipboard and below the picture; ``short`` where that is
     narrow."""
     build = row.build
-    gpus, machine = short_gpus_words(build), machine_words(build)
+    gpus, machine = gpus_words(build), machine_words(build)
     days = days_of(ranking.candidates, ranking.order[row.rank - 1])
     price = usd_rounded(row.overall_cost_usd)
     if short:
@@ -97,9 +97,7 @@ def one_line(ranking: Ranking, row: RankedRow, *, short: bool) -> str:
 def excluded_line(row: ExcludedRow) -> str:
     """The same of a build that is left out, with the reason."""
     cost = "" if row.overall_cost_usd is None else f" · {usd_rounded(row.overall_cost_usd)}"
-    return (
-        f"{short_gpus_words(row.build)}, {machine_words(row.build)}{cost} · left out: {row.detail}"
-    )
+    return f"{gpus_words(row.build)}, {machine_words(row.build)}{cost} · left out: {row.detail}"
 
 
 def point_line(session: RankingSession, i: int, *, short: bool = False) -> str:

@@ -9,7 +9,7 @@ from textual.app import ComposeResult
 from textual.geometry import Size
 from textual.widgets import Static
 
-from advisor.answers.build_words import short_gpus_words
+from advisor.answers.build_words import gpus_words
 from advisor.costs.amount_words import usd_exact
 from advisor.costs.cost_terms import TERMS, read_terms
 from advisor.costs.price_book import RULE_WORDS
@@ -174,7 +174,7 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
         """Why the selected build has no break-even."""
         build, answer = self.app.session.selected_build, self.app.session.answer
         assert build is not None and answer is not None
-        name, times = short_gpus_words(build), answer.view.candidates.times
+        name, times = gpus_words(build), answer.view.candidates.times
         if times[self.app.session.selected or 0] is None:
             return f"{name}: its training time is not known, so that renting cannot be compared."
         return f"{name}: no rental of these GPUs is known, so that renting cannot be compared."

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.answers.build_words import short_gpus_words
+from advisor.answers.build_words import gpus_words
 from advisor.costs.tco import CostTerms
 from advisor.ranking.candidates import NO_PRICE
 from advisor.ranking.rank import Ranking, rank
@@ -42,7 +42,7 @@ class Points(NamedTuple):
 
 def short_gpu_name(build: Build) -> str:
     """What the picture and the table call a build's GPU."""
-    return short_gpus_words(build).partition(" × ")[2]
+    return gpus_words(build).partition(" × ")[2]
 
 
 def make_points(candidates: Candidates, slots: Mapping[str, int]) -> Points:
@@ -65,7 +65,7 @@ def make_points(candidates: Candidates, slots: Mapping[str, int]) -> Points:
     series, low, high = [], [], []
     flags = bytearray()
     owned = [
-        (f"{short_gpus_words(build)}, yours", days[i])
+        (f"{gpus_words(build)}, yours", days[i])
         for i, build in enumerate(candidates.builds)
         if build.host_owned and candidates.gap[i] is None and days[i] > 0
     ]

@@ -10,7 +10,7 @@ from textual.containers import Vertical
 from textual.widgets import Static
 
 from advisor.answers.build.one_build import OneBuild
-from advisor.answers.build_words import gpus_words, machine_words, short_gpus_words
+from advisor.answers.build_words import gpus_words, machine_words
 from advisor.answers.wording import REASONS_SHORT, estimate_mark
 from advisor.costs.amount_words import days_short, usd_whole
 from advisor.ranking.rank import ExcludedRow, Ranking
@@ -85,7 +85,7 @@ def excluded_rows(ranking: Ranking, about: Callable[[int], OneBuild], width: int
 
     def name(position: int) -> str:
         build = builds[build_of(position)]
-        return f"{short_gpus_words(build)}, {machine_words(build)}"
+        return f"{gpus_words(build)}, {machine_words(build)}"
 
     def by_build(position: int) -> tuple[str, int]:
         build = builds[build_of(position)]

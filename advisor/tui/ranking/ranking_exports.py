@@ -8,7 +8,7 @@ from datetime import date
 from textwrap import fill
 from typing import Any
 
-from advisor.answers.build_words import short_gpus_words
+from advisor.answers.build_words import gpus_words
 from advisor.answers.ranking.rank_answer import price_interval_words, run_words
 from advisor.answers.ranking.rank_exports import CSV_COLUMNS, flat_object
 from advisor.answers.ranking.verdict import days_of
@@ -40,7 +40,7 @@ def copied_rows(answer: Answer) -> list[dict[str, str]]:
     return [
         {
             "row": rank_words(row),
-            "GPUs": short_gpus_words(row.build),
+            "GPUs": gpus_words(row.build),
             "days": days_of(ranking.candidates, offers[0]).replace(" days", ""),
             "from": usd_rounded(row.overall_cost_usd),
             "if ordered today": price_interval_words(row) or "–",

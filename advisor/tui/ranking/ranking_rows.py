@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.text import Text
 
-from advisor.answers.build_words import gpus_words, machine_words, short_gpus_words
+from advisor.answers.build_words import gpus_words, machine_words
 from advisor.answers.interval_bar import LABEL, Axis, axis_for, interval_bar
 from advisor.answers.ranking.rank_answer import NOT_SOLD, run_words
 from advisor.answers.wording import age_short, estimate_mark, percent_words, price_day, rank_words
@@ -78,8 +78,9 @@ class RankedRows:
         for i in self.ranking.table[row]:
             found = self.ranking.machine(i)
             text = (
-                f"{gpus_words(found.build)} {found.build.host.name} {found.gpu_quote.vendor} "
-                f"{found.host_quote.vendor} {found.time.basis} {found.time.source_id}"
+                f"{found.build.gpu_count} × {found.build.gpu.name} {found.build.host.label} "
+                f"{found.gpu_quote.vendor} {found.host_quote.vendor} {found.time.basis} "
+                f"{found.time.source_id}"
             ).lower()
             if all(word in text for word in words):
                 return True
@@ -176,7 +177,7 @@ class RankedRows:
     def _name(self, row: RankedRow) -> Text:
         """The GPUs with their glyph; what of them is there already says so."""
         build = row.build
-        name = short_gpus_words(build).removesuffix(f" ({OWN_QUOTE})")
+        name = gpus_words(build).removesuffix(f" ({OWN_QUOTE})")
         if build.host_owned:
             name += ", yours"
         elif build.gpus_owned:
