@@ -9,7 +9,6 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
-from decimal import Decimal
 
 from advisor.costs.amount_words import (
     age_words,
@@ -20,12 +19,13 @@ from advisor.costs.amount_words import (
 )
 from advisor.costs.cost_terms import stated_terms
 from advisor.costs.price_book import quote_marks
+from advisor.costs.rental import BreakEven
 from advisor.costs.tco import CostTerms
 from advisor.ranking.candidates import Candidates, Reason
 from advisor.ranking.rank import RankedRow
 from advisor.ranking.times import TrainingTime
 from bench_runner.records.measurement import Settings
-from bench_runner.typed_numbers import percent
+from bench_runner.typed_numbers import percent, plain
 from price_catalog.builds import Build
 from price_catalog.model import OWN_QUOTE, Gpu, Host, Quote, Source
 from price_catalog.power import Supply
@@ -45,8 +45,10 @@ REASONS_SHORT = {
     "cannot-be-built": "cannot be built",
     "no-time": "not measured",
     "no-price": "no price",
+    "fit-not-known": "fit not known",
+    "old-price": "old price",
 }
-"""Why a build is left out, for a narrow column; `reason_words` has it in full."""
+"""Why a build is left out, in a few words."""
 REASONS_COUNTED = {
     "over-budget": "over budget",
     "too-slow": "too slow",
@@ -115,11 +117,6 @@ def count_words(ranked: int, builds: int, left_out: Mapping[Reason, int]) -> str
         counted = (f"{n:,} {REASONS_COUNTED[reason]}" for reason, n in left_out.items())
         text += f"; left out are {', '.join(counted)}"
     return f"{text}."
-
-
-def reason_words(reason: str) -> str:
-    """Why a build is left out: ``over budget``."""
-    return reason.replace("-", " ")
 
 
 ATTENTIONS = {
@@ -379,10 +376,24 @@ def experiment_line(row: RankedRow, terms: CostTerms) -> str:
     )
 
 
-def runs_words(runs: Decimal) -> str:
-    """From how many whole runs on: ``the first run``, ``24 runs``."""
-    whole = max(1, math.ceil(runs))
-    return "the first run" if whole == 1 else f"{whole:,} runs"
+def pays_words(even: BreakEven, terms: CostTerms, *, is_owned: bool = False) -> str:
+    """From how many whole runs on owning is cheaper than renting: ``buying pays from 24 runs (12 %
+    of its life)``."""
+    who = "your own machine is cheaper" if is_owned else "buying pays"
+    never = "your own machine is never cheaper" if is_owned else "buying never pays"
+    life = f"{terms.lifetime_years:f} years"
+    life += "" if terms.utilisation == 1 else f" at {percent(terms.utilisation)} use"
+    if even.room < 1:
+        return f"a machine of your own does not finish one in its {life}"
+    if even.experiments is None:
+        return f"{never}: under these terms it costs more"
+    runs = max(1, math.ceil(even.experiments))
+    if even.never_pays:
+        return f"{never}: it takes {runs:,} runs, {plain(float(even.room), 2)} fit {life}"
+    less = "" if terms.electricity_usd_per_kwh else ", without electricity"
+    if runs == 1 or even.utilisation is None:
+        return f"{who} from the first run{less}"
+    return f"{who} from {runs:,} runs ({percent(even.utilisation)} of its life){less}"
 
 
 _CHANCES = (

@@ -28,13 +28,13 @@ from advisor.answers.gpu_count_notes import bench_command, gpus_of, keep_command
 from advisor.answers.wording import (
     KIND_WORDS,
     OUTLET,
+    REASONS_SHORT,
     RULE_WORDS,
     counted_days,
     estimate_mark,
     experiment_line,
     is_unquoted,
     price_day_words,
-    reason_words,
     summed_words,
     trust_words,
 )
@@ -80,7 +80,7 @@ def section_lines(one: OneBuild, section: Section) -> list[Said]:
 
 def _why(one: OneBuild) -> list[Said]:
     if one.left_out is not None:
-        return [Said(f"left out: {reason_words(one.left_out.reason)}; {one.left_out.detail}", True)]
+        return [Said(f"left out: {REASONS_SHORT[one.left_out.reason]}; {one.left_out.detail}", True)]
     row, ranking = one.row, one.ranking
     assert row is not None
     words = [f"row {row.group}, {RULE_WORDS[ranking.question.rule]}"]
@@ -248,7 +248,9 @@ def _rent(one: OneBuild) -> list[Said]:
     first, *others = sorted(evens, key=lambda even: even.offer.kind != "on-demand")
     run = first.rent_per_experiment_usd
     named = f"{rented_words(one.build)} at {hourly_words(first.offer)}"
-    sure, *perhaps = even_words([first, *others], is_owned=one.build.host_owned)
+    sure, *perhaps = even_words(
+        [first, *others], owned.own.terms, is_owned=one.build.host_owned
+    )
     said = [Said(f"≈{usd_rounded(run)} a run on {named}, {sure}")]
     for even, words in zip(others, perhaps, strict=True):
         said.append(Said(f"≈{usd_rounded(even.rent_per_experiment_usd)} a run, {words}"))

@@ -13,9 +13,9 @@ from advisor.answers.prices.rented_alone import offer_cells
 from advisor.answers.wording import (
     counted_days,
     is_unquoted,
+    pays_words,
     price_day_words,
     rests_on_words,
-    runs_words,
     summed_words,
 )
 from advisor.costs.amount_words import age_words, usd_and_cents, usd_as_quoted, usd_rounded
@@ -29,12 +29,13 @@ from advisor.costs.rental import (
 )
 from advisor.tables.plain_values import fill
 from advisor.tables.text_table import to_table
-from bench_runner.typed_numbers import percent, plain
+from bench_runner.typed_numbers import percent
 from price_catalog.model import Rental
 from price_catalog.providers import written_provider
 
 if TYPE_CHECKING:
     from advisor.costs.rental import BreakEven
+    from advisor.costs.tco import CostTerms
 
 
 def cost_rows(owned: Ownership) -> list[dict[str, Any]]:
@@ -139,10 +140,9 @@ def cost_sentence(owned: Ownership) -> str:
         return f"What owning {machine} costs is not known: no source states what it draws."
     years = f"{own.terms.lifetime_years:f} year{'' if own.terms.lifetime_years == 1 else 's'}"
     candidates, i = owned.candidates, owned.position
-    gpu, host = candidates.gpu_quotes[i], candidates.host_quotes[i]
-    price = "yours already"
-    if own.hardware_usd and gpu is not None and host is not None:
-        month = f"{min(gpu.quoted_on, host.quoted_on):%B %Y}"
+    host, price = candidates.host_quotes[i], "yours already"
+    if own.hardware_usd and host is not None:
+        month = _price_month(owned)
         price = f"price of {month}"
         if is_unquoted(owned.build, host):
             price = f"{summed_words(host)}, {month}"
@@ -180,23 +180,18 @@ def rent_sentence(owned: Ownership, evens: list[BreakEven]) -> str:
         f"{owned.mark}{usd_rounded(even.rent_per_experiment_usd)} "
         f"({_days_words(owned)} at {hourly_words(even.offer)})."
     )
-    years = f"{terms.lifetime_years:f} years"
-    if not finishes(owned):
-        return f"{words} A machine of your own does not finish one in its {years}."
-    if even.experiments is None or even.utilisation is None:
-        return f"{words} Under these terms buying never pays."
-    if even.never_pays:
-        use = percent(terms.utilisation)
-        fit = f"{plain(float(even.room), 2)} runs fit {years} at {use} use"
-        return f"{words} Buying never pays: {fit}, it takes {runs_words(even.experiments)}."
-    less = "" if terms.electricity_usd_per_kwh else ", without electricity"
-    if even.experiments <= 1:
-        what = "Your own machine is cheaper" if owned.build.host_owned else "Buying pays"
-        return f"{words} {what} from the first run on{less}."
-    pays = "Buying pays"
+    pays = pays_words(even, terms, is_owned=owned.build.host_owned)
+    words += f" {pays[0].upper()}{pays[1:]}"
     if not (owned.build.host_owned or owned.candidates.offered[owned.position]):
-        pays = "At a price that is asked today buying pays"
-    return f"{words} {pays} from {runs_words(even.experiments)} on{less}."
+        words += f", at a price of {_price_month(owned)}, {unsold_words(owned)}"
+    return f"{words}."
+
+
+def _price_month(owned: Ownership) -> str:
+    """When the older of its prices was asked: ``April 2026``."""
+    candidates, i = owned.candidates, owned.position
+    quotes = (candidates.gpu_quotes[i], candidates.host_quotes[i])
+    return f"{min(quote.quoted_on for quote in quotes if quote is not None):%B %Y}"
 
 
 def offer_words(offer: RentOffer) -> str:
@@ -219,25 +214,10 @@ def left_out_words(rental: Rental) -> str:
     return f"; {rental.leaves_out} are billed on top" if rental.leaves_out else ""
 
 
-def even_words(evens: list[BreakEven], *, is_owned: bool) -> list[str]:
-    """From when buying pays beside each way to rent, as `rent_sentence` says of the first."""
-    lines = []
-    pays = "your own machine is cheaper" if is_owned else "buying pays"
-    for even in evens:
-        kind = even.offer.kind
-        if even.experiments is None:
-            lines.append(f"{kind}: under these terms buying never pays.")
-        elif kind == "reserved" or even.experiments <= 1:
-            lines.append(f"{kind}: {pays} from the first run on.")
-        elif even.never_pays:
-            lines.append(f"{kind}: buying never pays in the machine's life, as far as it is used.")
-        else:
-            assert even.utilisation is not None  # it comes with the experiments
-            lines.append(
-                f"{kind}: {pays} from {runs_words(even.experiments)} on, "
-                f"{percent(even.utilisation)} of the machine's life."
-            )
-    return lines
+def even_words(evens: Sequence[BreakEven], terms: CostTerms, *, is_owned: bool) -> list[str]:
+    """From when buying pays beside each way to rent."""
+    said = (pays_words(even, terms, is_owned=is_owned) for even in evens)
+    return [f"{even.offer.kind}: {words}." for even, words in zip(evens, said, strict=True)]
 
 
 ODD_SPOT = "dearer than on demand, which is odd: ask again"
@@ -380,7 +360,7 @@ def rent_text(
             "an hour": usd_and_cents(offer.price_per_hour_usd),
             "others ask": f"{usd_and_cents(offer.low_usd)} to {usd_and_cents(offer.high_usd)}",
             "a run": _usd(even.rent_per_experiment_usd, mark),
-            "buying pays": _pays(even) if finishes(owned) else "never in its life",
+            "buying pays": _pays(pays_words(even, owned.own.terms)),
             life: _usd(exact["whole_life_usd"]),
             "price": age_words(offer.middle.priced_on, owned.as_of),
         }
@@ -408,15 +388,13 @@ def rent_text(
     return "\n\n".join([*blocks, *(_rests_on(owned, evens, width) if details else ())])
 
 
-def _pays(even: BreakEven) -> str:
-    if even.experiments is None:
-        return "never"
-    if even.offer.kind == "reserved" or even.experiments <= 1:
-        return "from the first run"
-    assert even.utilisation is not None  # it comes with the experiments
-    if even.never_pays:
-        return "never in its life"
-    return f"from {runs_words(even.experiments)} ({percent(even.utilisation)} use)"
+def _pays(words: str) -> str:
+    """`pays_words` without its reason, for a column."""
+    return (
+        "never"
+        if "pays" not in words or "never" in words
+        else words[12:].partition(",")[0].replace(" of its life", " use")
+    )
 
 
 def rent_doubts(

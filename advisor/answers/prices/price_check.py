@@ -4,14 +4,14 @@ document describes, and what of each budget's ranking rests on it (pure)."""
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from decimal import Decimal
 from typing import Any, NamedTuple
 
 from advisor.answers.build_words import gpus_words
 from advisor.answers.checklist import with_command
-from advisor.answers.wording import KIND_WORDS, is_unquoted, item_names
+from advisor.answers.wording import KIND_WORDS, is_unquoted, item_names, list_words
 from advisor.costs.amount_words import age_words, usd_and_cents, usd_exact, usd_whole
 from advisor.costs.price_book import (
     NEVER,
@@ -27,6 +27,7 @@ from advisor.ranking.question import Question
 from advisor.ranking.rank import RankedRow, Ranking, rank
 from advisor.ranking.snapshot import Snapshot
 from advisor.tables.plain_values import fill
+from advisor.tables.text_table import to_table
 from bench_runner.typed_numbers import percent
 from price_catalog.load import HOST_EXTRA_COLUMNS
 from price_catalog.model import Quote
@@ -70,154 +71,92 @@ class Problem(NamedTuple):
     """Whether one of the quotes is the one that counts."""
 
 
-class BudgetCheck(NamedTuple):
-    """What one ranking rests on."""
-
-    model: str
-    name: str
-    """What the model is called."""
-    budget_usd: Decimal
-    ranked: int
-    young: int
-    """How many of the ranked builds stand on prices of the last year alone."""
-    resting: tuple[tuple[str, int], ...]
-    """How many rest on a price with each problem."""
-    first: str | None
-    first_oldest: date | None
-    """The day of the older of its prices."""
-    first_is_a_sum: bool
-    """Whether a whole machine is first whose total nobody quoted."""
-    young_enough: bool
-
-
 def price_problems(snapshot: Snapshot, book: PriceBook, *, today: date) -> list[Problem]:
     """All that is wrong, worst kind first as in PROBLEMS, then by item."""
-    check = _Check(snapshot, book, today)
-    found = [
-        *check.stale(),
-        *check.outlying(),
-        *check.contradicting(),
-        *check.unsourced(),
-        *check.undescribed(),
-        *check.passed_over(),
+    names, chosen = item_names(snapshot.gpus, snapshot.hosts), {q.quote_id for q in book.values()}
+    sources = {source.source_id: source for source in snapshot.sources}
+    corrected = {quote.corrects for quote in snapshot.quotes if quote.corrects}
+    quotes = [
+        quote
+        for quote in snapshot.quotes
+        if quote.kind not in NEVER and quote.quote_id not in corrected and quote.quoted_on <= today
     ]
+    found: list[Problem] = []
+
+    def add(problem: str, quote: Quote, detail: str, *others: Quote) -> None:
+        about = (quote, *others)
+        found.append(
+            Problem(
+                problem=problem,
+                item=names.get((quote.item_kind, quote.item_id), quote.item_id),
+                price_usd=quote.price_usd,
+                quoted_on=quote.quoted_on,
+                vendor=quote.label,
+                detail=detail,
+                quote_ids=tuple(each.quote_id for each in about),
+                counts=any(each.quote_id in chosen for each in about),
+            )
+        )
+
+    for quote in book.values():  # the best price of its item: all others are no better
+        if quote.kind != "owned" and not is_fresh(quote.quoted_on, quote.valid_until, today):
+            age = age_words(quote.quoted_on, today)
+            if (today - quote.quoted_on).days < STALE_DAYS:
+                age = f"expired on {quote.valid_until}"
+            add("stale", quote, f"{age}: find one of this year")
+    far = outlying_quotes(quotes)
+    for quote in quotes:
+        if quote.quote_id in far:
+            add("outlying", quote, PROBLEMS["outlying"])
+        source = sources.get(quote.source_id)
+        checkable = quote.url or quote.file or (source is not None and source.url)
+        if not checkable and quote.kind != "owned":
+            where = "your own" if quote.source_id == OWN_SOURCE else quote.source_id
+            add("unsourced", quote, f"no page or file to check it by ({where})")
+    for low, high in _contradicting(quotes, today):
+        words = (
+            f"{high.label} asked {usd_exact(high.price_usd)} on {high.quoted_on}: is it the same "
+            "machine, with the same memory and warranty?"
+        )
+        add("contradicting", low, words, high)
+    for host in snapshot.hosts:
+        asked = book.get(("host" if host.gpu_id is None else "server", host.host_id))
+        described = any(getattr(host, name) not in (None, ()) for name in FIGURES)
+        if asked is not None and host.origin != "local" and not described:
+            add("undescribed", asked, PROBLEMS["undescribed"])
+    for key, newer in book.newer.items():
+        quote, kind = book[key], KIND_WORDS.get(newer.kind, newer.kind)
+        words = f"newer than the {usd_exact(quote.price_usd)} of {quote.quoted_on} that counts"
+        add("passed over", newer, f"{words}, but {kind}", quote)
     order = {name: at for at, name in enumerate(PROBLEMS)}
     return sorted(found, key=lambda p: (order[p.problem], p.item, p.quoted_on, p.quote_ids))
 
 
-class _Check:
-    """The quotes while they are looked at."""
-
-    def __init__(self, snapshot: Snapshot, book: PriceBook, today: date) -> None:
-        self._book = book
-        self._today = today
-        self._names = item_names(snapshot.gpus, snapshot.hosts)
-        self._hosts = snapshot.hosts
-        self._sources = {source.source_id: source for source in snapshot.sources}
-        corrected = {quote.corrects for quote in snapshot.quotes if quote.corrects}
-        self._quotes = [
-            quote
-            for quote in snapshot.quotes
-            if quote.kind not in NEVER
-            and quote.quote_id not in corrected
-            and quote.quoted_on <= today
+def _contradicting(quotes: Iterable[Quote], today: date) -> Iterator[tuple[Quote, Quote]]:
+    """Of each item the two sellers whose prices of about one time are furthest apart."""
+    items: dict[tuple[str, str], list[Quote]] = defaultdict(list)
+    for quote in quotes:
+        sold = kind_class(quote.kind) >= kind_class("list")
+        if sold and is_fresh(quote.quoted_on, quote.valid_until, today):
+            items[quote.item_kind, quote.item_id].append(quote)
+    for asked in items.values():
+        asked.sort(key=lambda quote: (quote.price_usd, quote.quote_id))
+        pairs = [
+            (low, high)
+            for low in asked
+            for high in reversed(asked)
+            if high.price_usd >= CONTRADICTING * low.price_usd
+            and high.vendor.casefold() != low.vendor.casefold()
+            and abs((high.quoted_on - low.quoted_on).days) <= WITHIN_DAYS
         ]
-        self._chosen = {quote.quote_id for quote in book.values()}
-
-    def _problem(self, problem: str, quote: Quote, detail: str, *others: Quote) -> Problem:
-        return Problem(
-            problem=problem,
-            item=self._names.get((quote.item_kind, quote.item_id), quote.item_id),
-            price_usd=quote.price_usd,
-            quoted_on=quote.quoted_on,
-            vendor=quote.label,
-            detail=detail,
-            quote_ids=(quote.quote_id, *(other.quote_id for other in others)),
-            counts=any(each.quote_id in self._chosen for each in (quote, *others)),
-        )
-
-    def stale(self) -> Iterator[Problem]:
-        """Items whose best price is a year old, or has expired: all others of it are no better."""
-        for quote in self._book.values():
-            if quote.kind == "owned" or is_fresh(quote.quoted_on, quote.valid_until, self._today):
-                continue
-            age = age_words(quote.quoted_on, self._today)
-            if (self._today - quote.quoted_on).days < STALE_DAYS:
-                age = f"expired on {quote.valid_until}"
-            yield self._problem("stale", quote, f"{age}: find one of this year")
-
-    def outlying(self) -> Iterator[Problem]:
-        """Prices far from the middle of their item within a year of them."""
-        far = outlying_quotes(self._quotes)
-        for quote in self._quotes:
-            if quote.quote_id in far:
-                yield self._problem("outlying", quote, PROBLEMS["outlying"])
-
-    def contradicting(self) -> Iterator[Problem]:
-        """Sellers who ask very different prices for one item at about one time."""
-        items: dict[tuple[str, str], list[Quote]] = defaultdict(list)
-        for quote in self._quotes:
-            sold = kind_class(quote.kind) >= kind_class("list")
-            if sold and is_fresh(quote.quoted_on, quote.valid_until, self._today):
-                items[quote.item_kind, quote.item_id].append(quote)
-        for quotes in items.values():
-            quotes.sort(key=lambda quote: (quote.price_usd, quote.quote_id))
-            pairs = (
-                (low, high)
-                for low in quotes
-                for high in reversed(quotes)
-                if high.price_usd >= CONTRADICTING * low.price_usd
-                and high.vendor.casefold() != low.vendor.casefold()
-                and abs((high.quoted_on - low.quoted_on).days) <= WITHIN_DAYS
-            )
-            widest = max(
-                pairs, key=lambda pair: pair[1].price_usd / pair[0].price_usd, default=None
-            )
-            if widest is not None:
-                low, high = widest
-                words = (
-                    f"{high.label} asked {usd_exact(high.price_usd)} on {high.quoted_on}: is it "
-                    "the same machine, with the same memory and warranty?"
-                )
-                yield self._problem("contradicting", low, words, high)
-
-    def unsourced(self) -> Iterator[Problem]:
-        """Prices that nobody else can check: neither page nor file, nor a source with one."""
-        for quote in self._quotes:
-            source = self._sources.get(quote.source_id)
-            checkable = quote.url or quote.file or (source is not None and source.url)
-            if checkable or quote.kind == "owned":
-                continue
-            where = "your own" if quote.source_id == OWN_SOURCE else quote.source_id
-            yield self._problem("unsourced", quote, f"no page or file to check it by ({where})")
-
-    def undescribed(self) -> Iterator[Problem]:
-        """Machines that ship with a price, of which no document states a single figure."""
-        for host in self._hosts:
-            quote = self._book.get(("host" if host.gpu_id is None else "server", host.host_id))
-            if quote is None or host.origin == "local":
-                continue
-            if all(getattr(host, name) in (None, ()) for name in FIGURES):
-                yield self._problem("undescribed", quote, PROBLEMS["undescribed"])
-
-    def passed_over(self) -> Iterator[Problem]:
-        """Newer quotes than the one that counts."""
-        for key, newer in self._book.newer.items():
-            quote = self._book[key]
-            kind = KIND_WORDS.get(newer.kind, newer.kind)
-            yield self._problem(
-                "passed over",
-                newer,
-                f"newer than the {usd_exact(quote.price_usd)} of {quote.quoted_on} that counts, "
-                f"but {kind}",
-                quote,
-            )
+        if pairs:
+            yield max(pairs, key=lambda pair: pair[1].price_usd / pair[0].price_usd)
 
 
 def budget_checks(
     candidates: Sequence[Candidates], problems: Iterable[Problem], *, today: date
-) -> list[BudgetCheck]:
-    """What the ranking of each model and budget rests on."""
+) -> list[dict[str, Any]]:
+    """What the ranking of each model and budget rests on, a row each."""
     by_quote: dict[str, set[str]] = defaultdict(set)
     for problem in problems:
         if problem.problem != "passed over":
@@ -231,8 +170,8 @@ def budget_checks(
 
 
 def _budget_check(
-    answer: Ranking, usd: Decimal, by_quote: dict[str, set[str]], today: date
-) -> BudgetCheck:
+    answer: Ranking, usd: Decimal, by_quote: Mapping[str, set[str]], today: date
+) -> dict[str, Any]:
     rows = answer.rows()
     young = sum((today - _oldest(row)).days < STALE_DAYS for row in rows)
     resting: Counter[str] = Counter()
@@ -242,24 +181,19 @@ def _budget_check(
         resting["reported by others"] += "secondary" in (row.gpu_quote.kind, row.host_quote.kind)
         resting["summed"] += is_unquoted(row.build, row.host_quote)
     first = rows[0] if rows else None
-    oldest = None if first is None else _oldest(first)
-    return BudgetCheck(
-        model=answer.candidates.model.recipe_id,
-        name=answer.candidates.model.name,
-        budget_usd=usd,
-        ranked=len(rows),
-        young=young,
-        resting=tuple((name, n) for name, n in sorted(resting.items()) if n),
-        first=None if first is None else gpus_words(first.build),
-        first_oldest=oldest,
-        first_is_a_sum=first is not None and is_unquoted(first.build, first.host_quote),
-        young_enough=not rows
-        or (
-            young >= YOUNG_SHARE * len(rows)
-            and oldest is not None
-            and (today - oldest).days < STALE_DAYS
-        ),
-    )
+    oldest = today if first is None else _oldest(first)
+    return {
+        "model": answer.candidates.model.recipe_id,
+        "budget_usd": usd,
+        "ranked": len(rows),
+        "under_a_year": young,
+        "share": f"{percent(young / len(rows))}" if rows else None,
+        "rest_on": ", ".join(f"{n} {name}" for name, n in sorted(resting.items()) if n) or None,
+        "first": None if first is None else gpus_words(first.build),
+        "first_price_of": None if first is None else oldest,
+        "first_is_a_sum": first is not None and is_unquoted(first.build, first.host_quote),
+        "holds": young >= YOUNG_SHARE * len(rows) and (today - oldest).days < STALE_DAYS,
+    }
 
 
 def _oldest(row: RankedRow) -> date:
@@ -283,36 +217,11 @@ def problem_rows(problems: Iterable[Problem]) -> list[dict[str, Any]]:
     ]
 
 
-def budget_rows(checks: Iterable[BudgetCheck]) -> list[dict[str, Any]]:
-    """The budgets as rows for a table."""
-    return [
-        {
-            "model": each.model,
-            "budget_usd": each.budget_usd,
-            "ranked": each.ranked,
-            "under_a_year": each.young,
-            "share": None if not each.ranked else f"{percent(each.young / each.ranked)}",
-            "rest_on": ", ".join(f"{n} {name}" for name, n in each.resting) or None,
-            "first": each.first,
-            "first_price_of": each.first_oldest,
-            "first_is_a_sum": each.first_is_a_sum,
-            "holds": each.young_enough,
-        }
-        for each in checks
-    ]
-
-
-_COLUMNS = {"reported by others": "told"}
-"""How a column is headed where its words are too long for one."""
-
-
-def check_text(problems: Sequence[Problem], checks: Sequence[BudgetCheck], width: int) -> str:
+def check_text(problems: Sequence[Problem], checks: Sequence[dict[str, Any]], width: int) -> str:
     """The check for a person: the rankings first, then what to mend."""
-    from advisor.tables.text_table import to_table
-
-    weak = [each for each in checks if not each.young_enough]
+    weak = [each for each in checks if not each["holds"]]
     if weak:
-        named = ", ".join(f"{each.name} at {usd_whole(each.budget_usd)}" for each in weak)
+        named = ", ".join(f"{each['model']} at {usd_whole(each['budget_usd'])}" for each in weak)
         head = (
             f"Look at {named}: less than {percent(YOUNG_SHARE)} of the ranking, or not its first "
             "place, stands on prices of the last year."
@@ -322,14 +231,13 @@ def check_text(problems: Sequence[Problem], checks: Sequence[BudgetCheck], width
             f"In each ranking {percent(YOUNG_SHARE)} or more, and first place, stand on prices of "
             "the last year."
         )
-    if summed := list(dict.fromkeys(each.budget_usd for each in checks if each.first_is_a_sum)):
-        *others, last = map(usd_whole, summed)
-        named = f"{', '.join(others)} and {last}" if others else last
+    if summed := dict.fromkeys(each["budget_usd"] for each in checks if each["first_is_a_sum"]):
+        named = list_words([usd_whole(usd) for usd in summed])
         head += f" At {named} the first is a sum of a seller's options: ask for a quote."
     counts = Counter(each.problem for each in problems)
     counted = Counter(each.problem for each in problems if each.counts)
     said = [f"{counts[name]} {name} ({counted[name]} count)" for name in PROBLEMS if counts[name]]
-    blocks = [fill(head, width), *_budget_blocks(checks, width)]
+    blocks = [fill(head, width), _budgets(checks, width)]
     blocks.append(fill(f"Prices: {', '.join(said)}.", width))
     for name in PROBLEMS:
         rows = problem_rows(each for each in problems if each.problem == name)
@@ -356,29 +264,12 @@ def check_text(problems: Sequence[Problem], checks: Sequence[BudgetCheck], width
     return "\n\n".join(blocks)
 
 
-def _budget_blocks(checks: Sequence[BudgetCheck], width: int) -> list[str]:
-    from advisor.tables.text_table import to_table
-
-    # How many of a ranking rest on such prices.
-    resting = sorted({name for each in checks for name, _ in each.resting})
+def _budgets(checks: Sequence[dict[str, Any]], width: int) -> str:
+    """What each ranking rests on: a table, and what its words mean."""
     rows = [
-        {
-            "model": check.name,
-            "budget": usd_whole(row["budget_usd"]),
-            "ranked": row["ranked"],
-            "recent": row["share"],
-            "first": row["first"],
-            **{_COLUMNS.get(name, name): dict(check.resting).get(name, 0) for name in resting},
-        }
-        for check, row in zip(checks, budget_rows(checks), strict=True)
+        each | {"budget": usd_whole(each["budget_usd"]), "recent": each["share"]} for each in checks
     ]
-    right = frozenset({"budget", "ranked", "recent", *(_COLUMNS.get(n, n) for n in resting)})
-    spare = [_COLUMNS.get(name, name) for name in reversed(resting)]
-    if not rows:
-        return []
-    table = to_table(rows, list(rows[0]), right, width=width, spare=spare)
-    meaning = (
-        "Summed: a seller's options added up, without a quote for the total. "
-        "Told: reported by someone who does not sell it."
-    )
-    return [f"{table}\n{fill(meaning, width)}"]
+    columns = ("model", "budget", "ranked", "recent", "first", "rest_on")
+    table = to_table(rows, columns, frozenset({"budget", "ranked", "recent"}), width=width)
+    meaning = "Summed: a seller's options added up, without a quote for the total."
+    return f"{table}\n{fill(meaning, width)}"

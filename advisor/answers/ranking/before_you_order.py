@@ -26,8 +26,8 @@ from advisor.answers.wording import (
     OUTLET,
     counted_days,
     is_unquoted,
+    pays_words,
     price_day,
-    runs_words,
 )
 from advisor.costs.amount_words import age_words, minutes_words, usd_rounded
 from advisor.costs.cost_terms import stated_terms
@@ -38,7 +38,7 @@ from advisor.ranking.question import CandidatesKey
 from advisor.ranking.rank import RankedRow, Ranking
 from advisor.ranking.uneven_batch import is_uneven
 from advisor.ranking.what_to_measure import wanted
-from bench_runner.typed_numbers import percent, plain
+from bench_runner.typed_numbers import plain
 from price_catalog.power import is_estimated, needs_machine_room, wall_w
 
 if TYPE_CHECKING:
@@ -182,20 +182,8 @@ def _rent(
     i = ranking.order[0]
     own = ranking.candidates.owning(i, terms)
     even = break_even(own, offer, row.training_days)
-    room = own.experiments(row.training_days)
     words = f"≈{usd_rounded(even.rent_per_experiment_usd)} a run on {rented_words(build)} "
-    words += f"at {hourly_words(offer)}"
-    life = f"{terms.lifetime_years:g} years"
-    used = f" at {percent(terms.utilisation)} use"
-    if even.experiments is None:
-        words += "; running your own costs more than that"
-    elif even.experiments > room:
-        words += f"; buying never pays: {plain(float(room), 2)} runs fit {life}{used}, it takes "
-        words += f"{plain(float(even.experiments), 2)}"
-    elif row.overall_cost_usd:
-        counted = "" if terms.electricity_usd_per_kwh else ", without electricity"
-        words += f"; buying pays from {runs_words(even.experiments)}, "
-        words += f"{plain(float(room), 2)} fit {life}{used}{counted}"
+    words += f"at {hourly_words(offer)}; {pays_words(even, terms, is_owned=build.host_owned)}"
     command = (
         f"advisor prices rent --model {quoted(ranking.candidates.model.recipe_id)} "
         f"--gpu {quoted(build.gpu.gpu_id)} --count {build.gpu_count} "

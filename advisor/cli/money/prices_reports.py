@@ -29,7 +29,6 @@ from advisor.answers.prices.ownership_text import (
 from advisor.answers.prices.price_check import (
     MODELS,
     budget_checks,
-    budget_rows,
     check_text,
     price_problems,
     problem_rows,
@@ -191,7 +190,7 @@ def check_prices(options: argparse.Namespace, store: Store) -> int:
         ]
     checks = budget_checks(candidates, problems, today=today)
     if options.format == "json":
-        print(to_json({"rankings": budget_rows(checks), "problems": problem_rows(problems)}))
+        print(to_json({"rankings": checks, "problems": problem_rows(problems)}))
     elif options.format == "csv":
         rows = problem_rows(problems)
         print(to_csv(rows, list(rows[0]) if rows else ("problem", "item")))

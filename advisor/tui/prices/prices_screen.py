@@ -161,7 +161,7 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
         lines.append(("", PLAIN))
         lines += [(text, PLAIN) for text in break_even_text(asked, evens, width, height)]
         lines.append(("", PLAIN))
-        pays = even_words(evens, is_owned=asked.build.host_owned)
+        pays = even_words(evens, asked.own.terms, is_owned=asked.build.host_owned)
         lines += wrapped([(words, PLAIN) for words in pays], width)
         typed = any(getattr(self.app.inputs, term.name).strip() for term in TERMS[1:])
         about = "Owning counts the machine's price alone: w on its page adds running costs."
