@@ -51,6 +51,7 @@ _WORDS: dict[str, dict[str, Any]] = {
     "fused": {"loss": "fused"},
     "trimmed": {"inputs": "trimmed"},
     "half-weights": {"weights": "half"},
+    "pure-half": {"weights": "pure"},
     "fp8": {"matmul": "fp8"},
     "half-states": {"states": "half"},
     **{name: {"attention": name} for name in ATTENTIONS},

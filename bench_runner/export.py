@@ -101,6 +101,14 @@ _NOT_SHARDED = """
 
 On CPUs accelerate shards nothing by fsdp.json: several processes train as plain ones (DDP). The
 measurement itself was sharded."""
+_LOADED = """    # To fine-tune, load the weights in its place:
+    # transformers.{auto}.from_pretrained(NAME, dtype=torch.{kind}{keyword})
+"""
+_ADAPTERS = """
+    import peft
+
+    chosen = peft.LoraConfig({chosen})
+    model = peft.get_peft_model(model, chosen{keyword})"""
 _NO_EMBEDDINGS = """
     try:
         model.get_input_embeddings()
@@ -249,33 +257,42 @@ def _train_script(
             or (configure.zero_stage(settings) is not None and key == "deepspeed")
         ),
         model=(_WHOLE if configure.built_whole(recipe, settings) else "")
-        + _model_lines(recipe, attention)
+        + _model_lines(recipe, settings, attention)
         + (_MEAN if configure.means_a_micro_batch(recipe) else "")
         + "".join(
             f"\n    # {why}; see the head of that file.\n"
             f"    from {module} import {call.partition('(')[0]}\n\n    model = {call}"
             for module, call, why in _model_changes(recipe, settings)
         )
+        + (_adapter_lines(recipe, settings) if training.adapter_rank is not None else "")
         + _sharded_lines(recipe, settings)
         + (_HALF_STATES if settings.states == "half" else ""),
         optimizer=_optimizer_line(recipe, settings, on_cpu=winner.gpu == "cpu"),
     )
 
 
-def _model_lines(recipe: Recipe, attention: str | None) -> str:
+def _model_lines(recipe: Recipe, settings: Settings, attention: str | None) -> str:
     source = recipe.model
+    kind = configure.built_type(recipe, settings)
     if source.timm is not None:
         return (
             "    from timm_classifier import TimmClassifier\n\n"
             f"    model = TimmClassifier({source.timm!r}, {dict(source.arguments)!r}, "
-            f"{recipe.training.classes})"
+            f"{recipe.training.classes})" + ("" if kind == "float32" else f".to(torch.{kind})")
         )
     auto = configure.auto_class(recipe)
     keyword = "" if attention is None else f", attn_implementation={attention!r}"
+    tuned = "" if kind == "float32" else _LOADED.format(auto=auto, kind=kind, keyword=keyword)
     return (
-        f"    config = {_configuration(recipe)}\n"
-        f"    model = transformers.{auto}.from_config(config, dtype=torch.float32{keyword})"
+        f"    config = {_configuration(recipe)}\n{tuned}"
+        f"    model = transformers.{auto}.from_config(config, dtype=torch.{kind}{keyword})"
     )
+
+
+def _adapter_lines(recipe: Recipe, settings: Settings) -> str:
+    keyword = ", autocast_adapter_dtype=False" if settings.weights == "pure" else ""
+    chosen = ", ".join(f"{name}={value!r}" for name, value in configure.adapters(recipe).items())
+    return _ADAPTERS.format(chosen=chosen, keyword=keyword)
 
 
 def _configuration(recipe: Recipe) -> str:

@@ -34,16 +34,25 @@ class FlopCount:
     forward_lowest: ForwardFlops
     samples: int
     """Samples of the whole run: batch size times steps."""
+    frozen: bool = False
+    """Whether the weights stay beside adapters, whose own operations are left out as too few."""
 
     @property
     def train_sample_full(self) -> int:
         """Operations to train on one sample, as torch's counter would have it."""
-        return TRAIN_OVER_FORWARD * self.forward_full.total
+        return self._train(self.forward_full)
 
     @property
     def train_sample_lowest(self) -> int:
         """Operations to train on one sample, the lowest defensible count."""
-        return TRAIN_OVER_FORWARD * self.forward_lowest.total
+        return self._train(self.forward_lowest)
+
+    def _train(self, forward: ForwardFlops) -> int:
+        """Products with weights that stay make no gradients of these."""
+        if not self.frozen:
+            return TRAIN_OVER_FORWARD * forward.total
+        weights = forward.total - forward.attention
+        return TRAIN_OVER_FORWARD * forward.attention + (TRAIN_OVER_FORWARD - 1) * weights
 
     @property
     def flops_full(self) -> int:
@@ -88,4 +97,5 @@ def count_flops(recipe: Recipe) -> FlopCount:
         forward_full=model.forward(model.attention_full),
         forward_lowest=model.forward(model.attention_lowest),
         samples=training.batch_size * training.training_steps,
+        frozen=training.adapter_rank is not None,
     )

@@ -122,6 +122,8 @@ class Search:
             situation = self._situation()
         best = search.best_of(self._done)
         named = best is not None and name_the_best and self._options.time_steps
+        if best is not None and best.settings is not None and best.settings.changes_training:
+            named = False  # it stands for no other time
         if best is not None and named and not self.lost_nodes:
             answer = journal.with_id(replace(best, method="optimal"))
             if all(answer.measurement_id != old.measurement_id for old in journalled):
@@ -153,7 +155,10 @@ class Search:
         return search.Situation(
             gpu_count=setup.gpu_count,
             batch_size=setup.recipe.training.batch_size,
-            parameters=parameters or _parameters(setup.recipe),
+            # The states of adapters are small, and what stays is the same for all settings.
+            parameters=None
+            if setup.recipe.training.adapter_rank is not None
+            else parameters or _parameters(setup.recipe),
             half_precision=setup.recipe.training.precision != "fp32",
             usable_memory_gib=usable,
             host_memory_gib=setup.machine.memory_gib,

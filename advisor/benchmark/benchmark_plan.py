@@ -21,6 +21,7 @@ from price_catalog.model import Gpu, Host
 if TYPE_CHECKING:
     from advisor.benchmark.measurement_request import MachineState, Request
     from advisor.prediction.model.own_model import OwnModel
+    from advisor.prediction.model.resolve import Ask
     from advisor.ranking.snapshot import Snapshot
     from advisor.ranking.times import Model
     from advisor.store import Store
@@ -141,7 +142,7 @@ def make_plan(
     with store.reading() as reader:
         snapshot = take_snapshot(reader)
     with in_one_line():
-        trained = recipe_to_measure(store, snapshot, request.recipe)
+        trained = recipe_to_measure(store, snapshot, request.recipe, request.ask)
         recipe, recipe_word, text = trained.recipe, trained.recipe.recipe_id, None
         if trained.file is not None:
             recipe_word = str(trained.file)
@@ -193,21 +194,25 @@ class Trained:
     """What a model that the user keeps became, in words."""
 
     def __post_init__(self) -> None:
-        if self.recipe.training.adapter_rank is not None:
+        if self.recipe.training.weight_bits is not None:
             name = self.recipe.recipe_id
             raise InputError(
-                f"{name} trains adapters, which no recipe times here: time your own training by "
+                f"{name} has weights of {self.recipe.training.weight_bits} bits, which need "
+                "bitsandbytes and are not trained here: time your own training by "
                 f"advisor bench --name {name}-timed -- COMMAND"
             )
 
 
-def recipe_to_measure(store: Store, snapshot: Snapshot, named: str) -> Trained:
-    """A shipped recipe, a model that the user keeps, or a file. Raises InputError, ValueError and
-    OSError."""
-    from advisor.benchmark.benchmark_plan import kept_model, kept_words, recipe_text
+def recipe_to_measure(
+    store: Store, snapshot: Snapshot, named: str, ask: Ask | None = None
+) -> Trained:
+    """A shipped recipe, a model that the user keeps, or a file, fine-tuned where that is asked.
+    Raises InputError, ValueError and OSError."""
     from bench_runner.recipes import LARGEST_RECIPE, load_recipe, load_recipes
     from bench_runner.untrusted_text import OutsideError, text_outside
 
+    if ask is not None:
+        return _fine_tuned(store, snapshot, named, ask)
     if named.endswith(".toml"):
         path = typed_path(named).absolute()
         recipe = load_recipe(path)
@@ -234,6 +239,42 @@ def recipe_to_measure(store: Store, snapshot: Snapshot, named: str) -> Trained:
     kept = kept_model(store, model)
     text = recipe_text(kept)
     return Trained(recipe=kept.recipe, own=None, text=text, as_kept=kept_words(kept))
+
+
+def _fine_tuned(store: Store, snapshot: Snapshot, named: str, ask: Ask) -> Trained:
+    """A model fine-tuned as asked, under a name of its own. Raises InputError and ValueError."""
+    from advisor.prediction.model.own_model import own_model
+    from advisor.prediction.model.resolve import resolve
+    from bench_runner.recipes import TEXT_FAMILIES, load_recipes
+
+    if not named.endswith((".toml", ".json")):
+        family = snapshot.model(named).family
+        if family not in TEXT_FAMILIES:
+            raise InputError(
+                f"fine-tuning is timed here of models of text, and {shown(named)} is none: time "
+                "your own training by advisor bench -- python train.py"
+            )
+    target = resolve(named, ask, load_recipes(), store.own_models)
+    assert target.recipe is not None  # each that can be asked about is one of text
+    rank = target.recipe.training.adapter_rank
+    name = "-".join(
+        [target.recipe.recipe_id, ask.train, *([] if rank is None else [f"rank-{rank}"])]
+    )
+    own = own_model(target, name)
+    known = next((m for m in snapshot.models if m.recipe_id == own.recipe.recipe_id), None)
+    if known is not None and known.recipe_hash != recipe_hash(own.recipe):
+        raise InputError(
+            f"you have times of another {known.recipe_id}, of other data or batches: forget it by "
+            f"advisor predict --forget {known.recipe_id}, or keep this one under a name of its own "
+            "by advisor predict --keep NAME, and give that as --model"
+        )
+    words = [kept_words(own), *target.assumptions]
+    return Trained(
+        recipe=own.recipe,
+        own=own if known is None else None,
+        text=recipe_text(own),
+        as_kept="; ".join(words),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

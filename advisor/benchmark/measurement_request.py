@@ -6,10 +6,14 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from advisor.typed_input import InputError, install_words
 from bench_runner.recipes import PEAK_KINDS
 from price_catalog.model import Gpu
+
+if TYPE_CHECKING:
+    from advisor.prediction.model.resolve import Ask
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,6 +22,8 @@ class Request:
 
     recipe: str
     """A recipe's id, or the path of a TOML file."""
+    ask: Ask | None = None
+    """How it is fine-tuned; None: as its recipe says."""
     recipe_text: str | None = None
     """What that file is to hold, written at the start; None where it ships or is there."""
     gpu_count: int

@@ -23,9 +23,11 @@ Loss = Literal["plain", "fused"]
 Inputs = Literal["full", "trimmed"]
 """``trimmed``: a decoder's last token, which has nothing to predict, is not fed."""
 Attention = Literal["eager", "sdpa", "flash"]
-Weights = Literal["fp32", "half"]
-"""``fp32``: what autocast rounds in each product; ``half``: all of a pass in half precision, with
-FP32 masters for the optimiser."""
+Weights = Literal["fp32", "half", "pure"]
+"""Of what is trained. ``fp32``: what autocast rounds in each product; ``half``: all of a pass in
+half precision, with FP32 masters for the optimiser; ``pure``: half precision without masters, as a
+checkpoint is loaded, which changes the training. Adapters are ``fp32``, as peft makes them, or
+``pure``."""
 Matmul = Literal["recipe", "fp8"]
 """``recipe``: matrix products in the recipe's precision; ``fp8`` changes the training."""
 States = Literal["fp32", "half"]
@@ -79,7 +81,7 @@ class Settings:
     @property
     def changes_training(self) -> bool:
         """Whether what is trained is not what the recipe says, so that no time compares."""
-        return self.matmul == "fp8" or self.states == "half"
+        return self.matmul == "fp8" or self.states == "half" or self.weights == "pure"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

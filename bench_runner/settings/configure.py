@@ -121,8 +121,8 @@ def attention(recipe: Recipe, settings: Settings, *, flash: str | None) -> str |
         return None
     if settings.attention is not None:
         return flash if settings.attention == "flash" else settings.attention
-    if not settings.free_lunch:
-        return "eager"
+    if not settings.free_lunch and recipe.training.adapter_rank is None:
+        return "eager"  # adapters: naive is what peft and the library do where nothing is said
     return recipe.support.attention or "sdpa"
 
 
@@ -157,6 +157,20 @@ def half_type(recipe: Recipe, settings: Settings) -> str | None:
     if settings.weights != "half":
         return None
     return {"fp16": "float16", "bf16": "bfloat16"}[recipe.training.precision]
+
+
+def built_type(recipe: Recipe, settings: Settings) -> str:
+    """The type that the weights are built in, as torch names it: FP32, but what adapters leave as
+    it is, and what has no FP32 masters, in half precision."""
+    if recipe.training.adapter_rank is None and settings.weights != "pure":
+        return "float32"
+    return {"fp16": "float16", "bf16": "bfloat16"}.get(recipe.training.precision, "float32")
+
+
+def adapters(recipe: Recipe) -> dict[str, Any]:
+    """Keywords of peft's LoraConfig: the recipe's rank at all linear layers, else its defaults."""
+    keywords = {"r": recipe.training.adapter_rank, "target_modules": "all-linear"}
+    return keywords | ({"task_type": "CAUSAL_LM"} if recipe.family == "decoder" else {})
 
 
 def training_arguments(

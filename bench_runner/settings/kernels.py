@@ -132,11 +132,14 @@ def combinations(recipe: Recipe, gpu_count: int) -> tuple[Settings, ...]:
             space.settings_for(free_lunch=True, sharding="zero-1", activation_checkpointing=kept)
             for kept in (False, True)
         )
-    return tuple(settings for settings in found if _can_be_kept(recipe, settings))
+    return tuple(settings for settings in found if _is_possible(recipe, settings))
 
 
-def _can_be_kept(recipe: Recipe, settings: Settings) -> bool:
-    """Whether the model's code can recompute what these settings do not keep."""
+def _is_possible(recipe: Recipe, settings: Settings) -> bool:
+    """Whether the model's code can recompute what these settings do not keep, and nothing is
+    sharded beside adapters."""
+    if recipe.training.adapter_rank is not None and settings.sharding is not None:
+        return False
     return recipe.support.activation_checkpointing or not settings.activation_checkpointing
 
 
@@ -147,6 +150,23 @@ def whole_space(recipe: Recipe, gpu_count: int, *, flash: bool) -> tuple[Setting
         for settings in combinations(recipe, gpu_count):
             found.setdefault(with_kernels(settings, kernels))
     return tuple(found)
+
+
+def _rounding_space(recipe: Recipe, gpu_count: int, *, flash: bool) -> tuple[Settings, ...]:
+    """The whole space without sharding and without FP32 copies of what is trained; nothing where
+    that cannot be trained."""
+    if recipe.training.precision != "bf16" or recipe.family == "ssm":
+        return ()
+    return tuple(
+        pure_half(settings)
+        for settings in whole_space(recipe, gpu_count, flash=flash)
+        if settings.sharding is None and settings.weights == "fp32"
+    )
+
+
+def pure_half(settings: Settings) -> Settings:
+    """The same without FP32 copies of what is trained."""
+    return replace(settings, weights="pure")
 
 
 def settings_of_methods(
@@ -160,10 +180,12 @@ def settings_of_methods(
         some: Iterable[Settings]
         if method == "all":
             some = whole_space(recipe, gpu_count, flash=flash)
+        elif method == "rounding":
+            some = _rounding_space(recipe, gpu_count, flash=flash)
         else:
             some = space.settings_of_method(method, gpu_count)
         for settings in some:
-            if _can_be_kept(recipe, settings):
+            if _is_possible(recipe, settings):
                 found.setdefault(_as_trained(recipe, settings))
     return tuple(found)
 
@@ -267,6 +289,7 @@ def inputs_of(recipe: Recipe) -> tuple[Inputs, ...]:
 
 def _weights(recipe: Recipe) -> tuple[Weights, ...]:
     half = recipe.training.precision in ("fp16", "bf16") and recipe.family != "ssm"
+    half = half and recipe.training.adapter_rank is None  # what stays is in half precision anyway
     return ("fp32", "half") if half else ("fp32",)
 
 

@@ -52,6 +52,8 @@ def why_not(recipe: Recipe, settings: Settings) -> str | None:
         return f"{recipe.name} is trained in {recipe.training.precision}: leave out flash"
     if settings.weights == "half" and (reason := _why_not_half(recipe, settings)):
         return reason
+    if recipe.training.adapter_rank is not None and (reason := _why_no_adapters(recipe, settings)):
+        return reason
     return _why_not_changed(recipe, settings) if settings.changes_training else None
 
 
@@ -100,10 +102,27 @@ def has_flash_attention(compute_capability: str | None, packages: Collection[str
 
 
 def _why_not_changed(recipe: Recipe, settings: Settings) -> str | None:
-    """Why fp8 products or half-precision states cannot be had, or None where they can."""
-    said = "fp8" if settings.matmul == "fp8" else "half-states"
+    """Why fp8 products or half precision without masters cannot be had, or None where they can."""
+    said = [
+        word
+        for word, is_set in (
+            ("fp8", settings.matmul == "fp8"),
+            ("half-states", settings.states == "half"),
+            ("pure-half", settings.weights == "pure"),
+        )
+        if is_set
+    ]
     if settings.sharding is not None:
-        return f"{said} is not tried together with ZeRO or FSDP: leave one out"
+        return f"{said[0]} is not tried together with ZeRO or FSDP: leave one out"
+    if settings.weights == "pure" and len(said) > 1:
+        return f"pure-half is not tried together with {said[0]}: leave one out"
+    if settings.weights == "pure" and recipe.family == "ssm":
+        return f"the states of {recipe.name} need FP32 parameters: leave out pure-half"
+    if settings.weights == "pure" and recipe.training.precision != "bf16":
+        return (
+            f"{recipe.name} is trained in {recipe.training.precision}, and updates of bf16 weights "
+            "alone go without FP32 masters: leave out pure-half"
+        )
     if settings.states == "half" and recipe.training.optimizer == "sgd":
         return f"{recipe.name} is trained by SGD, without Adam's states: leave out half-states"
     if settings.matmul != "fp8":
@@ -117,8 +136,30 @@ def _why_not_changed(recipe: Recipe, settings: Settings) -> str | None:
     return None
 
 
+def _why_no_adapters(recipe: Recipe, settings: Settings) -> str | None:
+    """Why adapters cannot be trained so, or None where they can."""
+    if recipe.family not in ("decoder", "encoder") or recipe.model.timm is not None:
+        return f"{recipe.name} is no transformer of text, which adapters are trained of here"
+    if recipe.training.weight_bits is not None:
+        return (
+            f"{recipe.name} has weights of {recipe.training.weight_bits} bits, which need "
+            "bitsandbytes and are not trained here: leave out weight_bits, or time your own "
+            "training by advisor bench -- COMMAND"
+        )
+    if settings.sharding is not None:
+        return "adapters are trained here without ZeRO or FSDP: leave that out"
+    if settings.matmul == "fp8" or settings.states == "half":
+        return "adapters are small: leave out fp8 and half-states, or write pure-half"
+    return None
+
+
 def _why_not_half(recipe: Recipe, settings: Settings) -> str | None:
     """Why a pass cannot run in half precision with FP32 masters, or None where it can."""
+    if recipe.training.adapter_rank is not None:
+        return (
+            "what adapters leave as it is has no masters: leave out half-weights, or write "
+            "pure-half for adapters in half precision"
+        )
     if recipe.training.precision not in ("fp16", "bf16"):
         return f"{recipe.name} is trained in {recipe.training.precision}: leave out half-weights"
     if recipe.family == "ssm":

@@ -125,9 +125,11 @@ def next_action(
 
 
 def best_of(done: Sequence[Measurement]) -> Measurement | None:
-    """The fastest record with a time, or None."""
+    """The fastest record with a time, or None; what changes the training only where nothing else
+    has one."""
     timed = [record for record in done if record.status == "ok" and record.step_s is not None]
-    return min(timed, key=lambda record: record.step_s or 0.0, default=None)
+    changes = {id(r): r.settings is not None and r.settings.changes_training for r in timed}
+    return min(timed, key=lambda r: (changes[id(r)], r.step_s or 0.0), default=None)
 
 
 def model_states_gib(settings: Settings, situation: Situation) -> float | None:

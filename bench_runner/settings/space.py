@@ -32,8 +32,9 @@ PASSES_PER_TRIAL = 26
 """Of the micro-batch that is timed: a few while its size is found, some to settle, some timed."""
 FAST_TRIES = 1 / 6
 """The share of the settings that the fast search tries."""
-METHODS = ("naive", "free-lunch", "paper", "all")
-"""``paper``: its 12 or 22 combinations; ``all``: those times what kernels.py holds."""
+METHODS = ("naive", "free-lunch", "paper", "all", "rounding")
+"""``paper``: its 12 or 22 combinations; ``all``: those times what kernels.py holds; ``rounding``:
+those without FP32 copies of what is trained, kept apart as they change the training."""
 KERNEL_TRIALS: Mapping[str, tuple[int, int]] = {
     "decoder": (8, 3),
     "encoder": (7, 2),
@@ -148,6 +149,8 @@ def label(settings: Settings) -> str:
         words.append("trimmed")
     if settings.weights == "half":
         words.append("half-precision weights")
+    elif settings.weights == "pure":
+        words.append("pure half precision")
     if settings.matmul == "fp8":
         words.append("fp8 products")
     if settings.states == "half":

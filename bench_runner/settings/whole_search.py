@@ -36,6 +36,12 @@ def next_action(
     ``fast`` leaves most of a whole space aside without a word for each: what it does not name was
     not tried, because its kernels or its combination lost where they were.
     """
+    changed = [settings for settings in candidates if settings.weights == "pure"]
+    if strategy == "fast" and changed:
+        exact = [settings for settings in candidates if settings not in changed]
+        rest = [r for r in done if r.settings is None or not r.settings.changes_training]
+        action = next_action(exact, rest, situation, strategy) if exact else None
+        return action or _changed(changed, done)
     tuned = [settings for settings in candidates if settings.free_lunch]
     groups = list(dict.fromkeys(kernels_of(settings) for settings in tuned))
     if strategy != "fast" or not _is_whole(tuned):
@@ -73,8 +79,28 @@ def next_action(
     return None
 
 
+def _changed(changed: Sequence[Settings], done: Sequence[Measurement]) -> Try | None:
+    """The fastest exact settings with the change; where nothing exact fits, the leanest that do."""
+    found = {canonical(without_micro_batch(r.settings)): r for r in done if r.settings is not None}
+    best = search.best_of(done)
+    wanted = sorted(
+        (each for each in changed if kernels_of(each) == kernels_of(changed[0])), key=search.promise
+    )
+    if best is not None and best.settings is not None and not best.settings.changes_training:
+        twin = kernels.pure_half(canonical(without_micro_batch(best.settings)))
+        wanted = [twin] if twin in changed else wanted
+    for settings in wanted:
+        if settings not in found:
+            return Try(settings=settings, reason="without FP32 copies, which changes the training")
+        if found[settings].status == "ok":
+            break
+    return None
+
+
 def named_ahead(candidates: Sequence[Settings], strategy: Strategy) -> list[Settings]:
     """The candidates that a search is sure to try or to leave out with a reason."""
+    if strategy == "fast":
+        candidates = [settings for settings in candidates if not settings.changes_training]
     tuned = [settings for settings in candidates if settings.free_lunch]
     if strategy != "fast" or not _is_whole(tuned):
         return list(candidates)

@@ -61,12 +61,14 @@ def missing_kernels(recipe: Recipe) -> list[str]:
     return missing
 
 
-def build_model(recipe: Recipe, attention: str | None) -> nn.Module:
-    """The model in fp32 with random weights, on the default device of the moment."""
+def build_model(recipe: Recipe, attention: str | None, dtype: str = "float32") -> nn.Module:
+    """The model with random weights of a type, on the default device of the moment."""
     source = recipe.model
+    kind: torch.dtype = getattr(torch, dtype)
     if source.timm is not None:
-        return TimmClassifier(source.timm, dict(source.arguments), recipe.training.classes)
-    keywords: dict[str, Any] = {"dtype": torch.float32}
+        classes = recipe.training.classes
+        return TimmClassifier(source.timm, dict(source.arguments), classes).to(kind)
+    keywords: dict[str, Any] = {"dtype": kind}
     if attention is not None:
         keywords["attn_implementation"] = attention
     model: nn.Module = _auto_class(recipe).from_config(_configuration(recipe), **keywords)
@@ -262,7 +264,7 @@ def prepared_model(
 
         unset_hf_deepspeed_config()
     with device:
-        model = build_model(recipe, attention)
+        model = build_model(recipe, attention, configure.built_type(recipe, settings))
     if configure.means_a_micro_batch(recipe):
         model.accepts_loss_kwargs = False
     if configure.uses_fsdp(settings):
@@ -273,6 +275,11 @@ def prepared_model(
     half = configure.half_type(recipe, settings)
     if half is not None:
         model = half_weights(model, half)
+    if recipe.training.adapter_rank is not None:
+        from peft import LoraConfig, get_peft_model
+
+        chosen = LoraConfig(**configure.adapters(recipe))
+        model = get_peft_model(model, chosen, autocast_adapter_dtype=settings.weights != "pure")
     if (
         settings.activation_checkpointing
         and not configure.uses_fsdp(settings)

@@ -112,7 +112,7 @@ def make_job_plan(
             near = nearest(gpu, names, LISTED_BY)
             raise InputError(f"the catalogue has no GPU called '{gpu}'; {near}")
     with in_one_line():
-        trained = recipe_to_measure(store, snapshot, request.recipe)
+        trained = recipe_to_measure(store, snapshot, request.recipe, request.ask)
         space.micro_batch_sizes(trained.recipe.training.batch_size, request.gpu_count)
         tries = tries_of(request, trained.recipe, request.gpu_count)
     minutes = LONGER * minutes_of(tries, store, trained.recipe, found, request.gpu_count)

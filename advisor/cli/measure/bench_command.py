@@ -28,6 +28,7 @@ from advisor.cli.command import (
     terminal_width,
 )
 from advisor.cli.measure import bench_elsewhere, bench_own
+from advisor.cli.measure.bench_elsewhere import TUNING_METHODS
 from advisor.files import typed_path
 from advisor.typed_input import InputError
 from bench_runner.launch.processes import ending_signals
@@ -60,9 +61,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--gpus", metavar="N", help="how many GPUs (default: all that are here)")
     add(
         "--methods",
-        default="all",
-        help="naive, free-lunch, paper or all (default); several by commas",
+        help="naive, free-lunch, paper, all (default), rounding; several by commas",
     )
+    add("--train", metavar="KIND", help="fine-tune it: full, or lora (adapters by peft)")
+    add("--rank", metavar="R", help="of adapters (default: 16)")
+    add("--data", metavar="D", help="of fine-tuning: 50M tokens (default), or 52000x512 examples")
+    add("--epochs", metavar="E", help="how often the data are seen (default: 1)")
+    add("--batch", metavar="B", help="sequences an optimiser step (default: at most 64)")
+    add("--sequence-length", metavar="L", help="tokens a sequence")
     add("--search", default="fast", help="fast (default) or exhaustive")
     add("--minutes", metavar="M", help="stop after 90 or 2h with the best so far")
     add("--memory-limit-gib", metavar="G", help="as if each GPU had only 24 or 24GiB")
@@ -189,7 +195,8 @@ def _doubts(progress: Progress, plan: Plan, typed: str) -> list[Doubt]:
         doubts.append(Doubt(about="search", words=words, command=f"{again} --search exhaustive"))
     if request.device == "cuda" and not typed.endswith(".toml"):  # else it has no name to rank by
         words = "what this time changes in a ranking"
-        doubts.append(Doubt(about="rank", words=words, command=f"advisor rank --model {model}"))
+        name = model if request.ask is None else plan.recipe_id
+        doubts.append(Doubt(about="rank", words=words, command=f"advisor rank --model {name}"))
     return doubts
 
 
@@ -200,7 +207,15 @@ def _again(request: Request) -> str:
     words = f"--gpus {request.gpu_count}"
     if request.device == "cpu":
         words = "--device cpu" + (f" {words}" if request.gpu_count > 1 else "")
-    if request.methods != "all":
+    if (ask := request.ask) is not None:
+        words += f" --train {ask.train} --data {ask.tokens:.0f}"
+        given = (
+            ("rank", ask.rank),
+            ("batch", ask.batch_size),
+            ("sequence-length", ask.sequence_length),
+        )
+        words += "".join(f" --{name} {value}" for name, value in given if value is not None)
+    if request.methods != (TUNING_METHODS if ask is not None else "all"):
         words += f" --methods {quoted(request.methods)}"
     if request.memory_limit_gib is not None:
         words += f" --memory-limit-gib {request.memory_limit_gib:g}"

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from advisor.benchmark.jobs.cluster_profile import ClusterProfile
     from advisor.benchmark.measurement_request import Request
     from advisor.costs.rental import SkyPrice
+    from advisor.prediction.model.resolve import Ask
     from advisor.store import Store
     from price_catalog.model import Rental
 
@@ -55,7 +56,10 @@ def read_request(
     from advisor.benchmark.measurement_request import Request
     from bench_runner.settings.space import METHODS
 
-    for method in options.methods.split(","):
+    methods = options.methods
+    if methods is None:
+        methods = "all" if options.train is None else TUNING_METHODS
+    for method in methods.split(","):
         if method.strip() not in METHODS:
             raise InputError(
                 f"methods {shown(method)} is not known: write {', '.join(METHODS[:-1])} or "
@@ -64,8 +68,9 @@ def read_request(
     minutes, gib = options.minutes, options.memory_limit_gib
     return Request(
         recipe=options.model,
+        ask=_tuning(options),
         gpu_count=1 if options.gpus is None else whole_number(options.gpus, "the number of GPUs"),
-        methods=options.methods,
+        methods=methods,
         search=parse_choice(options.search, ("fast", "exhaustive"), "search"),
         minutes=None
         if minutes is None
@@ -78,6 +83,49 @@ def read_request(
         records_file=records_file,
         work_directory=work_directory,
     )
+
+
+TUNING_METHODS = "naive,all,rounding"
+"""Of fine-tuning, where nothing is said: what peft and the library do, the fastest exact settings,
+and those that change rounding, apart."""
+_OF_TUNING = ("rank", "data", "epochs", "batch", "sequence_length")
+_USUAL_DATA = "50M"
+"""Tokens to fine-tune on where nothing is said: the time of a step does not depend on it."""
+
+
+def _tuning(options: argparse.Namespace) -> Ask | None:
+    """How the model is fine-tuned; None where it is not. Raises InputError."""
+    from advisor.cli.choose.predict_options import data_asked, samples, whole
+    from advisor.prediction.model.resolve import TRAINS, Ask
+    from bench_runner.records.measurement import one_of
+
+    if options.train is None:
+        for name in _OF_TUNING:
+            if getattr(options, name) is not None:
+                raise InputError(f"--{name.replace('_', '-')} goes with --train full or lora")
+        return None
+    train = one_of(parse_choice(options.train, TRAINS[1:], "--train"), TRAINS, "--train")
+    if train == "qlora":
+        raise InputError(
+            "--train qlora needs bitsandbytes, which is not used here: time your own training by "
+            "advisor bench -- python train.py, or predict it: advisor predict --train qlora"
+        )
+    data, options.data = options.data, options.data or _USUAL_DATA
+    options.tokens = None
+    try:
+        tokens, length = data_asked(options)
+    finally:
+        options.data = data
+    try:
+        return Ask(
+            tokens=tokens,
+            batch_size=samples(options.batch, "--batch"),
+            sequence_length=length,
+            train=train,
+            rank=whole(options.rank, "--rank"),
+        )
+    except ValueError as error:
+        raise InputError(str(error)) from None
 
 
 def whole_number(text: str, what: str) -> int:

@@ -231,8 +231,12 @@ class LinearCrossEntropy(torch.autograd.Function):  # type: ignore[misc]
         narrow, narrow_bias = _aligned(narrow, narrow_bias)
         total = torch.zeros((), device=hidden.device, dtype=torch.float32)
         hidden_grad = torch.empty_like(hidden)
-        weight_grad = torch.zeros_like(narrow, dtype=torch.float32)
-        bias_grad = None if bias is None else torch.zeros_like(narrow_bias, dtype=torch.float32)
+        # A head beside adapters is not trained.
+        trained = ctx.needs_input_grad[1]
+        weight_grad = torch.zeros_like(narrow, dtype=torch.float32) if trained else None
+        bias_grad = None
+        if bias is not None and trained:
+            bias_grad = torch.zeros_like(narrow_bias, dtype=torch.float32)
         rows = max(1, CHUNK_BYTES // (narrow.shape[0] * hidden.element_size()))
         count = max(1, -(-hidden.shape[0] // rows))
         rows = -(-hidden.shape[0] // count)
@@ -244,12 +248,14 @@ class LinearCrossEntropy(torch.autograd.Function):  # type: ignore[misc]
                 del logits
                 total += loss
                 torch.mm(grad, narrow, out=hidden_grad[part])
-                _add_product(weight_grad, grad.T, hidden[part])
+                if weight_grad is not None:
+                    _add_product(weight_grad, grad.T, hidden[part])
                 if bias_grad is not None:
                     bias_grad += grad.sum(0, dtype=torch.float32)
         classes = weight.shape[0]
+        weight_grad = None if weight_grad is None else weight_grad[:classes]
         bias_grad = None if bias_grad is None else bias_grad[:classes]
-        ctx.save_for_backward(hidden_grad, weight_grad[:classes], bias_grad)
+        ctx.save_for_backward(hidden_grad, weight_grad, bias_grad)
         return total
 
     @staticmethod
@@ -258,7 +264,7 @@ class LinearCrossEntropy(torch.autograd.Function):  # type: ignore[misc]
         hidden_type, weight_type = ctx.types
         return (
             (hidden_grad * scale).to(hidden_type),
-            weight_grad.mul_(scale).to(weight_type),
+            None if weight_grad is None else weight_grad.mul_(scale).to(weight_type),
             None if bias_grad is None else bias_grad.mul_(scale).to(weight_type),
             None,
         )
