@@ -81,13 +81,13 @@ def test_importing_predictions_loads_neither_numpy_nor_scipy() -> None:
 def test_predicting_loads_no_scipy() -> None:
     code = (
         "from advisor.prediction.shipped_predictions import shipped_fit\n"
-        "from advisor.prediction.model.targets import Run, target_of_size\n"
+        "from advisor.prediction.model.targets import Ask, target_of_size\n"
         "from advisor.prediction.physics.chip import chip_of\n"
         "from advisor.prediction.predict_one import predict\n"
         "from price_catalog.load import load_catalog\n"
         "fit = shipped_fit()\n"
         "gpu = next(g for g in load_catalog().gpus if g.name == 'H100')\n"
-        "target = target_of_size('m', 'decoder', 1e9, Run(batch_size=512, tokens=1e11))\n"
+        "target = target_of_size('m', 'decoder', 1e9, Ask(batch_size=512, tokens=1e11))\n"
         "assert predict(target, chip_of(gpu), 4, fit).training_days > 0"
     )
     assert not loaded_by(code) & {"scipy", "torch", "duckdb"}

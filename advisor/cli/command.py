@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import argparse
 
+    from advisor.ranking.fine_tuning import FineTuning
     from advisor.store import Store
 
 FORMATS = ("table", "json", "csv")
@@ -58,6 +59,25 @@ def typed_terms(options: argparse.Namespace) -> dict[str, str | None]:
     from advisor.costs.cost_terms import TERMS
 
     return {term.name: getattr(options, term.name) for term in TERMS}
+
+
+def add_fine_tuning(parser: argparse.ArgumentParser) -> None:
+    """The flags of how a model is trained."""
+    group = parser.add_argument_group("fine-tuning")
+    add = group.add_argument
+    add("--train", default="pretrain", metavar="KIND", help="pretrain (default), full, lora, qlora")
+    add("--rank", metavar="R", help="of adapters (default: 16)")
+    add("--data", metavar="D", help="tokens, as 50M (default), or examples, as 52000x512")
+    add("--epochs", metavar="E", help="how often the data are seen (default: 1)")
+
+
+def typed_fine_tuning(options: argparse.Namespace) -> FineTuning | None:
+    """What was typed of them; None where nothing is fine-tuned. Raises InputError."""
+    if options.train == "pretrain" and not (options.rank or options.data or options.epochs):
+        return None
+    from advisor.ranking.fine_tuning import read_fine_tuning
+
+    return read_fine_tuning(options.train, options.rank, options.data, options.epochs)
 
 
 MOST_MACHINES = 128

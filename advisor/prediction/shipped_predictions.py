@@ -174,11 +174,10 @@ def predicted_rows(
     workloads = [sized(shape, (sizes or {}).get(shape.workload_id)) for shape in shapes]
     made = [chip_of(gpu) for gpu in gpus]
     ground = rests_on(fitted, workloads, [gpu_type(chip) for chip in made], counts)
+    counts_of = [count_flops(recipe) for recipe in recipes]
     flops = [
-        float(count_flops(recipe).flops_lowest)
-        * (workload.parameters / shape.parameters)
-        * (workload.passes / 3.0)
-        for recipe, workload, shape in zip(recipes, workloads, shapes, strict=True)
+        float(count.flops_lowest) * (workload.flops / count.flops_full)
+        for count, workload in zip(counts_of, workloads, strict=True)
     ]
     own = ", your own records counted in" if fitted.own_observations else ""
 

@@ -24,6 +24,7 @@ from advisor.costs.price_book import (
     with_far_off,
 )
 from advisor.ranking.candidates import Candidates
+from advisor.ranking.fine_tuning import FineTuning, parted
 from advisor.ranking.times import BestTime, EvidenceRule, Model
 from advisor.typed_input import InputError, PriceRule, no_such_model, shown
 from price_catalog.builds import Build, enumerate_builds
@@ -33,6 +34,12 @@ from price_catalog.model import Gpu, Host, Quote, Source
 if TYPE_CHECKING:
     from advisor.ranking.fabric import Link
     from advisor.ranking.question import CandidatesKey
+
+
+class FineTuner(Protocol):
+    """Counts a model that is fine-tuned (`advisor.store.asked_times`)."""
+
+    def __call__(self, model: Model, tuning: FineTuning) -> Model: ...
 
 
 class Evidence(Protocol):
@@ -47,6 +54,7 @@ class Evidence(Protocol):
     def asked_times(
         self, recipe_id: str, software: str = "ours", machines: int = 1, link: Link | None = None
     ) -> tuple[BestTime, ...]: ...
+    def fine_tuner(self) -> FineTuner: ...
     def uncounted_models(self) -> dict[str, str]: ...
     def measured_power_w(self) -> dict[str, float]: ...
 
@@ -61,11 +69,16 @@ class Snapshot:
     builds: tuple[Build, ...]
     quotes: tuple[Quote, ...]
     sources: tuple[Source, ...]
+    fine_tuner: FineTuner
     measured_w: Mapping[str, float]
     """What one GPU of a kind drew while it was timed, in W; others are absent."""
 
     def model(self, name: str) -> Model:
-        """The model with this id or name, in any case. Raises InputError with the nearest ones."""
+        """The model with this id or name, in any case, fine-tuned where the name says so. Raises
+        InputError with the nearest ones."""
+        name, tuning = parted(name)
+        if tuning is not None:
+            return self.fine_tuner(self.model(name), tuning)
         wanted = name.strip().lower()
         for model in self.models:
             if wanted in (model.recipe_id.lower(), model.name.lower()):
@@ -145,6 +158,7 @@ def take_snapshot(reader: Evidence) -> Snapshot:
         builds=enumerate_builds(gpus, hosts),
         quotes=reader.quotes(),
         sources=reader.sources(),
+        fine_tuner=reader.fine_tuner(),
         measured_w=reader.measured_power_w(),
     )
 

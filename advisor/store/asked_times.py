@@ -1,7 +1,8 @@
-"""Times that are predicted when they are asked for: of other software, or over several machines.
+"""Times that are predicted when they are asked for: of other software, over several machines, or of
+fine-tuning.
 
-The store keeps what our own software takes on one machine. What differs from it is predicted by the
-same functions when somebody asks (loads numpy).
+The store keeps what training from nothing with our own software takes on one machine. What differs
+from it is predicted by the same functions when somebody asks (loads numpy).
 """
 
 from __future__ import annotations
@@ -9,8 +10,9 @@ from __future__ import annotations
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
-from advisor.ranking.times import BestTime, Model, TrainingTime
+from advisor.ranking.times import BestTime, TrainingTime
 from advisor.store.engine import duckdb
+from advisor.store.fine_tuner import StoredFineTuner, model_of_own
 from advisor.store.measurement_columns import SETTINGS, settings_in
 from advisor.store.predictions import own_models, own_records
 
@@ -20,29 +22,28 @@ if TYPE_CHECKING:
 
 def asked_times(
     connection: duckdb.DuckDBPyConnection,
-    model: Model,
+    recipe_id: str,
     software: str,
     machines: int,
     link: Link | None,
 ) -> tuple[BestTime, ...]:
     """Of one model on every GPU; nothing of a model that cannot be counted."""
-    from advisor.prediction.own_records import fit_with, shipped_recipes
+    from advisor.prediction.own_records import fit_with
     from advisor.prediction.physics.memory import SOFTWARE, host_gib_of
     from advisor.prediction.shipped_predictions import predicted_rows
     from bench_runner.records.measurement import one_of
     from price_catalog.load import load_catalog
 
     models = own_models(connection)
-    recipes = [*shipped_recipes(models), *(model.recipe for model in models)]
-    sizes = {model.recipe.recipe_id: model.parameters for model in models}
-    asked = [recipe for recipe in recipes if recipe.recipe_id == model.recipe_id]
-    if not asked:
+    asked = StoredFineTuner(own=tuple(models)).named(recipe_id)
+    if asked is None:
         return ()
+    model = model_of_own(asked)
     rows = predicted_rows(
         fit_with(own_records(connection), models),
-        asked,
+        [asked.recipe],
         load_catalog().gpus,
-        sizes,
+        {recipe_id: asked.parameters},
         software=one_of(software, SOFTWARE, "software"),
         machines=machines,
         link=link,

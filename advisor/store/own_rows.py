@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from advisor.store.engine import duckdb
+from advisor.store.fine_tuner import model_of_own
 from advisor.store.merge.adding import add_rows, own_tables
 from advisor.store.predictions import predict_anew
 from advisor.store.rows import Tables, Values, insert_missing, plain_values
-from advisor.store.seed import audit_local, auditor_of, model_of
+from advisor.store.seed import audit_local, auditor_of
 from advisor.store.storage.connection import transaction
 from advisor.store.storage.store_error import StoreError
 from advisor.typed_input import shown
@@ -87,16 +87,7 @@ def model_values(own: OwnModel | OwnTraining) -> Values:
 
     if not isinstance(own, OwnModel):
         return training_values(own)
-    model = model_of(own.recipe)
-    if own.parameters is not None:
-        ratio = own.parameters / model.parameters
-        model = replace(
-            model,
-            parameters=own.parameters,
-            flops_lowest=model.flops_lowest * ratio,
-            flops_full=model.flops_full * ratio,
-        )
-    return {**plain_values(model), "definition": to_text(own)}
+    return {**plain_values(model_of_own(own)), "definition": to_text(own)}
 
 
 def training_values(own: OwnTraining) -> Values:

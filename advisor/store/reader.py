@@ -25,6 +25,7 @@ from price_catalog.providers import provider_name, rental_kind
 
 if TYPE_CHECKING:
     from advisor.ranking.fabric import Link
+    from advisor.ranking.snapshot import FineTuner
     from bench_runner.records.measurement import Settings
 
 
@@ -250,6 +251,8 @@ class Reader:
 
     def best_times(self, recipe_id: str, evidence: EvidenceRule) -> tuple[BestTime, ...]:
         """Which time stands for each (GPU, count), under ``sound`` or ``published`` evidence."""
+        if "+" in recipe_id:  # fine-tuned: nothing of it is kept
+            return self.asked_times(recipe_id) if evidence == "sound" else ()
         asked = {"recipe_id": recipe_id, "gpu_id": None}
         rows = self.connection.execute(query("best_times"), asked).fetchall()
         parts: dict[str, dict[tuple[str, int], StoredTime]] = defaultdict(dict)
@@ -297,13 +300,18 @@ class Reader:
     def asked_times(
         self, recipe_id: str, software: str = "ours", machines: int = 1, link: Link | None = None
     ) -> tuple[BestTime, ...]:
-        """What is predicted of each (GPU, count) of other software, or over several machines."""
+        """What is predicted of each (GPU, count) of other software, over several machines, or of
+        fine-tuning."""
         from advisor.store.asked_times import asked_times  # late: it loads numpy
 
-        model = next((each for each in self.models() if each.recipe_id == recipe_id), None)
-        if model is None:
-            return ()
-        return asked_times(self.connection, model, software, machines, link)
+        return asked_times(self.connection, recipe_id, software, machines, link)
+
+    def fine_tuner(self) -> FineTuner:
+        """What counts a model that is fine-tuned, the user's own among them."""
+        from advisor.store.fine_tuner import StoredFineTuner
+        from advisor.store.predictions import own_models
+
+        return StoredFineTuner(own=tuple(own_models(self.connection)))
 
     def _foreseen(self, recipe_id: str, measured: Iterable[BestTime]) -> Iterator[BestTime]:
         """The times on one clock: predictions wherever what was recorded does not stand."""

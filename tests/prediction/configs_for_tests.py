@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from advisor.prediction.model.hf_config import target_of_config
-from advisor.prediction.model.targets import Run, Target
+from advisor.prediction.model.targets import Ask, Target
 from bench_runner.models.model_types import model_types
 
-TEXT = Run(batch_size=512, tokens=300e9)
-IMAGES = Run(batch_size=1024, images=1.28e9)
+TEXT = Ask(batch_size=512, tokens=300e9)
+IMAGES = Ask(batch_size=1024, images=1.28e9)
 _FILE = Path(__file__).parent / "published_configs.json"
 PARAMETERS: dict[str, int] = {}
 """Of each published model as the library builds it (transformers 5.17)."""
@@ -29,7 +29,7 @@ def write(folder: Path, content: object) -> Path:
     return path
 
 
-def read(folder: Path, content: dict[str, Any], run: Run | None = None) -> Target:
+def read(folder: Path, content: dict[str, Any], run: Ask | None = None) -> Target:
     """The target of a file with this content."""
     kind = model_types().get(str(content.get("model_type")))
     images = kind is not None and kind.family in ("vit", "convnet")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from advisor.prediction.model.hf_config import target_of_config
-from advisor.prediction.model.targets import Run, Target
+from advisor.prediction.model.targets import Ask, Target
 from advisor.prediction.physics.columns import Columns, WorkloadTable
 from advisor.prediction.physics.factors import TERMS
 from advisor.prediction.physics.memory import Option
@@ -18,7 +18,7 @@ from bench_runner.recipes import Recipe, load_recipes
 from tests.prediction.what_ships import CHIPS
 from tools.fit.log_step import step_terms
 
-TEXT = Run(batch_size=64, tokens=1e9, sequence_length=512, precision="bf16")
+TEXT = Ask(batch_size=64, tokens=1e9, sequence_length=512, precision="bf16")
 BERT: dict[str, Any] = {
     "model_type": "bert",
     "hidden_size": 768,
@@ -56,7 +56,7 @@ GEMMA_3: dict[str, Any] = {
 }
 
 
-def target(tmp_path: Path, content: dict[str, Any], run: Run = TEXT) -> Target:
+def target(tmp_path: Path, content: dict[str, Any], run: Ask = TEXT) -> Target:
     path = tmp_path / "config.json"
     path.write_text(json.dumps(content))
     return target_of_config(path, run)

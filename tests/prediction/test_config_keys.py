@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from advisor.prediction.model.hf_config import target_of_config
-from advisor.prediction.model.targets import Run, Target
+from advisor.prediction.model.targets import Ask, Target
 
 _SIZES = {
     "hidden_size": 2048,
@@ -148,7 +148,7 @@ def target(folder: Path, kind: str, **more: Any) -> Target:
     path = folder / "config.json"
     path.write_text(json.dumps({"model_type": kind, **PLAIN[kind], **more}))
     tokens, images = (None, 1e9) if kind == "vit" else (1e9, None)
-    return target_of_config(path, Run(batch_size=512, tokens=tokens, images=images))
+    return target_of_config(path, Ask(batch_size=512, tokens=tokens, images=images))
 
 
 @pytest.mark.parametrize(("kind", "key", "value"), OF_THE_WORK)
@@ -211,7 +211,7 @@ def test_architectures_that_are_no_list_are_read_as_one_name(
 ) -> None:
     path = tmp_path / "config.json"
     path.write_text(json.dumps({"model_type": "bert", "architectures": written}))
-    said = target_of_config(path, Run(batch_size=512, tokens=1e9)).assumptions
+    said = target_of_config(path, Ask(batch_size=512, tokens=1e9)).assumptions
     told = [each for each in said if each.startswith("trained as ")]
     assert len(told) == (words is not None)
     assert all(str(words) in each for each in told)
@@ -224,4 +224,4 @@ def test_layers_that_are_no_words_are_of_no_kind_that_is_counted(
     path = tmp_path / "config.json"
     path.write_text(json.dumps({"model_type": "gpt2", "layer_types": layers}))
     with pytest.raises(ValueError, match="'layer_types': layers of the kind"):
-        target_of_config(path, Run(batch_size=512, tokens=1e9))
+        target_of_config(path, Ask(batch_size=512, tokens=1e9))

@@ -39,7 +39,8 @@ def test_adapters_take_less_time_and_memory_than_all_weights(
         ask(store_path, capsys, "--train", kind, *data) for kind in ("full", "lora", "qlora")
     )
     same = ask(store_path, capsys, "--tokens", "50M", "--batch", "64")
-    assert full["training_days"] == same["training_days"]
+    # A sample of fine-tuning has 2,048 tokens, one of Pythia's own training 2,049.
+    assert full["training_days"] == pytest.approx(same["training_days"], rel=2e-3)
     assert lora["training_days"] < qlora["training_days"]
     assert lora["training_days"] < 0.9 * full["training_days"]
     assert lora["parameters"] > full["parameters"]
@@ -72,7 +73,7 @@ def test_a_kept_fine_tuning_ranks(own_store: Path, capsys: pytest.CaptureFixture
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["--train", "lora"], "--data 50M"),
+        (["--data", "50M"], "add --train full, lora or qlora"),
         (["--train", "lora", "--data", "50M", "--rank", "5000"], "narrowest layer"),
         (["--train", "lora", "--data", "50M", "--tokens", "1B"], "leave one out"),
         (["--rank", "8"], "--train lora"),

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from advisor.prediction.model.targets import Run
+from advisor.prediction.model.targets import Ask
 from bench_runner.models.model_source import ModelSource
 from bench_runner.models.model_types import model_type
 from bench_runner.recipe_flops import count_flops
@@ -115,7 +115,7 @@ def test_what_the_file_does_not_say_is_named_as_assumed(tmp_path: Path) -> None:
     target = read(tmp_path, LLAMA_32_1B)
     assert target.assumptions == ("sequences of 2,048 tokens",)
     assert target.workload.precision == "bf16"
-    told = Run(batch_size=512, tokens=300e9, sequence_length=4096, precision="fp16")
+    told = Ask(batch_size=512, tokens=300e9, sequence_length=4096, precision="fp16")
     target = read(tmp_path, LLAMA_32_1B, told)
     assert target.assumptions == ()
     assert (target.workload.tokens, target.workload.precision) == (4096, "fp16")
@@ -141,7 +141,7 @@ def test_attention_that_the_file_names_is_counted_and_told(tmp_path: Path) -> No
 
 
 def test_lengths_and_windows_are_never_passed_over(tmp_path: Path) -> None:
-    long = Run(batch_size=8, tokens=1e9, sequence_length=4096)
+    long = Ask(batch_size=8, tokens=1e9, sequence_length=4096)
     with pytest.raises(ValueError, match="longer than the model's 512 positions"):
         read(tmp_path, {"model_type": "bert"}, long)
     short = LLAMA_32_1B | {"max_position_embeddings": 2048}

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from advisor.prediction.model.resolve import Ask, resolve
-from advisor.prediction.model.targets import Run, target_of_recipe, target_of_size
+from advisor.prediction.model.resolve import resolve
+from advisor.prediction.model.targets import Ask, target_of_recipe, target_of_size
 from bench_runner.models.timm_models import timm_model
 from bench_runner.recipes import load_recipes
 
@@ -57,7 +57,7 @@ def test_so_it_is_for_a_config_json_and_a_size(pixels: int, tmp_path: Path) -> N
         asked(str(path), pixels)
     if pixels > 0:
         with pytest.raises(ValueError, match="--image-size"):
-            target_of_size("mine", "vit", 1e8, Run(batch_size=8, images=1e9, image_size=pixels))
+            target_of_size("mine", "vit", 1e8, Ask(batch_size=8, images=1e9, image_size=pixels))
 
 
 @pytest.mark.parametrize("model", ["resnet50", "convnext_tiny", "resnet-50", "convnext-tiny-1k"])

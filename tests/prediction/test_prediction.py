@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from advisor.prediction.fitted import Fitted
-from advisor.prediction.model.targets import Run, target_of_size
+from advisor.prediction.model.targets import Ask, target_of_size
 from advisor.prediction.model.workload import Workload
 from advisor.prediction.physics.chip import gpu_type
 from advisor.prediction.physics.memory import RECOMPUTED, Software, Wanted
@@ -23,7 +23,7 @@ from tests.prediction.what_ships import CHIPS, WORKLOADS
 
 
 def test_a_prediction_in_full(fitted: Fitted) -> None:
-    target = target_of_size("mine-1b", "decoder", 1.2e9, Run(batch_size=512, tokens=300e9))
+    target = target_of_size("mine-1b", "decoder", 1.2e9, Ask(batch_size=512, tokens=300e9))
     answer = predict(target, CHIPS["RTX 6000 Ada"], 4, fitted)
     assert answer.basis == "predicted"
     assert answer.fits and answer.settings is not None
@@ -62,7 +62,7 @@ def test_far_from_the_evidence_there_is_no_prediction(fitted: Fitted) -> None:
     assert answer.fits and answer.training_days is None
     assert answer.reason.startswith("no prediction")
     assert answer.measure is not None and "benchmark pythia-1b on 8 x MI325X" in answer.measure
-    huge = target_of_size("huge", "decoder", 2e12, Run(batch_size=4096, tokens=1e13))
+    huge = target_of_size("huge", "decoder", 2e12, Ask(batch_size=4096, tokens=1e13))
     far = predict(huge, replace(CHIPS["H200"], memory_gib=100_000.0), 64, fitted)
     assert far.fits and far.training_days is None and far.distance > 2
 
@@ -87,7 +87,7 @@ def test_the_interval_widens_with_the_distance(fitted: Fitted) -> None:
 
     near = WORKLOADS["pythia-1b"]
     assert width(near, "A100") < width(near, "B200")
-    small = target_of_size("small", "decoder", 12e6, Run(batch_size=512, tokens=1e10)).workload
+    small = target_of_size("small", "decoder", 12e6, Ask(batch_size=512, tokens=1e10)).workload
     assert width(near, "A100") < width(small, "A100")
     # Nobody whom the evidence knows trained experts.
     assert width(near, "A100") < width(replace(near, unlike="experts"), "A100")

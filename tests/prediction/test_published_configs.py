@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from advisor.prediction.model.targets import Run
+from advisor.prediction.model.targets import Ask
 from advisor.prediction.model.workload import labelled_alone
 from advisor.prediction.physics.columns import WorkloadTable
 from advisor.prediction.physics.memory import LEAN_OPTIONS, sample_bytes
@@ -88,7 +88,7 @@ def test_minicpm_s_scaled_layers_are_llama_s_with_one_table(tmp_path: Path) -> N
 
 
 def test_a_fused_loss_saves_the_logits_of_the_narrow_table_alone(tmp_path: Path) -> None:
-    run = Run(batch_size=512, tokens=300e9, sequence_length=512)
+    run = Ask(batch_size=512, tokens=300e9, sequence_length=512)
     narrow = read(tmp_path, PUBLISHED["albert-base-v2"], run).workload
     assert (narrow.width, narrow.logit_width) == (768, 128)
     without = 0.85 * 512 * 30000 * 2 * 128
@@ -118,7 +118,7 @@ def test_shared_layers_are_few_parameters_and_as_much_work_as_bert_s(tmp_path: P
 def test_turned_positions_go_on_and_learnt_ones_end(
     name: str, most: int | None, tmp_path: Path
 ) -> None:
-    longer = Run(batch_size=512, tokens=1e9, sequence_length=2048)
+    longer = Ask(batch_size=512, tokens=1e9, sequence_length=2048)
     if most is None:
         assert read(tmp_path, PUBLISHED[name], longer).workload.tokens == 2048
         return

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from advisor.prediction.model.resolve import Ask, resolve
+from advisor.prediction.model.resolve import resolve
+from advisor.prediction.model.targets import Ask
 from bench_runner.arguments import parse_settings
 from bench_runner.recipes import Recipe, load_recipes
 

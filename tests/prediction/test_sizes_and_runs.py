@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from advisor.prediction.model.hf_config import target_of_config
-from advisor.prediction.model.targets import Run, target_of_size, target_of_timm
+from advisor.prediction.model.targets import Ask, target_of_size, target_of_timm
 from tests.prediction.configs_for_tests import IMAGES, LLAMA_32_1B, TEXT, write
 
 
@@ -60,15 +60,12 @@ def test_a_size_alone_keeps_its_size(parameters: float) -> None:
         ("decoder", -1.0, TEXT, "parameters"),
         ("decoder", float("nan"), TEXT, "parameters"),
         ("decoder", 1e400, TEXT, "parameters"),
-        ("decoder", 1e9, Run(batch_size=512), "--tokens"),
-        ("decoder", 1e9, Run(batch_size=0, tokens=1e9), "--batch"),
-        ("decoder", 1e9, Run(batch_size=512, tokens=float("nan")), "no training run"),
-        ("decoder", 1e9, Run(batch_size=512, tokens=1e400), "no training run"),
-        ("vit", 1e8, Run(batch_size=512, tokens=1e9), "--images"),
+        ("decoder", 1e9, Ask(batch_size=512), "--tokens"),
+        ("vit", 1e8, Ask(batch_size=512, tokens=1e9), "--images"),
     ],
 )
 def test_a_wrong_size_or_run_is_one_line(
-    family: str, parameters: float, run: Run, words: str
+    family: str, parameters: float, run: Ask, words: str
 ) -> None:
     with pytest.raises(ValueError, match=words) as caught:
         target_of_size("mine", family, parameters, run)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from advisor.prediction.model.targets import Run
+from advisor.prediction.model.targets import Ask
 from advisor.prediction.model.timed_keys import ACTIVATIONS, drops, masked_share
 from advisor.prediction.model.workload import workload_of
 from advisor.prediction.physics.step_terms import attention_squares
@@ -29,7 +29,7 @@ from tests.prediction.small_models_for_tests import (
 
 
 def test_windows_and_biases_by_distance_are_masks(tmp_path: Path) -> None:
-    long = Run(batch_size=64, tokens=1e9, sequence_length=4096, precision="bf16")
+    long = Ask(batch_size=64, tokens=1e9, sequence_length=4096, precision="bf16")
     gemma = target(tmp_path, GEMMA_3, long)
     assert gemma.workload.masked_share == pytest.approx(22 / 26)
     assert gemma.recipe is not None
@@ -112,7 +112,7 @@ def test_a_window_that_no_layer_has_is_not_told_of(
 @pytest.mark.parametrize("kind", ["gemma3_text", "olmo3", "cohere2", "exaone4"])
 def test_a_window_of_null_is_none_in_what_is_built_too(kind: str, tmp_path: Path) -> None:
     """Where the recipe said nothing, the library would take its own of 4,096 tokens."""
-    long = Run(batch_size=64, tokens=1e9, sequence_length=8192, precision="bf16")
+    long = Ask(batch_size=64, tokens=1e9, sequence_length=8192, precision="bf16")
     found = target(tmp_path, OTHERS | {"model_type": kind, "sliding_window": None}, long)
     assert found.workload.masked_share == 0.0
     assert found.recipe is not None
@@ -331,12 +331,12 @@ def test_a_model_whose_code_drops_nothing_hidden_is_not_predicted_as_if_it_did(
 def test_a_compiler_draws_a_number_for_each_element(tmp_path: Path) -> None:
     """On an H100 the difference was 54 ms of a step of 256 samples, by torch's own kernel 9 of 667
     (docs/measurements.md)."""
-    bert = target(tmp_path, BERT, Run(batch_size=256, tokens=1e9, sequence_length=512))
+    bert = target(tmp_path, BERT, Ask(batch_size=256, tokens=1e9, sequence_length=512))
     alone = term(bert, "dropout", COMPILED)
     without = target(
         tmp_path,
         BERT | {"attention_probs_dropout_prob": 0.0},
-        Run(batch_size=256, tokens=1e9, sequence_length=512),
+        Ask(batch_size=256, tokens=1e9, sequence_length=512),
     )
     assert 0.045 < term(without, "dropout", COMPILED) < alone < 0.09
     assert term(without, "dropout", NOT_COMPILED) < 0.2 * alone

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from advisor.cli.main import main
 from advisor.prediction.model.own_model import OwnModel, from_text, own_model, to_text
-from advisor.prediction.model.targets import Run, target_of_size, target_of_timm
+from advisor.prediction.model.targets import Ask, target_of_size, target_of_timm
 from advisor.store import Store, StoreError, build_store, check_store
 from advisor.store.own_rows import MEASURED_HERE, model_values
 from advisor.store.rows import insert_missing
@@ -381,8 +381,8 @@ def test_a_definition_holds_all_that_predicts(
     hidden: int, layers: int, tokens: float, batch: int
 ) -> None:
     size = 12 * layers * (64 * hidden) ** 2 + 1e8
-    target = target_of_size("x", "decoder", size, Run(batch_size=batch, tokens=tokens))
-    images = target_of_timm("vit_large_patch14_224", Run(batch_size=batch, images=tokens))
+    target = target_of_size("x", "decoder", size, Ask(batch_size=batch, tokens=tokens))
+    images = target_of_timm("vit_large_patch14_224", Ask(batch_size=batch, images=tokens))
     for each in (target, images):
         own = own_model(each, "Mine")
         again = from_text(to_text(own))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from advisor.prediction.model.own_model import own_model
-from advisor.prediction.model.targets import Run, target_of_size
+from advisor.prediction.model.targets import Ask, target_of_size
 from advisor.store import Store
 from advisor.tui.pages.model_picker import ModelPicker
 from tests.tui.program import (
@@ -153,7 +153,7 @@ class TestModel:
         self, own_store: Path
     ) -> None:
         async with running(own_store, state=replace(ASKED, prices="latest")) as pilot:
-            run = Run(batch_size=512, tokens=3e10)
+            run = Ask(batch_size=512, tokens=3e10)
             own = own_model(target_of_size("x", "decoder", 1.1e9, run), "Ours")
             Store(own_store).keep_model(own)
             await pilot.press("f5")

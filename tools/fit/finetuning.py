@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from advisor.prediction.fitted import Fitted
-from advisor.prediction.model.resolve import TRAINS, Ask, tuned
-from advisor.prediction.model.targets import make_target
+from advisor.prediction.model.resolve import tuned
+from advisor.prediction.model.targets import Ask, make_target
 from advisor.prediction.observed_times import SECONDS_PER_DAY, chips_by_name
 from advisor.prediction.physics.columns import WorkloadTable
 from advisor.prediction.physics.memory import (
@@ -28,6 +28,7 @@ from advisor.prediction.physics.memory import (
 from advisor.prediction.predict_many import as_run_by
 from advisor.prediction.predict_one import predict
 from advisor.prediction.shipped_predictions import shipped_fit
+from advisor.ranking.fine_tuning import TRAINS, FineTuning
 from bench_runner.models.model_types import model_types
 from bench_runner.records.measurement import one_of
 from bench_runner.typed_numbers import percent
@@ -66,7 +67,8 @@ def _predicted(row: Mapping[str, str], fitted: Fitted) -> Tuned:
         int(row[name]) for name in ("gpu_count", "micro_batch_size", "sequence_length")
     )
     train, software = one_of(row["train"], TRAINS, "train"), one_of(row["software"], SOFTWARE, "")
-    ask = Ask(tokens=1e6 * length, batch_size=count * micro, sequence_length=length, train=train)
+    tuning = FineTuning(train=train, data=1e6, length=length)
+    ask = Ask(batch_size=count * micro, tuning=tuning)
     numbers = ("hidden_size", "intermediate_size", "vocab_size", "head_dim")
     arguments = {name: int(row[name]) for name in numbers} | {
         "num_hidden_layers": int(row["layers"]),
@@ -77,7 +79,7 @@ def _predicted(row: Mapping[str, str], fitted: Fitted) -> Tuned:
     target = tuned(
         make_target(
             name=row["model"], kind=model_types()["llama"], arguments=arguments,
-            run=ask.run("text"), longest=length,
+            ask=ask, longest=length,
         ),
         ask,
     )  # fmt: skip

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from advisor.prediction.model.targets import Run, target_of_timm
+from advisor.prediction.model.targets import Ask, target_of_timm
 from advisor.prediction.model.workload import Workload, labelled_alone, workload_of
 from advisor.prediction.observed_times import Observation, option_of
 from advisor.prediction.physics.chip import Chip
@@ -132,7 +132,7 @@ def from_images(path: Path, chips: Mapping[str, Chip]) -> list[Observation]:
     for row in _rows(path, chips):
         cells = row.cells
         batch = int(cells["micro_batch_size"]) * int(cells["gpu_count"])
-        run = Run(
+        run = Ask(
             batch_size=batch,
             images=batch,
             image_size=int(cells["image_size"]),

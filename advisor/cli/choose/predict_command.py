@@ -22,7 +22,7 @@ from advisor.cli.choose.predict_options import (
     assumptions_said,
     bench_command,
     check_divides,
-    data_asked,
+    fine_tuning_of,
     gpu_of,
     named_as_asked,
     rank_command,
@@ -37,12 +37,13 @@ from advisor.cli.command import (
     ANSWERED,
     MOST_MACHINES,
     NO_ANSWER,
+    add_fine_tuning,
     add_format,
     network_of,
     open_store,
     terminal_width,
 )
-from advisor.typed_input import InputError, parse_choice, shown
+from advisor.typed_input import InputError, shown
 from price_catalog.builds import GPU_COUNTS
 
 if TYPE_CHECKING:
@@ -67,15 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--tokens", metavar="T", help="tokens of the whole run, such as 300B")
     add("--images", metavar="I", help="images of the whole run, such as 1.28B")
     add("--batch", metavar="B", help="samples an optimiser step, over all GPUs")
-    add(
-        "--train",
-        default="pretrain",
-        metavar="KIND",
-        help="pretrain (default), full, lora or qlora",
-    )
-    add("--rank", metavar="R", help="of adapters (default: 16)")
-    add("--data", metavar="D", help="tokens of the data, as 50M, or examples, as 52000x512")
-    add("--epochs", metavar="E", help="how often the data are seen (default: 1)")
+    add_fine_tuning(parser)
     add("--sequence-length", metavar="L", help="tokens a sample")
     add("--image-size", metavar="P", help="pixels a side")
     add("--precision", metavar="P", help="fp16, bf16 or fp32")
@@ -243,20 +236,17 @@ SETTINGS_FLAGS = ("micro_batch", "sharding", "checkpointing", "offloading", "hos
 
 def _target(options: argparse.Namespace, store: Store) -> Target:
     """What the words name. Raises ValueError."""
-    from advisor.prediction.model.resolve import TRAINS, Ask, resolve, tuned
-    from advisor.prediction.model.targets import target_of_size
+    from advisor.prediction.model.resolve import resolve, tuned
+    from advisor.prediction.model.targets import Ask, target_of_size
     from bench_runner.recipes import load_recipes
-    from bench_runner.records.measurement import one_of
     from bench_runner.typed_numbers import count_words
 
-    tokens, length = data_asked(options)
     ask = Ask(
-        tokens=tokens,
+        tokens=amount(options.tokens, "--tokens", "tokens"),
         images=amount(options.images, "--images", "images"),
         batch_size=samples(options.batch, "--batch"),
-        sequence_length=length,
-        train=one_of(parse_choice(options.train, TRAINS, "--train", last=" or "), TRAINS, "train"),
-        rank=whole(options.rank, "--rank"),
+        sequence_length=whole(options.sequence_length, "--sequence-length", "tokens"),
+        tuning=fine_tuning_of(options),
         image_size=whole(options.image_size, "--image-size", "pixels", "px"),
         precision=options.precision and options.precision.strip().casefold(),
     )
@@ -274,7 +264,7 @@ def _target(options: argparse.Namespace, store: Store) -> Target:
             ) from None
     article = "An" if options.model.casefold().startswith("e") else "A"
     name = f"{article} {options.model} of {count_words(parameters)} parameters"
-    return tuned(target_of_size(name, options.model, parameters, ask.run("text")), ask)
+    return tuned(target_of_size(name, options.model, parameters, ask), ask)
 
 
 def _measured(

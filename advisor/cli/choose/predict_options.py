@@ -9,6 +9,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from advisor.answers.checklist import quoted
+from advisor.cli.command import typed_fine_tuning
+from advisor.ranking.fine_tuning import read_data
 from advisor.typed_input import (
     InputError,
     parse_choice,
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from advisor.prediction.model.targets import Target
     from advisor.prediction.physics.memory import Wanted
     from advisor.prediction.predict_one import Prediction
+    from advisor.ranking.fine_tuning import FineTuning
     from price_catalog.model import Gpu
 
 
@@ -150,27 +153,18 @@ def amount(text: str | None, option: str, *units: str) -> float | None:
     return None if text is None else parse_count(text, option, "300B", units)
 
 
-_EXAMPLES = re.compile(r"(?P<examples>.+?)\s*[x\u00d7*]\s*(?P<length>[\d,]+)(\s*tokens)?")
-
-
-def data_asked(options: argparse.Namespace) -> tuple[float | None, int | None]:
-    """Tokens of the whole run and of a sample, from --tokens or from --data and --epochs. Raises
+def fine_tuning_of(options: argparse.Namespace) -> FineTuning | None:
+    """The same as `typed_fine_tuning`, where --tokens or --images may say how much. Raises
     InputError."""
-    length = whole(options.sequence_length, "--sequence-length", "tokens")
-    if options.data is None:
-        if options.epochs is not None:
-            raise InputError("--epochs goes with --data: how often the data are seen")
-        return amount(options.tokens, "--tokens", "tokens"), length
-    if options.tokens is not None:
+    seen = options.tokens if options.tokens is not None else options.images
+    if options.data is not None and seen is not None:
         raise InputError("--data and --tokens both say how long: leave one out")
-    epochs = 1.0
-    if options.epochs is not None:
-        epochs = parse_positive(options.epochs, "--epochs", "epochs", 1e4)
-    if (found := _EXAMPLES.fullmatch(options.data.strip())) is None:
-        return epochs * (amount(options.data, "--data", "tokens") or 0.0), length
-    examples = amount(found["examples"], "--data", "examples") or 0.0
-    each = whole(found["length"], "--data", "tokens") or 0
-    return epochs * examples * each, length or each
+    tuning = typed_fine_tuning(options)
+    if tuning is None or seen is None:
+        return tuning
+    data, length = read_data(seen)
+    options.tokens = options.images = None
+    return replace(tuning, data=data, length=length)
 
 
 def whole(text: str | None, option: str, *units: str) -> int | None:

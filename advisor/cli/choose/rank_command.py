@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 from advisor.cli.command import (
     ANSWERED,
     NO_ANSWER,
+    add_fine_tuning,
     add_format,
     add_terms,
     network_of,
     open_store,
     terminal_width,
+    typed_fine_tuning,
     typed_terms,
 )
 from advisor.typed_input import InputError
@@ -53,6 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--fabric", metavar="NET", help="between them: ethernet-25, infiniband-ndr and others")
     add("--software", metavar="WHOSE", help="ours (default), plain (PyTorch) or tuned for speed")
     add("--details", action="store_true", help="everything: all offers, reasons, sources")
+    add_fine_tuning(parser)
     add_format(parser)
     add_terms(parser)
 
@@ -63,8 +66,9 @@ def run(options: argparse.Namespace) -> int:
     from advisor.ranking.snapshot import make_candidates, take_snapshot
     from advisor.ranking.typed_question import TypedQuestion, read_question
 
+    tuning = typed_fine_tuning(options)
     typed = TypedQuestion(
-        model=options.model,
+        model=options.model if tuning is None else tuning.of(options.model),
         budget=options.budget,
         max_days=options.max_days,
         rule=options.by,

@@ -7,7 +7,7 @@ from datetime import date
 from decimal import Decimal
 
 from advisor.planning.grant.funder import funder_form
-from advisor.planning.grant.grant_keys import AwardYears, CostLine, GrantAllocation
+from advisor.planning.grant.grant_keys import AwardYears, CostLine, GrantAllocation, GrantExperiment
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.toml_reader import wrong
 from advisor.typed_input import InputError
@@ -86,11 +86,32 @@ def _dates(grant: Grant) -> Problems:
             if day is not None and each.each_year:
                 problem = "an experiment of each year ends with its year: remove one of the two"
                 yield f"{place}.{key}", problem
+        yield from _fine_tuned(place, each)
         if each.by and each.not_before and each.by <= each.not_before:
             yield f"{place}.by", f"{each.by} is not after not_before, {each.not_before}"
         if each.name in names:
             yield f"{place}.name", f"'{each.name}' is there twice: give each its own name"
         names.add(each.name)
+
+
+def _fine_tuned(place: str, each: GrantExperiment) -> Problems:
+    """What fine-tuning has and training from nothing has not, and the reverse."""
+    of_tuning = ("adapter_rank", "data_tokens", "examples", "length", "epochs")
+    given = [key for key in of_tuning if getattr(each, key) is not None]
+    if each.train == "pretrain":
+        for key in given:
+            yield f"{place}.{key}", 'is of fine-tuning: add train = "full", "lora" or "qlora"'
+        return
+    if each.tokens is not None:
+        yield f"{place}.tokens", "is of training from nothing: write data_tokens and epochs"
+    if each.adapter_rank is not None and each.train == "full":
+        yield f"{place}.adapter_rank", 'is of adapters: write train = "lora" or "qlora"'
+    if each.data_tokens is not None and each.examples is not None:
+        yield f"{place}.examples", f"stands beside data_tokens, {ONE_OF_TWO}"
+    if each.length is not None and each.examples is None:
+        yield f"{place}.length", "is the tokens of each example: write examples, too"
+    if each.epochs is not None and not {"data_tokens", "examples"} & {*given}:
+        yield f"{place}.epochs", "is how often the data are seen: write data_tokens, too"
 
 
 def _orders(grant: Grant) -> Problems:

@@ -12,6 +12,7 @@ from msgspec.structs import force_setattr
 
 from advisor.planning.grant.toml_reader import Amount, AmountOrZero, Limits, Line, OverheadOn, Payer
 from advisor.planning.solver.problem import Objective
+from advisor.ranking.fine_tuning import FineTuning, Train
 from advisor.ranking.times import EvidenceRule
 from advisor.typed_input import parse_price_rule
 
@@ -65,6 +66,17 @@ class GrantExperiment(_Table, frozen=True):
     each_year: bool = False
     tokens: Annotated[Decimal, Limits(1e6, 1e15, words=("tokens",))] | None = None
     """Of each run; without it as many as the model's recipe has."""
+    train: Train = "pretrain"
+    """From nothing, or fine-tuning ..."""
+    adapter_rank: Annotated[int, Limits(1, 10_000)] | None = None
+    data_tokens: Annotated[Decimal, Limits(1, 1e15, words=("tokens",))] | None = None
+    """... on data of so many tokens, or ..."""
+    examples: Annotated[Decimal, Limits(1, 1e12, words=("examples", "images"))] | None = None
+    """... of so many examples, or images ..."""
+    length: Annotated[int, Limits(1, 10_000_000, words=("tokens",))] | None = None
+    """... of so many tokens each ..."""
+    epochs: Annotated[Decimal, Limits(0, 10_000, above=True, words=("epochs",))] | None = None
+    """... which are seen so often."""
     min_runs: Annotated[int, Limits(0, 10_000, words=("runs", "run"))] = 0
     """At least as many are done, where not all can be."""
     who: Line | None = None
@@ -73,6 +85,21 @@ class GrantExperiment(_Table, frozen=True):
     def __post_init__(self) -> None:
         if not self.name:
             force_setattr(self, "name", self.model)
+
+    @property
+    def trained(self) -> str:
+        """The model's name with how it is fine-tuned."""
+        if self.train == "pretrain":
+            return self.model
+        data = self.data_tokens if self.data_tokens is not None else self.examples
+        tuning = FineTuning(
+            train=self.train,
+            rank=self.adapter_rank,
+            data=None if data is None else float(data),
+            length=self.length,
+            epochs=float(self.epochs or 1),
+        )
+        return tuning.of(self.model)
 
 
 class Owned(_Table, frozen=True):

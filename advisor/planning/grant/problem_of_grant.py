@@ -84,7 +84,7 @@ class Loaded:
     def model_of(self, wanted: GrantExperiment) -> Model:
         """What an experiment of the grant trains."""
         number = next(n for n, each in enumerate(self.grant.experiments) if each is wanted)
-        return _of_tokens(self.grant, number, self.snapshot.model(wanted.model))
+        return _of_tokens(self.grant, number, self.snapshot.model(wanted.trained))
 
     def told_too(self) -> Loaded | None:
         """The same with machines that need a quote, for where nothing on sale does the
@@ -320,7 +320,7 @@ def _first_days(grant: Grant) -> list[int]:
 
 def _model(snapshot: Snapshot, grant: Grant, number: int) -> Model:
     try:
-        return snapshot.model(grant.experiments[number].model)
+        return snapshot.model(grant.experiments[number].trained)
     except InputError as error:
         raise wrong(grant.file, f"experiments[{number + 1}].model", str(error)) from None
 

@@ -405,7 +405,7 @@ def unknown_names(grant: Grant, snapshot: Snapshot) -> dict[str, str]:
     errors: dict[str, str] = {}
     for number, experiment in enumerate(grant.experiments, start=1):
         try:
-            snapshot.model(experiment.model)
+            snapshot.model(experiment.trained)
         except InputError as error:
             errors[f"experiments[{number}].model"] = str(error)
     for place, names in gpus:

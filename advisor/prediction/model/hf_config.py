@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from advisor.prediction.model.targets import Run, Target, make_target
+from advisor.prediction.model.targets import Ask, Target, make_target
 from advisor.prediction.model.timed_keys import timed_arguments
 from advisor.prediction.model.uncounted import (
     adapter,
@@ -47,8 +47,8 @@ _ALWAYS_KEPT = (*_SIZES, "num_labels", "positions", "patch_size", "tie_word_embe
 _MOST_NAMED = 6
 
 
-def target_of_config(path: Path, run: Run) -> Target:
-    """The model that a config.json describes, trained as ``run`` says; ValueError of one line."""
+def target_of_config(path: Path, ask: Ask) -> Target:
+    """The model that a config.json describes, trained as ``ask`` says; ValueError of one line."""
     path = Path(path)
     file = _ConfigFile(path.name, _read_config(path))
     kind = _kind_of(file)
@@ -72,7 +72,7 @@ def target_of_config(path: Path, run: Run) -> Target:
         name=path.parent.name or path.name if path.name == "config.json" else path.stem,
         kind=kind,
         arguments=_arguments(file, architecture),
-        run=run,
+        ask=ask,
         longest=longest,
         # How a model of images was stored does not say how it was trained.
         precision=None if kind.family in IMAGE_FAMILIES else _precision(file),

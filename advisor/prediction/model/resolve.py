@@ -5,16 +5,17 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING
 
 from advisor.files import typed_path
 from advisor.prediction.model.hf_config import target_of_config
 from advisor.prediction.model.targets import (
-    LARGEST,
+    DEFAULT_TEXT_LENGTH,
     SIZED_FAMILIES,
-    Run,
+    TUNING_BATCH,
+    Ask,
     Target,
     refuse_a_batch_in_tokens,
     refuse_images,
@@ -24,93 +25,21 @@ from advisor.prediction.model.targets import (
     target_of_timm,
 )
 from advisor.prediction.model.workload import sized, workload_of
+from advisor.ranking.fine_tuning import FineTuning
 from advisor.typed_input import MODELS_LISTED_BY, shown, size_named, size_within
 from advisor.wrong_file import what_it_is
 from bench_runner.models.timm_models import timm_model
-from bench_runner.recipes import PRECISIONS, TEXT_FAMILIES, Precision, Recipe, load_recipe
+from bench_runner.recipes import TEXT_FAMILIES, Recipe, load_recipe
 from bench_runner.typed_numbers import count_words
 from price_catalog.csv_table import nearest
 
 if TYPE_CHECKING:
     from advisor.prediction.model.own_model import OwnModel
 
-DEFAULT_BATCH = {"text": 512, "image": 1024}
-"""Samples an optimiser step where nobody says: time hardly depends on it."""
-TUNING_BATCH = 64
-Train = Literal["pretrain", "full", "lora", "qlora"]
-TRAINS: tuple[Train, ...] = get_args(Train)
-"""From nothing, or fine-tuning: of every weight, of adapters, of adapters at weights of 4 bits."""
-USUAL_RANK = 16
-
 _HUB = re.compile(r"(?:hf[-_]hub|hf|https?):(?://)?(?:timm/(?P<timm>[\w.]+)|.*)", re.IGNORECASE)
 _HUB_LIKE = re.compile(r"(?!timm/)[A-Za-z0-9][\w-]*/[\w.-]+(?<!\.json)(?<!\.toml)")
 """``owner/name``, where no such folder is."""
 _TIMM_LIKE = re.compile(r"(?:vit|deit|deit3|convnext|convnextv2)_|timm/")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ask:
-    """What may be said of a run beside the model; None: not said."""
-
-    tokens: float | None = None
-    images: float | None = None
-    batch_size: int | None = None
-    sequence_length: int | None = None
-    image_size: int | None = None
-    precision: Precision | None = None
-    train: Train = "pretrain"
-    rank: int | None = None
-    """Of adapters; None: 16."""
-
-    def __post_init__(self) -> None:
-        if self.rank is not None and not self.adapters:
-            raise ValueError("--rank is of adapters: add --train lora or qlora")
-        if self.train != "pretrain" and self.tokens is None and self.images is None:
-            raise ValueError(
-                f"--train {self.train} needs the data: --data 50M (tokens) or 52000x512 (examples "
-                "of so many tokens)"
-            )
-        if str(self.precision) == "fp8":
-            raise ValueError(
-                "fp8 changes what is learnt, and no time with it is among the evidence; give bf16, "
-                "or measure it: python -m bench_runner trial --recipe NAME --settings regional,fp8"
-            )
-        if self.precision not in (None, *PRECISIONS):
-            raise ValueError(f"precision '{self.precision}' is not one of {', '.join(PRECISIONS)}")
-        for name, option in (
-            ("tokens", "--tokens"),
-            ("images", "--images"),
-            ("batch_size", "--batch"),
-            ("sequence_length", "--sequence-length"),
-            ("image_size", "--image-size"),
-        ):
-            value = getattr(self, name)
-            if value is not None and not 1 <= value <= LARGEST:
-                raise ValueError(
-                    f"{option} is {count_words(value)}; give a number from 1 to "
-                    f"{count_words(LARGEST)}"
-                )
-
-    def usual_batch(self, kind: Literal["text", "image"]) -> int:
-        """Samples an optimiser step where nobody says."""
-        return DEFAULT_BATCH[kind] if self.train == "pretrain" else TUNING_BATCH
-
-    @property
-    def adapters(self) -> bool:
-        """Whether adapters alone are trained."""
-        return self.train in ("lora", "qlora")
-
-    def run(self, kind: Literal["text", "image"]) -> Run:
-        """The same as a run: of a batch that nobody said as many samples as are usual."""
-        return Run(
-            batch_size=self.batch_size or self.usual_batch(kind),
-            batch_assumed=self.batch_size is None,
-            tokens=self.tokens,
-            images=self.images,
-            sequence_length=self.sequence_length,
-            image_size=self.image_size,
-            precision=self.precision,
-        )
 
 
 def resolve(
@@ -127,22 +56,39 @@ def resolve(
 
 
 def tuned(target: Target, ask: Ask) -> Target:
-    """The same fine-tuned as asked. Raises ValueError."""
-    if ask.train == "pretrain" or target.recipe is None:
+    """The same with adapters, where they are asked for. Raises ValueError."""
+    tuning = ask.tuning
+    if tuning is None or target.recipe is None:
         return target
-    assumed = list(target.assumptions)
-    if ask.batch_size is None and not any(words.startswith("batches of") for words in assumed):
-        assumed.append(f"batches of {target.workload.batch_size:,} sequences")
-    if not ask.adapters:
-        return replace(target, assumptions=tuple(assumed))
-    rank = ask.rank or USUAL_RANK
-    if ask.rank is None:
-        assumed.append(f"adapters of rank {rank} at every linear layer")
-    bits = 4 if ask.train == "qlora" else None
-    training = replace(target.recipe.training, adapter_rank=rank, weight_bits=bits)
+    training, assumed = target.recipe.training, list(target.assumptions)
+    text = training.sequence_length is not None
+    if tuning.data is None:
+        assumed.append(
+            f"{count_words(tuning.seen(text=text) / tuning.epochs)} "
+            f"{'tokens' if text else 'images'} of data"
+        )
+    if tuning.adapters and tuning.rank is None:
+        assumed.append(f"adapters of rank {tuning.adapter_rank} at every linear layer")
+    bits = 4 if tuning.train == "qlora" else None
+    training = replace(training, adapter_rank=tuning.adapter_rank, weight_bits=bits)
     recipe = replace(target.recipe, training=training)
     workload = sized(workload_of(recipe), target.parameters)
     return replace(target, recipe=recipe, workload=workload, assumptions=tuple(assumed))
+
+
+def fine_tuned(recipe: Recipe, parameters: int | None, tuning: FineTuning) -> Target:
+    """A recipe fine-tuned, under the name that says so; of ``parameters`` in all where only its
+    size is known. Raises ValueError."""
+    ask = Ask(tuning=tuning)
+    target = tuned(replace(_of_recipe(recipe, ask), parameters=parameters), ask)
+    assert target.recipe is not None
+    text = recipe.training.sequence_length is not None
+    called = replace(
+        target.recipe,
+        recipe_id=tuning.of(recipe.recipe_id),
+        name=f"{recipe.name}, {tuning.words(text=text)}",
+    )
+    return replace(target, recipe=called, workload=sized(workload_of(called), parameters))
 
 
 def _resolve(
@@ -167,7 +113,7 @@ def _resolve(
             "config.json and give the path"
         )
     if model and (model.endswith(".json") or "/" in model) and not model.startswith("timm/"):
-        return target_of_config(_config_path(Path(model)), ask.run("text"))
+        return target_of_config(_config_path(Path(model)), ask)
     kept = {each.recipe.recipe_id: each for each in own()}
     mine = [each.recipe for each in kept.values()]
     if recipe := _called(model, mine):
@@ -175,9 +121,9 @@ def _resolve(
         target = _of_recipe(recipe, ask)
         return replace(target, workload=sized(target.workload, size), parameters=size)
     if _TIMM_LIKE.match(model) or timm_model(model) is not None:
-        return target_of_timm(model, ask.run("image"), recipes)
+        return target_of_timm(model, ask, recipes)
     if model and Path(model).is_dir():
-        return target_of_config(_config_path(Path(model)), ask.run("text"))
+        return target_of_config(_config_path(Path(model)), ask)
     raise ValueError(_unknown(model[:80], [*recipes, *mine]))
 
 
@@ -203,17 +149,21 @@ def _of_recipe(recipe: Recipe, ask: Ask) -> Target:
     """A recipe, trained on another amount of data or with another batch where that is asked."""
     training = recipe.training
     text = recipe.family in TEXT_FAMILIES
-    amount = ask.tokens if text else ask.images
-    batch = ask.batch_size or training.batch_size
-    if ask.train != "pretrain" and ask.batch_size is None:
-        batch = min(batch, TUNING_BATCH)
+    amount = ask.seen(text=text)
+    batch, assumed = ask.batch_size or training.batch_size, []
     refuse_the_other(text, ask)
-    length = ask.sequence_length or training.sequence_length
+    length = ask.length or training.sequence_length
+    if ask.tuning is not None and ask.batch_size is None:
+        batch = min(batch, TUNING_BATCH)
+        assumed.append(f"batches of {batch:,} {'sequences' if text else 'images'}")
+    if ask.tuning is not None and ask.length is None and length:
+        length = min(length, DEFAULT_TEXT_LENGTH)
+        assumed.append(f"sequences of {length:,} tokens")
     architecture = recipe.architecture
     ends = architecture.longest if architecture is not None else None
-    if ask.sequence_length and ends and ask.sequence_length > ends:
+    if ask.length and ends and ask.length > ends:
         raise ValueError(
-            f"sequences of {ask.sequence_length:,} tokens are longer than the {ends:,} positions "
+            f"sequences of {ask.length:,} tokens are longer than the {ends:,} positions "
             f"of {recipe.name}, each of which has weights; give --sequence-length {ends} or less"
         )
     if ask.batch_size is not None and text and length:
@@ -235,7 +185,8 @@ def _of_recipe(recipe: Recipe, ask: Ask) -> Target:
         image_size=training.image_size if text else ask.image_size or training.image_size,
         precision=ask.precision or training.precision,
     )
-    return target_of_recipe(replace(recipe, training=changed))
+    target = target_of_recipe(replace(recipe, training=changed))
+    return replace(target, assumptions=(*assumed, *target.assumptions))
 
 
 def _unknown(model: str, recipes: Sequence[Recipe]) -> str:

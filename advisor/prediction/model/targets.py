@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from advisor.prediction.model.workload import Workload, sized, workload_of
+from advisor.ranking.fine_tuning import FineTuning
 from advisor.typed_input import shown
 from bench_runner.models.architecture import Architecture, ModelType
 from bench_runner.models.images import Vit
@@ -22,7 +23,14 @@ from bench_runner.models.timm_models import (
     timm_model,
     timm_names,
 )
-from bench_runner.recipes import TEXT_FAMILIES, Precision, Recipe, Support, Training
+from bench_runner.recipes import (
+    PRECISIONS,
+    TEXT_FAMILIES,
+    Precision,
+    Recipe,
+    Support,
+    Training,
+)
 from bench_runner.settings.space import even_batch
 from bench_runner.typed_numbers import count_words
 from price_catalog.csv_table import nearest
@@ -33,21 +41,70 @@ LARGEST = 10**15
 """More samples, tokens or parameters than anybody trains on: a slip of the pen."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
-    """How long somebody wants to train, and how. What is None is assumed and said so."""
+USUAL_BATCH = {True: 512, False: 1024}
+"""Sequences or images an optimiser step where nobody says: time hardly depends on it."""
+TUNING_BATCH = 64
 
-    batch_size: int
-    """Samples (sequences or images) an optimiser step, over all GPUs."""
-    batch_assumed: bool = False
-    """Whether nobody said so."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask:
+    """How somebody wants to train a model, and how long. What is None is assumed and said so."""
+
     tokens: float | None = None
     """Tokens of the whole run, for text ..."""
     images: float | None = None
     """... or images, an epoch's as often as it is seen."""
+    batch_size: int | None = None
+    """Samples (sequences or images) an optimiser step, over all GPUs."""
     sequence_length: int | None = None
     image_size: int | None = None
     precision: Precision | None = None
+    tuning: FineTuning | None = None
+    """None: from nothing, on the ``tokens`` or ``images``."""
+
+    def __post_init__(self) -> None:
+        if str(self.precision) == "fp8":
+            raise ValueError(
+                "fp8 changes what is learnt, and no time with it is among the evidence; give bf16, "
+                "or measure it: python -m bench_runner trial --recipe NAME --settings regional,fp8"
+            )
+        if self.precision not in (None, *PRECISIONS):
+            raise ValueError(f"precision '{self.precision}' is not one of {', '.join(PRECISIONS)}")
+        for name, option in (
+            ("tokens", "--tokens"),
+            ("images", "--images"),
+            ("batch_size", "--batch"),
+            ("sequence_length", "--sequence-length"),
+            ("image_size", "--image-size"),
+        ):
+            value = getattr(self, name)
+            if value is not None and not 1 <= value <= LARGEST:
+                raise ValueError(
+                    f"{option} is {count_words(value)}; give a number from 1 to "
+                    f"{count_words(LARGEST)}"
+                )
+
+    @property
+    def length(self) -> int | None:
+        """Tokens of a sample, where somebody says."""
+        return self.sequence_length or (self.tuning.length if self.tuning else None)
+
+    def batch(self, *, text: bool) -> int:
+        """Samples an optimiser step."""
+        return self.batch_size or (TUNING_BATCH if self.tuning else USUAL_BATCH[text])
+
+    def seen(self, *, text: bool) -> float | None:
+        """Tokens or images of the whole run; None where nobody says. ValueError for others than a
+        training can have."""
+        if self.tuning is None:
+            return self.tokens if text else self.images
+        seen = self.tuning.seen(text=text)
+        if not 1 <= seen <= LARGEST:
+            raise ValueError(
+                f"--data is {count_words(seen)} {'tokens' if text else 'images'} in all; give 1 to "
+                f"{count_words(LARGEST)}"
+            )
+        return seen
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +127,7 @@ def target_of_recipe(recipe: Recipe) -> Target:
 
 def refuse_the_other(text: bool, asked: Any) -> None:
     """ValueError where a model of text is asked about with what is said of images, or the reverse:
-    ``asked`` is a `Run` or what has the same four numbers."""
+    ``asked`` has these four numbers."""
     of_text = (("tokens", "--tokens"), ("sequence_length", "--sequence-length"))
     of_images = (("images", "--images"), ("image_size", "--image-size"))
     for (right, _), (wrong, flag) in zip(
@@ -123,7 +180,7 @@ def make_target(
     name: str,
     kind: ModelType,
     arguments: Mapping[str, Any],
-    run: Run,
+    ask: Ask,
     longest: int | None = None,
     precision: Precision | None = None,
     assumptions: tuple[str, ...] = (),
@@ -134,7 +191,7 @@ def make_target(
     attention: str | None = None,
     compiles: bool = True,
 ) -> Target:
-    """A model of a known class trained as ``run`` says. ``longest`` and ``precision`` are what the
+    """A model of a known class trained as ``ask`` says. ``longest`` and ``precision`` are what the
     model's own file says of them; what nobody says is assumed. ``positions_end``: each position
     has weights of its own, so that a longer sample is refused. ``said`` are further assumptions,
     which a sample's length decides. ``timm`` is the name by which timm builds the model;
@@ -144,9 +201,9 @@ def make_target(
     assumed = list(assumptions)
     text = kind.family in TEXT_FAMILIES
     length = size = None
-    refuse_the_other(text, run)
+    refuse_the_other(text, ask)
     if text:
-        length = run.sequence_length
+        length = ask.length
         if length is None:
             length = min(longest or DEFAULT_TEXT_LENGTH, DEFAULT_TEXT_LENGTH)
             assumed.append(f"sequences of {length:,} tokens")
@@ -161,23 +218,27 @@ def make_target(
                 f"sequences longer than the {longest:,} tokens that the model's file names"
             )
     else:
-        size = run.image_size or longest
+        size = ask.image_size or longest
         if size is None:
             size = DEFAULT_IMAGE_SIZE
             assumed.append(f"images of {size} x {size} pixels")
-    if run.batch_assumed:
-        assumed.append(f"batches of {run.batch_size:,} {'sequences' if text else 'images'}")
+    batch = ask.batch(text=text)
+    if ask.batch_size is None:
+        assumed.append(f"batches of {batch:,} {'sequences' if text else 'images'}")
     elif length is None:
-        refuse_images(run.batch_size)
+        refuse_images(batch)
     else:
-        refuse_a_batch_in_tokens(run.batch_size, length)
+        refuse_a_batch_in_tokens(batch, length)
     assumed += said(length or 0)
-    chosen = run.precision or precision
+    chosen = ask.precision or precision
     if chosen is None:
         chosen = "bf16"
         assumed.append("bf16 mixed precision")
-    samples = _samples(run, length)
-    steps = max(1, math.ceil(samples / run.batch_size))
+    seen = ask.seen(text=text)
+    if seen is None:
+        such_as = "--tokens, as 300B" if text else "--images, as 1.28B"
+        raise ValueError(f"how long to train is missing; give {such_as}")
+    steps = max(1, math.ceil(seen / (length or 1) / batch))
     recipe = Recipe(
         recipe_id=name,
         name=name,
@@ -186,7 +247,7 @@ def make_target(
         if timm is not None
         else ModelSource(config_class=kind.config_class, arguments=dict(arguments)),
         training=Training(
-            batch_size=run.batch_size,
+            batch_size=batch,
             training_steps=steps,
             sequence_length=length,
             image_size=size,
@@ -206,36 +267,13 @@ def make_target(
         source="a model of your own",
     )
     refuse_below_a_patch(recipe)
-    if run.image_size is not None and run.image_size != longest:
-        refuse_parts_of_patches(recipe.architecture, run.image_size)
+    if ask.image_size is not None and ask.image_size != longest:
+        refuse_parts_of_patches(recipe.architecture, ask.image_size)
     assumed += said_of_parts(recipe)
     return Target(workload=workload_of(recipe), assumptions=tuple(assumed), recipe=recipe)
 
 
-def _samples(run: Run, length: int | None) -> float:
-    """Samples of the whole run; ValueError where the run does not say."""
-    if not 1 <= run.batch_size <= LARGEST:
-        raise ValueError(
-            f"a batch of {run.batch_size} is not one; give --batch as samples an optimiser step"
-        )
-    if length is not None:
-        if run.tokens is None:
-            raise ValueError("how long to train is missing; give --tokens, as 300B")
-        amount, name = run.tokens, "tokens"
-        samples = run.tokens / length
-    else:
-        if run.images is None:
-            raise ValueError("how long to train is missing; give --images, as 1.28B")
-        amount, name = run.images, "images"
-        samples = run.images
-    if not 1 <= amount <= LARGEST:
-        raise ValueError(
-            f"{count_words(amount)} {name} is no training run; give 1 to {count_words(LARGEST)}"
-        )
-    return samples
-
-
-def target_of_timm(name: str, run: Run, recipes: Sequence[Recipe] = ()) -> Target:
+def target_of_timm(name: str, ask: Ask, recipes: Sequence[Recipe] = ()) -> Target:
     """A timm model by its name: of the table that ships, or of a family whose sizes it gives. What
     one of ``recipes`` says of the same architecture, such as that it does not compile, is known."""
     found = timm_architecture(name, CLASSES)
@@ -243,16 +281,16 @@ def target_of_timm(name: str, run: Run, recipes: Sequence[Recipe] = ()) -> Targe
         hint = nearest(plain_name(name), timm_names())
         raise ValueError(f"timm name {shown(name)}: timm has no such model; {hint}")
     architecture, size = found
-    if plain_name(name).startswith("crossvit_") and run.image_size not in (None, size):
+    if plain_name(name).startswith("crossvit_") and ask.image_size not in (None, size):
         raise ValueError(
             f"{plain_name(name)} scales every image to {size} pixels a side; leave --image-size out"
         )
     built = timm_model(name) is not None
     known = next((each for each in recipes if each.model.timm == plain_name(name)), None)
     scaled: tuple[str, ...] = ()
-    if isinstance(architecture, TimmModel) and run.image_size not in (None, size):
+    if isinstance(architecture, TimmModel) and ask.image_size not in (None, size):
         scaled = (
-            f"the work at {run.image_size} pixels by the area, from what timm builds at {size}",
+            f"the work at {ask.image_size} pixels by the area, from what timm builds at {size}",
         )
         if not architecture.patch_size and likely_family(architecture) == "vit":
             scaled += ("that timm builds it at this size, which it does not of every model",)
@@ -260,7 +298,7 @@ def target_of_timm(name: str, run: Run, recipes: Sequence[Recipe] = ()) -> Targe
         name=plain_name(name),
         kind=architecture.kind,
         arguments={} if built else {**arguments_of(architecture), "num_labels": CLASSES},
-        run=run,
+        ask=ask,
         longest=size,
         assumptions=(f"{CLASSES} classes", *_tagged(name), *scaled),
         timm=plain_name(name) if built else None,
@@ -283,7 +321,7 @@ SIZED_FAMILIES = frozenset(_USUAL)
 """What may be named with a size in place of a model."""
 
 
-def target_of_size(name: str, family: str, parameters: float, run: Run) -> Target:
+def target_of_size(name: str, family: str, parameters: float, ask: Ask) -> Target:
     """A model of which only family and size are known: the usual shape of that size stands in."""
     if not 1e5 <= parameters <= 1e13:
         raise ValueError(
@@ -319,12 +357,12 @@ def target_of_size(name: str, family: str, parameters: float, run: Run) -> Targe
     }
     extra = {"num_labels": CLASSES} if family == "vit" else {"vocab_size": vocabulary}
     if family == "encoder":
-        extra["max_position_embeddings"] = run.sequence_length or DEFAULT_TEXT_LENGTH
+        extra["max_position_embeddings"] = ask.length or DEFAULT_TEXT_LENGTH
     target = make_target(
         name=name,
         kind=model_types()[kind],
         arguments={**shape, **extra},
-        run=run,
+        ask=ask,
         assumptions=(f"{layers} layers of width {hidden:,}, the usual shape of this size",),
     )
     size = round(parameters)

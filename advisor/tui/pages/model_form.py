@@ -112,8 +112,8 @@ def in_fields(words: str) -> str:
 def read_target(typed: dict[str, str], own: Callable[[], Sequence[OwnModel]] = tuple) -> Target:
     """The model that the texts name; ``own`` gives those that are kept. Raises InputError,
     StoreError, ValueError and OSError of one line."""
-    from advisor.prediction.model.resolve import Ask, resolve
-    from advisor.prediction.model.targets import target_of_size
+    from advisor.prediction.model.resolve import resolve
+    from advisor.prediction.model.targets import Ask, target_of_size
     from bench_runner.recipes import load_recipes
 
     def amount(name: str, such_as: str, *units: str) -> float | None:
@@ -135,7 +135,7 @@ def read_target(typed: dict[str, str], own: Callable[[], Sequence[OwnModel]] = t
         named = str(path) if path.name and os.path.exists(path) else source
         return resolve(named, ask, load_recipes(), own)
     name = f"{source} of {typed['parameters']}"
-    return target_of_size(name, source, size, ask.run("text"))
+    return target_of_size(name, source, size, ask)
 
 
 def target_words(target: Target) -> str:

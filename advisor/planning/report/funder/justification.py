@@ -71,7 +71,11 @@ def _need(given: Material) -> str:
         left = given.ledger.leaf("plan", runs, "runs", "runs left out", what="left out")
         text += f". The money does not reach a further {left}"
     each = "Each run" if given.plan.runs != 1 else "It"
-    return f"{text}. {each} trains the whole model once, from random weights."
+    tuned = [each.train != "pretrain" for each in wanted]
+    if all(tuned):
+        return f"{text}. {each} trains from published weights."
+    text = f"{text}. {each} trains the whole model once, from random weights"
+    return f"{text}; fine-tuning begins with published weights." if any(tuned) else f"{text}."
 
 
 def _gets_runs(wanted: GrantExperiment, placed: Collection[str]) -> bool:
