@@ -21,7 +21,7 @@ from price_catalog.model import Gpu, Host
 if TYPE_CHECKING:
     from advisor.benchmark.measurement_request import MachineState, Request
     from advisor.prediction.model.own_model import OwnModel
-    from advisor.prediction.model.resolve import Ask
+    from advisor.prediction.model.targets import Ask
     from advisor.ranking.snapshot import Snapshot
     from advisor.ranking.times import Model
     from advisor.store import Store
@@ -257,9 +257,8 @@ def _fine_tuned(store: Store, snapshot: Snapshot, named: str, ask: Ask) -> Train
     target = resolve(named, ask, load_recipes(), store.own_models)
     assert target.recipe is not None  # each that can be asked about is one of text
     rank = target.recipe.training.adapter_rank
-    name = "-".join(
-        [target.recipe.recipe_id, ask.train, *([] if rank is None else [f"rank-{rank}"])]
-    )
+    train = "full" if ask.tuning is None else ask.tuning.train
+    name = "-".join([target.recipe.recipe_id, train, *([] if rank is None else [f"rank-{rank}"])])
     own = own_model(target, name)
     known = next((m for m in snapshot.models if m.recipe_id == own.recipe.recipe_id), None)
     if known is not None and known.recipe_hash != recipe_hash(own.recipe):

@@ -13,7 +13,7 @@ from bench_runner.recipes import PEAK_KINDS
 from price_catalog.model import Gpu
 
 if TYPE_CHECKING:
-    from advisor.prediction.model.resolve import Ask
+    from advisor.prediction.model.targets import Ask
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

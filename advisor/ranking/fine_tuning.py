@@ -69,6 +69,12 @@ class FineTuning:
         parts += [] if self.epochs == 1.0 else [f"epochs={self.epochs:.15g}"]
         return "+".join(parts)
 
+    def flags(self) -> str:
+        """The same as flags of a command."""
+        _, train, *parts = self.of("").split("+")
+        named = (part.partition("=") for part in parts)
+        return f" --train {train}" + "".join(f" --{key} {value}" for key, _, value in named)
+
     def words(self, *, text: bool) -> str:
         """``LoRA of rank 32 on 50M tokens, 3 epochs``: what stands behind the model's name."""
         words = TRAIN_WORDS[self.train]

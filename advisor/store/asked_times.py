@@ -11,8 +11,8 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 from advisor.ranking.times import BestTime, TrainingTime
+from advisor.store.counted_models import StoredFineTuner, model_of_own
 from advisor.store.engine import duckdb
-from advisor.store.fine_tuner import StoredFineTuner, model_of_own
 from advisor.store.measurement_columns import SETTINGS, settings_in
 from advisor.store.predictions import own_models, own_records
 

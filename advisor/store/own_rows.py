@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from advisor.store.counted_models import model_of_own
 from advisor.store.engine import duckdb
-from advisor.store.fine_tuner import model_of_own
 from advisor.store.merge.adding import add_rows, own_tables
 from advisor.store.predictions import predict_anew
 from advisor.store.rows import Tables, Values, insert_missing, plain_values

@@ -308,7 +308,7 @@ class Reader:
 
     def fine_tuner(self) -> FineTuner:
         """What counts a model that is fine-tuned, the user's own among them."""
-        from advisor.store.fine_tuner import StoredFineTuner
+        from advisor.store.counted_models import StoredFineTuner
         from advisor.store.predictions import own_models
 
         return StoredFineTuner(own=tuple(own_models(self.connection)))

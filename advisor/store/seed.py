@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from advisor.store.counted_models import model_of
 from advisor.store.digest import shipped_digest, stored_digest
 from advisor.store.engine import duckdb
 from advisor.store.measurement_columns import AUDITED
@@ -30,7 +31,6 @@ from advisor.store.storage.reject_untrusted_store import is_as_text, remember_as
 
 if TYPE_CHECKING:
     from advisor.ranking.times import Model
-    from bench_runner.recipes import Recipe
     from bench_runner.records.measurement import Measurement
     from price_catalog.model import Gpu, Host, Quote, Rental, Source
 
@@ -94,34 +94,6 @@ def _parse() -> Shipped:
         models=tuple(model_of(recipe) for recipe in known),
         measurements=measurements,
         predictions=tuple(shipped_rows(known, catalog.gpus, measurements)),
-    )
-
-
-def model_of(recipe: Recipe) -> Model:
-    """A recipe as the store holds it. Raises UncountedArchitectureError."""
-    from advisor.ranking.times import Model
-    from bench_runner.recipe_flops import count_flops
-    from bench_runner.recipes import recipe_hash
-
-    count = count_flops(recipe)
-    return Model(
-        recipe_id=recipe.recipe_id,
-        name=recipe.name,
-        family=recipe.family,
-        parameters=count.parameters,
-        batch_size=recipe.training.batch_size,
-        training_steps=recipe.training.training_steps,
-        sequence_length=recipe.training.sequence_length,
-        image_size=recipe.training.image_size,
-        precision=recipe.training.precision,
-        optimizer=recipe.training.optimizer,
-        flops_lowest=float(count.flops_lowest),
-        flops_full=float(count.flops_full),
-        recipe_hash=recipe_hash(recipe),
-        source_id=recipe.source,
-        note=recipe.note,
-        origin="shipped",
-        compiles=recipe.support.compile,
     )
 
 

@@ -22,6 +22,7 @@ from advisor.cli.command import (
     CANCELLED,
     NO_ANSWER,
     WRONG_INPUT,
+    add_fine_tuning,
     add_format,
     open_store,
     say,
@@ -63,10 +64,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--methods",
         help="naive, free-lunch, paper, all (default), rounding; several by commas",
     )
-    add("--train", metavar="KIND", help="fine-tune it: full, or lora (adapters by peft)")
-    add("--rank", metavar="R", help="of adapters (default: 16)")
-    add("--data", metavar="D", help="of fine-tuning: 50M tokens (default), or 52000x512 examples")
-    add("--epochs", metavar="E", help="how often the data are seen (default: 1)")
     add("--batch", metavar="B", help="sequences an optimiser step (default: at most 64)")
     add("--sequence-length", metavar="L", help="tokens a sequence")
     add("--search", default="fast", help="fast (default) or exhaustive")
@@ -79,6 +76,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--records", metavar="FILE", help="where the runner keeps its records (JSON lines)")
     add("--work", metavar="DIR", help="where it keeps logs and compiled kernels")
     add_format(parser)
+    add_fine_tuning(parser)
     bench_elsewhere.add_arguments(parser)
 
 
@@ -208,12 +206,8 @@ def _again(request: Request) -> str:
     if request.device == "cpu":
         words = "--device cpu" + (f" {words}" if request.gpu_count > 1 else "")
     if (ask := request.ask) is not None:
-        words += f" --train {ask.train} --data {ask.tokens:.0f}"
-        given = (
-            ("rank", ask.rank),
-            ("batch", ask.batch_size),
-            ("sequence-length", ask.sequence_length),
-        )
+        words += "" if ask.tuning is None else ask.tuning.flags()
+        given = (("batch", ask.batch_size), ("sequence-length", ask.sequence_length))
         words += "".join(f" --{name} {value}" for name, value in given if value is not None)
     if request.methods != (TUNING_METHODS if ask is not None else "all"):
         words += f" --methods {quoted(request.methods)}"

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from advisor.benchmark.jobs.cluster_profile import ClusterProfile
     from advisor.benchmark.measurement_request import Request
     from advisor.costs.rental import SkyPrice
-    from advisor.prediction.model.resolve import Ask
+    from advisor.prediction.model.targets import Ask
     from advisor.store import Store
     from price_catalog.model import Rental
 
@@ -56,9 +56,10 @@ def read_request(
     from advisor.benchmark.measurement_request import Request
     from bench_runner.settings.space import METHODS
 
+    ask = _tuning(options)
     methods = options.methods
     if methods is None:
-        methods = "all" if options.train is None else TUNING_METHODS
+        methods = "all" if ask is None else TUNING_METHODS
     for method in methods.split(","):
         if method.strip() not in METHODS:
             raise InputError(
@@ -68,7 +69,7 @@ def read_request(
     minutes, gib = options.minutes, options.memory_limit_gib
     return Request(
         recipe=options.model,
-        ask=_tuning(options),
+        ask=ask,
         gpu_count=1 if options.gpus is None else whole_number(options.gpus, "the number of GPUs"),
         methods=methods,
         search=parse_choice(options.search, ("fast", "exhaustive"), "search"),
@@ -88,41 +89,33 @@ def read_request(
 TUNING_METHODS = "naive,all,rounding"
 """Of fine-tuning, where nothing is said: what peft and the library do, the fastest exact settings,
 and those that change rounding, apart."""
-_OF_TUNING = ("rank", "data", "epochs", "batch", "sequence_length")
-_USUAL_DATA = "50M"
-"""Tokens to fine-tune on where nothing is said: the time of a step does not depend on it."""
+_OF_TUNING = ("batch", "sequence_length")
 
 
 def _tuning(options: argparse.Namespace) -> Ask | None:
     """How the model is fine-tuned; None where it is not. Raises InputError."""
-    from advisor.cli.choose.predict_options import data_asked, samples, whole
-    from advisor.prediction.model.resolve import TRAINS, Ask
-    from bench_runner.records.measurement import one_of
+    from advisor.cli.choose.predict_options import samples, whole
+    from advisor.cli.command import typed_fine_tuning
+    from advisor.prediction.model.targets import Ask
+    from advisor.ranking.fine_tuning import parted
 
-    if options.train is None:
+    options.model, named = parted(options.model)
+    tuning = typed_fine_tuning(options) or named
+    if tuning is None:
         for name in _OF_TUNING:
             if getattr(options, name) is not None:
                 raise InputError(f"--{name.replace('_', '-')} goes with --train full or lora")
         return None
-    train = one_of(parse_choice(options.train, TRAINS[1:], "--train"), TRAINS, "--train")
-    if train == "qlora":
+    if tuning.train == "qlora":
         raise InputError(
             "--train qlora needs bitsandbytes, which is not used here: time your own training by "
             "advisor bench -- python train.py, or predict it: advisor predict --train qlora"
         )
-    data, options.data = options.data, options.data or _USUAL_DATA
-    options.tokens = None
-    try:
-        tokens, length = data_asked(options)
-    finally:
-        options.data = data
     try:
         return Ask(
-            tokens=tokens,
             batch_size=samples(options.batch, "--batch"),
-            sequence_length=length,
-            train=train,
-            rank=whole(options.rank, "--rank"),
+            sequence_length=whole(options.sequence_length, "--sequence-length", "tokens"),
+            tuning=tuning,
         )
     except ValueError as error:
         raise InputError(str(error)) from None

@@ -1,5 +1,5 @@
-"""A model that is fine-tuned, counted as any other: the model that ships or is kept, trained as its
-name says (`advisor.ranking.fine_tuning`).
+"""Recipes as the store hands them out, counted; also those of models that are fine-tuned, as their
+names say (`advisor.ranking.fine_tuning`).
 """
 
 from __future__ import annotations
@@ -9,11 +9,38 @@ from typing import TYPE_CHECKING
 
 from advisor.ranking.fine_tuning import FineTuning, parted
 from advisor.ranking.times import Model
-from advisor.store.seed import model_of
 from advisor.typed_input import InputError
 
 if TYPE_CHECKING:
     from advisor.prediction.model.own_model import OwnModel
+    from bench_runner.recipes import Recipe
+
+
+def model_of(recipe: Recipe) -> Model:
+    """A recipe as the store holds it. Raises UncountedArchitectureError."""
+    from bench_runner.recipe_flops import count_flops
+    from bench_runner.recipes import recipe_hash
+
+    count = count_flops(recipe)
+    return Model(
+        recipe_id=recipe.recipe_id,
+        name=recipe.name,
+        family=recipe.family,
+        parameters=count.parameters,
+        batch_size=recipe.training.batch_size,
+        training_steps=recipe.training.training_steps,
+        sequence_length=recipe.training.sequence_length,
+        image_size=recipe.training.image_size,
+        precision=recipe.training.precision,
+        optimizer=recipe.training.optimizer,
+        flops_lowest=float(count.flops_lowest),
+        flops_full=float(count.flops_full),
+        recipe_hash=recipe_hash(recipe),
+        source_id=recipe.source,
+        note=recipe.note,
+        origin="shipped",
+        compiles=recipe.support.compile,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
