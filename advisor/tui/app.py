@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
+from textual._context import active_message_pump
 from textual.app import ScreenError, SystemCommand
 from textual.binding import BindingType
 from textual.css.query import NoMatches
 from textual.dom import NoScreen
 from textual.screen import Screen
+from textual.widget import Widget
 
 from advisor.tui.pages.screens import SizedScreen
 from advisor.tui.program.keys import EVERYWHERE, bindings_of
@@ -35,7 +37,6 @@ from advisor.tui.widgets.in_thread import in_thread, write_in_thread
 if TYPE_CHECKING:
     from textual.command import Provider
     from textual.driver import Driver
-    from textual.widget import Widget
 
     from advisor.store import Store
     from advisor.tui.program.session import RankingSession
@@ -178,9 +179,12 @@ class AdvisorApp(Program):
                 self._store_note(problem)
 
     def _handle_exception(self, error: Exception) -> None:
-        """Once the program is being left, screens lie half made or half taken down: what they miss
-        of one another is no trouble of the person's, who would read a traceback."""
-        leaving = self._exit or not self._screen_stack
+        """A page that is closed while it is being made lies half made, as all do once the program
+        is being left: what it misses of itself is no trouble of the person's, who would read a
+        traceback."""
+        node = active_message_pump.get(None)
+        around = node.ancestors_with_self if isinstance(node, Widget) else ()
+        leaving = self._exit or not self._screen_stack or any(each._pruning for each in around)
         if not (leaving and isinstance(error, ScreenError | NoScreen | NoMatches)):
             super()._handle_exception(error)
 

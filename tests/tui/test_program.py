@@ -346,6 +346,17 @@ async def test_words_of_doubt_can_be_read_in_the_light(paper_store: Path) -> Non
                 assert contrast_ratio(named[ink], named[paper]) >= 4.5, (ink, paper)
 
 
+async def test_a_page_that_is_closed_while_it_is_made_says_nothing(paper_store: Path) -> None:
+    async with running(paper_store) as pilot:
+        for steps in range(4, 12):
+            pilot.app.post_message(Key("h", "h"))
+            for _ in range(steps):
+                await asyncio.sleep(0)
+            pilot.app.action_go("ranking")  # type: ignore[attr-defined]
+            await settled(pilot)
+        assert pilot.app.is_running
+
+
 @pytest.mark.parametrize("steps", [5, 6, 7])
 async def test_a_screen_that_is_half_made_when_one_leaves_says_nothing(
     paper_store: Path, steps: int
