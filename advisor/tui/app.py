@@ -210,9 +210,7 @@ class AdvisorApp(Program):
             back = words.startswith("Taken")
             self._change_store(step.back if back else step.again, words + step.words)
         elif step:
-            self._ranking.show_question()
-            for screen in self.screen_stack[1:]:
-                screen.post_message(AnswerChanged())
+            self._show_question()
         else:
             self.notify(nothing)
 
@@ -224,9 +222,20 @@ class AdvisorApp(Program):
         store = self.store_reader.patient_store
         write_in_thread(self, lambda: change(store()), lambda _: said(words), said)
 
-    def question_changed(self) -> None:
-        """Answer the inputs again."""
-        self._ranking.show_answer()
+    def _show_question(self) -> None:
+        self._ranking.show_question()
+        for screen in self.screen_stack[1:]:
+            screen.post_message(AnswerChanged())
+
+    def action_assume(self, first: str) -> None:
+        """Ask for what the question assumes, this field first."""
+        from advisor.tui.ranking.assumptions import AssumptionsForm
+
+        def kept(words: str | None) -> None:
+            if words is not None:
+                self._show_question()
+
+        self.push_screen(AssumptionsForm(self.session, first), kept)
 
     def open_build(self, section: str) -> None:
         """Show everything about the selected build, or one section of it."""

@@ -22,7 +22,8 @@ from advisor.tui.program.state import (
     State,
     load_state,
 )
-from advisor.tui.selected.build_screen import BuildScreen, TermsForm
+from advisor.tui.ranking.assumptions import AssumptionsForm
+from advisor.tui.selected.build_screen import BuildScreen
 from advisor.tui.selected.compare_screen import CompareScreen
 from advisor.tui.widgets.lines import LinesView
 from bench_runner.records import journal
@@ -66,7 +67,7 @@ class TestBuildPage:
         async with running(store_path, state=ASKED_NOW) as pilot:
             await open_build(pilot, key)
             await settled(pilot)
-            if isinstance(pilot.app.screen, TermsForm):
+            if isinstance(pilot.app.screen, AssumptionsForm):
                 await pilot.press("escape")
             assert says in shown(pilot)
             await pilot.press("escape")
@@ -98,7 +99,7 @@ class TestBuildPage:
                 assert shown(pilot) == seen
             await pilot.press("enter", "tab", "x", "tab", "enter")
             form = pilot.app.screen
-            assert isinstance(form, TermsForm) and form.here == "pue", "it is gone to"
+            assert isinstance(form, AssumptionsForm) and form.here == "pue", "it is gone to"
             assert "⚠" in str(form.query_one("#said", Static).content)
             await pilot.press("escape", "escape", "escape", "q")
         state, _ = load_state(kept)
@@ -242,7 +243,7 @@ class TestBuildPage:
             assert "left out: over budget" in shown(pilot)
             for key in ("E", "P", "w", "r", "u", "M", "D"):
                 await pilot.press(key)
-                if isinstance(pilot.app.screen, TermsForm):
+                if isinstance(pilot.app.screen, AssumptionsForm):
                     await pilot.press("escape")
                 assert shown(pilot)
                 await pilot.press("escape")

@@ -151,7 +151,7 @@ class TestKeys:
         async with running(paper_store) as pilot:
             await pilot.press("j", "d")
             assert ranking(pilot).focused is field(pilot, "max_days")
-            await pilot.press("ctrl+o", "e")
+            await pilot.press("ctrl+o", "j")
             assert ranking(pilot).focused is ranking(pilot).table
             await pilot.press("j", "escape")
             assert pilot.app.screen is ranking(pilot)
@@ -182,15 +182,14 @@ class TestKeys:
         async with running(paper_store) as pilot:
             await pilot.press("b")
             order = []
-            for _ in range(14):
+            for _ in range(9):
                 focused = ranking(pilot).focused
                 assert focused is not None
                 order.append(focused.id)
                 await pilot.press("tab")
             assert order == [
                 *("budget", "model", "max_days", "gpus"),
-                *("buy_in", "lifetime", "utilisation", "electricity"),
-                *("rule", "prices", "evidence", "table", "picture", "detail"),
+                *("rule", "assumed", "table", "picture", "detail"),
             ]
 
     async def test_screens_by_key_and_by_click(self, paper_store: Path) -> None:
@@ -214,8 +213,13 @@ class TestKeys:
                 assert not pilot.app.is_running
 
 
+EXPLAINED_WITH_THE_SCREEN = ("assumed", "table", "picture", "detail")
+
+
 class TestHelp:
-    @pytest.mark.parametrize("name", [*FIELD_HELP, "model", "table", "picture", "detail"])
+    @pytest.mark.parametrize(
+        "name", [*FIELD_HELP, "model", "assumed", "table", "picture", "detail"]
+    )
     async def test_f1_explains_what_has_the_focus(self, paper_store: Path, name: str) -> None:
         async with running(paper_store) as pilot:
             ranking(pilot).query_one(f"#{name}").focus()
@@ -223,7 +227,7 @@ class TestHelp:
             assert isinstance(pilot.app.screen, HelpScreen)
             said = pilot.app.screen.query_one(Markdown).source
             assert len(said) > 60
-            assert ("## The ranking\n" in said) == (name in ("table", "picture", "detail"))
+            assert ("## The ranking\n" in said) == (name in EXPLAINED_WITH_THE_SCREEN)
             await pilot.press("f1")
             assert pilot.app.screen is ranking(pilot)
 

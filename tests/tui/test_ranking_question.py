@@ -6,11 +6,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from textual.widgets import Input, Static
 
 from advisor.prediction.model.own_model import own_model
 from advisor.prediction.model.targets import Ask, target_of_size
 from advisor.store import Store
 from advisor.tui.pages.model_picker import ModelPicker
+from advisor.tui.program.state import State
+from advisor.tui.ranking.assumptions import AssumptionsForm
+from advisor.tui.widgets.choice import Choice, OpensPage
 from tests.tui.program import (
     ASKED,
     NARROW,
@@ -56,8 +60,6 @@ class TestTyping:
             ("b", "[red]1[/]", "the budget '[red]1[/]' is not an amount"),
             ("t", "-3", "the time limit '-3' is negative: write one such as 30"),
             ("t", "0", "out of range"),
-            ("l", "", "the lifetime is empty: write one such as 5"),
-            ("l", "1e400", "the lifetime '1e400' is out of range"),
             ("m", "pythai-1b", "no model is called 'pythai-1b': did you mean 'pythia-1b'"),
             ("m", "", "choose one, such as pythia-1b"),
             ("g", "H1000", "no GPU is called 'H1000': did you mean"),
@@ -246,3 +248,38 @@ class TestCost:
             await pilot.press("p", "v")
             await settled(pilot)
             assert builds(pilot)[0] == "1 × H100"
+
+
+class TestAssumptions:
+    async def test_one_line_says_what_is_assumed_and_opens_the_page(self, store_path: Path) -> None:
+        async with running(store_path, size=NARROW, state=State(welcomed=True)) as pilot:
+            screen = ranking(pilot)
+            line = screen.query_one("#assumed", OpensPage)
+            assert screen.query_one("#question").region.height == 3
+            assert line.words == "life 5 years, use 100 %, power not counted"
+            ours = rows(pilot)
+            line.focus()
+            await pilot.press("enter")
+            form = pilot.app.screen
+            assert isinstance(form, AssumptionsForm) and form.here == "lifetime"
+            form.query_one("#software", Choice).action_step(1)
+            form.query_one("#buy_in", Input).value = "US"
+            await pilot.press("end", "ctrl+u", "4", "enter")
+            await settled(pilot)
+            assert line.words == (
+                "life 4 years, use 100 %, power not counted, bought in US, plain software"
+            )
+            assert rows(pilot) != ours, "plain PyTorch takes longer"
+            await pilot.press("ctrl+z")
+            await settled(pilot)
+            assert rows(pilot) == ours
+            await pilot.resize_terminal(120, 40)
+            assert screen.query_one("#question").region.height == 2
+
+    async def test_a_wrong_value_keeps_the_page(self, paper_store: Path) -> None:
+        async with running(paper_store) as pilot:
+            for text in ("", "1e400"):
+                await pilot.press("l", "end", "ctrl+u", *text, "enter")
+                assert isinstance(pilot.app.screen, AssumptionsForm)
+                assert "⚠ the lifetime" in str(pilot.app.screen.query_one("#said", Static).content)
+                await pilot.press("escape")

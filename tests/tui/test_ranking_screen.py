@@ -199,7 +199,7 @@ class TestLeftOut:
             assert isinstance(pilot.app.screen, RecordScreen)
             from advisor.tui.widgets.lines import LinesView
 
-            assert "left out: implausible time" in page(pilot.app.screen.query_one(LinesView))
+            assert "left out: implausible" in page(pilot.app.screen.query_one(LinesView))
             await pilot.press("escape", "slash", "escape")
             assert table.filter.value == ""
             await pilot.press("escape", "escape")

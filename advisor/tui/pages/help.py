@@ -27,18 +27,10 @@ FIELD_HELP = {
     "or `$40,000`. Dearer machines are left out and counted.",
     "max_days": "## The time limit\n\nThe longest training time that you accept, in days. Empty "
     "means no limit.",
-    "lifetime": "## The lifetime\n\nFor how many years the machine will serve. One run "
-    "costs *overall cost × training days / (years × 365)*; the paper counts with 5 years.",
     "gpus": "## The GPU filter\n\nNames with commas between them, such as `RTX 3090, H100`. A part "
     "of a name lets through every GPU that has it. Empty means all.",
     "rule": "## The ranking rule\n\n*fastest*: least training time first. *cheapest*: least "
     "overall cost first. *per run*: least cost of one training run first.",
-    "prices": "## The prices\n\n*latest*: of each item one price counts. One of the last year goes "
-    "before an older one, then your own, then what a seller asks, then the newest. `F7` lists "
-    "them. *paper*: the "
-    "rounded prices of 2024-09-21 with which the paper's section 4.1 computes.",
-    "evidence": "## The evidence\n\n*sound* never ranks a time that is faster than the hardware "
-    "can be. *published* takes every printed time at face value, as the paper does.",
 }
 TYPING = "\n\n`Esc` or `Enter` goes to the table, `Tab` to the next field, `^z` undoes."
 CHOOSING = "\n\n`→` `Enter` `Space` or a click takes the next value, `←` the one before."

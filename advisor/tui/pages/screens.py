@@ -93,8 +93,8 @@ class SizedScreen(Steady, Screen[None]):
     app: Program
 
     def __init__(self, size: Size) -> None:
-        slim = " -slim" if size.width < SLIM else ""
-        super().__init__(classes=size_class(size) + slim)
+        super().__init__(classes=size_class(size))
+        self._fit_width(size)
         self._shown_before = False
 
     @on(ScreenResume)
@@ -120,7 +120,11 @@ class SizedScreen(Steady, Screen[None]):
             self.mount(TooSmall())  # made when first needed: most terminals are large enough
         for name in ("-tiny", "-narrow", "-wide"):
             self.set_class(name == wanted, name)
-        self.set_class(self.app.size.width < SLIM, "-slim")
+        self._fit_width(self.app.size)
+
+    def _fit_width(self, size: Size) -> None:
+        self.set_class(size.width < SLIM, "-slim")
+        self.set_class(size.width >= WIDE, "-broad")
 
 
 class TooSmall(Static):

@@ -64,8 +64,8 @@ class Program(TypedAhead):
         return [*super().get_line_filters(), _SAFE]
 
     @abstractmethod
-    def question_changed(self) -> None:
-        """Something of the question was changed on another screen: answer it again."""
+    def action_assume(self, first: str) -> None:
+        """Ask for what the question assumes, this field first."""
 
     @abstractmethod
     def action_undo(self) -> None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 from advisor.costs.cost_terms import TERMS
 from advisor.ranking.question import RANK_RULES, RankRule
 from advisor.ranking.times import EVIDENCE_RULES, EvidenceRule
-from advisor.ranking.typed_question import TypedQuestion
+from advisor.ranking.typed_question import SOFTWARE, TypedQuestion
 from advisor.typed_input import NAMED_PRICES, NamedPrices
 from bench_runner.untrusted_text import is_plain_file, json_outside
 
@@ -28,16 +28,12 @@ MAX_STATE_BYTES = 64 * 1024
 MAX_TEXT = 200
 CostBasis = Literal["overall", "experiment"]
 COST_BASES: tuple[CostBasis, ...] = get_args(CostBasis)
-TEXT_FIELDS = (
-    *("budget", "model", "max_days", "gpus"),
-    *("buy_in", "lifetime", "utilisation", "electricity"),
-)
-"""What of the question is typed; the rest is chosen."""
 CHOICES: dict[str, tuple[str, ...]] = {
     "rule": RANK_RULES,
     "prices": NAMED_PRICES,
     "evidence": EVIDENCE_RULES,
     "cost_basis": COST_BASES,
+    "software": SOFTWARE,
 }
 
 
@@ -61,6 +57,8 @@ class State:
     """The room's, as ``208V/30A``; empty for any."""
     network: str = ""
     """Between two machines for one model, as ``ethernet-25``; empty for one machine."""
+    software: str = "ours"
+    """Whose settings a machine is trained with."""
     electricity: str = ""
     pue: str = ""
     hosting: str = ""
@@ -117,6 +115,7 @@ class State:
             gpus=self.gpus if self.gpus.strip(" ,") else None,
             circuit=self.circuit if self.circuit.strip() else None,
             network=self.network.strip() or None,
+            software=self.software,
             rule=self.rule,
             prices=self.prices,
             evidence=self.evidence,

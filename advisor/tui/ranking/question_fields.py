@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
 from textual import on
@@ -14,8 +14,8 @@ from textual.widgets import Input, Static
 from advisor.answers.wording import RULE_CHOICES
 from advisor.tui.pages.model_picker import ModelPicker, Search
 from advisor.tui.program.keys import RANKING, actions_of
-from advisor.tui.program.state import TEXT_FIELDS, State
-from advisor.tui.widgets.choice import Choice
+from advisor.tui.program.state import State
+from advisor.tui.widgets.choice import Choice, OpensPage
 from advisor.tui.widgets.text_input import Field
 
 FIELDS = (
@@ -23,17 +23,21 @@ FIELDS = (
     ("model", "Model", ""),
     ("max_days", "Time limit", "none"),
     ("gpus", "GPUs", "all"),
-    ("buy_in", "Buy in", "anywhere"),
-    ("lifetime", "Life, years", ""),
-    ("utilisation", "Use %", "100"),
-    ("electricity", "Power $/kWh", "not counted"),
 )
 """Each with its label, and what stands in it while it is empty."""
-CHOICES = {
-    "rule": ("Order by", RULE_CHOICES),
-    "prices": ("Prices", {"latest": "latest", "paper": "paper"}),
-    "evidence": ("Evidence", {"sound": "sound", "published": "published"}),
+
+
+IN_LINE = {
+    "buy_in": "bought in {}",
+    "pue": "PUE {}",
+    "hosting": "hosting ${}",
+    "staff": "staff ${}",
+    "resale": "resale {} %",
+    "financing": "loan at {} %",
+    "circuit": "circuit {}",
+    "network": "two machines by {}",
 }
+"""What is said of a value that was typed."""
 
 
 class QuestionFields(Grid):
@@ -66,12 +70,13 @@ class QuestionFields(Grid):
             else:
                 text = getattr(state, name)
                 yield Field(text, placeholder=hint, id=name, max_length=100)
-        for name, (label, words) in CHOICES.items():
-            yield _label(label, name)
-            yield Choice(words, getattr(state, name), id=name)
+        yield _label("Order by", "rule")
+        yield Choice(RULE_CHOICES, state.rule, id="rule")
+        yield Static("Assuming", classes="label")
+        yield OpensPage(", ".join(assumed(state)), id="assumed")
 
     def on_mount(self) -> None:
-        for name in TEXT_FIELDS:
+        for name, *_ in FIELDS:
             if name != "model":
                 # Watched, not heard by message: the answer is then drawn together with the key.
                 field = self.query_one(f"#{name}", Input)
@@ -89,19 +94,18 @@ class QuestionFields(Grid):
 
     def write(self, state: State) -> None:
         """Show these inputs without asking anything."""
-        for name in TEXT_FIELDS:
-            if name == "model":
-                self.picker.write(state.model)
-                continue
-            field = self.query_one(f"#{name}", Input)
-            with field.prevent(Input.Changed):
-                field.value = getattr(state, name)
-        for name in CHOICES:
-            self.query_one(f"#{name}", Choice).value = getattr(state, name)
+        self.picker.write(state.model)
+        for name, *_ in FIELDS:
+            if name != "model":
+                field = self.query_one(f"#{name}", Input)
+                with field.prevent(Input.Changed):
+                    field.value = getattr(state, name)
+        self.query_one("#rule", Choice).value = state.rule
+        self.query_one(OpensPage).words = ", ".join(assumed(state))
 
     def mark(self, errors: Mapping[str, str]) -> None:
         """Show which of the texts are wrong."""
-        for name in TEXT_FIELDS:
+        for name, *_ in FIELDS:
             self.query_one(f"#{name}").set_class(name in errors, "-broken")
 
 
@@ -121,3 +125,20 @@ def with_key(text: str, key: str) -> Content:
     if at < 0:
         return Content(text)
     return Content.assemble(text[:at], (text[at], "underline bold"), text[at + 1 :])
+
+
+def assumed(state: State) -> Iterator[str]:
+    """What is assumed: life, use and power always, the rest where it is not the usual."""
+    life = state.lifetime.strip()
+    yield f"life {life} years" if life.isdecimal() else f"life {life}"
+    yield f"use {(state.utilisation or '100').strip(' %')} %"
+    power = state.electricity.strip(" $")
+    yield f"power ${power} a kWh" if power else "power not counted"
+    for name, words in IN_LINE.items():
+        if text := getattr(state, name).strip(" %$"):
+            yield words.format(text)
+    for name, usual in (("software", "ours"), ("prices", "latest"), ("evidence", "sound")):
+        if (chosen := getattr(state, name)) != usual:
+            yield {"software": f"{chosen} software", "prices": "the paper's prices"}.get(
+                name, "times as printed"
+            )

@@ -17,12 +17,12 @@ from advisor.tui.pages.screens import SizedScreen, TooSmall
 from advisor.tui.program.keys import RANKING
 from advisor.tui.program.program import AnswerChanged, StoreChanged
 from advisor.tui.program.session import RankingSession
-from advisor.tui.program.state import State
+from advisor.tui.program.state import CHOICES, State
 from advisor.tui.ranking.answer_lines import RETRY, AnswerLines
 from advisor.tui.ranking.build_panels import PANELS, BuildPanels
 from advisor.tui.ranking.question_fields import QuestionFields
 from advisor.tui.ranking.ranking_rows import Order
-from advisor.tui.widgets.choice import Choice
+from advisor.tui.widgets.choice import Choice, OpensPage
 from advisor.tui.widgets.in_thread import in_thread
 from advisor.tui.widgets.lines import LinesView
 from advisor.tui.widgets.plot.plot import CostTimePlot
@@ -180,6 +180,10 @@ The first line says what to buy. The table has a row for each GPU configuration 
         if self.session.choose(event.choice.id or "", event.value):
             self.show_answer()
 
+    @on(OpensPage.Opened)
+    def _assume(self) -> None:
+        self.app.action_assume("lifetime")
+
     def _change(self, **values: str) -> None:
         if self.session.change(**values):
             self.show_answer()
@@ -274,7 +278,11 @@ The first line says what to buy. The table has a row for each GPU configuration 
 
     def action_next_choice(self, name: str) -> None:
         """Take the next of a few values."""
-        self.query_one(f"#{name}", Choice).action_step(1)
+        values = CHOICES[name]
+        value = values[(values.index(getattr(self.session.inputs, name)) + 1) % len(values)]
+        self.session.pause()
+        self.session.choose(name, value)
+        self.show_question()
 
     def action_next_sort(self) -> None:
         """Look at the rows by the next column, with their places unchanged."""

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from textual import on
 from textual.app import ComposeResult
@@ -21,16 +19,13 @@ from advisor.answers.build.build_sections import (
 )
 from advisor.answers.build.one_build import OneBuild, place_words
 from advisor.answers.prediction.merge_words import merged_words
-from advisor.costs import cost_terms
 from advisor.files import is_file, typed_path
 from advisor.tui.pages.bars import KeyBar, TitleBar
 from advisor.tui.pages.build_lines import overview_lines
 from advisor.tui.pages.evidence_lines import settings_lines, source_lines, verdict_line
-from advisor.tui.pages.form import Form, FormField, Judged
 from advisor.tui.pages.screens import SizedScreen
-from advisor.tui.program.keys import BUILD, TERMS, actions_of
+from advisor.tui.program.keys import BUILD, actions_of
 from advisor.tui.program.program import AnswerChanged
-from advisor.tui.program.session import RankingSession
 from advisor.tui.widgets.in_thread import write_in_thread
 from advisor.tui.widgets.lines import (
     HEADING,
@@ -61,52 +56,6 @@ ACTS = {
 
 FIRST_FIELDS = {"running": "electricity", "power": "circuit"}
 """Of the sections that rest on the person's own figures: the field that is asked for first."""
-
-
-class TermsForm(Form):
-    """What the person says of running costs, the room and a second machine."""
-
-    WHERE = TERMS
-    GRID = "wide"
-    FIELDS = (
-        *(FormField(term.name, term.label, term.hint, 30) for term in cost_terms.TERMS),
-        FormField("circuit", "Circuit of the room", "any; such as 208V/30A", 30),
-        FormField("network", "Two machines, joined by", "one machine; such as ethernet-25", 30),
-    )
-    START = "They are kept, for every build."
-    HELP = """\
-## Your own figures
-
-What a machine costs to run, what your room's circuit carries, and what would join two machines for
-one model. What is empty is not counted. `Enter` counts with them, for every build.
-"""
-
-    def __init__(self, session: RankingSession, first: str) -> None:
-        names = [field.name for field in self.FIELDS]
-        super().__init__(
-            "Your own figures", {name: getattr(session.inputs, name) for name in names}
-        )
-        self._first = first
-
-    def on_mount(self) -> None:
-        """What the section is about is asked first."""
-        self.query_one(f"#{self._first}").focus()
-
-    def judge(self, texts: dict[str, str]) -> Judged:
-        session = self.app.session
-        changes: dict[str, Any] = dict(texts)
-        state = replace(session.inputs, **changes)
-        errors = session.errors_of(state)
-        wrong = {name: words for name, words in errors.items() if name in texts}
-        if wrong:
-            field = self.here if self.here in wrong else next(iter(wrong))
-            return Judged(wrong[field or ""], field=field)
-        return Judged("Enter counts with them.", partial(self._count, texts))
-
-    def _count(self, texts: dict[str, str]) -> None:
-        self.app.session.pause()
-        self.app.session.change(**texts)
-        self.dismiss("")
 
 
 class BuildScreen(SizedScreen):
@@ -163,7 +112,7 @@ beside it in the ranking.
         self.show()
         self.query_one("#page").focus()
         if section in FIRST_FIELDS:
-            self._ask_terms()
+            self.app.action_assume(FIRST_FIELDS[section])
 
     def _page(self, width: int) -> list[Line]:
         one = self.one()
@@ -199,16 +148,6 @@ beside it in the ranking.
             ("SETTINGS THAT REACH IT", HEADING),
             *settings_lines(time),
         ]
-
-    # The person's own figures
-
-    def _ask_terms(self) -> None:
-        def kept(words: str | None) -> None:
-            if words is not None:
-                self.app.question_changed()
-                self.show()
-
-        self.app.push_screen(TermsForm(self.app.session, FIRST_FIELDS[self._section]), kept)
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
@@ -274,7 +213,7 @@ beside it in the ranking.
     def action_act(self) -> None:
         """What the section offers."""
         if self._section in FIRST_FIELDS:
-            self._ask_terms()
+            self.app.action_assume(FIRST_FIELDS[self._section])
         elif self._section == "time":
             self.app.go_about("evidence")
         elif self._section == "price":

@@ -1,4 +1,4 @@
-"""One of a few values on one line, changed by a key or a click; nothing opens or closes."""
+"""One of a few values, stepped through by a key or a click; or several, on a page that opens."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from textual.events import Click
 from textual.message import Message
 from textual.reactive import reactive
 from textual.widget import Widget
+
+from advisor.tui.widgets.safe_text import shorten
 
 
 class Choice(Widget, can_focus=True):
@@ -69,3 +71,42 @@ class Choice(Widget, can_focus=True):
     def on_click(self, event: Click) -> None:
         event.stop()
         self.action_step(1)
+
+
+class OpensPage(Widget, can_focus=True):
+    """Says in one line what is set on a page, and opens it."""
+
+    HELP = """\
+## One line of several values
+
+`Enter`, `Space` or a click opens a page with all of them.
+"""
+    FOOTER: ClassVar[tuple[tuple[str, str, str], ...]] = (("Enter", "change", "focused.open"),)
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter,space", "open", "open", False, tooltip="Open the page of these values")
+    ]
+    DEFAULT_CSS = """
+    OpensPage { height: 1; width: 1fr; pointer: pointer; }
+    OpensPage:focus { text-style: reverse; }
+    """
+
+    words: reactive[str] = reactive("")
+
+    class Opened(Message):
+        """The person wants the page."""
+
+    def __init__(self, words: str, *, id: str) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self.set_reactive(OpensPage.words, words)
+
+    def render(self) -> RenderResult:
+        """The letter of its key, the first, is underlined, as in the names of fields."""
+        said = shorten(self.words, max(0, self.size.width - 2))
+        return Content.assemble("‹ ", (said[:1], "underline bold"), said[1:])
+
+    def action_open(self) -> None:
+        self.post_message(self.Opened())
+
+    def on_click(self, event: Click) -> None:
+        event.stop()
+        self.action_open()
