@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
+from decimal import Decimal
 
 from advisor.costs.amount_words import (
     age_words,
@@ -238,18 +239,25 @@ def is_unquoted(build: Build, host_quote: Quote) -> bool:
     return build.host.gpu_id is not None and host_quote.is_summed
 
 
+def time_unit(days: float) -> tuple[str, float]:
+    """In what a time is told, and how many of these a day has: days, hours, or minutes."""
+    if days <= 0 or days >= 1:
+        return "day", 1.0
+    return ("hour", 24.0) if days * 24 >= 1 else ("minute", 1440.0)
+
+
 def counted_days(days: float) -> str:
-    """``1 day``, ``79.4 days``; of less than a day ``3.68 hours``."""
-    unit, figure = ("hour", days * 24) if 0 < days < 1 else ("day", days)
-    words = days_rounded(figure)
+    """``1 day``, ``79.4 days``; of less than a day ``3.68 hours``, of an hour ``5 minutes``."""
+    unit, a_day = time_unit(days)
+    words = days_rounded(days * a_day)
     return f"{words} {unit}{'' if words == '1' else 's'}"
 
 
 def days_and_ends(days: float, low: float, high: float) -> str:
     """``79.4 days (50.2–126)``: with the ends of its interval, where they differ when rounded; all
-    three in hours where it takes less than a day."""
-    unit = 24 if 0 < days < 1 else 1
-    return counted_days(days) + ends_words(low * unit, high * unit)
+    three in one unit."""
+    _, a_day = time_unit(days)
+    return counted_days(days) + ends_words(low * a_day, high * a_day)
 
 
 def ends_words(low: float, high: float) -> str:
@@ -424,6 +432,12 @@ def chance_words(chance: float) -> str:
     if chance <= 0.02:
         return "under 2 %"
     return min(_CHANCES, key=lambda known: abs(known[0] - chance))[1]
+
+
+def keeps_words(chance: float, budget: Decimal) -> str:
+    """``2 in 3 that it still costs at most $40,000 when you order``."""
+    usd = usd_exact(budget)
+    return f"{chance_words(chance)} that it still costs at most {usd} when you order"
 
 
 def makes_words(chance: float, limit: float) -> str:

@@ -274,20 +274,18 @@ class Candidates:
         cents = self.cents[i]
         return None if cents == NO_PRICE else (Decimal(cents) / 100).quantize(CENT)
 
-    def cents_today(self, i: int) -> tuple[int, int]:
-        """The least and the most that build ``i`` costs if it is ordered today, in US cents; its
-        cost where prices are taken at their word. All its prices are taken to move together."""
-        gpu, host = self.gpu_quotes[i], self.host_quotes[i]
-        as_of = self.prices.as_of
+    def cents_today(self, i: int) -> tuple[int, int, int]:
+        """The least, the median and the most that build ``i`` costs if it is ordered today, in US
+        cents; its cost where prices are taken at their word. All its prices are taken to move
+        together."""
+        gpu, host, as_of = self.gpu_quotes[i], self.host_quotes[i], self.prices.as_of
         if gpu is None or host is None or as_of is None:
-            return self.cents[i], self.cents[i]
+            return (self.cents[i],) * 3
         build = self.builds[i]
         cards = price_today(gpu, build.gpu, as_of)
         machine = price_today(host, build.gpu, as_of) if host is not gpu else cards
-        return (
-            build_cents(build, cards.low_usd, machine.low_usd),
-            build_cents(build, cards.high_usd, machine.high_usd),
-        )
+        low, middle, high = (build_cents(build, *ends) for ends in zip(cards, machine, strict=True))
+        return low, middle, high
 
     def asked_prices(self, i: int) -> tuple[AskedPrice, ...]:
         """The prices of build ``i``: one of a whole machine, else the cards' and the host's. What

@@ -71,13 +71,12 @@ class ExcludedRow(NamedTuple):
     time: TrainingTime | None
 
 
-ORDER_WORDS = {
-    "days": "fastest first; what cannot be told from the fastest is one group (=), cheapest first",
-    "cost": "cheapest first; what cannot be told from the cheapest is one group (=), fastest first",
-    "experiment-cost": "cheapest a run first; what cannot be told from it is one group (=), with "
-    "the cheapest machine first",
+_ORDER = {
+    "days": ("fastest first", "the fastest", "cheapest first"),
+    "cost": ("cheapest first", "the cheapest", "fastest first"),
+    "experiment-cost": ("cheapest a run first", "it", "with the cheapest machine first"),
 }
-"""The order of the rows, by the question's rule."""
+"""The order of the rows by the question's rule, what the first group is like, and its order."""
 
 
 def rank(candidates: Candidates, question: Question) -> Ranking:
@@ -154,7 +153,7 @@ class Ranking:
         return best + [i for i in offers if self._class(i) != first]
 
     def _arranged(self, items: Iterable[int]) -> tuple[list[int], int]:
-        """Builds in the order of the rule (ORDER_WORDS), and how many of them, the first, cannot
+        """Builds in the order of the rule, and how many of them, the first, cannot
         be told apart. What something outside that group beats is not in it."""
         value, second = self._value, self._second
         order = sorted(items, key=lambda i: (value[i], second[i]))
@@ -185,7 +184,7 @@ class Ranking:
             down, up = days / low if low else math.inf, high / days
             factor = time.chosen.comparison_factor
         if rule != "days" and candidates.cents[i]:
-            low_cents, high_cents = candidates.cents_today(i)
+            low_cents, _, high_cents = candidates.cents_today(i)
             cents = candidates.cents[i]
             dear, cheap = high_cents / cents, cents / low_cents
             down, up = _together(down, cheap), _together(up, dear)
@@ -201,6 +200,25 @@ class Ranking:
             # Two machines have a network between them, of which one knows nothing.
             gpu=f"{build.gpu.gpu_id}{watts}" if build.machines == 1 else None,
         )
+
+    @property
+    def order_words(self) -> str:
+        """The order of these rows: only what they show is explained."""
+        words, like, within = _ORDER[self.question.rule]
+        if self.tied_rows > 1:
+            words += f"; what cannot be told from {like} is one group (=), {within}"
+        if 0 < self.sold_rows < len(self.table):
+            words += "; what cannot be ordered at its price is last"
+        return words
+
+    def budget_chance(self, i: int) -> float | None:
+        """How likely a build still costs no more than the budget if it is ordered today, 0 to 1;
+        None where there is none."""
+        budget, candidates = self.question.budget_usd, self.candidates
+        if budget is None:
+            return None
+        low, middle, high = candidates.cents_today(i)
+        return chance_within(float(budget * 100), middle, low, high)
 
     def __len__(self) -> int:
         return len(self.order)
@@ -263,7 +281,7 @@ class Ranking:
         )
         assert time is not None and time.chosen is not None  # _gap keeps the others out
         assert gpu_quote is not None and host_quote is not None
-        cents_low, cents_high = candidates.cents_today(i)
+        cents_low, _, cents_high = candidates.cents_today(i)
         low, high = candidates.interval(i)
         return RankedRow(
             rank=place + 1,

@@ -72,7 +72,9 @@ def test_a_newer_quote_of_the_same_machine_is_told_with_the_reason(own_store: Pa
     assert words is not None
     assert "$999,000" in words
     assert "told by somebody who does not sell it" in words
-    found = json.loads(to_json(ranking_object(answer, "latest", ())))
+    found = json.loads(
+        to_json(ranking_object(answer, (), CandidatesKey("pythia-1b", "latest", "sound")))
+    )
     json_row = next(r for r in found["ranked"] if r["host"] == host.name)
     assert json_row["prices_told"][0]["newer_passed_over"]["price_usd"] == 999_000
     assert json_row["prices_told"][0]["own"] is True

@@ -118,7 +118,9 @@ def test_every_surface_has_the_same_first_row(
     ranking = rank(candidates, question)
     check_rows(ranking)
     said = verdict(ranking)
-    exported = ranking_object(ranking, "latest", [])
+    exported = ranking_object(
+        ranking, (), CandidatesKey(candidates.model.recipe_id, "latest", "sound")
+    )
     assert exported["verdict"]["sentence"] == said.sentence
     if not ranking.table:
         assert said.first is None and not exported["ranked"]

@@ -17,8 +17,8 @@ from advisor.answers.build_words import (
     rented_words,
     set_limit,
 )
-from advisor.answers.wording import makes_words
-from advisor.answers.ranking.verdict import NOT_ON_SALE, days_of
+from advisor.answers.wording import keeps_words, makes_words
+from advisor.answers.ranking.verdict import NOT_ON_SALE, SURE_ENOUGH, days_of
 from advisor.answers.build.one_build import OneBuild
 from advisor.answers.prices.ownership_text import cost_rows
 from advisor.answers.prices.ownership_text import even_words, offer_words
@@ -165,9 +165,12 @@ def _price(one: OneBuild) -> list[Said]:
     if build.machines > 1:
         parts = [f"{build.machines} times {', '.join(parts)}; what joins them is not counted"]
     said = [Said(f"{usd_rounded(cost)}: {', '.join(parts)}")]
-    low, high = (usd_rounded(cents / 100) for cents in candidates.cents_today(one.index))
+    low, _, high = (usd_rounded(cents / 100) for cents in candidates.cents_today(one.index))
     if low != high:
         said.append(Said(f"{low} to {high} if ordered today, in 9 of 10 cases"))
+    keeps, budget = one.ranking.budget_chance(one.index), one.ranking.question.budget_usd
+    if keeps is not None and budget is not None and low != high and one.row is not None:
+        said.append(Said(keeps_words(keeps, budget), keeps < SURE_ENOUGH))
     if is_unquoted(build, host):
         said.append(Said(f"that sum was not quoted: ask {host.vendor} for a quote", True))
     if candidates.overtaken[one.index]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from statistics import fmean, median
 from typing import Any
 
-from advisor.costs.amount_words import days_exact, usd_and_cents, usd_whole
+from advisor.costs.amount_words import days_exact, usd_whole
 from advisor.ranking.audit import SECONDS_PER_DAY, dense_peak
 from advisor.ranking.question import CandidatesKey, Question
 from advisor.ranking.rank import rank
@@ -212,7 +212,7 @@ def _machines(reader: Reader) -> list[Finding]:
             Finding(
                 finding=f"Pythia 1B on {count} x {row.build.gpu.name}: cost, days, per experiment",
                 recomputed=f"{usd_whole(row.overall_cost_usd)}, "
-                f"{days_exact(row.training_days)} days, {usd_and_cents(run_usd)}",
+                f"{days_exact(row.training_days)} days, {usd_whole(run_usd)}",
                 paper_says=says,
                 how=f"paper's prices, published time at face value, 5 years; the time is {verdict}",
                 command=f'advisor rank --model pythia-1b --gpus "{row.build.gpu.name}" '

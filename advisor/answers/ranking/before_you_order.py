@@ -6,7 +6,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from datetime import date
-from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from advisor.answers.build_words import (
@@ -21,7 +20,13 @@ from advisor.answers.gpu_count_notes import gpus_of, measure_build
 from advisor.answers.price_facts import as_quoted
 from advisor.answers.ranking.question_words import ask_again, exchange_rate, prices_and_evidence
 from advisor.answers.ranking.rented_trials import FIRST, first_trials
-from advisor.answers.ranking.verdict import NOT_ON_SALE, days_of, measured_days, verdict
+from advisor.answers.ranking.verdict import (
+    NOT_ON_SALE,
+    Verdict,
+    days_of,
+    measured_days,
+    verdict,
+)
 from advisor.answers.wording import (
     OUTLET,
     counted_days,
@@ -32,7 +37,7 @@ from advisor.answers.wording import (
 from advisor.costs.amount_words import age_words, minutes_words, usd_rounded
 from advisor.costs.cost_terms import stated_terms
 from advisor.costs.price_book import add_command
-from advisor.costs.rental import break_even, rent_offers, rented_usd
+from advisor.costs.rental import break_even, rent_offers
 from advisor.ranking.exclusion_reasons import all_lack_bf16
 from advisor.ranking.question import CandidatesKey
 from advisor.ranking.rank import RankedRow, Ranking
@@ -50,8 +55,6 @@ MOST_SHOWN = 3
 TITLE, HELP_TITLE = "Before you order", "What would help"
 YOUNG_DAYS = 60
 """A price of fewer days needs no word."""
-YEAR_DAYS = 366.0
-"""Nobody rents a machine for longer than a year to train one model."""
 
 
 def steps_of(ranking: Ranking, rentals: Iterable[Rental], key: CandidatesKey | None) -> list[Doubt]:
@@ -264,7 +267,7 @@ def _try_rented(
 
 def _helps(ranking: Ranking, rentals: Iterable[Rental], key: CandidatesKey) -> list[Doubt]:
     """A price, more money, more days, renting, or two machines."""
-    candidates, question, found = ranking.candidates, ranking.question, verdict(ranking)
+    candidates, question, found = ranking.candidates, ranking.question, verdict(ranking, rentals)
     limit, cents, said = question.max_days, candidates.cents, []
 
     def again(about: str, words: str, key: CandidatesKey = key, **changed: str | None) -> None:
@@ -296,7 +299,7 @@ def _helps(ranking: Ranking, rentals: Iterable[Rental], key: CandidatesKey) -> l
         i = candidates.by_cost[0]
         words = f"without a limit of days, {_named(ranking, i)}"
         again("budget", words, budget=f"{math.ceil(cents[i] / 100)}", days=None)
-    for step in (exchange_rate(ranking, key), _rent_instead(ranking, rentals, key)):
+    for step in (exchange_rate(ranking, key), _rent_instead(found, key)):
         said += [] if step is None else [step]
     near = found.in_budget is not None and candidates.days[found.in_budget] <= 2 * (limit or 0)
     if found.in_time is None and key.network is None and near:
@@ -338,31 +341,15 @@ def _to_be_timed(ranking: Ranking, key: CandidatesKey) -> list[Doubt]:
     return found
 
 
-def _rent_instead(ranking: Ranking, rentals: Iterable[Rental], key: CandidatesKey) -> Doubt | None:
-    """The cheapest run on rented GPUs that keeps the limit of days, and is over within a year;
-    rather in one machine than on several with a GPU each."""
-    candidates, limit = ranking.candidates, ranking.question.max_days
-    longest = YEAR_DAYS if limit is None else min(limit, YEAR_DAYS)
-    day = key.prices if isinstance(key.prices, date) else date.today()
-    known, found = tuple(rentals), []
-    for offers in candidates.configurations.values():
-        i = offers[0]
-        build = candidates.builds[i]
-        if build.machines > 1 or candidates.days[i] > longest:
-            continue  # offers are of one machine
-        for offer in rent_offers(known, build.gpu.gpu_id, build.gpu_count, today=day):
-            if offer.kind == "on-demand":
-                usd = rented_usd(offer.price_per_hour_usd, candidates.days[i], Decimal(1))
-                found.append((offer.times > 1, usd, i))
-    if not found:
+def _rent_instead(found: Verdict, key: CandidatesKey) -> Doubt | None:
+    """The cheapest run on rented GPUs that keeps the limit of days."""
+    if found.rent is None:
         return None
-    _, usd, i = min(found)
-    build = candidates.builds[i]
+    ranking, (usd, i) = found.ranking, found.rent
+    build, budget = ranking.candidates.builds[i], ranking.question.budget_usd
     words = f"a run costs ≈{usd_rounded(usd)} on {rented_words(build)}, rented for "
-    words += days_of(candidates, i)
-    budget = ranking.question.budget_usd
-    if budget is not None and usd > budget:
-        words += ": over the budget too"
-    command = f"advisor prices rent --model {quoted(candidates.model.recipe_id)} "
+    words += days_of(ranking.candidates, i)
+    words += ": over the budget too" if budget is not None and usd > budget else ""
+    command = f"advisor prices rent --model {quoted(ranking.candidates.model.recipe_id)} "
     command += f"--gpu {quoted(build.gpu.gpu_id)} --count {build.gpu_count}"
     return Doubt(about="rent", words=words, command=command + prices_and_evidence(key))

@@ -13,10 +13,10 @@ from advisor.answers.checklist import WIDTH, doubt_block
 from advisor.answers.interval_bar import axis_for, bars_heading, interval_bar
 from advisor.answers.ranking.before_you_order import MOST_SHOWN, steps_of, steps_title
 from advisor.answers.ranking.verdict import verdict
-from advisor.answers.wording import estimate_mark, percent_words, rank_words
+from advisor.answers.wording import estimate_mark, percent_words, rank_words, time_unit
 from advisor.costs.amount_words import counted, days_rounded, usd_rounded
 from advisor.ranking.candidates import Availability
-from advisor.ranking.rank import ORDER_WORDS, RankedRow, Ranking
+from advisor.ranking.rank import RankedRow, Ranking
 from advisor.tables.plain_values import fill
 from advisor.tables.text_table import cut_words
 
@@ -48,7 +48,8 @@ def rank_answer(
 ) -> str:
     """The answer, the best rows, and what to do next, each with its command."""
     width = max(width, NARROWEST)
-    blocks = [fill(verdict(ranking).sentence, width)]
+    rentals = tuple(rentals)
+    blocks = [fill(verdict(ranking, rentals).sentence, width)]
     if ranking.table:
         lines = table_lines(ranking, range(min(len(ranking.table), MOST_ROWS)), width)
         blocks.append("\n".join([*lines, *fill(_foot(ranking), width).splitlines()]))
@@ -74,14 +75,14 @@ class _Column(NamedTuple):
 def table_lines(ranking: Ranking, places: Sequence[int], width: int) -> list[str]:
     """These rows of the table, with the interval of their days drawn and the limit in it."""
     rows, limit = [ranking.lead(place) for place in places], ranking.question.max_days
-    hours = 24.0 if rows[0].training_days < 1 else 1.0
-    limit = None if limit is None else limit * hours
+    unit, a_day = time_unit(rows[0].training_days)
+    limit = None if limit is None else limit * a_day
     columns = [
         _Column("", [rank_words(row) for row in rows]),
         _Column("GPUs", [gpus_words(row.build) for row in rows], right=False),
         _Column(
-            "days" if hours == 1 else "hours",
-            [estimate_mark(row.time) + days_rounded(row.training_days * hours) for row in rows],
+            f"{unit}s",
+            [estimate_mark(row.time) + days_rounded(row.training_days * a_day) for row in rows],
         ),
     ]
     if limit is not None:
@@ -94,12 +95,12 @@ def table_lines(ranking: Ranking, places: Sequence[int], width: int) -> list[str
     if limit is None:
         columns.append(_Column("a run", [run_words(row) for row in rows]))
     left = width - sum(column.width + len(GAP) for column in columns)
-    spans = [(r.training_days_low * hours, r.training_days_high * hours) for r in rows]
+    spans = [(r.training_days_low * a_day, r.training_days_high * a_day) for r in rows]
     bar_width = min(left - LEAST_SOLD - len(GAP), WIDEST_BAR)
     axis = axis_for(spans, limit, bar_width) if bar_width >= LEAST_BAR else None
     if axis is not None:
         pairs = zip(rows, spans, strict=True)
-        bars = [interval_bar(axis, row.training_days * hours, *span) for row, span in pairs]
+        bars = [interval_bar(axis, row.training_days * a_day, *span) for row, span in pairs]
         columns.insert(3, _Column(bars_heading(axis), bars, right=False))
         left -= bar_width + len(GAP)
     if left < LEAST_SOLD:
@@ -137,7 +138,7 @@ def sold_as(ranking: Ranking, place: int, row: RankedRow, room: int) -> str:
 
 def _foot(ranking: Ranking) -> str:
     """The order of the rows, and where the rest stands."""
-    words = f"Order: {ORDER_WORDS[ranking.question.rule]}."
+    words = f"Order: {ranking.order_words}."
     if len(ranking.table) > MOST_ROWS:
         words += f" {MOST_ROWS} of {len(ranking.table)} rows are shown."
     if ranking.candidates.buy_in is not None:

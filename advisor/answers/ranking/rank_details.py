@@ -6,16 +6,17 @@ from collections.abc import Iterable, Sequence
 from datetime import date
 
 from advisor.answers.build_words import gpus_words, machine_words
-from advisor.answers.checklist import Doubt, command_lines, doubt_block, of_typed_store
+from advisor.answers.checklist import command_lines, doubt_block, of_typed_store
 from advisor.answers.gpu_count_notes import faster_than_linear, faster_words, key_of, uneven_notes
 from advisor.answers.price_facts import told_words
-from advisor.answers.ranking.before_you_order import steps_title
+from advisor.answers.ranking.before_you_order import steps_of, steps_title
 from advisor.answers.ranking.question_words import headline
 from advisor.answers.ranking.rank_answer import NOT_SOLD, table_lines
-from advisor.answers.ranking.verdict import days_of, verdict
+from advisor.answers.ranking.verdict import SURE_ENOUGH, days_of, verdict
 from advisor.answers.wording import (
     OUTLET,
     REASONS_COUNTED,
+    chance_words,
     count_words,
     price_note,
     price_source_words,
@@ -27,33 +28,34 @@ from advisor.answers.wording import (
 )
 from advisor.costs.amount_words import usd_whole
 from advisor.costs.price_book import RULE_WORDS as PRICE_RULE_WORDS
-from advisor.ranking.rank import ORDER_WORDS, ExcludedRow, RankedRow, Ranking
+from advisor.ranking.question import CandidatesKey
+from advisor.ranking.rank import ExcludedRow, RankedRow, Ranking
 from advisor.ranking.times import Model
 from advisor.tables.plain_values import fill
 from advisor.tables.text_table import to_table
 from price_catalog.builds import Build
-from price_catalog.model import OWN_QUOTE, Source
+from price_catalog.model import OWN_QUOTE, Rental, Source
 from price_catalog.power import supply_obstacle
 
 
 def ranking_text(
     answer: Ranking,
-    prices: str,
+    rentals: Sequence[Rental],
+    key: CandidatesKey,
     sources: Iterable[Source],
-    steps: Sequence[Doubt],
     *,
     width: int,
 ) -> str:
     """The whole answer for a person: rows, offers, what to do, what is left out, the sources."""
     candidates, rows = answer.candidates, answer.rows()
     blocks = [
-        fill(verdict(answer).sentence, width),
-        fill(headline(candidates, answer.question, prices), width),
+        fill(verdict(answer, rentals).sentence, width),
+        fill(headline(candidates, answer.question, str(key.prices)), width),
     ]
     if rows:
         blocks.append("\n".join(table_lines(answer, range(len(answer.table)), width)))
         meanings = [
-            f"Order: {ORDER_WORDS[answer.question.rule]}.",
+            f"Order: {answer.order_words}.",
             "≈ estimated, not measured. The bars hold 9 in 10 runs.",
             "* on the Pareto front: no other offer here is both cheaper and faster.",
             "MFU: the share of the GPUs' peak that the time implies.",
@@ -67,9 +69,9 @@ def ranking_text(
     blocks += _listed("May keep the limit, though left out as too slow:", _perhaps(answer), width)
     counts = count_words(len(answer), len(candidates.builds), answer.excluded_counts)
     blocks.append(fill(counts, width))
-    blocks += doubt_block(steps_title(answer), steps, width)
+    blocks += doubt_block(steps_title(answer), steps_of(answer, rentals, key), width)
     blocks += _grounds(candidates.model, rows, width)
-    if prices != "paper":
+    if key.prices != "paper":
         blocks.append(fill(f"Which price counts: {PRICE_RULE_WORDS}", width))
     if candidates.supply is None:
         blocks += [fill(line, width) for line in _over_an_outlet(row.build for row in rows)]
@@ -94,7 +96,7 @@ def _offers(answer: Ranking, width: int) -> str:
             "offer": machine_words(row.build) + f" ({OWN_QUOTE})" * row.build.host.is_own_quote,
             "price": usd_whole(row.overall_cost_usd),
             "asked by": price_source_words(row.build, row.gpu_quote, row.host_quote),
-            "remarks": _remarks(row, today) or " ",
+            "remarks": _remarks(answer, row, today) or " ",
         }
         for row in rows
     ]
@@ -108,14 +110,16 @@ def _offers(answer: Ranking, width: int) -> str:
     return "\n".join(found)
 
 
-def _remarks(row: RankedRow, today: date) -> str:
+def _remarks(answer: Ranking, row: RankedRow, today: date) -> str:
     """What speaks against the price, and against the time."""
+    keeps = answer.budget_chance(answer.order[row.rank - 1])
+    moved = [] if keeps is None or keeps >= SURE_ENOUGH else [f"in budget: {chance_words(keeps)}"]
     unsold = [NOT_SOLD[row.availability]] if row.availability in NOT_SOLD else []
     marks = [
         mark for mark in price_note(row, today).split(", ")[2:] if mark != "reported by others"
     ]
     doubts = [word for word in trust_words(row.time).split(", ") if word in ("doubtful", "naive")]
-    return ", ".join([*unsold, *marks, *doubts])
+    return ", ".join([*unsold, *moved, *marks, *doubts])
 
 
 def _perhaps(answer: Ranking) -> list[str]:

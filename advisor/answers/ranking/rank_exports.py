@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from datetime import date
 from typing import Any
 
-from advisor.answers.checklist import Doubt, doubt_objects
+from advisor.answers.checklist import doubt_objects
 from advisor.answers.gpu_count_notes import faster_than_linear, key_of, measure_build
 from advisor.answers.price_facts import machine_object, price_objects
+from advisor.answers.ranking.before_you_order import steps_of
 from advisor.answers.ranking.question_words import typed_object
 from advisor.answers.ranking.verdict import days_of, verdict
 from advisor.answers.wording import (
@@ -19,14 +20,16 @@ from advisor.answers.wording import (
     settings_words,
 )
 from advisor.costs.price_book import RULE_WORDS as PRICE_RULE_WORDS
-from advisor.costs.tco import TERM_BOUNDS
+from advisor.costs.tco import CENT, TERM_BOUNDS
 from advisor.ranking.candidates import Candidates
-from advisor.ranking.rank import ORDER_WORDS, ExcludedRow, RankedRow, Ranking
+from advisor.ranking.question import CandidatesKey
+from advisor.ranking.rank import ExcludedRow, RankedRow, Ranking
 from advisor.ranking.times import TrainingTime
 from advisor.ranking.what_to_measure import wanted
 from advisor.tables.table_formats import to_csv
 from bench_runner.records.measurement import Settings
 from price_catalog.builds import Build
+from price_catalog.model import Rental
 
 
 def ranked_object(row: RankedRow) -> dict[str, Any]:
@@ -209,9 +212,11 @@ def ranking_csv(answer: Ranking) -> str:
     return to_csv(rows, CSV_COLUMNS)
 
 
-def verdict_object(ranking: Ranking, steps: Sequence[Doubt]) -> dict[str, Any]:
+def verdict_object(
+    ranking: Ranking, rentals: Sequence[Rental], key: CandidatesKey
+) -> dict[str, Any]:
     """The first line of the answer and what it rests on, for a script; exact figures."""
-    said, today, candidates = verdict(ranking), date.today(), ranking.candidates
+    said, today, candidates = verdict(ranking, rentals), date.today(), ranking.candidates
     left_out, row = ranking.excluded_counts, said.first
     found: dict[str, Any] = {
         "sentence": said.sentence,
@@ -219,12 +224,22 @@ def verdict_object(ranking: Ranking, steps: Sequence[Doubt]) -> dict[str, Any]:
         "price": None,
         "days": None,
         "chance_within_limit": None if said.chance is None else round(said.chance, 3),
+        "chance_within_budget": None
+        if said.budget_chance is None
+        else round(said.budget_chance, 3),
         "ties": [_build_object(candidates.builds[i]) for i in said.as_good],
         "more_money": _priced_object(candidates, said.more_money),
         "nearest_in_time": _priced_object(candidates, said.in_time),
         "nearest_in_budget": _priced_object(candidates, said.in_budget),
+        "rent": None
+        if said.rent is None
+        else {
+            **_build_object(candidates.builds[said.rent[1]], host=False),
+            "usd_a_run": said.rent[0].quantize(CENT),
+            "training_days": candidates.days[said.rent[1]],
+        },
         "measure": _measure_object(ranking),
-        "doubts": doubt_objects(steps),
+        "doubts": doubt_objects(steps_of(ranking, rentals, key)),
         "totals": {
             "builds": len(candidates.builds),
             "rows": len(ranking.table),
@@ -256,13 +271,9 @@ def verdict_object(ranking: Ranking, steps: Sequence[Doubt]) -> dict[str, Any]:
     return found
 
 
-def _build_object(build: Build) -> dict[str, Any]:
-    return {
-        "gpu": build.gpu.name,
-        "gpu_count": build.gpu_count,
-        "machines": build.machines,
-        "host": build.host.name,
-    }
+def _build_object(build: Build, *, host: bool = True) -> dict[str, Any]:
+    found = {"gpu": build.gpu.name, "gpu_count": build.gpu_count, "machines": build.machines}
+    return {**found, "host": build.host.name} if host else found
 
 
 def _priced_object(candidates: Candidates, i: int | None) -> dict[str, Any] | None:
@@ -292,7 +303,9 @@ def _measure_object(ranking: Ranking) -> dict[str, Any] | None:
     }
 
 
-def ranking_object(answer: Ranking, prices: str, steps: Sequence[Doubt]) -> dict[str, Any]:
+def ranking_object(
+    answer: Ranking, rentals: Sequence[Rental], key: CandidatesKey
+) -> dict[str, Any]:
     """The whole answer as the JSON of `advisor rank` has it.
 
     ``excluded`` ends with the published times that are impossible, also of builds that are ranked
@@ -301,17 +314,17 @@ def ranking_object(answer: Ranking, prices: str, steps: Sequence[Doubt]) -> dict
     """
     question, candidates = answer.question, answer.candidates
     return {
-        "verdict": verdict_object(answer, steps),
+        "verdict": verdict_object(answer, rentals, key),
         "model": candidates.model.recipe_id,
         "budget_usd": question.budget_usd,
         "budget_typed": typed_object(question),
         "max_days": question.max_days,
         "rule": question.rule,
-        "order": ORDER_WORDS[question.rule],
+        "order": answer.order_words,
         "lifetime_years": float(question.terms.lifetime_years),
         "terms": {name: getattr(question.terms, name) for name in TERM_BOUNDS},
         "buy_in": candidates.buy_in,
-        "prices": prices,
+        "prices": str(key.prices),
         "evidence": candidates.evidence,
         "network": candidates.network,
         "ranked": _ranked_objects(answer.rows()),

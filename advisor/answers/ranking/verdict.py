@@ -5,9 +5,10 @@ Every surface begins with it: the command line, JSON, the terminal program.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
+from decimal import Decimal
 from functools import cached_property
 
 from advisor.answers.build_words import (
@@ -16,23 +17,27 @@ from advisor.answers.build_words import (
     gpus_words,
     over_words,
     owned_words,
+    rented_words,
 )
 from advisor.answers.ranking.question_words import asked_for, budget_words
 from advisor.answers.wording import (
     counted_days,
     days_and_ends,
     estimate_mark,
+    keeps_words,
     list_words,
     makes_words,
     mark_at,
     price_source_words,
 )
 from advisor.costs.amount_words import day_words, usd_rounded
+from advisor.costs.rental import rent_offers, rented_usd
 from advisor.costs.tco import DAYS_PER_YEAR
 from advisor.ranking.candidates import Availability, Candidates
 from advisor.ranking.exclusion_reasons import NO_ESTIMATE, all_lack_bf16, no_time, untimed_gpus
 from advisor.ranking.rank import RankedRow, Ranking
 from advisor.ranking.ties import alike
+from price_catalog.model import Rental
 
 MOST_NAMED = 2
 """How many GPU configurations a sentence names before it counts them."""
@@ -45,6 +50,12 @@ NOT_ON_SALE: dict[Availability, str] = {
 """Why a build cannot be ordered at its price."""
 
 
+SURE_ENOUGH = 0.75
+"""A budget that is kept with less than this chance is a doubt of the first line."""
+YEAR_DAYS = 366.0
+"""Nobody rents a machine for longer than a year to train one model."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
     """The facts of an answer; builds are the candidates' indices."""
@@ -54,6 +65,8 @@ class Verdict:
     """What the first row is shown with; None where no build answers."""
     chance: float | None
     """That it keeps the limit of days, 0 to 1; None where none was asked for."""
+    budget_chance: float | None
+    """That it still keeps the budget if it is ordered today, 0 to 1."""
     as_good: tuple[int, ...]
     """The other rows that cannot be told from the first."""
     more_money: int | None
@@ -62,6 +75,8 @@ class Verdict:
     """Where nothing that can be ordered answers: the cheapest that keeps the days."""
     in_budget: int | None
     """And the fastest that the budget pays."""
+    rent: tuple[Decimal, int] | None
+    """And the cheapest run on rented GPUs that keeps the days, in US dollars."""
 
     @cached_property
     def sentence(self) -> str:
@@ -93,8 +108,8 @@ class Verdict:
         return f"{bought}: {trains}, from {usd_rounded(row.overall_cost_usd)} ({source})"
 
 
-def verdict(ranking: Ranking) -> Verdict:
-    """The facts, also where nothing fits."""
+def verdict(ranking: Ranking, rentals: Iterable[Rental] = ()) -> Verdict:
+    """The facts, also where nothing fits; ``rentals`` are those that are known."""
     candidates, question = ranking.candidates, ranking.question
     first = ranking.lead(0) if ranking.table else None
     orderable = first is not None and first.availability == "orderable"
@@ -119,11 +134,30 @@ def verdict(ranking: Ranking) -> Verdict:
         ranking=ranking,
         first=first,
         chance=None if first is None else ranking.chance(ranking.order[0]),
+        budget_chance=None if first is None else ranking.budget_chance(ranking.order[0]),
         as_good=tuple(row[0] for row in ranking.table[1 : ranking.tied_rows]),
         more_money=_more_money(ranking, budget) if orderable and budget is not None else None,
         in_time=in_time,
         in_budget=in_budget,
+        rent=None if orderable else _cheapest_rent(ranking, tuple(rentals)),
     )
+
+
+def _cheapest_rent(ranking: Ranking, rentals: Sequence[Rental]) -> tuple[Decimal, int] | None:
+    """The cheapest run on rented GPUs that keeps the limit of days, and is over within a year;
+    rather in one machine than on several with a GPU each."""
+    candidates, limit = ranking.candidates, ranking.question.max_days
+    longest = YEAR_DAYS if limit is None else min(limit, YEAR_DAYS)
+    day, found = candidates.prices.as_of or date.today(), []
+    for i, *_ in candidates.configurations.values():
+        build, days = candidates.builds[i], candidates.days[i]
+        if build.machines > 1 or build.host_owned or days > longest:
+            continue  # offers are of one machine
+        for offer in rent_offers(rentals, build.gpu.gpu_id, build.gpu_count, today=day):
+            if offer.kind == "on-demand":
+                usd = rented_usd(offer.price_per_hour_usd, days, Decimal(1))
+                found.append((offer.times > 1, usd, i))
+    return min(found)[1:] if found else None
 
 
 def _more_money(ranking: Ranking, budget: int) -> int | None:
@@ -169,6 +203,9 @@ def _caveats(found: Verdict) -> list[str]:
     slower = measured_days(ranking, ranking.order[0])
     if slower is not None:
         said.append(f"But we measured {counted_days(slower)}.")
+    keeps, budget = found.budget_chance, ranking.question.budget_usd
+    if keeps is not None and keeps < SURE_ENOUGH and budget is not None:
+        said.append(f"Its price may have moved: {keeps_words(keeps, budget)}.")
     terms = ranking.question.terms
     busy = float(terms.lifetime_years * terms.utilisation) * DAYS_PER_YEAR
     if row.training_days > busy and not row.build.host_owned:
@@ -265,6 +302,13 @@ def _nearest_words(found: Verdict) -> list[str]:
         said.append(f"{start} is {named(found.in_time)}.")
     if row is not None:
         said.append(f"If a seller is found: {named(ranking.order[0])}.")
+    budget = ranking.question.budget_usd
+    if found.rent is not None and (budget is None or found.rent[0] <= budget):
+        usd, i = found.rent
+        said.append(
+            f"Rented, {rented_words(candidates.builds[i])} does it in "
+            f"{days_of(candidates, i)} for {mark_at(candidates, i)}{usd_rounded(usd)}."
+        )
     return said
 
 

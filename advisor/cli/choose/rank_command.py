@@ -97,29 +97,26 @@ def run(options: argparse.Namespace) -> int:
 
         print(rank_answer(answer, rentals, key, width=terminal_width()))
         return ANSWERED if len(answer) else NO_ANSWER
-    from advisor.answers.ranking.before_you_order import steps_of
-    from advisor.answers.ranking.rank_details import ranking_text
-    from advisor.answers.ranking.rank_exports import ranking_csv, ranking_object
-    from advisor.tables.json_text import to_json
-
-    steps = steps_of(answer, rentals, key)
     if options.format == "json":
-        print(to_json(ranking_object(answer, options.prices, steps)))
+        from advisor.answers.ranking.rank_exports import ranking_object
+        from advisor.tables.json_text import to_json
+
+        print(to_json(ranking_object(answer, rentals, key)))
     elif options.format == "csv":
+        from advisor.answers.ranking.rank_exports import ranking_csv
+
         print(ranking_csv(answer))
     else:
-        width = terminal_width()
-        print(ranking_text(answer, options.prices, sources, steps, width=width))
+        from advisor.answers.ranking.rank_details import ranking_text
+
+        print(ranking_text(answer, rentals, key, sources, width=terminal_width()))
     return ANSWERED if len(answer) else NO_ANSWER
 
 
-def _gpus_to_rent(answer: Ranking) -> list[str]:
-    """The GPUs whose hourly prices the answer speaks of."""
-    if answer.table:
-        from advisor.answers.ranking.rented_trials import first_gpus
+def _gpus_to_rent(answer: Ranking) -> list[str] | None:
+    """The GPUs whose hourly prices the answer speaks of; None: all."""
+    if not answer.sold_rows:
+        return None
+    from advisor.answers.ranking.rented_trials import first_gpus
 
-        return first_gpus(answer)
-    from advisor.answers.ranking.verdict import verdict
-
-    fast = verdict(answer).in_time
-    return [] if fast is None else [answer.candidates.builds[fast].gpu.gpu_id]
+    return first_gpus(answer)

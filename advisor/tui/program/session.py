@@ -289,7 +289,7 @@ class RankingSession(Inputs):
 
     def sentence(self) -> str | None:
         """The answer in words, as every surface begins with it."""
-        return None if self.answer is None else verdict(self.answer.ranking).sentence
+        return None if self.answer is None else verdict(self.answer.ranking, self.rentals).sentence
 
     def counted(self) -> str:
         """How many builds answer, and how many are left out for which reason."""
