@@ -254,6 +254,8 @@ def asked_settings(arguments: argparse.Namespace, setup: Setup) -> Sequence[Sett
         torchao=find_spec("torchao") is not None,
         flash=flash,
         deepspeed=find_spec("deepspeed") is not None,
+        peft=find_spec("peft") is not None,
+        training=recipe.training,
     )
     if arguments.command != "run":
         settings = parse_settings(arguments.settings)

@@ -193,6 +193,8 @@ def _model_changes(recipe: Recipe, settings: Settings) -> list[tuple[str, str, s
         changes.append(("lean_loss", call, "The same loss for less"))
     if settings.matmul == "fp8":
         changes.append(("changed_training", "fp8_products(model)", "Changes the training"))
+    if recipe.training.weight_bits is not None:
+        changes.append(("four_bit_weights", "four_bit_weights(model)", "Weights that stay"))
     if (half := configure.half_type(recipe, settings)) is not None:
         call = f"half_weights(model, {half!r})"
         changes.append(("half_weights", call, "Passes in half precision, FP32 masters"))

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from bench_runner.recipes import Recipe
 
 
+FEWEST_STEPS = 20
+"""Of a training whose steps can be timed: some before they settle, and some after."""
 CPU = "cpu"
 CPU_REMARK = (
     "a CPU run shows that all of it works; its time is kept as a CPU's and never ranks as a GPU"
@@ -193,15 +195,6 @@ class Trained:
     as_kept: str | None = None
     """What a model that the user keeps became, in words."""
 
-    def __post_init__(self) -> None:
-        if self.recipe.training.weight_bits is not None:
-            name = self.recipe.recipe_id
-            raise InputError(
-                f"{name} has weights of {self.recipe.training.weight_bits} bits, which need "
-                "bitsandbytes and are not trained here: time your own training by "
-                f"advisor bench --name {name}-timed -- COMMAND"
-            )
-
 
 def recipe_to_measure(
     store: Store, snapshot: Snapshot, named: str, ask: Ask | None = None
@@ -266,6 +259,11 @@ def _fine_tuned(store: Store, snapshot: Snapshot, named: str, ask: Ask) -> Train
             f"you have times of another {known.recipe_id}, of other data or batches: forget it by "
             f"advisor predict --forget {known.recipe_id}, or keep this one under a name of its own "
             "by advisor predict --keep NAME, and give that as --model"
+        )
+    if (steps := own.recipe.training.training_steps) < FEWEST_STEPS:
+        raise InputError(
+            f"so few data make {steps} optimiser steps, and {FEWEST_STEPS} are needed to time "
+            "one: give more by --data or --epochs, or a smaller --batch"
         )
     words = [kept_words(own), *target.assumptions]
     return Trained(

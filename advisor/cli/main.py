@@ -77,12 +77,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _answer(argv: Sequence[str] | None) -> int:
     try:
         words = sys.argv[1:] if argv is None else argv
+        words, training = _with_training(words)
         _check_words(words)
-        if not words:
+        if not words and training is None:
             return _open_program(None)  # for which no parser of a dozen commands is needed
         from advisor.cli.command_parser import build_parser
 
-        words, training = _with_training(words)
         options = build_parser(words).parse_args(words)
         if training is not None:
             options.training = training
@@ -127,7 +127,7 @@ def _answer(argv: Sequence[str] | None) -> int:
 
 def _with_training(words: Sequence[str]) -> tuple[Sequence[str], Sequence[str] | None]:
     """The words, and the command of the user's own that stands behind -- in ``advisor bench``."""
-    if "bench" not in words or "--" not in words[words.index("bench") :]:
+    if "--" not in words or "bench" not in words[: words.index("--")]:
         return words, None
     at = words.index("--")
     return words[:at], words[at + 1 :]

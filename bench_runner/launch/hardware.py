@@ -45,7 +45,7 @@ _LIBRARIES = (
     "causal-conv1d",
     "triton",
 )
-_IF_INSTALLED = ("flash-attn-3", "peft")
+_IF_INSTALLED = ("flash-attn-3", "peft", "torchao")
 """Named where they are there: what was measured without them keeps its key."""
 
 

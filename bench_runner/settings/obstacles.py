@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from bench_runner.models.encoder_decoder import EncoderDecoder
-from bench_runner.recipes import Recipe
+from bench_runner.recipes import Recipe, Training
 from bench_runner.records.measurement import Settings
 from bench_runner.settings.kernels import attentions_of, balances_experts, inputs_of, losses_of
 
@@ -65,12 +65,18 @@ def why_not_here(
     torchao: bool,
     flash: bool,
     deepspeed: bool = True,
+    peft: bool = True,
+    training: Training | None = None,
 ) -> str | None:
     """The sentence that says why this machine cannot train so, or None where it can.
 
-    ``compute_capability`` is the GPU's, as ``9.0``; ``torchao`` and ``deepspeed``: whether they
-    are installed; ``flash``: whether a FlashAttention is.
+    ``compute_capability`` is the GPU's, as ``9.0``; ``torchao``, ``deepspeed`` and ``peft``:
+    whether they are installed; ``flash``: whether a FlashAttention is.
     """
+    if training is not None and training.adapter_rank is not None and not peft:
+        return "adapters need peft, which is not installed: pip install peft"
+    if training is not None and training.weight_bits is not None and not torchao:
+        return "weights of 4 bits need torchao, which is not installed: pip install torchao"
     if (settings.sharding or "").startswith("zero-") and not deepspeed:
         return "ZeRO needs DeepSpeed, which is not installed: leave it out, or install deepspeed"
     if settings.attention == "flash" and not flash:
@@ -140,11 +146,10 @@ def _why_no_adapters(recipe: Recipe, settings: Settings) -> str | None:
     """Why adapters cannot be trained so, or None where they can."""
     if recipe.family not in ("decoder", "encoder") or recipe.model.timm is not None:
         return f"{recipe.name} is no transformer of text, which adapters are trained of here"
-    if recipe.training.weight_bits is not None:
+    if recipe.training.weight_bits not in (None, 4):
         return (
-            f"{recipe.name} has weights of {recipe.training.weight_bits} bits, which need "
-            "bitsandbytes and are not trained here: leave out weight_bits, or time your own "
-            "training by advisor bench -- COMMAND"
+            f"{recipe.name} has weights of {recipe.training.weight_bits} bits, and 4 alone are "
+            "trained here: write weight_bits = 4"
         )
     if settings.sharding is not None:
         return "adapters are trained here without ZeRO or FSDP: leave that out"

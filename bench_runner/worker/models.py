@@ -15,6 +15,7 @@ from bench_runner.records.measurement import Settings
 from bench_runner.settings import configure
 from bench_runner.settings.configure import model_arguments
 from bench_runner.worker.exported.changed_training import HalfStateAdam, fp8_products
+from bench_runner.worker.exported.four_bit_weights import four_bit_weights
 from bench_runner.worker.exported.half_weights import half_weights
 from bench_runner.worker.exported.lean_loss import lean_model
 from bench_runner.worker.exported.one_bias import one_bias
@@ -278,6 +279,8 @@ def prepared_model(
     if recipe.training.adapter_rank is not None:
         from peft import LoraConfig, get_peft_model
 
+        if recipe.training.weight_bits is not None:
+            model = four_bit_weights(model)
         chosen = LoraConfig(**configure.adapters(recipe))
         model = get_peft_model(model, chosen, autocast_adapter_dtype=settings.weights != "pure")
     if (

@@ -44,7 +44,7 @@ LLAMA = adapted("llama3.2-1b-shape")
         (LLAMA, "fp8", "adapters are small"),
         (adapted("pythia-160m"), "pure-half", "trained in fp16"),
         (adapted("vit"), "regional", "no transformer of text"),
-        (adapted("llama3.2-1b-shape", weight_bits=4), "naive", "bitsandbytes"),
+        (adapted("llama3.2-1b-shape", weight_bits=8), "naive", "4 alone"),
         (find_recipe("llama3.2-1b-shape"), "pure-half", None),
         (find_recipe("llama3.2-1b-shape"), "pure-half,zero-1", "ZeRO or FSDP"),
         (find_recipe("llama3.2-1b-shape"), "pure-half,half-states", "leave one out"),

@@ -11,6 +11,8 @@ import pytest
 from advisor.benchmark.benchmark_plan import make_plan
 from advisor.benchmark.measurement_request import MachineState
 from advisor.benchmark.runner_process import look_here
+from advisor.prediction.model.targets import Ask
+from advisor.ranking.fine_tuning import FineTuning
 from advisor.store import Store
 from advisor.typed_input import InputError
 from bench_runner.recipes import load_recipe
@@ -51,6 +53,46 @@ def test_wrong_requests_are_one_line(
     with pytest.raises(InputError, match=words) as caught:
         make_plan(Store(own_store), wanted, here, gpu_count=count)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("tuning", "name", "rank", "bits"),
+    [
+        (FineTuning(train="full"), "llama3.2-1b-shape-full", None, None),
+        (FineTuning(train="lora"), "llama3.2-1b-shape-lora-rank-16", 16, None),
+        (
+            FineTuning(train="qlora", rank=8, data=5e6),
+            "llama3.2-1b-shape-qlora-rank-8",
+            8,
+            4,
+        ),
+    ],
+)
+def test_a_fine_tuning_is_a_recipe_of_its_own(
+    own_store: Path,
+    tmp_path: Path,
+    tuning: FineTuning,
+    name: str,
+    rank: int | None,
+    bits: int | None,
+) -> None:
+    ask = Ask(tuning=tuning)
+    wanted = request(tmp_path, recipe="llama3.2-1b-shape", ask=ask, device="cpu", gpu_count=1)
+    plan = make_plan(Store(own_store), wanted, HERE)
+    assert plan.recipe_id == name and plan.own_recipe is not None
+    assert plan.as_kept is not None and "batches of 64" in plan.as_kept
+    file = tmp_path / "written.toml"
+    file.write_text(plan.request.recipe_text or "")
+    training = load_recipe(file).training
+    assert (training.adapter_rank, training.weight_bits) == (rank, bits)
+    assert training.training_steps == round(tuning.seen(text=True) / 64 / 2048 + 0.5)
+    short = request(tmp_path, recipe="llama3.2-1b-shape", device="cpu", gpu_count=1)
+    few = Ask(tuning=replace(tuning, data=1e6))
+    with pytest.raises(InputError, match="8 optimiser steps"):
+        make_plan(Store(own_store), replace(short, ask=few), HERE)
+    images = request(tmp_path, recipe="vit", ask=ask, device="cpu", gpu_count=1)
+    with pytest.raises(InputError, match="models of text"):
+        make_plan(Store(own_store), images, HERE)
 
 
 def test_gpus_of_two_kinds_are_refused(own_store: Path, tmp_path: Path) -> None:

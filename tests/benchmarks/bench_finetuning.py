@@ -60,8 +60,8 @@ SHAPES: dict[str, tuple[str, str]] = {
     ),
     "tiny": (
         "Tiny Llama shape",
-        "hidden_size = 64, num_hidden_layers = 2, num_attention_heads = 4, "
-        "num_key_value_heads = 2, intermediate_size = 128, vocab_size = 256, "
+        "hidden_size = 256, num_hidden_layers = 2, num_attention_heads = 4, "
+        "num_key_value_heads = 2, intermediate_size = 512, vocab_size = 256, "
         "max_position_embeddings = 2048, tie_word_embeddings = true",
     ),
 }
@@ -78,6 +78,14 @@ LORA = (
     "regional,fused,checkpointing",
     "not-compiled,fused",
 )
+QLORA = (
+    "naive",
+    "regional,fused,pure-half",
+    "regional,fused,pure-half,checkpointing",
+    "regional,fused",
+    "naive,checkpointing",
+)
+"""Weights in NF4 by torchao, which has to be installed."""
 FULL = (
     "naive,sdpa,pure-half",
     "regional,fused,pure-half",
@@ -89,7 +97,7 @@ FULL = (
     "regional,pure-half",
     "regional,fused,half-weights,checkpointing",
 )
-SETTINGS = {"lora": LORA, "full": FULL}
+SETTINGS = {"lora": LORA, "full": FULL, "qlora": QLORA}
 
 
 class Task(NamedTuple):
@@ -105,9 +113,11 @@ def recipe_text(model: str, train: str) -> str:
     """The recipe file of one model and way to train."""
     name, arguments = SHAPES[model]
     length, batch, rank = (64, 8, 4) if model == "tiny" else (LENGTH, BATCH, RANK)
-    adapters = f"adapter_rank = {rank}\n" if train == "lora" else ""
+    adapters = "" if train == "full" else f"adapter_rank = {rank}\n"
+    adapters += "weight_bits = 4\n" if train == "qlora" else ""
+    words = {"lora": "LoRA", "qlora": "QLoRA", "full": "fully fine-tuned"}[train]
     return f"""id = "llama-{model}-{train}"
-name = "{name}, {"LoRA" if train == "lora" else "fully fine-tuned"}"
+name = "{name}, {words}"
 family = "decoder"
 source = "tests/benchmarks/bench_finetuning.py"
 

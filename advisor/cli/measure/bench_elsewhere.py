@@ -104,13 +104,10 @@ def _tuning(options: argparse.Namespace) -> Ask | None:
     if tuning is None:
         for name in _OF_TUNING:
             if getattr(options, name) is not None:
-                raise InputError(f"--{name.replace('_', '-')} goes with --train full or lora")
+                raise InputError(
+                    f"--{name.replace('_', '-')} goes with --train full, lora or qlora"
+                )
         return None
-    if tuning.train == "qlora":
-        raise InputError(
-            "--train qlora needs bitsandbytes, which is not used here: time your own training by "
-            "advisor bench -- python train.py, or predict it: advisor predict --train qlora"
-        )
     try:
         return Ask(
             batch_size=samples(options.batch, "--batch"),
