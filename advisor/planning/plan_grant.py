@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
+from types import MappingProxyType
 
 from advisor.costs.amount_words import seconds_words
+from advisor.costs.tco import CostTerms
+from advisor.planning.cost_of_a_run import with_terms
 from advisor.planning.grant.candidates.grant_machines import LeftOut
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.problem_of_grant import Loaded, load
@@ -55,12 +58,17 @@ def load_grant(store: Store, grant: Grant, today: date) -> Loaded:
         return load(reader, take_snapshot(reader), grant, today)
 
 
-def plan_with(reader: Reader, path: Path, *, objective: str | None, today: date) -> Loaded:
-    """A grant from its file with what the store knows. Raises InputError."""
-    return load(reader, take_snapshot(reader), _read(path, objective), today)
+def plan_with(
+    reader: Reader, path: Path, *, objective: str | None, terms: CostTerms, today: date
+) -> Loaded:
+    """A grant from its file with what the store knows; a run is counted by ``terms`` where the
+    file says nothing of them. Raises InputError."""
+    grant = replace(_read(path, objective), assumed=terms)
+    return load(reader, take_snapshot(reader), grant, today)
 
 
 def _read(path: Path, objective: str | None) -> Grant:
+    """A grant from its file, with another objective where one is named. Raises InputError."""
     grant = read_grant(path)
     if objective is None:
         return grant
@@ -85,9 +93,17 @@ def search_for(loaded: Loaded, seconds: float, *, quick: bool = False) -> Search
     return Search(PlanTask(loaded=loaded, seconds=seconds, quick=quick), keep)
 
 
-def grant_at(store: Store, path: Path, *, objective: str | None, today: date) -> Loaded:
-    """A grant from its file with what the store knows. Raises InputError and StoreError."""
-    return load_grant(store, _read(path, objective), today)
+def grant_at(
+    store: Store,
+    path: Path,
+    *,
+    objective: str | None,
+    today: date,
+    typed: Mapping[str, str | None] = MappingProxyType({}),
+) -> Loaded:
+    """A grant from its file with what the store knows; ``typed`` are what owning costs, by the
+    names of `advisor.costs.cost_terms.TERMS`. Raises InputError and StoreError."""
+    return load_grant(store, with_terms(_read(path, objective), typed), today)
 
 
 def explained_so_far(said: Progress) -> Explanation | None:

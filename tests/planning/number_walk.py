@@ -6,7 +6,7 @@ import json
 import re
 from contextlib import suppress
 from datetime import date
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from advisor.planning.solver.search_clock import NoPlan
 from advisor.planning.solver.solve import cheapest_with_runs, solve
 from advisor.ranking.snapshot import take_snapshot
 from advisor.store import Store
+from price_catalog.power import wall_w
 from tests.planning.example_reports import TODAY
 
 
@@ -61,6 +62,8 @@ class Walk:
             self.models = {m.recipe_id: m for m in reader.models()}
             self.gpus = {g.gpu_id: g for g in reader.gpus()}
             self.hosts = {h.host_id: h for h in reader.hosts()}
+        self.builds = planned.loaded.builds
+        self.measured_w = planned.loaded.snapshot.measured_w
         self.machines = {m.machine_id: m for m in self.problem.machines}
 
     def value(self, row: dict[str, Any]) -> Decimal:
@@ -117,12 +120,22 @@ class Walk:
             rows = rows_of("grid_carbon.csv")
             country = self.grant.procurement.country
             return next(row["kg_per_kwh"] for row in rows if row["country"] == country)
+        if origin["name"] == "assumption":
+            return getattr(self.grant.terms, origin["term"])
         if origin["name"] == "GPUs of a run":
             return self.problem.options()[origin["option_id"]].gpu_count
         if origin["name"] == "GPUs of a job":
             rentals = {r.rental_id: r for r in self.problem.rentals}
             return rentals[origin["rental_id"]].gpu_count
         machine = self.machines[origin["machine_id"]]
+        if origin["name"] == "a run":
+            life = self.grant.terms.lifetime_years * 365 * self.grant.terms.utilisation
+            days = Decimal(str(machine.times[origin["model"]].days))
+            own, build = machine.price * days / life, self.builds[machine.machine_id]
+            kw = Decimal(str(wall_w(build, self.measured_w.get(build.gpu.gpu_id)))) / 1000
+            kwh = kw * 24 * days * self.grant.terms.pue
+            price = self.grant.terms.electricity_usd_per_kwh
+            return (own + kwh * price).quantize(Decimal("0.01"), ROUND_HALF_UP)
         if origin["name"] == "GPUs of a machine":
             return machine.gpu_count
         if origin["name"] == "power beside the GPUs":

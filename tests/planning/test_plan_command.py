@@ -294,3 +294,26 @@ def test_planning_loads_no_screen_and_reports_no_matplotlib_unless_drawn(
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True
     )
     assert done.stderr.strip().splitlines()[-1] == "[]"
+
+
+def test_a_run_costs_what_a_ranking_says(
+    store_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Under the same assumptions, and with a default life that is said."""
+    path = grant_file(tmp_path, SMALL.replace("predictions = false", ""))
+    terms = ("--use", "60%", "--resale", "20%", "--electricity", "0.2", "--pue", "1.4")
+    words = ("--quick", "--format", "json", "--store", str(store_path), *terms)
+    code, out, _ = run(capsys, str(path), *words)
+    verdict = json.loads(out)["verdict"]
+    assert code == 0 and verdict["runs_on_own"]
+    for each in verdict["runs_on_own"]:
+        ask = ["rank", "--model", each["model"], "--budget", "1m", "--format", "json", *terms]
+        assert main([*ask, "--store", str(store_path)]) == 0
+        ranked = json.loads(capsys.readouterr().out)["ranked"]
+        costs = [row["experiment_cost_usd"] for row in ranked]
+        assert each["cost"] in costs
+    assert verdict["counted_by"]["lifetime_years"] == 5
+    assert "life, 5 years, 60 % of it in use" in run(
+        capsys, str(path), "--quick", "--store", str(store_path), *terms
+    )[1].replace("\n", " ")
+    assert run(capsys, str(path), "--use", "6000")[0] == 2

@@ -47,7 +47,8 @@ def test_every_table_adds_up_in_the_currency_of_the_grant(planned: Planned, code
     computed from them."""
     usd = Decimal("0.0067") if code == "JPY" else Decimal("1.1403")
     rate = Currency(code=code, usd_per_unit=usd, on=date(2026, 9, 25), source="ECB")
-    changes = {} if code == "USD" else {"currency": rate, "price_per_kwh": Decimal(22)}
+    price = {"EUR": Decimal("0.22"), "JPY": Decimal(22)}
+    changes = {} if code == "USD" else {"currency": rate, "price_per_kwh": price[code]}
     report = report_for(planned, funder="horizon", **changes)
     tables = {table.name: table for table in report.tables()}
     *lines, direct, indirect, total = amounts(tables["Budget"])

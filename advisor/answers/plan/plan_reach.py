@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from advisor.answers.checklist import Doubt, doubt_block, doubt_objects, quoted
@@ -15,6 +16,7 @@ from advisor.answers.plan.plan_doubts import SHARES, doubt_of
 from advisor.answers.plan.plan_sentence import hired, overhead_words
 from advisor.answers.wording import PREDICTED_MARK
 from advisor.costs.amount_words import day_words
+from advisor.planning.cost_of_a_run import with_terms
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.read_grant import read_grant
 from advisor.planning.how_many import MOST_RUNS, Reach, ReachTask, problems_of, timed_models
@@ -44,11 +46,18 @@ class Reached:
 
 
 def reached(
-    store: Store, path: Path, *, model: str | None, by: date | None, today: date, seconds: float
+    store: Store,
+    path: Path,
+    *,
+    model: str | None,
+    by: date | None,
+    today: date,
+    seconds: float,
+    typed: Mapping[str, str | None] = MappingProxyType({}),
 ) -> Reached:
-    """How many runs of a model, or of each model from the largest, the budget allows. Raises
-    InputError and StoreError."""
-    grant = read_grant(path)
+    """How many runs of a model, or of each model from the largest, the budget allows; ``typed`` as
+    for a plan. Raises InputError and StoreError."""
+    grant = with_terms(read_grant(path), typed)
     if by is not None and not grant.start < by <= grant.year_dates[-1]:
         raise InputError(
             f"{by} is outside the grant, which runs from {grant.start} to {grant.year_dates[-1]}"

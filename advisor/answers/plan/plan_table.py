@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from datetime import timedelta
+from decimal import Decimal
 
 from advisor.answers.plan.plan_calendar import short_day
 from advisor.answers.plan.plan_sentence import written_cost
-from advisor.answers.wording import is_own_price
+from advisor.answers.wording import PREDICTED_MARK, is_own_price
+from advisor.costs.cost_terms import stated_terms
+from advisor.planning.cost_of_a_run import costs_of_runs
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.solver.money.cents import fixed_cost_cents, purchase_cents, run_cost_cents
 from advisor.planning.solver.plan import Plan
 from advisor.tables.plain_values import fill
 from advisor.tables.text_table import to_table
+from bench_runner.typed_numbers import percent
 from price_catalog.model import OWN_QUOTE
 
 COLUMNS = ("do", "what", "runs", "cost", "prices of")
@@ -35,6 +40,29 @@ def what_to_do(loaded: Loaded, plan: Plan, width: int) -> str:
         lines.append({**row, "what": first})
         lines += [dict.fromkeys(COLUMNS, " ") | {"what": f"  {line}"} for line in rest]
     return to_table(lines, COLUMNS, frozenset({"runs", "cost"}))
+
+
+def run_lines(loaded: Loaded, plan: Plan) -> list[str]:
+    """What a run costs on what is bought, and over which life that is counted."""
+    runs, terms = costs_of_runs(loaded, plan), loaded.grant.terms
+    if not runs:
+        return []
+    by_machine: dict[str, list[str]] = {}
+    for run in runs:
+        cost = loaded.grant.currency.written(Decimal(f"{run.cost:.3g}"))
+        mark = PREDICTED_MARK if run.estimated else ""
+        by_machine.setdefault(run.machine, []).append(
+            f"{mark}{cost} ({loaded.models[run.model].name})"
+        )
+    each = "; ".join(f"{', '.join(costs)} on {name}" for name, costs in by_machine.items())
+    used = "all" if terms.utilisation == 1 else percent(terms.utilisation)
+    years = f"{terms.lifetime_years:g} {'year' if terms.lifetime_years == 1 else 'years'}"
+    rest = stated_terms(replace(terms, lifetime_years=Decimal(5), utilisation=Decimal(1)))
+    also = f"; also counted:{rest}" if rest else ""
+    return [
+        f"A run costs {each}: its part of the machine's life, {years}, {used} of it in use{also}. "
+        "--lifetime-years and --use change that."
+    ]
 
 
 def _room(rows: list[dict[str, str]], width: int) -> int:

@@ -11,7 +11,7 @@ from advisor.answers.checklist import doubt_block
 from advisor.answers.plan.plan_calendar import calendar_lines, cut, short_day
 from advisor.answers.plan.plan_doubts import note_of, plan_doubts, time_doubt
 from advisor.answers.plan.plan_sentence import plan_sentence, written_cost
-from advisor.answers.plan.plan_table import what_to_do
+from advisor.answers.plan.plan_table import run_lines, what_to_do
 from advisor.answers.price_facts import newer_words, told_words
 from advisor.costs.amount_words import day_words
 from advisor.planning.currency import Currency
@@ -98,6 +98,7 @@ def decided_text(loaded: Loaded, plan: Plan, width: int = WIDTH, *, details: boo
     if not plan.runs:
         return sentence
     blocks = [sentence, what_to_do(loaded, plan, width)]
+    blocks += [fill(line, width) for line in run_lines(loaded, plan)]
     calendar = calendar_lines(problem, plan, width)
     if details or len(calendar) <= MOST_CALENDAR:
         blocks.append("\n".join(calendar))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from datetime import timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ from advisor.answers.checklist import doubt_objects
 from advisor.answers.plan.plan_doubts import plan_doubts
 from advisor.answers.plan.plan_sentence import plan_sentence, runs_if_awarded, runs_on_own
 from advisor.answers.plan.plan_text import NO_PLAN
+from advisor.planning.cost_of_a_run import costs_of_runs
 from advisor.planning.report.budget import asked_and_beside
 from advisor.planning.sensitivity.solved_amounts import Finding, Solved
 from advisor.planning.solver.money.cents import whole_budget_cents
@@ -50,6 +52,11 @@ def plan_verdict(planned: Planned, command: str, *, quick: bool) -> Mapping[str,
         "asked_of_funder": asked,
         "at_most_from_others": None if grant.shared_by is None else grant.shared,
         "paid_beside_it": beside or None,
+        "runs_on_own": [
+            {"model": run.model, "machine": run.machine, "days": run.days, "cost": run.cost}
+            for run in costs_of_runs(loaded, plan)
+        ],
+        "counted_by": asdict(loaded.grant.terms),
         "doubts": doubt_objects(plan_doubts(planned, command, quick=quick)),
         "ways_out": _ways(loaded, planned.ways_out),
     }

@@ -16,7 +16,15 @@ from time import time
 from typing import TYPE_CHECKING
 
 from advisor.answers.checklist import quoted
-from advisor.cli.command import ANSWERED, NO_ANSWER, add_format, open_store, terminal_width
+from advisor.cli.command import (
+    ANSWERED,
+    NO_ANSWER,
+    add_format,
+    add_terms,
+    open_store,
+    terminal_width,
+    typed_terms,
+)
 from advisor.typed_input import InputError, parse_positive, shown
 
 if TYPE_CHECKING:
@@ -62,6 +70,7 @@ def add_arguments(plan: argparse.ArgumentParser) -> None:
         help="list known rates and programmes (campus, national, cloud credits) and stop",
     )
     add("--example", action="store_true", help="print a worked example of a grant.toml and stop")
+    add_terms(plan)
     add_format(plan)
 
 
@@ -172,7 +181,10 @@ def _tell(options: argparse.Namespace, words: str) -> None:
 def _again(options: argparse.Namespace) -> str:
     """What was typed, without what only chose how it is shown."""
     objective = "" if options.objective is None else f" --objective {quoted(options.objective)}"
-    return f"advisor plan {quoted(options.grant)}{objective}"
+    terms = "".join(
+        f" --{name} {quoted(text)}" for name, text in typed_terms(options).items() if text
+    )
+    return f"advisor plan {quoted(options.grant)}{objective}{terms}"
 
 
 def _decided(options: argparse.Namespace, loaded: Loaded, plan: Plan) -> str:
@@ -198,12 +210,13 @@ def _planned(options: argparse.Namespace, seconds: float) -> tuple[Planned, bool
     """
     from advisor.answers.plan.plan_text import progress_text
     from advisor.cli.progress_line import progress_line
+    from advisor.planning.cost_of_a_run import with_terms
     from advisor.planning.grant.read_grant import read_grant
     from advisor.planning.plan_grant import explained_so_far, grant_at, search_for, stopped
 
     path = Path(options.grant)
     # What is wrong with the file is said alone, before the store is opened or brought up to date.
-    read_grant(path, date.today())
+    with_terms(read_grant(path, date.today()), typed_terms(options))
     printed = False
     best: Plan | None = None
     explained: Explanation | None = None
@@ -211,7 +224,11 @@ def _planned(options: argparse.Namespace, seconds: float) -> tuple[Planned, bool
     with progress_line(f"reading {path.name}") as line:
         try:
             loaded = grant_at(
-                open_store(options), path, objective=options.objective, today=date.today()
+                open_store(options),
+                path,
+                objective=options.objective,
+                today=date.today(),
+                typed=typed_terms(options),
             )
 
             def hear(at: Progress) -> None:
@@ -315,6 +332,7 @@ def _reach(options: argparse.Namespace, seconds: float) -> int:
         by=_day(options.by),
         today=date.today(),
         seconds=seconds,
+        typed=typed_terms(options),
     )
     typed = f"advisor plan {quoted(options.grant)}"
     typed += " --largest" if options.largest else f" --how-many {quoted(options.how_many)}"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from decimal import Decimal
 from math import ceil, floor
 
+from advisor.costs.tco import PAPER_TERMS, CostTerms
 from advisor.planning.currency import DOLLARS, Currency
 from advisor.planning.grant.funder import funder_form
 from advisor.planning.grant.grant_keys import (
@@ -100,8 +101,28 @@ class Grant:
     shared: Decimal = Decimal(0)
     """What ``shared_by`` pays of all costs."""
     shared_by: str | None = None
+    assumed: CostTerms = PAPER_TERMS
+    """What a run on a machine of one's own is counted by where the file says nothing of it."""
     shared_by_year: tuple[Decimal, ...] | None = None
     """The same of each award year, where the years have money of their own."""
+
+    @property
+    def terms(self) -> CostTerms:
+        """What a run on a machine of one's own is counted by."""
+        price = self.price_per_kwh
+        if price is None:
+            usd = self.assumed.electricity_usd_per_kwh
+        elif self.currency.code == "USD":
+            usd = price
+        else:
+            usd = Decimal(f"{self.currency.in_usd(price):.4g}")
+        return replace(
+            self.assumed,
+            lifetime_years=self.lifetime_years or self.assumed.lifetime_years,
+            utilisation=self.assumed.utilisation if self.utilisation == 1 else self.utilisation,
+            electricity_usd_per_kwh=usd,
+            pue=self.assumed.pue if self.pue == 1 else self.pue,
+        )
 
     @property
     def charges_overhead(self) -> bool:

@@ -237,11 +237,16 @@ ask before you submit and what else would do.
 
     def _solve(self, number: int, path: Path, objective: str, *, quick: bool) -> Planned | None:
         """Read the grant and the store, plan in a process of its own; None where it was ended."""
+        from advisor.costs.tco import PAPER_TERMS
         from advisor.planning.plan_grant import plan_with, search_for
         from advisor.planning.solver_process import Cancelled
 
+        asked = self.app.session.asked
+        terms = PAPER_TERMS if asked is None else asked.question.terms
         with self.app.store_reader.visit() as reader:
-            loaded = plan_with(reader, path, objective=objective or None, today=self.app.today)
+            loaded = plan_with(
+                reader, path, objective=objective or None, terms=terms, today=self.app.today
+            )
         search = search_for(loaded, SECONDS, quick=quick)
         if number != self._number:
             return None

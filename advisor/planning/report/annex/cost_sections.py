@@ -6,12 +6,26 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from advisor.costs.amount_words import age_words, day_words
+from advisor.costs.tco import CostTerms
+from advisor.planning.cost_of_a_run import costs_of_runs
 from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.phrases import kind_of_price
 from advisor.planning.report.plan_costs import Material
 from advisor.planning.report.report import Block, Cell, ReportTable, Section
 from advisor.planning.solver.money.prices import PricedLine
 from price_catalog.builds import rack_units_of
+
+TERMS = {
+    "lifetime_years": ("years of life", "years"),
+    "utilisation": ("share of that time in use", "share"),
+    "electricity_usd_per_kwh": ("electricity, a kWh", "money"),
+    "pue": ("PUE", "factor"),
+    "hosting_usd_per_u_month": ("hosting, a rack unit and month", "money"),
+    "staff_usd_per_year": ("staff, a year", "money"),
+    "resale_share": ("what it brings at the end, of its price", "share"),
+    "financing_rate": ("interest, a year", "share"),
+}
+"""What a run is counted by, and its unit."""
 
 
 def money_section(given: Material) -> Section:
@@ -47,6 +61,7 @@ def money_section(given: Material) -> Section:
         running.append(("total", "", "", "", "", "", "", total))
         columns = ("experiment", "machine", "starts in", "runs", "use of a run", "at", "a run")
         blocks.append(ReportTable.of("Running", (*columns, "all runs"), running, total=True))
+    blocks += _a_run(given)
     blocks.append(_by_year(given))
     if given.loaded.grant.institution.fiscal_year_start != (1, 1):
         blocks.append(
@@ -59,6 +74,29 @@ def money_section(given: Material) -> Section:
             "budget has it by the months of each year."
         )
     return Section(title="What it costs", blocks=tuple(blocks))
+
+
+def _a_run(given: Material) -> list[Block]:
+    """What a run costs of the life of what is bought."""
+    terms, rows = given.loaded.grant.terms, list[tuple[Cell, ...]]()
+    for run in costs_of_runs(given.loaded, given.plan):
+        label = f"{given.loaded.models[run.model].name} on {run.machine}"
+        origin = {"name": "a run", "machine_id": run.machine_id, "model": run.model}
+        cost = given.ledger.leaf("unit", run.cost, "money", f"a run of {label}", **origin)
+        time = given.book.time(given.book.machines[run.machine_id].times[run.model], label)
+        rows.append((given.loaded.models[run.model].name, run.machine, time, cost))
+    if not rows:
+        return []
+    counted = []
+    for name, (label, unit) in TERMS.items():
+        value = getattr(terms, name)
+        if value != getattr(CostTerms(), name) or name in ("lifetime_years", "utilisation"):
+            origin = {"name": "assumption", "term": name}
+            value = given.loaded.grant.currency.rate_of_usd(value) if unit == "money" else value
+            counted.append(f"{label}: {given.ledger.leaf('unit', value, unit, label, **origin)}")
+    table = ReportTable.of("A run", ("model", "machine", "training", "a run"), rows)
+    words = "A run costs its part of the machine's life, as a ranking counts it. Counted are:"
+    return [table, words, tuple(counted)]
 
 
 def _machines_and_parts(given: Material) -> tuple[list[tuple[Cell, ...]], list[tuple[Cell, ...]]]:
