@@ -16,13 +16,14 @@ from advisor.benchmark.progress import Progress
 from advisor.cli.main import main
 from advisor.store import Store
 from advisor.tui.app import AdvisorApp
-from advisor.tui.benchmark.benchmark_rows import BoardRows, columns, longest_label
+from advisor.tui.benchmark.benchmark_rows import BoardRows
 from advisor.tui.benchmark.benchmark_screen import BenchmarkScreen
 from advisor.tui.benchmark.elsewhere_screen import ElsewhereScreen
 from advisor.tui.pages.model_picker import ModelPicker
 from advisor.tui.pages.screens import ConfirmScreen, RecordScreen
 from advisor.tui.program.state import State
 from advisor.tui.widgets.choice import Choice
+from advisor.tui.widgets.filter_table import Query
 from advisor.tui.widgets.lines import LinesView
 from tests.store_for_tests import look
 
@@ -87,9 +88,8 @@ class Driven:
         return "\n".join(text for text, _ in self.screen.query_one("#said", LinesView).lines)
 
     def states(self) -> list[str]:
-        source = self.screen.table.source
-        assert isinstance(source, BoardRows)
-        return [source.row(at).state for at in range(len(source))]
+        listed = self.screen.list.listed
+        return [] if listed is None else [row.state for row in listed.every()]
 
 
 @pytest.fixture
@@ -323,25 +323,16 @@ async def test_a_model_that_is_kept_is_listed_and_measured(
         assert look(Store(driven.store)).times("ours", origin="local")
 
 
-def _settings_at(width: int, *, reasons: bool) -> list[str]:
-    """How the rows name the settings of the whole space on a screen of that width."""
+@pytest.mark.parametrize("width", [60, 80, 120, 200])
+def test_settings_stay_apart_however_narrow(width: int) -> None:
     shardings = ("ZeRO-1", "zero-2", "zero-3", "fsdp-shard-grad-op", "fsdp-full-shard")
     rest = "layers compiled + fused loss + trimmed"
     labels = [f"{s} + offloading{c} + {rest}" for s in shardings for c in ("", " + checkpointing")]
-    progress = Progress(labels=labels, estimated_minutes=1.0, search="fast")
-    shown = columns(width - 1, longest_label(progress), reasons=reasons)
-    assert sum(2 + (column.width or 0) for column in shown) < max(80, width)
-    rows = BoardRows(progress, shown)
-    names = [rows.cells(i)[0] for i in range(len(rows))]
-    room = next(column.width or 0 for column in shown if column.key == "settings")
-    assert all(len(name) <= room for name in names)
-    return names
-
-
-@pytest.mark.parametrize("width", [60, 80, 120, 200])
-@pytest.mark.parametrize("reasons", [False, True])
-def test_settings_stay_apart_however_narrow(width: int, reasons: bool) -> None:
-    names = _settings_at(width, reasons=reasons)
+    rows = BoardRows(Progress(labels=labels, estimated_minutes=1.0, search="fast"), width)
+    assert sum(2 + (column.width or 0) for column in rows.columns) < width
+    listed = rows.find(Query((), None, False))
+    names = [str(listed.cells(i)[0]) for i in range(len(listed))]
+    assert all(len(name) <= (rows.columns[0].width or 0) for name in names)
     assert len(set(names)) == len(names)
 
 

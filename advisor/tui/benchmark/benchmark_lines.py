@@ -6,20 +6,16 @@ from typing import TYPE_CHECKING
 
 from advisor.benchmark.benchmark_plan import CPU, CPU_REMARK
 from advisor.benchmark.progress import (
-    FAILED,
     NOT_TRIED,
     RUNNING,
     WAITING,
     Progress,
-    Tried,
     clock_words,
     gains,
     time_words,
 )
-from advisor.costs.amount_words import days_of_four_digits
 from advisor.tui.benchmark.benchmark_rows import full_name
 from advisor.tui.widgets.lines import FAINT, HEADING, PLAIN, STRONG, WARNING, Line
-from bench_runner.typed_numbers import plain
 
 if TYPE_CHECKING:
     from advisor.benchmark.benchmark_plan import Plan
@@ -129,38 +125,6 @@ def measured_lines(progress: Progress) -> list[str]:
     return [f"{time_words(days):>12}  {label}" for days, label in sorted(timed)]
 
 
-def tried_lines(row: Tried) -> list[Line]:
-    """Everything known about one setting."""
-    lines: list[Line] = [(full_name(row.label), STRONG), (row.state, PLAIN)]
-    if row.detail:
-        lines.append((row.detail, WARNING if row.state == FAILED else PLAIN))
-    lines.append(("", PLAIN))
-    if row.training_days is not None:
-        low, high = row.training_days_low, row.training_days_high
-        interval = ""
-        if low is not None and high is not None:
-            interval = f" ({days_of_four_digits(low)} to {days_of_four_digits(high)} days)"
-        lines.append((f"training time  {time_words(row.training_days)}{interval}", PLAIN))
-    facts = (
-        ("one optimiser step", _plain(row.step_s, 4), "{} s"),
-        ("micro-batch", row.micro_batch_size, "{}"),
-        ("peak memory", _plain(row.peak_memory_gib, 3), "{} GiB a GPU"),
-        ("MFU", None if row.mfu is None else 100 * row.mfu, "{:.1f} % of the GPUs' dense peak"),
-        ("the trial took", row.seconds, "{:.0f} s"),
-    )
-    lines += [
-        (f"{name}  {form.format(value)}", PLAIN) for name, value, form in facts if value is not None
-    ]
-    if row.unsure:
-        lines.append((row.unsure, WARNING))
-    if row.reused:
-        lines.append(("measured before with the same machine and versions; not repeated", FAINT))
-    if row.log_tail:
-        lines += [("", PLAIN), ("WHAT IT WROTE LAST", HEADING)]
-        lines += [(line, FAINT) for line in row.log_tail]
-    return lines
-
-
 def waiting_lines(plan: Plan, jobs: int, kept: KeptNote | None) -> list[Line]:
     """What stands below the table before anything runs: how to start, jobs elsewhere, the last
     result."""
@@ -186,7 +150,3 @@ def ended_lines(event: Ended, progress: Progress, plan: Plan) -> list[Line]:
         lines += [] if won is None else [(full_name(won), STRONG)]
         lines += ending_lines(event.ending, progress, event.kept, plan)
     return lines
-
-
-def _plain(value: float | None, digits: int) -> str | None:
-    return None if value is None else plain(value, digits)

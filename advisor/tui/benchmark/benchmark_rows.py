@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from advisor.benchmark.progress import (
@@ -21,7 +21,10 @@ from advisor.benchmark.progress import (
     shown_first,
     time_words,
 )
+from advisor.costs.amount_words import days_of_four_digits
 from advisor.tables.text_table import cut_words
+from advisor.tui.widgets.filter_table import Listed, MemoryRows, Query
+from advisor.tui.widgets.lines import FAINT, HEADING, PLAIN, STRONG, WARNING, Line, wrapped
 from advisor.tui.widgets.table_layout import Column, RowStyle
 from bench_runner.typed_numbers import percent, plain
 
@@ -34,41 +37,28 @@ MARKS = {
     LEFT_OUT: "–",
     NOT_TRIED: "·",
 }
-_WIDE, _MIDDLE, _SLIM = 100, 72, 63
-_SETTINGS, _WHY = 33, 13
-"""The least that these two are wide, in cells; the settings take what the others leave."""
+_WIDE, _SLIM = 100, 63
 _BESIDE, _MARK = 3, 2
 """Cells of the scrollbar and the margins; of what stands before a label."""
-_IN_FULL = 48
-"""A name of so many cells is never written closer together for the room of other columns."""
 
 
-def columns(width: int, longest: int = 0, *, reasons: bool = True) -> tuple[Column, ...]:
-    """The table's columns for so many cells, where the longest label has ``longest``; without
-    ``reasons`` the last column may go to the settings."""
-    wide, slim = width >= _WIDE, width < _SLIM
+def columns(width: int, longest: int) -> tuple[Column, ...]:
+    """The table's columns for so many cells, where the longest label has ``longest``."""
     found = [
-        Column(key="state", title="State", width=11 if slim else 14),
+        Column(key="state", title="State", width=11 if width < _SLIM else 14),
         Column(key="time", title="Training", width=9, align="right"),
     ]
-    if wide:
+    if width >= _WIDE:
         found += [
             Column(key="micro", title="µ-batch", width=7, align="right"),
             Column(key="memory", title="GiB", width=5, align="right"),
             Column(key="mfu", title="MFU", width=4, align="right"),
             Column(key="took", title="Took", width=6, align="right"),
         ]
-    used = sum(2 + (column.width or 0) for column in found) + _BESIDE
-    room = width - used - 2
-    least = 2 + _WHY if reasons and width >= _MIDDLE else 0
-    # Where even the least is too much, the last column is out of view, and needs no gap.
-    settings = max(min(_SETTINGS, room + 2), min(longest, room - least))
-    found.insert(0, Column(key="settings", title="Settings", width=settings))
-    if reasons or room - settings - 2 >= _WHY:
-        why = max(_WHY, room - settings - 2)
-        found.append(Column(key="why", title="Doing, or why", width=why))
+    room = width - _BESIDE - sum(2 + (column.width or 0) for column in found)
+    settings = Column(key="settings", title="Settings", width=min(longest + _MARK, room))
     # Every column's header sorts by it; unsorted stand the settings as they are tried.
-    return tuple(column._replace(sort_key=column.key) for column in found)
+    return tuple(column._replace(sort_key=column.key) for column in (settings, *found))
 
 
 _SORTED_BY: dict[str, Callable[[Tried], Any]] = {
@@ -79,103 +69,66 @@ _SORTED_BY: dict[str, Callable[[Tried], Any]] = {
     "memory": lambda row: row.peak_memory_gib,
     "mfu": lambda row: row.mfu,
     "took": lambda row: row.seconds,
-    "why": lambda row: row.detail or None,
 }
 
 
-def longest_label(progress: Progress, *, whole: bool = True, room: int = 0) -> int:
-    """Cells of the longest name that is shown, with its mark: in full where that leaves half of the
-    ``room``, else abbreviated."""
-    rows = progress.rows.values() if whole else shown_first(progress)[0]
-    labels = [row.label for row in rows]
-    full = max(map(len, spelled(labels)), default=0) + _MARK
-    if full <= max(room // 2, _IN_FULL):
-        return full
-    return max(map(len, spelled(labels, brief=True)), default=0) + _MARK
-
-
-def _has(row: Tried, words: Sequence[str]) -> bool:
-    """Whether a setting, its state or its reason has every word, however it is written."""
-    text = f"{row.label} {full_name(row.label)} {row.state} {row.detail}".lower()
-    return all(word in text for word in words)
-
-
-class BoardRows:
+class BoardRows(MemoryRows):
     """The settings as they stand at one moment."""
 
-    def __init__(
-        self,
-        progress: Progress,
-        shown_columns: Sequence[Column],
-        *,
-        whole: bool = True,
-        words: Sequence[str] = (),
-        sort: str = "",
-        descending: bool = False,
-    ) -> None:
-        """``whole``: what was left out, too; else the winner first, and the rest in one row.
-        ``words``: in lower case, what a row must have. ``sort``: a column's key; what has no such
-        figure comes last."""
-        self._rows = tuple(progress.rows.values())
-        if words:
-            self._rows = tuple(row for row in self._rows if _has(row, words))
+    def __init__(self, progress: Progress, width: int, *, whole: bool = True) -> None:
+        """``whole``: what was left out, too; else the winner first, and the rest in one row."""
+        every = list(progress.rows.values())
+        labels = [row.label for row in every]
+        shown = columns(width, max(map(len, spelled(labels)), default=0))
+        names = row_names(labels, (shown[0].width or 0) - _MARK)
+        self._shown, self._every = every, every
         if not whole:
-            shown, folded = shown_first(progress)
+            first, folded = shown_first(progress)
             told = folded_words(folded)
             state = LEFT_OUT if any(row.state == LEFT_OUT for row in folded) else NOT_TRIED
-            rest = () if told is None else (Tried(label=FOLDED, state=state, detail=told),)
-            self._rows = (*shown, *rest)
-        if sort in _SORTED_BY:
-            key = _SORTED_BY[sort]
-            known = [row for row in self._rows if key(row) is not None]
-            known.sort(key=key, reverse=descending)
-            self._rows = (*known, *(row for row in self._rows if key(row) is None))
-        best = progress.best_row
-        self._best = None if best is None else best.label
-        self._keys = [column.key for column in shown_columns]
-        room = next(c.width or 0 for c in shown_columns if c.key == "settings") - _MARK
-        self.labels = [row.label for row in self._rows]
-        self._names = row_names(self.labels, room)
-        for row in self._rows:
-            if row.label == FOLDED:
-                counted = row.detail if len(row.detail) <= room else row.detail.partition(" (")[0]
-                self._names[FOLDED] = cut_words([counted], room)[0]
+            rest = [] if told is None else [Tried(label=FOLDED, state=state, detail=told)]
+            names[FOLDED] = cut_words([told or ""], (shown[0].width or 0) - _MARK)[0]
+            self._shown = [*first, *rest]
+        best, shared = progress.best_row, shared_words(labels)
+        label = None if best is None else best.label
+        super().__init__(
+            shown,
+            self._shown,
+            cells=lambda row: [
+                _cells(row, ("★ " if row.label == label else "  ") + names[row.label])[column.key]
+                for column in shown
+            ],
+            text=lambda row: f"{row.label} {full_name(row.label)} {row.state} {row.detail}",
+            keys=_SORTED_BY,
+            lines=lambda row, width: wrapped(tried_lines(row), width),
+            remark=lambda row: row.detail or shared,
+            row_style=lambda row: "front" if row.label == label else _STYLES.get(row.state),
+            row_id=lambda row, number: row.label,
+        )
 
-    def __len__(self) -> int:
-        return len(self._rows)
+    def find(self, query: Query) -> Listed:
+        """A filter looks at what is folded, too."""
+        self.records = self._every if query.words else self._shown
+        return super().find(query)
 
-    def row(self, index: int) -> Tried:
-        """What is known of the setting in a row."""
-        return self._rows[index]
 
-    def row_id(self, index: int) -> Hashable:
-        return self._rows[index].label
+_STYLES: dict[str, RowStyle] = {FAILED: "doubtful", LEFT_OUT: "dimmed", NOT_TRIED: "dimmed"}
 
-    def row_style(self, index: int) -> RowStyle | None:
-        row = self._rows[index]
-        if row.label == self._best:
-            return "front"
-        if row.state == FAILED:
-            return "doubtful"
-        return "dimmed" if row.state in (LEFT_OUT, NOT_TRIED) else None
 
-    def cells(self, index: int) -> Sequence[str]:
-        row = self._rows[index]
-        state = f"{MARKS.get(row.state, ' ')} {row.state}"
-        if row.state == TIME:
-            state = "✓ measured" if row.training_days is not None else "✓ fits"
-            state = "✓ had before" if row.reused else state
-        cells = {
-            "settings": ("★ " if row.label == self._best else "  ") + self._names[row.label],
-            "state": state,
-            "time": "" if row.training_days is None else time_words(row.training_days),
-            "micro": "" if row.micro_batch_size is None else str(row.micro_batch_size),
-            "memory": "" if row.peak_memory_gib is None else plain(row.peak_memory_gib),
-            "mfu": "" if row.mfu is None else f"{percent(row.mfu)}",
-            "took": "" if row.seconds is None else clock_words(row.seconds),
-            "why": "" if row.label == FOLDED else row.detail,
-        }
-        return [cells[key] for key in self._keys]
+def _cells(row: Tried, name: str) -> dict[str, str]:
+    state = f"{MARKS.get(row.state, ' ')} {row.state}"
+    if row.state == TIME:
+        state = "✓ measured" if row.training_days is not None else "✓ fits"
+        state = "✓ had before" if row.reused else state
+    return {
+        "settings": name,
+        "state": state,
+        "time": "" if row.training_days is None else time_words(row.training_days),
+        "micro": "" if row.micro_batch_size is None else str(row.micro_batch_size),
+        "memory": "" if row.peak_memory_gib is None else plain(row.peak_memory_gib),
+        "mfu": "" if row.mfu is None else f"{percent(row.mfu)}",
+        "took": "" if row.seconds is None else clock_words(row.seconds),
+    }
 
 
 NAIVE = "naive"
@@ -265,3 +218,39 @@ def _words(label: str) -> Words:
 def _kernels(label: str) -> Words:
     """What comes after the sharding and what else saves memory."""
     return tuple(word for word in _words(label)[1:] if word not in _MEMORY)
+
+
+def tried_lines(row: Tried) -> list[Line]:
+    """Everything known about one setting."""
+    lines: list[Line] = [(full_name(row.label), STRONG), (row.state, PLAIN)]
+    if row.detail:
+        lines.append((row.detail, WARNING if row.state == FAILED else PLAIN))
+    lines.append(("", PLAIN))
+    if row.training_days is not None:
+        low, high = row.training_days_low, row.training_days_high
+        interval = ""
+        if low is not None and high is not None:
+            interval = f" ({days_of_four_digits(low)} to {days_of_four_digits(high)} days)"
+        lines.append((f"training time  {time_words(row.training_days)}{interval}", PLAIN))
+    facts = (
+        ("one optimiser step", _plain(row.step_s, 4), "{} s"),
+        ("micro-batch", row.micro_batch_size, "{}"),
+        ("peak memory", _plain(row.peak_memory_gib, 3), "{} GiB a GPU"),
+        ("MFU", None if row.mfu is None else 100 * row.mfu, "{:.1f} % of the GPUs' dense peak"),
+        ("the trial took", row.seconds, "{:.0f} s"),
+    )
+    lines += [
+        (f"{name}  {form.format(value)}", PLAIN) for name, value, form in facts if value is not None
+    ]
+    if row.unsure:
+        lines.append((row.unsure, WARNING))
+    if row.reused:
+        lines.append(("measured before with the same machine and versions; not repeated", FAINT))
+    if row.log_tail:
+        lines += [("", PLAIN), ("WHAT IT WROTE LAST", HEADING)]
+        lines += [(line, FAINT) for line in row.log_tail]
+    return lines
+
+
+def _plain(value: float | None, digits: int) -> str | None:
+    return None if value is None else plain(value, digits)

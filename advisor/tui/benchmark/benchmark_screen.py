@@ -39,6 +39,7 @@ from advisor.tui.benchmark.measuring import (
     measuring,
 )
 from advisor.tui.pages.bars import KeyBar, TitleBar
+from advisor.tui.pages.list_page import ListActions
 from advisor.tui.pages.screens import ConfirmScreen, SizedScreen
 from advisor.tui.program.keys import BENCHMARK
 from advisor.tui.widgets.in_thread import in_thread
@@ -51,7 +52,7 @@ if TYPE_CHECKING:
     from advisor.tui.program.store_reader import Reading
 
 
-class BenchmarkScreen(SizedScreen):
+class BenchmarkScreen(ListActions, SizedScreen):
     """How long would this machine train?"""
 
     WHERE = BENCHMARK
@@ -63,7 +64,8 @@ most; the table has every setting that would be tried. `B` shows the plan and as
 runs, and every finished setting is kept at once. Without a GPU here, `J` measures elsewhere.
 """
     CSS_PATH = "benchmark.tcss"
-    AUTO_FOCUS = "#table"
+    AUTO_FOCUS = "RankTable"
+    RECORD = "One setting"
 
     def __init__(
         self,
@@ -130,7 +132,7 @@ runs, and every finished setting is kept at once. Without a GPU here, `J` measur
 
     @property
     def table(self) -> RankTable:
-        return self.board.table
+        return self.list.table
 
     @property
     def is_busy(self) -> bool:
@@ -305,10 +307,6 @@ runs, and every finished setting is kept at once. Without a GPU here, `J` measur
         """Show every setting, or fold what was left out."""
         self.board.fold()
 
-    async def action_focus_filter(self) -> None:
-        """Type words that a setting must have."""
-        await self.board.filter()
-
     def action_elsewhere(self) -> None:
         """Go to what can be measured elsewhere, and to the jobs that were submitted."""
         from advisor.tui.benchmark.elsewhere_screen import ElsewhereScreen
@@ -347,10 +345,6 @@ runs, and every finished setting is kept at once. Without a GPU here, `J` measur
         running = self.run is not None and not self.run.is_cancelled
         if line is not None and running and self.progress is not None:
             self.board.say([(full_name(self.progress.last), PLAIN), (f"log: {line}", FAINT)])
-
-    def action_open_record(self) -> None:
-        """Open everything about the highlighted setting."""
-        self.board.open_row()
 
     # The fields
 

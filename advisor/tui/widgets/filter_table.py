@@ -289,9 +289,11 @@ class FilterTable(Vertical):
 
     @on(RankTable.HeaderClicked)
     def _header_clicked(self, event: RankTable.HeaderClicked) -> None:
+        """By that column; clicked again, the other way; the third time as the list came."""
         event.stop()
-        self._descending = not self._descending if event.sort_key == self._sort else False
-        self._sort = event.sort_key
+        again = event.sort_key == self._sort
+        self._sort = None if again and self._descending else event.sort_key
+        self._descending = again and not self._descending
         self._find_sorted()
 
     def sort_next(self) -> None:
