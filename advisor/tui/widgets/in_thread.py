@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 from textual.dom import DOMNode
+from textual.screen import Screen
 
 Brought = TypeVar("Brought")
 _FAULTS = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError)
@@ -45,6 +46,8 @@ def in_thread(
 
     def done(brought: Brought, problem: str | None) -> None:
         newer = running.pop(name)
+        if isinstance(node, Screen) and not node.children:
+            return  # it is being taken down
         if newer is not None:
             in_thread(node, name, *newer)
         elif problem is None:
