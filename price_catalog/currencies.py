@@ -97,7 +97,10 @@ def without_currency(text: str, currency: str = "") -> TypedMoney:
     if _AS_IN_INDIA.fullmatch(number):
         plain = number.replace(",", "")
         if "INR" not in (codes or (currency,)):
-            raise ValueError(f"has its thousands as in India: write {plain}, or {plain} INR")
+            raise ValueError(
+                f"has its thousands as in India: write {plain}, or of rupees what they are in US "
+                "dollars"
+            )
         number = plain
     return TypedMoney(number, codes)
 

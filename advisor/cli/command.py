@@ -118,7 +118,11 @@ def open_store(options: argparse.Namespace) -> Store:
     """The store that the options name. What is wrong with it, its first use says."""
     from advisor.store import Store
 
-    return Store(store_path(options))
+    return Store(store_path(options), note=NOTES.append)
+
+
+NOTES: list[str] = []
+"""What was done to the store, to be said once the command has understood its input."""
 
 
 def network_of(nodes: str, fabric: str | None, most: int) -> tuple[int, str | None]:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NoReturn
 from advisor.cli.command import (
     ANSWERED,
     CANCELLED,
+    NOTES,
     WRONG_INPUT,
     store_path,
 )
@@ -174,11 +175,15 @@ def _run(options: argparse.Namespace) -> int:
         options.format = parse_choice(options.format, options.formats, "--format")
     from advisor.cli.command_parser import command_module
     from advisor.store import StoreError
+    from advisor.store.store import to_stderr
 
     try:
+        NOTES.clear()
         code: int = command_module(options.command).run(options)
     except StoreError as error:
         return _refuse(str(error))
+    for words in NOTES:
+        to_stderr(words)
     return code
 
 

@@ -240,6 +240,24 @@ def with_far_off(book: PriceBook, quotes: Iterable[Quote], hosts: Iterable[Host]
     return PriceBook(book.chosen, ranges, book.as_of, book.newer)
 
 
+def usual_price(quote: Quote, quotes: Iterable[Quote], hosts: Iterable[Host]) -> Decimal | None:
+    """The median of what others ask for the item of a quote, or for machines with the same GPUs,
+    within a year of it; of any time where nobody asked since. None where nobody else asks."""
+    cards = {host.host_id: (host.gpu_id, host.max_gpus) for host in hosts if host.gpu_id}
+    item = cards.get(quote.item_id, quote.item_id)
+    others = [
+        other
+        for other in quotes
+        if other.item_kind == quote.item_kind
+        and cards.get(other.item_id, other.item_id) == item
+        and other.kind not in NEVER
+        and other.quote_id not in (quote.quote_id, quote.corrects)
+    ]
+    near = [q for q in others if abs((q.quoted_on - quote.quoted_on).days) < STALE_DAYS]
+    prices = sorted(other.price_usd for other in near or others)
+    return prices[len(prices) // 2] if prices else None
+
+
 def _range(chosen: Quote, equals: list[Quote]) -> PriceRange:
     """From the quotes of the year up to the chosen one that are not outlying among themselves."""
     since = chosen.quoted_on - timedelta(days=STALE_DAYS - 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from decimal import ROUND_UP, Decimal
 from functools import cache
@@ -32,18 +32,35 @@ class RentOffer:
     """What so many GPUs cost an hour under one kind of contract."""
 
     kind: str
-    middle: Rental
-    """By this one the break-even is told: half of the providers ask more, half less."""
-    providers: int
-    price_per_hour_usd: Decimal
-    """The middle one's, for all the GPUs."""
-    low_usd: Decimal
-    high_usd: Decimal
+    rates: tuple[Rental, ...]
+    """Of each provider, the cheapest first."""
     times: int
     """How many of the instance make up the GPUs: 1, or, where nobody rents so many in one
     machine, so many machines of one GPU."""
     is_odd: bool = False
     """Whether it is a spot price, which may end at any time, and yet dearer than on demand."""
+
+    @property
+    def middle(self) -> Rental:
+        """By this one the break-even is told: half of the providers ask more, half less."""
+        return self.rates[len(self.rates) // 2]
+
+    @property
+    def providers(self) -> int:
+        return len(self.rates)
+
+    @property
+    def price_per_hour_usd(self) -> Decimal:
+        """The middle one's, for all the GPUs."""
+        return self.middle.price_per_hour_usd * self.times
+
+    @property
+    def low_usd(self) -> Decimal:
+        return self.rates[0].price_per_hour_usd * self.times
+
+    @property
+    def high_usd(self) -> Decimal:
+        return self.rates[-1].price_per_hour_usd * self.times
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,23 +135,11 @@ def rent_offers(
         if not same:
             continue
         same.sort(key=lambda rental: (rental.price_per_hour_usd, rental.rental_id))
-        middle = same[len(same) // 2]
-        usd = middle.price_per_hour_usd * times
-        odd = kind == "spot" and any(
-            other.kind == "on-demand" and other.price_per_hour_usd < usd for other in found
-        )
-        found.append(
-            RentOffer(
-                kind=kind,
-                middle=middle,
-                providers=len(same),
-                price_per_hour_usd=usd,
-                low_usd=same[0].price_per_hour_usd * times,
-                high_usd=same[-1].price_per_hour_usd * times,
-                times=times,
-                is_odd=odd,
-            )
-        )
+        offer = RentOffer(kind=kind, rates=tuple(same), times=times)
+        if kind == "spot" and found:  # on demand comes first
+            odd = found[0].price_per_hour_usd < offer.price_per_hour_usd
+            offer = replace(offer, is_odd=odd)
+        found.append(offer)
     return tuple(found)
 
 

@@ -6,6 +6,7 @@ Both work on a reader that the store opened for a moment and closes again.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -91,6 +92,10 @@ class Snapshot:
                     f"the model {shown(name)} is a folder, or a name of a hub, where nothing is "
                     "fetched: keep its config.json under a name of your own first, with advisor "
                     "predict --model config.json --tokens 300B --keep NAME"
+                )
+            if not os.path.exists(name):
+                raise InputError(
+                    f"no file is called {shown(name)}, and no model: advisor data models lists them"
                 )
             pasted = quote(name) if name.isprintable() and len(name) < 80 else "FILE"
             raise InputError(

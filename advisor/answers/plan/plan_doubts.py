@@ -183,7 +183,8 @@ def _rent(loaded: Loaded, plan: Plan) -> list[Doubt]:
     words = f"{rental.who}'s rate of {rental.priced_on:%B %Y} for {rental.gpus} is "
     words += f"{loaded.grant.currency.exactly(rental.price_per_hour)} an hour: ask again"
     command = f"advisor prices rent --model {quoted(model)} --gpu {quoted(rental.gpu_id)}"
-    return [Doubt(about="rent", words=words, command=f"{command} --count {rental.gpu_count}")]
+    command += f" --count {rental.gpu_count} --details"
+    return [Doubt(about="rent", words=words, command=command)]
 
 
 def _otherwise(loaded: Loaded, machine: Machine) -> str:

@@ -170,7 +170,7 @@ def reach_doubts(answer: Reached, command: str) -> list[Doubt]:
             what = "GPUs" if way.gpu_count == 1 else f"machines of {way.gpu_count} GPUs"
             words += f"; the plan rents {at_once} {what} at once: ask it for that many"
         rent = f"advisor prices rent --model {quoted(model.recipe_id)} --gpu {quoted(way.gpu_id)}"
-        rent += f" --count {way.gpu_count}"
+        rent += f" --count {way.gpu_count} --details"
         doubts.append(Doubt(about="rent", words=words, command=rent))
     if not plan.proven:
         words = "not proven that no more runs are possible: give it more time"

@@ -234,7 +234,9 @@ def _rows(answer: Prediction) -> list[dict[str, str]]:
         other = answer.other_software_days
         if other is not None:
             ends = answer.other_software_days_low, answer.other_software_days_high
-            add("predicted, with other software", other, *ends)
+            alike = days is not None and abs(other / days - 1) < ALIKE
+            as_fast = ", which is as fast" if alike else ""
+            add(f"predicted, with other software{as_fast}", other, *ends)
     if answer.one_machine_days is not None:
         ends = answer.one_machine_days_low, answer.one_machine_days_high
         add("predicted, on one of the machines", answer.one_machine_days, *ends)
@@ -243,6 +245,10 @@ def _rows(answer: Prediction) -> list[dict[str, str]]:
             "the paper's estimate: all FLOPs at the peak", answer.analytic_days, None, None, mark=""
         )
     return rows
+
+
+ALIKE = 0.03
+"""Two predictions no further apart than this say the same."""
 
 
 def _where(answer: Prediction) -> str:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from advisor.answers.build_words import gpus_words
 from advisor.answers.checklist import of_typed_store
-from advisor.costs.amount_words import usd_as_quoted
+from advisor.costs.amount_words import usd_as_quoted, usd_rounded
 from advisor.costs.own_machines import (
     QUOTE_COLUMNS,
     OwnMachine,
@@ -18,8 +18,10 @@ from advisor.costs.own_machines import (
 )
 from advisor.costs.own_quotes import RowError
 from advisor.costs.own_quotes_csv import quote_cells
+from advisor.costs.price_book import OUTLYING_FROM, is_outlying, usual_price
 from advisor.ranking.snapshot import Snapshot
 from advisor.typed_input import InputError, shown
+from bench_runner.typed_numbers import percent, plain
 from price_catalog.builds import GPU_COUNTS, enumerate_builds
 from price_catalog.model import Gpu, Host, Quote
 
@@ -95,6 +97,20 @@ def quote_to_correct(quote_id: str, snapshot: Snapshot) -> Quote:
             return quote
     listed = of_typed_store("advisor prices list")
     raise InputError(f"no quote is called {shown(wanted)}: see {listed}")
+
+
+def far_words(quote: Quote, snapshot: Snapshot, hosts: Iterable[Host] = ()) -> str | None:
+    """That a price is far from what others ask for the item, or for machines with the same GPUs;
+    None where it is not. ``hosts`` are machines that the snapshot lacks."""
+    usual = usual_price(quote, snapshot.quotes, (*snapshot.hosts, *hosts))
+    if usual is None or not is_outlying(quote.price_usd, usual, OUTLYING_FROM):
+        return None
+    share = quote.price_usd / usual
+    times = f"{percent(float(share))} of" if share < 1 else f"{plain(float(share))} times"
+    return (
+        f"{usd_rounded(quote.price_usd)} is {times} what others ask ({usd_rounded(usual)}): is it "
+        "for one piece, new, and in US dollars?"
+    )
 
 
 def kept_words(made: OwnMachine, gpus: Iterable[Gpu], what: str) -> list[str]:

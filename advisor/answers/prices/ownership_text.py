@@ -287,6 +287,11 @@ def _rests_on(owned: Ownership, evens: Sequence[BreakEven], width: int) -> list[
         said = f"{whose}, {rental.priced_on}, {where}"
         one = "" if even.offer.times == 1 else " for one GPU"
         facts.append((even.offer.kind, f"median of {even.offer.providers}{one}: {said}"))
+        rates = [
+            f"{written_provider(rate.provider)} {usd_and_cents(rate.price_per_hour_usd)}"
+            for rate in even.offer.rates
+        ]
+        facts += [("", f"each an hour: {', '.join(rates)}")] if len(rates) > 1 else []
     label = max(len(name) for name, _ in facts) + 4
     lines = [
         fill(

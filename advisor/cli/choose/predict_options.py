@@ -244,6 +244,8 @@ def assumptions_said(
         flags.append(f"--nodes {_machines(count)} --fabric infiniband-ndr")
     if not flags:
         return None
+    if options.keep is not None and not options.force:
+        flags.append("--force")  # it is kept by now
     return " ".join(["advisor", *(quoted(word) for word in options.typed), *flags])
 
 

@@ -29,6 +29,7 @@ from advisor.cli.money.prices_own import (
     joined,
     quote_words,
     snapshot_of,
+    tell_far,
     typed_cells,
 )
 from advisor.cli.money.prices_reports import answer_cost, answer_rent, check_prices
@@ -164,6 +165,7 @@ def _add(options: argparse.Namespace, store: Store) -> int:
     words = quote_words(made, item_names(snapshot.gpus, snapshot.hosts))
     back = of_typed_store(f"advisor prices delete --quote {made.quote_id}")
     print(f"{made.quote_id}: {words}{again}; kept ({back} takes it back)", file=sys.stderr)
+    tell_far([made], snapshot)
     _tell_unused_parts([made.item_id] if made.item_kind == "part" else [], snapshot)
     return ANSWERED
 
@@ -185,12 +187,12 @@ def _import(options: argparse.Namespace, store: Store) -> int:
     path = Path(options.file)
     snapshot = snapshot_of(store)
     preview = read_quotes(path, ledger_items(snapshot), today=date.today())
+    name = shown(path.name or options.file, 80)[1:-1]
     if len(preview.problems) == 1:
-        name = shown(path.name, 80)[1:-1]
         raise InputError(f"{name}: {preview.problems[0]}; nothing was imported")
     if preview.problems:
         for problem in preview.problems:
-            print(f"advisor: {shown(path.name, 80)[1:-1]}: {problem}", file=sys.stderr)
+            print(f"advisor: {name}: {problem}", file=sys.stderr)
         least = "at least " if preview.stopped else ""
         print(
             f"advisor: {least}{len(preview.problems)} problems; nothing was imported",
@@ -216,6 +218,7 @@ def _import(options: argparse.Namespace, store: Store) -> int:
     if machines:
         said += f"; {counted(machines, 'new machine')}"
     print(said, file=sys.stderr)
+    tell_far(preview.quotes, snapshot, preview.hosts)
     return ANSWERED
 
 

@@ -14,6 +14,7 @@ from advisor.answers.prices.own_prices import (
     MachineChange,
     cells_of,
     change_machine,
+    far_words,
     kept_words,
     quote_to_correct,
 )
@@ -97,6 +98,7 @@ def _correct_quote(options: argparse.Namespace, store: Store, snapshot: Snapshot
         raise InputError(f"{joined([flagged(problem) for problem in made])}; {was}")
     store.add_quotes([made], [OWN])
     print(f"{made.quote_id}: {quote_words(made, names)}; it stands in for {held.quote_id}")
+    tell_far([made], snapshot)
     return ANSWERED
 
 
@@ -177,6 +179,19 @@ def flagged(problem: RowError, flags: Mapping[str, str] = MappingProxyType({})) 
 def _tell(made: OwnMachine, snapshot: Snapshot, what: str) -> None:
     for line in kept_words(made, snapshot.gpus, what):
         print(line, file=sys.stderr)
+    tell_far([made.quote], snapshot, [made.host])
+
+
+MOST_FAR = 3
+
+
+def tell_far(quotes: Iterable[Quote], snapshot: Snapshot, hosts: Iterable[Host] = ()) -> None:
+    """Say of which of these prices the user should look again."""
+    found = [words for quote in quotes if (words := far_words(quote, snapshot, hosts)) is not None]
+    for words in found[:MOST_FAR]:
+        print(f"advisor: look again: {words}", file=sys.stderr)
+    if len(found) > MOST_FAR:
+        print(f"advisor: {len(found) - MOST_FAR} more prices are as far off", file=sys.stderr)
 
 
 def quote_words(quote: Quote, names: Mapping[tuple[str, str], str]) -> str:
