@@ -11,6 +11,8 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import NamedTuple
 
+NORMAL_90 = 1.645
+"""Standard deviations from the middle to either end of a 90 % interval."""
 MOST_LETTERS = 60
 _MOST_DIGITS = 25
 """Of one number: what Python's Decimals keep without rounding."""

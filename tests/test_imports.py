@@ -53,7 +53,7 @@ def test_no_module_of_the_advisor_or_the_catalogue_loads_torch(package: str) -> 
         "advisor.costs.tco",
         "advisor.ranking.rank",
         "advisor.store",
-        "advisor.answers.ranking.rank_exports",
+        "advisor.answers.ranking.rank_json_csv",
         "advisor.ranking.snapshot",
     ],
 )

@@ -33,6 +33,7 @@ from advisor.prediction.fitted import (
 from advisor.prediction.model.workload import Workload
 from advisor.prediction.physics.chip import Chip, chip_of, gpu_type
 from bench_runner.recipes import IMAGE_FAMILIES
+from bench_runner.typed_numbers import NORMAL_90
 from price_catalog.load import load_catalog
 
 if TYPE_CHECKING:
@@ -42,8 +43,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Whole = NDArray[np.int64]
 
-NORMAL_90 = 1.645
-"""Standard deviations either side of the middle that hold 90 % of a normal distribution."""
 FEWEST = 2.5
 MOST = 30.0
 """Bounds of the degrees of freedom: beyond them nothing changes, or nothing can be estimated."""

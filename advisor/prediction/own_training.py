@@ -19,7 +19,7 @@ from advisor.prediction.model.own_model import LARGEST_TEXT, OwnModel, from_text
 from advisor.prediction.physics.chip import Chip, chip_of
 from advisor.typed_input import shown
 from bench_runner.own_command.kernel_kinds import KINDS, PRODUCTS
-from bench_runner.own_command.own_run import NORMAL_90, OwnRun
+from bench_runner.own_command.own_run import OwnRun
 from bench_runner.records.record_checks import (
     Field,
     is_count,
@@ -31,7 +31,7 @@ from bench_runner.records.record_checks import (
     is_text,
     wrong_field,
 )
-from bench_runner.typed_numbers import percent, plain
+from bench_runner.typed_numbers import NORMAL_90, percent, plain
 from bench_runner.untrusted_text import OutsideError, json_outside
 from price_catalog.builds import GPU_COUNTS
 from price_catalog.gpu_names import index_gpus, normalise

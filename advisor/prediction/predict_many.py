@@ -14,7 +14,7 @@ from advisor.prediction.distance import (
     model_distances,
 )
 from advisor.prediction.fitted import Fitted
-from advisor.prediction.intervals import NORMAL_90, corrections
+from advisor.prediction.intervals import corrections
 from advisor.prediction.model.workload import Workload
 from advisor.prediction.physics.chip import Chip
 from advisor.prediction.physics.columns import PORT_EACH, Columns, WorkloadTable
@@ -30,6 +30,7 @@ from advisor.prediction.physics.step_time import AS_FAST, FastestStep, fastest_s
 from advisor.ranking.fabric import Link, doubt
 from bench_runner.records.measurement import Settings
 from bench_runner.settings.kernels import Kernels, with_kernels
+from bench_runner.typed_numbers import NORMAL_90
 
 if TYPE_CHECKING:
     import numpy as np
@@ -59,7 +60,7 @@ def beyond_measured(counts: Whole) -> Floats:
     import numpy as np
 
     doublings: Floats = np.log2(np.maximum(counts / MEASURED_GPUS, 1.0))
-    return doublings * BEYOND_SD * 1.645
+    return doublings * BEYOND_SD * NORMAL_90
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

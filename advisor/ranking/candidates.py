@@ -11,8 +11,8 @@ from decimal import Decimal
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
+from advisor.costs.price_ageing import price_today
 from advisor.costs.price_book import PriceBook, PriceRange
-from advisor.costs.price_today import price_today
 from advisor.costs.tco import CENT, CostTerms, TotalCostOfOwnership, total_cost_of_ownership
 from advisor.ranking.build_prices import build_cents, is_overtaken, price_keys
 from advisor.ranking.times import BestTime, EvidenceRule, Model, on_host, under_limit

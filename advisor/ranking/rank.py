@@ -24,8 +24,8 @@ from advisor.ranking.candidates import (
     staircase,
 )
 from advisor.ranking.exclusion_reasons import exclusion_text
+from advisor.ranking.interval_comparison import Doubt, alike, chance_within
 from advisor.ranking.question import Question
-from advisor.ranking.ties import Doubt, alike, chance_within
 from advisor.ranking.times import TrainingTime
 from price_catalog.builds import Build
 from price_catalog.model import Quote

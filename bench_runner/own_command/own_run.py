@@ -24,13 +24,13 @@ from bench_runner.launch.leftovers import in_use, sweep
 from bench_runner.launch.processes import MARK, end_group
 from bench_runner.own_command.kernel_kinds import KINDS
 from bench_runner.own_command.timeline import Timeline, read_trace
+from bench_runner.typed_numbers import NORMAL_90
 from bench_runner.untrusted_text import json_outside, printable
 
 INJECTED = Path(__file__).parents[1] / "worker" / "injected"
 """What each Python of the training loads first; never imported here."""
 WINDOW_S = 5.0
 """Seconds of steps that are compared with as many before, until both are alike."""
-NORMAL_90 = 1.645
 PAUSE = 3.0
 """A step that takes so many times the median is a pause: an evaluation, a checkpoint ..."""
 MOST_PAUSES = 0.05

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from advisor.answers.price_facts import newer_words, told_words
-from advisor.answers.ranking.rank_exports import ranking_object
+from advisor.answers.ranking.rank_json_csv import ranking_object
 from advisor.costs.amount_words import day_words
 from advisor.ranking.question import CandidatesKey, Question
 from advisor.ranking.rank import Ranking, rank

@@ -18,16 +18,16 @@ from hypothesis import strategies as st
 from advisor.answers.build.one_build import one_build, place_words
 from advisor.answers.build_words import gpus_words
 from advisor.answers.ranking.rank_answer import table_lines
-from advisor.answers.ranking.rank_exports import ranking_csv, ranking_object
+from advisor.answers.ranking.rank_json_csv import ranking_csv, ranking_object
 from advisor.answers.ranking.verdict import verdict
 from advisor.costs.amount_words import usd_rounded
 from advisor.costs.tco import CostTerms
 from advisor.ranking.build_prices import ABOUT
 from advisor.ranking.candidates import Candidates
+from advisor.ranking.interval_comparison import alike
 from advisor.ranking.question import RANK_RULES, CandidatesKey, Question
 from advisor.ranking.rank import Ranking, rank
 from advisor.ranking.snapshot import candidates_of, take_snapshot
-from advisor.ranking.ties import alike
 from advisor.store import Store
 from advisor.tui.program.answer import CandidatesView, answer, plot_data
 from advisor.tui.widgets.plot.data import PointFlag

@@ -1,6 +1,6 @@
 """The answer of `advisor rank` for a person: one sentence, one table of GPUs, what to do next.
 
-`rank_details` has everything, for ``--details``; `rank_exports` has it as JSON and CSV.
+`rank_details` has everything, for ``--details``; `rank_json_csv` has it as JSON and CSV.
 """
 
 from __future__ import annotations

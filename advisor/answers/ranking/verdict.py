@@ -35,8 +35,8 @@ from advisor.costs.rental import rent_offers, rented_usd
 from advisor.costs.tco import DAYS_PER_YEAR
 from advisor.ranking.candidates import Availability, Candidates
 from advisor.ranking.exclusion_reasons import NO_ESTIMATE, all_lack_bf16, no_time, untimed_gpus
+from advisor.ranking.interval_comparison import alike
 from advisor.ranking.rank import RankedRow, Ranking
-from advisor.ranking.ties import alike
 from price_catalog.model import Rental
 
 MOST_NAMED = 2

@@ -98,12 +98,12 @@ def run(options: argparse.Namespace) -> int:
         print(rank_answer(answer, rentals, key, width=terminal_width()))
         return ANSWERED if len(answer) else NO_ANSWER
     if options.format == "json":
-        from advisor.answers.ranking.rank_exports import ranking_object
+        from advisor.answers.ranking.rank_json_csv import ranking_object
         from advisor.tables.json_text import to_json
 
         print(to_json(ranking_object(answer, rentals, key)))
     elif options.format == "csv":
-        from advisor.answers.ranking.rank_exports import ranking_csv
+        from advisor.answers.ranking.rank_json_csv import ranking_csv
 
         print(ranking_csv(answer))
     else:

@@ -57,7 +57,7 @@ class ExcludedScreen(ListActions, Dialog[None]):
 
     def action_export(self) -> None:
         """Ask where to save the rows that the filter shows."""
-        from advisor.answers.ranking.rank_exports import CSV_COLUMNS, excluded_object
+        from advisor.answers.ranking.rank_json_csv import CSV_COLUMNS, excluded_object
         from advisor.tui.pages.export_page import Exportable, ExportScreen
 
         shown = self.list.listed

@@ -10,7 +10,7 @@ from typing import Any
 
 from advisor.answers.build_words import gpus_words
 from advisor.answers.ranking.rank_answer import price_interval_words, run_words
-from advisor.answers.ranking.rank_exports import CSV_COLUMNS, flat_object
+from advisor.answers.ranking.rank_json_csv import CSV_COLUMNS, flat_object
 from advisor.answers.ranking.verdict import days_of
 from advisor.answers.wording import price_source_words, rank_words
 from advisor.costs.amount_words import usd_rounded

@@ -9,7 +9,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from advisor.ranking.ties import DEVIATIONS, NORMAL_90, Contender, Doubt, alike, settle
+from advisor.ranking.interval_comparison import Doubt, alike
+from advisor.ranking.what_to_measure import DEVIATIONS, Contender, settle
+from bench_runner.typed_numbers import NORMAL_90
 
 
 def make(
