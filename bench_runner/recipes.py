@@ -45,6 +45,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -155,7 +156,15 @@ class Recipe:
 
 def load_recipes(folder: Path | None = None) -> tuple[Recipe, ...]:
     """Every recipe in ``folder`` (the shipped ones unless given), smallest id first."""
-    folder = RECIPES_FOLDER if folder is None else Path(folder)
+    return _shipped() if folder is None else _load_from(Path(folder))
+
+
+@cache
+def _shipped() -> tuple[Recipe, ...]:
+    return _load_from(RECIPES_FOLDER)
+
+
+def _load_from(folder: Path) -> tuple[Recipe, ...]:
     if not folder.is_dir():
         raise ValueError(f"{folder} is not a folder; name one that holds recipe files (*.toml)")
     recipes: dict[str, Recipe] = {}

@@ -7,35 +7,28 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from advisor.answers.checklist import with_command
-from advisor.answers.wording import PREDICTED_MARK, ends_words, settings_words
-from advisor.costs.amount_words import days_rounded
+from advisor.answers.wording import PREDICTED_MARK, counted_days, ends_words, settings_words
 from advisor.tables.plain_values import fill
 from advisor.tables.text_table import to_table
 from bench_runner.typed_numbers import count_words, plain
 from price_catalog.builds import GPU_COUNTS
 
 if TYPE_CHECKING:
-    from advisor.ranking.times import Model, TrainingTime
+    from advisor.ranking.fine_tuning import FineTuning
+    from advisor.ranking.times import Model, ReachedTime, TrainingTime
     from bench_runner.records.measurement import Settings
     from price_catalog.model import Gpu
 
 WITHIN, PERHAPS, LONGER, UNFIT, UNKNOWN = "within", "perhaps", "longer", "does-not-fit", "no-time"
 """Whether the days keep the limit: the whole interval, a part of it, the middle not; else why there
 are none."""
+_DAYS = ("training_days", "training_days_low", "training_days_high", "basis", "peak_memory_gib")
 COLUMNS = (
-    "model",
-    "reach",
-    "training_days",
-    "training_days_low",
-    "training_days_high",
-    "tokens",
-    "images",
-    "parameters",
-    "basis",
-    "peak_memory_gib",
-    "settings",
-    "mend",
+    *("model", "reach", *_DAYS[:3], "tokens", "images", "parameters", "basis"),
+    *("peak_memory_gib", "estimated_memory_gib", "settings", "mend"),
 )
+LONGEST_MEND_DAYS = 3650.0
+"""What fits by other means, but only to train for more than ten years, is of no help."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +38,8 @@ class Reached:
     model: Model
     reach: str
     time: TrainingTime | None
+    estimated_gib: float | None = None
+    """Of each GPU's memory; `TrainingTime.peak_memory_gib` of a measured time is measured."""
     mend: str | None = None
     """Where it does not fit: what would make it fit, as far as is known."""
 
@@ -57,43 +52,60 @@ class Reached:
             return "tokens", samples * model.sequence_length
         return None if model.image_size is None else ("images", samples)
 
+    @property
+    def timed(self) -> TrainingTime | None:
+        """Its time, where it fits."""
+        return self.time if self.time is not None and self.time.status == "ok" else None
+
+    @property
+    def measured_gib(self) -> float | None:
+        """Of each GPU's memory."""
+        time = self.timed
+        return time.peak_memory_gib if time is not None and time.basis == "measured" else None
+
     def as_row(self) -> dict[str, Any]:
         """For a script: nothing rounded."""
-        time, samples = self.time, dict([self.samples] if self.samples else [])
-        timed = time is not None and time.status == "ok"
+        time, samples = self.timed, dict([self.samples] if self.samples else [])
         return {
             "model": self.model.recipe_id,
             "reach": self.reach,
-            "training_days": time.training_days if time and timed else None,
-            "training_days_low": time.training_days_low if time and timed else None,
-            "training_days_high": time.training_days_high if time and timed else None,
+            **{name: None if time is None else getattr(time, name) for name in _DAYS},
             "tokens": samples.get("tokens"),
             "images": samples.get("images"),
             "parameters": self.model.parameters,
-            "basis": time.basis if time and timed else None,
-            "peak_memory_gib": time.peak_memory_gib if time and timed else None,
-            "settings": settings_words(time.settings) if time and timed and time.settings else None,
+            "peak_memory_gib": self.measured_gib,
+            "estimated_memory_gib": None if time is None else self.estimated_gib,
+            "settings": settings_words(time.settings) if time and time.settings else None,
             "mend": self.mend,
         }
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReachQuestion:
+    """The GPUs, how long they may take, and how every model is trained."""
+
+    gpu: Gpu
+    count: int
+    max_days: float | None = None
+    tuning: FineTuning | None = None
+
+
 def reached(
     models: Sequence[Model],
-    times: Mapping[tuple[str, int], tuple[TrainingTime, tuple[float, TrainingTime] | None]],
-    count: int,
-    max_days: float | None,
+    times: Mapping[tuple[str, int], ReachedTime],
+    asked: ReachQuestion,
 ) -> list[Reached]:
     """Every model: those within the limit first, the longest of them first of all; then what takes
     longer, what does not fit, and what has no time."""
-    found = []
+    found, max_days = [], asked.max_days
     for model in models:
-        time, with_host = times.get((model.recipe_id, count), (None, None))
-        if time is None:
+        there = times.get((model.recipe_id, asked.count))
+        if there is None:
             found.append(Reached(model=model, reach=UNKNOWN, time=None))
             continue
-        days = time.training_days
+        time, days = there.time, there.time.training_days
         if days is None:
-            mend = _mend(model.recipe_id, times, count, with_host)
+            mend = _mend(model.recipe_id, times, asked.count)
             found.append(Reached(model=model, reach=UNFIT, time=time, mend=mend))
             continue
         reach = LONGER
@@ -101,7 +113,8 @@ def reached(
             reach = WITHIN
         elif days <= max_days:
             reach = PERHAPS
-        found.append(Reached(model=model, reach=reach, time=time))
+        gib = there.estimated_gib
+        found.append(Reached(model=model, reach=reach, time=time, estimated_gib=gib))
     order = {WITHIN: 0, PERHAPS: 0, LONGER: 1, UNFIT: 2, UNKNOWN: 3}
 
     def key(each: Reached) -> tuple[int, float, str]:
@@ -114,64 +127,78 @@ def reached(
 
 def _mend(
     recipe_id: str,
-    times: Mapping[tuple[str, int], tuple[TrainingTime, tuple[float, TrainingTime] | None]],
+    times: Mapping[tuple[str, int], ReachedTime],
     count: int,
-    with_host: tuple[float, TrainingTime] | None,
 ) -> str | None:
-    """What would make a model fit: host memory for what is offloaded, or more of these GPUs."""
-    ways = []
-    if with_host is not None and with_host[1].training_days is not None:
-        days = f"{PREDICTED_MARK}{days_rounded(with_host[1].training_days)} days"
-        ways.append(f"{with_host[0]:,.0f} GiB of host memory ({days})")
+    """What would make a model fit: host memory for what is offloaded, weights of 4 bits, or more of
+    these GPUs."""
+    there = times[recipe_id, count]
+    named = [] if there.as_qlora is None else [("QLoRA", there.as_qlora)]
+    if there.with_host is not None:
+        named.append((f"{there.with_host[0]:,.0f} GiB of host memory", there.with_host[1]))
+    ways = [
+        f"{words} ({_days(time)})"
+        for words, time in named
+        if time.training_days is not None and time.training_days <= LONGEST_MEND_DAYS
+    ]
     more = (n for n in GPU_COUNTS if n > count and (recipe_id, n) in times)
-    enough = next((n for n in more if times[recipe_id, n][0].training_days is not None), None)
+    enough = next((n for n in more if times[recipe_id, n].time.training_days is not None), None)
     if enough is not None:
         ways.append(f"{enough} of these GPUs")
     return " or ".join(ways) or None
 
 
-def reach_sentence(rows: Sequence[Reached], gpu: Gpu, count: int, max_days: float | None) -> str:
+def reach_sentence(rows: Sequence[Reached], asked: ReachQuestion) -> str:
     """How many models these GPUs train in the time, and which is the longest."""
-    where = f"{count} × {gpu.short_name}"
+    where = f"{asked.count} × {asked.gpu.short_name}"
+    verb = "train"
+    if asked.tuning is not None:
+        verb = "fine-tune"
+        where += f" ({tuning_words(asked.tuning)})"
     fits = [row for row in rows if row.reach in (WITHIN, PERHAPS)]
-    limit = "" if max_days is None else f" within {plain(max_days)} days"
+    limit = "" if asked.max_days is None else f" within {plain(asked.max_days)} days"
     unfit = sum(row.reach == UNFIT for row in rows)
-    without = f"; {unfit} do not fit" if unfit else ""
+    without = f"; {unfit} {'does' if unfit == 1 else 'do'} not fit" if unfit else ""
     if not fits:
-        return f"{where} train none of {len(rows)} models{limit}{without}."
+        return f"{where} {verb} none of {len(rows)} models{limit}{without}."
     longest = fits[0]
-    assert longest.time is not None
-    assert longest.time.training_days is not None
-    mark = PREDICTED_MARK if longest.time.basis == "predicted" else ""
-    days = f"{mark}{days_rounded(longest.time.training_days)} days"
     return (
-        f"{where} train {len(fits)} of {len(rows)} models{limit}; the longest is "
-        f"{longest.model.name}, {days}{without}."
+        f"{where} {verb} {len(fits)} of {len(rows)} models{limit}; the longest is "
+        f"{longest.model.name}, {_days(longest.time)}{without}."
     )
+
+
+def tuning_words(tuning: FineTuning) -> str:
+    """``LoRA on 50M tokens``, of images where all weights are trained."""
+    words = tuning.words(text=True)
+    if tuning.data is not None or tuning.adapters:
+        return words
+    return f"{words}, or {tuning.words(text=False).rpartition(' on ')[2]}"
 
 
 def reach_text(
     rows: Sequence[Reached],
-    gpu: Gpu,
-    count: int,
-    max_days: float | None,
+    asked: ReachQuestion,
     *,
     width: int,
     details: bool,
+    command: bool = True,
 ) -> str:
     """The answer for a person: what fits the time as a table, the rest as lines."""
-    blocks = [fill(reach_sentence(rows, gpu, count, max_days), width)]
+    blocks = [fill(reach_sentence(rows, asked), width)]
     shown = [row for row in rows if row.reach in (WITHIN, PERHAPS)]
     cut = shown if details else shown[:MOST_ROWS]
     if shown:
         table = [_table_row(row) for row in cut]
-        columns = ("model", "days", "9 in 10 runs", "trained on", "memory", "settings")
+        columns = ("model", "time", "9 in 10 runs", "trained on", "memory", "settings")
         blocks.append(
-            to_table(table, columns, frozenset(("days", "trained on", "memory")), width=width)
+            to_table(table, columns, frozenset(("time", "trained on", "memory")), width=width)
         )
     notes = [f"{len(shown) - len(cut)} quicker ones: --details"] if len(shown) > len(cut) else []
     if any(row.reach == PERHAPS for row in cut):
         notes.append("? may take longer than the limit")
+    if any(row.measured_gib is None and row.estimated_gib is not None for row in cut):
+        notes.append("memory with ≈ is of each GPU, not measured, estimated")
     if notes:
         blocks.append(fill("; ".join(notes) + ".", width))
     longer = [row for row in rows if row.reach == LONGER]
@@ -181,13 +208,21 @@ def reach_text(
         blocks.append(_listed(f"{len(longer)} take longer", nearest, width, details))
     if unfit:
         mended = [f"{row.model.name}: {row.mend}" for row in unfit if row.mend]
-        blocks.append(_listed(f"{len(unfit)} do not fit; what would do", mended, width, details))
+        verb = "does" if len(unfit) == 1 else "do"
+        blocks.append(
+            _listed(f"{len(unfit)} {verb} not fit; what would do", mended, width, details)
+        )
     unknown = [row.model.name for row in rows if row.reach == UNKNOWN]
     if unknown:
         blocks.append(_listed(f"{len(unknown)} have no time", unknown, width, details))
-    if shown:
-        asked = f"--model {shown[0].model.recipe_id} --gpu {gpu.gpu_id} --count {count}"
-        blocks.append(with_command("In detail:", f"advisor predict {asked}", width))
+    if asked.tuning is not None and asked.tuning.adapters:
+        words = "Adapters are predicted of transformers of text without experts alone."
+        blocks.append(fill(words, width))
+    if shown and command:
+        model = shown[0].model.recipe_id.partition("+")[0]
+        tuning = "" if asked.tuning is None else asked.tuning.flags()
+        flags = f"--model {model}{tuning} --gpu {asked.gpu.gpu_id} --count {asked.count}"
+        blocks.append(with_command("In detail:", f"advisor predict {flags}", width))
     return "\n\n".join(blocks)
 
 
@@ -203,10 +238,11 @@ def _listed(title: str, words: Sequence[str], width: int, details: bool) -> str:
 
 
 def _days(time: TrainingTime | None) -> str:
+    """``≈28 days``, ``≈3.2 hours``."""
     assert time is not None
     assert time.training_days is not None
     mark = PREDICTED_MARK if time.basis == "predicted" else ""
-    return f"{mark}{days_rounded(time.training_days)} d"
+    return mark + counted_days(time.training_days)
 
 
 def _table_row(row: Reached) -> dict[str, Any]:
@@ -214,15 +250,19 @@ def _table_row(row: Reached) -> dict[str, Any]:
     assert time is not None
     days = time.training_days
     assert days is not None
-    ends = ends_words(time.training_days_low or days, time.training_days_high or days).strip(" ()")
-    memory = time.peak_memory_gib
-    samples = row.samples
+    unit = 24.0 if days < 1 else 1.0
+    low, high = (time.training_days_low or days), (time.training_days_high or days)
+    samples, memory = row.samples, "-"
+    if row.measured_gib is not None:
+        memory = f"{plain(row.measured_gib)} GiB"
+    elif row.estimated_gib is not None:
+        memory = f"{PREDICTED_MARK}{plain(row.estimated_gib)} GiB"
     return {
         "model": row.model.name + ("?" if row.reach == PERHAPS else ""),
-        "days": _days(time).removesuffix(" d"),
-        "9 in 10 runs": ends or "-",
+        "time": _days(time),
+        "9 in 10 runs": ends_words(low * unit, high * unit).strip(" ()") or "-",
         "trained on": "as timed" if samples is None else f"{count_words(samples[1])} {samples[0]}",
-        "memory": "-" if memory is None else f"{plain(memory)} GiB",
+        "memory": memory,
         "settings": _short(time.settings),
     }
 

@@ -23,6 +23,7 @@ from advisor.prediction.physics.memory import (
     Option,
     Software,
     Wanted,
+    memory_gib,
     options_for,
     sample_bytes,
 )
@@ -76,6 +77,8 @@ class Predictions:
     """Index into ``options`` of the fastest that fits; -1 where none does."""
     options: tuple[Option, ...]
     micro_batch_size: Floats
+    memory_gib: Floats
+    """That each GPU is to hold with them; NaN where none fits."""
     distance: Floats
     """From the evidence; beyond FARTHEST there are no days."""
     beyond_linear: Flags
@@ -135,13 +138,23 @@ def predict_many(
             columns, options, micro, fitted.factors, naive=naive, own=software != "plain"
         )
 
-    blocks, unknown = [], np.empty(len(counts), dtype=bool)
+    blocks, held, unknown = [], [], np.empty(len(counts), dtype=bool)
     without_watts = np.array([chip.tdp_w is None for chip in chips])
     for start in range(0, len(counts), BLOCK):
         block = slice(start, start + BLOCK)
         rows = workload_index[block]
         columns = table.columns(rows, chip_index[block], counts[block], network)
-        blocks.append(fastest(rows, columns))
+        blocks.append(found := fastest(rows, columns))
+        gib = np.full(len(columns), np.nan)
+        for number in np.unique(found.option[found.option >= 0]):
+            taken = memory_gib(
+                options[number],
+                columns,
+                fitted.costs,
+                samples[number][rows] * found.micro_batch_size,
+            )
+            np.copyto(gib, taken, where=found.option == number)
+        held.append(gib)
         # A GPU without a datasheet rate fits or not all the same; its time is not known.
         unknown[block] = np.isnan(columns.naive_peak if naive else columns.peak)
         unknown[block] |= np.isnan(columns.bandwidth) | without_watts[chip_index[block]]
@@ -203,6 +216,7 @@ def predict_many(
         option=step.option,
         options=options,
         micro_batch_size=step.micro_batch_size,
+        memory_gib=np.concatenate(held),
         distance=distance,
         at_bound=fits & (raised > 1.0),
         comparison_factor=np.exp(np.hypot(apart, off)),

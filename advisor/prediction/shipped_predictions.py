@@ -148,6 +148,7 @@ def predicted_rows(
     software: Software = "ours",
     machines: int = 1,
     link: Link | None = None,
+    briefly: bool = False,
 ) -> list[dict[str, Any]]:
     """One row for every recipe on each count of every GPU; no row where nothing is promised.
 
@@ -159,7 +160,8 @@ def predicted_rows(
     slower one never makes the estimate faster. A row with
     ``host_memory_gib`` is for hosts of at least so much memory, where that is more than is assumed
     of any and the model fits by it, or trains faster. Others' ``software`` has rows of its own;
-    ``link`` joins ``machines`` of each count.
+    ``link`` joins ``machines`` of each count. ``briefly`` leaves out other people's software and
+    hosts with more memory.
     """
     import numpy as np
 
@@ -259,6 +261,7 @@ def predicted_rows(
             "training_days_low": _round(low),
             "training_days_high": _round(high),
             "comparison_factor": _round(factor),
+            "peak_memory_gib": float(f"{many.memory_gib[i]:.3g}"),
             "paper_settings_days": paper[0],
             "paper_settings_days_low": paper[1],
             "paper_settings_days_high": paper[2],
@@ -270,9 +273,13 @@ def predicted_rows(
             "verdict_reason": audit.reason,
         }
 
-    others = other_software(workloads, made, which, chips, numbers, fitted, network=joint)
+    others = (np.full(len(pairs), np.nan),) * 3
+    if not briefly and software == "ours":
+        others = other_software(workloads, made, which, chips, numbers, fitted, network=joint)
     usual, gains = predicted(ANY)
     rows = [row for i in range(len(pairs)) if (row := row_of(i, usual, gains)) is not None]
+    if briefly:
+        return rows
     roomy, gains = predicted(Wanted(host_gib=MOST_HOST_GIB))
     few, more = usual.fastest, roomy.fastest
     for i, (r, _, count) in enumerate(pairs):

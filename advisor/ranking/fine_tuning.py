@@ -69,6 +69,17 @@ class FineTuning:
         parts += [] if self.epochs == 1.0 else [f"epochs={self.epochs:.15g}"]
         return "+".join(parts)
 
+    def as_object(self) -> dict[str, object]:
+        """For a script: nothing is left to assume."""
+        return {
+            "train": self.train,
+            "adapter_rank": self.adapter_rank,
+            "data": self.data,
+            "example_tokens": self.length,
+            "epochs": self.epochs,
+            "usual_tokens": USUAL_TOKENS if self.data is None else None,
+        }
+
     def flags(self) -> str:
         """The same as flags of a command."""
         _, train, *parts = self.of("").split("+")

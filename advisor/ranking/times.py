@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from datetime import date
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from advisor.ranking.audit import Verdict
 from advisor.typed_input import parse_choice
@@ -156,6 +156,18 @@ class BestTime:
     a GPU and gains something: see `on_host`."""
     machines: int = 1
     """That share the GPUs."""
+
+
+class ReachedTime(NamedTuple):
+    """What stands for one model on a number of GPUs, and what more host memory would do."""
+
+    time: TrainingTime
+    with_host: tuple[float, TrainingTime] | None
+    """GiB of host memory, and the time with it; None where it gains nothing."""
+    estimated_gib: float | None = None
+    """Of each GPU's memory, with the settings that are estimated."""
+    as_qlora: TrainingTime | None = None
+    """Of fine-tuning that does not fit: with adapters beside weights of 4 bits."""
 
 
 ANOTHER_CARD = 0.02

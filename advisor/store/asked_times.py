@@ -10,14 +10,17 @@ from __future__ import annotations
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
-from advisor.ranking.times import BestTime, TrainingTime
-from advisor.store.counted_models import StoredFineTuner, model_of_own
+from advisor.ranking.fine_tuning import FineTuning
+from advisor.ranking.times import BestTime, Model, ReachedTime, TrainingTime
+from advisor.store.counted_models import StoredFineTuner, fine_tuned_own, model_of_own
 from advisor.store.engine import duckdb
 from advisor.store.measurement_columns import SETTINGS, settings_in
 from advisor.store.predictions import own_models, own_records
+from price_catalog.builds import GPU_COUNTS
 
 if TYPE_CHECKING:
     from advisor.ranking.fabric import Link
+    from price_catalog.model import Gpu
 
 
 def asked_times(
@@ -68,6 +71,60 @@ def asked_times(
     return tuple(found.values())
 
 
+def asked_on(
+    connection: duckdb.DuckDBPyConnection,
+    gpu: Gpu,
+    count: int,
+    tuning: FineTuning | None,
+) -> tuple[tuple[Model, ...], dict[tuple[str, int], ReachedTime]]:
+    """Of every model on ``count`` GPUs of one kind, fine-tuned where that is asked; of what does
+    not fit on more of them, too. Also the models, under the ids that say how they are trained."""
+    from advisor.prediction.model.own_model import OwnModel
+    from advisor.prediction.own_records import fit_with, shipped_recipes
+    from advisor.prediction.own_training import training_rows
+    from advisor.prediction.shipped_predictions import predicted_rows
+    from advisor.store.predictions import own_trainings
+
+    kept = own_models(connection)
+    every = [*(OwnModel(recipe=recipe) for recipe in shipped_recipes(kept)), *kept]
+    base = {own.recipe.recipe_id: own.recipe for own in every}
+    if tuning is not None:
+        tuned = [(each, own) for each in every if (own := fine_tuned_own(each, tuning)) is not None]
+        base = {own.recipe.recipe_id: each.recipe for each, own in tuned}
+        every = [own for _, own in tuned]
+    sizes = {own.recipe.recipe_id: own.parameters for own in every}
+    recipes = {own.recipe.recipe_id: own.recipe for own in every}
+    fitted = fit_with(own_records(connection), kept)
+    rows = predicted_rows(fitted, [*recipes.values()], [gpu], sizes, (count,), briefly=True)
+    larger = [n for n in GPU_COUNTS if n > count]
+    unfit = [recipes[row["recipe_id"]] for row in rows if row["status"] != "ok"]
+    if unfit:
+        rows += predicted_rows(fitted, unfit, [gpu], sizes, [count, *larger])
+    if tuning is None:
+        rows += training_rows(own_trainings(connection), [gpu], fitted.costs, [count, *larger])
+    found: dict[tuple[str, int], ReachedTime] = {}
+    for row in rows:
+        place, time = (row["recipe_id"], row["gpu_count"]), _time(row, 1)
+        if not row["host_memory_gib"]:
+            found[place] = ReachedTime(time, None, time.peak_memory_gib)
+        elif place in found:
+            found[place] = found[place]._replace(with_host=(row["host_memory_gib"], time))
+    if tuning is not None and tuning.train != "qlora" and unfit:
+        lean = replace(tuning, train="qlora")
+        smaller = {}
+        for recipe in unfit:
+            own = OwnModel(recipe=base[recipe.recipe_id], parameters=sizes[recipe.recipe_id])
+            if (small := fine_tuned_own(own, lean)) is not None:
+                smaller[small.recipe.recipe_id] = (recipe.recipe_id, small.recipe)
+        asked = [recipe for _, recipe in smaller.values()]
+        rows = predicted_rows(fitted, asked, [gpu], None, (count,), briefly=True) if asked else []
+        for row in rows:
+            place = (smaller[row["recipe_id"]][0], count)
+            found[place] = found[place]._replace(as_qlora=_time(row, 1))
+    called = ((model_of_own(own), base[own.recipe.recipe_id].name) for own in every)
+    return tuple(replace(model, name=name) for model, name in called), found
+
+
 def _time(row: dict[str, Any], machines: int) -> TrainingTime:
     """A predicted row as the store would hand it out."""
     known = {field.name for field in fields(TrainingTime)}
@@ -81,7 +138,7 @@ def _time(row: dict[str, Any], machines: int) -> TrainingTime:
         "implied_mfu": row.get("implied_mfu"),
         "implied_mfu_printed": row.get("implied_mfu"),
         "measured_on": None,
-        "peak_memory_gib": None,
+        "peak_memory_gib": row.get("peak_memory_gib"),
         "origin": "local",
         "node_count": machines,
         "rests_on": None if days is None else "estimated",

@@ -74,12 +74,19 @@ class StoredFineTuner:
         if found is None or tuning is None:
             return found
         try:
-            target = fine_tuned(found.recipe, found.parameters, tuning)
+            return fine_tuned(found, tuning)
         except ValueError as error:
             raise InputError(str(error)) from None
-        assert target.recipe is not None
-        note = f"assumed: {'; '.join(target.assumptions)}" if target.assumptions else None
-        return OwnModel(recipe=replace(target.recipe, note=note), parameters=found.parameters)
+
+
+def fine_tuned_own(own: OwnModel, tuning: FineTuning) -> OwnModel | None:
+    """A model fine-tuned; None where that cannot be predicted."""
+    from advisor.prediction.model.resolve import fine_tuned
+
+    try:
+        return fine_tuned(own, tuning)
+    except ValueError:
+        return None
 
 
 def model_of_own(own: OwnModel) -> Model:

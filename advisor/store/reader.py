@@ -7,24 +7,27 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from advisor.ranking.times import (
     BestTime,
     EvidenceRule,
     Model,
     Origin,
+    ReachedTime,
     TrainingTime,
     at_face_value,
     one_clock,
 )
 from advisor.store.engine import duckdb
 from advisor.store.measurement_columns import SETTINGS, TIME
+from price_catalog.builds import GPU_COUNTS
 from price_catalog.model import Gpu, Host, Part, Quote, Rental, Source
 from price_catalog.providers import provider_name, rental_kind
 
 if TYPE_CHECKING:
     from advisor.ranking.fabric import Link
+    from advisor.ranking.fine_tuning import FineTuning
     from advisor.ranking.snapshot import FineTuner
     from bench_runner.records.measurement import Settings
 
@@ -97,14 +100,6 @@ class TimeFilters(TypedDict, total=False):
 
 
 _NO_FILTERS: dict[str, Any] = dict.fromkeys(TimeFilters.__annotations__)
-
-
-class ReachedTime(NamedTuple):
-    """What stands for one model on a number of GPUs, and what more host memory would do."""
-
-    time: TrainingTime
-    with_host: tuple[float, TrainingTime] | None
-    """GiB of host memory, and the time with it; None where it gains nothing."""
 
 
 class Reader:
@@ -273,11 +268,28 @@ class Reader:
             return tuple(at_face_value(found))
         return tuple(self._foreseen(recipe_id, found))
 
-    def times_on(self, gpu_id: str) -> dict[tuple[str, int], ReachedTime]:
-        """What stands for each model on each number of one kind of GPU, in sound evidence."""
-        asked = {"recipe_id": None, "gpu_id": gpu_id}
-        chosen: dict[tuple[str, int], TrainingTime] = {
-            (time.recipe_id, time.gpu_count): time for time in self.predictions(gpu_id=gpu_id)
+    def times_on(
+        self, gpu: Gpu, count: int, tuning: FineTuning | None = None
+    ) -> tuple[tuple[Model, ...], dict[tuple[str, int], ReachedTime]]:
+        """Every model, fine-tuned where that is asked, and what stands for it on so many GPUs of a
+        kind and on more of them, in sound evidence."""
+        models, asked = self.models(), {"recipe_id": None, "gpu_id": gpu.gpu_id}
+        if tuning is not None or count not in GPU_COUNTS:
+            from advisor.store.asked_times import asked_on  # late: it loads numpy
+
+            counted, reached = asked_on(self.connection, gpu, count, tuning)
+            if tuning is not None:
+                return counted, reached
+            estimates = {build: (each.time, each.with_host) for build, each in reached.items()}
+        else:
+            answer = self.connection.execute(query("predicted_with_host"), asked)
+            rows = ((StoredTime(row), float(row[-1])) for row in answer.fetchall())
+            host = {(time.recipe_id, time.gpu_count): (gib, time) for time, gib in rows}
+            found = ((t.recipe_id, t.gpu_count, t) for t in self.predictions(gpu_id=gpu.gpu_id))
+            estimates = {(name, n): (time, host.get((name, n))) for name, n, time in found}
+        chosen = {
+            build: ReachedTime(time, host, time.peak_memory_gib)
+            for build, (time, host) in estimates.items()
         }
         for row in self.connection.execute(query("best_times"), asked).fetchall():
             if row[-1] != "chosen":
@@ -285,17 +297,18 @@ class Reader:
             time = StoredTime(row)
             build = (time.recipe_id, time.gpu_count)
             best = BestTime(
-                gpu_id=gpu_id, gpu_count=time.gpu_count, chosen=time, published=None, naive=None
+                gpu_id=gpu.gpu_id,
+                gpu_count=time.gpu_count,
+                chosen=time,
+                published=None,
+                naive=None,
             )
-            stands = one_clock(best, chosen.get(build)).chosen
+            estimate, with_host = estimates.get(build, (None, None))
+            stands = one_clock(best, estimate).chosen
             if stands is not None:
-                chosen[build] = stands
-        answer = self.connection.execute(query("predicted_with_host"), asked)
-        host = {}
-        for row in answer.fetchall():
-            time = StoredTime(row)
-            host[time.recipe_id, time.gpu_count] = (float(row[-1]), time)
-        return {build: ReachedTime(time, host.get(build)) for build, time in chosen.items()}
+                gib = None if estimate is None else estimate.peak_memory_gib
+                chosen[build] = ReachedTime(stands, with_host, gib)
+        return models, chosen
 
     def asked_times(
         self, recipe_id: str, software: str = "ours", machines: int = 1, link: Link | None = None

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -59,6 +60,40 @@ def test_more_of_a_gpu_train_at_least_as_many(
     assert count("--count", "4", "--max-days", "30") <= count("--count", "4")
 
 
+def models_on(capsys: pytest.CaptureFixture[str], store: Path, *words: str) -> dict[str, Any]:
+    _, out = asked(store, capsys, "--gpu", "A6000", *words, "--format", "json")
+    return {row["model"].partition("+")[0]: row for row in json.loads(out)["models"]}
+
+
+def test_other_counts_lie_between(store_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    four, five, eight = (models_on(capsys, store_path, "--count", n) for n in ("4", "5", "8"))
+    assert {*five} == {*four}
+    days = [tuple(rows[name]["training_days"] for rows in (four, five, eight)) for name in four]
+    known = [each for each in days if None not in each]
+    assert len(known) > 100
+    assert sum(a * 1.02 >= b >= c / 1.02 for a, b, c in known) > 0.9 * len(known)
+
+
+def test_fine_tuning_says_days_memory_and_what_would_do(
+    own_store: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Store(own_store).keep_model(timed())
+    full, lora, qlora = (
+        models_on(capsys, own_store, "--count", "1", "--train", kind, "--data", "10M")
+        for kind in ("full", "lora", "qlora")
+    )
+    assert {*lora} == {*qlora} < {*full}
+    assert "resnet-50" in full and "resnet-50" not in lora
+    assert full["llama-3.1-8b"]["reach"] == "does-not-fit"
+    assert full["llama-3.1-8b"]["mend"].startswith("QLoRA (≈")
+    assert lora["llama-3.1-8b"]["reach"] == "within"
+    for name, row in qlora.items():
+        assert row["estimated_memory_gib"] <= 48
+        assert row["tokens"] == pytest.approx(10e6, rel=0.02)
+        mine = lora[name]["training_days"]
+        assert mine is None or mine <= row["training_days"] * 1.2
+
+
 def test_a_training_of_one_s_own_is_among_them(
     own_store: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -83,7 +118,9 @@ def test_nothing_in_the_time_is_no_answer(
     "words",
     [
         ["--gpu", "A7000"],
-        ["--gpu", "A6000", "--count", "5"],
+        ["--gpu", "A6000", "--count", "17"],
+        ["--gpu", "A6000", "--train", "lota"],
+        ["--gpu", "A6000", "--train", "lora", "--data", "many"],
         ["--gpu", "A6000", "--count", "none"],
         ["--gpu", "A6000", "--max-days", "0"],
         ["--gpu", "A6000", "--max-days", "soon"],

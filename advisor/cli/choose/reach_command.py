@@ -5,15 +5,34 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from advisor.answers.reach import COLUMNS, PERHAPS, WITHIN, reach_sentence, reach_text, reached
-from advisor.cli.command import ANSWERED, NO_ANSWER, add_format, open_store, terminal_width
+from advisor.answers.reach import (
+    COLUMNS,
+    PERHAPS,
+    WITHIN,
+    ReachQuestion,
+    reach_sentence,
+    reach_text,
+    reached,
+)
+from advisor.cli.command import (
+    ANSWERED,
+    NO_ANSWER,
+    add_fine_tuning,
+    add_format,
+    open_store,
+    terminal_width,
+    typed_fine_tuning,
+)
 from advisor.typed_input import InputError, parse_max_days, parse_whole
-from price_catalog.builds import GPU_COUNTS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from price_catalog.model import Gpu
+
+
+MOST_GPUS = 16
+"""Of one machine."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,6 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--count", metavar="N", help="how many of them (default: 1, or all that are here)")
     add("--max-days", metavar="D", help="longest training: 30, 8w or 2 months")
     add("--details", action="store_true", help="every model")
+    add_fine_tuning(parser)
     add_format(parser)
 
 
@@ -36,11 +56,11 @@ def run(options: argparse.Namespace) -> int:
     count = (
         None if options.count is None else parse_whole(options.count, "--count", ("gpus", "gpu"))
     )
+    tuning = typed_fine_tuning(options)
     with open_store(options).reading() as reader:
         gpu, count = _machine(options.gpu, count, reader.gpus())
-        models = reader.models()
-        times = reader.times_on(gpu.gpu_id)
-        rows = reached(models, times, count, max_days)
+        asked = ReachQuestion(gpu=gpu, count=count, max_days=max_days, tuning=tuning)
+        rows = reached(*reader.times_on(gpu, count, tuning), asked)
     if options.format == "json":
         from advisor.tables.json_text import to_json
 
@@ -48,7 +68,8 @@ def run(options: argparse.Namespace) -> int:
             "gpu": gpu.gpu_id,
             "gpu_count": count,
             "max_days": max_days,
-            "verdict": {"sentence": reach_sentence(rows, gpu, count, max_days)},
+            "training": None if tuning is None else tuning.as_object(),
+            "verdict": {"sentence": reach_sentence(rows, asked)},
             "models": [row.as_row() for row in rows],
         }
         print(to_json(content))
@@ -57,8 +78,7 @@ def run(options: argparse.Namespace) -> int:
 
         print(render_rows([row.as_row() for row in rows], "csv", COLUMNS))
     else:
-        details = options.details
-        print(reach_text(rows, gpu, count, max_days, width=terminal_width(), details=details))
+        print(reach_text(rows, asked, width=terminal_width(), details=options.details))
     return ANSWERED if any(row.reach in (WITHIN, PERHAPS) for row in rows) else NO_ANSWER
 
 
@@ -87,11 +107,10 @@ def _machine(named: str | None, count: int | None, gpus: Sequence[Gpu]) -> tuple
         if found is None:
             raise InputError(f"the catalogue has no GPU called {name}: name one like it by --gpu")
         gpu, here_count = found, sum(each.name == name for each in here.gpus)
-        count = count or max(n for n in GPU_COUNTS if n <= here_count)
-    if count not in GPU_COUNTS:
-        known = ", ".join(map(str, GPU_COUNTS[:-1]))
+        count = count or min(here_count, MOST_GPUS)
+    if count > MOST_GPUS:
         raise InputError(
-            f"{count} GPUs have no times in the store, which has {known} or {GPU_COUNTS[-1]}: ask "
-            "about one of these, or about one model by advisor predict"
+            f"--count {count:,} is more than {MOST_GPUS} GPUs of one machine: ask about one model "
+            "on several machines by advisor predict --nodes"
         )
     return gpu, count

@@ -57,38 +57,42 @@ def resolve(
 
 def tuned(target: Target, ask: Ask) -> Target:
     """The same with adapters, where they are asked for. Raises ValueError."""
-    tuning = ask.tuning
-    if tuning is None or target.recipe is None:
+    if ask.tuning is None or target.recipe is None:
         return target
-    training, assumed = target.recipe.training, list(target.assumptions)
-    text = training.sequence_length is not None
+    recipe, more = _with_adapters(target.recipe, ask.tuning)
+    workload = sized(workload_of(recipe), target.parameters)
+    assumed = (*target.assumptions, *more)
+    return replace(target, recipe=recipe, workload=workload, assumptions=assumed)
+
+
+def _with_adapters(recipe: Recipe, tuning: FineTuning) -> tuple[Recipe, list[str]]:
+    """A recipe with the adapters that are trained, and what is assumed of them and the data."""
+    text = recipe.training.sequence_length is not None
+    assumed: list[str] = []
     if tuning.data is None:
-        assumed.append(
-            f"{count_words(tuning.seen(text=text) / tuning.epochs)} "
-            f"{'tokens' if text else 'images'} of data"
-        )
+        seen = count_words(tuning.seen(text=text) / tuning.epochs)
+        assumed.append(f"{seen} {'tokens' if text else 'images'} of data")
     if tuning.adapters and tuning.rank is None:
         assumed.append(f"adapters of rank {tuning.adapter_rank} at every linear layer")
     bits = 4 if tuning.train == "qlora" else None
-    training = replace(training, adapter_rank=tuning.adapter_rank, weight_bits=bits)
-    recipe = replace(target.recipe, training=training)
-    workload = sized(workload_of(recipe), target.parameters)
-    return replace(target, recipe=recipe, workload=workload, assumptions=tuple(assumed))
+    training = replace(recipe.training, adapter_rank=tuning.adapter_rank, weight_bits=bits)
+    return replace(recipe, training=training), assumed
 
 
-def fine_tuned(recipe: Recipe, parameters: int | None, tuning: FineTuning) -> Target:
-    """A recipe fine-tuned, under the name that says so; of ``parameters`` in all where only its
-    size is known. Raises ValueError."""
-    ask = Ask(tuning=tuning)
-    target = tuned(replace(_of_recipe(recipe, ask), parameters=parameters), ask)
-    assert target.recipe is not None
+def fine_tuned(own: OwnModel, tuning: FineTuning) -> OwnModel:
+    """A model fine-tuned, under the name that says so. Raises ValueError."""
+    recipe, assumed = _changed(own.recipe, Ask(tuning=tuning))
+    recipe, more = _with_adapters(recipe, tuning)
     text = recipe.training.sequence_length is not None
+    words = "; ".join((*assumed, *more))
     called = replace(
-        target.recipe,
+        recipe,
         recipe_id=tuning.of(recipe.recipe_id),
         name=f"{recipe.name}, {tuning.words(text=text)}",
+        note=f"assumed: {words}" if words else None,
     )
-    return replace(target, recipe=called, workload=sized(workload_of(called), parameters))
+    workload_of(called)  # refuses what cannot be counted
+    return replace(own, recipe=called)
 
 
 def _resolve(
@@ -146,11 +150,19 @@ def _config_path(path: Path) -> Path:
 
 
 def _of_recipe(recipe: Recipe, ask: Ask) -> Target:
-    """A recipe, trained on another amount of data or with another batch where that is asked."""
+    changed, assumed = _changed(recipe, ask)
+    target = target_of_recipe(changed)
+    return replace(target, assumptions=(*assumed, *target.assumptions))
+
+
+def _changed(recipe: Recipe, ask: Ask) -> tuple[Recipe, list[str]]:
+    """A recipe, trained on another amount of data or with another batch where that is asked, and
+    what is assumed."""
     training = recipe.training
     text = recipe.family in TEXT_FAMILIES
     amount = ask.seen(text=text)
-    batch, assumed = ask.batch_size or training.batch_size, []
+    batch = ask.batch_size or training.batch_size
+    assumed: list[str] = []
     refuse_the_other(text, ask)
     length = ask.length or training.sequence_length
     if ask.tuning is not None and ask.batch_size is None:
@@ -185,8 +197,7 @@ def _of_recipe(recipe: Recipe, ask: Ask) -> Target:
         image_size=training.image_size if text else ask.image_size or training.image_size,
         precision=ask.precision or training.precision,
     )
-    target = target_of_recipe(replace(recipe, training=changed))
-    return replace(target, assumptions=(*assumed, *target.assumptions))
+    return replace(recipe, training=changed), assumed
 
 
 def _unknown(model: str, recipes: Sequence[Recipe]) -> str:

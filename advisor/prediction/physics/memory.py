@@ -254,6 +254,16 @@ def update_bytes(option: Option, columns: Columns, static: Floats) -> Floats:
     return static + own * columns.trained / columns.count
 
 
+def memory_gib(option: Option, columns: Columns, costs: MemoryCosts, kept: Floats) -> Floats:
+    """What a GPU is to hold, in GiB, where its pass keeps so many bytes."""
+    import numpy as np
+
+    static = static_bytes(option, columns, costs)
+    most = np.maximum(static + kept, update_bytes(option, columns, static))
+    result: Floats = most / GIB + costs.fixed_gib
+    return result
+
+
 def kernels_written(option: Option, columns: Columns) -> Flags:
     """Where a compiler writes the layers' kernels. DeepSpeed's are not, by the paper's
     settings."""
