@@ -69,15 +69,14 @@ class FineTuning:
         parts += [] if self.epochs == 1.0 else [f"epochs={self.epochs:.15g}"]
         return "+".join(parts)
 
-    def as_object(self) -> dict[str, object]:
+    def as_object(self, *, text: bool) -> dict[str, object]:
         """For a script: nothing is left to assume."""
         return {
             "train": self.train,
             "adapter_rank": self.adapter_rank,
-            "data": self.data,
+            "data_tokens" if text else "data_images": self.seen(text=text) / self.epochs,
             "example_tokens": self.length,
             "epochs": self.epochs,
-            "usual_tokens": USUAL_TOKENS if self.data is None else None,
         }
 
     def flags(self) -> str:

@@ -71,6 +71,56 @@ def test_a_kept_fine_tuning_ranks(own_store: Path, capsys: pytest.CaptureFixture
 
 
 @pytest.mark.parametrize(
+    ("words", "keys", "called"),
+    [
+        (("--train", "lora"), 'train = "lora"', "LoRA on 50M tokens"),
+        (
+            ("--train", "full", "--data", "30000x1000", "--epochs", "3"),
+            'train = "full"\nexamples = 30000\nlength = 1000\nepochs = 3',
+            "full fine-tuning on 30M tokens, 3 epochs",
+        ),
+    ],
+)
+def test_a_ranking_a_prediction_and_a_grant_say_one_time(
+    own_store: Path,
+    capsys: pytest.CaptureFixture[str],
+    words: tuple[str, ...],
+    keys: str,
+    called: str,
+    tmp_path: Path,
+) -> None:
+    def answer(*command: str) -> dict[str, Any]:
+        assert main([*command, "--format", "json", "--store", str(own_store)]) == 0
+        found: dict[str, Any] = json.loads(capsys.readouterr().out)
+        return found
+
+    ranked = answer("rank", "--model", "qwen2.5-1.5b", *words, "--gpus", "RTX 3090")
+    assert called in ranked["verdict"]["sentence"]
+    assert ranked["training"]["train"] == words[1]
+    assert ranked["training"]["adapter_rank"] == (16 if words[1] == "lora" else None)
+    row = ranked["ranked"][0]
+    assert row["training_days_low"] < row["training_days"] < row["training_days_high"]
+    assert 2 < row["memory_gib"] <= 24
+    # Its name says the same in place of flags.
+    named = answer("rank", "--model", ranked["model"], "--gpus", "RTX 3090")
+    assert named["ranked"] == ranked["ranked"]
+    there = ("--gpu", "RTX 3090", "--count", str(row["gpu_count"]))
+    predicted = answer("predict", "--model", "qwen2.5-1.5b", *words, *there)
+    assert predicted["training_days"] == pytest.approx(row["training_days"], rel=1e-3)
+    grant = tmp_path / "grant.toml"
+    grant.write_text(
+        '[grant]\nstart = 2027-01-01\nyears = 1\n[budget]\ntotal = "40k"\n[rentals]\n'
+        f'allowed = false\n[[experiments]]\nmodel = "qwen2.5-1.5b"\n{keys}\n'
+        f'[[owned]]\ngpu = "RTX 3090"\ngpu_count = {row["gpu_count"]}\n'
+    )
+    (placed,) = answer("plan", str(grant), "--quick")["schedule"]
+    assert placed["experiment"] == f"Qwen2.5 1.5B, {called}"
+    grant.write_text(grant.read_text().replace("[[owned]]", "tokens = 1e9\n[[owned]]"))
+    assert main(["plan", str(grant), "--store", str(own_store)]) == 2
+    assert "experiments[1].tokens" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
     ("words", "says"),
     [
         (["--data", "50M"], "add --train full, lora or qlora"),

@@ -29,6 +29,7 @@ from advisor.answers.ranking.verdict import (
 )
 from advisor.answers.wording import (
     OUTLET,
+    PREDICTED_MARK,
     counted_days,
     is_unquoted,
     pays_words,
@@ -39,6 +40,7 @@ from advisor.costs.cost_terms import stated_terms
 from advisor.costs.price_book import add_command
 from advisor.costs.rental import break_even, rent_offers
 from advisor.ranking.exclusion_reasons import all_lack_bf16
+from advisor.ranking.fine_tuning import parted
 from advisor.ranking.question import CandidatesKey
 from advisor.ranking.rank import RankedRow, Ranking
 from advisor.ranking.uneven_batch import is_uneven
@@ -70,6 +72,7 @@ def steps_of(ranking: Ranking, rentals: Iterable[Rental], key: CandidatesKey | N
     row = ranking.lead(0)
     found = (
         exchange_rate(ranking, key),
+        _trained(ranking, row),
         _yours(ranking, row),
         _measure(ranking, row),
         _quote(ranking, row),
@@ -84,6 +87,29 @@ def steps_of(ranking: Ranking, rentals: Iterable[Rental], key: CandidatesKey | N
 def steps_title(ranking: Ranking) -> str:
     """What stands above them."""
     return TITLE if ranking.table else HELP_TITLE
+
+
+def _trained(ranking: Ranking, row: RankedRow) -> Doubt | None:
+    """Of fine-tuning: what is assumed of it, the memory that it takes, and what it does not fit."""
+    model, time = ranking.candidates.model, row.time
+    name, tuning = parted(model.recipe_id)
+    if tuning is None:
+        return None
+    words = model.note or ""
+    if time.peak_memory_gib is not None:
+        room = f"of {row.build.gpu.memory_gib:g} GiB on {gpus_words(row.build)}"
+        memory = f"takes {PREDICTED_MARK}{plain(time.peak_memory_gib)} {room}"
+        words = f"{words}; {memory}" if words else memory
+    gaps = [*zip(ranking.candidates.gap, ranking.candidates.builds, strict=True)]
+    fits = {build.gpu.gpu_id for gap, build in gaps if gap is None}
+    unfit = dict.fromkeys(build.gpu for gap, build in gaps if gap == "does-not-fit")
+    small = [gpu.short_name for gpu in unfit if gpu.gpu_id not in fits]
+    if small:
+        words += f"; does not fit {', '.join(small[:3])}{' and others' if len(small) > 3 else ''}"
+        words += "" if tuning.train == "qlora" else ": --train qlora needs less"
+    command = f"advisor predict --model {quoted(name)}{tuning.flags()} "
+    command += f"--gpu {quoted(row.build.gpu.gpu_id)} --count {row.build.gpu_count} --details"
+    return Doubt(about="trained", words=words, command=command)
 
 
 def _yours(ranking: Ranking, row: RankedRow) -> Doubt | None:

@@ -22,9 +22,10 @@ from advisor.answers.wording import (
 from advisor.costs.price_book import RULE_WORDS as PRICE_RULE_WORDS
 from advisor.costs.tco import CENT, TERM_BOUNDS
 from advisor.ranking.candidates import Candidates
+from advisor.ranking.fine_tuning import parted
 from advisor.ranking.question import CandidatesKey
 from advisor.ranking.rank import ExcludedRow, RankedRow, Ranking
-from advisor.ranking.times import TrainingTime
+from advisor.ranking.times import Model, TrainingTime
 from advisor.ranking.what_to_measure import wanted
 from advisor.tables.table_formats import to_csv
 from bench_runner.records.measurement import Settings
@@ -68,6 +69,7 @@ def ranked_object(row: RankedRow) -> dict[str, Any]:
         "method": time.method,
         "settings": settings_object(time.settings),
         "batch_size": batch_of(time),
+        "memory_gib": time.peak_memory_gib,
         "implied_mfu": time.implied_mfu,
         "verdict": time.verdict,
         "verdict_reason": time.verdict_reason,
@@ -94,6 +96,19 @@ def ranked_object(row: RankedRow) -> dict[str, Any]:
         "on_pareto_front": row.on_pareto_front,
         "tied_with_first": row.tied_with_first,
         "availability": row.availability,
+    }
+
+
+def training_object(model: Model) -> dict[str, Any] | None:
+    """How a model is fine-tuned, nothing left to assume; None where it is trained from nothing."""
+    _, tuning = parted(model.recipe_id)
+    if tuning is None:
+        return None
+    return {
+        **tuning.as_object(text=model.sequence_length is not None),
+        "batch_size": model.batch_size,
+        "sequence_length": model.sequence_length,
+        "assumed": model.note,
     }
 
 
@@ -316,6 +331,7 @@ def ranking_object(
     return {
         "verdict": verdict_object(answer, rentals, key),
         "model": candidates.model.recipe_id,
+        "training": training_object(candidates.model),
         "budget_usd": question.budget_usd,
         "budget_typed": typed_object(question),
         "max_days": question.max_days,

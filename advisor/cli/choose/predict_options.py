@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from advisor.answers.checklist import quoted
 from advisor.cli.command import typed_fine_tuning
-from advisor.ranking.fine_tuning import read_data
+from advisor.ranking.fine_tuning import parted, read_data
 from advisor.typed_input import (
     InputError,
     parse_choice,
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from advisor.prediction.physics.memory import Wanted
     from advisor.prediction.predict_one import Prediction
     from advisor.ranking.fine_tuning import FineTuning
+    from bench_runner.recipes import Recipe
     from price_catalog.model import Gpu
 
 
@@ -154,17 +155,19 @@ def amount(text: str | None, option: str, *units: str) -> float | None:
 
 
 def fine_tuning_of(options: argparse.Namespace) -> FineTuning | None:
-    """The same as `typed_fine_tuning`, where --tokens or --images may say how much. Raises
-    InputError."""
+    """What was typed of it, or what the model's name says, which is taken off it; --tokens or
+    --images may say how much. Raises InputError."""
+    options.model, named = parted(options.model)
     seen = options.tokens if options.tokens is not None else options.images
     if options.data is not None and seen is not None:
         raise InputError("--data and --tokens both say how long: leave one out")
-    tuning = typed_fine_tuning(options)
-    if tuning is None or seen is None:
-        return tuning
-    data, length = read_data(seen)
-    options.tokens = options.images = None
-    return replace(tuning, data=data, length=length)
+    tuning = typed_fine_tuning(options) or named
+    if tuning is not None and seen is not None:
+        data, length = read_data(seen)
+        tuning = replace(tuning, data=data, length=length)
+        options.tokens = options.images = None
+    options.tuning = tuning
+    return tuning
 
 
 def whole(text: str | None, option: str, *units: str) -> int | None:
@@ -200,7 +203,7 @@ def bench_command(options: argparse.Namespace, target: Target, count: int) -> st
     name = options.keep or options.model
     recipe = target.recipe
     batch = target.workload.batch_size
-    if target.workload.frozen:
+    if target.workload.frozen_bytes < 2.0:  # of weights of 4 bits, which are not timed here
         return f"advisor bench --name {quoted(options.keep or 'my-run')} -- COMMAND"
     if batch >= count and batch % count:  # which no search would measure
         words = [quoted(word) for word in options.typed]
@@ -210,7 +213,7 @@ def bench_command(options: argparse.Namespace, target: Target, count: int) -> st
         if recipe is None or not _is_as_known(options, target):
             words = [quoted(word) for word in options.typed]
             return " ".join(["advisor", *words, "--keep my-model"])
-        name = recipe.recipe_id
+        name = _known_name(options, recipe)
     nodes = options.nodes if options.fabric is not None else _machines(count)
     several = f" --nodes {nodes} --on slurm" if nodes is not None else ""
     return f"advisor bench --model {quoted(name)} --gpus {count}{several}"
@@ -258,15 +261,19 @@ def _is_as_known(options: argparse.Namespace, target: Target) -> bool:
     """Whether the model's name alone says what was asked: no file, no training of one's own."""
     names = (
         *("tokens", "images", "batch", "sequence_length", "image_size", "precision"),
-        *("data", "epochs", "rank"),
+        "parameters",
     )
-    changes = [getattr(options, name) for name in (*names, "parameters")]
+    changes = [getattr(options, name) for name in names]
     recipe = target.recipe
-    named = recipe is not None and options.model.casefold() in (
-        recipe.recipe_id,
-        recipe.name.casefold(),
-    )
-    return named and options.train == "pretrain" and all(word is None for word in changes)
+    called = () if recipe is None else (recipe.recipe_id, recipe.name.partition(", ")[0].casefold())
+    named = options.model.casefold() in called
+    return named and all(word is None for word in changes)
+
+
+def _known_name(options: argparse.Namespace, recipe: Recipe) -> str:
+    """Of a model whose name says what was asked, its fine-tuning in it."""
+    name: str = recipe.recipe_id
+    return name if options.tuning is None else options.tuning.of(name)
 
 
 def rank_command(options: argparse.Namespace, target: Target, gpu_id: str) -> str | None:
@@ -275,7 +282,7 @@ def rank_command(options: argparse.Namespace, target: Target, gpu_id: str) -> st
     recipe = target.recipe
     name = options.keep
     if name is None and recipe is not None and _is_as_known(options, target):
-        name = recipe.recipe_id
+        name = _known_name(options, recipe)
     if name is None or options.fabric is not None:
         return None
     return f"advisor rank --model {quoted(name)} --gpus {quoted(gpu_id)}"

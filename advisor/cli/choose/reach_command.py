@@ -68,7 +68,7 @@ def run(options: argparse.Namespace) -> int:
             "gpu": gpu.gpu_id,
             "gpu_count": count,
             "max_days": max_days,
-            "training": None if tuning is None else tuning.as_object(),
+            "training": None if tuning is None else tuning.as_object(text=True),
             "verdict": {"sentence": reach_sentence(rows, asked)},
             "models": [row.as_row() for row in rows],
         }

@@ -60,6 +60,8 @@ def tuned(target: Target, ask: Ask) -> Target:
     if ask.tuning is None or target.recipe is None:
         return target
     recipe, more = _with_adapters(target.recipe, ask.tuning)
+    words = ask.tuning.words(text=recipe.training.sequence_length is not None)
+    recipe = replace(recipe, name=f"{recipe.name}, {words}")
     workload = sized(workload_of(recipe), target.parameters)
     assumed = (*target.assumptions, *more)
     return replace(target, recipe=recipe, workload=workload, assumptions=assumed)
