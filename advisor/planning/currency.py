@@ -11,6 +11,8 @@ from price_catalog.currencies import exchange_rates
 
 RATE_DECIMALS = 6
 """Of the price of an hour or a kWh: thousands of them are then right to the hundredth."""
+CENTS_BELOW = 100
+"""Amounts in sentences that keep their cents; in tables and line items all do."""
 _SIGNS = {"USD": "$", "EUR": "€", "GBP": "£"}
 
 
@@ -62,6 +64,10 @@ class Currency:
     def exactly(self, amount: Decimal) -> str:
         """An amount of it, to the hundredth where there is one: ``€860.17``."""
         return usd_exact(self.rounded(amount)).replace("$", self.sign)
+
+    def in_prose(self, amount: Decimal) -> str:
+        """An amount of it in a sentence: without cents, unless it is small."""
+        return self.written(amount) if abs(amount) >= CENTS_BELOW else self.exactly(amount)
 
     @property
     def sign(self) -> str:

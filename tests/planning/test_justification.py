@@ -78,8 +78,8 @@ def test_hours_that_may_not_be_awarded_are_not_called_granted(
         change = {"without_allocation": problem.allocations[0].allocation_id}
         fewer = replace(dearer, runs=1)
         for plan, told in (
-            (dearer, " Without Campus the same work costs $123.45 in all; this request is $0."),
-            (fewer, " Without Campus we can do 1 run, for $123.45 in all; this request is $0."),
+            (dearer, " Without Campus the same work costs $123 in all; this request is $0."),
+            (fewer, " Without Campus we can do 1 run, for $123 in all; this request is $0."),
             (None, " Without Campus this work is not done in time."),
         ):
             other = Alternative(label="not awarded", change=change, plan=plan, over_budget=False)

@@ -91,7 +91,7 @@ def plan_doubts(planned: Planned, command: str, *, quick: bool) -> list[Doubt]:
     """What to settle first; ``command`` is the one that was typed, with its file."""
     loaded, plan, found = planned.loaded, planned.plan, planned.explanation
     assert plan is not None and found is not None
-    doubts, money = [], loaded.grant.currency.exactly
+    doubts, money = [], loaded.grant.currency.in_prose
     bought = _bought(loaded, plan)
     if bought is not None:
         doubts.append(_price(loaded, plan, bought, [each.text(money) for each in found.ask]))

@@ -21,7 +21,7 @@ from advisor.planning.planned import Planned
 from advisor.planning.report.budget import limits_told
 from advisor.planning.sensitivity.explain import UNTRIED
 from advisor.planning.sensitivity.infeasible import REST_UNTRIED
-from advisor.planning.sensitivity.solved_amounts import Finding, Money, lines
+from advisor.planning.sensitivity.solved_amounts import Finding, lines
 from advisor.planning.sensitivity.thresholds import NOT_TRIED
 from advisor.planning.solver.plan import Plan, last_day
 from advisor.planning.solver.problem import BUY_IN
@@ -74,14 +74,10 @@ def ways_out_text(planned: Planned, width: int | None, ways: Ways = BY_COMMAND) 
     if not planned.ways_out:
         return "Relaxing any single constraint does not help."
     found = [_with_way_out(each, ways) for each in planned.ways_out]
-    each = [f"  - {line}" for line in lines(found, _of_plans(planned))]
+    each = [f"  - {line}" for line in lines(found, planned.loaded.grant.currency.exactly)]
     if width is not None:
         each = [fill(line, width, subsequent_indent=" " * 4) for line in each]
     return "\n".join(["Any one of these mends it:", *each])
-
-
-def _of_plans(planned: Planned) -> Money:
-    return planned.loaded.grant.currency.exactly
 
 
 def plan_text(planned: Planned, width: int = WIDTH, ways: Ways = BY_COMMAND) -> str:
@@ -160,7 +156,7 @@ def explained_text(planned: Planned, width: int = WIDTH, ways: Ways = BY_COMMAND
         ("What would change the decision:", thresholds),
         ("Worth asking for, cheapest first:", planned.explanation.ask),
     ):
-        blocks += _listed(title, lines(found, _of_plans(planned)), width)
+        blocks += _listed(title, lines(found, planned.loaded.grant.currency.in_prose), width)
     rules = grant.institution
     blocks.append(
         fill(

@@ -256,8 +256,8 @@ def _by_its_extras(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[C
     return [
         Caution(
             f"The {m.label} counts as equipment only with what is paid with it ({names}): it costs "
-            f"{grant.currency.exactly(price(m, bare))} alone. Ask your office whether that is part "
-            "of its price. If not, it is a supply and bears overhead."
+            f"{grant.currency.in_prose(price(m, bare))} alone. Ask your office whether that is "
+            "part of its price. If not, it is a supply and bears overhead."
         )
         for m in problem.machines
         if m.machine_id in bought and m.share_of is None
@@ -328,7 +328,7 @@ def _not_asked(grant: Grant, problem: PlanningProblem, plan: Plan) -> Iterator[C
 def _shared(grant: Grant) -> Iterator[Caution]:
     if grant.shared_by is not None:
         by = f"{grant.shared_by[:1].upper()}{grant.shared_by[1:]}"
-        money = grant.currency.exactly(grant.shared)
+        money = grant.currency.in_prose(grant.shared)
         yield Caution(
             f"{by} pays up to {money} of all costs: have it in writing before you submit."
         )
@@ -428,8 +428,8 @@ def _items(grant: Grant, rules: Rules) -> Iterator[Caution]:
         bears = cost.overhead.charged and grant.charges_overhead and not rules.equipment_in_base
         yield Caution(
             f"{cost.name} costs {grant.currency.sign}{Decimal(amount):,}, and one item is "
-            f"equipment from {grant.currency.exactly(least)} on. If it is one item, move it to the "
-            f'line "{line}"{", which bears no overhead." if bears else "."}',
+            f"equipment from {grant.currency.in_prose(least)} on. If it is one item, move it to "
+            f'the line "{line}"{", which bears no overhead." if bears else "."}',
             "overhead = false in its [[costs]] takes that off." * bears,
         )
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 from typing import Any, Self
 
 from advisor.costs.amount_words import usd_and_cents
+from advisor.planning.currency import CENTS_BELOW
 from advisor.planning.grant.funder import Paper
 from advisor.planning.report.number_ledger import MARKED, LedgerRow, Num
 from advisor.planning.sensitivity.solved_amounts import number_words
@@ -150,6 +152,18 @@ def shown(cell: Cell) -> str:
     return number_words(value, cell.unit)
 
 
+MONEY = re.compile("usd|[A-Z]{3}")
+"""Units of amounts."""
+
+
+def in_prose(cell: str | Num) -> str:
+    """A word or a number of a sentence: an amount without its cents, unless it is small."""
+    if isinstance(cell, Num) and MONEY.fullmatch(cell.unit) and abs(cell.value) >= CENTS_BELOW:
+        whole = cell.value.to_integral_value(ROUND_HALF_UP)
+        return number_words(whole, cell.unit).removesuffix(".00")
+    return shown(cell)
+
+
 def words_of(text: str) -> list[str | Num]:
     """A text, parted into plain words and the numbers that are marked in it."""
     *parts, last = MARKED.split(text)
@@ -164,4 +178,4 @@ def words_of(text: str) -> list[str | Num]:
 
 def plain_text(text: str) -> str:
     """A text as a person reads it, without the rows of its numbers."""
-    return "".join(map(shown, words_of(text)))
+    return "".join(map(in_prose, words_of(text)))

@@ -93,7 +93,8 @@ def _a_run(given: Material) -> list[Block]:
         if value != getattr(CostTerms(), name) or name in ("lifetime_years", "utilisation"):
             origin = {"name": "assumption", "term": name}
             value = given.loaded.grant.currency.rate_of_usd(value) if unit == "money" else value
-            counted.append(f"{label}: {given.ledger.leaf('unit', value, unit, label, **origin)}")
+            words = f"{label}, for the cost of a run"
+            counted.append(f"{label}: {given.ledger.leaf('unit', value, unit, words, **origin)}")
     table = ReportTable.of("A run", ("model", "machine", "training", "a run"), rows)
     words = "A run costs its part of the machine's life, as a ranking counts it. Counted are:"
     return [table, words, tuple(counted)]

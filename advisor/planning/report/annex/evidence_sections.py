@@ -117,7 +117,7 @@ def _rules(given: Material) -> Iterator[tuple[Cell, ...]]:
     house = given.loaded.grant.institution
     left_out = {"currency", "usd_per_unit", "usd_per_unit_on"}  # which the grant may have otherwise
     if house.equipment_as != "depreciated":
-        left_out |= {"equipment_as", "use_share"}
+        left_out |= {"equipment_as", "use_share", "rent_up_to_depreciation"}
     for key, meaning in MEANINGS.items():
         value = getattr(house, key)
         if value is None or key in left_out:

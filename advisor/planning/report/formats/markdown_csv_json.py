@@ -19,6 +19,7 @@ from advisor.planning.report.report import (
     Report,
     ReportTable,
     Section,
+    in_prose,
     shown,
     words_of,
 )
@@ -128,7 +129,10 @@ def _line(cells: Iterable[str]) -> str:
 def _cell(cell: Cell, *, cite: bool, table: ReportTable | None = None) -> str:
     if isinstance(cell, str):
         return markdown_text(cell)
-    text = shown(cell) if table is None else table.shown(cell)
+    if table is not None:
+        text = table.shown(cell)
+    else:
+        text = shown(cell) if cell is None else in_prose(cell)
     return text + (f" [{cell.row}]" if cell is not None and cite else "")
 
 

@@ -18,7 +18,7 @@ from advisor.planning.report.report import (
     Picture,
     Report,
     ReportTable,
-    shown,
+    in_prose,
     words_of,
 )
 from advisor.typed_input import InputError
@@ -136,7 +136,7 @@ def _text(text: str, *, cite: bool) -> str:
         f"#{quoted(word)}"
         if isinstance(word, str)
         # An amount is not broken at its space.
-        else f"#box({quoted(shown(word))})" + (f"#r({word.row})" if cite else "")
+        else f"#box({quoted(in_prose(word))})" + (f"#r({word.row})" if cite else "")
         for word in words_of(text)
     )
 
