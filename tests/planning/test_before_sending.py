@@ -92,7 +92,7 @@ def test_a_request_beyond_what_its_funder_takes_is_told_so(planned: Planned) -> 
     # The gross price of one machine.
     assert of_limits("dfg", str(price / 45_000), "EUR") == []
     (gross,) = of_limits("dfg", str(price / 45_000), "EUR", "0.19")
-    assert gross.startswith("The dearest machine costs EUR 53,550.00: above EUR 50,000 gross it is")
+    assert gross.startswith("The dearest machine costs EUR 53,550: above EUR 50,000 gross it is")
     assert len(of_limits("dfg", str(price / 245_000), "EUR")) == 2
     assert of_limits("nih", "1", "USD") == []
 
