@@ -94,7 +94,7 @@ class Tabs(Static):
             meta = Style.from_meta({"@click": f"screen.{self._action}('{name}')"})
             look = "reverse bold" if name == self.here else ""
             parts += [Content.styled(f" {number} {word} ", look).stylize(meta), Content(" ")]
-        self.update(Content("").join(parts))
+        self.update(Content("").join(parts), layout=False)
 
 
 class KeyBar(Static):
@@ -138,7 +138,8 @@ class KeyBar(Static):
             ]
             last = [(a.key, a.footer, _namespaced(a)) for a in self._actions if a.verb in _LAST]
             last.append(("^p", "all", "app.command_palette"))
-        self.update(clickable([*fitting(keys, last, self.app.size.width - 2), *last]))
+        shown = fitting(keys, last, self.app.size.width - 2)
+        self.update(clickable([*shown, *last]), layout=False)
 
     def _leaving(self) -> tuple[str, str]:
         """What Esc does in a field, by the registry: most screens have a table below it."""

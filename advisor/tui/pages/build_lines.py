@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from typing import TYPE_CHECKING
 
-from advisor.answers.build.build_sections import SECTION_WORDS, Section, section_lines
-from advisor.answers.build.one_build import OneBuild, place_words
 from advisor.answers.build_words import gpus_words, machine_words
 from advisor.answers.ranking.rank_answer import run_words
 from advisor.answers.ranking.verdict import days_of
@@ -16,6 +14,8 @@ from advisor.costs.amount_words import usd_rounded
 from advisor.tui.widgets.lines import FAINT, HEADING, PLAIN, STRONG, WARNING, Line, wrapped
 
 if TYPE_CHECKING:
+    from advisor.answers.build.build_sections import Section
+    from advisor.answers.build.one_build import OneBuild
     from advisor.ranking.rank import ExcludedRow, RankedRow, Ranking
     from advisor.tui.program.session import RankingSession
 
@@ -44,6 +44,8 @@ def overview_lines(
 def _overview(
     one: OneBuild, width: int, keys: Mapping[Section, str] | None, *, most: int, apart: bool
 ) -> list[Line]:
+    from advisor.answers.build.build_sections import SECTION_WORDS, section_lines
+
     lines: list[Line] = []
     room = max(20, width - LABEL_WIDTH - (2 + KEY_COLUMN if keys else 0))
     for section, words in SECTION_WORDS.items():
@@ -62,6 +64,10 @@ def _overview(
 
 def whole_page(one: OneBuild, width: int) -> list[Line]:
     """Every section in full, below each other."""
+    # Late: not for the first picture.
+    from advisor.answers.build.build_sections import SECTION_WORDS, section_lines
+    from advisor.answers.build.one_build import place_words
+
     lines: list[Line] = [(one.name, STRONG), (place_words(one), FAINT)]
     for section, words in SECTION_WORDS.items():
         lines += [("", PLAIN), (words.upper(), HEADING)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from rich.text import Text
@@ -56,6 +57,7 @@ class BuildPanels(Container):
         self._marked: Sequence[str] = ()
         self._marked_in: tuple[str, bool] | None = None
         self._kept_marks: dict[str, Text] = {}
+        self._has_drawn = False
 
     @property
     def order(self) -> Order:
@@ -155,7 +157,14 @@ class BuildPanels(Container):
         assert session.answer is not None
         i = session.selected
         self.picture.selected = None if i is None else session.answer.points.at.get(i)
-        self.detail.show(selected_page(session, self.app.today), from_top=from_top)
+        show_detail = partial(
+            self.detail.show, selected_page(session, self.app.today), from_top=from_top
+        )
+        if self._has_drawn:
+            show_detail()
+        else:  # what it loads comes after the first picture
+            self._has_drawn = True
+            self.call_after_refresh(show_detail)
         self._show_point(i)
 
     def _show_point(self, i: int | None) -> None:
