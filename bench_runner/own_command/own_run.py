@@ -37,6 +37,8 @@ MOST_PAUSES = 0.05
 """... unless so many are."""
 _PREFIX = "advisor-own-"
 _POLL_S = 0.05
+QUIET_S = 60.0
+"""Without a step the user is told what may be wrong."""
 _LEAVE_S = 30.0
 """How long a training that was asked to end may take before it is ended."""
 _INTERRUPT_S = 5.0
@@ -159,8 +161,16 @@ class _Watched:
 
     def follow(self, stop: Event) -> None:
         """Until the training has ended, by itself or by what was seen of it."""
+        quiet_s: float | None = time.monotonic() + QUIET_S
         while self.process.poll() is None:
             self.take_new()
+            if quiet_s is not None and time.monotonic() > quiet_s:
+                quiet_s = None
+                if self.last("stepping") is None:
+                    self.say(
+                        "no step of a PyTorch optimiser yet: it may still load its data. Python "
+                        "has to start without -E, -I and -S. ^C ends it"
+                    )
             if self.done_s is not None and time.monotonic() - self.done_s > _LEAVE_S:
                 return
             if stop.is_set():
@@ -233,7 +243,7 @@ class _Watched:
         if self.last("stepping") is None:
             return (
                 "the training ended, and no step of a PyTorch optimiser was seen: start a Python "
-                "with torch 2.0 or newer, without -I or -S"
+                "with torch 2.0 or newer, without -E, -I or -S"
             )
         return (
             "the training ended before its steps were timed: let it run longer, a minute of steps "
@@ -289,6 +299,8 @@ class _Watched:
 
     def timeline(self, *, on_gpu: bool) -> Timeline:
         profiling, why = self.last("profiling"), self.last("not-profiled")
+        if any(e.get("how") == "ended first" for e in self.events):
+            raise ValueError("the training ended before a profile was taken: let it run longer")
         path = self.folder / "trace.json"
         if profiling is None or why is not None:
             raise ValueError(str((why or {}).get("message") or "the profiler did not start"))

@@ -47,7 +47,9 @@ def run(
     (tmp_path / "temporary").mkdir()
     monkeypatch.setattr(sys, "stderr", io.TextIOWrapper(open(os.dup(2), "wb", 0)))  # noqa: SIM115
 
-    def started(script: str, *launcher: str, stop: Event | None = None) -> Ended:
+    def started(
+        script: str, *launcher: str, stop: Event | None = None, window_s: float = 0.1
+    ) -> Ended:
         path = tmp_path / "train.py"
         path.write_text(textwrap.dedent(script))
         said: list[str] = []
@@ -55,7 +57,7 @@ def run(
             [*(launcher or (PYTHON,)), str(path)],
             stop=stop or Event(),
             say=said.append,
-            window_s=0.1,
+            window_s=window_s,
         )
         assert not list((tmp_path / "temporary").iterdir())
         return ended
@@ -95,9 +97,30 @@ finally:
     assert {"aten::addmm", "aten::gelu"} <= {name for name, _ in found.kernels}
 
 
+SPAWN = """
+import os, torch
+
+def train(rank, folder):
+    group = torch.distributed
+    group.init_process_group("gloo", f"file://{folder}/meeting", rank=rank, world_size=2)
+    torch.set_num_threads(1)
+    net = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(64, 64))
+    optimizer = torch.optim.AdamW(net.parameters())
+    for step in range(100_000):
+        net(torch.randn(32, 64)).pow(2).mean().backward()
+        optimizer.step()
+        optimizer.zero_grad()
+
+if __name__ == "__main__":
+    torch.multiprocessing.spawn(train, args=(os.path.dirname(__file__),), nprocs=2)
+"""
+
+
 @needs_torch
 @pytest.mark.timeout(90)
-def test_two_processes_of_torchrun_end_together(run) -> None:
+@pytest.mark.parametrize("launcher", ["torchrun", "spawn"])
+def test_two_processes_end_together(run, launcher: str) -> None:
+    """Those of torch.multiprocessing have no rank in their environment."""
     script = LOOP.replace(
         "optimizer = ",
         "torch.distributed.init_process_group('gloo')\n"
@@ -105,7 +128,7 @@ def test_two_processes_of_torchrun_end_together(run) -> None:
     )
     meeting = ("--rdzv-backend=c10d", "--rdzv-endpoint=localhost:0", "--local-addr=127.0.0.1")
     torchrun = ("-m", "torch.distributed.run", "--nproc-per-node=2", *meeting)
-    ended = run(script, PYTHON, *torchrun)
+    ended = run(script, PYTHON, *torchrun) if launcher == "torchrun" else run(SPAWN)
     assert ended.run is not None, ended
     assert ended.run.gpu_count == 2
     assert ended.code == 0
@@ -151,6 +174,14 @@ def test_what_fails_keeps_its_words_and_its_exit_code(
     said = capfd.readouterr().err
     for own in ("wrong learning rate", "no such data set"):
         assert (own in said) == (own in script)
+
+
+@needs_torch
+def test_a_training_that_ends_before_a_profile_has_a_time_alone(run) -> None:
+    ended = run(LOOP.replace("range(1000)", "range(1)").replace("20_000", "1280"), window_s=60.0)
+    assert ended.run is not None, ended
+    assert (ended.run.steps_timed > 20, ended.run.settled, ended.run.seconds) == (True, False, {})
+    assert "let it run longer" in (ended.run.not_profiled or "")
 
 
 @needs_torch
@@ -200,5 +231,6 @@ def test_what_is_injected_needs_nothing_but_the_standard_library() -> None:
     text = (INJECTED / "sitecustomize.py").read_text()
     imported = [line for line in text.splitlines() if line.startswith(("import ", "from "))]
     assert {line.split()[1].partition(".")[0] for line in imported} <= {
-        "__future__", "contextlib", "functools", "importlib", "json", "os", "sys", "time", "typing",
+        "__future__", "atexit", "contextlib", "functools", "importlib", "json", "os", "sys", "time",
+        "typing",
     }  # fmt: skip

@@ -8,6 +8,7 @@ in the user's environment. What fails here must not fail the training.
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import sys
@@ -59,7 +60,16 @@ class Watch:
     @property
     def leads(self) -> bool:
         """Whether this process decides and is profiled."""
+        group = self.group()
+        if group is not None:
+            return bool(group.get_rank() == 0)
         return os.environ.get("RANK", "0") in ("", "0")
+
+    def group(self) -> Any:
+        """torch.distributed where its processes know each other; launchers need not say a rank."""
+        found = sys.modules.get("torch.distributed")
+        together = found is not None and found.is_available() and found.is_initialized()
+        return found if together else None
 
     def write(self, event: str, **fields: Any) -> None:
         """Append one event to this process's file."""
@@ -95,6 +105,7 @@ class Watch:
         """Take in one step; whether the training is to end now."""
         self.count += 1
         if self.count == 1:
+            atexit.register(self.left)
             self.write("stepping", leads=self.leads, uuids=self.devices()[1])
         if self.profile is None and not self.written:
             self.mark()
@@ -168,16 +179,17 @@ class Watch:
 
     def write_times(self, how: str) -> None:
         """What is known of the steps of this process."""
+        self.written = True
         torch = sys.modules["torch"]
         before, last = self.windows()
         sample = before + last if before else self.seconds[1:]
         used, _ = self.devices()
-        cuda = torch.cuda
+        cuda, group = torch.cuda, self.group()
         self.write(
             "timed",
             how=how,
             leads=self.leads,
-            world=int(os.environ.get("WORLD_SIZE") or 1),
+            world=group.get_world_size() if group else int(os.environ.get("WORLD_SIZE") or 1),
             seconds=sample,
             began=self.clock[-len(sample)] if sample else None,
             ended=time.monotonic(),
@@ -190,6 +202,12 @@ class Watch:
             **weights(self.optimizer, self.partitions),
         )
 
+    def left(self) -> None:
+        """The training has ended by itself: with some steps its time is known, unprofiled."""
+        with suppress(Exception):
+            if not self.written and len(self.seconds) >= 2 + 2 * FEWEST:
+                self.write_times("ended first")
+
     def devices(self) -> tuple[list[int], list[str]]:
         """The GPUs that this process trains on: their numbers, and their names for NVML."""
         cuda = sys.modules["torch"].cuda
@@ -201,7 +219,6 @@ class Watch:
 
     def begin_profile(self) -> None:
         torch = sys.modules["torch"]
-        self.written = True
         steps = max(1, min(10, round(2.0 / max(median(self.seconds[-FEWEST:]), 1e-6))))
         kinds = [torch.profiler.ProfilerActivity.CPU]
         if torch.cuda.is_available() and torch.cuda.is_initialized():
