@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from decimal import Decimal
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from advisor.tui.widgets.plot.canvas import Canvas, Ink
+from advisor.ranking.question import CandidatesKey, Question
+from advisor.ranking.snapshot import candidates_of, take_snapshot
+from advisor.store import Store
+from advisor.tui.program.answer import CandidatesView, answer, plot_data
+from advisor.tui.widgets.plot.canvas import Canvas, Cell, Ink
 from advisor.tui.widgets.plot.data import PlotData, PointFlag
 from advisor.tui.widgets.plot.layout import (
     Layout,
@@ -280,3 +286,45 @@ def test_the_legend_counts_what_it_leaves_out(
     if len(named) > 1 and len(named) < len(items):
         assert shown[-1].text == f"+{len(items) - len(named)} more"
         assert first is None or first >= len(items) or first in {i.series for i in named}
+
+
+def test_no_name_stands_at_the_sign_of_another_point_unless_nearer_to_its_own(
+    store_path: Path,
+) -> None:
+    """Over all shipped models and four sizes of the picture."""
+    with Store(store_path).reading() as reader:
+        snapshot = take_snapshot(reader)
+        for model in snapshot.models:
+            key = CandidatesKey(model.recipe_id, "latest", "sound")
+            times = reader.best_times(model.recipe_id, "sound")
+            view = CandidatesView(candidates_of(times, snapshot, key), ())
+            asked = Question(budget_usd=Decimal(40_000))
+            data = plot_data(answer(view, asked, "overall", "latest"))
+            for size in ((78, 10), (58, 22), (118, 20), (198, 36)) if len(data) else ():
+                check_names(data, size)
+
+
+def check_names(data: PlotData, size: tuple[int, int]) -> None:
+    limits = Limits(budget_usd=40_000)
+    marks = series_marks(data.series_slots, coloured=True)
+    view = start_view(data, limits, selected=None, every=False)
+    layout = lay_out(data, marks, view, size, every=False)
+    rows = text_of(paint(Scene(data, layout, marks, limits))).splitlines()
+    names = data.labels(dict.fromkeys(layout.named), limits.budget_usd, limits.max_days)
+    signs = {layout.cells[i] for i in layout.named}
+    for index, name in names.items():
+        alike = any(name != other and name in other for other in names.values())
+        found = [(row.find(name), y) for y, row in enumerate(rows) if y >= layout.top]
+        for start, y in found if not alike else ():
+            if start < 0:
+                continue
+
+            def away(cell: Cell, x: int = start, row: int = y, wide: int = cell_len(name)) -> int:
+                return max(x - cell[0], cell[0] - x - wide + 1, 0) + 2 * abs(row - cell[1])
+
+            own = layout.cells[index]
+            assert own is not None
+            for cell in signs - {own, None}:
+                assert cell is not None
+                beside = start - 1 <= cell[0] <= start + cell_len(name) and abs(y - cell[1]) <= 1
+                assert not beside or away(own) < away(cell), (name, size, rows)

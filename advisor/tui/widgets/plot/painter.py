@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 from rich.cells import cell_len
@@ -271,10 +272,13 @@ class _Painter:
             ),
             key=lambda at: (abs(at[0] + width / 2 - x) / 2 + 2 * abs(at[1] - y), at),
         )
-        for barred, clear in ((_BARRED, 3), (_MARKS, 1), (frozenset({"point", "label"}), 0)):
-            for place in anywhere:
-                if self.is_free(place, width, barred, clear=clear, but=(x, y)):
-                    return place
+        nearest = [place for place in anywhere if self.is_nearest(index, place, width)]
+        apart = [place for place in anywhere if not self.touches_another(index, place, width)]
+        for places in (nearest, apart, anywhere):
+            for barred, clear in ((_BARRED, 3), (_MARKS, 1), (frozenset({"point", "label"}), 0)):
+                for place in places:
+                    if self.is_free(place, width, barred, clear=clear, but=(x, y)):
+                        return place
         return None
 
     def is_nearest(self, index: int, place: Cell, width: int) -> bool:
@@ -285,8 +289,20 @@ class _Painter:
             return max(start - cell[0], cell[0] - start - width + 1, 0) + 2 * abs(row - cell[1])
 
         own = self.at(index)
-        others = (self.at(i) for i in self.layout.named)
-        return all(away(cell) > away(own) for cell in others if cell != own)
+        return all(away(cell) > away(own) for cell in self.markers if cell != own)
+
+    def touches_another(self, index: int, place: Cell, width: int) -> bool:
+        """Whether a name here stands at the sign of another point."""
+        start, row = place
+        around = {
+            (x, y) for x in range(start - 1, start + width + 1) for y in range(row - 1, row + 2)
+        }
+        return not around.isdisjoint(self.markers - {self.at(index)})
+
+    @cached_property
+    def markers(self) -> set[Cell]:
+        """The cells of the points that have a name."""
+        return {self.at(i) for i in (*self.layout.named, self.selected) if i is not None}
 
     def is_free(
         self,
