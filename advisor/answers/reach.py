@@ -190,7 +190,7 @@ def reach_text(
     cut = shown if details else shown[:MOST_ROWS]
     if shown:
         table = [_table_row(row) for row in cut]
-        columns = ("model", "time", "9 in 10 runs", "trained on", "memory", "settings")
+        columns = ("model", "time", "9 in 10 runs", "memory", "trained on", "settings")
         blocks.append(
             to_table(table, columns, frozenset(("time", "trained on", "memory")), width=width)
         )

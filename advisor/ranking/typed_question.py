@@ -165,6 +165,13 @@ def matching_models(text: str, snapshot: Snapshot, measured: Mapping[str, int]) 
 
     The one of that very name first, then those with times, then those that start with the text.
     """
+    text, plus, training = text.partition("+")
+    if plus:
+        try:
+            found = matching_models(text, snapshot, measured)[:1]
+            return [snapshot.model(f"{model.recipe_id}+{training}") for model in found]
+        except InputError:
+            return []
     wanted = text.strip().lower()
     words = wanted.split()
 

@@ -318,6 +318,31 @@ class AdvisorApp(Program):
 
         self.push_screen(ModelForm(), kept)
 
+    def action_fine_tune(self) -> None:
+        """How the model is trained: from nothing, or fine-tuned."""
+        from advisor.tui.pages.training_forms import TuningForm
+
+        def chosen(name: str | None) -> None:
+            if name:
+                self._ranking.ask(model=name)
+
+        self.push_screen(TuningForm(self._model_id()), chosen)
+
+    def _model_id(self) -> str:
+        """What the question is about: as it was understood, else as it is typed."""
+        answer = self.session.answer
+        return self.inputs.model if answer is None else answer.view.candidates.model.recipe_id
+
+    def action_reach(self) -> None:
+        """What else the GPUs of the selected build train."""
+        from advisor.ranking.fine_tuning import parted
+        from advisor.tui.pages.training_forms import ReachForm
+
+        build = self.session.selected_build
+        gpu, count = ("A6000", 1) if build is None else (build.gpu.short_name, build.gpu_count)
+        tuning = parted(self._model_id())[1] if self.session.answer is not None else None
+        self.push_screen(ReachForm(gpu, count, self.inputs.max_days, tuning))
+
     def go_filtered(self, name: str, words: str) -> None:
         """Show one of the screens with lists, with this filter."""
         from advisor.tui.pages.list_page import ListScreen

@@ -168,6 +168,29 @@ class TestModel:
             assert len(builds(pilot)) > 10
             assert "predicted" in detail(pilot)
 
+    async def test_fine_tuning_is_one_key_or_a_part_of_the_name(self, store_path: Path) -> None:
+        state = replace(
+            ASKED, prices="latest", budget="20k", model="llama-3.1-8b", evidence="sound"
+        )
+        async with running(store_path, state=state) as pilot:
+            await pilot.press("f", "space", "space", "tab", *"32", "enter")
+            await settled(pilot)
+            assert field(pilot, "model").value == "llama-3.1-8b+lora+rank=32"
+            name = "Llama 3.1 8B, LoRA of rank 32 on 50M tokens"
+            assert ranking(pilot).table.border_subtitle == name
+            assert len(builds(pilot)) > 5
+            await pilot.press("H")
+            await settled(pilot)
+            said = str(pilot.app.screen.query_one("#said", Static).render())
+            assert "(LoRA on 50M tokens) fine-tune" in " ".join(said.split())
+            await pilot.press("escape")
+            await type_into(pilot, "m", "llama 3.1 8+qlora+data=9M")
+            await pilot.press("enter")
+            await settled(pilot)
+            assert field(pilot, "model").value == "llama-3.1-8b+qlora+data=9M"
+            await type_into(pilot, "m", "llama-3.1-8b+lora+rank=0")
+            assert "--rank '0' is not a whole number" in message(pilot)
+
     async def test_arrows_take_another_and_escape_closes_the_list_first(
         self, paper_store: Path
     ) -> None:

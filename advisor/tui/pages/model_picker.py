@@ -83,7 +83,7 @@ size alone, such as `1b`, lists what has it and takes none.
         self._list: SteadyOptions | None = None
 
     def compose(self) -> ComposeResult:
-        yield Field(self._text, id=self._input_id, max_length=60, select_on_focus=True)
+        yield Field(self._text, id=self._input_id, max_length=100, select_on_focus=True)
 
     @property
     def field(self) -> Field:

@@ -24,6 +24,8 @@ EXPORT = "export"
 QUOTE = "quote"
 IMPORT = "import"
 MODEL = "own model"
+TUNING = "training"
+REACH = "reach"
 TERMS = "your figures"
 GRANT = "grant"
 ELSEWHERE = "elsewhere"
@@ -174,6 +176,7 @@ ACTIONS: tuple[Action, ...] = (
             (IMPORT, "prices", "read the file", "read", "What is shown: all of it, or nothing."),
             (TERMS, "build", "count with them", "keep", "If something is wrong, says what."),
             (MODEL, "model", "keep the model", "keep", "If something is wrong, says what."),
+            (TUNING, "training", "ask about it", "ask", "If something is wrong, says what."),
         )
         for each in _on(where, area, ("enter", "keep", verb, footer, text), CLOSE_KEY, HELP_KEY)
     ),
@@ -192,6 +195,7 @@ ACTIONS: tuple[Action, ...] = (
         ("escape", "dismiss", "go back", "this machine", "To what is measured here."),
         HELP_KEY,
     ),
+    *_on(REACH, "reach", CLOSE_KEY, HELP_KEY),
     *_on(COMPARE, "comparison", LEAVE_KEY, COPY_KEY),
     *_on(
         WELCOME,
@@ -271,6 +275,8 @@ ACTIONS: tuple[Action, ...] = (
             "your model",
             "A config.json, a size.",
         ),
+        ("f", "app.fine_tune", "question: fine-tuning", "fine-tune", "LoRA, QLoRA, all weights."),
+        ("H", "app.reach", "build: what else it trains", "reach", "Every model, with its days."),
         ("ctrl+r", "restore_defaults", "question: restore the defaults", "", "^z undoes it."),
     ),
     *_on(
@@ -286,6 +292,7 @@ ACTIONS: tuple[Action, ...] = (
         ("D", "section('order')", "order it", "order", "Vendor, delivery, what to ask for."),
         ("a", "app.add_quote", "add a quote", "add quote", "What you were quoted for it."),
         ("c", "app.compare", "compare two builds", "compare", "With the one that you marked."),
+        ("H", "app.reach", "what else it trains", "reach", "Every model, with its days."),
         ("y", "copy_page", "copy it", "", "The page, to the clipboard, also over ssh (OSC 52)."),
         ("right,n", "next_build(1)", "next build", "next", "The one below it in the ranking."),
         ("left,N", "next_build(-1)", "build before", "", "The one above it in the ranking."),
