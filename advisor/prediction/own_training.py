@@ -54,6 +54,7 @@ _SAME_GPU_SD = 0.02
 _SD = {
     **dict.fromkeys(PRODUCTS, (0.055, 0.14, 0.25)),
     "attention": (0.07, 0.25, 0.35),
+    "loads": (0.08, 0.25, 0.35),
     "memory": (0.08, 0.17, 0.25),
     "communication": (0.20, 0.35, 0.45),
     "transfer": (0.20, 0.30, 0.35),
@@ -326,6 +327,9 @@ def _ratio(kind: str, here: tuple[Chip, Gpu], there: tuple[Chip, Gpu]) -> float 
         return here[0].pcie_gb_s / there[0].pcie_gb_s
     if kind == "memory":
         return _memory_ratio(here[0], there[0])
+    if kind == "loads":
+        before, after = here[0].tap_tflops, there[0].tap_tflops
+        return None if before is None or after is None else before / after
     precision = _half(here, there) if kind == "attention" else kind
     before, after = (_rate(precision, *each) for each in (here, there))
     return None if before is None or after is None else before / after
@@ -373,8 +377,8 @@ def _exchange(run: OwnRun, here: Chip, there: Chip, count: int, computing_s: flo
 
 
 def _figure(kind: str) -> str:
-    if kind == "memory":
-        return "memory bandwidth"
+    if kind in ("memory", "loads"):
+        return "memory bandwidth" if kind == "memory" else "fp32 rate"
     return "bf16 or fp16 rate" if kind == "attention" else f"{kind} rate"
 
 

@@ -7,8 +7,9 @@ from functools import cache
 
 PRODUCTS = ("fp8", "fp16", "bf16", "tf32", "fp32", "fp64")
 """Precisions of matrix products and convolutions."""
-KINDS = (*PRODUCTS, "attention", "memory", "communication", "transfer", "data", "host")
-"""``memory``: bound by memory bandwidth. ``transfer``: copies between host and GPU. ``data``: the
+KINDS = (*PRODUCTS, "attention", "loads", "memory", "communication", "transfer", "data", "host")
+"""``loads``: scans and depthwise convolutions, which wait for their loads to be issued. ``memory``:
+bound by memory bandwidth. ``transfer``: copies between host and GPU. ``data``: the
 GPU waits for the next batch. ``host``: it waits for the program that launches its kernels."""
 UNKNOWN_PRODUCT = "product"
 """A matrix product whose name says no precision, such as one that Triton compiled."""
@@ -18,6 +19,9 @@ _COMMUNICATION = re.compile(
 )
 _ATTENTION = re.compile(
     r"flash|fmha|_sdpa_|sdpa_|attn|attention(?!_mask)|mem_eff|cudnn_generated_fort_native"
+)
+_LOADS = re.compile(
+    r"selective_scan|chunk_(?:scan|state|cumsum)|state_passing|wkv|depthwise|_c1_k1_|grouped_direct"
 )
 _NOT_PRODUCT = re.compile(
     r"splitk_?reduce|gemv(?!tensor)|dequant|memset|_softmax|layer_?norm|im2col|col2im"
@@ -45,6 +49,8 @@ def kernel_kind(name: str) -> str:
     low = name.lower()
     if _COMMUNICATION.search(low):
         return "communication"
+    if _LOADS.search(low):
+        return "loads"
     if _NOT_PRODUCT.search(low):
         return "memory"
     if _ATTENTION.search(low):

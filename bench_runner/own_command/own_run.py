@@ -34,7 +34,7 @@ WINDOW_S = 5.0
 PAUSE = 3.0
 """A step that takes so many times the median is a pause: an evaluation, a checkpoint ..."""
 MOST_PAUSES = 0.05
-"""... unless so many are."""
+"""... unless a larger share of the steps is, and more than one."""
 _PREFIX = "advisor-own-"
 _POLL_S = 0.05
 QUIET_S = 60.0
@@ -253,10 +253,7 @@ class _Watched:
     def run_of(self, leader: Mapping[str, Any], timed: Sequence[Mapping[str, Any]]) -> OwnRun:
         """Raises ValueError where it makes no sense."""
         sample = [float(each) for each in leader["seconds"]]
-        typical = median(sample)
-        kept = [each for each in sample if each <= PAUSE * typical]
-        if len(kept) < (1 - MOST_PAUSES) * len(sample):
-            kept = sample  # they differ that much
+        kept = without_pauses(sample)
         step_s = mean(kept)
         half = NORMAL_90 * (stdev(kept) if len(kept) > 1 else step_s) / len(kept) ** 0.5
         count = sum(int(e["devices"]) for e in timed) or len(timed)
@@ -318,6 +315,14 @@ class _Watched:
         if not watts or None in watts:
             return None
         return sum(each for each in watts if each is not None) * step_s
+
+
+def without_pauses(sample: list[float]) -> list[float]:
+    """The steps' seconds but for a few that an evaluation or a checkpoint interrupted; all of them
+    where they differ that much."""
+    typical = median(sample)
+    kept = [each for each in sample if each <= PAUSE * typical]
+    return kept if len(sample) - len(kept) <= max(1, MOST_PAUSES * len(sample)) else sample
 
 
 def of_the_step(found: Timeline, step_s: float) -> dict[str, float]:

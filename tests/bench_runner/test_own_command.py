@@ -234,3 +234,11 @@ def test_what_is_injected_needs_nothing_but_the_standard_library() -> None:
         "__future__", "atexit", "contextlib", "functools", "importlib", "json", "os", "sys", "time",
         "typing",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("seconds", "kept"),
+    [([0.1] * 17 + [1.7], 17), ([0.1] * 95 + [1.0] * 5, 95), ([0.1] * 16 + [1.0, 1.0], 18)],
+)
+def test_a_pause_is_no_step_and_many_are(seconds: list[float], kept: int) -> None:
+    assert len(own_run.without_pauses(seconds)) == kept

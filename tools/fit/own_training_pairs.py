@@ -1,17 +1,20 @@
 """How well a training timed on one GPU is told on another: python -m tools.fit.own_training_pairs
 
-No profile of kernels was published for two GPUs. So each step that was timed on one GPU is divided
-into kinds of work as the physics says, is moved by `advisor.prediction.own_training` as a measured
-one is, and is held against the step that the same source timed on the other GPU with the same
-model and settings.
+First the profiles of kernels of an H200 (tools/fit/own_trainings) whose training, exported by this
+program, was timed on an H100 too. No other profile was published for two GPUs. So each step that
+was timed on one GPU is divided into kinds of work as the physics says, is moved by
+`advisor.prediction.own_training` as a measured one is, and is held against the step that the same
+source timed on the other GPU with the same model and settings.
 """
 
 from __future__ import annotations
 
+import json
 import math
 from collections import defaultdict
 from collections.abc import Mapping
 from datetime import date
+from pathlib import Path
 from statistics import median
 
 import numpy as np
@@ -24,10 +27,15 @@ from advisor.prediction.physics.factors import TERMS, Rows, row_factors
 from advisor.prediction.physics.step_terms import work_terms
 from advisor.prediction.shipped_predictions import shipped_fit
 from bench_runner.own_command.own_run import OwnRun
+from bench_runner.records import journal
+from bench_runner.records.measurement import Measurement
 from price_catalog.load import load_catalog
 from price_catalog.model import Gpu
 from tools.fit.shipped_evidence import load_evidence
 
+ROOT = Path(__file__).parents[2]
+PROFILED = ROOT / "docs" / "measurements" / "h200-own-trainings.jsonl"
+PUBLISHED = sorted((ROOT / "bench_runner" / "published").glob("*.jsonl"))
 KIND = {
     "attention": "attention",
     "compute": "products",
@@ -117,8 +125,43 @@ def pairs() -> list[tuple[str, str, float, bool]]:
     return found
 
 
+def profiled_pairs() -> list[tuple[str, float, float, bool]]:
+    """Of each exported training that `advisor bench -- COMMAND` profiled on an H200: its name, its
+    step there over that of its record, its step told of the H100 over that of its record, and
+    whether the interval holds that one."""
+    lines = [*PROFILED.open(encoding="utf-8")]
+    published = {r.measurement_id: r for file in PUBLISHED for r in journal.read(file)}
+    gpus = {gpu.gpu_id: gpu for gpu in load_catalog().gpus}
+    here, there, costs = gpus["h200-sxm-141gb"], gpus["h100-sxm5-80gb"], shipped_fit().costs
+    found = []
+    for row in map(json.loads, lines):
+        if "h100" not in row:
+            continue
+        run = OwnRun(**row["run"])
+        own = OwnTraining(recipe_id="x", name="x", steps=1, measured_on=date(2026, 11, 28), run=run)
+        told = moved(own, here, there, 1, costs)
+        assert told.step_s is not None
+        same, other = (
+            _step_s(published[row[gpu]], row["accumulation"]) for gpu in ("h200", "h100")
+        )
+        inside = told.low_s <= other <= told.high_s
+        found.append((row["name"], run.step_s / same, told.step_s / other, inside))
+    return found
+
+
+def _step_s(record: Measurement, accumulation: int) -> float:
+    """Of a record, with fewer passes a step than it had."""
+    last = median(record.sync_pass_s)
+    between = median(record.pass_s) if record.pass_s else last  # nothing is exchanged by one GPU
+    return (accumulation - 1) * between + last + median(record.update_s)
+
+
 def main() -> None:
-    """Print error and coverage of each pair of GPUs with ten or more trainings, and of all."""
+    """Print error and coverage of the profiles, and of each pair of GPUs with ten or more."""
+    for name, same, other, inside in (profiled := profiled_pairs()):
+        print(f"{name:40} H200 {same:5.2f}  H100 told {other:5.2f}  inside {inside}")
+    off = median(abs(math.log(other)) for _, _, other, _ in profiled)
+    print(f"{len(profiled)} profiles: off {off:.1%}, {sum(p[3] for p in profiled)} inside")
     rows = pairs()
     by_pair: dict[tuple[str, str], list[tuple[float, bool]]] = defaultdict(list)
     for here, there, ratio, inside in rows:

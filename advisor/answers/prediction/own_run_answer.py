@@ -17,6 +17,7 @@ DAY_S = 86_400.0
 _CALLED = {
     **{kind: f"matrix products, {kind.upper()}" for kind in PRODUCTS},
     "attention": "attention",
+    "loads": "scans, depthwise",
     "memory": "bound by memory",
     "communication": "communication",
     "transfer": "copies, host and GPU",
