@@ -213,23 +213,19 @@ class TestKeys:
                 assert not pilot.app.is_running
 
 
-EXPLAINED_WITH_THE_SCREEN = ("assumed", "table", "picture", "detail")
-
-
 class TestHelp:
-    @pytest.mark.parametrize(
-        "name", [*FIELD_HELP, "model", "assumed", "table", "picture", "detail"]
-    )
-    async def test_f1_explains_what_has_the_focus(self, paper_store: Path, name: str) -> None:
+    async def test_f1_explains_what_has_the_focus(self, paper_store: Path) -> None:
+        with_the_screen = ("assumed", "table", "picture", "detail")
         async with running(paper_store) as pilot:
-            ranking(pilot).query_one(f"#{name}").focus()
-            await pilot.press("f1")
-            assert isinstance(pilot.app.screen, HelpScreen)
-            said = pilot.app.screen.query_one(Markdown).source
-            assert len(said) > 60
-            assert ("## The ranking\n" in said) == (name in EXPLAINED_WITH_THE_SCREEN)
-            await pilot.press("f1")
-            assert pilot.app.screen is ranking(pilot)
+            for name in (*FIELD_HELP, "model", *with_the_screen):
+                ranking(pilot).query_one(f"#{name}").focus()
+                await pilot.press("f1")
+                assert isinstance(pilot.app.screen, HelpScreen)
+                said = pilot.app.screen.query_one(Markdown).source
+                assert len(said) > 60
+                assert ("## The ranking\n" in said) == (name in with_the_screen)
+                await pilot.press("f1")
+                assert pilot.app.screen is ranking(pilot)
 
     async def test_a_question_mark_in_a_field_is_text(self, paper_store: Path) -> None:
         async with running(paper_store) as pilot:
@@ -311,36 +307,26 @@ def test_the_palette_knows_what_people_call_a_thing(
     assert first.title == best
 
 
-class TestPalette:
-    @pytest.mark.parametrize(
-        ("typed", "what"),
-        [
-            ("rank by cheapest", {"rule": "cost"}),
-            ("model: roberta 350", {"model": "roberta"}),
-            ("GPU: H100", {"gpus": "H100"}),
-        ],
-    )
-    async def test_it_reaches_over_the_whole_program(
-        self, paper_store: Path, typed: str, what: dict[str, str]
-    ) -> None:
-        async with running(paper_store) as pilot:
+async def test_the_palette_reaches_over_the_whole_program(paper_store: Path) -> None:
+    async with running(paper_store) as pilot:
+        for typed, name, value in (
+            ("rank by cheapest", "rule", "cost"),
+            ("model: roberta 350", "model", "roberta"),
+            ("GPU: H100", "gpus", "H100"),
+        ):
             await pilot.press("f3", "ctrl+p", *typed)
             await pilot.pause(0.4)
             await pilot.press("enter")
             await settled(pilot)
             assert pilot.app.screen is ranking(pilot)
-            for name, value in what.items():
-                assert getattr(ranking(pilot).session.inputs, name) == value
-
-    async def test_a_quote_leads_to_its_line(self, paper_store: Path) -> None:
-        async with running(paper_store) as pilot:
-            await pilot.press("ctrl+p", *"quote: A6000")
-            await pilot.pause(0.4)
-            await pilot.press("enter")
-            await settled(pilot)
-            screen = pilot.app.screen
-            assert type(screen).__name__ == "PricesScreen"
-            assert screen.list.filter.value == "A6000"  # type: ignore[attr-defined]
+            assert getattr(ranking(pilot).session.inputs, name) == value
+        await pilot.press("ctrl+p", *"quote: A6000")
+        await pilot.pause(0.4)
+        await pilot.press("enter")
+        await settled(pilot)
+        screen = pilot.app.screen
+        assert type(screen).__name__ == "PricesScreen"
+        assert screen.list.filter.value == "A6000"  # type: ignore[attr-defined]
 
 
 async def test_the_palette_hears_of_results_after_it_is_closed(paper_store: Path) -> None:

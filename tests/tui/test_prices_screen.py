@@ -26,6 +26,7 @@ from tests.tui.program import (
     ASKED,
     NARROW,
     WIDE,
+    message,
     open_build,
     page,
     paste,
@@ -274,6 +275,16 @@ async def test_a_machine_of_ones_own_is_entered_corrected_and_deleted_by_keys(
         await pilot.press("ctrl+z")
         await until(pilot, lambda: table(screen) == [], "the machine was added first")
     assert not any(host.origin == "local" for host in look(Store(own_store)).hosts())
+
+
+async def test_a_machine_that_the_lab_has_is_one_key_and_one_line(own_paper_store: Path) -> None:
+    async with running(own_paper_store, size=NARROW) as pilot:
+        await pilot.press("O")
+        await paste(pilot, "8 x H100")
+        await pilot.press("enter")
+        await settled(pilot)
+        assert pilot.app.screen is ranking(pilot)
+        assert message(pilot).startswith("Use your 8 × H100")
 
 
 async def test_what_ships_is_not_deleted(own_store: Path) -> None:

@@ -44,8 +44,13 @@ class TestAnswer:
     async def test_doubt_stands_in_the_row(self, store_path: Path, size: tuple[int, int]) -> None:
         state = State(welcomed=True, max_days="60", budget="100000")
         async with running(store_path, size=size, state=state) as pilot:
-            titles = [column.title for column in ranking(pilot).table.columns]
+            screen = ranking(pilot)
+            titles = [column.title for column in screen.table.columns]
             assert len(titles) <= 7
+            assert screen.table.region.height >= 4 and screen.query_one("#message").region.area
+            assert screen.query_one("KeyBar").region.bottom <= size[1]
+            names = [row[1] for row in rows(pilot)]
+            assert len(names) == len(set(names)), "cut, but apart"
             answer = ranking(pilot).session.answer
             assert answer is not None
             if "60 d?" in titles:
