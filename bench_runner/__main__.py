@@ -1,16 +1,12 @@
-"""``python -m bench_runner``: the space of settings, this machine, a search, one trial, a check.
+"""``python -m bench_runner``: this machine, a search, one trial, the winner as files.
 
 Stdout holds the answer alone, one JSON object a line where it is a stream; messages go to stderr.
-Exit codes: 0 answered; 1 no settings have a time (or the check failed); 2 the input is wrong, with
+Exit codes: 0 answered; 1 no settings have a time; 2 the input is wrong, with
 one line that says what and how to mend it; 75 a node of the job was lost, the rest can go on
 elsewhere; 130 cancelled.
 
 Commands
-    space --gpus N [--format json|table]
-        The settings that are tried, and the rule that leaves each other one out. One object:
-        {"gpus", "settings": [{free_lunch, activation_checkpointing, sharding, offloading, label}],
-        "left_out": [{..., "rule"}]}.
-    hardware [--gpus N] [--recipe R] [--format json|table]
+    hardware [--gpus N] [--recipe R]
         One object: {"machine": {host, cpu, cpu_count, memory_gib, memory_available_gib,
         disk_free_gib, gpus: [{index, uuid, name, memory_gib, memory_used_gib,
         utilisation_percent, compute_capability, driver, power_limit_w, divided}], topology,
@@ -20,29 +16,25 @@ Commands
         [--search fast|exhaustive]
         [--minutes M] [--trial-minutes M] [--memory-limit-gib G] [--peak-tflops P] [--records FILE]
         [--work DIR] [--again] [--yes] [--device cuda|cpu] [--launcher local|slurm]
-        [--only SETTINGS]... [--source-id ID]
+        [--source-id ID]
         The search, of the paper's space or of all exact settings (all, the default). Prints the
         events below; appends each record to FILE (records.jsonl) as its
         trial ends. R is a recipe's id or a TOML file. P is dense TFLOP/s of one GPU with FP32
         accumulation: a number for the recipe's own precision, or fp16=989,tf32=494,fp32=67.
         SIGINT or SIGTERM cancels: the running group is ended, finished trials are kept.
     trial --recipe R --settings SETTINGS [--micro-batch M] [--largest-micro-batch M]
-        [--validate-steps K] [--feasibility] and the flags of run
+        [--validate-steps K] and the flags of run
         One combination. SETTINGS: naive, or words joined by commas: free-lunch, zero-1, zero-2,
         zero-3, fsdp-shard-grad-op, fsdp-full-shard, offloading, checkpointing; not-compiled,
         whole or regional compilation; fused loss; trimmed inputs; eager, sdpa or flash attention;
         half-weights. fp8 and half-states (of the optimiser) change what is trained: their
         record is filed as that, never found by a search, and never stands for a training's time.
         Same events.
-    validate: trial with --validate-steps 5; exit code 1 where the predicted step is more than
-        3 % off the median of real Trainer.train() steps at the full batch.
-    merge FILE...
-        The records of several files, each once, as JSON lines.
     export --recipe R --records FILE --out DIR [--id MEASUREMENT]
         The winner (the recipe's fastest record, or the one named): training_arguments.json,
         deepspeed.json or fsdp.json where it shards, train.py, launch.sh. Prints their paths.
 
-Events of run, trial and validate (one JSON object a line, key "event")
+Events of run and trial (one JSON object a line, key "event")
     search-started   recipe_id, recipe_name, gpu, gpu_count, search, methods, labels (of those that
                      are sure to be tried or left out), settings (how many there are to choose
                      from), expected_trials, estimated_minutes, concerns, records_file
@@ -55,7 +47,6 @@ Events of run, trial and validate (one JSON object a line, key "event")
     reused           label, record: measured before on this machine with these versions
     best             label, training_days, step_s, elapsed_s: after each of the three above
     search-finished  complete, cancelled, best (a record or null), label, gpu_s, wall_s
-    validated        label, predicted_s, median_s, ratio, within (true or false)
     error            message; the exit code is 2
 """
 
@@ -85,13 +76,12 @@ from bench_runner.launch.trial_record import Setup
 from bench_runner.recipes import recipe_hash
 from bench_runner.records import journal
 from bench_runner.records.locks import DeviceInUseError, only_benchmark
-from bench_runner.records.measurement import Measurement, Settings
+from bench_runner.records.measurement import Settings
 from bench_runner.runner import Options, Search
 from bench_runner.settings import kernels, search, space, whole_search
 from bench_runner.streams import fill_closed_streams
 from bench_runner.untrusted_text import printable
 
-VALIDATED_WITHIN = 0.03
 NODE_LOST = 75
 """Start again where the nodes are whole: everything finished is kept."""
 
@@ -101,44 +91,13 @@ def emit(event: dict[str, Any]) -> None:
     print(json.dumps(event, separators=(",", ":")), flush=True)
 
 
-def _print_space(gpus: int, form: str) -> int:
-    rows = space.choices(gpus)
-    if form == "table":
-        for row in rows:
-            print(f"{space.label(row.settings):45} {row.left_out_by or 'tried'}")
-        return 0
-    fields = ("free_lunch", "activation_checkpointing", "sharding", "offloading")
-
-    def as_json(settings: Settings) -> dict[str, Any]:
-        return {name: getattr(settings, name) for name in fields} | {"label": space.label(settings)}
-
-    answer = {
-        "gpus": gpus,
-        "settings": [as_json(row.settings) for row in rows if row.left_out_by is None],
-        "left_out": [
-            as_json(row.settings) | {"rule": row.left_out_by} for row in rows if row.left_out_by
-        ],
-    }
-    print(json.dumps(answer))
-    return 0
-
-
 def _print_hardware(arguments: argparse.Namespace) -> int:
     found = hardware.machine(Path.cwd())
     parameters = counted_parameters(find_recipe(arguments.recipe)) if arguments.recipe else 0
     gpus = arguments.gpus or max(1, len(found.gpus))
     concerns = hardware.concerns(found, gpus, parameters, offloading=False)
-    if arguments.format == "json":
-        why = None if found.gpus else hardware.why_no_gpu()
-        print(json.dumps({"machine": found.as_json(), "no_gpu": why, "concerns": concerns}))
-        return 0
-    for gpu in found.gpus:
-        print(f"GPU {gpu.index}: {gpu.name}, {gpu.memory_gib:.0f} GiB, driver {gpu.driver}")
-    if not found.gpus:
-        print(f"no NVIDIA GPU: {hardware.why_no_gpu()}")
-    print(f"host: {found.cpu}, {found.cpu_count} CPUs, {found.memory_gib:.0f} GiB")
-    for concern in concerns:
-        print(f"! {concern}")
+    why = None if found.gpus else hardware.why_no_gpu()
+    print(json.dumps({"machine": found.as_json(), "no_gpu": why, "concerns": concerns}))
     return 0
 
 
@@ -164,7 +123,7 @@ def _measure(arguments: argparse.Namespace) -> int:
         work_directory=arguments.work,
         minutes=arguments.minutes,
         trial_minutes=arguments.trial_minutes,
-        again=arguments.again or arguments.command == "validate",
+        again=arguments.again,
         launcher=arguments.launcher,
         validate_steps=arguments.validate_steps if one else 0,
         minimum_steps=arguments.minimum_steps,
@@ -173,7 +132,6 @@ def _measure(arguments: argparse.Namespace) -> int:
         exchange_timeout_s=arguments.exchange_timeout_s,
         micro_batch_size=arguments.micro_batch if one else None,
         largest_micro_batch=arguments.largest_micro_batch if one else None,
-        time_steps=not (one and arguments.feasibility),
         fault=tuple(arguments.fault.items()) if one else (),
     )
     # Records that cannot be read are an error before anything is measured.
@@ -222,7 +180,6 @@ def _measure(arguments: argparse.Namespace) -> int:
 def _search(
     arguments: argparse.Namespace, setup: Setup, options: Options, candidates: Sequence[Settings]
 ) -> int:
-    one = arguments.command != "run"
     stop = Event()
     when_parent_ends(stop.set)
     for number in ending_signals():
@@ -236,30 +193,7 @@ def _search(
         return 130
     if looking.lost_nodes:
         return NODE_LOST
-    if arguments.command == "validate":
-        return _judge(best)
-    if one and arguments.feasibility:
-        return 0
     return 0 if best is not None else 1
-
-
-def _judge(record: Measurement | None) -> int:
-    validation = None if record is None else record.environment.get("validation")
-    if record is None or validation is None or record.settings is None:
-        return 1
-    ratio = float(validation["predicted_over_median"])
-    within = abs(ratio - 1) <= VALIDATED_WITHIN
-    emit(
-        {
-            "event": "validated",
-            "label": space.label(record.settings),
-            "predicted_s": record.step_s,
-            "median_s": validation["median_s"],
-            "ratio": ratio,
-            "within": within,
-        }
-    )
-    return 0 if within else 1
 
 
 def _export(arguments: argparse.Namespace) -> int:
@@ -305,16 +239,10 @@ def main(words: Sequence[str] | None = None) -> int:
     """Answer one command; the exit code."""
     arguments = parser().parse_args(words)
     try:
-        if arguments.command == "space":
-            return _print_space(arguments.gpus, arguments.format)
         if arguments.command == "hardware":
             return _print_hardware(arguments)
         if arguments.command == "export":
             return _export(arguments)
-        if arguments.command == "merge":
-            for record in journal.merge(arguments.files):
-                print(json.dumps(journal.to_json(record)))
-            return 0
         return _measure(arguments)
     except BrokenPipeError:
         # Who followed us went away; what was measured is in the records.
@@ -324,7 +252,7 @@ def main(words: Sequence[str] | None = None) -> int:
         message = _words(error, getattr(arguments, "work", None))
         if isinstance(error, ModuleNotFoundError):
             message += f": install what a benchmark needs ({error.name}) beside this Python"
-        if arguments.command in ("run", "trial", "validate"):
+        if arguments.command in ("run", "trial"):
             emit({"event": "error", "message": message})
         print(f"bench_runner: {message}", file=sys.stderr)
         return 2

@@ -23,7 +23,6 @@ from bench_runner.settings import kernels, obstacles, search, space
 from bench_runner.typed_numbers import read_measure, read_positive, read_whole
 from bench_runner.untrusted_text import printable
 
-_VALIDATE_STEPS = 5
 _LARGEST = 1e9
 
 
@@ -140,17 +139,12 @@ def parser() -> argparse.ArgumentParser:
     """All commands and flags."""
     root = _Parser(prog="python -m bench_runner", description="Measure this machine, honestly.")
     commands = root.add_subparsers(dest="command", required=True)
-    spaces = commands.add_parser("space", help="the settings that can be tried")
-    spaces.add_argument("--gpus", type=_count, default=1)
-    spaces.add_argument("--format", choices=("json", "table"), default="table")
     machine = commands.add_parser("hardware", help="this machine, and what speaks against starting")
     machine.add_argument("--gpus", type=_count)
     machine.add_argument("--recipe")
-    machine.add_argument("--format", choices=("json", "table"), default="table")
     for name, words in (
         ("run", "search the settings of a recipe"),
         ("trial", "measure one combination"),
-        ("validate", "hold the predicted step against real training steps"),
     ):
         _measuring_flags(commands.add_parser(name, help=words), name)
     exporting = commands.add_parser("export", help="the winner as files to train with")
@@ -158,8 +152,6 @@ def parser() -> argparse.ArgumentParser:
     exporting.add_argument("--records", type=Path, default=Path("records.jsonl"))
     exporting.add_argument("--out", type=Path, required=True)
     exporting.add_argument("--id")
-    merging = commands.add_parser("merge", help="several record files as one")
-    merging.add_argument("files", nargs="+", type=Path)
     return root
 
 
@@ -169,15 +161,13 @@ def _measuring_flags(command: argparse.ArgumentParser, name: str) -> None:
     add("--gpus", type=_count, default=1)
     if name == "run":
         add("--methods", default="all", help="naive, free-lunch, paper, all; several by commas")
-        add("--only", action="append", help="of these, only these settings; repeatable")
         add("--search", choices=search.STRATEGIES, default="fast")
         add("--minutes", type=_positive("minutes"))
     else:
         add("--settings", required=True)
         add("--micro-batch", type=_count)
         add("--largest-micro-batch", type=_count)
-        add("--validate-steps", type=int, default=_VALIDATE_STEPS if name == "validate" else 0)
-        add("--feasibility", action="store_true", help="find what fits, time nothing")
+        add("--validate-steps", type=int, default=0)
         add("--search", choices=search.STRATEGIES, default="fast", help="how to climb")
         add("--minutes", type=_positive("minutes"))
         add("--fault", type=json.loads, default={}, help=argparse.SUPPRESS)
@@ -264,12 +254,6 @@ def asked_settings(arguments: argparse.Namespace, setup: Setup) -> Sequence[Sett
             raise ValueError(f"--settings is {arguments.settings!r}: {reason}")
         return [kernels.as_searched(recipe, settings)]
     found = kernels.settings_of_methods(arguments.methods, recipe, arguments.gpus, flash=flash)
-    if arguments.only:
-        asked = [parse_settings(text) for text in arguments.only]
-        wanted = [kernels.as_searched(recipe, settings) for settings in asked]
-        found = tuple(settings for settings in found if settings in wanted)
-        if not found:
-            raise ValueError(f"--only names nothing that --methods {arguments.methods} holds")
     reasons = {settings: why_not_here(settings) for settings in found}
     for reason in dict.fromkeys(filter(None, reasons.values())):
         print(reason, file=sys.stderr)

@@ -52,7 +52,6 @@ class Options:
     micro_batch_size: int | None = None
     """Time this size alone, without a climb."""
     largest_micro_batch: int | None = None
-    time_steps: bool = True
     fault: tuple[tuple[str, Any], ...] = ()
 
     @property
@@ -63,7 +62,7 @@ class Options:
         words = "fastest" if self.strategy == "fast" else "largest"
         if self.largest_micro_batch is not None:
             words += f" up to {self.largest_micro_batch}"
-        return words if self.time_steps else words + ", not timed"
+        return words
 
 
 class Search:
@@ -121,7 +120,7 @@ class Search:
                 break
             situation = self._situation()
         best = search.best_of(self._done)
-        named = best is not None and name_the_best and self._options.time_steps
+        named = best is not None and name_the_best
         if best is not None and best.settings is not None and best.settings.changes_training:
             named = False  # it stands for no other time
         if best is not None and named and not self.lost_nodes:
@@ -244,7 +243,6 @@ class Search:
             parameters=_parameters(self._setup.recipe) or 0,
             climb="fastest" if options.strategy == "fast" else "largest",
             largest_micro_batch=options.largest_micro_batch,
-            time_steps=options.time_steps,
             validate_steps=options.validate_steps,
             memory_limit_gib=self._setup.memory_limit_gib,
             minimum_steps=options.minimum_steps,
@@ -266,7 +264,7 @@ class Search:
             self.lost_nodes = outcome.lost_nodes
             if outcome.lost_nodes:
                 break
-            smaller = next_size(outcome) if options.time_steps else None
+            smaller = next_size(outcome)
             if smaller is None:
                 break
             self._emit(

@@ -237,7 +237,7 @@ def look_here(
     work_directory: Path, gpu_count: int | None = None, runner: Sequence[str] = RUNNER
 ) -> MachineState:
     """Ask the runner what it would run on. Raises InputError."""
-    words = [*runner, "hardware", "--format", "json"]
+    words = [*runner, "hardware"]
     if gpu_count is not None:
         words += ["--gpus", str(gpu_count)]
     try:

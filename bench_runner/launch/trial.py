@@ -34,8 +34,6 @@ class TrialSpec:
     throughput stops growing or the next size is predicted not to fit; ``none`` takes the size."""
     largest_micro_batch: int | None = None
     """The climb goes no further than this."""
-    time_steps: bool = True
-    """Whether to time steps once the micro-batch size is known."""
     parameters: int = 0
     """Of the model, where it is known: the nodes' exchange is timed with its gradients."""
     validate_steps: int = 0

@@ -189,12 +189,6 @@ def record_of(
     base = _without_time(setup, settings, facts, measured_on)
     if (wrong := _other_devices(setup, facts.get("about") or {})) is not None:
         return with_id(replace(base, status="failed", reason=wrong, environment=facts))
-    fitting = outcome.largest_fitting()
-    if timed is None and fitting is not None and outcome.status in ("ok", "climbed"):
-        # Nobody asked for a time: what fits is the answer.
-        fits = replace(settings, micro_batch_size=fitting)
-        reason = f"fits up to micro-batch {fitting}; no steps were timed"
-        return with_id(replace(base, status="ok", settings=fits, reason=reason, environment=facts))
     if timed is None or outcome.status != "ok":
         status: Status = "infeasible" if outcome.status in ("infeasible", "climbed") else "failed"
         if outcome.status not in ("infeasible", "climbed", "ok"):

@@ -1,4 +1,4 @@
-"""The settings that can be tried, the rule that leaves each other one out, and their order.
+"""The settings that can be tried, and their order.
 
 Appendix F of the paper: activation checkpointing x sharding x offloading, 12 combinations on one
 GPU and 22 on several. Light on purpose: the advisor imports it.
@@ -47,14 +47,6 @@ of a model that compiles and of one that does not (`kernels.expected_trials` cou
 recipe)."""
 
 OFFLOADING_NEEDS_SHARDING = "offloading is a part of ZeRO and FSDP, so it needs one of them"
-SHARDING_NEEDS_GPUS = "over one GPU the paper shards to offload states and for nothing else"
-
-
-class Choice(NamedTuple):
-    """One combination, with the rule that leaves it out (None where it is in the space)."""
-
-    settings: Settings
-    left_out_by: str | None
 
 
 def settings_for(
@@ -75,32 +67,23 @@ def settings_for(
     )
 
 
-def choices(gpu_count: int) -> tuple[Choice, ...]:
-    """All 24 combinations of the memory-saving methods, each kept or left out by its rule."""
+def space(gpu_count: int) -> tuple[Settings, ...]:
+    """The combinations that are worth trying: 12 on one GPU, 22 on several. What is not sharded is
+    not offloaded, and over one GPU the paper shards to offload states and for nothing else."""
     if gpu_count < 1:
         raise ValueError(f"--gpus is {gpu_count}: give at least 1")
-    found = []
-    for sharding in SHARDINGS:
-        for offloading in (False, True):
-            for activation_checkpointing in (False, True):
-                rule = None
-                if offloading and sharding is None:
-                    rule = OFFLOADING_NEEDS_SHARDING
-                elif gpu_count == 1 and sharding is not None and not offloading:
-                    rule = SHARDING_NEEDS_GPUS
-                settings = settings_for(
-                    free_lunch=True,
-                    activation_checkpointing=activation_checkpointing,
-                    sharding=sharding,
-                    offloading=offloading,
-                )
-                found.append(Choice(settings=settings, left_out_by=rule))
-    return tuple(found)
-
-
-def space(gpu_count: int) -> tuple[Settings, ...]:
-    """The combinations that are worth trying: 12 on one GPU, 22 on several."""
-    return tuple(choice.settings for choice in choices(gpu_count) if choice.left_out_by is None)
+    return tuple(
+        settings_for(
+            free_lunch=True,
+            activation_checkpointing=checkpointing,
+            sharding=sharding,
+            offloading=offloading,
+        )
+        for sharding in SHARDINGS
+        for offloading in (False, True)
+        for checkpointing in (False, True)
+        if not (offloading if sharding is None else gpu_count == 1 and not offloading)
+    )
 
 
 def settings_of_method(method: str, gpu_count: int) -> tuple[Settings, ...]:

@@ -108,8 +108,7 @@ def main(spec_file: Path) -> int:
         size = spec.settings.micro_batch_size or 1
         if spec.climb != "none":
             size = climb(session, report)
-        if spec.time_steps:
-            session.time_steps(size)
+        session.time_steps(size)
         if spec.validate_steps:
             session.validate(size, spec.validate_steps)
     except Misfit as error:

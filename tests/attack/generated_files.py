@@ -250,6 +250,7 @@ TIMED = {
     "allocator_retries": 0, "parameters": 1000, "gpu": {"power_w": 300.0},
 }  # fmt: skip
 OURS = ("advisor: ", "bench_runner: ")
+_EXPORT = ("bench_runner", "export", "--recipe", "pythia-160m", "--out", "out", "--records", "{}")
 EVENTS: tuple[dict[str, Any], ...] = (
     TIMED,
     {"event": "probe", "fits": True, "micro_batch_size": 2, "pass_s": 0.1, "peak_memory_gib": 1.0},
@@ -280,9 +281,9 @@ KINDS: dict[str, tuple[str, Make, tuple[str, ...]]] = {
     "runner-recipe": (
         "m.toml",
         _from_toml(TESTS / "bench_runner" / "tiny.toml", TESTS / "bench_runner" / "tiny-ssm.toml"),
-        ("bench_runner", "hardware", "--recipe", "{}", "--format", "json"),
+        ("bench_runner", "hardware", "--recipe", "{}"),
     ),
-    "runner-record": ("r.jsonl", _json_lines, ("bench_runner", "merge", "{}")),
+    "runner-record": ("r.jsonl", _json_lines, _EXPORT),
     "events": ("events.jsonl", _events, ("events", "{}")),
     "config": (
         "config.json",

@@ -127,7 +127,7 @@ def test_the_runner_started_by_hand_takes_nothing_from_the_folder_one_stands_in(
     (here / "sitecustomize.py").unlink()
     shutil.rmtree(here / "bench_runner")
     done = subprocess.run(
-        [sys.executable, "-m", "bench_runner", "space", "--gpus", "1"],
+        [sys.executable, "-m", "bench_runner", "hardware"],
         cwd=here,
         env={name: text for name, text in os.environ.items() if name != "PYTHONSAFEPATH"}
         | {"PYTHONPATH": str(Path(__file__).parents[2])},

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,25 +12,6 @@ from bench_runner.settings import space
 @pytest.mark.parametrize(("gpus", "count"), [(1, 12), (2, 22), (8, 22)])
 def test_as_many_as_the_paper_counts(gpus: int, count: int) -> None:
     assert len(space.space(gpus)) == count
-    assert len(space.choices(gpus)) == 24
-
-
-def test_each_left_out_combination_names_its_rule() -> None:
-    rules = [c.left_out_by for c in space.choices(1) if c.left_out_by]
-    assert rules.count(space.OFFLOADING_NEEDS_SHARDING) == 2
-    assert rules.count(space.SHARDING_NEEDS_GPUS) == 10
-
-
-def test_the_command_prints_them_as_json() -> None:
-    answer = subprocess.run(
-        [sys.executable, "-m", "bench_runner", "space", "--gpus", "4", "--format", "json"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    printed = json.loads(answer.stdout)
-    assert len(printed["settings"]) == 22
-    assert all(row["rule"] for row in printed["left_out"])
 
 
 @given(st.integers(1, 16), st.integers(1, 4096))

@@ -290,8 +290,6 @@ def _say_event(event: dict[str, Any], progress: Progress) -> None:
         words = row.state
         if row.state == TIME and row.training_days is not None:
             words = time_words(row.training_days)
-        elif row.state == TIME:
-            words = "fits"
         if row.reused:
             words += " (measured before)"
         if row.detail:
