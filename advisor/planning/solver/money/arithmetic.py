@@ -91,3 +91,8 @@ class _Plain:
 
 
 PLAIN = _Plain()
+
+
+def setting(on: Arithmetic[N], key: str, value: Decimal | int, unit: str, label: str) -> N:
+    """A setting of the grant or of its institution."""
+    return on.leaf("setting", value, unit, label, key=key)

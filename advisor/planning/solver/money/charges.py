@@ -11,7 +11,7 @@ from decimal import Decimal
 from typing import Generic, Literal
 
 from advisor.planning.currency import RATE_DECIMALS
-from advisor.planning.solver.money.arithmetic import Arithmetic, N
+from advisor.planning.solver.money.arithmetic import Arithmetic, N, setting
 from advisor.planning.solver.money.prices import (
     apart_amounts,
     charged_share,
@@ -21,6 +21,7 @@ from advisor.planning.solver.money.prices import (
     paid_price,
     price_lines,
     price_terms,
+    rounded,
     threshold_amount,
     with_vat,
 )
@@ -77,9 +78,9 @@ def overhead_rate(
         return on.leaf("setting", rules.year_overhead[year][1], "share", words, key=key)
     if rate is None:
         key = "institution.overhead_rate"
-        return on.leaf("setting", rules.overhead_rate, "share", "overhead rate", key=key)
+        return setting(on, key, rules.overhead_rate, "share", "overhead rate")
     key = f"institution.overhead_rate_{kind}"
-    return on.leaf("setting", rate, "share", f"overhead rate on {kind}", key=key)
+    return setting(on, key, rate, "share", f"overhead rate on {kind}")
 
 
 def purchase_charge(
@@ -112,20 +113,10 @@ def purchase_charge(
     shares = [] if service else charged_share(on, rules_on(machine, rules), day)
     if shares:
         words = f"{label}, charged, day {day}"
-        unit = on.compute(
-            "product", [unit, *shares], "money", words, decimals=rules.currency.decimals
-        )
-        base = on.compute(
-            "product",
-            [base, *shares],
-            "money",
-            f"base of {words}",
-            decimals=rules.currency.decimals,
-        )
+        unit = rounded(on, [unit, *shares], words, rules)
+        base = rounded(on, [base, *shares], f"base of {words}", rules)
     rate = overhead_rate(on, rules, "cloud" if service else "equipment", day)
-    one = on.compute(
-        "product", [base, rate], "money", f"overhead on {label}", decimals=rules.currency.decimals
-    )
+    one = rounded(on, [base, rate], f"overhead on {label}", rules)
     apart = [
         _apart(on, machine, extra, amount, rate, count, rules)
         for extra, amount in apart_amounts(on, machine, price, rules, day)
@@ -161,9 +152,7 @@ def _apart(
 ) -> Apart[N]:
     """It bears overhead, whatever the machine does."""
     name = f"{extra.name} of {machine.label}"
-    one = on.compute(
-        "product", [amount, rate], "money", f"overhead on {name}", decimals=rules.currency.decimals
-    )
+    one = rounded(on, [amount, rate], f"overhead on {name}", rules)
     return Apart(
         extra=extra,
         each=amount,
@@ -186,17 +175,11 @@ def fixed_charge(on: Arithmetic[N], fixed: FixedCost, rules: Rules) -> Charge[N]
     none = indirect = on.compute("sum", [], "money", "nothing")
     rate: N | None = None
     if fixed.in_base and fixed.rate is not None:
-        rate = on.leaf("setting", fixed.rate, "share", f"overhead on {label}", key=fixed.rate_key)
+        rate = setting(on, fixed.rate_key, fixed.rate, "share", f"overhead on {label}")
     elif fixed.in_base:
         rate = overhead_rate(on, rules, day=fixed.day)
     if rate is not None:
-        indirect = on.compute(
-            "product",
-            [amount, rate],
-            "money",
-            f"overhead on {label}",
-            decimals=rules.currency.decimals,
-        )
+        indirect = rounded(on, [amount, rate], f"overhead on {label}", rules)
     base = amount if fixed.in_base else none
     return Charge(each=amount, direct=amount, base=base, indirect=indirect, rate=rate)
 
@@ -207,11 +190,11 @@ def fixed_amount(on: Arithmetic[N], fixed: FixedCost, rules: Rules) -> N:
     label = f"{fixed.name}, year {fixed.year + 1}"
     changes = bool(fixed.change and fixed.year)
     first = label if not changes and fixed.days is None else f"{fixed.name}, a year"
-    amount = on.leaf("setting", fixed.amount, "money", first, key=fixed.key)
+    amount = setting(on, fixed.key, fixed.amount, "money", first)
     if changes:
         key = f"{fixed.key.removesuffix('.amount')}.price_change"
         words = f"{fixed.name}, change a year"
-        change = on.leaf("setting", fixed.change, "share", words, key=key)
+        change = setting(on, key, fixed.change, "share", words)
         days = on.leaf(
             "unit",
             DAYS_PER_YEAR * fixed.year,
@@ -222,9 +205,7 @@ def fixed_amount(on: Arithmetic[N], fixed: FixedCost, rules: Rules) -> N:
         words = f"{fixed.name}, change until year {fixed.year + 1}"
         factor = on.compute("growth", [change, days], "factor", words)
         words = label if fixed.days is None else f"{label}, a whole year"
-        amount = on.compute(
-            "product", [amount, factor], "money", words, decimals=rules.currency.decimals
-        )
+        amount = rounded(on, [amount, factor], words, rules)
     if fixed.days is None:
         return amount
     share = on.compute(
@@ -238,7 +219,7 @@ def fixed_amount(on: Arithmetic[N], fixed: FixedCost, rules: Rules) -> N:
         "share",
         f"year {fixed.year + 1} of a whole year",
     )
-    return on.compute("product", [amount, share], "money", label, decimals=rules.currency.decimals)
+    return rounded(on, [amount, share], label, rules)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -256,9 +237,7 @@ def days_of_a_run(on: Arithmetic[N], time: RunTime, rules: Rules, label: str) ->
     days = run_days(on, time, label)
     if not rules.failures:
         return days
-    share = on.leaf(
-        "setting", rules.failures, "share", "allowance for failures", key="running.failures"
-    )
+    share = setting(on, "running.failures", rules.failures, "share", "allowance for failures")
     again = on.compute("product", [days, share], "days", f"trained again, {label}")
     return on.compute("sum", [days, again], "days", f"days with failures, {label}")
 
@@ -271,7 +250,7 @@ def run_days(on: Arithmetic[N], time: RunTime, label: str) -> N:
     days, share = time.whole
     whole = f"{words}, of the recipe"
     recipe = on.leaf("time", days, "days", whole, **origin, column="training_days")
-    part = on.leaf("setting", share, "share", f"tokens, {label}", key="experiments.tokens")
+    part = setting(on, "experiments.tokens", share, "share", f"tokens, {label}")
     return on.compute("product", [recipe, part], "days", words)
 
 
@@ -306,7 +285,7 @@ def run_charge(
     days = days_of_a_run(on, machine.times[model], rules, f"{called} on {label}")
     kilo = watts_in_a_kilowatt(on)
     kw = on.compute("ratio", [watts, kilo], "kW", f"power of {label}")
-    pue = on.leaf("setting", rules.pue, "factor", "PUE", key="electricity.pue")
+    pue = setting(on, "electricity.pue", rules.pue, "factor", "PUE")
     kwh = on.compute(
         "product",
         [kw, hours_in_a_day(on), days, pue],
@@ -314,14 +293,14 @@ def run_charge(
         f"energy of {called} on {label}",
     )
     key = "electricity.price_per_kwh"
-    price = on.leaf("setting", rules.price_per_kwh, "money-per-kwh", "electricity", key=key)
+    price = setting(on, key, rules.price_per_kwh, "money-per-kwh", "electricity")
     if rules.electricity_change:
-        change = on.leaf(
-            "setting",
+        change = setting(
+            on,
+            "electricity.price_change",
             rules.electricity_change,
             "share",
             "change of electricity a year",
-            key="electricity.price_change",
         )
         half = Decimal(rules.grant_months * DAYS_PER_YEAR) / 24
         middle = on.leaf("unit", half, "days", "days until the middle of the grant", name="middle")
@@ -353,12 +332,8 @@ def rental_charge(
     # An allocation's rate is the grant's own word, as it is paid in every year.
     market = rental.allocation is None
     if market and rules.rent_change and day:
-        change = on.leaf(
-            "setting",
-            rules.rent_change,
-            "share",
-            "change of rents a year",
-            key="rentals.price_change",
+        change = setting(
+            on, "rentals.price_change", rules.rent_change, "share", "change of rents a year"
         )
         days_on = on.leaf(
             "unit",
@@ -389,12 +364,12 @@ def _price_an_hour(on: Arithmetic[N], rental: Rental, rules: Rules) -> N:
         own = on.leaf("rental", quoted, "usd-per-hour", words, rental_id=rental.rental_id)
         return converted(on, own, rules, unit, words, RATE_DECIMALS)
     number = rental.allocation.partition(":")[2]
-    each = on.leaf(
-        "setting",
+    each = setting(
+        on,
+        f"allocations[{number}].price_per_gpu_hour",
         rental.price_per_hour / rental.gpu_count,
         "money-per-hour",
         f"a GPU-hour of {rental.provider}",
-        key=f"allocations[{number}].price_per_gpu_hour",
     )
     words = f"an hour of {rental.label}"
     return on.compute("product", [each, gpus_of_a_job(on, rental)], "money-per-hour", words)
@@ -422,14 +397,12 @@ def _of_runs(
     year: str,
     rules: Rules,
 ) -> RunCharge[N]:
-    each = on.compute(
-        "product", [amount, price], "money", f"one run, {what}", decimals=rules.currency.decimals
-    )
+    each = rounded(on, [amount, price], f"one run, {what}", rules)
     direct = on.compute("product", [count, each], "money", f"{what}, {year}")
     none = one = on.compute("sum", [], "money", "nothing")
     if rate is not None:
         label = f"overhead on one run, {what}"
-        one = on.compute("product", [each, rate], "money", label, decimals=rules.currency.decimals)
+        one = rounded(on, [each, rate], label, rules)
     return RunCharge(
         each=each,
         direct=direct,

@@ -8,7 +8,7 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Generic
 
-from advisor.planning.solver.money.arithmetic import Arithmetic, N
+from advisor.planning.solver.money.arithmetic import Arithmetic, N, setting
 from advisor.planning.solver.problem import BUY_IN, Machine, MachineExtra, PriceLine, Rules
 
 
@@ -30,7 +30,7 @@ def price_lines(on: Arithmetic[N], machine: Machine, rules: Rules) -> list[Price
     for line in machine.lines:
         words = f"price of {line.label}, {line.vendor}, {line.quoted_on}"
         if line.quote_kind == BUY_IN:
-            price = on.leaf("setting", line.unit_price, "money", words, key=line.quote_id)
+            price = setting(on, line.quote_id, line.unit_price, "money", words)
         elif line.quoted_usd is not None:
             own = on.leaf("quote", line.quoted_usd, "usd", words, quote_id=line.quote_id)
             price = converted(on, own, rules, "money", words, rules.currency.decimals)
@@ -56,8 +56,13 @@ def converted(on: Arithmetic[N], usd: N, rules: Rules, unit: str, words: str, de
     """A price in US dollars in the grant's currency."""
     rate, code = rules.currency.usd_per_unit, rules.currency.code
     key = "budget.usd_per_unit"
-    per = on.leaf("setting", rate, "factor", f"US dollars a {code}", key=key)
+    per = setting(on, key, rate, "factor", f"US dollars a {code}")
     return on.compute("ratio", [usd, per], unit, f"{words}, in {code}", decimals=decimals)
+
+
+def rounded(on: Arithmetic[N], of: Sequence[N], label: str, rules: Rules) -> N:
+    """The product of numbers as an amount, rounded as an invoice is."""
+    return on.compute("product", of, "money", label, decimals=rules.currency.decimals)
 
 
 def machine_price(on: Arithmetic[N], machine: Machine, lines: Sequence[PricedLine[N]]) -> N:
@@ -95,7 +100,7 @@ def threshold_amount(on: Arithmetic[N], rules: Rules) -> N:
     """From which a piece counts as equipment."""
     key = "institution.equipment_threshold"
     amount = rules.equipment_threshold
-    return on.leaf("setting", amount, "money", "equipment threshold", key=key)
+    return setting(on, key, amount, "money", "equipment threshold")
 
 
 def paid_price(
@@ -107,13 +112,7 @@ def paid_price(
         return price, False
     label, terms = machine.label, price_terms(on, rules, day)
     if terms:
-        price = on.compute(
-            "product",
-            [price, *terms],
-            "money",
-            f"{label} with its terms, day {day}",
-            decimals=rules.currency.decimals,
-        )
+        price = rounded(on, [price, *terms], f"{label} with its terms, day {day}", rules)
     extras = [
         extra_amount(on, machine, price, extra, rules)
         for extra in extras_of(machine, rules)
@@ -135,11 +134,11 @@ def extra_amount(
 ) -> N:
     """What it costs with one machine, whose price with its terms that is."""
     if extra.amount is not None:
-        return on.leaf("setting", extra.amount, "money", extra.name, key=extra.key)
+        return setting(on, extra.key, extra.amount, "money", extra.name)
     assert extra.share_of_price is not None
-    share = on.leaf("setting", extra.share_of_price, "share", extra.name, key=extra.key)
+    share = setting(on, extra.key, extra.share_of_price, "share", extra.name)
     words = f"{extra.name} of {machine.label}"
-    return on.compute("product", [price, share], "money", words, decimals=rules.currency.decimals)
+    return rounded(on, [price, share], words, rules)
 
 
 def apart_amounts(
@@ -150,9 +149,7 @@ def apart_amounts(
     terms = price_terms(on, rules, day) if found else []
     if terms:
         label = f"{machine.label} with its terms, day {day}"
-        price = on.compute(
-            "product", [price, *terms], "money", label, decimals=rules.currency.decimals
-        )
+        price = rounded(on, [price, *terms], label, rules)
     return [(extra, extra_amount(on, machine, price, extra, rules)) for extra in found]
 
 
@@ -160,18 +157,14 @@ def price_terms(on: Arithmetic[N], rules: Rules, day: int) -> list[N]:
     """Factors of a price: change until the order, discount, tax."""
     found: list[N] = []
     if rules.price_change and day > 0:
-        change = on.leaf(
-            "setting",
-            rules.price_change,
-            "share",
-            "change of prices a year",
-            key="purchases.price_change",
+        change = setting(
+            on, "purchases.price_change", rules.price_change, "share", "change of prices a year"
         )
         days = on.leaf("unit", day, "days", f"days until the order, {day}", name="order day")
         found.append(on.compute("growth", [change, days], "factor", f"prices on day {day}"))
     if rules.discount:
         key = "purchases.educational_discount"
-        share = on.leaf("setting", rules.discount, "share", "educational discount", key=key)
+        share = setting(on, key, rules.discount, "share", "educational discount")
         found.append(on.compute("rest", [share], "factor", "price after the discount"))
     if rules.vat:
         found.append(with_vat(on, rules))
@@ -181,7 +174,7 @@ def price_terms(on: Arithmetic[N], rules: Rules, day: int) -> list[N]:
 def with_vat(on: Arithmetic[N], rules: Rules) -> N:
     """A factor of a price."""
     one = on.leaf("unit", 1, "factor", "the price itself", name="one")
-    vat = on.leaf("setting", rules.vat, "share", "value-added tax", key="budget.vat")
+    vat = setting(on, "budget.vat", rules.vat, "share", "value-added tax")
     return on.compute("sum", [one, vat], "factor", "price with tax")
 
 
@@ -189,9 +182,7 @@ def charged_share(on: Arithmetic[N], rules: Rules, day: int) -> list[N]:
     """Factors that make of a paid price what the grant is charged: none where it is the same."""
     found: list[N] = []
     if rules.cost_share:
-        share = on.leaf(
-            "setting", rules.cost_share, "share", "paid by others", key="purchases.cost_share"
-        )
+        share = setting(on, "purchases.cost_share", rules.cost_share, "share", "paid by others")
         found.append(on.compute("rest", [share], "factor", "share of the grant"))
     if rules.life_months is not None:
         within, life = months_charged(on, rules, day)
@@ -205,7 +196,7 @@ def months_charged(on: Arithmetic[N], rules: Rules, day: int) -> tuple[N, N]:
     """Of a machine ordered on ``day``: its months within the grant, and those of its life. It is
     written off from the day on which it can be used."""
     assert rules.life_months is not None
-    life = on.leaf("setting", rules.life_months, "months", "life", key="institution.life_months")
+    life = setting(on, "institution.life_months", rules.life_months, "months", "life")
     ready = day + rules.lead_days
     left = on.leaf(
         "unit",
@@ -221,7 +212,7 @@ def months_charged(on: Arithmetic[N], rules: Rules, day: int) -> tuple[N, N]:
 def share_of_use(on: Arithmetic[N], rules: Rules) -> N:
     """Of a machine that is charged by its depreciation."""
     key = "institution.use_share"
-    return on.leaf("setting", rules.use_share, "share", "share of use", key=key)
+    return setting(on, key, rules.use_share, "share", "share of use")
 
 
 def months_in_grant(rules: Rules, day: int) -> int:
