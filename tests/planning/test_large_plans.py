@@ -16,7 +16,6 @@ from advisor.planning.solver.problem import PlanningProblem
 from advisor.planning.solver.program import each_machine, packing
 from advisor.planning.solver.program.integer_program import Program
 from advisor.planning.solver.program.packing import broken_rows, whole_sets
-from advisor.planning.solver.program.placement import with_rest_rented
 from advisor.planning.solver.search_clock import NoPlan, Progress, clock_of
 from advisor.planning.solver.solve import solve
 from tests.planning.test_plan_solve import check_placement
@@ -196,26 +195,6 @@ def cost_of(problem: PlanningProblem) -> tuple[int, float] | None:
         return None
     assert plan.proven
     return plan.judged_cents, plan.value
-
-
-def test_what_finds_no_place_on_a_machine_is_rented() -> None:
-    problem = make_problem(
-        year_days=(0, 365),
-        experiments=(make_experiment("e", "a", 3, 0, 365),),
-        machines=(make_machine("m", "1000", {"a": 150.0}),),
-        rentals=(make_rental("dear", "3", {"a": 100.0}), make_rental("cheap", "1", {"a": 100.0})),
-    )
-    program = Program(problem)
-    counts = [0.0] * len(program.cost)
-    counts[program.count["m", 0]] = 1.0
-    counts[program.work["e", "m", 0]] = 3.0
-    found = with_rest_rented(program, counts)
-    assert found is not None
-    assert found[program.work["e", "m", 0]] == 2
-    rented = {key[1]: found[column] for key, column in program.rent.items() if found[column]}
-    assert rented == {"cheap": 1}
-    nothing = Program(replace(problem, rentals=()))
-    assert with_rest_rented(nothing, [*counts[: len(nothing.cost)]]) is None
 
 
 def test_a_packing_that_was_not_decided_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

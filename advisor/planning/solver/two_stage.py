@@ -29,7 +29,6 @@ from advisor.planning.solver.program.placement import (
     place,
     plan_of,
     values_of,
-    with_rest_rented,
 )
 from advisor.planning.solver.search_clock import Clock, NoPlan
 
@@ -89,12 +88,14 @@ class Search:
             return 0.0
         return float(sum(e.runs * e.value for e in self.problem.experiments) - plan.value)
 
-    def take(self, plan: Plan) -> None:
-        """Keep a plan that is better than the best so far and keeps every rule."""
+    def take(self, plan: Plan) -> bool:
+        """Keep a plan that is better than the best so far and keeps every rule; whether it does."""
         cost = self.cost_of(plan)
-        if cost < self.cost - LESS / 2 and broken_rule(self.problem, plan) is None:
-            self.plan, self.cost = plan, cost
-            self.tell("a better plan")
+        if cost >= self.cost - LESS / 2 or broken_rule(self.problem, plan) is not None:
+            return False
+        self.plan, self.cost = plan, cost
+        self.tell("a better plan")
+        return True
 
     def take_known(self, plans: Sequence[Plan]) -> None:
         """Keep the best plan of similar problems that works for this one; of equals the first."""
@@ -147,8 +148,8 @@ class Search:
             counts = values_of(program, answer.x)
             placing = place(program, counts)
             if not placing.failed and not placing.over_year:
-                self.take(plan_of(program, counts, placing.placed))
-                if not answer.is_best or gap:
+                taken = self.take(plan_of(program, counts, placing.placed))
+                if not taken or not answer.is_best or gap:
                     return
                 continue
             self._mend(program, counts, clock)
@@ -162,11 +163,6 @@ class Search:
     def _mend(self, program: Program, counts: Sequence[float], clock: Clock) -> None:
         """A plan with machines on which the runs do not fit as they were counted: those that find
         no place are rented, or all are planned again for each machine by itself."""
-        rest = with_rest_rented(program, counts)
-        if rest is not None and program.keeps_rows(rest):
-            placing = place(program, rest)
-            if not placing.over_year:
-                self.take(plan_of(program, rest, placing.placed))
         found = on_each_machine(program, self.costs(program), counts, clock)
         if found is not None:
             self.take(found)

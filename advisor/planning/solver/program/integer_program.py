@@ -32,8 +32,6 @@ from advisor.planning.solver.program.highs import HighsProgram
 from advisor.planning.solver.program.packing import Load, PackingRow, Room, within_moments
 from advisor.planning.solver.rentals import Way, rented_ways
 
-TOLERANCE = 1e-4
-"""Of a row, in dollars or days."""
 ROUNDED = 0.49
 """Cents that a year's money may be exceeded by before it is rounded."""
 FIRST_DAYS = 1.0
@@ -122,18 +120,6 @@ class Program(HighsProgram):
         """Add what failed packings say."""
         for cut in cuts:
             self._add_cut(cut)
-
-    def keeps_rows(self, counts: Sequence[float]) -> bool:
-        """Whether numbers of the columns keep every row and the limits of each column."""
-        return all(
-            low <= count <= high
-            for low, count, high in zip(self.lower, counts, self.upper, strict=True)
-        ) and all(
-            low - TOLERANCE
-            <= sum(factor * counts[n] for n, factor in row.items())
-            <= high + TOLERANCE
-            for row, low, high in self.rows
-        )
 
     def _spend(self, column: int, year: int) -> None:
         if self.cost[column]:
