@@ -307,6 +307,12 @@ class AdvisorApp(Program):
         suggested = asked_words(self.inputs.question())
         self.push_screen(NameForm("Keep this question", {"name": suggested}), named)
 
+    def action_bring_records(self) -> None:
+        """Records of another machine, from a file."""
+        from advisor.tui.selected.merge_form import MergeForm
+
+        self.push_screen(MergeForm("Records from elsewhere"), lambda _: self.look_at_store())
+
     def action_own_model(self) -> None:
         """A model of one's own: from a config.json, a timm name or a size."""
         from advisor.tui.pages.model_form import ModelForm

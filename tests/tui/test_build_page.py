@@ -125,21 +125,21 @@ class TestBuildPage:
         state = replace(ASKED_NOW, gpus="H100", max_days="", budget="1m")
         async with running(own_store, size=NARROW, state=state) as pilot:
             before = [row[2] for row in rows(pilot)]
-            await pilot.press("M", "tab")
+            await pilot.press("M", "I")
+            words = pilot.app.screen.query_one("#said", Static)
             for name, says in (
                 ("nowhere.jsonl", "There is no such file yet."),
-                (str(Path(__file__)), "Enter measures on this computer"),
+                (str(Path(__file__)), "This cannot be undone."),
             ):
                 await paste(pilot, name)
-                words = pilot.app.screen.query_one("#said", Static)
-                assert str(words.content).startswith(says)
+                assert str(words.content).endswith(says)
             await pilot.press("enter")
             await settled(pilot)
             assert str(words.content).endswith("JSON lines in UTF-8: name a record file")
             await paste(pilot, str(file))
             await pilot.press("enter")
             await settled(pilot)
-            assert str(words.content).startswith("records.jsonl: 1 new row.")
+            assert isinstance(pilot.app.screen, BuildScreen)
             for _ in range(3):
                 await settled(pilot)
             await pilot.press("escape", "escape")

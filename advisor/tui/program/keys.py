@@ -27,6 +27,7 @@ MODEL = "own model"
 TUNING = "training"
 REACH = "reach"
 TERMS = "your figures"
+MERGE = "records"
 GRANT = "grant"
 ELSEWHERE = "elsewhere"
 COMPARE = "comparison"
@@ -126,6 +127,7 @@ SORT_KEYS = (
     ("s", "next_sort", "sort by the next column", "sort", "The same key again goes on."),
     ("S", "reverse_sort", "reverse the sorting", "", "Largest or smallest first."),
 )
+MERGE_KEY = ("I", "app.bring_records", "bring in records", "", "From another machine: a file.")
 SAVE_KEY = ("e", "export", "save to a file", "export", "As CSV, Markdown or JSON.")
 HOME_KEY = ("escape", "app.go('ranking')", "go to the ranking", "", "The main screen.")
 """On most lists and pages."""
@@ -175,6 +177,7 @@ ACTIONS: tuple[Action, ...] = (
             (QUOTE, "prices", "keep it", "keep", "If something is wrong, says what."),
             (IMPORT, "prices", "read the file", "read", "What is shown: all of it, or nothing."),
             (TERMS, "build", "count with them", "keep", "If something is wrong, says what."),
+            (MERGE, "records", "bring it in", "bring in", "All of it, or nothing."),
             (MODEL, "model", "keep the model", "keep", "If something is wrong, says what."),
             (TUNING, "training", "ask about it", "ask", "If something is wrong, says what."),
         )
@@ -296,6 +299,7 @@ ACTIONS: tuple[Action, ...] = (
         ("y", "copy_page", "copy it", "", "The page, to the clipboard, also over ssh (OSC 52)."),
         ("right,n", "next_build(1)", "next build", "next", "The one below it in the ranking."),
         ("left,N", "next_build(-1)", "build before", "", "The one above it in the ranking."),
+        MERGE_KEY,
         ("enter", "act", "go on", "", "What the section offers: measure, quotes, evidence."),
     ),
     *_on(
@@ -308,6 +312,7 @@ ACTIONS: tuple[Action, ...] = (
         ("4", "show_tab('peers')", "show what peers have", "", "The paper's survey, and yours."),
         *SORT_KEYS,
         ("space", "open_record", "open the full record", "open", "The whole row, in words."),
+        MERGE_KEY,
         SAVE_KEY,
         ("y", "copy_row", "copy it", "", "The row, to the clipboard, also over ssh (OSC 52)."),
         HOME_KEY,

@@ -33,30 +33,22 @@ class AnswerLines:
         if session.errors and session.answer is not None:
             note = f"Below is the last good answer: {session.answered_words()}."
         self.note.set_class(bool(note), "-said")
-        _write(self.note, _in_lines(note, width - 2))
+        _write(self.note, note, width - 2)
         self.message.set_class(bool(session.errors or self.trouble), "-error")
         text = message_line(session, self.trouble)
         if text is not None:
-            _write(self.message, _in_lines(text, width - 2))
+            _write(self.message, text, width - 2)
 
 
-def _write(line: Static, text: str) -> None:
-    """Show another text; the screen is laid out anew only where it takes other lines."""
-    old, height = str(line.content), line.styles.height
-    if text != old:
+def _write(line: Static, text: str, width: int) -> None:
+    """Show another text, broken where a count of GPUs stays with their name, which the widget does
+    not look for; the screen is laid out anew only where it takes other lines."""
+    old, new = str(line.content), "\n".join(each for each, _ in wrapped([(text, PLAIN)], width))
+    if new != old:
         least = line.styles.min_height
-        room = int(least.value) if least is not None else 1
-        lines = [max(room, _height(each, line.size.width)) for each in (old, text)]
-        line.update(text, layout=height is None or (height.is_auto and lines[0] != lines[1]))
-
-
-def _height(text: str, width: int) -> int:
-    return sum(max(1, -(-len(each) // max(1, width))) for each in text.split("\n"))
-
-
-def _in_lines(text: str, width: int) -> str:
-    """Broken where a count of GPUs stays with their name, which the widget does not look for."""
-    return "\n".join(line for line, _ in wrapped([(text, PLAIN)], width)) if text else ""
+        room = 1 if least is None else int(least.value)
+        rows = [max(room, each.count("\n") + 1) for each in (old, new)]
+        line.update(new, layout=rows[0] != rows[1])
 
 
 RETRY = "(tried again every 2 s)"

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from textual import on
 from textual.app import ComposeResult
-from textual.containers import Grid
 from textual.geometry import Size
-from textual.widgets import Input, Static
+from textual.widgets import Static
 
 from advisor.answers.build.build_sections import (
     SECTION_WORDS,
@@ -18,15 +16,12 @@ from advisor.answers.build.build_sections import (
     section_lines,
 )
 from advisor.answers.build.one_build import OneBuild, place_words
-from advisor.answers.prediction.merge_words import merged_words
-from advisor.files import is_file, typed_path
 from advisor.tui.pages.bars import KeyBar, TitleBar
 from advisor.tui.pages.build_lines import overview_lines
 from advisor.tui.pages.evidence_lines import settings_lines, source_lines, verdict_line
 from advisor.tui.pages.screens import SizedScreen
 from advisor.tui.program.keys import BUILD, actions_of
 from advisor.tui.program.program import AnswerChanged
-from advisor.tui.widgets.in_thread import write_in_thread
 from advisor.tui.widgets.lines import (
     HEADING,
     PLAIN,
@@ -35,7 +30,6 @@ from advisor.tui.widgets.lines import (
     LinesView,
     wrapped,
 )
-from advisor.tui.widgets.text_input import Field
 
 if TYPE_CHECKING:
     from advisor.ranking.times import TrainingTime
@@ -45,8 +39,8 @@ ACTS = {
     "time": "Enter opens the records of these GPUs; 3 there adds the estimates. A network "
     "(w) offers two machines for one model as well.",
     "price": "a adds a quote; Enter opens the list, where R replaces and d deletes.",
-    "measure": "Enter measures on this computer, and asks first. y copies the commands. Tab goes "
-    "to records that you have.",
+    "measure": "Enter measures on this computer, and asks first. y copies the commands. I brings "
+    "in records that you have.",
     "rent": "Enter draws where owning and renting break even.",
     "running": "Enter changes your own figures: they are kept, for every build.",
     "power": "Enter asks for your circuit, such as 208V/30A: what it cannot carry is left out.",
@@ -54,6 +48,8 @@ ACTS = {
 }
 
 
+LEADS_TO = {"time": "evidence", "price": "prices", "rent": "rent", "measure": "benchmark"}
+"""The screen that Enter goes to from a section."""
 FIRST_FIELDS = {"running": "electricity", "power": "circuit"}
 """Of the sections that rest on the person's own figures: the field that is asked for first."""
 
@@ -81,9 +77,6 @@ beside it in the ranking.
         yield TitleBar("ranking")
         yield Static("", id="head", markup=False)
         yield LinesView(self._page, id="page")
-        with Grid(id="bring"):
-            yield Static("Records from elsewhere", classes="label")
-            yield Field(placeholder="a file, such as records.jsonl", id="records", max_length=1000)
         yield Static("", id="said", markup=False)
         yield KeyBar(BUILD)
 
@@ -106,8 +99,7 @@ beside it in the ranking.
 
     def _show_section(self, section: str) -> None:
         self._section = section
-        self.query_one("#bring").display = section == "measure"
-        self._say(ACTS.get(section, ""))
+        self.query_one("#said", Static).update(ACTS.get(section, ""))
         self.query_one("#page", LinesView).top = 0
         self.show()
         self.query_one("#page").focus()
@@ -149,46 +141,6 @@ beside it in the ranking.
             *settings_lines(time),
         ]
 
-    @on(Input.Changed)
-    def _typed(self, event: Input.Changed) -> None:
-        event.stop()
-        path = typed_path(event.value.strip())
-        missing = bool(path.name) and not is_file(path)
-        self._say("There is no such file yet." if missing else ACTS["measure"])
-
-    def _say(self, text: str, *, wrong: bool = False) -> None:
-        said = self.query_one("#said", Static)
-        said.set_class(wrong, "-error")
-        said.update(f"⚠ {text}" if wrong else text)
-
-    @on(Input.Submitted)
-    def _entered(self, event: Input.Submitted) -> None:
-        name = event.value.strip()
-        if name:
-            self._say("bringing them in …")
-            self.merge(typed_path(name))
-        else:
-            self.action_leave_field()
-
-    def merge(self, path: Path) -> None:
-        """Bring in the records of a file, all or none, and say how that went."""
-        store = self.app.store_reader.patient_store
-
-        def merge() -> str:
-            return merged_words(store().merge(path), str(path))
-
-        def merged(words: str) -> None:
-            self._say(f"{path.name}: {words}. {ACTS['measure']}")
-            self.query_one("#page").focus()
-            self.app.look_at_store()
-
-        write_in_thread(self, merge, merged, lambda why: self._say(why, wrong=True))
-
-    def action_leave_field(self) -> None:
-        """Go from a field to the page."""
-        self.app.session.pause()
-        self.query_one("#page").focus()
-
     # Actions
 
     def action_section(self, section: str) -> None:
@@ -196,10 +148,8 @@ beside it in the ranking.
         self._show_section(OVERVIEW if section == self._section else section)
 
     def action_back(self) -> None:
-        """From a field to the page, from a section to all, from there to the ranking."""
-        if isinstance(self.focused, Input):
-            self.action_leave_field()
-        elif self._section != OVERVIEW:
+        """From a section to all, from there to the ranking."""
+        if self._section != OVERVIEW:
             self._show_section(OVERVIEW)
         else:
             self.dismiss()
@@ -214,14 +164,8 @@ beside it in the ranking.
         """What the section offers."""
         if self._section in FIRST_FIELDS:
             self.app.action_assume(FIRST_FIELDS[self._section])
-        elif self._section == "time":
-            self.app.go_about("evidence")
-        elif self._section == "price":
-            self.app.go_about("prices")
-        elif self._section == "rent":
-            self.app.go_about("rent")
-        elif self._section == "measure":
-            self.app.go_about("benchmark")
+        elif self._section in LEADS_TO:
+            self.app.go_about(LEADS_TO[self._section])
 
     def action_copy_page(self) -> None:
         """Copy the page, or the commands where it can be measured."""
