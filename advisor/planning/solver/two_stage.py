@@ -29,6 +29,7 @@ from advisor.planning.solver.program.placement import (
     place,
     plan_of,
     values_of,
+    with_rest_rented,
 )
 from advisor.planning.solver.search_clock import Clock, NoPlan
 
@@ -163,6 +164,11 @@ class Search:
     def _mend(self, program: Program, counts: Sequence[float], clock: Clock) -> None:
         """A plan with machines on which the runs do not fit as they were counted: those that find
         no place are rented, or all are planned again for each machine by itself."""
+        rest = with_rest_rented(program, counts)
+        if rest is not None:
+            placing = place(program, rest)
+            if not placing.over_year:
+                self.take(plan_of(program, rest, placing.placed))
         found = on_each_machine(program, self.costs(program), counts, clock)
         if found is not None:
             self.take(found)

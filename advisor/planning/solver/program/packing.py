@@ -338,6 +338,12 @@ def _filled(runs: Iterable[Bundle], machines: int) -> tuple[list[list[Bundle]], 
     return units, left
 
 
+def most_filled(runs: Sequence[Bundle], machines: int) -> list[Bundle]:
+    """The runs that find no room on this number of machines, when most of their days do."""
+    tried = (_filled(sorted(runs, key=order), machines)[1] for order in ORDERS)
+    return min(tried, key=lambda left: sum(map(_days, left)))
+
+
 class Undecided(Exception):
     """Whether runs fit on machines was not found out."""
 

@@ -24,6 +24,7 @@ from advisor.planning.solver.program.packing import (
     Job,
     Pieces,
     Undecided,
+    most_filled,
     pack,
     schedule,
 )
@@ -71,13 +72,7 @@ def _within(program: Program, counts: Values, found: Placing) -> bool:
 
 def _place(program: Program, counts: Values, *, by_year: bool) -> Placing:
     problem = program.problem
-    ends = {  # the day on which an owned machine becomes another one
-        group.machine.upgrade_of: group.from_day
-        for group in program.groups
-        if group.machine.upgrade_of is not None
-        and group.machine.part_of is None
-        and round(counts[program.count[group.key]] if group.key in program.count else 0)
-    }
+    ends = ends_of_owned(program, counts)
     found = Placing()
     numbers: Counter[str] = Counter()
     for group in program.groups:
@@ -173,6 +168,18 @@ def rented_runs(
             )
         )
     return found
+
+
+def ends_of_owned(program: Program, counts: Values) -> dict[str, int]:
+    """The day on which an owned machine becomes another one."""
+    return {
+        group.machine.upgrade_of: group.from_day
+        for group in program.groups
+        if group.machine.upgrade_of is not None
+        and group.machine.part_of is None
+        and group.key in program.count
+        and round(counts[program.count[group.key]])
+    }
 
 
 def runs_of(
@@ -276,9 +283,6 @@ def plan_of(program: Program, counts: Values, placed: Sequence[Placed]) -> Plan:
         e: round(counts[column]) for e, column in program.skip.items() if round(counts[column])
     }
     cents, judged = cost_of(problem, purchases, work, rented)
-    limit = problem.budget_cents
-    if limit is not None and cents > limit:
-        raise AssertionError(f"the solver's plan costs {cents - limit} cents more than it may")
     values = {e.experiment_id: e.value for e in problem.experiments}
     done = {e.experiment_id: e.runs - left_out.get(e.experiment_id, 0) for e in problem.experiments}
     return Plan(
@@ -334,6 +338,34 @@ def _risk_cents(problem: PlanningProblem, rented: Sequence[Rented]) -> int:
         for way in rented_ways(problem)
     }
     return sum(r.runs * risk.get((r.experiment_id, r.rental_id, r.year), 0) for r in rented)
+
+
+def with_rest_rented(program: Program, counts: Values) -> list[float] | None:
+    """The columns with every run where it finds a place: those of each group first, what is left
+    on the cheapest rent. None where some run cannot be rented, or years have their own money."""
+    if program.days:
+        return None
+    found = list(counts)
+    ends = ends_of_owned(program, counts)
+    rents: dict[str, list[int]] = {}
+    for key in sorted(program.rent, key=lambda key: program.judged[program.rent[key]]):
+        if program.ways[key].rental.allocation is None:
+            rents.setdefault(key[0], []).append(program.rent[key])
+    for group in program.groups:
+        column = program.wholes.get(group.key, program.count.get(group.key))
+        if column is None:
+            continue
+        end = ends.get(group.machine.machine_id)
+        runs = runs_of(program, group, counts, Counter(), end, by_year=False)
+        for run in most_filled(runs, round(counts[column])):
+            experiment = run[0].experiment_id
+            room = (c for c in rents.get(experiment, ()) if found[c] + 1 <= program.upper[c])
+            rented = next(room, None)
+            if rented is None:
+                return None
+            found[program.work[experiment, *group.key]] -= 1
+            found[rented] += 1
+    return None if place(program, found).failed else found
 
 
 def counted_again(problem: PlanningProblem, plan: Plan) -> Plan | None:
