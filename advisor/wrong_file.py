@@ -45,7 +45,8 @@ def what_it_is(path: Path, wanted: Kind) -> str | None:
     """
     name = shlex.quote(str(path))
     try:
-        if not is_plain_file(path):
+        # Some files of /proc, which say that they are empty, keep their reader waiting for ever.
+        if not is_plain_file(path) or not path.stat().st_size:
             return None
         with path.open("rb") as file:
             head = file.read(16)

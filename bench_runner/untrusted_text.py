@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 MIB = 1024 * 1024
-PATIENCE_S = 10.0
-"""How long a pipe may say nothing."""
+PATIENCE_S = 6.0
+"""How long a pipe may say nothing: no command waits more than 10 s for one."""
 LONGEST_S = 600.0
 """How long a pipe may take in all."""
 _CHUNK = MIB
