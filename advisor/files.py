@@ -1,16 +1,13 @@
-"""Tables as files: CSV, Markdown or JSON, written whole or not at all."""
+"""Files that are written whole or not at all, and those that only their owner may read."""
 
 from __future__ import annotations
 
 import errno
 import os
-import secrets
-import tempfile
+import stat
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-
-from bench_runner.launch.leftovers import in_use, sweep
 
 
 def typed_path(text: str | Path) -> Path:
@@ -26,8 +23,25 @@ def is_file(path: Path) -> bool:
         return False
 
 
+def keep_private(path: Path) -> None:
+    """Leave a file or folder of this program's to its owner alone, also one that is old."""
+    with suppress(OSError):
+        mode = path.lstat().st_mode
+        if mode & 0o077 and not stat.S_ISLNK(mode):
+            path.chmod(stat.S_IMODE(mode) & 0o700)
+
+
+def private_folder(folder: Path) -> None:
+    """Make a folder that its owner alone may enter, where none is; else leave it to its owner
+    alone. Raises OSError."""
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    keep_private(folder)
+
+
 def check_folder(path: Path) -> None:
     """Raise OSError where no file can be made beside ``path``, before hours go into one."""
+    import tempfile
+
     # Rights tell nothing of a disk that is mounted to be read, or is full.
     tempfile.TemporaryFile(dir=path.absolute().parent).close()
 
@@ -77,6 +91,10 @@ def write_all_whole(
 
 def _draft(path: Path, content: str | bytes, drafts: ExitStack, mode: int) -> Path:
     """The content beside ``path`` under another name, which goes with ``drafts``."""
+    import secrets  # late: every start asks whether what it reads is private
+
+    from bench_runner.launch.leftovers import in_use, sweep
+
     sweep(path.parent, r"\.[0-9a-f]{16}\.tmp")
     draft = path.with_name(f".{secrets.token_hex(8)}.tmp")
     with open(draft, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:

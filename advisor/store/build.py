@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from advisor.files import keep_private, private_folder
 from advisor.store.digest import shipped_digest, stored_digest
 from advisor.store.engine import duckdb
 from advisor.store.rows import KEYS
 from advisor.store.seed import read_shipped, replace_shipped, update
 from advisor.store.storage.connection import created, opened, wait_limit_s
-from advisor.store.storage.locate import typed_path
+from advisor.store.storage.locate import draft_name, typed_path
 from advisor.store.storage.migrate import check_known, migrate, migrations, schema_version
+from advisor.store.storage.reject_untrusted_store import remember, remember_as_text, state_of
 from advisor.store.storage.store_error import StoreError
 from bench_runner.launch.leftovers import in_use, sweep
 
@@ -27,6 +28,8 @@ SHIPPED_STORE = Path(__file__).parents[1] / "results.duckdb"
 def make_users_store(path: Path) -> None:
     """Make the user's own store at ``path``, where none is yet: a copy of the shipped one, or
     built from the text in a checkout. Raises StoreError."""
+    with suppress(OSError):  # said when the store is made
+        private_folder(path.parent)
     if SHIPPED_STORE.exists():
         with _draft(path) as fresh:
             try:
@@ -78,7 +81,7 @@ def _draft(path: Path) -> Iterator[Path]:
         )
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        sweep(path.parent, re.escape(f".{path.name}-") + r"\w{8}")
+        sweep(path.parent, draft_name(path))
         scratch = tempfile.TemporaryDirectory(prefix=f".{path.name}-", dir=path.parent)
     except OSError as error:
         raise StoreError(
@@ -88,18 +91,17 @@ def _draft(path: Path) -> Iterator[Path]:
     with scratch as folder, in_use(Path(folder)):
         fresh = Path(folder, path.name)
         yield fresh
-        _put_in_place(fresh, path)
-
-
-def _put_in_place(fresh: Path, path: Path) -> None:
-    """Give the finished file its name, unless another program was quicker: its store stays."""
-    try:
-        os.link(fresh, path)
-    except FileExistsError:
-        return
-    except OSError:  # a file system without hard links
-        if not path.exists():
+        keep_private(fresh)
+        try:
+            os.link(fresh, path)
+        except FileExistsError:
+            return  # another program was quicker: its store stays
+        except OSError:  # a file system without hard links
+            if path.exists():
+                return
             fresh.rename(path)
+    remember(path, state_of(path))
+    remember_as_text(path, shipped_digest())
 
 
 def check_store(path: str | Path) -> list[str]:

@@ -25,7 +25,6 @@ from advisor.store.rows import (
     plain_values,
 )
 from advisor.store.storage.connection import transaction
-from advisor.store.storage.locate import STORE_NAME
 from advisor.store.storage.migrate import check_known, migrate, migrations, schema_version
 from advisor.store.storage.reject_untrusted_store import is_as_text, remember_as_text
 
@@ -216,18 +215,16 @@ def update(connection: duckdb.DuckDBPyConnection, path: Path, *, force: bool = F
 
 
 def says_text(connection: duckdb.DuckDBPyConnection, path: Path) -> bool:
-    """Whether the shipped rows of a store are those of the text, by their digest. Of one that is
-    only taken because it lies where the user is (./results.duckdb), and that was not seen as it is
-    before, prices, machines and times are compared one by one."""
+    """Whether the shipped rows of a store are those of the text, by their digest. Of one that was
+    not seen as it is before, prices, machines and times are compared one by one."""
     digest = shipped_digest()
     same = stored_digest(connection) == digest
     if same and is_as_text(path, digest):
         return True
     reject_own_rows(connection, path)
-    if same and _wrong_row(connection, "shipped") is not None:
+    if not same or _wrong_row(connection, "shipped") is not None:
         return False
-    looked = _text_rows() if same and path == Path(STORE_NAME) else ()
-    if not same or any(_differs(connection, *each) for each in looked):
+    if any(_differs(connection, *each) for each in _text_rows()):
         return False
     remember_as_text(path, digest)
     return True

@@ -15,7 +15,7 @@ from advisor.store.reader import Reader
 from advisor.store.storage.connection import check_whole, opened, transaction, wait_limit_s
 from advisor.store.storage.locate import user_store
 from advisor.store.storage.migrate import check_known, migrations, schema_version
-from advisor.store.storage.reject_untrusted_store import is_as_text
+from advisor.store.storage.reject_untrusted_store import is_as_text, remember_as_text
 from advisor.store.storage.store_error import StoreError
 from advisor.store.storage.store_file import can_write
 from advisor.typed_input import shown
@@ -73,7 +73,8 @@ class Store:
                     return
             # Once only: two programs with different text must not rewrite the store in turns.
             self._brought_up_to_date = True
-            self._bring_up_to_date()
+            with self._writing():
+                pass
         with self._open(write=False) as connection:
             yield Reader(connection)
 
@@ -89,7 +90,7 @@ class Store:
         once after many were appended, since it takes about a second."""
         from advisor.store.predictions import predict_anew
 
-        with self._open(write=True) as connection, transaction(connection):
+        with self._writing() as connection, transaction(connection):
             predict_anew(connection)
 
     def append_measurements(
@@ -130,7 +131,7 @@ class Store:
         from advisor.store.own_rows import model_values
 
         rows = [model_values(model) for model in models]
-        with self._adding() as connection:
+        with self._writing() as connection:
             return add_local(connection, {"recipe": rows})
 
     def own_trainings(self) -> list[OwnTraining]:
@@ -147,9 +148,7 @@ class Store:
         """
         from advisor.store.own_rows import keep_model
 
-        self._create_users_own()
-        with self._open(write=True) as connection:
-            self._update(connection)
+        with self._writing() as connection:
             return keep_model(connection, own, force=force)
 
     def forget_model(self, name: str) -> int:
@@ -157,8 +156,7 @@ class Store:
         StoreError where there is no such one."""
         from advisor.store.own_rows import forget_model
 
-        with self._open(write=True) as connection:
-            self._update(connection)
+        with self._writing() as connection:
             return forget_model(connection, name, self.path)
 
     def add_machines(self, hosts: Iterable[Host]) -> int:
@@ -177,16 +175,14 @@ class Store:
         where one is given; whether there was such a one. All or, on StoreError, nothing."""
         from advisor.store.own_rows import replace_machine
 
-        with self._open(write=True) as connection:
-            self._update(connection)
+        with self._writing() as connection:
             return replace_machine(connection, host, quote, sources)
 
     def remove_machine(self, host_id: str) -> bool:
         """Delete a machine of the user's and its prices; whether there was such a one."""
         from advisor.store.own_rows import remove_machine
 
-        with self._open(write=True) as connection:
-            self._update(connection)
+        with self._writing() as connection:
             return remove_machine(connection, host_id)
 
     def remove_quote(self, quote_id: str) -> bool:
@@ -194,8 +190,7 @@ class Store:
         again."""
         from advisor.store.own_rows import remove_quote
 
-        with self._open(write=True) as connection:
-            self._update(connection)
+        with self._writing() as connection:
             return remove_quote(connection, quote_id)
 
     def merge(self, path: str | Path, *, replace: bool = False, mine: bool = False) -> Merged:
@@ -209,7 +204,7 @@ class Store:
 
         (read,) = self._read_files([path])
         mark = None if mine else file_mark(path)
-        with self._adding() as connection, transaction(connection):
+        with self._writing() as connection, transaction(connection):
             return merge_rows(connection, read, replace=replace, merged_from=mark)
 
     def try_merge(
@@ -221,7 +216,7 @@ class Store:
 
         files = self._read_files(paths)
         merged = []
-        with self._adding() as connection:
+        with self._writing() as connection:
             before = look(Reader(connection))
             connection.begin()
             try:
@@ -277,17 +272,21 @@ class Store:
         from advisor.store.merge.adding import add_local, own_tables
 
         tables = own_tables(**records)
-        with self._adding() as connection:
+        with self._writing() as connection:
             return add_local(connection, tables)
 
     @contextmanager
-    def _adding(self) -> Iterator[duckdb.DuckDBPyConnection]:
-        """The store, open to take rows of the user's, its shipped ones up to date."""
+    def _writing(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """The store, open to change rows of the user's, its shipped ones up to date."""
+        from advisor.store.seed import update  # late: who only reads pays for none of it
+
         self._create_users_own()
         with self._open(write=True) as connection:
-            if self._update(connection):
+            if update(connection, self.path):
                 self._note(f"updated the shipped rows of {self.path}")
             yield connection
+        # What ships was not touched since: who reads next need not compare it.
+        remember_as_text(self.path, shipped_digest())
 
     def change_token(self) -> tuple[int, ...]:
         """Differs from an earlier one where the store may have changed since; costs two stats."""
@@ -351,13 +350,3 @@ class Store:
         from advisor.store.seed import says_text  # late: most stores are known
 
         return says_text(connection, self.path)
-
-    def _update(self, connection: duckdb.DuckDBPyConnection) -> bool:
-        from advisor.store.seed import update  # late: who only reads pays for none of it
-
-        return update(connection, self.path)
-
-    def _bring_up_to_date(self) -> None:
-        with self._open(write=True) as connection:
-            if self._update(connection):
-                self._note(f"updated the shipped rows of {self.path}")

@@ -74,7 +74,12 @@ TABLE_FORMATS = {".csv": "csv", ".md": "markdown", ".json": "json"}
 """The format that a file's ending asks for."""
 
 
-_MARKUP = str.maketrans({mark: f"\\{mark}" for mark in "\\|`*_[]>#~"} | {"<": "&lt;", "&": "&amp;"})
+_MARKUP = str.maketrans({mark: f"\\{mark}" for mark in "\\|*_[]>#~$"})
+_MARKUP |= str.maketrans({"<": "&lt;", "&": "&amp;", "`": "&grave;"})
+_ADDRESS = re.compile(r":(?=//)|(?<=\w)\.(?=[a-z])", re.IGNORECASE)
+"""Where Markdown's readers see a web address that nobody marked as one."""
+_MAIL = re.compile(r"(?:[\w.+-]|\\[_.])+@[\w.\\-]+")
+"""An address of mail, in text whose marks are escaped."""
 
 
 def to_markdown(rows: Sequence[Row], columns: Sequence[str]) -> str:
@@ -95,8 +100,13 @@ def _markdown_cell(value: Any) -> str:
 
 
 def markdown_text(text: str) -> str:
-    """Text that Markdown shows as it is: no markup, link, picture or tag, and no new line."""
-    return printable(text, " ").translate(_MARKUP)
+    """Text that Markdown shows as it is: no markup, mathematics, link, picture or tag, and no new
+    line."""
+    escaped = _ADDRESS.sub(r"\\\g<0>", printable(text, " ").translate(_MARKUP))
+    if "@" not in escaped:
+        return escaped
+    # GitHub links these whatever is escaped, but in code.
+    return _MAIL.sub(lambda found: f"`{found[0].replace(chr(92), '')}`", escaped)
 
 
 def table_text(rows: Sequence[Row], columns: Sequence[str], form: str) -> str:

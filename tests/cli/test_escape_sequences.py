@@ -14,6 +14,7 @@ import pytest
 from advisor.cli.main import main
 from advisor.tables.json_text import to_json
 from advisor.tables.plain_values import harmless
+from tests.store_for_tests import taken_as_it_is
 from tests.tui.program import running, settled
 
 TINY = Path(__file__).parents[1] / "bench_runner" / "tiny.toml"
@@ -30,6 +31,7 @@ def evil_store(own_store: Path) -> Path:
         connection.execute("UPDATE source SET title = ?, how_measured = ?", [EVIL, EVIL])
         connection.execute("UPDATE recipe SET name = ?", [EVIL])
         connection.execute("UPDATE measurement SET reason = ?, environment = '{}'", [EVIL])
+    taken_as_it_is(own_store)  # or its rows would be put right
     return own_store
 
 

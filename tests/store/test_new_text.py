@@ -190,13 +190,12 @@ def test_a_store_follows_the_text_and_not_its_line_ends(
     ],
 )
 def test_shipped_rows_that_somebody_changed_are_noticed_and_put_right(
-    own_store: Path, change: str, monkeypatch: pytest.MonkeyPatch
+    own_store: Path, change: str
 ) -> None:
-    monkeypatch.chdir(own_store.parent)
     with duckdb.connect(str(own_store)) as connection:
         connection.execute(change)
     notes: list[str] = []
-    with Store(find_store(None), note=notes.append).reading():
+    with Store(own_store, note=notes.append).reading():
         pass
-    assert notes == ["updated the shipped rows of results.duckdb"]
+    assert notes == [f"updated the shipped rows of {own_store}"]
     assert check_store(own_store) == []

@@ -13,7 +13,7 @@ from advisor.store import Store
 from advisor.store.seed import read_shipped
 from bench_runner.records.measurement import Measurement
 from price_catalog.load import load_catalog
-from tests.store_for_tests import look, record
+from tests.store_for_tests import look, record, taken_as_it_is
 
 
 def test_reading_gives_back_what_the_text_says(store_path: Path) -> None:
@@ -145,6 +145,7 @@ def _mark_shipped(path: Path, ids: set[str]) -> None:
             " (SELECT unnest(?::VARCHAR[]))",
             [list(ids)],
         )
+    taken_as_it_is(path)
 
 
 PRINTED = {"measurement_id": "printed", "timing": "unsynchronised", "training_days": 200.0}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from decimal import Decimal
 from pathlib import Path
@@ -186,10 +187,18 @@ def test_where_the_store_is_looked_for(
     assert users_own.is_relative_to(tmp_path)
     assert not users_own.exists()
 
+    users_own.parent.mkdir(parents=True, mode=0o755)
+    draft = users_own.with_name(f".{users_own.name}-abcd1234")  # left by a kill
+    draft.mkdir()
+    os.utime(draft, (0, 0))
     notes: list[str] = []
     assert look(Store(users_own, note=notes.append)).models()
     assert notes == [f"made your store {users_own}"]
     assert check_store(users_own) == []
+    users_own.chmod(0o644)  # as earlier versions left it
+    assert find_store(None) == users_own and not draft.exists()
+    modes = {path.stat().st_mode & 0o777 for path in (users_own, users_own.parent)}
+    assert modes == {0o600, 0o700}
 
     shutil.copy(store_path, tmp_path / "results.duckdb")
     assert find_store(None) == Path("results.duckdb")

@@ -13,7 +13,7 @@ from typing import Any, get_args
 import bench_runner
 from advisor.benchmark.benchmark_plan import bench_folders
 from advisor.benchmark.jobs.job_plan import RECIPE, RECORDS, JobPlan, Where
-from advisor.files import write_whole
+from advisor.files import private_folder, write_whole
 from advisor.typed_input import InputError, shown
 from bench_runner.untrusted_text import MIB, json_outside, text_outside
 
@@ -72,7 +72,7 @@ def write_folder(folder: Path, plan: JobPlan, files: dict[str, str]) -> None:
     """
     fresh = not folder.exists()
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)  # one that was there is not ours
         package = folder / NODE / "bench_runner"
         shutil.copytree(
             bench_runner.__path__[0],
@@ -81,9 +81,9 @@ def write_folder(folder: Path, plan: JobPlan, files: dict[str, str]) -> None:
             dirs_exist_ok=True,
         )
         if plan.recipe_text is not None:
-            write_whole(folder / RECIPE, plan.recipe_text, overwrite=True)
+            write_whole(folder / RECIPE, plan.recipe_text, overwrite=True, private=True)
         for name, text in files.items():
-            write_whole(folder / name, text, overwrite=True)
+            write_whole(folder / name, text, overwrite=True, private=True)
     except (OSError, shutil.Error) as error:
         if fresh:
             shutil.rmtree(folder, ignore_errors=True)
@@ -104,8 +104,8 @@ def keep_job(job: Job) -> Job:
     """Write a job into the list. Raises InputError."""
     try:
         place = jobs_folder() / f"{job.name}.json"
-        place.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(place, json.dumps(asdict(job), indent=1) + "\n", overwrite=True)
+        private_folder(place.parent)
+        write_whole(place, json.dumps(asdict(job), indent=1) + "\n", overwrite=True, private=True)
     except OSError as error:
         raise InputError(
             f"the list of jobs in {jobs_folder()} cannot be written ({error.strerror}): make room, "

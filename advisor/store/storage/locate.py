@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
+
+from advisor.files import keep_private
+from bench_runner.launch.leftovers import sweep
 
 STORE_NAME = "results.duckdb"
 
@@ -11,13 +15,20 @@ STORE_NAME = "results.duckdb"
 def find_store(explicit: str | Path | None) -> Path:
     """``explicit``, else $ADVISOR_STORE, else ./results.duckdb if there, else the user's own.
 
-    The user's own is made on first use; any other has to exist.
+    The user's own is made on first use; nobody else may read it, and what a kill left of making it
+    goes. Any other has to exist.
     """
     named = str(explicit or os.environ.get("ADVISOR_STORE", ""))
     if named.strip():
         return Path(os.path.expanduser(named))  # Path.expanduser raises on an unknown user
     here = Path(STORE_NAME)
-    return here if here.exists() else user_store()
+    if here.exists():
+        return here
+    own = user_store()
+    for path in (own.parent, own):
+        keep_private(path)
+    sweep(own.parent, draft_name(own))
+    return own
 
 
 def user_store() -> Path:
@@ -25,6 +36,11 @@ def user_store() -> Path:
     from platformdirs import user_data_path  # costs time that most starts need not spend
 
     return user_data_path("gpu-grant-advisor") / STORE_NAME
+
+
+def draft_name(path: Path) -> str:
+    """What the folder in which a store is made is called, as a regular expression."""
+    return re.escape(f".{path.name}-") + r"\w{8}"
 
 
 def typed_path(path: Path) -> str:

@@ -14,7 +14,9 @@ from functools import cache
 from pathlib import Path
 from stat import S_ISREG
 
+from advisor.files import private_folder
 from advisor.store.engine import duckdb
+from bench_runner.launch.leftovers import sweep
 
 MAX_ROWS = 3_000_000
 """Of one table. A few kilobytes may stand for more rows than a machine has memory for."""
@@ -232,7 +234,8 @@ def _remember(line: str) -> None:
     _here.add(line)
     path = _file()
     try:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        private_folder(path.parent)
+        sweep(path.parent, r"\.known-\d+\.tmp")
         earlier = _kept(path)
         draft = path.with_name(f".known-{os.getpid()}.tmp")
         draft.write_text("\n".join([*(e for e in earlier if e != line), line][-_KNOWN_LINES:]))

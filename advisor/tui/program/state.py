@@ -290,10 +290,10 @@ def save_state(path: Path, state: State) -> str | None:
 
 
 def _written(path: Path, content: dict[str, Any], indent: int, what: str) -> str | None:
-    from advisor.files import write_whole
+    from advisor.files import private_folder, write_whole
 
     try:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        private_folder(path.parent)
         write_whole(path, json.dumps(content, indent=indent) + "\n", overwrite=True, private=True)
     except OSError as error:
         return f"{what} not kept in {path}: {error.strerror or error}"
