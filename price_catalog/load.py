@@ -72,8 +72,16 @@ class Catalog:
 
 
 def load_catalog(folder: Path | None = None) -> Catalog:
-    """Read the tables in ``folder`` (the ones shipped with the package unless given)."""
-    folder = CATALOG_FOLDER if folder is None else Path(folder)
+    """The tables in ``folder``; those that ship, read once, unless it is given."""
+    return _shipped_catalog() if folder is None else _read_catalog(Path(folder))
+
+
+@cache
+def _shipped_catalog() -> Catalog:
+    return _read_catalog(CATALOG_FOLDER)
+
+
+def _read_catalog(folder: Path) -> Catalog:
     sources = load_sources(folder / "sources.csv")
     source_ids = frozenset(source.source_id for source in sources)
     gpus = load_gpus(folder / "gpus.csv", source_ids)

@@ -76,6 +76,7 @@ TABLE_FORMATS = {".csv": "csv", ".md": "markdown", ".json": "json"}
 
 _MARKUP = str.maketrans({mark: f"\\{mark}" for mark in "\\|*_[]>#~$"})
 _MARKUP |= str.maketrans({"<": "&lt;", "&": "&amp;", "`": "&grave;"})
+_MONEY = re.compile(r"[-≈]?\$[\d,.]+", re.ASCII)
 _ADDRESS = re.compile(r":(?=//)|(?<=\w)\.(?=[a-z])", re.IGNORECASE)
 """Where Markdown's readers see a web address that nobody marked as one."""
 _MAIL = re.compile(r"(?:[\w.+-]|\\[_.])+@[\w.\\-]+")
@@ -102,6 +103,8 @@ def _markdown_cell(value: Any) -> str:
 def markdown_text(text: str) -> str:
     """Text that Markdown shows as it is: no markup, mathematics, link, picture or tag, and no new
     line."""
+    if _MONEY.fullmatch(text):
+        return text
     escaped = _ADDRESS.sub(r"\\\g<0>", printable(text, " ").translate(_MARKUP))
     if "@" not in escaped:
         return escaped

@@ -13,7 +13,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from advisor.store import Store, check_store, find_store
+from advisor.store import Store, check_store
 from bench_runner.records import journal
 from tests.store.own_rows_for_tests import add_own_rows, contents, own_rows
 from tests.store_for_tests import REPOSITORY, look, record

@@ -25,6 +25,7 @@ from textual.widget import Widget
 
 from advisor.tui.widgets.plot.plot import CostTimePlot
 from advisor.tui.widgets.rank_table import RankTable
+from tests.store_for_tests import taken_as_it_is
 
 
 class SvgSnapshot(SingleFileSnapshotExtension):
@@ -154,10 +155,13 @@ def paper_store(store_path: Path, tmp_path_factory: pytest.TempPathFactory) -> P
             "DELETE FROM gpu WHERE gpu_id NOT IN (SELECT item_id FROM quote)",
         ):
             connection.execute(statement)
+    taken_as_it_is(path)
     return path
 
 
 @pytest.fixture
 def own_paper_store(paper_store: Path, tmp_path: Path) -> Path:
     """The same for a test that changes it."""
-    return Path(shutil.copy(paper_store, tmp_path / "results.duckdb"))
+    path = Path(shutil.copy(paper_store, tmp_path / "results.duckdb"))
+    taken_as_it_is(path)
+    return path

@@ -12,6 +12,7 @@ from advisor.tui.pages.list_page import ListScreen
 from advisor.tui.pages.screens import RecordScreen
 from advisor.tui.widgets.filter_table import FilterTable
 from advisor.tui.widgets.lines import LinesView
+from tests.store_for_tests import taken_as_it_is
 from tests.tui.program import page, paste, running, settled
 
 
@@ -121,6 +122,7 @@ async def test_rows_that_another_program_adds_appear(own_paper_store: Path) -> N
                 "INSERT INTO quote BY NAME SELECT * REPLACE ('new' AS quote_id, "
                 "'[red]shop[/]' AS vendor, 'local' AS origin) FROM quote LIMIT 1"
             )
+        taken_as_it_is(own_paper_store)
         pilot.app.look_at_store()  # type: ignore[attr-defined]
         await settled(pilot)
         await settled(pilot)

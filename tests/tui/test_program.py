@@ -20,6 +20,7 @@ from advisor.tui.pages.welcome_screen import WelcomeScreen
 from advisor.tui.program.state import State, load_state
 from advisor.tui.widgets.filter_table import FilterTable
 from advisor.tui.widgets.rank_table import RankTable
+from tests.store_for_tests import taken_as_it_is
 from tests.tui.contrast import contrast_ratio
 from tests.tui.program import (
     ASKED,
@@ -250,6 +251,7 @@ class TestTrouble:
             holder.stdin.close()
             holder.wait()
             os.utime(own_paper_store)
+            taken_as_it_is(own_paper_store)
             pilot.app.look_at_store()  # type: ignore[attr-defined]
             await settled(pilot)
             await settled(pilot)
@@ -269,6 +271,7 @@ class TestTrouble:
                     "1 AS price_usd, DATE '2026-11-20' AS quoted_on, 'local' AS origin, "
                     "NULL AS price_set) FROM quote WHERE quote_id = 'paper-table5:h100'"
                 )
+            taken_as_it_is(own_paper_store)
             pilot.app.look_at_store()  # type: ignore[attr-defined]
             await settled(pilot)
             await settled(pilot)
