@@ -32,14 +32,16 @@ _OWN = f"""
     WHERE m.origin = 'local' AND m.status = 'ok' AND m.timing = 'synchronised'
         AND coalesce(m.node_count, 1) = 1
         AND m.method <> 'changes-training'
-        AND m.gpu_id IS NOT NULL AND m.verdict IN ('plausible', 'doubtful')
+        AND m.gpu_id IS NOT NULL
+        AND (m.verdict = 'plausible' OR (m.verdict = 'doubtful' AND m.lab IS NULL))
         AND (m.recipe_hash IS NULL OR m.recipe_hash = r.recipe_hash)
     ORDER BY m.measurement_id
 """
 
 
 def own_records(connection: duckdb.DuckDBPyConnection) -> list[Measurement]:
-    """The user's own times that a prediction learns from: synchronised, possible, on a GPU."""
+    """The times that a prediction learns from: synchronised, possible, on a GPU; of other people's
+    none that are doubtful."""
     return [_measurement(row) for row in connection.execute(_OWN).fetchall()]
 
 
