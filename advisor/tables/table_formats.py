@@ -74,10 +74,11 @@ TABLE_FORMATS = {".csv": "csv", ".md": "markdown", ".json": "json"}
 """The format that a file's ending asks for."""
 
 
-_MARKUP = str.maketrans({mark: f"\\{mark}" for mark in "\\|*_[]>#~$"})
+_MARKUP = str.maketrans({mark: f"\\{mark}" for mark in "\\|*_[]>#~"})
 _MARKUP |= str.maketrans({"<": "&lt;", "&": "&amp;", "`": "&grave;"})
-_MONEY = re.compile(r"[-≈]?\$[\d,.]+", re.ASCII)
-_ADDRESS = re.compile(r":(?=//)|(?<=\w)\.(?=[a-z])", re.IGNORECASE)
+_MATHS = re.compile(r"(?<=[^\s(≈–-])\$|\$(?!\d)")
+"""A dollar sign that no amount follows could begin or end a formula; before one it begins none."""
+_ADDRESS = re.compile(r":(?=//)|(?<=\w)\.(?=[a-z]{2})|(?<=\bwww)\.", re.IGNORECASE)
 """Where Markdown's readers see a web address that nobody marked as one."""
 _MAIL = re.compile(r"(?:[\w.+-]|\\[_.])+@[\w.\\-]+")
 """An address of mail, in text whose marks are escaped."""
@@ -103,9 +104,8 @@ def _markdown_cell(value: Any) -> str:
 def markdown_text(text: str) -> str:
     """Text that Markdown shows as it is: no markup, mathematics, link, picture or tag, and no new
     line."""
-    if _MONEY.fullmatch(text):
-        return text
-    escaped = _ADDRESS.sub(r"\\\g<0>", printable(text, " ").translate(_MARKUP))
+    escaped = _MATHS.sub(r"\\$", printable(text, " ").translate(_MARKUP))
+    escaped = _ADDRESS.sub(r"\\\g<0>", escaped)
     if "@" not in escaped:
         return escaped
     # GitHub links these whatever is escaped, but in code.

@@ -37,6 +37,7 @@ from advisor.ranking.candidates import Availability, Candidates
 from advisor.ranking.exclusion_reasons import NO_ESTIMATE, all_lack_bf16, no_time, untimed_gpus
 from advisor.ranking.interval_comparison import alike
 from advisor.ranking.rank import RankedRow, Ranking
+from bench_runner.typed_numbers import percent
 from price_catalog.model import Rental
 
 MOST_NAMED = 2
@@ -200,6 +201,11 @@ def _caveats(found: Verdict) -> list[str]:
     said = []
     if row.time.verdict == "implausible":
         said.append("But that published time is physically impossible.")
+    elif row.time.verdict == "doubtful" and row.time.implied_mfu is not None:
+        share = percent(row.time.implied_mfu)
+        said.append(f"But that time is doubtful: it would take {share} of the GPUs' peak.")
+    if row.time.lab is not None:
+        said.append(f"You did not measure it: it comes from {row.time.lab}.")
     slower = measured_days(ranking, ranking.order[0])
     if slower is not None:
         said.append(f"But we measured {counted_days(slower)}.")

@@ -149,7 +149,16 @@ def _markdown(block: Block, figures: str | None, *, cite: bool) -> list[str]:
         return [f"![{caption}]({target})", "", f"*{caption}*"]
     lines = [f"**{markdown_text(block.name)}**", "", _line(map(markdown_text, block.columns))]
     lines.append(_line("---:" if right else "---" for right in block.numeric()))
-    return lines + [_line(_cell(c, cite=cite, table=block) for c in row) for row in block.rows]
+    for row in block.rows:
+        cells = (_cell(cell, cite=cite, table=block) for cell in row)
+        # A source's page is the one address that is a link; one in a name is none.
+        given = zip(block.columns, row, cells, strict=True)
+        lines.append(_line(f"<{c}>" if n == "page" and _is_page(c) else t for n, c, t in given))
+    return lines
+
+
+def _is_page(cell: Cell) -> bool:
+    return isinstance(cell, str) and re.fullmatch(r"https?://[^\s<>|]+", cell) is not None
 
 
 def to_csv_text(report: Report) -> str:
