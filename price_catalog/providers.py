@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from price_catalog.csv_table import read_rows
 from price_catalog.gpu_names import index_gpus, normalise
@@ -18,67 +18,6 @@ if TYPE_CHECKING:
     from price_catalog.model import Rental, RentalKind
 
 
-_SPELLINGS = {
-    "alibaba-cloud": "alibaba",
-    "amazon": "aws",
-    "amazon-ec2": "aws",
-    "amazon-web-services": "aws",
-    "cudo-compute": "cudo",
-    "datacrunch": "verda",
-    "google": "gcp",
-    "google-cloud": "gcp",
-    "lambda-labs": "lambda",
-    "microsoft": "azure",
-    "microsoft-azure": "azure",
-    "ms-azure": "azure",
-    "oblivus-cloud": "oblivus",
-    "oracle": "oci",
-    "oracle-cloud": "oci",
-    "ovhcloud": "ovh",
-    "runpod-secure": "runpod",
-    "saladcloud": "salad",
-    "vast": "vast-ai",
-}
-_WRITTEN = {
-    "akash": "Akash",
-    "aws": "AWS",
-    "azure": "Azure",
-    "coreweave": "CoreWeave",
-    "crusoe": "Crusoe",
-    "cudo": "CUDO Compute",
-    "dataoorts": "Dataoorts",
-    "digitalocean": "DigitalOcean",
-    "gcp": "Google Cloud",
-    "genesis-cloud": "Genesis Cloud",
-    "hyperstack": "Hyperstack",
-    "jarvis-labs": "Jarvislabs",
-    "lambda": "Lambda",
-    "modal": "Modal",
-    "nebius": "Nebius",
-    "novita": "Novita AI",
-    "oblivus": "Oblivus",
-    "oci": "Oracle Cloud",
-    "ovh": "OVHcloud",
-    "packet-ai": "Packet.ai",
-    "qubrid": "Qubrid",
-    "runpod": "RunPod",
-    "runpod-community": "RunPod community",
-    "salad": "Salad",
-    "scaleway": "Scaleway",
-    "sesterce": "Sesterce",
-    "spheron": "Spheron",
-    "tensordock": "TensorDock",
-    "together": "Together",
-    "vast-ai": "Vast.ai",
-    "verda": "Verda",
-    "vultr": "Vultr",
-}
-_PEERS = frozenset(
-    {
-        *("akash", "clore-ai", "io-net", "runpod-community", "salad", "spheron", "tensordock"),
-        "vast-ai",
-    }
-)
 _AGGREGATORS = {"compute-screener": "", "gpu-pricing-tracker": "https://getdeploying.com/"}
 """Sources that show prices of others, with what the address of such a row begins with."""
 _COMPANY = frozenset(
@@ -95,18 +34,27 @@ _SERVICE = frozenset(
 """What is often put behind the name of a provider: left out where a known name remains."""
 
 
-def _joined(words: Iterable[str]) -> str:
-    return "".join(words)
+class _Provider(NamedTuple):
+    """A row of providers.csv."""
+
+    name: str
+    written: str
+    """As it writes itself."""
+    is_peer: bool
+    """Whether the machines belong to strangers and the provider is only their marketplace."""
 
 
-_KNOWN = {
-    _joined(spelling.split("-")): name
-    for spelling, name in [
-        *((name, name) for name in (*_WRITTEN, *_PEERS, *_SPELLINGS.values())),
-        *_SPELLINGS.items(),
-    ]
-}
-"""The one name, by spelling without anything between its words."""
+@cache
+def _known() -> dict[str, _Provider]:
+    """The providers by every spelling, without anything between its words."""
+    found = {}
+    path = Path(__file__).with_name("providers.csv")
+    for row in read_rows(path, ("name", "written", "spellings", "peer")):
+        name = row.text("name")
+        provider = _Provider(name, row.cells["written"] or name, row.cells["peer"] == "yes")
+        for spelling in (name, *filter(None, row.cells["spellings"].split(";"))):
+            found[spelling.replace("-", "")] = provider
+    return found
 
 
 @lru_cache(maxsize=4096)
@@ -120,9 +68,9 @@ def provider_name(spelling: str) -> str:
     while len(words) > 1 and words[-1] in _COMPANY:
         words.pop()
     for count in range(len(words), 0, -1):
-        known = _KNOWN.get(_joined(words[:count]))
+        known = _known().get("".join(words[:count]))
         if known is not None:
-            return known
+            return known.name
         if words[count - 1] not in _SERVICE:
             break
     return "-".join(words) or spelling
@@ -130,17 +78,14 @@ def provider_name(spelling: str) -> str:
 
 def written_provider(name: str) -> str:
     """A provider as it writes itself, for texts that leave the program."""
-    return _WRITTEN.get(name, name)
+    known = _known().get(name.replace("-", ""))
+    return name if known is None else known.written
 
 
 def rental_kind(provider: str, kind: RentalKind) -> RentalKind:
     """The kind of a rental: whatever a feed calls them, a stranger's machine is ``peer``."""
-    return "peer" if is_peer(provider) else kind
-
-
-def is_peer(provider: str) -> bool:
-    """Whether the machines belong to strangers and the provider is only their marketplace."""
-    return provider_name(provider) in _PEERS
+    known = _known().get(provider_name(provider).replace("-", ""))
+    return "peer" if known is not None and known.is_peer else kind
 
 
 def is_aggregated(rental: Rental) -> bool:

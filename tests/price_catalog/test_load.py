@@ -181,169 +181,86 @@ class TestOwnTables:
         assert quotes == tuple(q for q in catalog.quotes if q.source_id.startswith("paper-"))
 
 
-class TestBrokenRows:
-    """Each broken row is one line that names file, line, column and the way out."""
+QUOTES, PARTS, MACHINES = "quotes/paper-2024-09.csv", "machine_parts.csv", "machines.csv"
+FIRST_PART = "desktop-1gpu,CPU,Intel Core i3-10300,99.00,2024-09-21,paper-table6\n"
+HEADER = ",".join(QUOTE_COLUMNS)
+BROKEN = [
+    (QUOTES, ",gpu,rtx-3090,", ",gpu,RTX 3900,", "line 2, column 'item_id'", "mean 'RTX 3090'"),
+    *(
+        (QUOTES, ",1300,", f',"{price}",', "line 2, column 'price_usd'", "1300.00")
+        for price in ("$1,300", "1300 USD", "-5", "0", "nan", "inf", "1e400", "1_300", "1300.005")
+    ),
+    (QUOTES, ",1300,used", ",,used", "column 'price_usd': is empty", ""),
+    *(
+        (QUOTES, ",2024-09-21,paper-table5", f",{day},paper-table5", "column 'quoted_on'", "")
+        for day in ("21.09.2024", "2024-13-01", "20240921", "yesterday", "")
+    ),
+    (QUOTES, "2024-09-21,paper-table6", "2024-09-20,paper-table6", "column 'quoted_on'", ""),
+    (QUOTES, ",used,", ",usd,", "column 'kind': 'usd' is not known", "did you mean 'used'?"),
+    (QUOTES, ",paper-table5,", ",paper-table55,", "column 'source_id'", "mean 'paper-table5'"),
+    (PARTS, "desktop-1gpu,CPU,", "desktop-3gpu,CPU,", "line 2, column 'host_id'", "desktop-2gpu"),
+    (MACHINES, "=chipversus-4314", "=chipversus", "'spec_source': source 'chipversus'", "line 5"),
+    (MACHINES, "slot_width=rack-unit", "slots=rack-unit", "column 'spec_source'", ""),
+    (PARTS, FIRST_PART, FIRST_PART * 2, "line 3, column 'detail'", "already in line 2; keep one"),
+    (PARTS, "99.00,2024-09-21,paper-table6", "99.00,2024-09-21,", "'source_id': is empty", ""),
+    ("gpus.csv", ",35.58,35.6,", ",35.58,n/a,", "line 3, column 'tf32_tflops'", "leave the cell"),
+    ("gpus.csv", "NVIDIA GeForce RTX 4090; 4090", "nvidia rtx-3090", "column 'aliases'", "already"),
+    (
+        "gpus.csv",
+        "rtx-4090,RTX 4090,",
+        "rtx-4090,RTX 3090,",
+        "column 'name'",
+        "stands for rtx-3090",
+    ),
+    ("gpus.csv", "rtx-3090,", "RTX 3090,", "column 'gpu_id'", "write it like 'rtx-3090'"),
+    ("gpus.csv", "tf32_tflops=lightning", "tf32_tflops=x", "column 'field_sources'", "sources.csv"),
+    ("gpus.csv", "; tf32_tflops=", "; tf32=", "column 'field_sources'", "mean 'tf32_tflops'"),
+    (MACHINES, "desktop-2gpu,", "desktop-1gpu,", "line 3, column 'host_id'", "already in line 2"),
+    *(
+        (MACHINES, "desktop,1,", f"desktop,{count},", "line 2, column 'max_gpus'", "")
+        for count in ("0", "-1", "two", "1.5", "٣", "9" * 5000)
+    ),
+    (MACHINES, "desktop,1,", "desktop,1,,", "line 2: has 24 cells where the header has 23", ""),
+    (MACHINES, "max_gpus", "max_gpu", "'max_gpu' is not known; did you mean 'max_gpus'", ""),
+    (MACHINES, "kind,max_gpus,gpu_id", "kind,gpu_id", "column 'max_gpus' is missing", "line 1"),
+    (MACHINES, "Desktop for 1", '"Desktop for 1', "is not valid CSV", ""),
+]
 
-    def test_unknown_gpu_offers_the_nearest(self, broken: Break) -> None:
-        message = broken("quotes/paper-2024-09.csv", ",gpu,rtx-3090,", ",gpu,RTX 3900,")
-        assert "paper-2024-09.csv line 2, column 'item_id'" in message
-        assert "did you mean 'RTX 3090'" in message
 
-    @pytest.mark.parametrize(
-        "price",
-        [
-            "$1,300",
-            "1300 USD",
-            "-5",
-            "0",
-            "0.00",
-            "nan",
-            "inf",
-            "1e400",
-            "1_300",
-            "1300.005",
-            "1.2.3",
-        ],
-    )
-    def test_price_that_is_none(self, broken: Break, price: str) -> None:
-        message = broken("quotes/paper-2024-09.csv", ",1300,", f',"{price}",')
-        assert "line 2, column 'price_usd'" in message
-        assert price in message
-        assert "1300.00" in message
+@pytest.mark.parametrize(("table", "old", "new", "where", "mend"), BROKEN)
+def test_a_broken_row_is_one_line_that_names_it_and_the_way_out(
+    broken: Break, table: str, old: str, new: str, where: str, mend: str
+) -> None:
+    message = broken(table, old, new)
+    assert table.rpartition("/")[2] in message
+    assert where in message and mend in message
 
-    def test_gpu_without_a_price(self, broken: Break) -> None:
-        assert "column 'price_usd': is empty" in broken(
-            "quotes/paper-2024-09.csv", ",1300,used", ",,used"
-        )
 
-    def test_host_without_price_and_parts(self, folder: Path, broken: Break) -> None:
-        parts = folder / "machine_parts.csv"
-        kept = [line for line in parts.read_text().splitlines() if "server-8gpu" not in line]
-        parts.write_text("\n".join(kept) + "\n")
-        message = broken("machines.csv", "2U server", "2U Server")
-        assert "server-8gpu has no parts list to add up" in message
+def test_what_two_tables_say_together_is_checked(folder: Path, broken: Break) -> None:
+    same = f"{HEADER}\nsame,gpu,h200,31000,street,shop,2026-11-01,paper-table5,,,\n"
+    (folder / "quotes" / "a.csv").write_text(same)
+    assert "'same' is already in a.csv" in broken(QUOTES, "paper-table5:rtx-3090", "same")
+    parts = folder / PARTS
+    kept = [line for line in parts.read_text().splitlines() if "server-8gpu" not in line]
+    parts.write_text("\n".join(kept) + "\n")
+    assert "server-8gpu has no parts list" in broken(MACHINES, "2U server", "2U Server")
 
-    @pytest.mark.parametrize("day", ["21.09.2024", "2024-13-01", "20240921", "yesterday", ""])
-    def test_date_that_is_none(self, broken: Break, day: str) -> None:
-        message = broken(
-            "quotes/paper-2024-09.csv", ",2024-09-21,paper-table5", f",{day},paper-table5"
-        )
-        assert "line 2, column 'quoted_on'" in message
-        assert "2024-09-21" in message
 
-    def test_parts_list_newer_than_its_quote(self, broken: Break) -> None:
-        message = broken(
-            "quotes/paper-2024-09.csv", "2024-09-21,paper-table6", "2024-09-20,paper-table6"
-        )
-        assert "column 'quoted_on'" in message
-
-    def test_unknown_kind(self, broken: Break) -> None:
-        message = broken("quotes/paper-2024-09.csv", ",used,", ",usd,")
-        assert "column 'kind': 'usd' is not known here; did you mean 'used'?" in message
-
-    def test_unknown_source(self, broken: Break) -> None:
-        message = broken("quotes/paper-2024-09.csv", ",paper-table5,", ",paper-table55,")
-        assert "column 'source_id'" in message
-        assert "did you mean 'paper-table5'" in message
-
-    def test_unknown_host_of_a_part(self, broken: Break) -> None:
-        message = broken("machine_parts.csv", "desktop-1gpu,CPU,", "desktop-3gpu,CPU,")
-        assert "machine_parts.csv line 2, column 'host_id'" in message
-        assert "desktop-2gpu" in message
-
-    def test_a_machine_s_figure_from_an_unknown_source(self, broken: Break) -> None:
-        message = broken("machines.csv", "base_w=chipversus-4314", "base_w=chipversus")
-        assert "machines.csv line 5, column 'spec_source': source 'chipversus'" in message
-        message = broken("machines.csv", "slot_width=rack-unit", "slots=rack-unit")
-        assert "column 'spec_source'" in message
-
-    def test_a_part_written_twice(self, broken: Break) -> None:
-        line = "desktop-1gpu,CPU,Intel Core i3-10300,99.00,2024-09-21,paper-table6\n"
-        message = broken("machine_parts.csv", line, line + line.replace("Intel", "intel"))
-        assert "machine_parts.csv line 3, column 'detail'" in message
-        assert "is already in line 2; keep one of them" in message
-
-    def test_part_without_a_source(self, broken: Break) -> None:
-        message = broken("machine_parts.csv", "99.00,2024-09-21,paper-table6", "99.00,2024-09-21,")
-        assert "column 'source_id': is empty" in message
-
-    def test_gpu_rate_that_is_no_number(self, broken: Break) -> None:
-        message = broken("gpus.csv", ",35.58,35.6,", ",35.58,n/a,")
-        assert "gpus.csv line 3, column 'tf32_tflops'" in message
-        assert "leave the cell empty" in message
-
-    def test_alias_on_two_gpus(self, broken: Break) -> None:
-        message = broken("gpus.csv", "NVIDIA GeForce RTX 4090; 4090", "nvidia rtx-3090")
-        assert "column 'aliases': 'nvidia rtx-3090' already stands for rtx-3090" in message
-
-    def test_gpu_name_on_two_gpus(self, broken: Break) -> None:
-        message = broken("gpus.csv", "rtx-4090,RTX 4090,", "rtx-4090,RTX 3090,")
-        assert "column 'name': 'RTX 3090' already stands for rtx-3090" in message
-
-    def test_gpu_id_with_capitals(self, broken: Break) -> None:
-        message = broken("gpus.csv", "rtx-3090,", "RTX 3090,")
-        assert "column 'gpu_id'" in message
-        assert "write it like 'rtx-3090'" in message
-
-    def test_figure_with_an_unknown_source(self, broken: Break) -> None:
-        message = broken("gpus.csv", "tf32_tflops=lightning", "tf32_tflops=lightening")
-        assert "column 'field_sources'" in message
-        assert "did you mean 'lightning'" in message
-
-    def test_source_of_an_unknown_field(self, broken: Break) -> None:
-        message = broken("gpus.csv", "; tf32_tflops=", "; tf32=")
-        assert "did you mean 'tf32_tflops'" in message
-
-    def test_duplicate_id(self, broken: Break) -> None:
-        message = broken("machines.csv", "desktop-2gpu,", "desktop-1gpu,")
-        assert message.startswith("machines.csv line 3, column 'host_id'")
-        assert "already in line 2" in message
-
-    def test_duplicate_quote_across_files(self, folder: Path, broken: Break) -> None:
-        header = ",".join(QUOTE_COLUMNS)
-        (folder / "quotes" / "a.csv").write_text(
-            f"{header}\nsame,gpu,h200,31000,street,shop,2026-11-01,paper-table5,,,\n"
-        )
-        message = broken("quotes/paper-2024-09.csv", "paper-table5:rtx-3090", "same")
-        assert "'same' is already in a.csv" in message
-
-    @pytest.mark.parametrize("count", ["0", "-1", "two", "1.5", "٣", "9" * 5000])
-    def test_number_of_gpus(self, broken: Break, count: str) -> None:
-        message = broken("machines.csv", "desktop,1,", f"desktop,{count},")
-        assert "machines.csv line 2, column 'max_gpus'" in message
-
-    def test_too_many_cells(self, broken: Break) -> None:
-        message = broken("machines.csv", "desktop,1,", "desktop,1,,")
-        assert "machines.csv line 2: has 24 cells where the header has 23" in message
-
-    def test_unknown_column(self, broken: Break) -> None:
-        message = broken("machines.csv", "max_gpus", "max_gpu")
-        assert "line 1: column 'max_gpu' is not known; did you mean 'max_gpus' or" in message
-
-    def test_missing_column(self, broken: Break) -> None:
-        message = broken("machines.csv", "kind,max_gpus,gpu_id", "kind,gpu_id")
-        assert "line 1: column 'max_gpus' is missing" in message
-
-    def test_quote_that_never_ends(self, broken: Break) -> None:
-        assert "is not valid CSV" in broken("machines.csv", "Desktop for 1", '"Desktop for 1')
-
-    def test_empty_file(self, folder: Path) -> None:
-        (folder / "gpus.csv").write_text("")
-        with pytest.raises(ValueError, match=r"gpus\.csv line 1: column 'gpu_id' is missing"):
-            load_catalog(folder)
-
-    def test_missing_file(self, folder: Path) -> None:
-        (folder / "machines.csv").unlink()
-        with pytest.raises(ValueError, match=r"machines\.csv is missing; it belongs at"):
-            load_catalog(folder)
-
-    def test_directory_in_its_place(self, folder: Path) -> None:
-        (folder / "machines.csv").unlink()
-        (folder / "machines.csv").mkdir()
-        with pytest.raises(ValueError, match=r"machines\.csv cannot be read"):
-            load_catalog(folder)
-
-    def test_not_text(self, folder: Path) -> None:
-        (folder / "machines.csv").write_bytes(b"host_id\xff\xfe\x00")
-        with pytest.raises(ValueError, match=r"machines\.csv is not UTF-8"):
-            load_catalog(folder)
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("", r"machines\.csv line 1: column 'host_id' is missing"),
+        (None, r"machines\.csv is missing; it belongs at"),
+        ("folder", r"machines\.csv cannot be read"),
+        (b"host_id\xff\xfe\x00", r"machines\.csv is not UTF-8"),
+    ],
+)
+def test_a_table_that_is_none(folder: Path, content: str | bytes | None, says: str) -> None:
+    path = folder / MACHINES
+    path.unlink()
+    if content == "folder":
+        path.mkdir()
+    elif content is not None:
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(ValueError, match=says):
+        load_catalog(folder)

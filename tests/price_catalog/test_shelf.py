@@ -23,7 +23,7 @@ from price_catalog.load import Catalog, load_catalog
 from price_catalog.model import Gpu, Host
 from price_catalog.power import LEAST_EFFICIENCY, Supply, is_estimated, power_basis, wall_w
 from price_catalog.power_limits import on_circuit
-from price_catalog.providers import is_peer, provider_name
+from price_catalog.providers import provider_name, rental_kind
 
 CATALOG = load_catalog()
 CARDS = [gpu for gpu in CATALOG.gpus if gpu.form_factor.startswith("PCIe")]
@@ -196,14 +196,14 @@ def test_no_price_is_as_young_as_the_last_edit_of_its_list() -> None:
 def test_one_provider_under_two_spellings_is_one(spelling: str, name: str, peer: bool) -> None:
     assert provider_name(spelling) == name
     assert provider_name(name) == name
-    assert is_peer(spelling) == peer
+    assert (rental_kind(spelling, "on-demand") == "peer") == peer
 
 
 def test_strangers_machines_are_a_kind_of_their_own() -> None:
     kinds = defaultdict(set)
     for rental in CATALOG.rentals:
         assert rental.provider == provider_name(rental.provider)
-        kinds[is_peer(rental.provider)].add(rental.kind)
+        kinds[rental_kind(rental.provider, "on-demand") == "peer"].add(rental.kind)
     assert kinds[True] == {"peer"}
     assert "peer" not in kinds[False]
 
