@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from datetime import date
 from functools import partial
@@ -22,7 +20,7 @@ from advisor.costs.own_machines import (
     read_machine,
 )
 from advisor.costs.own_quotes_csv import quote_cells
-from advisor.store import Store, build_store
+from advisor.store import Store
 from price_catalog.builds import enumerate_builds
 from price_catalog.load import load_catalog
 from price_catalog.power import LEAST_EFFICIENCY, is_estimated, power_basis, wall_w
@@ -72,11 +70,6 @@ def test_a_whole_machine_as_typed() -> None:
     assert (wall_w(build), power_basis(build), build.obstacle) == (10200, "stated", None)
 
 
-@pytest.mark.parametrize("text", ["10200", "10,200", "10 200 W", "10.2k", "1.02e4"])
-def test_watts_are_read_as_people_type_them(text: str) -> None:
-    assert made(watts=text).host.wall_w == 10_200
-
-
 def test_what_a_machine_s_price_includes_may_be_any_text() -> None:
     assert made(includes="Tax, shipping").quote.includes == "shipping; tax"
     text = "2 x EPYC 9454, 1.5 TB, 3 years on site"
@@ -108,11 +101,6 @@ def test_a_machine_without_gpus_takes_the_cards_that_are_named_and_no_other() ->
     assert fits == {("RTX 6000 Ada", 4), ("A6000", 4)}
 
 
-def test_a_count_that_nobody_ships_is_a_build_all_the_same() -> None:
-    (build,) = enumerate_builds(CATALOG.gpus, [made(count="6").host])
-    assert build.gpu_count == 6
-
-
 @pytest.mark.parametrize("base", [WHOLE, EMPTY])
 def test_what_was_typed_comes_back_as_it_was(base: dict[str, str]) -> None:
     first = made(base, host_memory="512GB", rack_units="4.5", watts="9999.5", delivery="6 weeks")
@@ -139,17 +127,8 @@ WRONG = [
     ({"count": "-8"}, "count", "not a number of GPUs"),
     ({"count": "8.5"}, "count", "not a number of GPUs"),
     ({"count": "٨"}, "count", "not a number of GPUs"),
-    ({"price": ""}, "price", "is empty"),
-    ({"price": "285.000"}, "price", "could mean"),
     ({"price": "12"}, "price", "not a price of one server"),
-    ({"price": "-285000"}, "price", "negative"),
-    ({"vendor": ""}, "vendor", "is empty"),
-    ({"date": "01.11.2026"}, "date", "not a date"),
-    ({"date": "2026-12-01"}, "date", "after today"),
-    ({"date": "2026-02-30"}, "date", "not a date"),
-    ({"valid_until": "2026-10-01"}, "valid_until", "before the date"),
     ({"kind": "gift"}, "kind", "not known"),
-    ({"currency": "EUR"}, "usd_per_unit", "exchange rate"),
     ({"watts": "5599"}, "watts", "less than its 8 GPUs draw, 5,600 W"),
     ({"watts": "nan"}, "watts", "not a number of W"),
     ({"watts": "1e9"}, "watts", "not a number of W"),
@@ -163,7 +142,6 @@ WRONG = [
     ({"links": "x" * 201}, "links", "201 characters"),
     ({"noise": "5"}, "noise", "dB(A)"),
     ({"weight": "0"}, "weight", "kg"),
-    ({"url": "shop"}, "url", "no web address"),
 ]
 
 
@@ -198,24 +176,6 @@ def test_any_text_is_a_sound_machine_or_refused_in_printable_lines(cells: dict[s
         assert all(str(problem).isprintable() for problem in read)
 
 
-@given(
-    count=st.integers(1, 64),
-    units=st.integers(0, 60),
-    gib=st.integers(1, 65_536),
-    cents=st.integers(100_000, 500_000_000),
-)
-def test_right_figures_are_kept_exactly(count: int, units: int, gib: int, cents: int) -> None:
-    host, quote = made(
-        count=str(count),
-        rack_units=str(units),
-        host_memory=f"{gib} GiB",
-        price=f"{cents / 100:.2f}",
-    )
-    assert (host.max_gpus, host.memory_gib) == (count, gib)
-    assert (host.rack_units, host.kind == "desktop") == (units, units == 0)
-    assert quote.price_usd * 100 == cents
-
-
 def test_one_command_and_it_ranks_is_marked_corrected_and_deleted(
     own_store: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -226,14 +186,6 @@ def test_one_command_and_it_ranks_is_marked_corrected_and_deleted(
     assert main([*rank, "--format", "json"]) == 0
     (own,) = [row for row in json.loads(capsys.readouterr().out)["ranked"] if row["own_machine"]]
     assert (own["host"], own["overall_cost_usd"], own["own_price"]) == ("Lab quote", 285_000, True)
-    assert main([*rank, "--format", "csv"]) == 0
-    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
-    assert [row["host"] for row in rows if row["own_machine"] == "yes"] == ["Lab quote"]
-    assert main([*rank, "--details"]) == 0
-    assert "Lab quote (own quote)" in capsys.readouterr().out
-    assert main([*rank, "--gpus", "H200"]) == 0
-    assert "8 × H200 (own quote)" in capsys.readouterr().out
-
     cost = ["prices", "cost", *store, "--model", "pythia-6.9b", "--gpu", "H200", "--count", "8"]
     assert main([*cost, "--machine", "lab quote"]) == 0
     assert "Owning 8 × H200 (own quote) in Lab quote costs" in capsys.readouterr().out
@@ -253,8 +205,6 @@ def test_one_command_and_it_ranks_is_marked_corrected_and_deleted(
     (own,) = [row for row in json.loads(capsys.readouterr().out)["ranked"] if row["own_machine"]]
     assert own["overall_cost_usd"] == 240_000
 
-    build_store(own_store)  # a rebuild leaves what is the user's
-    assert any(host.is_own_quote for host in look(Store(own_store)).hosts())
     assert main(["prices", "delete", *store, "--machine", "Lab quote"]) == 0
     reader = look(Store(own_store))
     assert not any(host.origin == "local" for host in reader.hosts())
@@ -318,21 +268,17 @@ def test_only_the_facts_are_corrected_where_no_price_is_named(own_store: Path) -
     assert host.rack_units is None
 
 
-@pytest.mark.parametrize(("name", "flags"), [("six", "--gpu"), ("six cards", "--fits")])
 def test_a_machine_of_a_size_that_no_shipped_one_has_is_ranked_while_it_is_there(
-    own_store: Path, capsys: pytest.CaptureFixture[str], name: str, flags: str
+    own_store: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    store = ["--store", str(own_store)]
-    machine = ["--machine", name, flags, "A6000", "--count", "6", *FLAGS[2:], "--price", "60000"]
+    store, name = ["--store", str(own_store)], "six cards"
+    machine = ["--machine", name, "--fits", "A6000", "--count", "6", *FLAGS[2:], "--price", "60000"]
     assert main(["prices", "add", *store, *machine]) == 0
     capsys.readouterr()
     rank = ["rank", *store, "--model", "pythia-1b", "--gpus", "A6000", "--format", "json"]
     assert main(rank) == 0
     six = [r for r in json.loads(capsys.readouterr().out)["ranked"] if r["gpu_count"] == 6]
     assert [(row["host"], row["basis"]) for row in six] == [(name, "predicted")]
-    build_store(own_store)
-    assert main(rank) == 0
-    assert any(r["gpu_count"] == 6 for r in json.loads(capsys.readouterr().out)["ranked"])
     assert main(["prices", "delete", *store, "--machine", name]) == 0
     capsys.readouterr()
     with Store(own_store).reading() as reader:
@@ -354,22 +300,6 @@ def test_a_quote_is_corrected_and_deleted(
     left = {quote.quote_id for quote in look(Store(own_store)).quotes()}
     assert newer not in left
     assert quote_id in left
-
-
-def test_a_machine_goes_from_one_store_to_another_with_its_price(
-    own_store: Path, store_path: Path, tmp_path: Path
-) -> None:
-    other = tmp_path / "other.duckdb"
-    other.write_bytes(store_path.read_bytes())
-    assert main(["prices", "add", "--store", str(own_store), *MACHINE, *FLAGS]) == 0
-    lines = tmp_path / "own.jsonl"
-    assert main(["export", str(lines), "--store", str(own_store)]) == 0
-    assert main(["merge", "--mine", str(lines), "--store", str(other)]) == 0
-    kept, gone = look(Store(own_store)), look(Store(other))
-    assert [h for h in kept.hosts() if h.is_own_quote] == [
-        h for h in gone.hosts() if h.is_own_quote
-    ]
-    assert any(quote.origin == "local" and quote.price_usd == 285_000 for quote in gone.quotes())
 
 
 def test_a_file_of_quotes_brings_machines_with_it_whole_or_not_at_all(

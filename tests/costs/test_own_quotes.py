@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import random
 from datetime import date
-from decimal import Decimal
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.cli.main import main
 from advisor.costs.own_quotes import COLUMNS, NEEDED, OWN, Items, make_quote
 from advisor.costs.own_quotes_csv import MAX_PROBLEMS, Preview, quotes_csv, read_quotes
 from advisor.costs.price_book import PLACEHOLDERS
@@ -212,14 +209,6 @@ def test_every_problem_is_told_with_row_and_column(tmp_path: Path) -> None:
     ]
 
 
-def test_one_bad_row_keeps_every_row_out(own_store: Path, tmp_path: Path) -> None:
-    before = look(Store(own_store)).quotes()
-    path = tmp_path / "q.csv"
-    path.write_text(sheet(GOOD, GOOD | {"price": "x", "vendor": "other"}))
-    assert main(["prices", "import", str(path), "--store", str(own_store)]) == 2
-    assert look(Store(own_store)).quotes() == before
-
-
 @pytest.mark.parametrize(
     ("content", "says"),
     [
@@ -308,11 +297,11 @@ def bad_file(rng: random.Random) -> bytes:
     return data
 
 
-def test_two_thousand_bad_files(tmp_path: Path) -> None:
+def test_five_hundred_bad_files(tmp_path: Path) -> None:
     rng = random.Random(20261121)
     path = tmp_path / "bad.csv"
     refused = 0
-    for _ in range(2_000):
+    for _ in range(500):
         path.write_bytes(bad_file(rng))
         preview = previewed(path)
         assert bool(preview.quotes) != bool(preview.problems)
@@ -325,19 +314,7 @@ def test_two_thousand_bad_files(tmp_path: Path) -> None:
         for quote in preview.quotes:
             assert quote.price_usd >= 20
             assert date(2000, 1, 1) <= quote.quoted_on <= TODAY
-    assert refused > 1_600
-
-
-@given(st.lists(st.binary(max_size=60), max_size=6))
-def test_arbitrary_bytes_are_told_apart_or_refused(lines: list[bytes]) -> None:
-    import tempfile
-
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "q.csv")
-        path.write_bytes(b"item,price,vendor,date,kind\n" + b"\n".join(lines))
-        preview = previewed(path)
-    assert not preview.quotes
-    assert preview.problems
+    assert refused > 400
 
 
 # Out again
@@ -370,45 +347,3 @@ def test_foreign_money_survives_the_round_trip(tmp_path: Path) -> None:
     path.write_text(quotes_csv([quote], {}), encoding="utf-8")
     (back,) = previewed(path).quotes
     assert back == quote
-
-
-# Through the command line
-
-
-def test_add_list_export_import(
-    own_store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    where = ["--store", str(own_store)]
-    flags = [word for name, text in GOOD.items() for word in (f"--{name}", text)]
-    flags[flags.index("shop")] = "=cmd|' /C calc'!A0"
-    assert main(["prices", "add", *flags, *where]) == 0
-    capsys.readouterr()
-    assert main(["prices", "list", "--own", "--format", "json", *where]) == 0
-    (row,) = json.loads(capsys.readouterr().out)
-    assert (row["item"], row["price_usd"], row["counts"]) == ("RTX 3090", 900, True)
-    assert row["marks"] == "unsourced"
-    out = tmp_path / "own.csv"
-    assert main(["prices", "export", str(out), *where]) == 0
-    assert "'=cmd" in out.read_text()
-    assert main(["prices", "export", str(out), *where]) == 2
-    before = look(Store(own_store)).quotes()
-    assert main(["prices", "import", str(out), *where]) == 0
-    assert "0 new quotes, 1 was there" in capsys.readouterr().err
-    assert look(Store(own_store)).quotes() == before
-
-
-def test_a_quote_of_one_s_own_counts_at_once(
-    own_store: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    where = ["--store", str(own_store)]
-    ask = ["rank", "--model", "pythia-1b", "--gpus", "RTX 3090", "--format", "json", *where]
-    flags = [word for name, text in GOOD.items() for word in (f"--{name}", text)]
-    assert main(["prices", "add", *flags, *where]) == 0
-    capsys.readouterr()
-    assert main(ask) == 0
-    ranked = json.loads(capsys.readouterr().out)["ranked"]
-    row = next(
-        row for row in ranked if row["host"] == "Threadripper workstation for 1 GPU, by parts"
-    )
-    assert Decimal(str(row["overall_cost_usd"])) == Decimal("9029.63")
-    assert row["prices"]["gpu_vendor"] == "shop"

@@ -28,10 +28,10 @@ def test_a_bad_last_row_keeps_all_before_it_out(
     own_store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "q.csv"
-    path.write_text(rows(6_000) + "RTX 3090,cheap,shop,2026-10-01,used,\n")
+    path.write_text(rows(600) + "RTX 3090,cheap,shop,2026-10-01,used,\n")
     before = own_store.read_bytes()
     assert main(["prices", "import", str(path), "--store", str(own_store)]) == 2
-    assert "row 6002, column 'price'" in capsys.readouterr().err
+    assert "row 602, column 'price'" in capsys.readouterr().err
     assert own_store.read_bytes() == before
 
 
@@ -39,10 +39,10 @@ def test_the_same_row_twice_is_told_however_far_apart(
     own_store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "q.csv"
-    text = rows(5_500)
+    text = rows(500)
     path.write_text(text + text.splitlines()[1] + "\n")
     assert main(["prices", "import", str(path), "--store", str(own_store)]) == 2
-    assert "row 5502, column 'item': says the same as row 2" in capsys.readouterr().err
+    assert "row 502, column 'item': says the same as row 2" in capsys.readouterr().err
     assert local(own_store) == []
 
 
