@@ -14,7 +14,6 @@ from advisor.costs.amount_words import (
     days_of_four_digits,
     days_rounded,
     days_short,
-    days_to_a_tenth,
     minutes_words,
     usd_rounded,
     usd_tick,
@@ -24,7 +23,7 @@ from advisor.tui.widgets.plot.scale import compact
 from bench_runner.typed_numbers import count_words, flops_words, plain
 
 WRITTEN = (
-    *(days_exact, days_of_four_digits, days_rounded, days_short, days_to_a_tenth),
+    *(days_exact, days_of_four_digits, days_rounded, days_short),
     *(minutes_words, usd_rounded, usd_tick, compact, count_words, plain, flops_words),
 )
 EXPONENT = re.compile(r"\de[+-]?\d", re.IGNORECASE)

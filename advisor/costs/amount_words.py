@@ -62,11 +62,6 @@ def days_short(days: float) -> str:
     return f"{days:.0f}" if days >= 100 else plain(days)
 
 
-def days_to_a_tenth(days: float) -> str:
-    """For a column: ``33.5``, ``34``, ``1,992``."""
-    return f"{days:,.0f}" if days >= 1000 else f"{days:.1f}".removesuffix(".0")
-
-
 def days_rounded(days: float) -> str:
     """For a person, three digits: ``0.153``, ``36.3``, ``1,990``, never with an exponent. By way of
     the four that the store keeps, so that what was just computed and what is kept are told alike.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from decimal import Decimal
 from typing import NamedTuple
@@ -213,49 +213,41 @@ def _middle(quotes: Iterable[Quote]) -> Quote:
     return ordered[len(ordered) // 2]
 
 
-def with_far_off(book: PriceBook, quotes: Iterable[Quote], hosts: Iterable[Host]) -> PriceBook:
-    """The same book with those prices marked that are ten times or a tenth of what all others ask
-    for the item, or for machines with the same GPUs: of the user's own quotes as well."""
-    if book.as_of is None:
-        return book
-    alike = {
-        ("server", host.host_id): ("GPUs", f"{host.max_gpus} x {host.gpu_id}")
-        for host in hosts
-        if host.gpu_id is not None
-    }
-    prices: dict[tuple[str, str], dict[str, Decimal]] = defaultdict(dict)
+def usual_prices(
+    quotes: Sequence[Quote], hosts: Iterable[Host]
+) -> Callable[[Quote], Decimal | None]:
+    """What others ask for the item of a quote, or for machines with the same GPUs, whatever their
+    kind and age: the median; None where nobody else does."""
+    cards = {host.host_id: (host.gpu_id, host.max_gpus) for host in hosts if host.gpu_id}
+    asked: dict[Hashable, dict[str, Decimal]] = defaultdict(dict)
+
+    def item_of(quote: Quote) -> Hashable:
+        return quote.item_kind, cards.get(quote.item_id, quote.item_id)
+
     corrected = {quote.corrects for quote in quotes if quote.corrects}
     for quote in quotes:
-        key = (quote.item_kind, quote.item_id)
         if quote.kind not in NEVER and quote.quote_id not in corrected:
-            prices[alike.get(key, key)][quote.quote_id] = quote.price_usd
-    ranges = dict(book.ranges)
+            asked[item_of(quote)][quote.quote_id] = quote.price_usd
+
+    def usual(quote: Quote) -> Decimal | None:
+        mine = (quote.quote_id, quote.corrects)
+        prices = sorted(usd for each, usd in asked[item_of(quote)].items() if each not in mine)
+        return prices[len(prices) // 2] if prices else None
+
+    return usual
+
+
+def with_far_off(book: PriceBook, quotes: Sequence[Quote], hosts: Iterable[Host]) -> PriceBook:
+    """The same book with those prices marked that are ten times or a tenth of what all others ask:
+    of the user's own quotes as well."""
+    if book.as_of is None:
+        return book
+    usual, ranges = usual_prices(quotes, hosts), dict(book.ranges)
     for key, chosen in book.items():
-        found = prices[alike.get(key, key)]
-        others = sorted(usd for quote_id, usd in found.items() if quote_id != chosen.quote_id)
-        if others and chosen.kind != "owned":
-            usual = others[len(others) // 2]
-            if not usual / FAR_OFF <= chosen.price_usd <= usual * FAR_OFF:
-                ranges[key] = ranges[key]._replace(outlying=True, usual_usd=usual)
+        usd = usual(chosen) if chosen.kind != "owned" else None
+        if usd is not None and not usd / FAR_OFF <= chosen.price_usd <= usd * FAR_OFF:
+            ranges[key] = ranges[key]._replace(outlying=True, usual_usd=usd)
     return PriceBook(book.chosen, ranges, book.as_of, book.newer)
-
-
-def usual_price(quote: Quote, quotes: Iterable[Quote], hosts: Iterable[Host]) -> Decimal | None:
-    """The median of what others ask for the item of a quote, or for machines with the same GPUs,
-    within a year of it; of any time where nobody asked since. None where nobody else asks."""
-    cards = {host.host_id: (host.gpu_id, host.max_gpus) for host in hosts if host.gpu_id}
-    item = cards.get(quote.item_id, quote.item_id)
-    others = [
-        other
-        for other in quotes
-        if other.item_kind == quote.item_kind
-        and cards.get(other.item_id, other.item_id) == item
-        and other.kind not in NEVER
-        and other.quote_id not in (quote.quote_id, quote.corrects)
-    ]
-    near = [q for q in others if abs((q.quoted_on - quote.quoted_on).days) < STALE_DAYS]
-    prices = sorted(other.price_usd for other in near or others)
-    return prices[len(prices) // 2] if prices else None
 
 
 def _range(chosen: Quote, equals: list[Quote]) -> PriceRange:

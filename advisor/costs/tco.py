@@ -8,30 +8,7 @@ from decimal import ROUND_HALF_UP, Decimal
 DAYS_PER_YEAR = 365
 HOURS_PER_DAY = 24
 MONTHS_PER_YEAR = 12
-DEFAULT_LIFETIME_YEARS = 5.0
-"""The paper's section 4.1: "conservatively assuming a five-year hardware lifespan"."""
 CENT = Decimal("0.01")
-
-
-def overall_cost_usd(host_price_usd: Decimal, gpu_price_usd: Decimal, gpu_count: int) -> Decimal:
-    """The whole machine: the host and its GPUs, in US dollars."""
-    if gpu_count < 1:
-        raise ValueError(f"a build has at least one GPU, not {gpu_count}")
-    return host_price_usd + gpu_price_usd * gpu_count
-
-
-def experiment_cost_usd(
-    overall_usd: Decimal, training_days: float, lifetime_years: float = DEFAULT_LIFETIME_YEARS
-) -> Decimal:
-    """One training run's share of the machine, in US dollars to the cent.
-
-    Overall cost x training days / lifetime in days (365 to the year), as in section 4.1.
-    """
-    if lifetime_years <= 0:
-        raise ValueError(f"a machine serves longer than {lifetime_years} years")
-    lifetime_days = Decimal(str(lifetime_years)) * DAYS_PER_YEAR
-    share = overall_usd * Decimal(str(training_days)) / lifetime_days
-    return share.quantize(CENT, rounding=ROUND_HALF_UP)
 
 
 TERM_BOUNDS = {
@@ -142,10 +119,8 @@ class TotalCostOfOwnership:
         return None if electricity is None else self.fixed_usd + electricity
 
     def experiment_usd(self, training_days: float) -> Decimal | None:
-        """One training run's share of the life, to the cent.
-
-        With PAPER_TERMS this is `experiment_cost_usd`.
-        """
+        """One training run's share of the life, to the cent: with PAPER_TERMS the price x days /
+        days of the lifetime (365 to the year), as in the paper's section 4.1."""
         days = Decimal(str(training_days))
         if self.electricity_usd_per_day is None:
             return None

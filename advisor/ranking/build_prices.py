@@ -7,7 +7,6 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 
 from advisor.costs.price_book import PriceBook
-from advisor.costs.tco import overall_cost_usd
 from price_catalog.builds import Build
 from price_catalog.model import Quote
 
@@ -40,8 +39,8 @@ def build_cents(build: Build, gpu_price_usd: Decimal, host_price_usd: Decimal) -
     each of the machines. What joins several is not in it."""
     if build.host.gpu_id is not None:
         return int(host_price_usd * 100) * build.machines
-    count = build.gpu_count - build.gpus_owned
-    return int(overall_cost_usd(host_price_usd, gpu_price_usd, count) * 100) * build.machines
+    bought = gpu_price_usd * (build.gpu_count - build.gpus_owned)
+    return int((host_price_usd + bought) * 100) * build.machines
 
 
 WHOLE_WORTH = 1.5

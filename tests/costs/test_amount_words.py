@@ -30,9 +30,6 @@ from advisor.costs import amount_words
         (amount_words.days_short, 0.15349, "0.153"),
         (amount_words.days_short, 36.34, "36.3"),
         (amount_words.days_short, 1992.4, "1992"),
-        (amount_words.days_to_a_tenth, 34.0, "34"),
-        (amount_words.days_to_a_tenth, 33.47, "33.5"),
-        (amount_words.days_to_a_tenth, 1992.4, "1,992"),
         (amount_words.days_of_four_digits, 33.514, "33.51"),
     ],
 )
