@@ -248,21 +248,6 @@ def test_peaks_by_number_or_by_name() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "label"),
-    [
-        ("naive", "naive"),
-        ("free-lunch", "free lunch"),
-        ("zero-1,offloading", "zero-1 + offloading"),
-        ("regional,fused,trimmed", "free lunch + layers compiled + fused loss + trimmed"),
-        ("whole,eager", "free lunch + compiled whole + eager attention"),
-        ("not-compiled,checkpointing", "free lunch + checkpointing + not compiled"),
-    ],
-)
-def test_settings_in_words(words: str, label: str) -> None:
-    assert space.label(parse_settings(words)) == label
-
-
-@pytest.mark.parametrize(
     "words",
     [
         "",
@@ -298,18 +283,3 @@ def test_wrong_input_is_one_line_and_exit_code_two(words: tuple[str, ...], says:
     assert "Traceback" not in answer.stderr
     assert len(answer.stderr.strip().splitlines()) == 1
     assert says in answer.stderr
-
-
-def test_the_planning_process_loads_no_torch() -> None:
-    answer = subprocess.run(
-        [
-            *(sys.executable, "-c"),
-            "import sys, bench_runner.__main__, bench_runner.runner; "
-            "print(sorted({'torch', 'transformers', 'accelerate', 'deepspeed', 'numpy'}"
-            " & set(sys.modules)))",
-        ],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert answer.stdout.strip() == "[]"
