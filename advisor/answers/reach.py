@@ -7,7 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from advisor.answers.checklist import with_command
-from advisor.answers.wording import PREDICTED_MARK, counted_days, ends_words, settings_words
+from advisor.answers.wording import (
+    PREDICTED_MARK,
+    counted_days,
+    ends_words,
+    settings_words,
+    time_unit,
+)
 from advisor.tables.plain_values import fill
 from advisor.tables.text_table import to_table
 from bench_runner.typed_numbers import count_words, plain
@@ -250,7 +256,7 @@ def _table_row(row: Reached) -> dict[str, Any]:
     assert time is not None
     days = time.training_days
     assert days is not None
-    unit = 24.0 if days < 1 else 1.0
+    _, unit = time_unit(days)
     low, high = (time.training_days_low or days), (time.training_days_high or days)
     samples, memory = row.samples, "-"
     if row.measured_gib is not None:

@@ -398,7 +398,7 @@ def _pays(words: str) -> str:
     return (
         "never"
         if "pays" not in words or "never" in words
-        else words[12:].partition(",")[0].replace(" of its life", " use")
+        else words[12:].removesuffix(", without electricity").replace(" of its life", " use")
     )
 
 

@@ -70,13 +70,15 @@ def steps_of(ranking: Ranking, rentals: Iterable[Rental], key: CandidatesKey | N
     if not ranking.table:
         return [] if key is None else _helps(ranking, held, key)
     row = ranking.lead(0)
+    trained, rent = _trained(ranking, row), _rent(ranking, row, held, key)
     found = (
         exchange_rate(ranking, key),
-        _trained(ranking, row),
+        trained,
+        rent if trained is not None else None,  # a few hours: who would buy a machine for them
         _yours(ranking, row),
         _measure(ranking, row),
         _quote(ranking, row),
-        _rent(ranking, row, held, key),
+        rent if trained is None else None,
         _power(row, None if key is None else key.supply),
         _unsold(ranking),
         _try_rented(ranking, held, key),
