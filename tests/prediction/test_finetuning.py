@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import statistics
 from pathlib import Path
 from typing import Any
@@ -22,13 +23,18 @@ def ask(store: Path, capsys: pytest.CaptureFixture[str], *words: str) -> dict[st
 
 
 def test_what_others_and_we_timed_is_told_well(fitted: Fitted) -> None:
-    rows = [t for t in load_tuned(fitted) if t.row["source_id"] != "surogate-unsloth"]
-    assert len(rows) == 16
-    assert statistics.median(abs(t.error) for t in rows) < 0.12
+    every = [t for t in load_tuned(fitted) if t.row["source_id"] != "surogate-unsloth"]
+    rows = [t for t in every if not math.isnan(t.step_s)]
+    assert len(rows) >= 37
+    assert statistics.median(abs(t.error) for t in rows) < 0.07
     inside = [t.low <= float(t.row["step_s"]) <= t.high for t in rows]
     assert statistics.fmean(inside) > 0.85
-    memory = [t.gib / float(t.row["peak_gib"]) for t in rows if t.row["peak_gib"]]
-    assert all(0.75 < share < 1.35 for share in memory)
+    memory = [t.gib / float(t.row["peak_gib"]) for t in rows if t.has_memory]
+    assert all(0.7 < share < 1.25 for share in memory)
+    ours = [t for t in rows if t.row["software"] == "ours"]
+    assert len(ours) >= 15
+    assert statistics.median(abs(t.error) for t in ours) < 0.05
+    assert statistics.median(abs(t.gib / float(t.row["peak_gib"]) - 1) for t in ours) < 0.05
 
 
 def test_adapters_take_less_time_and_memory_than_all_weights(

@@ -49,6 +49,11 @@ class Tuned:
     """Of the GPU's memory."""
 
     @property
+    def has_memory(self) -> bool:
+        """Whether its memory compares: not of weights without FP32 copies, which are not told."""
+        return bool(self.row["peak_gib"]) and "weights and states in BF16" not in self.row["note"]
+
+    @property
     def error(self) -> float:
         """Predicted over measured, less one."""
         return self.step_s / float(self.row["step_s"]) - 1.0
@@ -98,7 +103,8 @@ def _predicted(row: Mapping[str, str], fitted: Fitted) -> Tuned:
     table = WorkloadTable([as_run_by(target.workload, software, wanted)], [chip])
     columns = table.columns(np.zeros(1, int), np.zeros(1, int), np.array([count]))
     kept = sample_bytes(option, columns, fitted.costs)[0] * micro
-    gib = (static_bytes(option, columns, fitted.costs)[0] + kept) / GIB + fitted.costs.fixed_gib
+    # What a program says that it held leaves out CUDA's context.
+    gib = (static_bytes(option, columns, fitted.costs)[0] + kept) / GIB
     scale = SECONDS_PER_DAY / target.workload.training_steps
     days = (told.training_days, told.training_days_low, told.training_days_high)
     middle, low, high = (math.nan if d is None else d * scale for d in days)
@@ -119,7 +125,7 @@ def as_table(rows: list[Tuned]) -> str:
             lines.append(f"| {' | '.join(key)} | 0 of {len(found)} | - | - | - | - |")
             continue
         inside = sum(t.low <= float(t.row["step_s"]) <= t.high for t in told)
-        gib = [t.gib / float(t.row["peak_gib"]) - 1 for t in told if t.row["peak_gib"]]
+        gib = [t.gib / float(t.row["peak_gib"]) - 1 for t in told if t.has_memory]
         memory = percent(statistics.median(gib)) if gib else "-"
         median = percent(statistics.median(abs(t.error) for t in told))
         bias = f"{statistics.median(-math.log1p(t.error) for t in told):+.2f}"

@@ -61,9 +61,16 @@ WIDE_SCORE = 6.2
 """Bytes a score at least where it is computed in FP32: as the softmax gave it, the half-precision
 copy that meets the values, and what passes through one layer. GPT-J's and CodeGen's kept 6.14 each
 on an H100 (docs/measurements.md), BLOOM's and MPT's, computed in half precision, about 4."""
-ADAPTER_ELEMENT = 1.3
-"""Bytes that an element costs that an adapter in FP32 reads or writes: 14 GiB of Llama 3.2 1B's
-shape at a micro-batch of 8 (docs/prediction.md)."""
+ADAPTER_ELEMENT = 0.8
+"""Bytes that an element costs that an adapter in FP32 reads or writes, where no compiler writes its
+casts: Llama shapes of 1B, 3B and 8B kept 0.7 on an H200, more on an H100 (docs/prediction.md)."""
+NORMED_AGAIN = 2.5
+"""Of the hidden elements that a layer with adapters keeps a token: its two normalised inputs and a
+part of a third, which a compiler computes again. By Llama shapes on an H200, as AGAIN_ADAPTED."""
+AGAIN = 1.5
+"""How often the elements of a layer that is computed again are there: with gradients of some."""
+AGAIN_ADAPTED = 2.5
+"""The same with adapters."""
 HOST_SHARE = 0.95
 """Of the host's memory, what a training may fill."""
 HOST_GIB_A_GPU = 64.0
@@ -294,13 +301,16 @@ def sample_bytes(option: Option, columns: Columns, costs: MemoryCosts) -> Floats
     if not (option.stage or option.half_weights):
         # Experts keep FP32 there, where a layer is counted in half precision (step_time.py).
         layers = layers + np.where(half, 2.0 * columns.expert_elements, 0.0)
-    if not option.lean:
-        layers = layers + columns.adapter_elements * ADAPTER_ELEMENT
+    inputs = columns.layers * columns.tokens * columns.width * columns.weight_bytes
+    adapted = columns.adapter_elements > 0.0
+    if adapted.any():
+        compiled = columns.compiles | option.lean
+        casts = np.where(compiled, 0.0, columns.adapter_elements * ADAPTER_ELEMENT)
+        layers = layers + casts - np.where(adapted & compiled, NORMED_AGAIN * inputs, 0.0)
     if option.checkpointing:
-        weight = columns.weight_bytes
-        inputs = columns.layers * columns.tokens * columns.width * weight
+        again = np.where(adapted, AGAIN_ADAPTED, AGAIN)
         # A convolutional network is checkpointed stage by stage: its largest stage stays.
-        layers = np.where(columns.convnet, 0.35 * layers, inputs + 1.5 * layers / columns.layers)
+        layers = np.where(columns.convnet, 0.35 * layers, inputs + again * layers / columns.layers)
     logits = columns.logit_elements * np.where(half, logit, costs.mixed_logit)
     if option.lean:
         logits = np.where(columns.fuses_loss, 0.0, logits)

@@ -328,10 +328,10 @@ UNPACK_BYTES = 11.0
 """As many bytes' time takes each unpacking of a weight of four bits, forward, backward and where it
 is computed again: Qwen 7B on an A100 and Qwen3 8B on a B200, with and without
 (docs/prediction.md)."""
-ADAPTER_BYTES = (8.0, 21.0, 69.0)
-"""As many bytes' time takes each element that an adapter reads or writes in a pass: in half
-precision and compiled, with casts to FP32 and compiled, and as peft does it by default: Llama 3.2
-1B's shape on an H100 (docs/prediction.md)."""
+ADAPTER_BYTES = (12.0, 65.0)
+"""As many bytes' time takes each element that an adapter in FP32 reads or writes in a pass: where a
+compiler writes the casts, and as peft does it by default. The middle of Llama shapes of 1B, 3B and
+8B on an H100 and an H200 (docs/prediction.md)."""
 
 
 def frozen_seconds(option: Option, columns: Columns, micro_batch_size: Floats) -> Floats:
@@ -343,8 +343,8 @@ def frozen_seconds(option: Option, columns: Columns, micro_batch_size: Floats) -
     times = 3.0 if option.checkpointing else 2.0
     packed = columns.frozen_bytes < 2.0
     weights = columns.frozen * times * np.where(packed, UNPACK_BYTES, 2.0) * passes
-    lean, compiled, eager = ADAPTER_BYTES
-    each = lean if option.lean else np.where(columns.compiles, compiled, eager)
+    compiled, eager = ADAPTER_BYTES
+    each = np.where(columns.compiles | option.lean, compiled, eager)
     adapters = columns.adapter_elements * columns.share * each * (times / 2.0)
     return (weights + adapters) / columns.bandwidth
 
