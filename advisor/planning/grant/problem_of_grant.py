@@ -245,7 +245,7 @@ def _rent_limits(
     similar, _, _ = buyable(snapshot, anything, models, best, today, [])
     rules = replace(rules_of(grant), life_months=house.life_months, overhead_rate=Decimal(0))
     cheapest: dict[str, Machine] = {}
-    for machine in sorted(similar, key=lambda m: (m.price, m.machine_id)):
+    for machine in sorted(similar, key=lambda m: (not m.on_sale, m.price, m.machine_id)):
         cheapest.setdefault(machine.gpu_id, machine)
     return tuple(
         RentLimit(gpu_id=gpu, cents=purchase_cents(machine, rules), machine=machine.label)
