@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import date
 from decimal import Decimal
-from itertools import product
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import pytest
@@ -32,7 +30,6 @@ from advisor.planning.solver.money.prices import months_in_grant
 from advisor.planning.solver.problem import (
     Allocation,
     FixedCost,
-    Machine,
     MachineExtra,
     PlanningProblem,
     Rules,
@@ -44,7 +41,6 @@ from advisor.store import Store
 from price_catalog.power import PowerFigures
 from tests.planning.forms_for_tests import SMALL, loaded_of, read
 from tests.plans_for_tests import (
-    fits_one_machine,
     make_experiment,
     make_machine,
     make_problem,
@@ -56,78 +52,6 @@ TODAY = date(2026, 11, 21)
 
 
 # Runs that share a machine, or take two
-
-
-def best_sharing(problem: PlanningProblem) -> int | None:
-    """The cheapest plan by trying every number of machines, how each is divided, and where every
-    run goes."""
-    (whole, half, *pair) = problem.machines
-    runs = [e for e in problem.experiments for _ in range(e.runs)]
-    best: int | None = None
-    for machines in range(1, len(runs) + 1):
-        for split in range(machines + 1):
-            for pairs in range((machines - split) // 2 + 1 if pair else 1):
-                units = [whole] * (machines - split - 2 * pairs) + [half] * (2 * split)
-                units += list(pair) * pairs
-                found = _cheapest_placing(problem, units, runs)
-                if found is None:
-                    continue
-                cents = found + machines * purchase_cents(whole, problem.rules)
-                best = cents if best is None else min(best, cents)
-    return best
-
-
-def _cheapest_placing(
-    problem: PlanningProblem, units: list[Machine], runs: list[Any]
-) -> int | None:
-    best: int | None = None
-    for where in product(range(len(units)), repeat=len(runs)):
-        jobs: dict[int, list[tuple[float, float, float]]] = {}
-        cents = 0
-        for e, at in zip(runs, where, strict=True):
-            time = units[at].times.get(e.model)
-            if time is None:
-                break
-            days = problem.elapsed(time)
-            jobs.setdefault(at, []).append((e.release_day, e.due_day, days))
-            cents += run_cents(units[at], e.model, problem.rules)
-        else:
-            if all(map(fits_one_machine, jobs.values())):
-                best = cents if best is None else min(best, cents)
-    return best
-
-
-@pytest.mark.parametrize("seed", range(12))
-def test_no_way_of_dividing_machines_is_better(seed: int) -> None:
-    random = Random(seed)
-    whole = make_machine(
-        "buy", "1000", {"a": random.uniform(20, 60), "b": random.uniform(20, 60)}, gpu_count=2
-    )
-    halves = {m: t.days * random.uniform(1.2, 1.9) for m, t in whole.times.items()}
-    machines = [whole, part_of(whole, 1, halves)]
-    if seed % 3 == 0:
-        machines.append(part_of(whole, 4, {m: t.days * 0.6 for m, t in whole.times.items()}))
-    problem = make_problem(
-        experiments=(
-            make_experiment("e", "a", random.randint(1, 2), 0, random.choice([60, 100])),
-            make_experiment("f", "b", random.randint(1, 2), random.choice([0, 30]), 100),
-        ),
-        machines=tuple(machines),
-        rules=Rules(price_per_kwh=Decimal("0.3")),
-    )
-    best = best_sharing(problem)
-    try:
-        plan = solve(problem)
-    except NoPlan:
-        assert best is None
-        return
-    assert (plan.proven, plan.cost_cents) == (True, best)
-    used: dict[str, set[int]] = {}
-    for p in plan.placed:
-        used.setdefault(p.machine_id, set()).add(p.unit)
-    gpus = {m.machine_id: m.gpu_count for m in machines}
-    bought = sum(p.count for p in plan.purchases)
-    assert sum(gpus[name] * len(units) for name, units in used.items()) <= 2 * bought
 
 
 def test_a_part_draws_its_gpus_and_the_host() -> None:

@@ -7,19 +7,14 @@ from dataclasses import replace
 from decimal import Decimal
 from random import Random
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from advisor.planning.solver import two_stage
 from advisor.planning.solver.problem import PlanningProblem
-from advisor.planning.solver.search_clock import OutOfTime, Progress, clock_of
+from advisor.planning.solver.search_clock import clock_of
 from advisor.planning.solver.solve import solve
-from tests.planning.test_plan_solve import check_against_search, check_placement
+from tests.planning.test_plan_solve import check_against_search
 from tests.plans_for_tests import (
-    best_by_trying_everything,
-    check_bound,
-    plan_or_none,
     quarters,
     random_problem,
 )
@@ -53,28 +48,6 @@ def test_with_several_days_to_order_on_no_search_finds_a_better_plan(seed: int) 
     check_against_search(ordered(seed))
 
 
-@settings(max_examples=40, deadline=None)
-@given(st.integers(0, 100_000))
-def test_planned_in_two_stages_the_bound_holds_for_every_plan(seed: int) -> None:
-    """As where there are hundreds of machines and days to order on."""
-    problem = replace(ordered(seed), year_budget_cents=None)
-    best = best_by_trying_everything(problem)
-    heard: list[Progress] = []
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(two_stage, "LARGE", -1)
-        try:
-            plan = plan_or_none(problem, clock=clock_of(300, on_progress=heard.append))
-        except OutOfTime:
-            return
-    if plan is None or best is None:
-        assert plan is best is None
-        return
-    check_placement(problem, plan)
-    check_bound(plan, best[0])
-    for said in heard:
-        assert said.bound_usd is None or said.bound_usd <= best[0] / 100 + CENT
-
-
 def test_a_plan_that_is_known_is_not_lost_where_no_time_is_left() -> None:
     problem = quarters(3)
     plan = solve(problem, clock=clock_of(300))
@@ -82,17 +55,3 @@ def test_a_plan_that_is_known_is_not_lost_where_no_time_is_left() -> None:
     again = solve(problem, clock=clock_of(0), known=(plan,))
     assert again.judged_cents <= plan.judged_cents
     assert not again.proven
-
-
-def test_where_there_are_hundreds_of_machines_and_days_something_is_bought() -> None:
-    problem = quarters(7)
-    heard: list[Progress] = []
-    plan = solve(problem, clock=clock_of(300, on_progress=heard.append))
-    check_placement(problem, plan)
-    rented = next(said.plan for said in heard if said.plan is not None)
-    assert not rented.purchases, "the first plan buys nothing"
-    assert plan.purchases
-    assert plan.judged_cents < 0.9 * rented.judged_cents
-    assert plan.proven or plan.gap is not None
-    least = plan.judged_cents / 100
-    assert all(said.bound_usd is None or said.bound_usd <= least + CENT for said in heard)

@@ -226,8 +226,7 @@ def test_what_is_bought_beside_a_machine_is_paid_with_its_order() -> None:
     assert set(purchase_by_year(problem, service, 365)) == {1}
 
 
-@pytest.mark.parametrize("carry_over", [False, True])
-def test_a_large_grant_by_thirds_has_a_plan_near_its_bound(carry_over: bool) -> None:
+def test_a_large_grant_by_thirds_has_a_plan_near_its_bound() -> None:
     """Runs with windows of their own, and for each of three years a third of what they cost where
     it does not matter when that is paid, times 1.6; with 0.4 there is no plan."""
     problem = own_windows(60, allocation=False)
@@ -237,7 +236,7 @@ def test_a_large_grant_by_thirds_has_a_plan_near_its_bound(carry_over: bool) -> 
 
     def by_thirds(share: Decimal) -> PlanningProblem:
         each = int(free.cost_cents * share) // 3
-        return replace(problem, carry_over=carry_over, year_budget_cents=(each,) * 3)
+        return replace(problem, carry_over=True, year_budget_cents=(each,) * 3)
 
     asked = by_thirds(Decimal("1.6"))
     plan = solve(asked, 300)
