@@ -11,6 +11,7 @@ from advisor.planning.grant.candidates.cost_lines import not_asked_for
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.report.number_ledger import Num, NumberLedger
 from advisor.planning.report.plan_costs import Material
+from advisor.planning.report.templates import filled_lines
 from advisor.planning.sensitivity.changes import Change
 from advisor.planning.sensitivity.explain import Alternative, worse_by
 from advisor.planning.sensitivity.solved_amounts import Finding, Value
@@ -209,54 +210,25 @@ def limits(given: Material) -> list[str]:
         return given.ledger.compute("count", list(nums.values()), "times", label)
 
     whole = counted(times, "training times used")
-    found = []
-    if unsure:
-        number = counted(unsure, "times measured without synchronising")
-        found.append(
-            f"{number} of {whole} training times used were measured without waiting for the GPU, "
-            "so that they can be too short. Measure with advisor bench before the order."
-        )
-    if doubtful:
-        one, more = (
-            f"doubtful: {they} a share of the GPU's peak that hardly any training reaches."
-            for they in ("it implies", "they imply")
-        )
-        found.append(count_of_times(counted(doubtful, "doubtful times"), whole, one, more))
-    if predicted:
-        one = "a prediction, not a measurement; its interval is in the table."
-        more = "predictions, not measurements; their intervals are in the table."
-        found.append(count_of_times(counted(predicted, "predicted times"), whole, one, more))
-    found += uneven_batches(loaded, given.plan)
     days = [each.line.quoted_on for e in given.costs.equipment for each in e.lines]
-    if days:
-        oldest = day_words(min(days))
-        found.append(f"The oldest quote is of {oldest}; ask for a new one before the order.")
-    runs = "A run takes one whole machine"
-    if grant.share_gpus:
-        runs = "A run takes a whole machine or some of its GPUs; those beside it do not slow it"
-    if grant.network_gbit is not None:
-        runs += ", or two machines, by a predicted scaling"
-    found.append(f"{runs}. Runs pause at a checkpoint when a later one is due sooner.")
-    ordered = "on the first day of a year of the grant"
-    if grant.order_on is not None:
-        ordered = "on the days that the grant names"
-    elif grant.order_every_months != 12:
-        every = {1: "month", 3: "quarter", 6: "half-year"}[grant.order_every_months]
-        ordered = f"on the first day of a {every}"
-    found.append(f"Machines are ordered {ordered}.")
-    if any(e.machine.upgrade_of is not None for e in given.costs.equipment):
-        found.append(
-            "That the added GPUs fit (slots, power, cooling) is the grant's own word; the machine "
-            "trains until they are there."
-        )
-    if any(r.rented for r in given.costs.running):
-        found.append(
-            "Rented instances are taken to be there when they are wanted, at the listed price."
-        )
-    left = [
-        *["failures"] * (not book.problem.rules.failures),
-        *not_asked_for(grant),
-        *["tax"] * (not book.problem.rules.vat),
-        "what the machines bring when they are sold",
-    ]
-    return [*found, f"Not counted: {', '.join(left)}."]
+    every = {1: "month", 3: "quarter", 6: "half-year", 12: "year of the grant"}
+    return filled_lines(
+        "limits.txt",
+        grant=grant,
+        whole=whole,
+        count=lambda number, one, more: count_of_times(number, whole, one, more),
+        unsure=counted(unsure, "times measured without synchronising") if unsure else None,
+        doubtful=counted(doubtful, "doubtful times") if doubtful else None,
+        predicted=counted(predicted, "predicted times") if predicted else None,
+        uneven=uneven_batches(loaded, given.plan),
+        oldest=day_words(min(days)) if days else None,
+        every=every[grant.order_every_months],
+        upgraded=any(e.machine.upgrade_of is not None for e in given.costs.equipment),
+        rented=any(r.rented for r in given.costs.running),
+        left=[
+            *["failures"] * (not book.problem.rules.failures),
+            *not_asked_for(grant),
+            *["tax"] * (not book.problem.rules.vat),
+            "what the machines bring when they are sold",
+        ],
+    )

@@ -29,6 +29,11 @@ def filled(name: str, **values: Any) -> str:
     return _environment().get_template(name).render(**values)
 
 
+def filled_lines(name: str, **values: Any) -> list[str]:
+    """The same as a list: of each line that is not empty an item."""
+    return [line for line in filled(name, **values).split("\n") if line.strip()]
+
+
 @cache
 def rows_of(name: str) -> list[Mapping[str, str]]:
     """A table of the folder of grants, such as ``bid_thresholds.csv``."""

@@ -12,6 +12,7 @@ from advisor.planning.report.funder.computing_hours import not_bought, not_rente
 from advisor.planning.report.phrases import cost_of_other, listed
 from advisor.planning.report.plan_costs import Material
 from advisor.planning.report.report import Section
+from advisor.planning.report.templates import filled_lines
 from advisor.planning.solver.money.charges import purchase_charge
 from advisor.planning.solver.problem import Machine
 from advisor.ranking.build_prices import ABOUT
@@ -31,41 +32,24 @@ def _old_prices(given: Material) -> list[str]:
 
 def _not_compared(given: Material) -> list[str]:
     """Questions of a reviewer that the justification leaves open, because nothing was compared."""
-    grant = given.loaded.grant
-    found = []
-    if not grant.buy and any(r.charge.direct.value for r in given.costs.running if r.rented):
-        found.append(
-            "Buying was not compared, because your grant rules it out, so the justification does "
-            "not say why you rent: allow it, or write your reason."
-        )
-    if grant.buy and _market(given) and not not_bought(given):
-        found.append(
-            "There was no time to work out what machines of your own would cost instead of the "
-            "rent, so the justification does not say why you rent: run it again with "
-            "--seconds 600."
-        )
+    grant, market, buying, renting = given.loaded.grant, _market(given), "", ""
     tried = any(other.change.get("no_purchases") for other in given.explanation.alternatives)
-    if tried and grant.rent and not _market(given) and not not_rented(given):
-        found.append(
-            "There was no time to work out what renting would cost, so the justification does not "
-            "say why you do not rent: run it again with --seconds 600."
-        )
-    if not grant.buy and any(e.machine.share_of is not None for e in given.costs.equipment):
-        found.append(
-            "A machine of your own was not compared with the share, because your grant rules it "
-            "out: allow it, or write your reason."
-        )
+    if not grant.buy and any(r.charge.direct.value for r in given.costs.running if r.rented):
+        buying = "ruled out"
+    elif grant.buy and market and not not_bought(given):
+        buying = "no time"
     if not grant.rent:
-        found.append(
-            "Renting was not compared, because your grant rules it out, so the justification does "
-            "not say why you do not rent: allow it, or write your reason."
-        )
-    if not grant.allocations:
-        found.append(
-            "No campus cluster or national programme was compared, and reviewers ask for it: "
-            "advisor plan --allocations lists known ones."
-        )
-    return found
+        renting = "ruled out"
+    elif tried and not market and not not_rented(given):
+        renting = "no time"
+    shares = any(e.machine.share_of is not None for e in given.costs.equipment)
+    return filled_lines(
+        "not_compared.txt",
+        grant=grant,
+        buying=buying,
+        renting=renting,
+        share_alone=shares and not grant.buy,
+    )
 
 
 def _bought_at_once(given: Material) -> list[str]:
