@@ -501,6 +501,7 @@ def training_rows(
                             "training_days_low": low,
                             "training_days_high": high,
                             "comparison_factor": float(f"{high / middle:.4g}"),
+                            "peak_memory_gib": float(f"{found.memory_gib:.3g}"),
                             "evidence_pieces": 1,
                             "evidence_nearest": nearest,
                             "verdict": "plausible",

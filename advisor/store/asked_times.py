@@ -132,7 +132,7 @@ def _time(row: dict[str, Any], machines: int) -> TrainingTime:
     said = {
         "measurement_id": f"prediction:{row['recipe_id']}:{row['gpu_id']}:{row['gpu_count']}",
         "method": "optimal",
-        "settings": settings_in({**row}) if days is not None else None,
+        "settings": settings_in({**row}) if "free_lunch" in row else None,
         "basis": "predicted",
         "timing": "none",
         "implied_mfu": row.get("implied_mfu"),

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import sys
+from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from advisor.cli.main import main
 from advisor.prediction.own_training import (
     Moved,
     OwnTraining,
@@ -20,6 +24,7 @@ from advisor.prediction.own_training import (
     waits_words,
 )
 from advisor.prediction.shipped_predictions import shipped_fit
+from bench_runner.own_command import own_run
 from bench_runner.own_command.kernel_kinds import KINDS
 from price_catalog.gpu_names import find_gpu, index_gpus
 from price_catalog.load import load_catalog
@@ -146,3 +151,54 @@ def test_a_damaged_definition_is_refused_in_one_line(text: str) -> None:
     with pytest.raises(ValueError, match="definition") as caught:
         read_definition(text)
     assert "\n" not in str(caught.value)
+
+
+def test_a_command_that_is_timed_is_ranked_predicted_reached_and_planned(
+    own_store: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The example, timed by a real child process on this processor, taken for an H100's."""
+
+    def as_gpu(*asked: Any, **named: Any) -> Any:
+        ended = timed_here(*asked, **named, window_s=0.5)
+        assert ended.run is not None and ended.run.gpu == "cpu"
+        return replace(ended, run=replace(ended.run, gpu="H100", allocated_gib=20.0))
+
+    timed_here = own_run.measure
+    monkeypatch.setattr(own_run, "measure", as_gpu)
+    store = ("--store", str(own_store))
+    command = (sys.executable, str(Path("examples/own_training.py").absolute()))
+    assert main(["bench", "--name", "My-Run", "--steps", "2M", *store, "--", *command]) == 0
+    assert "kept as my-run" in capsys.readouterr().err
+
+    def answer(*words: str) -> dict[str, Any]:
+        assert main([*words, "--format", "json", *store]) == 0
+        found: dict[str, Any] = json.loads(capsys.readouterr().out)
+        return found
+
+    measured = answer("predict", "--model", "my-run", "--gpu", "H100")
+    assert measured["basis"] == "measured"
+    ranked = answer("rank", "--model", "my-run", "--gpus", "A6000")
+    days = {row["gpu_count"]: row["training_days"] for row in ranked["ranked"]}
+    assert days[1] > measured["training_days"]
+    predicted = answer("predict", "--model", "my-run", "--gpu", "A6000")
+    assert predicted["training_days"] == pytest.approx(days[1], rel=1e-3)
+    for count in ("1", "5"):
+        rows = answer("reach", "--gpu", "A6000", "--count", count)["models"]
+        (mine,) = [row for row in rows if row["model"] == "my-run"]
+        assert mine["estimated_memory_gib"] == 20.0
+        assert count == "5" or mine["training_days"] == days[1]
+    grant = tmp_path / "grant.toml"
+    grant.write_text(
+        '[grant]\nstart = 2027-01-01\nyears = 2\n[budget]\ntotal = "90k"\n[rentals]\nallowed = '
+        'false\n[[experiments]]\nmodel = "my-run"\n[[owned]]\ngpu = "A6000"\ngpu_count = 1\n'
+    )
+    (placed,) = answer("plan", str(grant), "--quick")["schedule"]
+    assert (placed["experiment"], placed["machine"]) == ("My-Run", "1 × A6000 (owned)")
+    assert main(["plan", str(grant), "--quick", "--out", str(tmp_path / "r.md"), *store]) == 0
+    assert "2 million steps" in (tmp_path / "r.md").read_text()
+    capsys.readouterr()
+    assert main(["rank", "--model", "my-run", "--train", "lora", *store]) == 2
+    assert "advisor bench --name my-run -- COMMAND" in capsys.readouterr().err

@@ -63,7 +63,7 @@ def _measured_there(asked: Model, option: Machine | Rental) -> str:
     if isinstance(option, Machine):
         return measure_command(asked, option.gpu_id, option.gpu_count, option.nodes)
     command = measure_command(asked, option.gpu_id, option.gpu_count, 1)
-    if is_uneven(asked, option.gpu_count):
+    if asked.own_command or is_uneven(asked, option.gpu_count):
         return command  # it is kept first
     if option.allocation is not None and option.kind != CLOUD:
         return f"{command} --on slurm"

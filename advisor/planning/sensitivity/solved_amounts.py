@@ -85,7 +85,7 @@ def number_words(value: Value, unit: str) -> str:
         return f"{number:,.0f} kg" if number >= 10 else f"{plainly(number, 3)} kg"
     if unit == "gpu-hours":
         return f"{number:,.0f} GPU-hours"
-    if unit in ("parameters", "tokens", "images"):
+    if unit in ("parameters", "tokens", "images", "steps"):
         return f"{_millions(number)} {unit}"
     code, _, rate = unit.partition("-per-")
     if len(code) == 3 and code.isupper():

@@ -37,6 +37,7 @@ _FORMATS = {
     "parameters": "#,##0",
     "tokens": "#,##0",
     "images": "#,##0",
+    "steps": "#,##0",
     "days": "#,##0.##",
 }
 

@@ -71,6 +71,8 @@ def _need(given: Material) -> str:
         left = given.ledger.leaf("plan", runs, "runs", "runs left out", what="left out")
         text += f". The money does not reach a further {left}"
     each = "Each run" if given.plan.runs != 1 else "It"
+    if any(model.own_command for model in models.values()):
+        return f"{text}. {each} trains the whole model once."
     tuned = [each.train != "pretrain" for each in wanted]
     if all(tuned):
         return f"{text}. {each} trains from published weights."
@@ -99,7 +101,7 @@ def _work(given: Material, model: Model) -> str:
     if model.sequence_length is not None:
         of = leaf(seen * model.sequence_length, "tokens")
     else:
-        of = leaf(seen, "images")
+        of = leaf(seen, "steps" if model.own_command else "images")
     return f"{leaf(model.parameters, 'parameters')}, {of}"
 
 
