@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 T = TypeVar("T", bound=str)
+V = TypeVar("V")
 _CENT = Decimal("0.01")
 _HIGHEST = Decimal(10**9)
 
@@ -46,14 +47,16 @@ class Row:
         """A one-line error that names file, line and column."""
         return ValueError(f"{self.path.name} line {self.line}, column '{column}': {problem}")
 
+    def _needed(self, column: str, value: V | None, needs: str) -> V:
+        if value is None:
+            raise self.error(column, f"is empty; {needs}")
+        return value
+
     def optional_text(self, column: str) -> str | None:
         return self.cells[column] or None
 
     def text(self, column: str) -> str:
-        value = self.cells[column]
-        if not value:
-            raise self.error(column, "is empty; this column needs a value")
-        return value
+        return self._needed(column, self.optional_text(column), "this column needs a value")
 
     def choice(self, column: str, known: Collection[T]) -> T:
         value = self.text(column)
@@ -64,39 +67,32 @@ class Row:
 
     def optional_number(self, column: str) -> float | None:
         value = self.cells[column]
-        if not value:
-            return None
-        number = _decimal(value)
-        if number is None or number <= 0:
+        number = _decimal(value) if value else None
+        if value and (number is None or number <= 0):
             raise self.error(
                 column,
                 f"'{value}' is not a number above 0; write it like 71 or 154.8, "
                 "and leave the cell empty where nothing is known",
             )
-        return float(number)
+        return None if number is None else float(number)
 
     def number(self, column: str) -> float:
-        value = self.optional_number(column)
-        if value is None:
-            raise self.error(column, "is empty; write a number above 0")
-        return value
-
-    def whole_number(self, column: str) -> int:
-        value = self.text(column)
-        number = _decimal(value)
-        if number is None or not value.isdigit() or number <= 0:
-            raise self.error(column, f"'{value}' is not a whole number above 0; write it like 8")
-        return int(value)
+        return self._needed(column, self.optional_number(column), "write a number above 0")
 
     def optional_whole_number(self, column: str) -> int | None:
-        return self.whole_number(column) if self.cells[column] else None
+        value = self.cells[column]
+        number = _decimal(value) if value else None
+        if value and (number is None or not value.isdigit() or number <= 0):
+            raise self.error(column, f"'{value}' is not a whole number above 0; write it like 8")
+        return int(value) if value else None
+
+    def whole_number(self, column: str) -> int:
+        return self._needed(column, self.optional_whole_number(column), "write a number like 8")
 
     def optional_money(self, column: str, smallest: Decimal = _CENT) -> Decimal | None:
         value = self.cells[column]
-        if not value:
-            return None
-        money = _decimal(value)
-        if money is None or money <= 0 or money != money.quantize(smallest):
+        money = _decimal(value) if value else None
+        if value and (money is None or money <= 0 or money != money.quantize(smallest)):
             raise self.error(
                 column,
                 f"'{value}' is not a price in US dollars; write digits and a point, like 1300.00",
@@ -104,27 +100,20 @@ class Row:
         return money
 
     def money(self, column: str, smallest: Decimal = _CENT) -> Decimal:
-        money = self.optional_money(column, smallest)
-        if money is None:
-            raise self.error(column, "is empty; write a price in US dollars, like 1300.00")
-        return money
+        needs = "write a price in US dollars, like 1300.00"
+        return self._needed(column, self.optional_money(column, smallest), needs)
 
     def optional_day(self, column: str) -> date | None:
         value = self.cells[column]
-        if not value:
-            return None
         try:
-            if len(value) != len("2024-09-21"):
+            if value and len(value) != len("2024-09-21"):
                 raise ValueError
-            return date.fromisoformat(value)
+            return date.fromisoformat(value) if value else None
         except ValueError:
             raise self.error(column, f"'{value}' is not a date; write it like 2024-09-21") from None
 
     def day(self, column: str) -> date:
-        value = self.optional_day(column)
-        if value is None:
-            raise self.error(column, "is empty; write a date like 2024-09-21")
-        return value
+        return self._needed(column, self.optional_day(column), "write a date like 2024-09-21")
 
 
 def _decimal(text: str) -> Decimal | None:

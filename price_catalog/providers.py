@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache, lru_cache
 from pathlib import Path
@@ -95,18 +94,7 @@ def is_aggregated(rental: Rental) -> bool:
 
 
 _COLUMNS = ("provider", "instance", "gpu_name", "memory_gib", "gpu_id")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CloudName:
-    """What one family of instances holds."""
-
-    provider: str
-    instance: str
-    """A pattern as file names have it."""
-    gpu_name: str
-    memory_gib: float | None
-    gpu_id: str
+"""What one family of instances holds; ``instance`` is a pattern as file names have it."""
 
 
 class CloudNames:
@@ -116,30 +104,27 @@ class CloudNames:
         gpus = tuple(gpus)
         self._index = index_gpus(gpus)
         path = path or Path(__file__).with_name("cloud_names.csv")
+        ids = [gpu.gpu_id for gpu in gpus]
         self._names = [
-            CloudName(
-                provider=row.text("provider"),
-                instance=row.text("instance"),
-                gpu_name=row.text("gpu_name"),
-                memory_gib=row.optional_number("memory_gib"),
-                gpu_id=row.choice("gpu_id", [gpu.gpu_id for gpu in gpus]),
-            )
+            (row, row.optional_number("memory_gib"), row.choice("gpu_id", ids))
             for row in read_rows(path, _COLUMNS)
         ]
-        self._in_several_forms = {name.gpu_name for name in self._names} | {"RTXPRO6000"}
+        self._in_several_forms = {row.text("gpu_name") for row, _, _ in self._names} | {
+            "RTXPRO6000"
+        }
 
     def gpu_id(
         self, provider: str, instance: str, gpu_name: str, memory_gib: float | None
     ) -> str | None:
         """The GPU's id; None where the form cannot be told or no GPU of ours is meant."""
-        for name in self._names:
+        for row, of_memory, gpu_id in self._names:
             if (
-                name.provider == provider
-                and name.gpu_name == gpu_name
-                and name.memory_gib in (None, memory_gib)
-                and fnmatchcase(instance, name.instance)
+                row.text("provider") == provider
+                and row.text("gpu_name") == gpu_name
+                and of_memory in (None, memory_gib)
+                and fnmatchcase(instance, row.text("instance"))
             ):
-                return name.gpu_id
+                return gpu_id
         if gpu_name in self._in_several_forms:
             return None
         found = self._index.get(normalise(gpu_name))

@@ -130,31 +130,19 @@ def _link(build: Build) -> str | None:
 
 def place_lines(build: Build) -> Iterator[str]:
     """What a machine takes of a room and brings beside its GPUs; last what nobody states."""
-    missing: list[str] = []
-    yield from _place_lines(machine_object(build), build, missing)
+    facts, missing = machine_object(build), []
+    units = facts["rack_units"]
+    words = (
+        ("rack units", units, "stands on the floor" if units == 0 else "rack: {:g} U"),
+        ("memory", facts["memory_gib"], "memory: {:,.0f} GiB"),
+        ("noise", facts["noise_dba"], "noise: {:g} dB(A)"),
+        ("weight", facts["weight_kg"], "weight: {:g} kg"),
+        ("link between the GPUs", facts["gpu_link"], "GPUs joined by: {}"),
+    )
+    for name, value, text in words:
+        if value is not None:
+            yield text.format(value)
+        elif build.gpu_count > 1 or not name.startswith("link"):
+            missing.append(name)
     if missing:
         yield f"not stated: {', '.join(missing)}"
-
-
-def _place_lines(facts: dict[str, Any], build: Build, missing: list[str]) -> Iterator[str]:
-    """Rack, memory, noise, weight and links, a line each; what is not stated is ``missing``."""
-    units = facts["rack_units"]
-    if units == 0:
-        yield "stands on the floor"
-    elif units is not None:
-        yield f"rack: {units:g} U"
-    else:
-        missing.append("rack units")
-    for name, value, words in (
-        ("memory", facts["memory_gib"], "{:,.0f} GiB"),
-        ("noise", facts["noise_dba"], "{:g} dB(A)"),
-        ("weight", facts["weight_kg"], "{:g} kg"),
-    ):
-        if value is None:
-            missing.append(name)
-        else:
-            yield f"{name}: {words.format(value)}"
-    if facts["gpu_link"]:
-        yield f"GPUs joined by: {facts['gpu_link']}"
-    elif build.gpu_count > 1:
-        missing.append("link between the GPUs")

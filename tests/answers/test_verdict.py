@@ -124,3 +124,22 @@ def test_a_machine_that_is_there_is_not_bought(pythia: Candidates) -> None:
     sentence = verdict(rank(mine, Question())).sentence
     assert sentence.startswith("Use your ")
     assert "$" not in sentence
+
+
+def test_the_budget_is_kept_with_the_chance_that_the_price_interval_says(
+    pythia: Candidates,
+) -> None:
+    for i in pythia.by_cost[::5]:
+        low, middle, high = pythia.cents_today(i)
+        found = [
+            rank(pythia, Question(budget_usd=Decimal(cents) / 100)).budget_chance(i)
+            for cents in (low - 1, low, middle, high, 3 * high)
+        ]
+        assert found == sorted(found)
+        if low < middle < high:
+            assert found[1:4] == pytest.approx([0.05, 0.5, 0.95], abs=1e-3)
+    assert rank(pythia, Question()).budget_chance(pythia.by_cost[0]) is None
+    row = rank(pythia, Question(budget_usd=Decimal(40_000)))
+    said = verdict(row)
+    assert said.budget_chance is not None
+    assert ("Its price may have moved" in said.sentence) == (said.budget_chance < 0.75)

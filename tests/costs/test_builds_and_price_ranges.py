@@ -43,17 +43,6 @@ def test_what_cannot_be_built_is_left_out_with_the_reason(
     assert "slots or power per card" in left["A6000", 8, "2U server for 8 GPUs"]["detail"]
 
 
-def test_the_paper_is_taken_at_its_word(
-    store_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    flags = ["--prices", "paper", "--evidence", "published"]
-    answer = ask(capsys, store_path, "rank", "--model", "pythia-1b", *flags)
-    assert len(answer["ranked"]) == 16
-    assert {row["gpu"] for row in answer["ranked"]} == {"RTX 3090", "A6000", "A100", "H100"}
-    assert not {"cannot-be-built"} & {row["reason"] for row in answer["excluded"]}
-    assert all(row["price_low_usd"] == row["price_high_usd"] for row in answer["ranked"])
-
-
 def test_owned_gpus_cost_nothing_and_upgrades_only_what_is_added(
     own_store: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -110,38 +99,6 @@ def test_hosting_needs_rack_units_that_somebody_states(
     assert units["Desktop for 2 GPUs"] == 0
     assert units["your 2 × A6000"] is None
     assert (units["1U server for 4 GPUs"], units["2U server for 8 GPUs"]) == (1, 2)
-
-
-def test_the_lab_s_circuit_leaves_out_what_it_does_not_carry(
-    store_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    question = ["rank", "--model", "pythia-1b", "--gpus", "A6000"]
-    free = {row["gpu_count"] for row in ask(capsys, store_path, *question)["ranked"]}
-    bound = ask(capsys, store_path, *question, "--circuit", "120V/15A")
-    assert free == {1, 2, 3, 4}
-    assert {row["gpu_count"] for row in bound["ranked"]} == {1, 2}
-    out = {row["host"]: row for row in bound["excluded"]}["2U server for 8 GPUs"]
-    assert out["reason"] == "cannot-be-built"
-    assert "3,742 W at the wall, 31.2 A" in out["detail"]
-    rows = ask(capsys, store_path, "prices", "builds", "--gpus", "A6000", "--circuit", "120 V/15 A")
-    said = {row["host"]: row["can_be_built"] for row in rows}
-    assert said["Desktop for 1 GPU"] == "yes"
-    assert said["Desktop for 2 GPUs"] == "not known"
-    assert said["2U server for 8 GPUs"] == "no"
-
-
-@pytest.mark.parametrize(
-    ("circuit", "gpu", "count"), [("208V/40A", "H100", 8), ("120V/15A", "RTX 6000 Ada", 4)]
-)
-def test_no_circuit_is_passed_by_the_gpus_alone(
-    circuit: str, gpu: str, count: int, store_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    # 8 x 700 W are 5,600 of 6,656; 4 x 300 W over 91 % are 1,319 of 1,440: only without the rest.
-    question = ["rank", "--model", "pythia-1b", "--gpus", gpu, "--circuit", circuit]
-    answer = ask(capsys, store_path, *question)
-    assert count not in {row["gpu_count"] for row in answer["ranked"]}
-    out = [row for row in answer["excluded"] if row["gpu_count"] == count]
-    assert any("estimated to draw" in row["detail"] for row in out)
 
 
 @pytest.mark.parametrize("text", ["", "120", "15A/120V", "120V/15A/2", "1V/1A", "999V/15A", "a/b"])

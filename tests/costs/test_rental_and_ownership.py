@@ -158,18 +158,6 @@ def test_at_the_break_even_both_cost_the_same(usd: Decimal, hour: Decimal, days:
     assert rented_usd(hour, days, even.experiments) == pytest.approx(usd, rel=Decimal("1e-9"))
 
 
-@given(money, money, rate, st.integers(1, 400))
-def test_a_dearer_machine_never_pays_sooner(
-    a: Decimal, b: Decimal, hour: Decimal, days: int
-) -> None:
-    less, more = (
-        break_even(total_cost_of_ownership(usd), offer(str(hour)), days) for usd in sorted((a, b))
-    )
-    assert less.experiments is not None
-    assert more.experiments is not None
-    assert less.experiments <= more.experiments
-
-
 def test_terms_out_of_range_are_refused() -> None:
     for name, value in [
         ("pue", "0.9"),

@@ -68,21 +68,8 @@ def test_every_build_fills_its_host(catalog: Catalog) -> None:
     assert len(set(builds)) == len(builds)
 
 
-def test_two_hosts_of_one_size_are_two_builds(catalog: Catalog) -> None:
-    server = host(catalog, "server-8gpu")
-    other = replace(server, host_id="my-server")
-    builds = enumerate_builds(catalog.gpus[:1], [server, other], counts=(8,))
-    assert [build.host.host_id for build in builds] == ["server-8gpu", "my-server"]
-
-
 def test_a_count_that_no_host_takes_has_no_build(catalog: Catalog) -> None:
     assert enumerate_builds(catalog.gpus, catalog.hosts, counts=(7, 16)) == ()
-
-
-def test_takes_generators(catalog: Catalog) -> None:
-    empty = [host for host in catalog.hosts if host.host_id in ("desktop-1gpu", "desktop-2gpu")]
-    from_generators = enumerate_builds(iter(catalog.gpus), iter(empty), iter((1, 2)))
-    assert len(from_generators) == 2 * len(catalog.gpus)
 
 
 @pytest.mark.parametrize(
@@ -200,9 +187,3 @@ def test_owned_gpus_stay_where_they_are_and_count_towards_larger_machines(
         (8, "server-8gpu", 2, False),
     ]
     assert not any(isinstance(build, Build) and build.obstacle for build in builds)
-
-
-def test_three_owned_gpus_are_a_machine_too(catalog: Catalog) -> None:
-    card = gpu(catalog, "rtx-a6000")
-    builds = enumerate_builds([card], [*catalog.hosts, own("rtx-a6000", 3)])
-    assert (3, 3) in {(build.gpu_count, build.gpus_owned) for build in builds}

@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import csv
-import subprocess
-import sys
 from collections.abc import Callable
 from datetime import date
 from decimal import Decimal
@@ -119,17 +117,6 @@ class TestShippedTables:
         }
         paper = [found for found in catalog.quotes if found.price_set == "paper"]
         assert len(paper) == 8
-
-    def test_reading_needs_no_training_library(self) -> None:
-        code = (
-            "import price_catalog.load as l, sys; l.load_catalog()\n"
-            "assert not {'torch', 'numpy', 'duckdb', 'textual'} & set(sys.modules)"
-        )
-        subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
-
-    def test_csv_is_loaded_only_when_a_table_is_read(self) -> None:
-        code = "import price_catalog.load, sys; assert 'csv' not in sys.modules"
-        subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
 
 
 class TestOwnTables:

@@ -27,7 +27,6 @@ from advisor.ranking.rank import rank
 from advisor.ranking.snapshot import make_candidates, take_snapshot
 from advisor.store import Store
 from advisor.typed_input import InputError
-from tools.fit.public_speeds import EVIDENCE_FOLDER
 from tools.fit.scaling import fit_scaling, load_pairs
 
 
@@ -59,15 +58,6 @@ def test_the_wire_is_a_rings_two_halves() -> None:
 
 def test_the_kept_fit_is_that_of_the_evidence() -> None:
     assert fit_scaling(load_pairs()) == kept_scaling()
-
-
-def test_every_pair_has_a_source_that_says_how_it_was_measured() -> None:
-    import csv
-
-    with (EVIDENCE_FOLDER / "nodes_sources.csv").open(encoding="utf-8", newline="") as file:
-        told = {row["source_id"]: row for row in csv.DictReader(file)}
-    assert {pair.source_id for pair in load_pairs()} == set(told)
-    assert all(row["title"] and row["how_measured"] and row["licence"] for row in told.values())
 
 
 @pytest.mark.parametrize("text", ["", "ethernet", "ethernet-40", "wifi"])
@@ -139,20 +129,6 @@ def test_a_model_that_fits_two_machines_alone_is_offered(store_path: Path, tmp_p
     alone = {(gpu, count) for gpu, count, machines in ranked if machines == 1}
     both = {(gpu, count) for gpu, count, machines in ranked if machines == 2}
     assert both - alone
-
-
-def test_a_slower_network_takes_longer(store_path: Path) -> None:
-    from itertools import pairwise
-
-    with Store(store_path).reading() as reader:
-        days = []
-        for speed in (10.0, 25.0, 100.0, 400.0):
-            times = reader.asked_times("pythia-1b", "ours", 2, link_of_speed(speed))
-            days.append(
-                {(t.gpu_id, t.gpu_count): t.chosen.training_days for t in times if t.chosen}
-            )
-    for slow, fast in pairwise(days):
-        assert all(slow[k] >= fast[k] for k in slow if slow[k] and fast.get(k))
 
 
 def test_gpus_that_machines_alike_cannot_share_are_refused(

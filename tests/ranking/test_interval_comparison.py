@@ -63,28 +63,6 @@ def test_a_clear_first_place_needs_nothing() -> None:
     assert settle([make(10, 2.0)]).measure is None
 
 
-def test_of_two_alike_the_cheaper_is_measured() -> None:
-    contest = settle([make(10, 1.2, effort=50), make(11, 1.2, effort=9), make(40, 1.1)])
-    assert contest.tied == (1,)
-    assert contest.measure == 1
-
-
-def test_what_is_measured_already_is_not_measured_again() -> None:
-    contest = settle([make(10, 1.3, effort=50), make(11, 1.2, effort=9, settled=True)])
-    assert contest.tied == (1,)
-    assert contest.measure == 0
-    both = [make(10, 1.2, settled=True), make(11, 1.2, settled=True)]
-    assert settle(both).measure is None
-
-
-def test_the_widest_interval_is_measured_where_it_settles_more() -> None:
-    # Measuring a narrow one leaves the wide one overlapping; measuring the wide one does not.
-    field = [make(10, 1.02), make(12, 1.03), make(13, 1.02), make(11, 2.0, effort=3.0)]
-    contest = settle(field)
-    assert contest.tied == (3,)
-    assert contest.measure == 3
-
-
 def test_three_and_four_of_one_card_are_told_apart_by_what_they_share() -> None:
     # The card is far from the evidence, but it is the same card: what is unknown of it cancels.
     three = make(31.45, 1.232, factor=1.225, gpu="max-q")
@@ -202,11 +180,3 @@ def test_the_order_of_the_contenders_does_not_matter(field: list[Contender], ran
     one, other = settle(field), settle(shuffled)
     assert {field[i] for i in one.tied} == {shuffled[i] for i in other.tied}
     assert one.left == pytest.approx(other.left)
-
-
-@given(st.lists(CONTENDERS, min_size=2, max_size=8))
-def test_measured_builds_with_disjoint_intervals_are_never_tied(field: list[Contender]) -> None:
-    contest = settle(field)
-    first = min(field, key=lambda c: c.value)
-    for i in contest.tied:
-        assert not (field[i].low > first.high)

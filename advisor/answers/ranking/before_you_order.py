@@ -287,7 +287,7 @@ def _try_rented(
         command += f" --budget {question.budget_usd:.0f}"
     if question.max_days is not None:
         command += f" --max-days {plain(question.max_days, 6)}"
-    return Doubt(about="try", words=trials.short_words(), command=command)
+    return Doubt(about="try", words=trials.words(), command=command)
 
 
 # Where no build answers

@@ -32,19 +32,13 @@ class RentedTrials:
     def most_usd(self) -> Decimal:
         return sum((price.most_usd for _, price in self.tried), Decimal(0))
 
-    def short_words(self) -> str:
-        """``measure the first 3 that can be rented, for at most $4.10 in all``."""
+    def words(self) -> str:
+        """``measure the first 3 that can be rented (...), for at most $4.10 in all``."""
         which = "the first" if len(self.tried) == 1 else f"the first {len(self.tried)}"
         can = " that can be rented" if self.not_rented else " on rented GPUs"
-        return f"measure {which}{can}, for at most {usd_and_cents(self.most_usd)} in all"
-
-    def words(self) -> str:
-        """``try the first 3 that can be rented (...) for at most $4.10 in all``."""
-        count = len(self.tried)
-        which = "the first" if count == 1 else f"the first {count}"
-        can = " that can be rented" if self.not_rented else ""
         builds = ", ".join(gpus_words(build) for build, _ in self.tried)
-        return f"try {which}{can} ({builds}) for at most {usd_and_cents(self.most_usd)} in all"
+        most = usd_and_cents(self.most_usd)
+        return f"measure {which}{can} ({builds}), for at most {most} in all"
 
 
 def first_gpus(ranking: Ranking) -> list[str]:
