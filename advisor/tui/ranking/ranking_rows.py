@@ -70,6 +70,7 @@ class RankedRows:
             if builds[table[row][0]].cards in opened:
                 self._lines += [(row, offer) for offer in range(len(table[row]))]
         self._at = {line: at for at, line in enumerate(self._lines)}
+        self._rows: dict[int, RankedRow] = {}
         self.opened = opened
         self.axis = self._axis()
 
@@ -120,7 +121,9 @@ class RankedRows:
 
     def row(self, index: int) -> RankedRow:
         """The ranked build of a line."""
-        return self.ranking.machine(self.build_index(index))
+        if index not in self._rows:  # asked for by every part of a line that is drawn
+            self._rows[index] = self.ranking.machine(self.build_index(index))
+        return self._rows[index]
 
     def is_closed(self, index: int) -> bool:
         """Whether a line is a row of several offers that are not shown."""
