@@ -26,6 +26,7 @@ USUAL_RANK = 16
 USUAL_TOKENS = 50e6
 """Of the data where nobody says: some 100,000 answers of 500 tokens."""
 USUAL_IMAGES = 1e6
+MOST_DATA = 1e15
 _EXAMPLES = re.compile(r"(?P<examples>.+?)\s*[x\u00d7*]\s*(?P<length>[\d,]+)(\s*tokens)?")
 
 
@@ -121,9 +122,13 @@ def read_data(text: str) -> tuple[float, int | None]:
     """``50M`` (tokens or images), or ``52000x512``: examples of so many tokens. Raises
     InputError."""
     if (found := _EXAMPLES.fullmatch(text.strip())) is None:
-        return parse_count(text, "--data", "50M or 52000x512", ("tokens", "images")), None
-    examples = parse_count(found["examples"], "--data", "52000x512", ("examples",))
-    return examples, parse_whole(found["length"], "--data")
+        amount, length = parse_count(text, "--data", "50M or 52000x512", ("tokens", "images")), None
+    else:
+        amount = parse_count(found["examples"], "--data", "52000x512", ("examples",))
+        length = parse_whole(found["length"], "--data")
+    if amount * (length or 1) > MOST_DATA:
+        raise InputError(f"--data {shown(text)} is more than there is: give at most 1,000T tokens")
+    return amount, length
 
 
 def parted(name: str) -> tuple[str, FineTuning | None]:

@@ -136,6 +136,8 @@ def test_a_ranking_a_prediction_and_a_grant_say_one_time(
         (["--epochs", "3"], "--epochs goes with --data"),
         (["--train", "lota", "--data", "50M"], "pretrain, full, lora or qlora"),
         (["--train", "lora", "--data", "many"], "--data"),
+        (["--train", "lora", "--data", "1e10x1000000"], "at most 1,000T"),
+        (["--train", "lora", "--data", "5x0"], "--data '0'"),
     ],
 )
 def test_what_cannot_be_is_one_line(

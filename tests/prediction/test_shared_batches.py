@@ -48,7 +48,7 @@ def check(found: Settings, batch: int, count: int) -> None:
     assert accumulation_steps(even_batch(batch, count), count, micro) == passes
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(st.integers(1, 5000), st.integers(1, 12))
 def test_the_settings_of_a_prediction_make_its_batch(share: int, count: int) -> None:
     for batch in (share * count, share * count + 1):

@@ -25,7 +25,7 @@ from advisor.prediction.physics.memory import (
 from advisor.prediction.shipped_predictions import shipped_fit
 from tests.prediction.what_ships import CHIPS, WORKLOADS
 from tools.fit.fit_memory import columns_of, fit_costs, says_fits
-from tools.fit.held_out import Key, gpu, model
+from tools.fit.held_out import model
 from tools.fit.priors import START
 
 
@@ -46,13 +46,12 @@ def test_verdicts_on_tables_1_and_4(evidence: tuple[Observation, ...], costs: Me
     assert wrong_share(paper, costs) <= 0.03
 
 
-@pytest.mark.parametrize("key", [model, gpu])
-def test_verdicts_on_what_was_held_out(evidence: tuple[Observation, ...], key: Key) -> None:
+def test_verdicts_on_models_that_were_held_out(evidence: tuple[Observation, ...]) -> None:
     paper = [o for o in evidence if o.harness == PAPER]
     wrong = 0.0
-    for group in dict.fromkeys(map(key, paper)):
-        costs = fit_costs([o for o in paper if key(o) != group])
-        wrong += wrong_share([o for o in paper if key(o) == group], costs)
+    for group in dict.fromkeys(map(model, paper)):
+        costs = fit_costs([o for o in paper if model(o) != group])
+        wrong += wrong_share([o for o in paper if model(o) == group], costs)
     assert wrong <= 0.03
 
 

@@ -96,9 +96,9 @@ def language_of() -> Mapping[str, str]:
 
 
 @cache
-def _known_keys() -> Mapping[str, tuple[str, ...]]:
+def _keys_without_effect() -> Mapping[str, tuple[str, ...]]:
     """Keys that are known to leave a training's work as it is, by what they are about."""
-    return {name: tuple(words.split()) for name, words in _table("known_keys").items()}
+    return {name: tuple(words.split()) for name, words in _table("keys_without_effect").items()}
 
 
 def _table(name: str) -> dict[str, Any]:
@@ -333,7 +333,7 @@ def unknown_keys(
 ) -> tuple[str, ...]:
     """Keys of the file that are neither counted nor known to change no work, and say something:
     what is false, null, 0 or empty is switched off."""
-    lists = _known_keys()
+    lists = _keys_without_effect()
     kinds = ["library", "alike", "small", "elsewhere", "experts"]
     kinds += {"ssm": ["ssm"], "vit": ["images"], "convnet": ["images"]}.get(family, [])
     if content.get("is_encoder_decoder") is not False and "decoder_layers" in counted:
