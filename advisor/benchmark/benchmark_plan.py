@@ -201,9 +201,14 @@ def recipe_to_measure(
 ) -> Trained:
     """A shipped recipe, a model that the user keeps, or a file, fine-tuned where that is asked.
     Raises InputError, ValueError and OSError."""
+    from advisor.prediction.model.targets import Ask
+    from advisor.ranking.fine_tuning import parted
     from bench_runner.recipes import LARGEST_RECIPE, load_recipe, load_recipes
     from bench_runner.untrusted_text import OutsideError, text_outside
 
+    named, tuning = parted(named)
+    if tuning is not None and ask is None:
+        ask = Ask(tuning=tuning)
     if ask is not None:
         return _fine_tuned(store, snapshot, named, ask)
     if named.endswith(".toml"):

@@ -134,7 +134,7 @@ def read_data(text: str) -> tuple[float, int | None]:
 def parted(name: str) -> tuple[str, FineTuning | None]:
     """A model's name, and how it is fine-tuned where the name says so. Raises InputError."""
     model, plus, rest = name.partition("+")
-    if not plus:
+    if not plus or name.endswith((".toml", ".json")):  # a file may be called c++.toml
         return name, None
     train, *parts = (part.strip() for part in rest.split("+"))
     if train.casefold() not in TRAIN_WORDS:

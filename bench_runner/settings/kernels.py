@@ -187,6 +187,11 @@ def settings_of_methods(
         for settings in some:
             if _is_possible(recipe, settings):
                 found.setdefault(_as_trained(recipe, settings))
+    if not found:
+        raise ValueError(
+            f"--methods is {methods!r}: {recipe.name} is trained in {recipe.training.precision}, "
+            "of which nothing is rounded otherwise: write all"
+        )
     return tuple(found)
 
 

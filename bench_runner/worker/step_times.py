@@ -51,10 +51,6 @@ class Clock:
         """Forget the marks of a step that did not end."""
         self._marks.clear()
 
-    def last(self) -> str | None:
-        """The kind of the last mark."""
-        return self._marks[-1][0] if self._marks else None
-
     def instant(self) -> Any:
         """One point in time, to be passed to ``between`` later."""
         if not self._cuda:

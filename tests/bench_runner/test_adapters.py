@@ -62,6 +62,9 @@ def test_a_search_tries_the_fastest_exact_settings_with_other_rounding(recipe: R
     assert all(obstacles.why_not(recipe, each) is None for each in candidates)
     changed = [each for each in candidates if each.changes_training]
     assert bool(changed) == (recipe.training.precision == "bf16")
+    if not changed:
+        with pytest.raises(ValueError, match="nothing is rounded otherwise"):
+            kernels.settings_of_methods("rounding", recipe, 1, flash=False)
     situation = Situation(
         gpu_count=1,
         batch_size=recipe.training.batch_size,

@@ -48,16 +48,6 @@ def test_no_search_holds_them(recipe: Any, gpus: int) -> None:
         assert not any(settings.changes_training for settings in with_it)
 
 
-@pytest.mark.parametrize("words", CHANGED)
-def test_they_are_named_marked_and_come_back(words: str, tmp_path: Path) -> None:
-    settings = parse_settings(words)
-    assert space.label(settings).endswith("(changes training)")
-    made = record(words)
-    assert made.method == "changes-training"
-    journal.append(tmp_path / "records.jsonl", made)
-    assert journal.read(tmp_path / "records.jsonl") == [made]
-
-
 @pytest.mark.parametrize(
     ("words", "method"), [("fp8", "optimal"), ("half-states", "free-lunch"), ("whole", None)]
 )

@@ -352,17 +352,6 @@ def test_what_cannot_fit_in_any_way_is_not_tried_with_every_kernel() -> None:
     assert machine.trials == len(kernels.combinations(DECODER, 1))
 
 
-def test_the_papers_kernels_are_tried_where_the_best_lies() -> None:
-    machine = Machine(
-        1,
-        compiled={"none": 1.0, "whole": 0.9, "regional": 0.7},
-        eager=dict.fromkeys(("none", "whole", "regional"), 1.3),
-    )
-    done = explore(machine, kernels.whole_space(DECODER, 1, flash=False))
-    tried = {search.without_micro_batch(r.settings) for r in done if r.settings}
-    assert space.settings_for(free_lunch=True) in tried
-
-
 def test_the_estimate_counts_kernels_too() -> None:
     whole = kernels.whole_space(DECODER, 1, flash=False)
     assert kernels.expected_trials(space.space(1), "fast") == 2

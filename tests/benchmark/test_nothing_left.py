@@ -120,21 +120,6 @@ def test_nohup_keeps_a_benchmark(tag: str, tmp_path: Path) -> None:
     assert runner.wait() == 130
 
 
-def test_a_runner_that_is_interrupted_ends_its_group_in_time(tag: str, tmp_path: Path) -> None:
-    runner = subprocess.Popen(
-        [
-            *(sys.executable, "-m", "bench_runner", "trial", "--recipe", str(TINY)),
-            *("--settings", "naive", "--gpus", "2", "--device", "cpu", "--yes"),
-            *("--work", str(tmp_path / "work"), "--records", str(tmp_path / "r.jsonl")),
-        ],
-        stdout=subprocess.DEVNULL,
-    )
-    wait_for_hang(tag)
-    runner.send_signal(signal.SIGHUP)
-    assert seconds_until_gone(tag) < WITHIN_S
-    assert runner.wait() == 130
-
-
 def test_the_solver_ends_with_whoever_asked_it(tag: str) -> None:
     asker = subprocess.Popen([sys.executable, "-c", SOLVE], cwd=Path(__file__).parents[2])
     wait_for_hang(tag)

@@ -99,6 +99,7 @@ def _of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, late_job: Job) 
         monkeypatch.setenv(name, value)
 
 
+ASKED = ("bench", "--model", "pythia-160m", "--gpus", "2", "--on", "slurm")
 OUTER = {
     "SLURM_MEM_PER_CPU": "100",
     "SLURM_MEM_PER_NODE": "900",
@@ -180,18 +181,7 @@ def test_a_job_is_submitted_followed_and_merged_by_one_command(
         f'[slurm.hopper]\npartition = "gpu"\ncpus_per_gpu = 1\ngpu_type = "h100"\n'
         f'python = "{stand_in(tmp_path, "good")}"\n'
     )
-    words = [
-        "bench",
-        "--model",
-        "pythia-160m",
-        "--gpus",
-        "2",
-        "--on",
-        "slurm",
-        "--methods",
-        "paper",
-    ]
-    words += ["--submit", "--yes", "--store", str(own_store)]
+    words = [*ASKED, "--methods", "paper", "--submit", "--yes", "--store", str(own_store)]
     greeting = tmp_path / "bin" / "sbatch"
     greeting.parent.mkdir()
     greeting.write_text(
@@ -221,17 +211,16 @@ def test_without_submit_the_lines_to_type_are_told_and_work(
 ) -> None:
     folder = tmp_path / "a job's folder"
     words = [
-        "bench",
-        "--model",
-        "pythia-160m",
-        "--gpus",
-        "2",
-        "--on",
-        "slurm",
+        *ASKED,
         "--partition",
         "gpu",
+        "--python",
+        stand_in(tmp_path, "good"),
+        "--cpus-per-gpu",
+        "1",
+        "--gpu-type",
+        "h100",
     ]
-    words += ["--python", stand_in(tmp_path, "good"), "--cpus-per-gpu", "1", "--gpu-type", "h100"]
     words += ["--folder", str(folder), "--store", str(own_store)]
     assert main(words) == 0
     lines = [line.strip() for line in capfd.readouterr().err.splitlines() if line.startswith("  ")]

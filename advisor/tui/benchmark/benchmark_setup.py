@@ -31,6 +31,7 @@ METHODS = {
     "free-lunch": "free lunch",
     "paper": "the paper's",
     "naive,paper,all": "naive, the paper's and all",
+    "naive,all,rounding": "naive, all, other rounding",
 }
 SEARCHES = {"fast": "fast", "exhaustive": "exhaustive"}
 MAX_MINUTES = 60 * 24 * 30
