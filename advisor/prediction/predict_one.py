@@ -95,23 +95,23 @@ class Prediction:
     training_days: float | None
     training_days_low: float | None
     training_days_high: float | None
-    other_software_days: float | None
+    other_software_days: float | None = None
     """With a program of which nothing is known, and the interval of it."""
-    other_software_days_low: float | None
-    other_software_days_high: float | None
-    paper_settings_days: float | None
+    other_software_days_low: float | None = None
+    other_software_days_high: float | None = None
+    paper_settings_days: float | None = None
     """Of ``optimal``: days with the best of the paper's settings; `training_days` are with the best
     that the program writes out. None where the paper's do not fit."""
-    paper_settings_days_low: float | None
-    paper_settings_days_high: float | None
-    paper_settings: Settings | None
+    paper_settings_days_low: float | None = None
+    paper_settings_days_high: float | None = None
+    paper_settings: Settings | None = None
     fits: bool
-    settings: Settings | None
+    settings: Settings | None = None
     """The fastest that fit, as far as physics can tell."""
-    fitting: tuple[Settings, ...]
+    fitting: tuple[Settings, ...] = ()
     """All that fit, each with its largest micro-batch."""
     reason: str
-    host_gib_needed: float | None
+    host_gib_needed: float | None = None
     """Host memory for each GPU that the settings need; where nothing fits, the least by which
     something would. None where nothing is offloaded."""
     parameters: int
@@ -121,12 +121,12 @@ class Prediction:
     """Operations of the whole run, attention over the full square, nothing computed twice."""
     distance: float
     """From the nearest measured model and GPU; 0 is at one, beyond 2 there is no prediction."""
-    measure: str | None
+    measure: str | None = None
     """What to measure to get a prediction, or a narrower one."""
     bench_minutes: float
     """About how long `advisor bench` takes for it."""
-    assumptions: tuple[str, ...]
-    analytic_days: float | None
+    assumptions: tuple[str, ...] = ()
+    analytic_days: float | None = None
     """FLOPs over the peak: the paper's analytic estimate, which no real training reaches."""
     measured: tuple[MeasuredTime, ...] = ()
     """What was measured of this model on these GPUs, the fastest first."""
