@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from advisor.planning.grant.grant_record import Grant
+from advisor.planning.grant.institution import rows_of
 from advisor.planning.planned import Planned
-from advisor.planning.report.templates import rows_of
 from advisor.planning.sensitivity.changes import vary
 from advisor.planning.sensitivity.trials import decision
 from advisor.planning.solver.plan import Plan, last_day

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from advisor.cli.main import main
+from advisor.planning.grant.institution import rows_of
 from advisor.planning.plan_grant import load_grant, plan_loaded
 from advisor.planning.planned import Planned
 from advisor.planning.report.bid import bid_texts, check_bid_folder, write_bid
-from advisor.planning.report.templates import rows_of
 from advisor.store import Store
 from advisor.typed_input import InputError
 from tests.planning.forms_for_tests import TODAY, grant_head, read

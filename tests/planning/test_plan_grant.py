@@ -15,7 +15,7 @@ from msgspec import structs
 
 from advisor.answers.plan.plan_calendar import calendar_lines
 from advisor.planning.currency import shipped_rates
-from advisor.planning.grant.institution import MEANINGS, shipped
+from advisor.planning.grant.institution import meanings, shipped
 from advisor.planning.grant.problem_of_grant import load
 from advisor.planning.grant.read_grant import read_grant
 from advisor.planning.plan_grant import EXAMPLE, load_grant
@@ -47,7 +47,7 @@ def test_the_example_and_the_shipped_rules_are_read() -> None:
     assert grant.budget == 120_000
     assert (grant.months, len(grant.experiments), grant.owned[0].gpu_count) == (36, 6, 2)
     assert {"us-equipment-10000", "us-equipment-5000", "dfg", "horizon-europe"} < set(shipped())
-    assert set(grant.institution.sources) <= set(MEANINGS)
+    assert set(grant.institution.sources) <= set(meanings("institution"))
     assert grant.institution.equipment_threshold == 10_000
 
 

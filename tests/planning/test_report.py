@@ -99,11 +99,11 @@ def test_the_ledger_refuses_an_unknown_kind() -> None:
 
 
 def test_every_setting_of_an_institution_is_explained() -> None:
-    from advisor.planning.grant.institution import MEANINGS, Institution
+    from advisor.planning.grant.institution import Institution, meanings
 
     names = {field.name for field in fields(Institution)}
     by_year = {"overhead_rate_by_year"}  # a row a year, which says itself which
     assert (
-        set(MEANINGS)
+        set(meanings("institution"))
         == names - {"name", "file", "note", "sources", "threshold_in", "procurement"} - by_year
     )

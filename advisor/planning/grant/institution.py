@@ -5,9 +5,12 @@ They are settings with their meaning, none of them is advice.
 
 from __future__ import annotations
 
+import csv
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
 from decimal import Decimal
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -24,29 +27,21 @@ from price_catalog.currencies import rate_problem
 EquipmentAs = Literal["bought", "depreciated"]
 FOLDER = Path(__file__).with_name("institutions")
 
-MEANINGS = {
-    "equipment_threshold": "A machine of at least this price counts as equipment.",
-    "overhead_rate": "Overhead rate, on the base.",
-    "equipment_in_base": "Whether overhead is charged on equipment as well.",
-    "fabrication_is_equipment": "Whether a machine put together from parts is held against "
-    "the threshold as a whole. If not, each part is, by its own price.",
-    "threshold_valid_from": "The first day of the threshold, by the institution's rate agreement.",
-    "overhead_rate_cloud": "Overhead rate on rented computers, where it differs.",
-    "overhead_rate_electricity": "Overhead rate on electricity, where it differs.",
-    "cloud_as": "What rented computers count as. A service has overhead. A rental, or what the "
-    "institution waives, has none.",
-    "equipment_as": "What is charged of a machine. Bought: its whole price. Depreciated: its price "
-    "for the part of its life that lies in the grant, times the share of its use.",
-    "life_months": "Months over which equipment is written off, straight.",
-    "rent_up_to_depreciation": "Whether rent is paid only up to what similar equipment loses in "
-    "value within the grant.",
-    "use_share": "Share of its use that is for the project.",
-    "electricity_in_base": "Whether overhead is charged on electricity that the grant pays.",
-    "fiscal_year_start": "Month and day on which the fiscal year begins.",
-    "currency": "The currency of the grant's amounts.",
-    "usd_per_unit": "US dollars for one unit of the currency.",
-    "usd_per_unit_on": "The day of that exchange rate.",
-}
+
+@cache
+def rows_of(name: str) -> list[Mapping[str, str]]:
+    """A table of this folder, such as ``bid_thresholds.csv``."""
+    with (FOLDER.parent / name).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def meanings(table: str) -> dict[str, tuple[str, str]]:
+    """What the settings of a table of the grant mean, by key: unit and words."""
+    return {
+        row["key"].removeprefix(f"{table}."): (row["unit"], row["meaning"])
+        for row in rows_of("setting_words.csv")
+        if row["key"].startswith(table)
+    }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,8 +147,8 @@ def read_institution(path: Path) -> Institution:
     sources: dict[str, str] = {}
     for key, source in file.sources.items():
         key = "equipment_threshold" if key == "equipment_threshold_usd" else key
-        if key not in MEANINGS:
-            problem = f"this key is not known; {nearest(key, MEANINGS)}"
+        if key not in meanings("institution"):
+            problem = f"this key is not known; {nearest(key, meanings('institution'))}"
             raise wrong(path.name, f"sources.{key}", problem)
         try:
             sources[key] = Line.read(source)

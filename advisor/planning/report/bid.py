@@ -10,10 +10,11 @@ from typing import Any
 from advisor.costs.amount_words import day_words, days_rounded
 from advisor.files import typed_path, write_all_whole
 from advisor.planning.grant.candidates.procurement import seller_of, warranty_years
+from advisor.planning.grant.institution import rows_of
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.planned import Planned
 from advisor.planning.report.phrases import listed
-from advisor.planning.report.templates import filled, rows_of
+from advisor.planning.report.templates import filled
 from advisor.planning.solver.plan import Plan, Purchase
 from advisor.planning.solver.problem import Machine, RunTime
 from advisor.tables.table_formats import markdown_text, to_csv

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import date
-from decimal import Decimal
 from importlib.metadata import version
 
 import advisor
 from advisor.costs.amount_words import day_words
-from advisor.planning.grant.institution import MEANINGS, NO_RULES
+from advisor.planning.grant.institution import NO_RULES, meanings
 from advisor.planning.report.phrases import capital, finding_text, used_times
 from advisor.planning.report.plan_costs import Material
 from advisor.planning.report.report import Block, Cell, ReportTable, Section
@@ -58,31 +57,6 @@ def times_section(given: Material, pictures: bool) -> Section:
     return Section(title="Training times", blocks=tuple(blocks))
 
 
-ALLOCATION_WORDS = {
-    "gpu": "GPU",
-    "max_gpus": "most GPUs of a job, or those of a share",
-    "gpu_hours_a_year": "GPU-hours a year",
-    "usd_per_gpu_hour": "US dollars a GPU-hour",
-    "price_per_gpu_hour": "price of a GPU-hour, in the grant's currency",
-    "max_job_days": "most days of a job",
-    "queue_days": "days before each job",
-    "odds": "odds of its award",
-    "buy_in": "price of a share",
-    "buy_in_on": "day of that price",
-    "lasts_years": "years that it is served",
-    "starts": "first day",
-    "ends": "last day",
-}
-"""What keys of an allocation mean, where the name does not say it."""
-RULE_UNITS = {
-    "equipment_threshold": "money",
-    "overhead_rate": "share",
-    "use_share": "share",
-    "overhead_rate_cloud": "share",
-    "overhead_rate_electricity": "share",
-    "life_months": "months",
-}
-"""The rules that are numbers of the ledger."""
 NO_SOURCE = "no source given"
 OWN_SETTING = "your grant file, or the default"
 
@@ -98,10 +72,11 @@ def rules_section(given: Material) -> Section:
     blocks: list[Block] = [by, ReportTable.of("Settings", columns, rows)]
     if grant.allocation_values:
         # What each allocation is planned with, and who says so.
+        words = meanings("allocations")
         told = (
             (
                 each.allocation,
-                ALLOCATION_WORDS.get(each.key, each.key.replace("_", " ")),
+                words.get(each.key, ("", each.key.replace("_", " ")))[1],
                 each.value.replace("-", " ") if each.key == "kind" else each.value,
                 each.source,
             )
@@ -118,14 +93,14 @@ def _rules(given: Material) -> Iterator[tuple[Cell, ...]]:
     left_out = {"currency", "usd_per_unit", "usd_per_unit_on"}  # which the grant may have otherwise
     if house.equipment_as != "depreciated":
         left_out |= {"equipment_as", "use_share", "rent_up_to_depreciation"}
-    for key, meaning in MEANINGS.items():
+    for key, (unit, meaning) in meanings("institution").items():
         value = getattr(house, key)
         if value is None or key in left_out:
             continue
         cell: Cell
-        if key in RULE_UNITS:
+        if unit:
             words = meaning.rstrip(".")
-            cell = given.book.setting(f"institution.{key}", value, RULE_UNITS[key], words)
+            cell = given.book.setting(f"institution.{key}", value, unit, words)
         elif key == "fiscal_year_start":
             month, day = value
             cell = f"{day} {date(2000, month, 1):%B}"
@@ -143,13 +118,14 @@ def _currency(given: Material) -> Iterator[tuple[Cell, ...]]:
         given.loaded.grant.currency,
         given.book.setting,
     )
-    yield MEANINGS["currency"], money.code, OWN_SETTING
+    words = {key: meaning for key, (_, meaning) in meanings("institution").items()}
+    yield words["currency"], money.code, OWN_SETTING
     if money.code != "USD":
-        told, meaning = money.source or NO_SOURCE, MEANINGS["usd_per_unit"]
+        told, meaning = money.source or NO_SOURCE, words["usd_per_unit"]
         key = "budget.usd_per_unit"
         yield meaning, setting(key, money.usd_per_unit, "factor", meaning.rstrip(".")), told
         if money.on is not None:
-            yield MEANINGS["usd_per_unit_on"], day_words(money.on), told
+            yield words["usd_per_unit_on"], day_words(money.on), told
     for n, rate in enumerate(house.overhead_rate_by_year or (), start=1):
         key, meaning = f"overhead_rate_by_year[{n}]", f"Overhead rate in award year {n}."
         source = house.sources.get("overhead_rate_by_year", NO_SOURCE)
@@ -159,42 +135,12 @@ def _currency(given: Material) -> Iterator[tuple[Cell, ...]]:
 def _settings(given: Material) -> Iterator[tuple[Cell, ...]]:
     """How runs are planned, and what electricity costs."""
     grant = given.loaded.grant
-    settings: list[tuple[str, Decimal | int | None, str, str]] = [
-        (
-            "running.utilisation",
-            grant.utilisation,
-            "share",
-            "share of the calendar that is left for these experiments",
-        ),
-        ("running.queue_days", grant.queue_days, "days", "waiting before each run"),
-        ("purchases.lead_days", grant.lead_days, "days", "from the order to the first run"),
-        ("running.slack", grant.slack, "share", "kept free of runs before every deadline"),
-        ("running.failures", grant.failures, "share", "trained again after failures"),
-        (
-            "running.longest_run_days",
-            grant.longest_run_days,
-            "days",
-            "the longest that one run may take",
-        ),
-        (
-            "purchases.lifetime_years",
-            grant.lifetime_years,
-            "years",
-            "life of a machine: plans are compared by what machines lose in value within the "
-            "grant, not by what is paid for them",
-        ),
+    settings = [
+        (f"{table}.{key}", getattr(grant, key), unit, words)
+        for table in ("running", "purchases", "electricity")
+        for key, (unit, words) in meanings(table).items()
+        if key != "pue" or grant.price_per_kwh is not None
     ]
-    if grant.price_per_kwh is not None:
-        words = "power with cooling over power without (power usage effectiveness)"
-        settings += [
-            (
-                "electricity.price_per_kwh",
-                grant.price_per_kwh,
-                "money-per-kwh",
-                "price of electricity",
-            ),
-            ("electricity.pue", grant.pue, "factor", words),
-        ]
     for n, use in enumerate(grant.utilisation_by_year or (), start=1):
         words = f"the same in award year {n}"
         settings.append((f"running.utilisation_by_year[{n}]", use, "share", words))

@@ -6,9 +6,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from decimal import Decimal
 
+from advisor.planning.grant.institution import rows_of
 from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.plan_costs import Material
-from advisor.planning.report.templates import filled, rows_of
+from advisor.planning.report.templates import filled
 from advisor.planning.solver.money.charges import days_of_a_run, hours_in_a_day, watts_in_a_kilowatt
 from advisor.planning.solver.plan import Placed
 from advisor.planning.solver.problem import Machine, Rental
