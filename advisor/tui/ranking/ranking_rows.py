@@ -175,7 +175,9 @@ class RankedRows:
                 return self._offers(index, row)
 
     def _days(self, row: RankedRow) -> str:
-        return f"{estimate_mark(row.time)}{days_rounded(row.training_days)}"
+        days = row.training_days
+        figure = days_rounded(days) if days >= 1 else f"{days_rounded(days * 24)}h"
+        return f"{estimate_mark(row.time)}{figure}"
 
     def _name(self, row: RankedRow) -> Text:
         """The GPUs with their glyph; what of them is there already says so."""
