@@ -175,6 +175,7 @@ WANT_MORE = (
     "needs a currency",
     "needs its day",
     "says something of a rate",
+    "is of fine-tuning",
 )
 """What is said of a line that wants another changed as well."""
 

@@ -59,10 +59,8 @@ def run_lines(loaded: Loaded, plan: Plan) -> list[str]:
     years = f"{terms.lifetime_years:g} {'year' if terms.lifetime_years == 1 else 'years'}"
     rest = stated_terms(replace(terms, lifetime_years=Decimal(5), utilisation=Decimal(1)))
     also = f"; also counted:{rest}" if rest else ""
-    return [
-        f"A run costs {each}: its part of the machine's life, {years}, {used} of it in use{also}. "
-        "--lifetime-years and --use change that."
-    ]
+    life = f"{years}, {used} of it in use{also}"
+    return [f"A run costs {each}: its part of the machine's life, {life}."]
 
 
 def _room(rows: list[dict[str, str]], width: int) -> int:
