@@ -103,8 +103,9 @@ def _kind_of(file: _ConfigFile) -> ModelType:
         )
     if (timm := _name_of_timm(content)) is not None:
         raise ValueError(f"{file.name} is timm's of {timm}; write the timm name {timm} instead")
-    if "_diffusers_version" in content:
-        raise file.error("_diffusers_version", f"models of diffusion are not counted; {TIME_IT}")
+    for key in ("_diffusers_version", "_class_name"):
+        if key in content:
+            raise file.error(key, f"models of diffusion are not counted; {TIME_IT}")
     if not isinstance(name, str) or not name:
         such_as = "mamba" if "ssm_cfg" in content else "llama"
         lack = "is missing" if name is None else f"is {shown(repr(name))[1:-1]}"
@@ -123,7 +124,9 @@ def _kind_of(file: _ConfigFile) -> ModelType:
             )
     for refusal in kind.refuses:  # here, too, what is missing: the library's default is refused
         if refusal.refuses(content):
-            raise file.error(refusal.key.partition(".")[0], refusal.words)
+            # What asks for a plain decoder in its place answers of another model.
+            also = f"; or {TIME_IT}" if "--parameters" in refusal.words else ""
+            raise file.error(refusal.key.partition(".")[0], f"{refusal.words}{also}")
     return kind
 
 
