@@ -20,6 +20,8 @@ from bench_runner.settings import space
 from price_catalog.gpu_names import index_gpus, normalise
 from price_catalog.model import Source
 
+pytestmark = pytest.mark.usefixtures("predictions_stay")
+
 RECIPE = next(recipe for recipe in load_recipes() if recipe.recipe_id == "pythia-1b")
 GPU = "NVIDIA H100 80GB HBM3"
 HOST, USER = "gpu-node-17.cs.example.edu", "jdoe"
@@ -134,6 +136,7 @@ def test_a_lab_needs_a_name(own_store: Path, tmp_path: Path, lab: str) -> None:
     assert not (tmp_path / "x.jsonl").exists()
 
 
+@pytest.mark.predicts_anew
 def test_a_possible_record_counts_under_its_file_and_moves_the_estimate(
     own_store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -166,6 +169,7 @@ def test_a_possible_record_counts_under_its_file_and_moves_the_estimate(
     assert Store(own_store).merge(out).added == 0
 
 
+@pytest.mark.predicts_anew
 def test_what_a_merged_file_brings_to_the_front_is_marked_in_the_first_lines(
     own_store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

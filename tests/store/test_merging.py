@@ -16,6 +16,8 @@ from bench_runner.records import journal
 from tests.store.own_rows_for_tests import add_own_rows, contents, own_rows
 from tests.store_for_tests import NAIVE, TUNED, look, record
 
+pytestmark = pytest.mark.usefixtures("predictions_stay")
+
 QUOTE = {
     "table": "quote",
     "quote_id": "own:1",
