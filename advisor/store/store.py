@@ -209,23 +209,25 @@ class Store:
 
     def try_merge(
         self, paths: Sequence[str | Path], look: Callable[[Reader], T], *, mine: bool = False
-    ) -> tuple[list[Merged], T, T]:
+    ) -> tuple[list[Merged], T | None, T | None]:
         """What a merge of these files would do, and what ``look`` sees before it and after all of
-        them. Nothing is kept."""
+        them; None where they bring nothing. Nothing is kept."""
         from advisor.store.merge.merging import merge_rows
 
         files = self._read_files(paths)
         merged = []
         with self._writing() as connection:
-            before = look(Reader(connection))
             connection.begin()
             try:
                 for path, read in zip(paths, files, strict=True):
                     mark = None if mine else file_mark(path)
                     merged.append(merge_rows(connection, read, merged_from=mark))
-                return merged, before, look(Reader(connection))
+                if not any(each.added or each.replaced for each in merged):
+                    return merged, None, None
+                after = look(Reader(connection))
             finally:
                 connection.rollback()
+            return merged, look(Reader(connection)), after
 
     def _read_files(self, paths: Sequence[str | Path]) -> list[ReadRows]:
         from advisor.store.merge.read_rows import read_rows

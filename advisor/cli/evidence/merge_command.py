@@ -84,11 +84,11 @@ def _check(store: Store, options: argparse.Namespace) -> int:
     from advisor.tables.table_formats import render_rows
 
     found, before, after = store.try_merge(options.files, _first_rows, mine=options.mine)
+    held = before or {}
     changes = [
-        {"model": model, "budget_usd": budget, "first": before.get(key), "then": row}
-        for key, row in after.items()
-        for model, budget in [key]
-        if row != before.get(key)
+        {"model": model, "budget_usd": budget, "first": held.get((model, budget)), "then": row}
+        for (model, budget), row in (after or {}).items()
+        if row != held.get((model, budget))
     ]
     rows: list[dict[str, Any]] = []
     for file, merged in zip(options.files, found, strict=True):
