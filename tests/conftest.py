@@ -7,19 +7,16 @@ import os
 import shutil
 import signal
 import sys
-from functools import cache
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
-from advisor.store import Store, build_store, seed
+import tests.store_for_tests  # noqa: F401 - which has the text read once
+from advisor.store import Store, build_store
 from advisor.store.digest import shipped_digest
 from advisor.store.storage.reject_untrusted_store import remember, remember_as_text, state_of
 from tests.once_for_tests import folder_once
-
-# The text is the same for every store that a test makes: making rows of it is most of a rebuild.
-seed._parse = cache(seed._parse)
 
 # How long one example takes says more of what else the machine does than of what is tested.
 # And a change is refused for what it breaks, never for what chance finds elsewhere on that day: a

@@ -13,7 +13,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from advisor.store import Store, check_store
+from advisor.store import Store, check_store, seed
+from advisor.store.storage.connection import opened
 from bench_runner.records import journal
 from tests.store.own_rows_for_tests import add_own_rows, contents, own_rows
 from tests.store_for_tests import REPOSITORY, look, record
@@ -179,21 +180,26 @@ def test_a_store_follows_the_text_and_not_its_line_ends(
     assert other.rank(own_store) == [f"advisor: updated the shipped rows of {own_store}"]
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        "UPDATE quote SET price_usd = 2 * price_usd WHERE kind = 'used'",
-        "DELETE FROM rental WHERE kind = 'spot'",
-        "UPDATE gpu SET fp16_tflops = 2 * fp16_tflops",
-        "UPDATE measurement SET training_days = 1 WHERE training_days IS NOT NULL",
-        "INSERT INTO quote SELECT * REPLACE ('forged' AS quote_id) FROM quote LIMIT 1",
-    ],
+CHANGES = (
+    "UPDATE quote SET price_usd = 2 * price_usd WHERE kind = 'used'",
+    "DELETE FROM rental WHERE kind = 'spot'",
+    "UPDATE gpu SET fp16_tflops = 2 * fp16_tflops",
+    "UPDATE measurement SET training_days = 1 WHERE training_days IS NOT NULL",
+    "INSERT INTO quote SELECT * REPLACE ('forged' AS quote_id) FROM quote LIMIT 1",
 )
-def test_shipped_rows_that_somebody_changed_are_noticed_and_put_right(
-    own_store: Path, change: str
-) -> None:
+
+
+def test_shipped_rows_that_somebody_changed_are_noticed_and_put_right(own_store: Path) -> None:
+    with opened(own_store, write=True, wait_s=5) as connection:
+        for change in CHANGES:  # each alone
+            connection.begin()
+            assert not any(seed._differs(connection, *each) for each in seed._text_rows())
+            connection.execute(change)
+            assert any(seed._differs(connection, *each) for each in seed._text_rows()), change
+            connection.rollback()
     with duckdb.connect(str(own_store)) as connection:
-        connection.execute(change)
+        for change in CHANGES:
+            connection.execute(change)
     notes: list[str] = []
     with Store(own_store, note=notes.append).reading():
         pass

@@ -205,6 +205,7 @@ def test_a_killed_creation_leaves_no_half_store(tmp_path: Path) -> None:
     path = tmp_path / "results.duckdb"
     kill = """
 import os, random, signal, sys, time
+import tests.store_for_tests
 from advisor.store import build_store, check_store
 path = sys.argv[1]
 began_s = time.monotonic()
