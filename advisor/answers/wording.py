@@ -330,18 +330,6 @@ def age_short(row: RankedRow, today: date) -> str:
     return f"{own}{days // 30} mo" if days < 730 else f"{own}{days / 365:.1f} y"
 
 
-def price_note(row: RankedRow, today: date) -> str:
-    """The date, age and marks of a build's oldest price: ``2024-09-21, 2.2 years, stale``."""
-    oldest = min((row.gpu_quote, row.host_quote), key=lambda quote: quote.quoted_on)
-    both = dict.fromkeys((row.gpu_quote, row.host_quote))
-    marks = dict.fromkeys(mark for quote in both for mark in price_marks(row, quote, today))
-    if oldest.kind == "owned":
-        return "owned"
-    if any(is_own_price(quote) for quote in both):
-        marks[OWN_QUOTE] = None
-    return ", ".join([str(oldest.quoted_on), age_words(oldest.quoted_on, today), *marks])
-
-
 def price_marks(row: RankedRow, quote: Quote, today: date) -> tuple[str, ...]:
     """What speaks against one of the two prices of a build."""
     spans = (asked.span for asked in row.asked if asked.quote is quote)

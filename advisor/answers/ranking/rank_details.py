@@ -14,11 +14,11 @@ from advisor.answers.ranking.question_words import headline
 from advisor.answers.ranking.rank_answer import NOT_SOLD, table_lines
 from advisor.answers.ranking.verdict import SURE_ENOUGH, days_of, verdict
 from advisor.answers.wording import (
-    OUTLET,
     REASONS_COUNTED,
     chance_words,
     count_words,
-    price_note,
+    is_own_price,
+    price_marks,
     price_source_words,
     rank_words,
     rests_on_words,
@@ -33,9 +33,7 @@ from advisor.ranking.rank import ExcludedRow, RankedRow, Ranking
 from advisor.ranking.times import Model
 from advisor.tables.plain_values import fill
 from advisor.tables.text_table import to_table
-from price_catalog.builds import Build
 from price_catalog.model import OWN_QUOTE, Rental, Source
-from price_catalog.power import supply_obstacle
 
 
 def ranking_text(
@@ -73,8 +71,6 @@ def ranking_text(
     blocks += _grounds(candidates.model, rows, width)
     if key.prices != "paper":
         blocks.append(fill(f"Which price counts: {PRICE_RULE_WORDS}", width))
-    if candidates.supply is None:
-        blocks += [fill(line, width) for line in _over_an_outlet(row.build for row in rows)]
     blocks += _told(rows, width)
     blocks += _left_out(answer, width)
     used = {row.time.source_id for row in rows} | {row.gpu_quote.source_id for row in rows}
@@ -115,9 +111,12 @@ def _remarks(answer: Ranking, row: RankedRow, today: date) -> str:
     keeps = answer.budget_chance(answer.order[row.rank - 1])
     moved = [] if keeps is None or keeps >= SURE_ENOUGH else [f"in budget: {chance_words(keeps)}"]
     unsold = [NOT_SOLD[row.availability]] if row.availability in NOT_SOLD else []
-    marks = [
-        mark for mark in price_note(row, today).split(", ")[2:] if mark != "reported by others"
-    ]
+    quotes = dict.fromkeys((row.gpu_quote, row.host_quote))
+    marks = dict.fromkeys(mark for quote in quotes for mark in price_marks(row, quote, today))
+    marks.pop("reported by others", None)  # the seller's column says it
+    marks |= dict.fromkeys([OWN_QUOTE] if any(map(is_own_price, quotes)) else [])
+    if row.build.host_owned:
+        marks = {}
     doubts = [word for word in trust_words(row.time).split(", ") if word in ("doubtful", "naive")]
     return ", ".join([*unsold, *moved, *marks, *doubts])
 
@@ -142,23 +141,6 @@ def _listed(title: str, lines: Iterable[str], width: int) -> list[str]:
         if named:  # a command has a line of its own, so that it can be copied
             filled += command_lines(of_typed_store(named + command), 4, width)
     return ["\n".join([title, *filled])] if filled else []
-
-
-MOST_NAMED = 6
-
-
-def _over_an_outlet(builds: Iterable[Build]) -> list[str]:
-    """Which builds an ordinary outlet does not carry, in one sentence; [] where it carries all."""
-    heavy = [gpus_words(build) for build in builds if supply_obstacle(build, OUTLET) is not None]
-    if not heavy:
-        return []
-    named = list(dict.fromkeys(heavy))
-    more = f" and {len(named) - MOST_NAMED} more" if len(named) > MOST_NAMED else ""
-    return [
-        f"More than an outlet of {OUTLET.volts} V and {OUTLET.breaker_a} A carries for hours "
-        f"({OUTLET.watts:,.0f} W): {', '.join(named[:MOST_NAMED])}{more}. State the lab's circuit "
-        "with --circuit, as in 208V/30A, and what it does not carry is left out."
-    ]
 
 
 def _grounds(model: Model, rows: Sequence[RankedRow], width: int) -> list[str]:
