@@ -14,7 +14,7 @@ HOST_MEMORY_GIB_PER_GPU = 64
 COOLINGS = ("passive", "blower", "open-air", "flow-through")
 TAKES = ("passive", "blower", "open")
 CARD_SHARE, MODULE_SHARE = 0.7, 1.05
-"""What a machine draws besides its GPUs, as a share of their TDP, where nobody states it: above
+"""What a machine draws besides its GPUs, as a share of their TDP, where no source states it: above
 what any maker in the catalogue states of a server with cards, and of one with modules."""
 LEAST_REST_W = 300.0
 """The same, at least, however small its GPUs."""
@@ -73,7 +73,7 @@ def enumerate_builds(
     *,
     checked: bool = True,
 ) -> tuple[Build, ...]:
-    """Each GPU in each host that takes exactly so many, by GPU, then count, then host.
+    """Each GPU in each host that takes exactly this many, by GPU, then count, then host.
 
     A whole server comes with its own GPUs only. GPUs that the user owns count where they are, and
     in each larger host as an upgrade. Without ``checked`` the hosts are taken at their word.
@@ -140,7 +140,7 @@ def _air(gpu: Gpu) -> str | None:
 
 
 def find_obstacle(gpu: Gpu, count: int, host: Host) -> str | None:
-    """Why so many of these GPUs cannot run in this host; None where nothing known forbids it."""
+    """Why this many of these GPUs cannot run in this host; None where nothing known forbids it."""
     if not gpu.form_factor.startswith(_CARD):
         return f"{gpu.form_factor} parts come only on boards and in whole servers"
     if gpu.gpu_id not in host.supported:
@@ -194,7 +194,7 @@ def _no_air(air: str, count: int, host: Host) -> str:
 
 
 def not_known(gpu: Gpu, count: int, host: Host) -> tuple[str, ...]:
-    """What nobody was found to state, so that nobody can say whether these cards fit.
+    """What no source was found to state, so that it is not known whether these cards fit.
 
     A card that the maker names fits, with the supplies that the maker sells for it; of one alone
     the width is no question. What the processors draw matters where the supplies would not give the
@@ -224,7 +224,7 @@ def not_known(gpu: Gpu, count: int, host: Host) -> tuple[str, ...]:
 
 
 def rest_w(gpu: Gpu, count: int) -> float:
-    """What a machine draws besides these GPUs, estimated where nobody states it, in W."""
+    """What a machine draws besides these GPUs, estimated where no source states it, in W."""
     share = CARD_SHARE if gpu.form_factor.startswith(_CARD) else MODULE_SHARE
     return max(share * (gpu.tdp_w or 0.0) * count, LEAST_REST_W)
 

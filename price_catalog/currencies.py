@@ -110,8 +110,8 @@ def _codes(name: str) -> tuple[str, ...]:
 
 
 FAR = Decimal("1.25")
-"""A rate so many times the shipped one, or so many times less, is a slip: none of the currencies
-moved by so much in ten years."""
+"""A rate this many times the shipped one, or its inverse, is a slip: none of the currencies moved
+by so much in ten years."""
 RATES = Path(__file__).with_name("exchange_rates.csv")
 
 

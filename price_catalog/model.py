@@ -23,7 +23,7 @@ QuoteKind = Literal[
     "rounded",
     "owned",
 ]
-"""``education``: what a seller asks of universities; ``secondary``: told by somebody who does not
+"""``education``: what a seller asks of universities; ``secondary``: told by someone who does not
 sell it; ``parts-list``: added up from prices of parts, or of a seller's options; ``owned``: of what
 the user has."""
 QUOTE_KINDS: tuple[QuoteKind, ...] = get_args(QuoteKind)
@@ -213,7 +213,7 @@ class Quote(NamedTuple):
 
     @property
     def is_summed(self) -> bool:
-        """Whether it was added up from the prices of parts or options: nobody quoted the total."""
+        """Whether it was added up from the prices of parts or options: no total was quoted."""
         return self.kind == "parts-list"
 
     @property
@@ -224,7 +224,7 @@ class Quote(NamedTuple):
 
 
 class Rental(NamedTuple):
-    """What one instance with so many GPUs cost an hour, on one day."""
+    """What one instance with this many GPUs cost an hour, on one day."""
 
     rental_id: str
     provider: str

@@ -25,7 +25,7 @@ SERVER_FAN_SHARE = 0.15
 DESKTOP_FANS_W = 36.0
 """Six case fans of 6 W, the upper end of a general page (source case-fan-watts)."""
 LEAST_EFFICIENCY = 0.80
-"""Of a supply of which nobody states a class: what the lowest of 80 PLUS demands at any load
+"""Of a supply of which no source states a class: what the lowest of 80 PLUS demands at any load
 (source eighty-plus). No class wastes more; what has no class is not sold in such machines."""
 MARGIN_SOURCES = (
     "memory-and-drive-watts",
@@ -58,12 +58,12 @@ class PowerFigures(NamedTuple):
     stated_w: Decimal | None = None
     """A maker's own figure for a whole server; it counts as it is."""
     estimated: bool = False
-    """Whether nobody states what the rest draws, so that ``base_w`` is `rest_w`'s estimate, with
+    """Whether no source states what the rest draws, so that ``base_w`` is `rest_w`'s estimate, with
     what the supplies waste in it."""
     beside_w: Decimal | None = None
     """Fans, memory and drives, where ``base_w`` is the processors alone: `beside_w`'s estimate."""
     efficiency_estimated: bool = False
-    """Whether nobody states ``psu_efficiency``, so that it is LEAST_EFFICIENCY."""
+    """Whether no source states ``psu_efficiency``, so that it is LEAST_EFFICIENCY."""
 
     @property
     def wall_w(self) -> Decimal | None:
@@ -159,7 +159,7 @@ def wall_w(build: Build, measured_gpu_w: float | None = None) -> float | None:
 
 
 def is_estimated(build: Build) -> bool:
-    """Whether much of what a build draws is estimated, because nobody states it."""
+    """Whether much of what a build draws is estimated, because no source states it."""
     figures = power_figures(build)
     return figures.estimated or figures.efficiency_estimated
 

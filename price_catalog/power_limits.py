@@ -1,7 +1,7 @@
 """What a power limit on the cards lets a circuit carry, and what it costs in time where measured.
 
 The table has, for each GPU and limit, how fast trainings ran beside the same card at its highest
-limit. Of other GPUs nobody was found who measured it: then it is said and nothing is computed.
+limit. Of other GPUs no measurement was found: then it is said and nothing is computed.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def limit_w(build: Build, supply: Supply) -> float | None:
 
 
 def speed_under(gpu_id: str, watts: float) -> PowerLimit | None:
-    """What a limit costs in speed, between two that were measured; None where nobody did."""
+    """What a limit costs in speed, between two that were measured; None where it was not."""
     points = load_points().get(gpu_id, ())
     if not points or not points[0].limit_w <= watts:
         return None
@@ -88,7 +88,7 @@ def speed_under(gpu_id: str, watts: float) -> PowerLimit | None:
 def on_circuit(builds: Iterable[Build], supply: Supply | None) -> tuple[Build, ...]:
     """The builds as a circuit carries them; without a circuit nothing changes.
 
-    One that draws too much runs with its cards limited, where somebody measured what that costs
+    One that draws too much runs with its cards limited, where it was measured what that costs
     in time. Otherwise it cannot be built here and says why, and which limit would let it through.
     Nobody can say whether the circuit carries an unknown power.
     """
@@ -112,6 +112,6 @@ def _judged(build: Build, supply: Supply) -> Build:
             return build._replace(limit=limit)
         reason += (
             f". A limit of {watts:,.0f} W on each card would bring it down to that; what that costs"
-            f" in time nobody was found to have measured for the {build.gpu.name}"
+            f" in time is not known for the {build.gpu.name}"
         )
     return build._replace(obstacle=reason, unknown=())

@@ -20,8 +20,8 @@ def rented_words(build: Build) -> str:
 
 
 def hourly_words(offer: RentOffer) -> str:
-    """``$2.99 an hour``; ``4 × $1.69 an hour`` where nobody is known to rent out so many GPUs in
-    one machine, and several of one GPU are counted."""
+    """``$2.99 an hour``; ``4 × $1.69 an hour`` where no provider is known to rent out that many
+    in one machine, and several of one GPU are counted."""
     each = usd_and_cents(offer.middle.price_per_hour_usd)
     return f"{each} an hour" if offer.times == 1 else f"{offer.times} × {each} an hour"
 
@@ -36,7 +36,7 @@ def over_words(build: Build, fabric: Fabric | None) -> str:
 
 
 def bench_flags(gpu_count: int, nodes: int) -> str:
-    """The flags of `advisor bench` for so many GPUs in all: ``--gpus 16 --nodes 2 --on slurm``."""
+    """The flags of `advisor bench` for a number of GPUs: ``--gpus 16 --nodes 2 --on slurm``."""
     return f"--gpus {gpu_count}" + (f" --nodes {nodes} --on slurm" if nodes > 1 else "")
 
 

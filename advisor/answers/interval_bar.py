@@ -30,7 +30,7 @@ class Axis(NamedTuple):
     """The limit of days where it is drawn."""
 
     def column(self, days: float) -> int:
-        """Where so many days stand; 0 is the first column."""
+        """Where this many days stand; 0 is the first column."""
         inner = self.width - 2 * LABEL - 1
         share = math.log(max(days, self.low) / self.low) / math.log(self.high / self.low)
         return LABEL + round(min(1.0, share) * inner)

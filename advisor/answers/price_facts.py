@@ -59,7 +59,7 @@ def _why_not(chosen: Quote, newer: Quote, today: date) -> str:
     if is_own_price(chosen) and not is_own_price(newer):
         return "yours comes before others'"
     if newer.kind == "secondary":
-        return "it is told by somebody who does not sell it"
+        return "it is reported by someone who does not sell it"
     if kind_class(newer.kind) < kind_class(chosen.kind):
         return f"it is {KIND_WORDS.get(newer.kind, newer.kind)} and the other is asked by a seller"
     if not chosen.quote_id.startswith("parts:"):
@@ -105,7 +105,7 @@ def _price_object(told: AskedPrice, marks: tuple[str, ...], today: date) -> dict
 
 
 def machine_object(build: Build) -> dict[str, Any]:
-    """What a buyer needs beside the price, for JSON; None where nobody was found to state it."""
+    """What a buyer needs beside the price, for JSON; None where no source was found to state it."""
     host, watts = build.host, wall_w(build)
     return {
         "wall_w": None if watts is None else round(watts),
@@ -129,7 +129,7 @@ def _link(build: Build) -> str | None:
 
 
 def place_lines(build: Build) -> Iterator[str]:
-    """What a machine takes of a room and brings beside its GPUs; last what nobody states."""
+    """What a machine takes of a room and brings beside its GPUs; last what no source states."""
     facts, missing = machine_object(build), []
     units = facts["rack_units"]
     words = (

@@ -198,7 +198,7 @@ def rank_words(row: RankedRow) -> str:
 
 
 def estimate_mark(time: TrainingTime) -> str:
-    """The mark of a time that nobody measured; empty where somebody did."""
+    """The mark of a time that was not measured; empty where it was."""
     return PREDICTED_MARK if time.basis == "predicted" else ""
 
 
@@ -311,7 +311,7 @@ def age_short(row: RankedRow, today: date) -> str:
     """The age of a build's older price in a narrow column, or what is wrong with it.
 
     ``3 mo``, ``12 d``, ``2.2 y``; ``used``, ``told`` (by others, who do not sell it), ``sum`` (of a
-    seller's options, and nobody quoted the total), ``owned``;
+    seller's options, and no total was quoted), ``owned``;
     ``own 12 d`` where one of them is the user's own quote.
     """
     kinds = {row.gpu_quote.kind, row.host_quote.kind}

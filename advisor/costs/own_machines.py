@@ -291,7 +291,7 @@ class _MachineForm(TypedRow):
 
 
 def machine_cells(host: Host, gpus: Iterable[Gpu]) -> dict[str, str]:
-    """A machine as somebody would type it, by column; "" where there is nothing."""
+    """A machine as a person would type it, by column; "" where there is nothing."""
     names = {gpu.gpu_id: gpu.name for gpu in gpus}
     watts = host.base_w if host.gpu_id is None else host.wall_w
     rack_units = 0.0 if host.kind == "desktop" else host.rack_units

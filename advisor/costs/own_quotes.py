@@ -190,7 +190,7 @@ class TypedRow:
         self._row = row
 
     def clean(self, column: str, text: str) -> str:
-        """A cell's text as a program wants it; empty where nobody could read it."""
+        """A cell's text as a program wants it; empty where it cannot be read."""
         text = unguarded(text.strip())
         if not text.isprintable():
             self.wrong(column, f"{shown(text)} holds control characters: take them out")

@@ -39,7 +39,7 @@ _MARKS = {",": "comma", ";": "semicolon", "\t": "tab"}
 _NAMED_MARK = re.compile(r'"?sep=([,;\t])"?[;,\t]*\r?\n?', re.IGNORECASE)
 """A first line by which a spreadsheet says it."""
 MAX_PROBLEMS = 100
-"""After so many, reading stops: there is something wrong with all of the file."""
+"""After this many, reading stops: there is something wrong with all of the file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,7 +170,7 @@ class _Reading:
                     "those inside it",
                     start,
                 ) from None
-            # Spreadsheets write the columns that somebody once typed in and emptied.
+            # Spreadsheets write the columns that were once typed in and emptied.
             if header is None:
                 while cells and not cells[-1].strip():
                     cells.pop()
@@ -257,7 +257,7 @@ def quotes_csv(
 
 
 def quote_cells(quote: Quote, names: Mapping[tuple[str, str], str]) -> dict[str, str]:
-    """A quote as somebody would type it, by column; "" where there is nothing."""
+    """A quote as a person would type it, by column; "" where there is nothing."""
     rate = ""
     if quote.price_quoted is not None:
         rate = format((quote.price_usd / quote.price_quoted).quantize(Decimal("1e-9")), "f")

@@ -79,7 +79,7 @@ def price_moves() -> dict[str, PriceMove]:
 
 
 def price_factors(move: PriceMove, days: int) -> tuple[float, float, float]:
-    """By what a price is multiplied after so many days: low, middle, high. The price itself is
+    """By what a price is multiplied after this many days: low, middle, high. The price itself is
     always between the ends."""
     spread = math.sqrt(max(days, 0) / DAYS_A_MONTH + move.added_months)
     low, high = min(move.low, 0.0) * spread, max(move.high, 0.0) * spread

@@ -22,7 +22,7 @@ FAR_OFF = Decimal(10)
 SELLERS_DAYS = 90
 """Sellers whose quotes are so close to the newest are asked alike: the middle one counts."""
 OWN_SOURCE = "own-quotes"
-"""The source of what a user typed in; without a page or a file nobody else can check it."""
+"""The source of what a user typed in; without a page or a file it cannot be checked."""
 
 
 def add_command(item_id: str, today: date) -> str:
@@ -65,7 +65,7 @@ def kind_order(kind: QuoteKind) -> int:
 
 RULE_WORDS = (
     "A quote under a year old and not expired comes before an older one; of these your own before "
-    "others'; then what somebody sells at (education, reseller quote, parts list, street, list), "
+    "others'; then what sellers ask (education, reseller quote, parts list, street, list), "
     "then used, then reported by others. Of these each seller's newest, and of the sellers within "
     "90 days of the newest the middle one by price, of two the dearer. A machine that is a parts "
     "list is added up part by part where quotes for its parts make that better; the sum is as old "
@@ -217,7 +217,7 @@ def usual_prices(
     quotes: Sequence[Quote], hosts: Iterable[Host]
 ) -> Callable[[Quote], Decimal | None]:
     """What others ask for the item of a quote, or for machines with the same GPUs, whatever their
-    kind and age: the median; None where nobody else does."""
+    kind and age: the median; None where no others do."""
     cards = {host.host_id: (host.gpu_id, host.max_gpus) for host in hosts if host.gpu_id}
     asked: dict[Hashable, dict[str, Decimal]] = defaultdict(dict)
 

@@ -29,14 +29,14 @@ KINDS = ("on-demand", "spot", "reserved")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RentOffer:
-    """What so many GPUs cost an hour under one kind of contract."""
+    """What this many GPUs cost an hour under one kind of contract."""
 
     kind: str
     rates: tuple[Rental, ...]
     """Of each provider, the cheapest first."""
     times: int
-    """How many of the instance make up the GPUs: 1, or, where nobody rents so many in one
-    machine, so many machines of one GPU."""
+    """How many of the instance make up the GPUs: 1, or, where no provider rents this many in one
+    machine, this many machines of one GPU."""
     is_odd: bool = False
     """Whether it is a spot price, which may end at any time, and yet dearer than on demand."""
 
@@ -70,7 +70,7 @@ class BreakEven:
     offer: RentOffer
     rent_per_experiment_usd: Decimal
     experiments: Decimal | None
-    """From so many on owning is cheaper; None: never, running alone costs more than the rent."""
+    """From this many on owning is cheaper; None: never, running alone costs more than the rent."""
     utilisation: Decimal | None
     """The same as a share of the lifetime."""
     room: Decimal
@@ -117,11 +117,11 @@ def _worth(rental: Rental) -> tuple[bool, bool, date, Decimal, str]:
 def rent_offers(
     rentals: Iterable[Rental], gpu_id: str, gpu_count: int, *, today: date
 ) -> tuple[RentOffer, ...]:
-    """What the GPUs cost to rent: on demand, spot and reserved; () where nobody says. Strangers'
+    """What the GPUs cost to rent: on demand, spot and reserved; () where no source says. Strangers'
     machines are no such offer, nor is a price without processor and memory where others have them.
 
-    By `rates_that_count`. Machines with exactly so many GPUs; only where there are none, several of
-    one GPU each.
+    By `rates_that_count`. Machines with exactly this many GPUs; only where there are none, several
+    of one GPU each.
     """
     usable = rates_that_count((rental for rental in rentals if rental.gpu_id == gpu_id), today)
     found: list[RentOffer] = []
@@ -149,7 +149,7 @@ def reserved_usd(price_per_hour_usd: Decimal, years: Decimal) -> Decimal:
 
 
 def rented_usd(price_per_hour_usd: Decimal, training_days: float, experiments: Decimal) -> Decimal:
-    """What so many training runs cost by the hour."""
+    """What this many training runs cost by the hour."""
     return price_per_hour_usd * HOURS_PER_DAY * Decimal(str(training_days)) * experiments
 
 
@@ -197,7 +197,7 @@ IDLE_MINUTES = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkyPrice:
-    """What so many GPUs cost an hour on demand, and the most that one task can cost."""
+    """What this many GPUs cost an hour on demand, and the most that one task can cost."""
 
     offer: RentOffer
     minutes: int
@@ -246,7 +246,7 @@ def _skypilot_names() -> dict[str, str]:
 def price_of(
     rentals: Iterable[Rental], gpu_id: str, gpu_count: int, minutes: float, *, today: date
 ) -> SkyPrice:
-    """What it costs by the store's rentals. Raises InputError where nobody rents them out on
+    """What it costs by the store's rentals. Raises InputError where no provider rents them out on
     demand in one machine."""
     for offer in rent_offers(rentals, gpu_id, gpu_count, today=today):
         if offer.kind == "on-demand" and offer.times == 1:

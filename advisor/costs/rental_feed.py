@@ -36,9 +36,9 @@ TIMEOUT_S, DEADLINE_S = 20.0, 90.0
 MOST_BYTES, MOST_UNPACKED_BYTES = 32 * 2**20, 256 * 2**20
 MOST_GPUS, MOST_USD_PER_HOUR, MOST_LETTERS = 128, Decimal(10_000), 120
 OUTLYING = 4
-"""A price per GPU so many times the middle one, or so many times less, is an outlier."""
+"""A price per GPU this many times the middle one, or this many times less, is an outlier."""
 MOVED = 3
-"""A price that moved by more than so many times since the last one is held back."""
+"""A price that moved by more than this many times since the last one is held back."""
 FEWEST = Decimal(1) / 3
 """Of the prices that are held of a provider: fewer are a file that was cut."""
 SOURCE = Source(

@@ -12,7 +12,7 @@ from price_catalog.model import Quote
 
 
 def is_overtaken(build: Build, asked: Quote | None, prices: PriceBook) -> bool:
-    """Whether the cards of a whole machine cost as much by a newer quote of somebody who sells
+    """Whether the cards of a whole machine cost as much by a newer quote of someone who sells
     them. What the user was asked is the user's affair."""
     if build.host.gpu_id is None or asked is None or asked.origin == "local":
         return False
@@ -44,13 +44,13 @@ def build_cents(build: Build, gpu_price_usd: Decimal, host_price_usd: Decimal) -
 
 
 WHOLE_WORTH = 1.5
-"""Of machines as fast as each other: up to so many times the price of the same cards and a host
+"""Of machines as fast as each other: up to this many times the price of the same cards and a host
 from parts, or of a seller's options added up, a whole machine at a price that its seller names
 comes first: it is one order with one warranty, and somebody has shown that it runs."""
 ABOUT = 1.02
 """What was added up of parts or options is not known better than that: a quote moves by more in the
 two weeks that it holds. A price that a seller names for the same cards comes first where it is at
-most so many times the sum. A choice, not a measurement."""
+most this many times the sum. A choice, not a measurement."""
 
 
 class NamedPrices:

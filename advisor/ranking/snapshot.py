@@ -214,7 +214,7 @@ def candidates_of(
     What the lab's circuit does not carry, where one is given, cannot be built. With a network two
     machines of each kind are candidates as well.
 
-    A GPU that the price rule knows no price for and that nobody timed with this model is no
+    A GPU that the price rule knows no price for and that was not timed with this model is no
     candidate: the catalogue's specification alone says nothing about buying it.
     """
     book = snapshot.prices(key.prices)

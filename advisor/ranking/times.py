@@ -152,7 +152,7 @@ class BestTime:
     host_gib: float | None = None
     """GiB of host memory that the chosen estimate needs; None where nothing is offloaded to it."""
     with_host: tuple[float, TrainingTime] | None = None
-    """What is estimated for a host of at least so many GiB of memory, where that is more than 64
+    """What is estimated for a host of at least this many GiB of memory, where that is more than 64
     a GPU and gains something: see `on_host`."""
     machines: int = 1
     """That share the GPUs."""
@@ -183,7 +183,7 @@ def one_clock(best: BestTime, estimate: TrainingTime | None) -> BestTime:
     Every time is of a synchronised run of our own stack with the settings that the program writes
     out. Recorded times stand where they are that: what the user's machine took, and what ours took
     with those settings. All others count through the estimate, each with its own error: ours with
-    the paper's settings nearly whole, published ones that nobody synchronised through their
+    the paper's settings nearly whole, published ones that were not synchronised through their
     source's bias and spread. So none of these stands beside a measurement that refutes it.
     """
     chosen = best.chosen

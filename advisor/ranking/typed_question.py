@@ -3,7 +3,7 @@
 The command line and the terminal program both read it here, so that a text means the same on both.
 They differ in two things only:
 
-- While somebody is still typing, the beginning of a model's name may stand for the first that it
+- While a person is still typing, the beginning of a model's name may stand for the first that it
   fits (``guess_model_by``). A command must name it exactly: a wrong model is a wrong answer.
 - None is what was not asked. The terminal program hands over None for an empty field; an empty
   text, as a script's unset variable leaves one (``--gpus ""``), is an error.

@@ -1,4 +1,4 @@
-"""Models whose batch so many GPUs do not share evenly (pure).
+"""Models whose batch this many GPUs do not share evenly (pure).
 
 No runner trains such a batch: what stands for it is a training on as many samples with a batch near
 it that they do share.
@@ -11,7 +11,7 @@ from bench_runner.settings.space import even_batch
 
 
 def is_uneven(model: Model, gpu_count: int) -> bool:
-    """Whether so many GPUs do not share the model's batch evenly."""
+    """Whether this many GPUs do not share the model's batch evenly."""
     return model.batch_size >= gpu_count and model.batch_size % gpu_count != 0
 
 

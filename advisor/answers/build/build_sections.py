@@ -328,7 +328,7 @@ def _order(one: OneBuild) -> list[Said]:
     if one.build.host_owned:
         return [Said("yours already: nothing to order")]
     if not bought:
-        return [Said("no vendor is known: a adds what somebody asks of you", True)]
+        return [Said("no vendor is known: a adds what a vendor asks of you", True)]
     said = []
     why = NOT_ON_SALE[candidates.availability[one.index]]
     if one.left_out is None and why:

@@ -67,7 +67,7 @@ def change_machine(
 
 
 def cells_of(host: Host, snapshot: Snapshot) -> dict[str, str]:
-    """A machine of the user's with its price, as somebody would type both."""
+    """A machine of the user's with its price, as a person would type both."""
     held = own_quote_of(host, snapshot)
     prices = {} if held is None else quote_cells(held, {})
     return {name: prices.get(name, "") for name in QUOTE_COLUMNS} | machine_cells(

@@ -51,7 +51,7 @@ MOST_RENTED = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnershipRequest:
-    """What is asked: the cheapest build of so many GPUs, for one model and under these terms."""
+    """What is asked: the cheapest build of this many GPUs, for one model and under these terms."""
 
     model: str
     """A recipe's id."""
@@ -93,7 +93,7 @@ class Ownership:
 
     @property
     def mark(self) -> str:
-        """``≈`` where nobody measured how long it trains."""
+        """``≈`` where it was not measured how long it trains."""
         return mark_at(self.candidates, self.position)
 
     @property
@@ -182,7 +182,7 @@ def ownership_of(
 def ownership_as_far_as_known(
     candidates: Candidates, i: int, *, terms: CostTerms, rule: PriceRule
 ) -> tuple[Ownership, str | None]:
-    """The same; hosting is left out, with a word, where nobody states the machine's rack units."""
+    """The same; hosting is left out, with a word, where the rack units are not stated."""
     try:
         return ownership_of(candidates, i, terms=terms, rule=rule), None
     except InputError:
@@ -194,7 +194,7 @@ def ownership_as_far_as_known(
 
 def rented_alone(store: Store, request: OwnershipRequest) -> RentedAlone | None:
     """What the GPUs cost to rent, where no machine with them can be built; None where one can, or
-    where nobody rents them out or knows how long they take. Raises InputError."""
+    where no provider rents them out or knows how long they take. Raises InputError."""
     with store.reading() as reader:
         candidates = _asked_about(reader, request)
         rentals = reader.rentals()

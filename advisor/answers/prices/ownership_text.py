@@ -163,7 +163,7 @@ def cost_sentence(owned: Ownership) -> str:
 
 
 def unsold_words(owned: Ownership) -> str:
-    """Why nobody can be asked for a machine at its price."""
+    """Why no seller can be asked for a machine at its price."""
     candidates, i = owned.candidates, owned.position
     quotes = [q for q in (candidates.gpu_quotes[i], candidates.host_quotes[i]) if q is not None]
     if any(not is_fresh(q.quoted_on, q.valid_until, owned.as_of) for q in quotes):
@@ -222,7 +222,7 @@ def even_words(evens: Sequence[BreakEven], terms: CostTerms, *, is_owned: bool) 
 
 ODD_SPOT = "dearer than on demand, which is odd: ask again"
 OLD_RENT_DAYS = 120
-"""From which age on a rental price is worth asking for anew: rents fall within months."""
+"""From which age on a rental price is worth asking for again: rents fall within months."""
 _FLAGS = {
     "resale": "--resale 20%",
     "financing": "--financing 5%",

@@ -41,7 +41,7 @@ FIGURES = tuple(
 YOUNG_SHARE = 0.8
 """At least so much of each budget's ranking should stand on prices of the last year."""
 CONTRADICTING = Decimal("1.5")
-"""Two sellers who ask so many times as much as each other for one item contradict each other."""
+"""Two sellers who ask this many times as much as each other for one item contradict each other."""
 WITHIN_DAYS = 90
 """The same, where their quotes are no further apart than this."""
 PROBLEMS = {

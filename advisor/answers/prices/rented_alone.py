@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RentedAlone:
-    """GPUs that are rented out and that nobody can be asked for."""
+    """GPUs that are rented out and that no seller can be asked for."""
 
     candidates: Candidates
     position: int

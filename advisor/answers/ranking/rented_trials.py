@@ -17,7 +17,7 @@ from price_catalog.model import Rental
 
 FIRST = 3
 MOST = 10
-"""Further down a ranking nobody looks for what can be rented."""
+"""Further down a ranking no one looks for what can be rented."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +26,7 @@ class RentedTrials:
 
     tried: tuple[tuple[Build, SkyPrice], ...]
     not_rented: tuple[Build, ...]
-    """Passed over: nobody rents out so many of its GPU in one machine."""
+    """Passed over: no provider rents out this many of its GPU in one machine."""
 
     @property
     def most_usd(self) -> Decimal:

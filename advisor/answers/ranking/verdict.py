@@ -273,7 +273,7 @@ def _nothing(found: Verdict) -> str:
 
 
 def _nearest_words(found: Verdict) -> list[str]:
-    """What comes nearest: of the money, of the days; and what nobody sells but would answer."""
+    """What comes nearest: of the money, of the days; and what is not sold but would answer."""
     ranking, row = found.ranking, found.first
     candidates, money = ranking.candidates, budget_words(ranking.question)
     limited, said = ranking.question.max_days is not None, []
@@ -295,7 +295,7 @@ def _nearest_words(found: Verdict) -> list[str]:
         return " on sale" if buyable and not candidates.builds[i].host_owned else ""
 
     def worth(i: int | None) -> bool:
-        """Whether to name it: beside what nobody sells only what somebody does."""
+        """Whether to name it: beside what is not sold only what is."""
         return i is not None and (row is None or candidates.availability[i] == "orderable")
 
     if found.in_budget is not None and limited and worth(found.in_budget):

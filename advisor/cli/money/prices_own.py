@@ -39,7 +39,7 @@ MAX_LINE = 280
 
 
 def typed_cells(options: argparse.Namespace, names: Iterable[str]) -> dict[str, str]:
-    """What was typed for these columns; an empty text too, where somebody typed one."""
+    """What was typed for these columns; an empty text too, where one was typed."""
     typed = ((name, getattr(options, f"cell_{name}", None)) for name in names)
     return {name: text for name, text in typed if text is not None}
 
