@@ -8,7 +8,6 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import on
 from textual._context import active_message_pump
 from textual.app import ScreenError, SystemCommand
 from textual.binding import BindingType
@@ -24,10 +23,10 @@ from advisor.tui.program.program import (
     AnswerChanged,
     Program,
     StoreChanged,
-    StoreNote,
     light_theme,
     theme_after,
 )
+from advisor.tui.program.session import RankingSession
 from advisor.tui.program.state import Change, Kept, State, save_state
 from advisor.tui.program.store_reader import StoreReader
 from advisor.tui.program.terminal import end_from_outside, no_more, taking_any_bytes
@@ -39,7 +38,6 @@ if TYPE_CHECKING:
     from textual.driver import Driver
 
     from advisor.store import Store
-    from advisor.tui.program.session import RankingSession
     from advisor.tui.program.state import KeptQuestion
 
 KEPT_NAME = "kept.json"
@@ -102,6 +100,7 @@ class AdvisorApp(Program):
         """``state_path`` is where to keep the state, None for nowhere; ``note`` is shown first."""
         super().__init__()
         self.kept = state or State()
+        self.session = RankingSession(self.kept)
         self.store_reader = store_reader or StoreReader(store_path)
         self.store_reader.note = self._store_note
         self.register_theme(light_theme())
@@ -119,7 +118,7 @@ class AdvisorApp(Program):
 
     def get_default_screen(self) -> Screen[None]:
         """The main screen is the one that is always there."""
-        self._ranking = RankingScreen(self.kept, self.size)
+        self._ranking = RankingScreen(self.session, self.size)
         return self._ranking
 
     def on_mount(self) -> None:
@@ -137,16 +136,6 @@ class AdvisorApp(Program):
         if not isinstance(self.screen, Palette):
             self.push_screen(Palette())
 
-    @property
-    def inputs(self) -> State:
-        """What is in the fields of the main screen."""
-        return self._ranking.session.inputs
-
-    @property
-    def session(self) -> RankingSession:
-        """The question, its answer and the selected build."""
-        return self._ranking.session
-
     # The store, in threads
 
     def look_at_store(self) -> None:
@@ -160,11 +149,7 @@ class AdvisorApp(Program):
         self.keep_state()
 
     def _store_note(self, text: str) -> None:
-        self.post_message(StoreNote(text))
-
-    @on(StoreNote)
-    def _show_note(self, event: StoreNote) -> None:
-        self.notify(event.text, markup=False)
+        self.notify(text, markup=False)
 
     # The state
 
@@ -281,7 +266,7 @@ class AdvisorApp(Program):
 
     def _quote_kept(self, note: str | None) -> None:
         if note:
-            self._ranking.read_store()
+            self._looked(changed=True)
 
     def action_history(self) -> None:
         """The questions asked before: Enter asks one again."""

@@ -37,7 +37,6 @@ from advisor.tui.program.keys import (
     RANKING,
     actions_of,
 )
-from advisor.tui.program.state import State
 from advisor.tui.ranking.ranking_screen import RankingScreen
 from tests.tui.conftest import screenshot
 from tests.tui.program import NARROW, field, ranking, running, settled, until
@@ -277,7 +276,9 @@ def test_no_key_is_hidden_and_none_is_shown_in_vain() -> None:
 
 def test_what_is_under_way_elsewhere_is_not_offered(paper_store: Path) -> None:
     app = AdvisorApp(paper_store)
-    offered = {command.title for command in app.get_system_commands(RankingScreen(State(), Size()))}
+    offered = {
+        command.title for command in app.get_system_commands(RankingScreen(app.session, Size()))
+    }
     assert {"benchmark: begin", "prices: add a quote", "plan: choose the grant"} <= offered
     assert not {"benchmark: cancel", "prices: delete what is yours", "plan: back"} & offered
 
@@ -301,7 +302,7 @@ def test_the_palette_knows_what_people_call_a_thing(
 ) -> None:
     """Also by what an action does, and not by its name's letters alone."""
     app, matcher = AdvisorApp(paper_store), Matcher(typed)
-    found = doings(app, RankingScreen(State(), Size()))
+    found = doings(app, RankingScreen(app.session, Size()))
     words = typed.split()
     first = max(found, key=lambda each: likeness(words, each, matcher.match(each.title)))
     assert first.title == best

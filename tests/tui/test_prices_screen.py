@@ -285,6 +285,15 @@ async def test_a_machine_that_the_lab_has_is_one_key_and_one_line(own_paper_stor
         await settled(pilot)
         assert pilot.app.screen is ranking(pilot)
         assert message(pilot).startswith("Use your 8 × H100")
+        await go(pilot)
+        await pilot.press("O")
+        await paste(pilot, "8 x H100")
+        assert said(pilot) == "your 8 × H100: Enter forgets it"
+        await pilot.press("enter")
+        await settled(pilot)
+        await pilot.press("f2")
+        await settled(pilot)
+        assert not message(pilot).startswith("Use your")
 
 
 async def test_what_ships_is_not_deleted(own_store: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import on
@@ -54,17 +55,11 @@ size alone, such as `1b`, lists what has it and takes none.
     }
     """
 
+    @dataclass
     class Changed(Message):
         """The text is another, by typing, by the arrow keys or by a click."""
 
-        def __init__(self, picker: ModelPicker, text: str) -> None:
-            super().__init__()
-            self.picker = picker
-            self.text = text
-
-        @property
-        def control(self) -> ModelPicker:
-            return self.picker
+        text: str
 
     def __init__(
         self,
@@ -137,7 +132,7 @@ size alone, such as `1b`, lists what has it and takes none.
         if event.value != self._text:  # a new Input also says what it starts with
             self._text = event.value
             await self._open(self._search(event.value))
-            self.post_message(self.Changed(self, event.value))
+            self.post_message(self.Changed(event.value))
 
     @on(Input.Submitted)
     def _submitted(self, event: Input.Submitted) -> None:
@@ -168,7 +163,7 @@ size alone, such as `1b`, lists what has it and takes none.
 
     def _take(self, option: Option) -> None:
         self.write(option.id or "")
-        self.post_message(self.Changed(self, option.id or ""))
+        self.post_message(self.Changed(option.id or ""))
 
     @on(DescendantBlur)
     def _left(self) -> None:

@@ -202,13 +202,6 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
     def _new(self) -> dict[str, str]:
         return {"date": self.app.today.isoformat(), "kind": "reseller-quote"}
 
-    def action_owned(self) -> None:
-        """A machine that the lab has already."""
-        from advisor.tui.prices.price_forms import OwnedForm
-
-        if self._snapshot is not None:
-            self.app.push_screen(OwnedForm(self._snapshot), self._kept)
-
     def action_correct(self) -> None:
         """Fill in the quote that stands in for the highlighted one."""
         entry = self._highlighted()

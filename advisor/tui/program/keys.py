@@ -336,7 +336,7 @@ ACTIONS: tuple[Action, ...] = (
         (*FILTER_KEY[:3], "", FILTER_KEY[4]),
         ("a", "add", "add a quote", "add", "What somebody asks of you, with its date."),
         ("A", "machine", "add a machine", "machine", "One that a vendor quoted to you."),
-        ("O", "owned", "your own machine", "own", "Such as 2 x A6000: it costs nothing."),
+        ("O", "app.add_owned", "your own machine", "own", "Such as 2 x A6000: it costs nothing."),
         ("R", "correct", "replace the quote", "replace", "By a new one; the old one is kept."),
         ("d", "delete", "delete what is yours", "delete", "A quote or a machine of yours: asks."),
         ("i", "import", "import a CSV file", "", "A preview first; then all or nothing."),

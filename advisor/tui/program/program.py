@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from typing import TYPE_CHECKING
 
@@ -34,15 +34,13 @@ class Program(TypedAhead):
     """Questions, plans and results of earlier runs."""
     today: date
 
-    @property
-    @abstractmethod
-    def inputs(self) -> State:
-        """What is in the fields of the main screen."""
+    session: RankingSession
+    """The question, its answer and the selected build, which every screen is about."""
 
     @property
-    @abstractmethod
-    def session(self) -> RankingSession:
-        """The question, its answer and the selected build, which every screen is about."""
+    def inputs(self) -> State:
+        """What is in the fields of the main screen."""
+        return self.session.inputs
 
     def first_answer_shown(self) -> None:
         """Go on as usual after the hurried start: the main screen has its first answer."""
@@ -123,13 +121,6 @@ def theme_after(name: str) -> str:
     names = list(THEMES)
     at = names.index(name) if name in names else -1
     return names[(at + 1) % len(names)]
-
-
-@dataclass
-class StoreNote(Message):
-    """The store did something on its own that a person should know."""
-
-    text: str
 
 
 class StoreChanged(Message):

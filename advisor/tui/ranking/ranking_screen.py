@@ -17,7 +17,7 @@ from advisor.tui.pages.screens import SizedScreen, TooSmall
 from advisor.tui.program.keys import RANKING
 from advisor.tui.program.program import AnswerChanged, StoreChanged
 from advisor.tui.program.session import RankingSession
-from advisor.tui.program.state import CHOICES, State
+from advisor.tui.program.state import CHOICES
 from advisor.tui.ranking.answer_lines import RETRY, AnswerLines
 from advisor.tui.ranking.build_panels import PANELS, BuildPanels
 from advisor.tui.ranking.question_fields import QuestionFields
@@ -55,9 +55,9 @@ The first line says what to buy. The table has a row for each GPU configuration 
 - *sum*: the seller's options added up. *told*: by others, who do not sell it. *used*: second-hand.
 """
 
-    def __init__(self, state: State, size: Size) -> None:
+    def __init__(self, session: RankingSession, size: Size) -> None:
         super().__init__(size)
-        self.session = RankingSession(state)
+        self.session = session
         self._lines = AnswerLines(self.session)
 
     def compose(self) -> ComposeResult:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import ClassVar
 
 from textual.app import RenderResult
@@ -41,13 +42,12 @@ class Choice(Widget, can_focus=True):
 
     value: reactive[str] = reactive("")
 
+    @dataclass
     class Changed(Message):
         """The person chose another value."""
 
-        def __init__(self, choice: Choice, value: str) -> None:
-            super().__init__()
-            self.choice = choice
-            self.value = value
+        choice: Choice
+        value: str
 
         @property
         def control(self) -> Choice:
