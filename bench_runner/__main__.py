@@ -30,8 +30,9 @@ Commands
         half-weights. fp8 and half-states (of the optimiser) change what is trained: their
         record is filed as that, never found by a search, and never stands for a training's time.
         Same events.
-    export --recipe R --records FILE --out DIR [--id MEASUREMENT]
-        The winner (the recipe's fastest record, or the one named): training_arguments.json,
+    export --recipe R --records FILE --out DIR [--id MEASUREMENT] [--rounding]
+        The winner (the recipe's fastest exact record, the fastest of those that round otherwise,
+        too, or the one named): training_arguments.json,
         deepspeed.json or fsdp.json where it shards, train.py, launch.sh. Prints their paths.
 
 Events of run and trial (one JSON object a line, key "event")
@@ -76,7 +77,7 @@ from bench_runner.launch.trial_record import Setup
 from bench_runner.recipes import recipe_hash
 from bench_runner.records import journal
 from bench_runner.records.locks import DeviceInUseError, only_benchmark
-from bench_runner.records.measurement import Settings
+from bench_runner.records.measurement import Measurement, Settings
 from bench_runner.runner import Options, Search
 from bench_runner.settings import kernels, search, space, whole_search
 from bench_runner.streams import fill_closed_streams
@@ -196,6 +197,13 @@ def _search(
     return 0 if best is not None else 1
 
 
+def _may_win(record: Measurement, *, rounding: bool) -> bool:
+    """Whether a record is exported where none is named: what is exact, and what rounds otherwise
+    where that is asked for."""
+    pure = record.settings is not None and record.settings.weights == "pure"
+    return record.method != "changes-training" or (rounding and pure)
+
+
 def _export(arguments: argparse.Namespace) -> int:
     recipe = find_recipe(arguments.recipe)
     named = [
@@ -203,7 +211,7 @@ def _export(arguments: argparse.Namespace) -> int:
         for record in journal.read(arguments.records)
         if record.recipe_id == recipe.recipe_id
         and (
-            record.method != "changes-training"
+            _may_win(record, rounding=arguments.rounding)
             if arguments.id is None
             else record.measurement_id == arguments.id
         )
@@ -211,6 +219,10 @@ def _export(arguments: argparse.Namespace) -> int:
     # A model that was defined anew under the same id is another one.
     same = (None, recipe_hash(recipe))
     winner = search.best_of([record for record in named if record.recipe_hash in same])
+    if winner is not None and arguments.rounding:
+        winner = min(
+            (r for r in named if r.recipe_hash in same and r.step_s), key=lambda r: r.step_s or 0.0
+        )
     if winner is None:
         defined = " as it is defined now" if search.best_of(named) is not None else ""
         raise ValueError(

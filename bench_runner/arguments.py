@@ -152,6 +152,7 @@ def parser() -> argparse.ArgumentParser:
     exporting.add_argument("--records", type=Path, default=Path("records.jsonl"))
     exporting.add_argument("--out", type=Path, required=True)
     exporting.add_argument("--id")
+    exporting.add_argument("--rounding", action="store_true", help="what rounds otherwise, too")
     return root
 
 

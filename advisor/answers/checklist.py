@@ -39,7 +39,7 @@ def doubt_objects(doubts: Iterable[Doubt]) -> list[dict[str, Any]]:
 def of_typed_store(command: str) -> str:
     """A command as it has to be typed to ask the same store; an empty one stays empty."""
     store = TYPED_STORE.get()
-    if store is None or not command or " --store " in f"{command} ":
+    if store is None or not command.startswith("advisor") or " --store " in f"{command} ":
         return command
     return f"{command} --store {quoted(store)}"
 

@@ -286,14 +286,19 @@ def outcome_sentence(progress: Progress, model: str, device: str, papers: Set[st
     so_far = "; the search was not finished" if is_cut_short(progress) else ""
     return (
         f"{model} trains on {device} in {time_words(best.training_days)}, measured here with "
-        f"{best.label}{ratios}{so_far}.{_with_rounding(progress, best, best.training_days)}"
+        f"{best.label}{ratios}{so_far}.{_with_rounding(progress, best.training_days)}"
     )
 
 
-def _with_rounding(progress: Progress, best: Tried, days: float) -> str:
-    """What is faster than the best exact settings by rounding otherwise; "" where nothing is."""
-    first = _timed(progress.rows.values())[0]
-    if first.label == best.label or first.training_days is None:
+def rounds_otherwise(progress: Progress) -> Tried | None:
+    """What is faster than the best exact settings by rounding otherwise; None where nothing is."""
+    best, timed = progress.best_row, _timed(progress.rows.values())
+    return timed[0] if timed and best is not None and timed[0].label != best.label else None
+
+
+def _with_rounding(progress: Progress, days: float) -> str:
+    first = rounds_otherwise(progress)
+    if first is None or first.training_days is None:
         return ""
     return (
         f" Rounding otherwise is {days / first.training_days:.2f} × as fast again: "

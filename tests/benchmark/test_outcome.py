@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from advisor.benchmark.progress import Progress, folded_words, gains, outcome_sentence, shown_first
-from advisor.tui.benchmark.benchmark_lines import tried_lines
+from advisor.tui.benchmark.benchmark_rows import tried_lines
 
 PAPERS = {"free lunch", "zero-1", "zero-2", "zero-3"}
 LEAN = "free lunch + layers compiled + fused loss + trimmed"

@@ -161,7 +161,7 @@ def _check_recipe_named(options: argparse.Namespace) -> None:
 def _doubts(progress: Progress, plan: Plan, typed: str) -> list[Doubt]:
     """What to do next: more time where nothing was timed or not all, every setting, where the time
     ranks; ``typed`` is the model as it was named."""
-    from advisor.benchmark.progress import is_cut_short
+    from advisor.benchmark.progress import is_cut_short, rounds_otherwise
 
     request, model = plan.request, quoted(typed)
     again = f"advisor bench --model {model} {_again(request)}"
@@ -191,6 +191,14 @@ def _doubts(progress: Progress, plan: Plan, typed: str) -> list[Doubt]:
     elif request.search == "fast":
         words = "the fast search leaves out what cannot win by its estimates; this tries everything"
         doubts.append(Doubt(about="search", words=words, command=f"{again} --search exhaustive"))
+    export = (
+        f"python -m bench_runner export --recipe {quoted(request.recipe)} "
+        f"--records {quoted(str(request.records_file.absolute()))} --out winner"
+    )
+    words = "the winner as a plain Trainer script"
+    if rounds_otherwise(progress) is not None:
+        words, export = f"{words}, of what rounds otherwise", f"{export} --rounding"
+    doubts.append(Doubt(about="export", words=words, command=export))
     if request.device == "cuda" and not typed.endswith(".toml"):  # else it has no name to rank by
         words = "what this time changes in a ranking"
         name = model if request.ask is None else plan.recipe_id
