@@ -40,7 +40,7 @@ def kept(problem: PlanningProblem) -> Plan | None:
     return plan
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=16, deadline=None)
 @given(st.integers(0, 100_000), st.integers(1, 20_000_00))
 def test_a_larger_budget_is_never_worse(seed: int, more_cents: int) -> None:
     problem = replace(random_problem(seed), year_budget_cents=None)
@@ -49,7 +49,7 @@ def test_a_larger_budget_is_never_worse(seed: int, more_cents: int) -> None:
         better_or_equal(problem, more)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=16, deadline=None)
 @given(st.integers(0, 100_000), st.integers(1, 8_000_00), st.booleans())
 def test_more_money_in_one_year_is_never_worse(seed: int, more_cents: int, first: bool) -> None:
     problem = kept_free(seed)

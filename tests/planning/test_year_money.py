@@ -130,7 +130,7 @@ def kept_free(seed: int) -> PlanningProblem:
     )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=16, deadline=None)
 @given(st.integers(0, 100_000))
 @example(92)
 @example(280)
