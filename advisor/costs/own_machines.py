@@ -10,6 +10,7 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from decimal import Decimal
+from fractions import Fraction
 from hashlib import blake2b
 from typing import NamedTuple
 
@@ -37,19 +38,29 @@ QUOTE_COLUMNS = tuple(name for name in COLUMNS if name not in ("item", "item_kin
 DEFAULT_KIND = "reseller-quote"
 MAX_NAME, MAX_LINKS, MAX_COUNT = 80, 200, 64
 _PREFIX = "machine:"
-_LIMITS: Mapping[str, tuple[Decimal, Decimal, str, tuple[str, ...]]] = {
-    "watts": (Decimal(50), Decimal(200_000), "W at the wall, such as 10200", ("watts", "w")),
-    "rack_units": (
-        Decimal(0),
-        Decimal(60),
-        "rack units, such as 8, or 0 where it stands on the floor",
-        ("u",),
+
+
+class _Figure(NamedTuple):
+    """A number that is said of a machine."""
+
+    least: int | Decimal
+    most: int
+    words: str
+    """What it is a number of, and how to write it."""
+    units: tuple[str, ...] = ()
+    """What may be written behind it."""
+
+
+_FIGURES = {
+    "count": _Figure(1, MAX_COUNT, f"GPUs: write 1 to {MAX_COUNT}"),
+    "watts": _Figure(50, 200_000, "W at the wall, such as 10200", ("watts", "w")),
+    "rack_units": _Figure(
+        0, 60, "rack units, such as 8, or 0 where it stands on the floor", ("u",)
     ),
-    "noise": (Decimal(10), Decimal(130), "dB(A), such as 50", ("db(a)", "dba", "db")),
-    "weight": (Decimal("0.1"), Decimal(5_000), "kg, such as 45", ("kg",)),
+    "noise": _Figure(10, 130, "dB(A), such as 50", ("db(a)", "dba", "db")),
+    "weight": _Figure(Decimal("0.1"), 5_000, "kg, such as 45", ("kg",)),
+    "host_memory": _Figure(1, 65_536, "GiB of memory: write it like 512GB or 1TiB"),
 }
-"""The least, the most, the words for it, and the units that may be written behind it."""
-MOST_MEMORY_GIB = 65_536
 
 
 class OwnMachine(NamedTuple):
@@ -127,11 +138,13 @@ class _MachineForm(TypedRow):
 
     def host(self) -> Host | None:
         """The machine; None where something is wrong."""
-        name, count = self._name(), self._count()
+        name, count = self._name(), self._number("count")
+        if not self._cells["count"]:
+            self.wrong("count", "is empty: say how many GPUs it has or takes, as in 8")
         supported = self._fits()
         watts, rack_units = self._number("watts"), self._number("rack_units")
         self._check_watts(watts, count)
-        memory_gib = self._memory()
+        memory_gib = self._number("host_memory")
         links = self._cells["links"]
         if len(links) > MAX_LINKS:
             self.wrong("links", f"is {len(links)} characters long: write at most {MAX_LINKS}")
@@ -143,7 +156,7 @@ class _MachineForm(TypedRow):
             host_id=self._host_id(name) if self._replaces is None else self._replaces.host_id,
             name=name,
             kind="desktop" if rack_units == 0 else "server",
-            max_gpus=count,
+            max_gpus=int(count),
             parts=(),
             gpu_id=self.gpu_id,
             supported=supported,
@@ -214,17 +227,6 @@ class _MachineForm(TypedRow):
             self.wrong(column, str(error))
             return None
 
-    def _count(self) -> int | None:
-        text = self._cells["count"]
-        if not text:
-            self.wrong("count", "is empty: say how many GPUs it has or takes, as in 8")
-            return None
-        count = read_whole(text)
-        if count is None or count > MAX_COUNT:
-            self.wrong("count", f"{shown(text)} is not a number of GPUs: write 1 to {MAX_COUNT}")
-            return None
-        return count
-
     def _fits(self) -> tuple[str, ...]:
         """The cards that a machine without GPUs takes."""
         text = self._cells["fits"]
@@ -254,40 +256,34 @@ class _MachineForm(TypedRow):
         return tuple(dict.fromkeys(found))
 
     def _number(self, name: str) -> float | None:
-        text = self._cells[name]
+        """A figure; None where there is none, or a wrong one. Of memory a GB and a TB are sold as
+        GiB and TiB."""
+        text, figure = self._cells[name], _FIGURES[name]
         if not text:
             return None
-        low, high, words, units = _LIMITS[name]
-        value = read_amount(text, units=units)
-        if value is None or not low <= value <= high:
-            why = mistyped(text) or f"is not a number of {words}"
-            self.wrong(name, f"{shown(text)} {why}")
+        if name == "count":
+            value: int | Decimal | Fraction | None = read_whole(text)
+        elif name == "host_memory":
+            value = read_measure(text, "GiB")
+        else:
+            value = read_amount(text, units=figure.units)
+        if value is None or not figure.least <= value <= figure.most:
+            why = mistyped(text) if figure.units else None
+            self.wrong(name, f"{shown(text)} {why or f'is not a number of {figure.words}'}")
             return None
         return float(value)
 
-    def _check_watts(self, watts: float | None, count: int | None) -> None:
+    def _check_watts(self, watts: float | None, count: float | None) -> None:
         gpu = self._named.get(self.gpu_id or "")
         if watts is None or count is None or gpu is None or gpu.tdp_w is None:
             return
         if watts < gpu.tdp_w * count:
             self.wrong(
                 "watts",
-                f"{watts:,.0f} W is less than its {count} GPUs draw, {gpu.tdp_w * count:,.0f} W: "
-                "write what the whole machine draws at the wall, or leave it out",
+                f"{watts:,.0f} W is less than its {count:.0f} GPUs draw, "
+                f"{gpu.tdp_w * count:,.0f} W: write what the whole machine draws at the wall, or "
+                "leave it out",
             )
-
-    def _memory(self) -> float | None:
-        """Main memory in GiB; of memory a GB and a TB are sold as GiB and TiB."""
-        text = self._cells["host_memory"]
-        if not text:
-            return None
-        gib = read_measure(text, "GiB")
-        if gib is None or not 1 <= gib <= MOST_MEMORY_GIB:
-            self.wrong(
-                "host_memory", f"{shown(text)} is no amount of memory: write it like 512GB or 1TiB"
-            )
-            return None
-        return float(gib)
 
 
 def machine_cells(host: Host, gpus: Iterable[Gpu]) -> dict[str, str]:
