@@ -26,7 +26,7 @@ from bench_runner.records.measurement import Measurement
 from bench_runner.records.published import load_published
 from price_catalog.load import load_catalog
 from tests.once_for_tests import folder_once
-from tests.store_for_tests import TUNED, look, record
+from tests.store_for_tests import TUNED, record
 
 GPU = "l4"
 Cell = tuple[str, str, int]
@@ -213,14 +213,6 @@ def test_own_predictions_survive_a_rebuild_and_are_never_handed_on(
     other = Path(shutil.copy(store_path, tmp_path / "other.duckdb"))
     Store(other).merge(moved_store, mine=True)
     assert predictions(other) == moved
-
-
-def test_own_predictions_survive_a_migration(moved_store: Path) -> None:
-    moved = predictions(moved_store)
-    with duckdb.connect(str(moved_store)) as connection:  # as a store of older text would be
-        connection.execute("UPDATE meta SET value = 'older' WHERE key = 'shipped_digest'")
-    look(Store(moved_store, note=lambda _: None)).models()
-    assert predictions(moved_store) == moved
 
 
 def test_without_the_records_the_shipped_predictions_are_back(
