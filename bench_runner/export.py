@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import shlex
 from pathlib import Path
 from typing import Any
@@ -132,7 +133,8 @@ _IMAGE_ITEM = """        return {{
 
 
 def write(recipe: Recipe, winner: Measurement, folder: Path) -> list[Path]:
-    """Write the files of a record that has a time; their paths, the launch command last."""
+    """Write the files of a record that has a time; their paths, the launch command last. A folder
+    that was made for them goes again where one cannot be written."""
     settings = winner.settings
     if winner.status != "ok" or settings is None or settings.micro_batch_size is None:
         raise ValueError(
@@ -140,7 +142,6 @@ def write(recipe: Recipe, winner: Measurement, folder: Path) -> list[Path]:
             "with: choose one that has a time"
         )
     assert settings.gradient_accumulation_steps is not None
-    folder.mkdir(parents=True, exist_ok=True)
     about = winner.environment.get("about") or {}
     capability = about.get("capability")
     arguments = configure.training_arguments(
@@ -154,27 +155,28 @@ def write(recipe: Recipe, winner: Measurement, folder: Path) -> list[Path]:
     # What a measurement switches off and a training wants.
     for name in ("disable_tqdm", "save_strategy", "logging_strategy", "remove_unused_columns"):
         arguments.pop(name, None)
-    written = []
-
-    def put(name: str, content: str) -> None:
-        (folder / name).write_text(content, encoding="utf-8")
-        written.append(folder / name)
-
-    for key, name in _SHARDED_BY:
-        if key in arguments:
-            put(name, _json(arguments.pop(key)))
-    put("training_arguments.json", _json(arguments))
-    put("train.py", _train_script(recipe, settings, winner, about.get("attention")))
+    files = {name: _json(arguments.pop(key)) for key, name in _SHARDED_BY if key in arguments}
+    files["training_arguments.json"] = _json(arguments)
+    files["train.py"] = _train_script(recipe, settings, winner, about.get("attention"))
     modules = {module for module, _, _ in _model_changes(recipe, settings)}
     if settings.states == "half":
         modules.add("changed_training")
     if recipe.model.timm is not None:
         modules.add("timm_classifier")
     for module in sorted(modules):
-        put(f"{module}.py", (_COPIED / f"{module}.py").read_text(encoding="utf-8"))
-    put("launch.sh", _launch_script(settings, winner.gpu_count, capability))
-    os.chmod(folder / "launch.sh", 0o755)
-    return written
+        files[f"{module}.py"] = (_COPIED / f"{module}.py").read_text(encoding="utf-8")
+    files["launch.sh"] = _launch_script(settings, winner.gpu_count, capability)
+    made = not folder.exists()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, content in files.items():
+            (folder / name).write_text(content, encoding="utf-8")
+        os.chmod(folder / "launch.sh", 0o755)
+    except OSError:
+        if made:
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
+    return [folder / name for name in files]
 
 
 def _told(text: str) -> str:

@@ -141,6 +141,19 @@ def test_no_value_of_a_record_becomes_a_command(tmp_path: Path) -> None:
     assert not (tmp_path / "made").exists()
 
 
+def test_an_export_that_fails_leaves_no_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(export.os, "chmod", full)  # the last step
+    for folder in (tmp_path / "new", tmp_path):
+        with pytest.raises(OSError, match="No space left"):
+            export.write(find_recipe("pythia-1b"), WINNER, folder)
+    assert not (tmp_path / "new").exists() and tmp_path.exists()
+
+
 def test_an_export_into_the_folder_of_another_is_that_of_its_own_settings(tmp_path: Path) -> None:
     """A deepspeed.json that an earlier winner left there shards nothing."""
     pythia = find_recipe("pythia-160m")
