@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import shlex
+import shutil
 from pathlib import Path
 from typing import Any
 

@@ -216,7 +216,7 @@ def update(connection: duckdb.DuckDBPyConnection, path: Path, *, force: bool = F
 
 def says_text(connection: duckdb.DuckDBPyConnection, path: Path) -> bool:
     """Whether the shipped rows of a store are those of the text, by their digest. Of one that was
-    not seen as it is before, prices, machines and times are compared one by one."""
+    not seen as it is before, all but sources and predictions are compared one by one."""
     digest = shipped_digest()
     same = stored_digest(connection) == digest
     if same and is_as_text(path, digest):
@@ -254,10 +254,12 @@ def _wrong_row(connection: duckdb.DuckDBPyConnection, origin: str) -> str | None
 
 
 def _text_rows() -> Iterator[tuple[str, list[Values]]]:
+    from bench_runner.recipes import load_recipes
     from bench_runner.records import published
     from price_catalog.load import load_catalog
 
     catalog = load_catalog()
+    yield "recipe", [plain_values(model_of(recipe)) for recipe in load_recipes()]
     yield "gpu", [plain_values(gpu) for gpu in catalog.gpus]
     yield "host", [host_values(host) for host in catalog.hosts]
     yield "host_part", [part for host in catalog.hosts for part in part_values(host)]

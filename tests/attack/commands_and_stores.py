@@ -15,7 +15,7 @@ from pathlib import Path
 from advisor.store import Store, StoreError
 from bench_runner.records import journal
 from tests.attack.generated_files import asked, forked, wrong
-from tests.store_for_tests import record
+from tests.store_for_tests import record, taken_as_it_is
 
 COMMANDS = [
     "rank", "data", "findings", "rebuild", "merge", "export", "predict", "plan", "prices",
@@ -230,6 +230,8 @@ def altered(store: Path, folder: Path, count: int, seed: int) -> list[str]:
                 connection.execute(change)
             except duckdb.Error:
                 continue  # what the store's own checks refuse
+        if dice.random() < 0.5:
+            taken_as_it_is(path)  # as one that may only be read is, or it would be put right
         words = dice.choice(READ_ROWS)
         began = time.monotonic()
         code, out, err = asked(["--store", str(path), *words])

@@ -219,6 +219,8 @@ def test_a_slow_look_at_a_job_takes_back_nothing_that_another_found(
     again = keep_job(replace(kept_jobs()[0], number="8", ended=None))
     changed(slow, ended="TIMEOUT")
     assert kept_jobs() == [again]
+    for path in (tmp_path, tmp_path / "a.json"):
+        assert path.stat().st_mode & 0o077 == 0, "its owner's alone"
 
 
 ODD = 'it\'s $(touch pwned) `touch pwned` "x" & ; #SBATCH é'
@@ -227,6 +229,7 @@ ODD = 'it\'s $(touch pwned) `touch pwned` "x" & ; #SBATCH é'
 def in_a_shell(plan: JobPlan, profile: ClusterProfile, folder: Path, path: str) -> str:
     """What a job's script prints, run by bash as SLURM would."""
     write_folder(folder, plan, {SCRIPT: sbatch_text(plan, profile)})
+    assert (folder / SCRIPT).stat().st_mode & 0o077 == 0, "its owner's alone"
     run = subprocess.run(
         ["bash", SCRIPT],
         cwd=folder,

@@ -183,6 +183,7 @@ def test_a_store_follows_the_text_and_not_its_line_ends(
 CHANGES = (
     "UPDATE quote SET price_usd = 2 * price_usd WHERE kind = 'used'",
     "DELETE FROM rental WHERE kind = 'spot'",
+    "UPDATE recipe SET flops_lowest = flops_lowest / 2",
     "UPDATE gpu SET fp16_tflops = 2 * fp16_tflops",
     "UPDATE measurement SET training_days = 1 WHERE training_days IS NOT NULL",
     "INSERT INTO quote SELECT * REPLACE ('forged' AS quote_id) FROM quote LIMIT 1",
