@@ -423,14 +423,13 @@ def chance_words(chance: float) -> str:
 
 
 def keeps_words(chance: float, budget: Decimal) -> str:
-    """``2 in 3 that it still costs at most $40,000 when you order``."""
-    usd = usd_exact(budget)
-    return f"{chance_words(chance)} that it still costs at most {usd} when you order"
+    """``the chance that it still costs at most $40,000 is 2 in 3``."""
+    return f"the chance that it still costs at most {usd_exact(budget)} is {chance_words(chance)}"
 
 
 def makes_words(chance: float, limit: float) -> str:
-    """``3 in 4 that it makes 60 days``."""
-    return f"{chance_words(chance)} that it makes {counted_days(limit)}"
+    """``the chance that it takes at most 60 days is 3 in 4``."""
+    return f"the chance that it takes at most {counted_days(limit)} is {chance_words(chance)}"
 
 
 def percent_words(chance: float) -> str:
