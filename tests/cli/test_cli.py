@@ -43,10 +43,7 @@ WRONG = [
     (["--budget", "40", "000"], "needs quotes, as in --budget '40 000'"),
     (["--days", "60"], "did you mean '--max-days'?"),
     (["--tokens", "3B"], "advisor predict takes --tokens for a model of yours"),
-    (
-        ["--model", "my model/config.json"],
-        "advisor predict --model 'my model/config.json' --tokens",
-    ),
+    (["--model", "my model/config.json"], "no file is called 'my model/config.json'"),
     (["--experiments"], "see: advisor rank --help"),
 ]
 
