@@ -100,7 +100,10 @@ def _tuning(options: argparse.Namespace) -> Ask | None:
     from advisor.ranking.fine_tuning import parted
 
     options.model, named = parted(options.model)
-    tuning = typed_fine_tuning(options) or named
+    typed = typed_fine_tuning(options)
+    if named is not None and typed is not None:
+        raise InputError("the model's name says how it is fine-tuned: leave out --train")
+    tuning = typed or named
     if tuning is None:
         for name in _OF_TUNING:
             if getattr(options, name) is not None:
