@@ -219,7 +219,11 @@ def test_help_and_version() -> None:
 
 
 def test_the_examples_of_each_command_work_as_typed(
-    own_store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: Any
+    own_store: Path,
+    predictions_stay: None,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: Any,
 ) -> None:
     """From first to last in one folder: what one writes another reads."""
     monkeypatch.chdir(tmp_path)
