@@ -1,14 +1,15 @@
 """Long runs, by hand: memory and speed at the start and at the end, as one table.
 
-    python tests/attack/soak.py [--minutes 5] [--only records,plans,quotes]
+    python tests/attack/soak.py [--minutes 5] [--only records,plans,quotes,serve]
 
-A benchmark's loop of records, plans of a grant whose budget changes, and a store that a quote a day
-of each GPU comes to.
+A benchmark's loop of records, plans of a grant whose budget changes, a store that a quote a day of
+each GPU comes to, and eight people at the keys of one `advisor serve`.
 """
 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import contextlib
 import io
 import os
@@ -16,6 +17,7 @@ import random
 import re
 import shutil
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
@@ -29,6 +31,7 @@ import psutil
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 Step = Callable[[], None]
+PAGES = 8
 
 
 def _append(store: Path, folder: Path) -> Iterator[Step]:
@@ -101,10 +104,52 @@ def _quotes(store: Path, folder: Path) -> Iterator[Step]:
     yield step
 
 
+def _serve(store: Path, folder: Path) -> Iterator[Step]:
+    """Eight pages, as many as a server holds; a step is eight keys on each, answered by all."""
+    import aiohttp
+
+    from tests.tui.test_serve import free_port
+
+    port = free_port()
+    (folder / "state.json").write_text('{"welcomed": true}')
+    words = [sys.executable, "-m", "advisor", "--store", str(store), "serve", "--port", str(port)]
+    environment = os.environ | {"ADVISOR_STATE": str(folder / "state.json")}
+    server = subprocess.Popen(words, stderr=subprocess.PIPE, text=True, env=environment, cwd=ROOT)
+    assert server.stderr is not None
+    token = server.stderr.readline().partition("token=")[2].partition(" ")[0]
+    loop = asyncio.new_event_loop()
+    dice = random.Random(1)
+
+    async def opened() -> tuple[aiohttp.ClientSession, list[aiohttp.ClientWebSocketResponse]]:
+        session = aiohttp.ClientSession()
+        address = f"ws://127.0.0.1:{port}/ws/{token}?width=120&height=40"
+        return session, [await session.ws_connect(address) for _ in range(PAGES)]
+
+    async def typed(page: aiohttp.ClientWebSocketResponse) -> None:
+        keys = "".join(dice.choice(["\\u001b[A", "\\u001b[B", "s", "d"]) for _ in range(8))
+        await page.send_str(f'["stdin", "{keys}"]')
+        assert (await page.receive(timeout=60)).type in (1, 2), "a page has ended"  # text, bytes
+        with contextlib.suppress(asyncio.TimeoutError):
+            while True:  # until it has drawn all
+                await page.receive(timeout=0.3)
+
+    async def all_typed() -> None:
+        await asyncio.gather(*map(typed, pages))
+
+    session, pages = loop.run_until_complete(opened())
+    try:
+        yield lambda: loop.run_until_complete(all_typed())
+    finally:
+        loop.run_until_complete(session.close())
+        server.terminate()
+        server.wait(30)
+
+
 SOAKS = {
     "a benchmark's records": _append,
     "plans of a changing budget": _plans,
     "a store of daily quotes": _quotes,
+    "serve with eight pages": _serve,
 }
 
 
