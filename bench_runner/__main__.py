@@ -79,7 +79,7 @@ from bench_runner.records import journal
 from bench_runner.records.locks import DeviceInUseError, only_benchmark
 from bench_runner.records.measurement import Measurement, Settings
 from bench_runner.runner import Options, Search
-from bench_runner.settings import kernels, search, space, whole_search
+from bench_runner.settings import paper_space, search, settings_tried, whole_search
 from bench_runner.streams import fill_closed_streams
 from bench_runner.untrusted_text import printable
 
@@ -116,7 +116,7 @@ def _confirmed(concerns: Sequence[str], arguments: argparse.Namespace) -> bool:
 def _measure(arguments: argparse.Namespace) -> int:
     setup = asked_setup(arguments)
     candidates = asked_settings(arguments, setup)
-    trials = kernels.expected_trials(candidates, arguments.search)
+    trials = settings_tried.expected_trials(candidates, arguments.search)
     one = arguments.command != "run"
     options = Options(
         strategy=arguments.search,
@@ -152,12 +152,12 @@ def _measure(arguments: argparse.Namespace) -> int:
             "search": options.strategy,
             "methods": arguments.methods if not one else None,
             "labels": [
-                space.label(settings)
+                paper_space.label(settings)
                 for settings in whole_search.named_ahead(candidates, options.strategy)
             ],
             "settings": len(candidates),
             "expected_trials": round(trials, 1),
-            "estimated_minutes": space.estimated_minutes(trials),
+            "estimated_minutes": paper_space.estimated_minutes(trials),
             "concerns": concerns,
             "records_file": str(options.records_file),
         }

@@ -19,7 +19,7 @@ from bench_runner.launch.trial_record import LOCAL_SOURCE, Setup, counted
 from bench_runner.recipe_table import nearest
 from bench_runner.recipes import PEAK_KINDS, Recipe, load_recipe, load_recipes
 from bench_runner.records.measurement import ATTENTIONS, SHARDINGS, Settings
-from bench_runner.settings import kernels, obstacles, search, space
+from bench_runner.settings import obstacles, paper_space, search, settings_tried
 from bench_runner.typed_numbers import read_measure, read_positive, read_whole
 from bench_runner.untrusted_text import printable
 
@@ -73,9 +73,9 @@ def parse_settings(text: str) -> Settings:
             f"--settings is {text!r}: give words of {', '.join(_WORDS)}, joined by commas, and at "
             "most one of a kind"
         )
-    settings = replace(space.settings_for(free_lunch=True), **chosen)
+    settings = replace(paper_space.settings_for(free_lunch=True), **chosen)
     if settings.offloading and settings.sharding is None:
-        raise ValueError(f"--settings is {text!r}: {space.OFFLOADING_NEEDS_SHARDING}")
+        raise ValueError(f"--settings is {text!r}: {paper_space.OFFLOADING_NEEDS_SHARDING}")
     if settings.compilation in ("whole", "regional") and not settings.free_lunch:
         raise ValueError(f"--settings is {text!r}: naive settings compile nothing, leave one out")
     return settings
@@ -83,7 +83,7 @@ def parse_settings(text: str) -> Settings:
 
 def settings_words(settings: Settings) -> str:
     """What `parse_settings` takes for these settings, whatever their micro-batch is."""
-    usual = space.settings_for(free_lunch=True)
+    usual = paper_space.settings_for(free_lunch=True)
     words = [
         word
         for word, sets in _WORDS.items()
@@ -197,7 +197,7 @@ def counted_parameters(recipe: Recipe) -> int:
 def asked_setup(arguments: argparse.Namespace) -> Setup:
     """What is measured, on what is here. Raises ValueError where that does not go together."""
     recipe = find_recipe(arguments.recipe)
-    space.micro_batch_sizes(recipe.training.batch_size, arguments.gpus)
+    paper_space.micro_batch_sizes(recipe.training.batch_size, arguments.gpus)
     machine = hardware.machine(arguments.work)
     found = len(machine.gpus)
     if arguments.device == "cuda" and not found:
@@ -253,8 +253,10 @@ def asked_settings(arguments: argparse.Namespace, setup: Setup) -> Sequence[Sett
         reason = obstacles.why_not(recipe, settings) or why_not_here(settings)
         if reason is not None:
             raise ValueError(f"--settings is {arguments.settings!r}: {reason}")
-        return [kernels.as_searched(recipe, settings)]
-    found = kernels.settings_of_methods(arguments.methods, recipe, arguments.gpus, flash=flash)
+        return [settings_tried.as_searched(recipe, settings)]
+    found = settings_tried.settings_of_methods(
+        arguments.methods, recipe, arguments.gpus, flash=flash
+    )
     reasons = {settings: why_not_here(settings) for settings in found}
     for reason in dict.fromkeys(filter(None, reasons.values())):
         print(reason, file=sys.stderr)

@@ -15,7 +15,7 @@ from typing import Any
 from bench_runner.models.encoder_decoder import EncoderDecoder
 from bench_runner.recipes import IMAGE_FAMILIES, MASKED_SHARE, Recipe
 from bench_runner.records.measurement import Measurement, Settings
-from bench_runner.settings import configure, space
+from bench_runner.settings import configure, paper_space
 
 _COPIED = Path(__file__).parent / "worker" / "exported"
 
@@ -250,7 +250,7 @@ def _train_script(
         item = form.format(vocabulary=vocabulary, length=training.sequence_length, **more)
     return _TRAIN.format(
         name=_told(recipe.name),
-        where=_told(f"{space.label(settings)} on {winner.gpu_count} x {winner.gpu}"),
+        where=_told(f"{paper_space.label(settings)} on {winner.gpu_count} x {winner.gpu}"),
         remark=_NOT_SHARDED if winner.gpu == "cpu" and configure.uses_fsdp(settings) else "",
         item=item,
         # By name: another export into this folder may have left a file that shards.

@@ -26,7 +26,7 @@ from bench_runner.launch.trial_record import (
 from bench_runner.recipes import Recipe
 from bench_runner.records import journal
 from bench_runner.records.measurement import Measurement, Settings, Status
-from bench_runner.settings import search, space, whole_search
+from bench_runner.settings import paper_space, search, whole_search
 
 Emit = Callable[[dict[str, Any]], None]
 _NOT_REPEATED: tuple[Status, ...] = ("ok", "infeasible", "failed")
@@ -104,7 +104,7 @@ class Search:
             self._emit(
                 {
                     "event": "trial-started",
-                    "label": space.label(action.settings),
+                    "label": paper_space.label(action.settings),
                     "settings": _as_json(action.settings),
                     "reason": action.reason,
                 }
@@ -134,7 +134,9 @@ class Search:
                 "complete": complete,
                 "cancelled": self._stop.is_set(),
                 "best": None if best is None else journal.to_json(best),
-                "label": None if best is None or not best.settings else space.label(best.settings),
+                "label": None
+                if best is None or not best.settings
+                else paper_space.label(best.settings),
                 "gpu_s": round(self._gpu_s, 1),
                 "wall_s": round(time.monotonic() - self._began, 1),
             }
@@ -201,7 +203,7 @@ class Search:
         self._emit(
             {
                 "event": kind,
-                "label": space.label(record.settings),
+                "label": paper_space.label(record.settings),
                 "record": journal.to_json(record),
             }
         )
@@ -210,7 +212,7 @@ class Search:
             self._emit(
                 {
                     "event": "best",
-                    "label": space.label(best.settings),
+                    "label": paper_space.label(best.settings),
                     "training_days": best.training_days,
                     "step_s": best.step_s,
                     "elapsed_s": round(time.monotonic() - self._began, 1),
@@ -270,7 +272,7 @@ class Search:
             self._emit(
                 {
                     "event": "trial-progress",
-                    "label": space.label(settings),
+                    "label": paper_space.label(settings),
                     "phase": "again",
                     "micro_batch_size": smaller,
                     "reason": outcome.reason,
@@ -303,7 +305,7 @@ class Search:
                         **{k: v for k, v in event.items() if k != "rank"},
                         "event": "trial-progress",
                         "phase": event.get("phase", kind),
-                        "label": space.label(spec.settings),
+                        "label": paper_space.label(spec.settings),
                     }
                 )
 

@@ -50,7 +50,7 @@ def test_no_module_of_the_advisor_or_the_catalogue_loads_torch(package: str) -> 
 @pytest.mark.parametrize(
     "module",
     [
-        "advisor.costs.tco",
+        "advisor.costs.cost_of_owning",
         "advisor.ranking.rank",
         "advisor.store",
         "advisor.answers.ranking.rank_json_csv",

@@ -22,8 +22,8 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from advisor.costs.price_ageing import DAYS_A_MONTH, PATH, PriceMove, moving_kind, price_factors
 from advisor.costs.price_book import kind_class
+from advisor.costs.price_interval import DAYS_A_MONTH, PATH, PriceMove, moving_kind, price_factors
 from price_catalog.load import Catalog, load_catalog
 from price_catalog.model import Quote
 

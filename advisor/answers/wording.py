@@ -18,10 +18,10 @@ from advisor.costs.amount_words import (
     usd_and_cents,
     usd_exact,
 )
+from advisor.costs.cost_of_owning import CostTerms
 from advisor.costs.cost_terms import stated_terms
 from advisor.costs.price_book import quote_marks
 from advisor.costs.rental import BreakEven
-from advisor.costs.tco import CostTerms
 from advisor.ranking.candidates import Candidates, Reason
 from advisor.ranking.rank import RankedRow
 from advisor.ranking.times import TrainingTime

@@ -14,7 +14,7 @@ from advisor.costs.amount_words import minutes_words
 from advisor.files import typed_path
 from advisor.typed_input import InputError, shown
 from bench_runner.recipes import recipe_hash
-from bench_runner.settings import space
+from bench_runner.settings import paper_space
 from bench_runner.typed_numbers import plain
 from price_catalog.model import Gpu, Host
 
@@ -294,16 +294,16 @@ class Tries:
 def tries_of(request: Request, recipe: Recipe, gpu_count: int) -> Tries:
     """What ``--methods`` and ``--search`` name on so many GPUs. Raises ValueError."""
     from bench_runner.records.measurement import one_of
-    from bench_runner.settings import kernels, whole_search
+    from bench_runner.settings import settings_tried, whole_search
     from bench_runner.settings.search import STRATEGIES
 
-    chosen = kernels.settings_of_methods(request.methods, recipe, gpu_count, flash=False)
+    chosen = settings_tried.settings_of_methods(request.methods, recipe, gpu_count, flash=False)
     strategy = one_of(request.search, STRATEGIES, "--search")
     return Tries(
-        labels=tuple(map(space.label, whole_search.named_ahead(chosen, strategy))),
-        papers_labels=kernels.papers_labels(recipe, gpu_count),
+        labels=tuple(map(paper_space.label, whole_search.named_ahead(chosen, strategy))),
+        papers_labels=settings_tried.papers_labels(recipe, gpu_count),
         settings_count=len(chosen),
-        trials=kernels.expected_trials(chosen, strategy),
+        trials=settings_tried.expected_trials(chosen, strategy),
     )
 
 
@@ -318,7 +318,7 @@ def minutes_of(
             times = reader.best_times(recipe.recipe_id, "sound")
         chosen = [t.chosen for t in times if (t.gpu_id, t.gpu_count) == (gpu.gpu_id, gpu_count)]
         if chosen and chosen[0] is not None and chosen[0].training_days is not None:
-            pass_s = space.fast_search(
+            pass_s = paper_space.fast_search(
                 recipe.family,
                 gpu_count,
                 compiles=recipe.support.compile,
@@ -326,7 +326,7 @@ def minutes_of(
                 training_steps=recipe.training.training_steps,
                 settings=chosen[0].settings,
             ).pass_s
-    return space.estimated_minutes(tries.trials, pass_s)
+    return paper_space.estimated_minutes(tries.trials, pass_s)
 
 
 @contextmanager
@@ -365,7 +365,7 @@ def _gpu_count(recipe: Recipe, device: str, here: MachineState, wanted: int | No
                 f"the GPUs differ ({', '.join(names)}), and a time would stand for neither: "
                 "choose some of one kind with CUDA_VISIBLE_DEVICES"
             )
-    space.micro_batch_sizes(recipe.training.batch_size, count)
+    paper_space.micro_batch_sizes(recipe.training.batch_size, count)
     return count
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import NamedTuple
 
-from advisor.costs.tco import ABOVE_ZERO, PAPER_TERMS, TERM_BOUNDS, CostTerms
+from advisor.costs.cost_of_owning import ABOVE_ZERO, PAPER_TERMS, TERM_BOUNDS, CostTerms
 from advisor.typed_input import InputError, parse_decimal, parse_lifetime_years, parse_share, shown
 
 

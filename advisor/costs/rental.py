@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import price_catalog
 from advisor.costs.amount_words import usd_and_cents
+from advisor.costs.cost_of_owning import DAYS_PER_YEAR, HOURS_PER_DAY
 from advisor.costs.price_book import STALE_DAYS
-from advisor.costs.tco import DAYS_PER_YEAR, HOURS_PER_DAY
 from advisor.typed_input import InputError
 from price_catalog.model import Rental
 from price_catalog.providers import is_aggregated, provider_name
 
 if TYPE_CHECKING:
-    from advisor.costs.tco import TotalCostOfOwnership
+    from advisor.costs.cost_of_owning import TotalCostOfOwnership
 
 
 KINDS = ("on-demand", "spot", "reserved")

@@ -30,7 +30,7 @@ from advisor.prediction.physics.memory import (
 from advisor.prediction.physics.step_time import AS_FAST, FastestStep, fastest_step
 from advisor.ranking.fabric import Link, doubt
 from bench_runner.records.measurement import Settings
-from bench_runner.settings.kernels import Kernels, with_kernels
+from bench_runner.settings.settings_tried import Kernels, with_kernels
 from bench_runner.typed_numbers import NORMAL_90
 
 if TYPE_CHECKING:

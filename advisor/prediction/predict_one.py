@@ -28,7 +28,7 @@ from advisor.ranking.fabric import Fabric, fabric_words, link_of
 from bench_runner.recipe_flops import count_flops
 from bench_runner.recipes import TEXT_FAMILIES
 from bench_runner.records.measurement import Settings
-from bench_runner.settings.space import accumulation_steps, even_batch, fast_search
+from bench_runner.settings.paper_space import accumulation_steps, even_batch, fast_search
 from bench_runner.typed_numbers import count_words, percent, plain
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from advisor.prediction.physics.columns import Columns
     from advisor.prediction.predict_many import Predictions
     from advisor.prediction.shipped_predictions import OwnTime
-    from bench_runner.settings.kernels import Kernels
+    from bench_runner.settings.settings_tried import Kernels
 
     Floats = NDArray[np.float64]
 
@@ -212,7 +212,7 @@ def predict(
         settings_of,
         written_out,
     )
-    from bench_runner.settings.kernels import most_promising
+    from bench_runner.settings.settings_tried import most_promising
 
     if isinstance(target, Workload):
         target = Target(workload=target)

@@ -38,8 +38,8 @@ from advisor.ranking.times import SAME_CLOCK
 from bench_runner.recipe_flops import count_flops
 from bench_runner.recipes import TEXT_FAMILIES, Recipe, load_recipes
 from bench_runner.records.measurement import Measurement, Settings
-from bench_runner.settings.kernels import most_promising
-from bench_runner.settings.space import accumulation_steps, even_batch
+from bench_runner.settings.paper_space import accumulation_steps, even_batch
+from bench_runner.settings.settings_tried import most_promising
 from price_catalog.builds import GPU_COUNTS
 from price_catalog.gpu_names import index_gpus, normalise
 from price_catalog.model import Gpu, Source

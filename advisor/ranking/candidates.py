@@ -11,9 +11,14 @@ from decimal import Decimal
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
-from advisor.costs.price_ageing import price_today
+from advisor.costs.cost_of_owning import (
+    CENT,
+    CostTerms,
+    TotalCostOfOwnership,
+    total_cost_of_ownership,
+)
 from advisor.costs.price_book import PriceBook, PriceRange
-from advisor.costs.tco import CENT, CostTerms, TotalCostOfOwnership, total_cost_of_ownership
+from advisor.costs.price_interval import price_today
 from advisor.ranking.build_prices import build_cents, is_overtaken, price_keys
 from advisor.ranking.times import BestTime, EvidenceRule, Model, on_host, under_limit
 from price_catalog.builds import Build, rack_units_of

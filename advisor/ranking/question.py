@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
-from advisor.costs.tco import PAPER_TERMS, CostTerms
+from advisor.costs.cost_of_owning import PAPER_TERMS, CostTerms
 from advisor.typed_input import Money, PriceRule, parse_choice
 
 if TYPE_CHECKING:

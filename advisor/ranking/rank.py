@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from advisor.costs.amount_words import days_exact
-from advisor.costs.tco import CENT
+from advisor.costs.cost_of_owning import CENT
 from advisor.ranking.build_prices import ABOUT
 from advisor.ranking.candidates import (
     AVAILABILITIES,

@@ -7,7 +7,7 @@ it that they do share.
 from __future__ import annotations
 
 from advisor.ranking.times import Model
-from bench_runner.settings.space import even_batch
+from bench_runner.settings.paper_space import even_batch
 
 
 def is_uneven(model: Model, gpu_count: int) -> bool:

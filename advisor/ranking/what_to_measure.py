@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from advisor.ranking.interval_comparison import Doubt, alike, reaches
 from advisor.ranking.rank import Ranking
-from bench_runner.settings.space import FastSearch, fast_search
+from bench_runner.settings.paper_space import FastSearch, fast_search
 from bench_runner.typed_numbers import NORMAL_90
 
 _UPPER = (1.8339, 1.2816, 0.9674, 0.7279, 0.5244, 0.3407, 0.1679)

@@ -17,7 +17,7 @@ from bench_runner.recipes import Recipe, recipe_hash
 from bench_runner.records import timing
 from bench_runner.records.journal import said_settings, with_id
 from bench_runner.records.measurement import Measurement, Settings, Status
-from bench_runner.settings import space
+from bench_runner.settings import paper_space
 from bench_runner.typed_numbers import percent, plain
 from bench_runner.untrusted_text import printable
 
@@ -163,7 +163,7 @@ def _facts(setup: Setup, outcome: Outcome | None, climb: str, settings: Settings
     if probes:
         facts["probes"] = probes
     if climbed is not None:
-        sizes = space.micro_batch_sizes(setup.recipe.training.batch_size, setup.gpu_count)
+        sizes = paper_space.micro_batch_sizes(setup.recipe.training.batch_size, setup.gpu_count)
         facts["climb"] = {
             "samples_per_s": climbed["samples_per_s"],
             "stopped_by": climbed["stopped_by"],
@@ -351,7 +351,7 @@ def _without_time(
         recipe_hash=recipe_hash(setup.recipe),
         gpu=setup.gpu,
         gpu_count=setup.gpu_count,
-        method=space.method_name(settings),
+        method=paper_space.method_name(settings),
         settings=settings,
         status="failed",
         reason=None,

@@ -7,7 +7,12 @@ from collections.abc import Collection
 from bench_runner.models.encoder_decoder import EncoderDecoder
 from bench_runner.recipes import Recipe, Training
 from bench_runner.records.measurement import Settings
-from bench_runner.settings.kernels import attentions_of, balances_experts, inputs_of, losses_of
+from bench_runner.settings.settings_tried import (
+    attentions_of,
+    balances_experts,
+    inputs_of,
+    losses_of,
+)
 
 FP8_SINCE = (8, 9)
 """The compute capability from which tensor cores multiply fp8 (NVIDIA's CUDA programming guide)."""

@@ -13,7 +13,7 @@ from statistics import median
 from typing import Literal, get_args
 
 from bench_runner.records.measurement import Measurement, Settings, Sharding
-from bench_runner.settings.space import SHARDINGS, label
+from bench_runner.settings.paper_space import SHARDINGS, label
 
 Strategy = Literal["fast", "exhaustive"]
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)

@@ -12,10 +12,16 @@ from collections.abc import Sequence
 from dataclasses import fields, replace
 
 from bench_runner.records.measurement import Compilation, Measurement, Settings
-from bench_runner.settings import kernels, search
-from bench_runner.settings.kernels import Kernels, canonical, explicit, kernels_of, with_kernels
+from bench_runner.settings import search, settings_tried
+from bench_runner.settings.paper_space import label
 from bench_runner.settings.search import LeaveOut, Situation, Strategy, Try, without_micro_batch
-from bench_runner.settings.space import label
+from bench_runner.settings.settings_tried import (
+    Kernels,
+    canonical,
+    explicit,
+    kernels_of,
+    with_kernels,
+)
 
 CLOSE = 1.1
 """Combinations within this factor of the fastest are tried again with the winning kernels."""
@@ -87,7 +93,7 @@ def _changed(changed: Sequence[Settings], done: Sequence[Measurement]) -> Try | 
         (each for each in changed if kernels_of(each) == kernels_of(changed[0])), key=search.promise
     )
     if best is not None and best.settings is not None and not best.settings.changes_training:
-        twin = kernels.pure_half(canonical(without_micro_batch(best.settings)))
+        twin = settings_tried.pure_half(canonical(without_micro_batch(best.settings)))
         wanted = [twin] if twin in changed else wanted
     for settings in wanted:
         if settings not in found:
@@ -183,7 +189,7 @@ def _from_there(
     while True:
         open_ones = [
             settings
-            for settings in kernels.moves(tuned, best)
+            for settings in settings_tried.moves(tuned, best)
             if settings not in found and not _lost_before(settings, winners, found)
         ]
         if open_ones:
@@ -191,7 +197,7 @@ def _from_there(
                 settings=open_ones[0],
                 reason=f"other kernels for the best so far, {label(best)}",
             )
-        better = _fastest(found, [best, *kernels.moves(tuned, best)])
+        better = _fastest(found, [best, *settings_tried.moves(tuned, best)])
         if better == best:
             break
         best = better

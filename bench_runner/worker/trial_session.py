@@ -15,7 +15,7 @@ from transformers import TrainingArguments
 from bench_runner.launch.gpu_sampler import GpuSampler
 from bench_runner.launch.trial import NoDeviceError, TrialSpec, recipe_from_json
 from bench_runner.records import timing
-from bench_runner.settings import configure, space
+from bench_runner.settings import configure, paper_space
 from bench_runner.typed_numbers import percent
 from bench_runner.worker import models
 from bench_runner.worker.device_memory import DeviceMemory, predicted_peak_gib
@@ -91,7 +91,7 @@ class Session:
         return TrainingArguments(**keywords)
 
     def _full_passes(self, micro_batch_size: int) -> int:
-        return space.accumulation_steps(
+        return paper_space.accumulation_steps(
             self.recipe.training.batch_size, self.spec.gpu_count, micro_batch_size
         )
 
@@ -170,7 +170,9 @@ class Session:
         fastest = spec.climb == "fastest"
         sizes = [
             size
-            for size in space.micro_batch_sizes(self.recipe.training.batch_size, spec.gpu_count)
+            for size in paper_space.micro_batch_sizes(
+                self.recipe.training.batch_size, spec.gpu_count
+            )
             if size >= (spec.settings.micro_batch_size or 1)
             and size <= (spec.largest_micro_batch or size)
         ]

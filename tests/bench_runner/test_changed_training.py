@@ -15,7 +15,7 @@ from bench_runner.__main__ import main
 from bench_runner.arguments import find_recipe, parse_settings
 from bench_runner.records import journal
 from bench_runner.records.measurement import Measurement
-from bench_runner.settings import kernels, space
+from bench_runner.settings import paper_space, settings_tried
 from tests.bench_runner.test_export import WINNER
 
 DECODER, IMAGES, CONVNET = (find_recipe(n) for n in ("pythia-160m", "vit", "convnext-large-1k"))
@@ -29,7 +29,7 @@ def record(words: str, step_s: float = 1.0) -> Measurement:
             WINNER,
             recipe_id="pythia-160m",
             settings=settings,
-            method=space.method_name(settings),
+            method=paper_space.method_name(settings),
             step_s=step_s,
             pass_s=(0.1,),
             sync_pass_s=(0.1,),
@@ -41,10 +41,12 @@ def record(words: str, step_s: float = 1.0) -> Measurement:
 @pytest.mark.parametrize("recipe", [DECODER, IMAGES])
 @pytest.mark.parametrize("gpus", [1, 4])
 def test_no_search_holds_them(recipe: Any, gpus: int) -> None:
-    whole = kernels.settings_of_methods("naive,free-lunch,paper,all", recipe, gpus, flash=True)
+    whole = settings_tried.settings_of_methods(
+        "naive,free-lunch,paper,all", recipe, gpus, flash=True
+    )
     assert not any(settings.changes_training for settings in whole)
     for words in CHANGED:
-        with_it = kernels.moves((*whole, parse_settings(words)), whole[-1])
+        with_it = settings_tried.moves((*whole, parse_settings(words)), whole[-1])
         assert not any(settings.changes_training for settings in with_it)
 
 

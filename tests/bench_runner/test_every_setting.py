@@ -16,7 +16,7 @@ from bench_runner.arguments import find_recipe, parse_settings, settings_words
 from bench_runner.recipes import Recipe
 from bench_runner.records import journal
 from bench_runner.records.measurement import Settings
-from bench_runner.settings import configure, kernels, obstacles, space
+from bench_runner.settings import configure, obstacles, paper_space, settings_tried
 from tests.bench_runner.test_export import WINNER
 
 FLASH = "flash_attention_2"
@@ -74,13 +74,13 @@ def test_each_is_refused_with_a_reason_or_goes_all_the_way(name: str, tmp_path: 
             assert reason.isprintable() and len(reason) > 30
             continue
         # One name for one training.
-        said = labels.setdefault(space.label(settings), settings)
-        assert kernels.explicit(said) == kernels.explicit(settings)
+        said = labels.setdefault(paper_space.label(settings), settings)
+        assert settings_tried.explicit(said) == settings_tried.explicit(settings)
         full = replace(settings, micro_batch_size=8, gradient_accumulation_steps=2)
         used = configure.attention(recipe, settings, flash=FLASH)
         about = {"about": {"attention": used, "capability": [9, 0]}}
         record = replace(
-            WINNER, method=space.method_name(settings), settings=full, environment=about
+            WINNER, method=paper_space.method_name(settings), settings=full, environment=about
         )
         assert journal.from_json(json.loads(json.dumps(journal.to_json(record)))) == record
         if len(labels) % EXPORTED == 0:

@@ -19,7 +19,7 @@ from bench_runner.models.model_source import ModelSource
 from bench_runner.recipes import load_recipes, recipe_hash
 from bench_runner.records import journal
 from bench_runner.records.measurement import Measurement
-from bench_runner.settings import configure, space
+from bench_runner.settings import configure, paper_space
 
 WINNER = Measurement(
     measurement_id="m",
@@ -29,7 +29,9 @@ WINNER = Measurement(
     gpu_count=1,
     method="naive",
     settings=replace(
-        space.settings_for(free_lunch=False), micro_batch_size=1, gradient_accumulation_steps=1024
+        paper_space.settings_for(free_lunch=False),
+        micro_batch_size=1,
+        gradient_accumulation_steps=1024,
     ),
     status="ok",
     reason=None,

@@ -17,7 +17,7 @@ from bench_runner.launch import process_group, processes
 from bench_runner.launch.trial import Outcome, TrialSpec
 from bench_runner.records.measurement import Settings
 from bench_runner.runner import next_size
-from bench_runner.settings import space
+from bench_runner.settings import paper_space
 
 SLURM = {
     "SLURM_JOB_ID": "4711",
@@ -33,7 +33,7 @@ def trial(settings: Settings) -> TrialSpec:
 def test_one_process_starts_by_itself_with_what_torchrun_would_tell_it(tmp_path: Path) -> None:
     words = process_group.command(tmp_path / "spec.json", 1, "local", {})
     assert words == [sys.executable, "-P", "-m", "bench_runner.worker", str(tmp_path / "spec.json")]
-    spec = replace(trial(space.settings_for(free_lunch=True)), gpu_count=1)
+    spec = replace(trial(paper_space.settings_for(free_lunch=True)), gpu_count=1)
     left = {"RANK": "3", "WORLD_SIZE": "8", "MASTER_PORT": "29500", "TORCHELASTIC_RUN_ID": "x"}
 
     def told(spec: TrialSpec, launcher: str) -> dict[str, str]:
@@ -79,7 +79,7 @@ def test_a_launcher_that_cannot_work_says_so(
 def test_the_environment_is_offline_and_keeps_what_was_set(tmp_path: Path) -> None:
     base = {"NCCL_NVLS_ENABLE": "0", "OMP_NUM_THREADS": "3", "PYTHONPATH": "/somewhere"}
     base["TORCH_CUDA_ARCH_LIST"] = "8.0 12.0+PTX"
-    offloading = space.settings_for(free_lunch=True, sharding="zero-2", offloading=True)
+    offloading = paper_space.settings_for(free_lunch=True, sharding="zero-2", offloading=True)
     environment = process_group.child_environment(
         base,
         work_directory=tmp_path,
@@ -102,7 +102,9 @@ def test_a_group_that_clips_gradients_in_host_memory_can_exchange_them_there(
         return process_group.child_environment(
             {},
             work_directory=tmp_path,
-            spec=trial(space.settings_for(free_lunch=True, sharding="fsdp-full-shard", **settings)),
+            spec=trial(
+                paper_space.settings_for(free_lunch=True, sharding="fsdp-full-shard", **settings)
+            ),
             compute_capability="9.0",
             group="g",
         )

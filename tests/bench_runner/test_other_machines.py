@@ -17,10 +17,10 @@ from bench_runner.launch import hardware, process_group, shell_variables
 from bench_runner.launch.trial import TrialSpec
 from bench_runner.launch.trial_record import configuration_key
 from bench_runner.records import journal
-from bench_runner.settings import search, space
+from bench_runner.settings import paper_space, search
 from tests.bench_runner.test_results import LISTING, outcome, record, setup
 
-SETTINGS = space.settings_for(free_lunch=True)
+SETTINGS = paper_space.settings_for(free_lunch=True)
 TWO_KINDS = """\
 0, GPU-aaa, NVIDIA RTX A4000, 16376, 0, 0, 8.6, 580.159.04, 140.00
 1, GPU-bbb, NVIDIA H200, 143771, 0, 0, 9.0, 580.159.04, 700.00
@@ -226,7 +226,7 @@ def test_a_gpu_that_torch_cannot_use_ends_the_search_at_once(
     )
     found = runner.Search(setup(), options, lambda event: None, Event())
     with pytest.raises(ValueError, match="cannot use GPU 0"):
-        found.run(space.space(1), name_the_best=True)
+        found.run(paper_space.space(1), name_the_best=True)
     assert len(asked) == 1 and not (tmp_path / "r.jsonl").exists()
 
 

@@ -16,7 +16,7 @@ from bench_runner.launch import gpu_sampler, hardware, trial_record
 from bench_runner.launch.trial import Outcome, recipe_from_json, recipe_to_json
 from bench_runner.launch.trial_record import Setup, configuration_key, record_of
 from bench_runner.recipes import load_recipes
-from bench_runner.settings import space
+from bench_runner.settings import paper_space
 
 LISTING = """\
 0, GPU-aaa, NVIDIA H200, 143771, 0, 0, 9.0, 580.159.04, 700.00
@@ -79,7 +79,7 @@ def outcome(pass_s: float, gpu: dict[str, float] | None = None, **about: Any) ->
 def record(found: Outcome, **changes: Any) -> Any:
     return record_of(
         setup(**changes),
-        space.settings_for(free_lunch=True),
+        paper_space.settings_for(free_lunch=True),
         found,
         climb="fastest",
         measured_on=date(2026, 11, 21),
@@ -105,7 +105,7 @@ def test_more_than_the_peak_is_refused_with_the_reason() -> None:
 
 def test_fp8_products_may_be_faster_than_the_peak_of_16_bits() -> None:
     """Their own peak is twice as high, and four times where a card adds up slower in FP32."""
-    fp8 = replace(space.settings_for(free_lunch=True), matmul="fp8")
+    fp8 = replace(paper_space.settings_for(free_lunch=True), matmul="fp8")
     for pass_s, ends in ((0.045, "ok"), (0.005, "failed")):
         kept = record_of(
             setup(), fp8, outcome(pass_s), climb="fastest", measured_on=date(2026, 11, 21)
@@ -125,7 +125,7 @@ def test_a_capped_time_is_filed_under_no_card() -> None:
 
 
 def test_other_versions_caps_and_climbs_are_other_configurations() -> None:
-    settings = space.settings_for(free_lunch=True)
+    settings = paper_space.settings_for(free_lunch=True)
     keys = {
         configuration_key(setup(), settings, "fastest"),
         configuration_key(setup(), settings, "micro-batch 16"),
@@ -199,7 +199,7 @@ def test_energy_is_what_the_counter_grew_by_while_steps_were_timed(
     assert found["counted_w"] == pytest.approx(600, rel=0.02)
     two = setup(gpu_count=2)
     plain, offloaded = (
-        space.settings_for(free_lunch=True, sharding="zero-1", offloading=offloading)
+        paper_space.settings_for(free_lunch=True, sharding="zero-1", offloading=offloading)
         for offloading in (False, True)
     )
     assert trial_record._energy(two, plain, {"counted_w": 500.0}, 4.0)[0] == 4000.0

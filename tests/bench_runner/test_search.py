@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from bench_runner.records import journal
 from bench_runner.records.measurement import Measurement, Settings
-from bench_runner.settings import search, space
+from bench_runner.settings import paper_space, search
 from tests.bench_runner.records_of_searches import tried
 
 BATCH = 1024
@@ -61,7 +61,7 @@ class Machine:
         activation = self.activation * (0.25 if settings.activation_checkpointing else 1)
         sizes = [
             size
-            for size in space.micro_batch_sizes(BATCH, self.gpus)
+            for size in paper_space.micro_batch_sizes(BATCH, self.gpus)
             if states + size * activation <= self.memory
         ]
         self.gpu_seconds += 1
@@ -80,7 +80,7 @@ class Machine:
         eager = {size: value * burden for size, value in cost.items()}
         size = sizes[-1]
         pass_s = size * eager[size] * (1.0 if zero else self.compiled)
-        passes = space.accumulation_steps(BATCH, self.gpus, size)
+        passes = paper_space.accumulation_steps(BATCH, self.gpus, size)
         exchange = self.link if self.gpus > 1 else 0.0
         update = self.update / (self.gpus if settings.sharding else 1)
         if settings.offloading:
@@ -98,7 +98,7 @@ class Machine:
             environment={
                 "climb": {
                     "samples_per_s": {str(s): 1 / eager[s] for s in sizes},
-                    "at_the_end": size == space.micro_batch_sizes(BATCH, self.gpus)[-1],
+                    "at_the_end": size == paper_space.micro_batch_sizes(BATCH, self.gpus)[-1],
                 },
                 "probes": [
                     {
@@ -113,7 +113,7 @@ class Machine:
 
 
 def explore(machine: Machine, strategy: str) -> list[Measurement]:
-    candidates = space.space(machine.gpus)
+    candidates = paper_space.space(machine.gpus)
     known = situation(
         machine.gpus, usable_memory_gib=machine.memory, parameters=None, host_memory_gib=None
     )
@@ -149,7 +149,7 @@ def test_every_candidate_is_tried_or_left_out_once(machine: Machine) -> None:
     for strategy in search.STRATEGIES:
         done = explore(machine, strategy)
         named = [search.without_micro_batch(r.settings) for r in done if r.settings]
-        assert sorted(map(repr, named)) == sorted(map(repr, space.space(machine.gpus)))
+        assert sorted(map(repr, named)) == sorted(map(repr, paper_space.space(machine.gpus)))
         assert all(r.reason for r in done if r.status != "ok")
 
 
@@ -178,7 +178,7 @@ def test_on_what_real_gpus_measured_fast_is_as_good_for_a_sixth(gpus: int) -> No
         and record.method != "optimal"
         and record.environment.get("search") == "exhaustive"
     }
-    candidates = space.space(gpus)
+    candidates = paper_space.space(gpus)
     assert set(measured) == set(candidates)
     any_record = next(iter(measured.values()))
     known = situation(gpus, batch_size=128 * gpus, parameters=70_426_624, usable_memory_gib=138.8)
@@ -200,7 +200,7 @@ def test_on_what_real_gpus_measured_fast_is_as_good_for_a_sixth(gpus: int) -> No
 
 def test_what_cannot_fit_is_left_out_before_it_is_tried() -> None:
     action = search.next_action(
-        (space.settings_for(free_lunch=True),),
+        (paper_space.settings_for(free_lunch=True),),
         [],
         situation(parameters=12_000_000_000),
         "fast",
@@ -212,7 +212,7 @@ def test_what_cannot_fit_is_left_out_before_it_is_tried() -> None:
 
 def test_scarce_host_memory_leaves_offloading_out() -> None:
     action = search.next_action(
-        (space.settings_for(free_lunch=True, sharding="zero-1", offloading=True),),
+        (paper_space.settings_for(free_lunch=True, sharding="zero-1", offloading=True),),
         [],
         situation(host_memory_gib=8.0),
         "fast",

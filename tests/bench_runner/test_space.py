@@ -6,32 +6,34 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench_runner.settings import space
+from bench_runner.settings import paper_space
 
 
 @pytest.mark.parametrize(("gpus", "count"), [(1, 12), (2, 22), (8, 22)])
 def test_as_many_as_the_paper_counts(gpus: int, count: int) -> None:
-    assert len(space.space(gpus)) == count
+    assert len(paper_space.space(gpus)) == count
 
 
 @given(st.integers(1, 16), st.integers(1, 4096))
 def test_every_micro_batch_makes_up_the_whole_batch(gpus: int, share: int) -> None:
     batch = gpus * share
-    for size in space.micro_batch_sizes(batch, gpus):
-        assert gpus * size * space.accumulation_steps(batch, gpus, size) == batch
+    for size in paper_space.micro_batch_sizes(batch, gpus):
+        assert gpus * size * paper_space.accumulation_steps(batch, gpus, size) == batch
 
 
 @pytest.mark.parametrize(("batch", "gpus"), [(7, 2), (1, 8)])
 def test_a_batch_that_cannot_be_shared_is_refused(batch: int, gpus: int) -> None:
     with pytest.raises(ValueError, match="--gpus"):
-        space.micro_batch_sizes(batch, gpus)
+        paper_space.micro_batch_sizes(batch, gpus)
 
 
 def test_methods_name_their_settings() -> None:
-    assert [space.method_name(s) for s in space.settings_of_method("naive", 1)] == ["naive"]
-    assert [space.method_name(s) for s in space.settings_of_method("free-lunch", 1)] == [
-        "free-lunch"
+    assert [paper_space.method_name(s) for s in paper_space.settings_of_method("naive", 1)] == [
+        "naive"
     ]
-    assert len(space.settings_of_method("paper", 2)) == 22
+    assert [
+        paper_space.method_name(s) for s in paper_space.settings_of_method("free-lunch", 1)
+    ] == ["free-lunch"]
+    assert len(paper_space.settings_of_method("paper", 2)) == 22
     with pytest.raises(ValueError, match="naive, free-lunch, paper, all"):
-        space.settings_of_method("best", 1)
+        paper_space.settings_of_method("best", 1)

@@ -16,8 +16,15 @@ from bench_runner.models.model_source import ModelSource
 from bench_runner.recipes import load_recipes
 from bench_runner.records import journal
 from bench_runner.records.measurement import Measurement, Settings
-from bench_runner.settings import configure, kernels, obstacles, search, space, whole_search
-from bench_runner.settings.kernels import Kernels
+from bench_runner.settings import (
+    configure,
+    obstacles,
+    paper_space,
+    search,
+    settings_tried,
+    whole_search,
+)
+from bench_runner.settings.settings_tried import Kernels
 from tests.bench_runner.records_of_searches import tried
 
 BATCH = 1024
@@ -30,19 +37,21 @@ T5 = replace(ENCODER, model=ModelSource(config_class="T5Config", arguments={}))
 @pytest.mark.parametrize("gpus", [1, 2])
 @pytest.mark.parametrize("recipe", [DECODER, ENCODER, T5, IMAGES, CONVNET, SSM])
 def test_the_whole_space_holds_the_papers_and_each_training_once(recipe, gpus: int) -> None:
-    whole = kernels.whole_space(recipe, gpus, flash=False)
-    assert set(space.space(gpus)) <= set(whole) or not recipe.support.compile
-    assert len(set(map(kernels.explicit, whole))) == len(whole)
-    assert len({space.label(each) for each in whole}) == len(whole)
+    whole = settings_tried.whole_space(recipe, gpus, flash=False)
+    assert set(paper_space.space(gpus)) <= set(whole) or not recipe.support.compile
+    assert len(set(map(settings_tried.explicit, whole))) == len(whole)
+    assert len({paper_space.label(each) for each in whole}) == len(whole)
     # What shards or offloads has weights of its own.
-    halves = [k for k in kernels.choices(recipe, flash=False) if k.weights == "half"]
-    combinations = kernels.combinations(recipe, gpus)
+    halves = [k for k in settings_tried.choices(recipe, flash=False) if k.weights == "half"]
+    combinations = settings_tried.combinations(recipe, gpus)
     unsharded = [each for each in combinations if each.sharding is None]
-    others = len(kernels.choices(recipe, flash=False)) - len(halves)
+    others = len(settings_tried.choices(recipe, flash=False)) - len(halves)
     assert len(whole) == others * len(combinations) + len(halves) * len(unsharded)
     assert all(obstacles.why_not(recipe, each) is None for each in whole)
     # However it is named: of a recipe that does not compile, free lunch is not compiled.
-    every = kernels.settings_of_methods("naive,free-lunch,paper,all", recipe, gpus, flash=False)
+    every = settings_tried.settings_of_methods(
+        "naive,free-lunch,paper,all", recipe, gpus, flash=False
+    )
     trained = {
         replace(
             each,
@@ -52,15 +61,15 @@ def test_the_whole_space_holds_the_papers_and_each_training_once(recipe, gpus: i
         for each in every
     }
     assert len(trained) == len(every) == len(whole) + 1
-    assert kernels.papers_labels(recipe, gpus) <= set(map(space.label, whole))
+    assert settings_tried.papers_labels(recipe, gpus) <= set(map(paper_space.label, whole))
 
 
 @pytest.mark.parametrize("gpus", [1, 2])
 def test_what_cannot_recompute_is_never_asked_to(gpus: int) -> None:
     keeps = replace(DECODER, support=replace(DECODER.support, activation_checkpointing=False))
     for methods in ("paper", "free-lunch", "naive", "all", "naive,free-lunch,paper,all"):
-        every = kernels.settings_of_methods(methods, keeps, gpus, flash=False)
-        others = kernels.settings_of_methods(methods, DECODER, gpus, flash=False)
+        every = settings_tried.settings_of_methods(methods, keeps, gpus, flash=False)
+        others = settings_tried.settings_of_methods(methods, DECODER, gpus, flash=False)
         assert every == tuple(each for each in others if not each.activation_checkpointing)
     assert "leave out checkpointing" in str(
         obstacles.why_not(keeps, parse_settings("checkpointing"))
@@ -74,22 +83,24 @@ def test_what_balances_experts_is_trained_with_the_library_s_own_loss() -> None:
         DECODER.model, arguments={**DECODER.model.arguments, "output_router_logits": True}
     )
     routed = replace(DECODER, model=model)
-    assert {(k.loss, k.inputs) for k in kernels.choices(routed, flash=False)} == {("plain", "full")}
+    assert {(k.loss, k.inputs) for k in settings_tried.choices(routed, flash=False)} == {
+        ("plain", "full")
+    }
     for words in ("fused", "trimmed"):
         assert "how evenly" in str(obstacles.why_not(routed, parse_settings(words)))
-    assert not kernels.fuses_loss(routed) and kernels.fuses_loss(DECODER)
+    assert not settings_tried.fuses_loss(routed) and settings_tried.fuses_loss(DECODER)
 
 
 @pytest.mark.parametrize("flash", [False, True])
 @pytest.mark.parametrize("recipe", [DECODER, ENCODER, IMAGES, CONVNET])
 def test_a_trial_by_name_has_the_key_of_the_searchs(recipe, flash: bool) -> None:
     """None of the space is said in another way, and the words for what is usual add nothing."""
-    for searched in kernels.whole_space(recipe, 1, flash=flash):
-        named = parse_settings(settings_words(kernels.explicit(searched)))
-        assert kernels.as_searched(recipe, named) == searched
+    for searched in settings_tried.whole_space(recipe, 1, flash=flash):
+        named = parse_settings(settings_words(settings_tried.explicit(searched)))
+        assert settings_tried.as_searched(recipe, named) == searched
     # PyTorch's own, whether a FlashAttention is installed or not.
     named = parse_settings(f"whole,{recipe.support.attention or 'sdpa'}")
-    assert kernels.as_searched(recipe, named) == parse_settings("free-lunch")
+    assert settings_tried.as_searched(recipe, named) == parse_settings("free-lunch")
 
 
 @pytest.mark.parametrize(
@@ -130,7 +141,7 @@ class Machine:
 
     def run(self, settings: Settings) -> Measurement:
         self.trials += 1
-        said = kernels.kernels_of(settings)
+        said = settings_tried.kernels_of(settings)
         base = tried(settings, self.gpus, reason="the compiler broke")
         if self.broken in (said.compilation, said.loss):
             return base
@@ -139,7 +150,7 @@ class Machine:
         activation += self.logits * (0.05 if said.loss == "fused" else 1.0)
         sizes = [
             size
-            for size in space.micro_batch_sizes(BATCH, self.gpus)
+            for size in paper_space.micro_batch_sizes(BATCH, self.gpus)
             if states + size * activation <= 80
         ]
         if not sizes:
@@ -154,7 +165,7 @@ class Machine:
         pass_s *= checkpointed if settings.activation_checkpointing else 1.0
         pass_s *= offloaded if settings.offloading else 1.0
         pass_s *= sharded if settings.sharding else 1.0
-        passes = space.accumulation_steps(BATCH, self.gpus, size)
+        passes = paper_space.accumulation_steps(BATCH, self.gpus, size)
         update = 0.05 if settings.offloading else 0.02
         step_s = passes * pass_s + update
         return replace(
@@ -213,7 +224,7 @@ machines = st.builds(
 @settings(max_examples=20, deadline=None)
 @given(machines)
 def test_fast_finds_the_best_of_all_for_a_tenth_of_the_trials(machine: Machine) -> None:
-    candidates = kernels.whole_space(DECODER, machine.gpus, flash=False)
+    candidates = settings_tried.whole_space(DECODER, machine.gpus, flash=False)
     fast = search.best_of(explore(machine, candidates))
     tried = machine.trials
     best = search.best_of([machine.run(each) for each in candidates])
@@ -233,7 +244,7 @@ def timed_in(file: str, micro_batch_size: int | None = None) -> dict[Settings, M
             continue
         if micro_batch_size in (None, record.settings.micro_batch_size):
             alone = search.without_micro_batch(record.settings)
-            timed.setdefault(kernels.canonical(alone), record)
+            timed.setdefault(settings_tried.canonical(alone), record)
     return timed
 
 
@@ -264,8 +275,8 @@ def replay(
 @pytest.mark.parametrize(
     ("recipe", "file", "settings", "parameters"),
     [
-        ("gpt-wide-short", "h100-decoder-space.jsonl", 192, 89_000_000),
-        ("vit-22m-short", "h100-image-space.jsonl", 72, 22_000_000),
+        ("gpt-wide-short", "h100-decoder-paper_space.jsonl", 192, 89_000_000),
+        ("vit-22m-short", "h100-image-paper_space.jsonl", 72, 22_000_000),
     ],
 )
 def test_where_an_h100_measured_every_setting_it_finds_the_best_for_a_tenth(
@@ -273,7 +284,7 @@ def test_where_an_h100_measured_every_setting_it_finds_the_best_for_a_tenth(
 ) -> None:
     asked = find_recipe(f"tests/benchmarks/recipes/{recipe}.toml")
     timed = timed_in(file, asked.training.batch_size)
-    candidates = kernels.whole_space(asked, 1, flash=False)
+    candidates = settings_tried.whole_space(asked, 1, flash=False)
     assert len(candidates) == settings and set(timed) == set(candidates)
     known = search.Situation(
         gpu_count=1,
@@ -295,11 +306,11 @@ def test_kernels_that_break_are_given_up_and_others_found(broken: str) -> None:
         eager=dict.fromkeys(("none", "whole", "regional"), 1.2),
         broken=broken,
     )
-    candidates = kernels.whole_space(DECODER, 1, flash=False)
+    candidates = settings_tried.whole_space(DECODER, 1, flash=False)
     done = explore(machine, candidates)
     best = search.best_of(done)
     assert best is not None and best.settings is not None
-    found = kernels.kernels_of(best.settings)
+    found = settings_tried.kernels_of(best.settings)
     assert found == Kernels(
         compilation="whole" if broken == "regional" else "regional",
         loss="plain" if broken == "fused" else "fused",
@@ -318,7 +329,7 @@ def test_one_broken_trial_does_not_leave_out_what_promises_most(gpus: int) -> No
         eager=dict.fromkeys(("none", "whole", "regional"), 1.2),
         burdens=(1.3, 1.2, 1.15),
     )
-    candidates = kernels.whole_space(IMAGES, gpus, flash=False)
+    candidates = settings_tried.whole_space(IMAGES, gpus, flash=False)
     (first, *_), run = candidates, machine.run
     assert first.sharding is None and not first.activation_checkpointing
 
@@ -347,26 +358,30 @@ def test_what_cannot_fit_in_any_way_is_not_tried_with_every_kernel() -> None:
         trimmed=1.0,
         states=900.0,
     )
-    done = explore(machine, kernels.whole_space(DECODER, 1, flash=False))
+    done = explore(machine, settings_tried.whole_space(DECODER, 1, flash=False))
     assert {record.status for record in done} == {"infeasible"}
-    assert machine.trials == len(kernels.combinations(DECODER, 1))
+    assert machine.trials == len(settings_tried.combinations(DECODER, 1))
 
 
 def test_the_estimate_counts_kernels_too() -> None:
-    whole = kernels.whole_space(DECODER, 1, flash=False)
-    assert kernels.expected_trials(space.space(1), "fast") == 2
+    whole = settings_tried.whole_space(DECODER, 1, flash=False)
+    assert settings_tried.expected_trials(paper_space.space(1), "fast") == 2
     # The paper's 12 combinations and ZeRO-1 without offloading, kept or recomputed, x 24 kernels;
     # the 2 that do not shard with half-precision weights too
-    assert kernels.expected_trials(whole, "exhaustive") == (12 + 2) * 24 + 2 * 24
-    assert 2 + space.KERNEL_TRIALS["decoder"][0] <= kernels.expected_trials(whole, "fast") <= 28
+    assert settings_tried.expected_trials(whole, "exhaustive") == (12 + 2) * 24 + 2 * 24
+    assert (
+        2 + paper_space.KERNEL_TRIALS["decoder"][0]
+        <= settings_tried.expected_trials(whole, "fast")
+        <= 28
+    )
 
 
 @pytest.mark.parametrize("gpu_count", [1, 2, 8])
 def test_what_is_said_before_a_benchmark_is_what_it_counts_itself(gpu_count: int) -> None:
     for recipe in load_recipes():
-        chosen = kernels.settings_of_methods("all", recipe, gpu_count, flash=False)
-        counted = kernels.expected_trials(chosen, "fast")
-        told = space.fast_search(
+        chosen = settings_tried.settings_of_methods("all", recipe, gpu_count, flash=False)
+        counted = settings_tried.expected_trials(chosen, "fast")
+        told = paper_space.fast_search(
             recipe.family,
             gpu_count,
             compiles=recipe.support.compile,
@@ -377,9 +392,9 @@ def test_what_is_said_before_a_benchmark_is_what_it_counts_itself(gpu_count: int
         # By its family alone: a ViT in half precision has more to try than one in FP32.
         assert told.tries == pytest.approx(counted, abs=2.0), recipe.recipe_id
         plain = replace(recipe, support=replace(recipe.support, compile=False))
-        fewer = kernels.settings_of_methods("all", plain, gpu_count, flash=False)
-        counted = kernels.expected_trials(fewer, "fast")
-        told = space.fast_search(
+        fewer = settings_tried.settings_of_methods("all", plain, gpu_count, flash=False)
+        counted = settings_tried.expected_trials(fewer, "fast")
+        told = paper_space.fast_search(
             recipe.family, gpu_count, compiles=False, days=1, training_steps=1, settings=None
         )
         assert told.tries == pytest.approx(counted, abs=1.5), recipe.recipe_id

@@ -27,7 +27,7 @@ from bench_runner.models.model_types import model_types
 from bench_runner.recipes import Recipe, load_recipe, load_recipes, recipe_from
 from bench_runner.records import journal
 from bench_runner.records.measurement import Settings
-from bench_runner.settings import kernels, space
+from bench_runner.settings import paper_space, settings_tried
 from tests.bench_runner.test_export import WINNER
 from tests.store_for_tests import look
 
@@ -354,12 +354,12 @@ def test_every_kind_of_kept_model_has_a_recipe_that_says_it_whole(
 
 def exported_settings(recipe: Recipe) -> Iterator[Settings]:
     """Naive, all exact kernels that need no compiler, and with checkpointing."""
-    yield space.settings_for(free_lunch=False)
-    lean = replace(kernels.most_promising(recipe), compilation="none")
+    yield paper_space.settings_for(free_lunch=False)
+    lean = replace(settings_tried.most_promising(recipe), compilation="none")
     if recipe.support.compile:
-        yield kernels.with_kernels(space.settings_for(free_lunch=True), lean)
+        yield settings_tried.with_kernels(paper_space.settings_for(free_lunch=True), lean)
     if recipe.support.activation_checkpointing:
-        yield space.settings_for(free_lunch=False, activation_checkpointing=True)
+        yield paper_space.settings_for(free_lunch=False, activation_checkpointing=True)
 
 
 @pytest.mark.torch

@@ -34,7 +34,7 @@ from bench_runner.launch import hardware
 from bench_runner.recipes import recipe_hash
 from bench_runner.records import journal
 from bench_runner.records.measurement import Measurement
-from bench_runner.settings import kernels, search
+from bench_runner.settings import search, settings_tried
 
 ROOT = Path(__file__).parents[2]
 LENGTH, BATCH, STEPS, RANK = 2048, 64, 381, 16
@@ -160,7 +160,7 @@ def tasks(folder: Path, models: list[str], trains: list[str]) -> list[Task]:
 def key(task: Task) -> tuple[str, str]:
     """What a record of this trial has: its recipe's hash, and its settings in words."""
     recipe = find_recipe(str(task.recipe))
-    settings = kernels.as_searched(recipe, parse_settings(task.settings))
+    settings = settings_tried.as_searched(recipe, parse_settings(task.settings))
     return recipe_hash(recipe), settings_words(settings)
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.costs.tco import CostTerms, total_cost_of_ownership
+from advisor.costs.cost_of_owning import CostTerms, total_cost_of_ownership
 
 money = st.decimals(min_value=1, max_value=10_000_000, places=2)
 

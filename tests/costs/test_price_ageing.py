@@ -7,7 +7,7 @@ from decimal import Decimal
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.costs.price_ageing import moving_kind, price_factors, price_moves, price_today
+from advisor.costs.price_interval import moving_kind, price_factors, price_moves, price_today
 from price_catalog.load import load_catalog
 from tests.facts_for_tests import make_quote
 from tools import price_moves as fit

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from advisor.cli.main import main
+from advisor.costs.cost_of_owning import TERM_WORDS, CostTerms, total_cost_of_ownership
 from advisor.costs.rental import (
     RentOffer,
     break_even,
@@ -21,7 +22,6 @@ from advisor.costs.rental import (
     rented_usd,
     reserved_usd,
 )
-from advisor.costs.tco import TERM_WORDS, CostTerms, total_cost_of_ownership
 from advisor.store import Store
 from price_catalog.load import load_catalog
 from price_catalog.model import Rental, Source

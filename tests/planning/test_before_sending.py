@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from advisor.planning.currency import Currency
-from advisor.planning.grant.funder import FUNDERS, funder_form
+from advisor.planning.grant.funder import funder_form
+from advisor.planning.grant.grant_keys import FUNDERS
 from advisor.planning.grant.read_grant import read_grant
 from advisor.planning.planned import Planned
 from advisor.planning.report.budget import limits_told

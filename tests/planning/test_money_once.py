@@ -15,7 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from advisor.planning.currency import Currency
-from advisor.planning.grant.funder import FUNDERS, funder_form
+from advisor.planning.grant.funder import funder_form
+from advisor.planning.grant.grant_keys import FUNDERS
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.grant.read_grant import read_grant
 from advisor.planning.plan_grant import EXAMPLE, load_grant

@@ -16,7 +16,7 @@ from advisor.store import Store
 from bench_runner.recipes import load_recipes, recipe_hash
 from bench_runner.records import journal, timing
 from bench_runner.records.measurement import Measurement
-from bench_runner.settings import space
+from bench_runner.settings import paper_space
 from price_catalog.gpu_names import index_gpus, normalise
 from price_catalog.model import Source
 
@@ -60,7 +60,7 @@ def measured(
         gpu_count=count,
         method="free-lunch",
         settings=replace(
-            space.settings_for(free_lunch=True),
+            paper_space.settings_for(free_lunch=True),
             micro_batch_size=8,
             gradient_accumulation_steps=passes,
         ),

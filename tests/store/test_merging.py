@@ -355,7 +355,7 @@ def test_an_export_appears_whole_or_not_at_all(own_store: Path, tmp_path: Path) 
 
 
 def test_every_row_that_ships_could_come_from_a_file(own_store: Path) -> None:
-    from advisor.store.merge.judge_rows import _Figures
+    from advisor.store.merge.refused_rows import _Figures
     from advisor.store.row_checks import check_row
     from advisor.store.rows import KEYS, host_values, measurement_values, plain_values
     from advisor.store.seed import read_shipped

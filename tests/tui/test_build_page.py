@@ -12,8 +12,8 @@ import pytest
 from textual.widgets import Static
 
 from advisor.costs.amount_words import usd_rounded
+from advisor.costs.cost_of_owning import CostTerms
 from advisor.costs.cost_terms import read_terms
-from advisor.costs.tco import CostTerms
 from advisor.tui.pages.bars import Tabs
 from advisor.tui.program.state import (
     MAX_NAMED,

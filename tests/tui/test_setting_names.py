@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from advisor.tui.benchmark.benchmark_rows import spelled
 from bench_runner.recipes import load_recipes
-from bench_runner.settings import kernels, space
+from bench_runner.settings import paper_space, settings_tried
 
 RECIPE = next(recipe for recipe in load_recipes() if recipe.recipe_id == "pythia-160m")
 
@@ -12,8 +12,8 @@ RECIPE = next(recipe for recipe in load_recipes() if recipe.recipe_id == "pythia
 def labels(gpu_count: int) -> list[str]:
     """Every setting of the whole space, as the runner names them."""
     return [
-        space.label(settings)
-        for settings in kernels.settings_of_methods("all", RECIPE, gpu_count, flash=False)
+        paper_space.label(settings)
+        for settings in settings_tried.settings_of_methods("all", RECIPE, gpu_count, flash=False)
     ]
 
 

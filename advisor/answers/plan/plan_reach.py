@@ -16,10 +16,10 @@ from advisor.answers.plan.plan_doubts import SHARES, doubt_of
 from advisor.answers.plan.plan_sentence import hired, overhead_words
 from advisor.answers.wording import PREDICTED_MARK
 from advisor.costs.amount_words import day_words
-from advisor.planning.cost_of_a_run import with_terms
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.read_grant import read_grant
 from advisor.planning.how_many import MOST_RUNS, Reach, ReachTask, problems_of, timed_models
+from advisor.planning.runs_on_bought_machines import with_terms
 from advisor.planning.solver.plan import Plan, last_day
 from advisor.planning.solver.problem import BUY_IN, Machine, PlanningProblem, Rental
 from advisor.planning.solver_process import Search

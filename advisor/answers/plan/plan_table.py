@@ -11,8 +11,8 @@ from advisor.answers.plan.plan_calendar import short_day
 from advisor.answers.plan.plan_sentence import written_cost
 from advisor.answers.wording import PREDICTED_MARK, is_own_price
 from advisor.costs.cost_terms import stated_terms
-from advisor.planning.cost_of_a_run import costs_of_runs
 from advisor.planning.grant.problem_of_grant import Loaded
+from advisor.planning.runs_on_bought_machines import costs_of_runs
 from advisor.planning.solver.money.cents import fixed_cost_cents, purchase_cents, run_cost_cents
 from advisor.planning.solver.plan import Plan
 from advisor.tables.plain_values import fill

@@ -12,8 +12,8 @@ from advisor.answers.checklist import doubt_objects
 from advisor.answers.plan.plan_doubts import plan_doubts
 from advisor.answers.plan.plan_sentence import plan_sentence, runs_if_awarded, runs_on_own
 from advisor.answers.plan.plan_text import NO_PLAN
-from advisor.planning.cost_of_a_run import costs_of_runs
 from advisor.planning.report.budget import asked_and_beside
+from advisor.planning.runs_on_bought_machines import costs_of_runs
 from advisor.planning.sensitivity.solved_amounts import Finding, Solved
 from advisor.planning.solver.money.cents import whole_budget_cents
 from advisor.planning.solver.plan import last_day

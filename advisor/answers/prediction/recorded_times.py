@@ -10,7 +10,7 @@ from advisor.answers.wording import SHARDING_AS_PRINTED, item_names
 from advisor.ranking.times import TrainingTime
 from advisor.store import Reader, Store
 from advisor.typed_input import InputError, shown
-from bench_runner.settings.space import label
+from bench_runner.settings.paper_space import label
 from price_catalog.csv_table import nearest
 
 TABLES = ("models", "times", "predictions", "settings", "prices", "gpus", "sources")

@@ -23,13 +23,13 @@ from advisor.answers.wording import (
     mark_at,
     price_day_words,
 )
+from advisor.costs.cost_of_owning import CostTerms, TotalCostOfOwnership
 from advisor.costs.price_book import add_command
 from advisor.costs.rental import (
     BreakEven,
     break_even,
     rent_offers,
 )
-from advisor.costs.tco import CostTerms, TotalCostOfOwnership
 from advisor.ranking.candidates import NO_PRICE, Candidates
 from advisor.ranking.question import CandidatesKey
 from advisor.ranking.rank import named_first

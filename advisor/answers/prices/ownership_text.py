@@ -34,8 +34,8 @@ from price_catalog.model import Rental
 from price_catalog.providers import written_provider
 
 if TYPE_CHECKING:
+    from advisor.costs.cost_of_owning import CostTerms
     from advisor.costs.rental import BreakEven
-    from advisor.costs.tco import CostTerms
 
 
 def cost_rows(owned: Ownership) -> list[dict[str, Any]]:

@@ -8,8 +8,8 @@ from typing import Any
 
 from advisor.answers.prices.price_check import PROBLEMS, price_problems
 from advisor.costs.amount_words import usd_whole
-from advisor.costs.price_ageing import price_factors, price_moves
 from advisor.costs.price_book import kind_class, kind_order
+from advisor.costs.price_interval import price_factors, price_moves
 from advisor.ranking.snapshot import Snapshot
 from advisor.tables.table_formats import to_markdown
 from price_catalog.csv_table import read_rows

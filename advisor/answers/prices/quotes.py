@@ -10,8 +10,8 @@ from advisor.answers.wording import SUM, item_names
 from advisor.costs.amount_words import age_words
 from advisor.costs.own_quotes import Items
 from advisor.costs.parts import PREFIX, _line, parts_in_use
-from advisor.costs.price_ageing import price_today
 from advisor.costs.price_book import PriceBook, outlying_quotes, quote_marks
+from advisor.costs.price_interval import price_today
 from advisor.ranking.snapshot import Snapshot
 from advisor.typed_input import PriceRule
 from price_catalog.model import Host, Quote

@@ -12,7 +12,7 @@ from advisor.costs.cost_terms import stated_terms
 from bench_runner.typed_numbers import percent, plain
 
 if TYPE_CHECKING:
-    from advisor.costs.tco import CostTerms
+    from advisor.costs.cost_of_owning import CostTerms
     from advisor.ranking.candidates import Candidates
     from advisor.ranking.question import CandidatesKey, Question
     from advisor.ranking.rank import Ranking

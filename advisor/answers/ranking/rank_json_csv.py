@@ -19,8 +19,8 @@ from advisor.answers.wording import (
     rests_on_words,
     settings_words,
 )
+from advisor.costs.cost_of_owning import CENT, TERM_BOUNDS
 from advisor.costs.price_book import RULE_WORDS as PRICE_RULE_WORDS
-from advisor.costs.tco import CENT, TERM_BOUNDS
 from advisor.ranking.candidates import Candidates
 from advisor.ranking.fine_tuning import parted
 from advisor.ranking.question import CandidatesKey

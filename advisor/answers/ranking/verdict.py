@@ -31,8 +31,8 @@ from advisor.answers.wording import (
     price_source_words,
 )
 from advisor.costs.amount_words import day_words, usd_rounded
+from advisor.costs.cost_of_owning import DAYS_PER_YEAR
 from advisor.costs.rental import rent_offers, rented_usd
-from advisor.costs.tco import DAYS_PER_YEAR
 from advisor.ranking.candidates import Availability, Candidates
 from advisor.ranking.exclusion_reasons import NO_ESTIMATE, all_lack_bf16, no_time, untimed_gpus
 from advisor.ranking.interval_comparison import alike

@@ -18,7 +18,7 @@ from advisor.benchmark.benchmark_plan import (
 )
 from advisor.benchmark.measurement_request import Request, peak_tflops
 from advisor.typed_input import InputError
-from bench_runner.settings import space
+from bench_runner.settings import paper_space
 from price_catalog.model import Gpu
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def make_job_plan(
             raise InputError(f"the catalogue has no GPU called '{gpu}'; {near}")
     with in_one_line():
         trained = recipe_to_measure(store, snapshot, request.recipe, request.ask)
-        space.micro_batch_sizes(trained.recipe.training.batch_size, request.gpu_count)
+        paper_space.micro_batch_sizes(trained.recipe.training.batch_size, request.gpu_count)
         tries = tries_of(request, trained.recipe, request.gpu_count)
     minutes = LONGER * minutes_of(tries, store, trained.recipe, found, request.gpu_count)
     more = request.more

@@ -20,7 +20,7 @@ from advisor.typed_input import (
     parse_whole,
     shown,
 )
-from bench_runner.settings.space import even_batch
+from bench_runner.settings.paper_space import even_batch
 from bench_runner.typed_numbers import plain
 
 if TYPE_CHECKING:

@@ -54,7 +54,7 @@ def read_request(
 ) -> Request:
     """What to measure, from the flags; one GPU where no number is given. Raises InputError."""
     from advisor.benchmark.measurement_request import Request
-    from bench_runner.settings.space import METHODS
+    from bench_runner.settings.paper_space import METHODS
 
     ask = _tuning(options)
     methods = options.methods

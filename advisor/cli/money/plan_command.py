@@ -210,9 +210,9 @@ def _planned(options: argparse.Namespace, seconds: float) -> tuple[Planned, bool
     """
     from advisor.answers.plan.plan_text import progress_text
     from advisor.cli.progress_line import progress_line
-    from advisor.planning.cost_of_a_run import with_terms
     from advisor.planning.grant.read_grant import read_grant
     from advisor.planning.plan_grant import explained_so_far, grant_at, search_for, stopped
+    from advisor.planning.runs_on_bought_machines import with_terms
 
     path = Path(options.grant)
     # What is wrong with the file is said alone, before the store is opened or brought up to date.

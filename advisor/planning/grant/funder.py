@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from pathlib import Path
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Literal
 
 from msgspec import Struct
 
-from advisor.planning.grant.grant_keys import CostKind, Funder
+from advisor.planning.grant.grant_keys import FUNDER_FOLDER, CostKind, Funder
 from advisor.planning.grant.toml_reader import Limits, Line, read_toml
 
-FOLDER = Path(__file__).with_name("funders")
-FUNDERS: tuple[Funder, ...] = get_args(Funder)
 _Usd = Annotated[Decimal, Limits(0, 1e9)]
 Paper = Literal["a4", "us-letter"]
 
@@ -108,5 +105,5 @@ def paper_of(form: FunderForm, currency: str) -> Paper:
 
 def funder_form(funder: Funder) -> FunderForm:
     """The form of a funder. Raises InputError where its file is wrong."""
-    path = FOLDER / f"{funder}.toml"
+    path = FUNDER_FOLDER / f"{funder}.toml"
     return read_toml(path, FunderForm, "reinstall the program: this file is a part of it")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from datetime import date
 from decimal import Decimal
-from typing import Annotated, Any, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from msgspec import Struct
 from msgspec.structs import force_setattr
@@ -19,8 +20,13 @@ from advisor.typed_input import parse_price_rule
 MAX_YEARS = 15
 RentalKind = Literal["on-demand", "spot", "peer"]
 """``peer``: on the machines of strangers, which nothing is planned on unless it is named."""
-Funder = Literal["nsf", "nih", "horizon", "dfg", "ukri", "nserc", "plain"]
-"""The funder whose form the report has; ``plain`` for none."""
+FUNDER_FOLDER = Path(__file__).with_name("funders")
+FUNDERS = tuple(sorted(path.stem for path in FUNDER_FOLDER.glob("*.toml")))
+if TYPE_CHECKING:
+    Funder = str
+else:
+    Funder = Literal[FUNDERS]
+"""The funder whose form the report has: one file each; ``plain`` for none."""
 AwardYears = Literal["start", "calendar", "fiscal"]
 """Years of the grant: from its first day, or cut where a calendar or a fiscal year begins."""
 CloudAs = Literal["service", "rental", "waived"]

@@ -7,7 +7,7 @@ from datetime import date
 from decimal import Decimal
 from math import ceil, floor
 
-from advisor.costs.tco import PAPER_TERMS, CostTerms
+from advisor.costs.cost_of_owning import PAPER_TERMS, CostTerms
 from advisor.planning.currency import DOLLARS, Currency
 from advisor.planning.grant.funder import funder_form
 from advisor.planning.grant.grant_keys import (

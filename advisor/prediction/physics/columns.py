@@ -10,7 +10,7 @@ from advisor.prediction.model.workload import Workload
 from advisor.prediction.physics.chip import Chip
 from advisor.ranking.fabric import Link, kept_scaling
 from bench_runner.recipes import PRECISIONS, TEXT_FAMILIES
-from bench_runner.settings.space import even_batch
+from bench_runner.settings.paper_space import even_batch
 
 if TYPE_CHECKING:
     import numpy as np

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from bench_runner.records.measurement import Settings
-from bench_runner.settings.space import SHARDINGS, STAGES, micro_batch_sizes
+from bench_runner.settings.paper_space import SHARDINGS, STAGES, micro_batch_sizes
 
 if TYPE_CHECKING:
     import numpy as np

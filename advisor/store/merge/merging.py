@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from advisor.store.engine import duckdb
 from advisor.store.measurement_columns import RECORDED
 from advisor.store.merge.adding import ROW_WORDS, add_rows
-from advisor.store.merge.judge_rows import judge
 from advisor.store.merge.lab_records import SHARED
 from advisor.store.merge.read_rows import ReadRows
+from advisor.store.merge.refused_rows import judge
 from advisor.store.rows import (
     BATCH_ROWS,
     KEYS,

@@ -237,7 +237,7 @@ ask before you submit and what else would do.
 
     def _solve(self, number: int, path: Path, objective: str, *, quick: bool) -> Planned | None:
         """Read the grant and the store, plan in a process of its own; None where it was ended."""
-        from advisor.costs.tco import PAPER_TERMS
+        from advisor.costs.cost_of_owning import PAPER_TERMS
         from advisor.planning.plan_grant import plan_with, search_for
         from advisor.planning.solver_process import Cancelled
 

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.answers.build_words import gpus_words
-from advisor.costs.tco import CostTerms
+from advisor.costs.cost_of_owning import CostTerms
 from advisor.ranking.candidates import NO_PRICE
 from advisor.ranking.rank import Ranking, rank
 from advisor.tui.widgets.plot.data import PlotData, PointFlag

@@ -6,12 +6,12 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from advisor.costs.amount_words import age_words, day_words
-from advisor.costs.tco import CostTerms
-from advisor.planning.cost_of_a_run import costs_of_runs
+from advisor.costs.cost_of_owning import CostTerms
 from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.phrases import kind_of_price
 from advisor.planning.report.plan_costs import Material
 from advisor.planning.report.report import Block, Cell, ReportTable, Section
+from advisor.planning.runs_on_bought_machines import costs_of_runs
 from advisor.planning.solver.money.prices import PricedLine
 from price_catalog.builds import rack_units_of
 

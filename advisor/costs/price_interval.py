@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from advisor.costs.tco import CENT
+from advisor.costs.cost_of_owning import CENT
 from price_catalog.model import Gpu, Quote
 
 DAYS_A_MONTH = 365 / 12

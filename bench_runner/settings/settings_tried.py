@@ -15,7 +15,7 @@ from bench_runner.models.encoder_decoder import EncoderDecoder
 from bench_runner.models.images import Vit
 from bench_runner.recipes import Recipe
 from bench_runner.records.measurement import Attention, Compilation, Inputs, Loss, Settings, Weights
-from bench_runner.settings import space
+from bench_runner.settings import paper_space
 
 ROUND_LENGTH = 8
 """Kernels of attention and of state spaces are fastest for multiples of this many tokens."""
@@ -126,10 +126,12 @@ def combinations(recipe: Recipe, gpu_count: int) -> tuple[Settings, ...]:
     of a step's passes in half precision: its loss curves lie within the scatter of eight seeds, and
     stray further from the plain ones than those of half-weights (docs/measurements.md).
     """
-    found = space.space(gpu_count)
+    found = paper_space.space(gpu_count)
     if gpu_count == 1 and recipe.training.precision in ("fp16", "bf16"):
         found += tuple(
-            space.settings_for(free_lunch=True, sharding="zero-1", activation_checkpointing=kept)
+            paper_space.settings_for(
+                free_lunch=True, sharding="zero-1", activation_checkpointing=kept
+            )
             for kept in (False, True)
         )
     return tuple(settings for settings in found if _is_possible(recipe, settings))
@@ -183,7 +185,7 @@ def settings_of_methods(
         elif method == "rounding":
             some = _rounding_space(recipe, gpu_count, flash=flash)
         else:
-            some = space.settings_of_method(method, gpu_count)
+            some = paper_space.settings_of_method(method, gpu_count)
         for settings in some:
             if _is_possible(recipe, settings):
                 found.setdefault(_as_trained(recipe, settings))
@@ -206,7 +208,7 @@ def _as_trained(recipe: Recipe, settings: Settings) -> Settings:
 def papers_labels(recipe: Recipe, gpu_count: int) -> frozenset[str]:
     """What the settings of the paper's space are called for this recipe."""
     papers = settings_of_methods("paper", recipe, gpu_count, flash=False)
-    return frozenset(map(space.label, papers))
+    return frozenset(map(paper_space.label, papers))
 
 
 def expected_trials(candidates: Sequence[Settings], strategy: str) -> float:
@@ -218,7 +220,9 @@ def expected_trials(candidates: Sequence[Settings], strategy: str) -> float:
     naive = len(candidates) - len(tuned)
     trials = 0.0
     if tuned:
-        trials = max(1.0, len(combinations) * space.FAST_TRIES) + len(moves(candidates, tuned[0]))
+        trials = max(1.0, len(combinations) * paper_space.FAST_TRIES) + len(
+            moves(candidates, tuned[0])
+        )
     return naive + trials
 
 

@@ -89,7 +89,7 @@ def space(gpu_count: int) -> tuple[Settings, ...]:
 def settings_of_method(method: str, gpu_count: int) -> tuple[Settings, ...]:
     """One setting for naive and free-lunch, the paper's space for paper; ValueError for others.
 
-    What ``all`` is depends on the model: bench_runner.settings.kernels has it.
+    What ``all`` is depends on the model: bench_runner.settings.settings_tried has it.
     """
     if method == "naive":
         return (settings_for(free_lunch=False),)

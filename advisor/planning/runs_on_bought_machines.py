@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
+from advisor.costs.cost_of_owning import total_cost_of_ownership
 from advisor.costs.cost_terms import read_terms
-from advisor.costs.tco import total_cost_of_ownership
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.solver.plan import Plan
