@@ -208,3 +208,35 @@ def test_a_machine_with_an_arm_processor_is_told(tmp_path: Path) -> None:
     problem = make_problem(machines=(arm,), experiments=(make_experiment("a", "a", 1, 0, 365),))
     said = " ".join(cautions(loaded_of(read(tmp_path, head()), problem), solve(problem)))
     assert "The GB10 comes with an Arm processor" in said
+
+
+@pytest.mark.parametrize(
+    ("keys", "told"),
+    [
+        ("examples = 52000", r"experiments\[1\]\.length: is missing.*length = 512"),
+        ("length = 512", r"experiments\[1\]\.length: .*write examples, too"),
+        ("examples = 9\ndata_tokens = 9", r"experiments\[1\]\.examples: stands beside data_tokens"),
+    ],
+)
+def test_examples_go_with_their_length(
+    tmp_path: Path, store_path: Path, keys: str, told: str
+) -> None:
+    """An example was once counted as a token."""
+    text = f'{head()}train = "lora"\n{keys}\n'
+    with Store(store_path).reading() as reader, pytest.raises(InputError, match=told):
+        load(reader, take_snapshot(reader), read(tmp_path, text), TODAY)
+
+
+def test_a_machine_takes_the_same_power_whoever_pays_for_it(
+    tmp_path: Path, store_path: Path
+) -> None:
+    owned = '[[owned]]\ngpu = "A6000"\ngpu_count = 2\n[electricity]\npaid_by = '
+    found = []
+    with Store(store_path).reading() as reader:
+        for who in ('"grant"\nusd_per_kwh = 0.2\n', '"institution"\n'):
+            grant = read(tmp_path, f"{head()}{owned}{who}")
+            problem = load(reader, take_snapshot(reader), grant, TODAY).problem
+            found.append({m.machine_id: m.running_w for m in problem.machines})
+    paid, free = found
+    assert len(paid) > 10
+    assert paid == {name: free[name] for name in paid}

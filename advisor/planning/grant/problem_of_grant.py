@@ -319,10 +319,18 @@ def _first_days(grant: Grant) -> list[int]:
 
 
 def _model(snapshot: Snapshot, grant: Grant, number: int) -> Model:
+    wanted, place = grant.experiments[number], f"experiments[{number + 1}]"
     try:
-        return snapshot.model(grant.experiments[number].trained)
+        model = snapshot.model(wanted.trained)
     except InputError as error:
-        raise wrong(grant.file, f"experiments[{number + 1}].model", str(error)) from None
+        raise wrong(grant.file, f"{place}.model", str(error)) from None
+    text = model.sequence_length is not None
+    if text and wanted.examples is not None and wanted.length is None:
+        problem = "is missing: write the tokens of each example, as length = 512"
+        raise wrong(grant.file, f"{place}.length", problem)
+    if not text and wanted.length is not None:
+        raise wrong(grant.file, f"{place}.length", f"{model.name} trains on images: remove it")
+    return model
 
 
 def _of_tokens(grant: Grant, number: int, model: Model) -> Model:

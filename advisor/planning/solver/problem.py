@@ -85,7 +85,7 @@ class Machine:
     lines: tuple[PriceLine, ...] = ()
     """Empty for a machine that the lab owns."""
     power: PowerFigures | None = None
-    """While it trains, before cooling; None where electricity is not charged."""
+    """While it trains, before cooling; None where it is not known."""
     on_sale: bool = True
     """Whether a seller has it at a price of the last year."""
     owned: int = 0

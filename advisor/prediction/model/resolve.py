@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 _HUB = re.compile(r"(?:hf[-_]hub|hf|https?):(?://)?(?:timm/(?P<timm>[\w.]+)|.*)", re.IGNORECASE)
 _HUB_LIKE = re.compile(r"(?!timm/)[A-Za-z0-9][\w-]*/[\w.-]+(?<!\.json)(?<!\.toml)")
 """``owner/name``, where no such folder is."""
+FEW_TOKENS = 1e6
+"""Of data: fewer may be meant as examples."""
 _TIMM_LIKE = re.compile(r"(?:vit|deit|deit3|convnext|convnextv2)_|timm/")
 
 
@@ -74,6 +76,9 @@ def _with_adapters(recipe: Recipe, tuning: FineTuning) -> tuple[Recipe, list[str
     if tuning.data is None:
         seen = count_words(tuning.seen(text=text) / tuning.epochs)
         assumed.append(f"{seen} {'tokens' if text else 'images'} of data")
+    elif text and tuning.length is None and tuning.data < FEW_TOKENS:
+        few = f"{tuning.data:,.0f}"
+        assumed.append(f"{few} is tokens: {few} examples of 512 are --data {tuning.data:.0f}x512")
     if tuning.adapters and tuning.rank is None:
         assumed.append(f"adapters of rank {tuning.adapter_rank} at every linear layer")
     bits = 4 if tuning.train == "qlora" else None

@@ -215,7 +215,7 @@ def memory_share(owned: Owned, gpu_count: int) -> float | None:
 
 def _own_power(gpu: Gpu, gpu_count: int, grant: Grant) -> PowerFigures | None:
     """Of a machine of the lab, which the catalogue does not know."""
-    if grant.price_per_kwh is None or gpu.tdp_w is None:
+    if gpu.tdp_w is None:
         return None
     gpu_w, stated = Decimal(str(gpu.tdp_w)), grant.host_watts or None
     return PowerFigures(
@@ -329,10 +329,11 @@ def buyable(
         if not times:
             left_out.append(LeftOut(label=label, reason=_reason(gaps.values(), build)))
             continue
-        power = None
-        if grant.price_per_kwh is not None:
-            power = power_figures(build, base_w=grant.host_watts or None)
+        # Whoever pays for electricity, a report states what energy the runs take.
+        power: PowerFigures | None = power_figures(build, base_w=grant.host_watts or None)
         if power is not None and power.wall_w is None:
+            power = None
+        if power is None and grant.price_per_kwh is not None:
             left_out.append(LeftOut(label=label, reason="its power is not known"))
             continue
         candidates = next(iter(by_recipe.values()))

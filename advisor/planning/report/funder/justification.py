@@ -76,8 +76,11 @@ def _need(given: Material) -> str:
     tuned = [each.train != "pretrain" for each in wanted]
     if all(tuned):
         return f"{text}. {each} trains from published weights."
-    text = f"{text}. {each} trains the whole model once, from random weights"
-    return f"{text}; fine-tuning begins with published weights." if any(tuned) else f"{text}."
+    if any(tuned):
+        return (
+            f"{text}. Pre-training begins with random weights, fine-tuning with published weights."
+        )
+    return f"{text}. {each} trains the whole model once, from random weights."
 
 
 def _gets_runs(wanted: GrantExperiment, placed: Collection[str]) -> bool:
