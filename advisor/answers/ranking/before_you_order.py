@@ -25,6 +25,7 @@ from advisor.answers.ranking.verdict import (
     Verdict,
     days_of,
     measured_days,
+    renting,
     verdict,
 )
 from advisor.answers.wording import (
@@ -38,7 +39,6 @@ from advisor.answers.wording import (
 from advisor.costs.amount_words import age_words, minutes_words, usd_rounded
 from advisor.costs.cost_terms import stated_terms
 from advisor.costs.price_book import add_command
-from advisor.costs.rental import break_even, rent_offers
 from advisor.ranking.exclusion_reasons import all_lack_bf16
 from advisor.ranking.fine_tuning import parted
 from advisor.ranking.question import CandidatesKey
@@ -201,20 +201,11 @@ def _rent(
     ranking: Ranking, row: RankedRow, rentals: Iterable[Rental], key: CandidatesKey | None
 ) -> Doubt | None:
     """What a run costs on the same GPUs by the hour, and from how many runs on buying pays."""
-    build, terms = row.build, ranking.question.terms
-    if build.machines > 1:
-        return None  # offers are of one machine
-    # As `advisor prices rent` has it under the same rule of prices.
-    day = key.prices if key is not None and isinstance(key.prices, date) else date.today()
-    offers = rent_offers(rentals, build.gpu.gpu_id, build.gpu_count, today=day)
-    offer = next((offer for offer in offers if offer.kind == "on-demand"), None)
-    if offer is None:
+    build, terms, even = row.build, ranking.question.terms, renting(ranking, rentals)
+    if even is None:
         return None
-    i = ranking.order[0]
-    own = ranking.candidates.owning(i, terms)
-    even = break_even(own, offer, row.training_days)
     words = f"≈{usd_rounded(even.rent_per_experiment_usd)} a run on {rented_words(build)} "
-    words += f"at {hourly_words(offer)}; {pays_words(even, terms, is_owned=build.host_owned)}"
+    words += f"at {hourly_words(even.offer)}; {pays_words(even, terms, is_owned=build.host_owned)}"
     command = (
         f"advisor prices rent --model {quoted(ranking.candidates.model.recipe_id)} "
         f"--gpu {quoted(build.gpu.gpu_id)} --count {build.gpu_count} "

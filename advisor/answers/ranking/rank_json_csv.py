@@ -253,6 +253,9 @@ def verdict_object(
             "usd_a_run": said.rent[0].quantize(CENT),
             "training_days": candidates.days[said.rent[1]],
         },
+        "rent_first_usd_a_run": None
+        if said.rent_first is None
+        else said.rent_first.rent_per_experiment_usd.quantize(CENT),
         "measure": _measure_object(ranking),
         "doubts": doubt_objects(steps_of(ranking, rentals, key)),
         "totals": {

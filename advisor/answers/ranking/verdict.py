@@ -28,13 +28,15 @@ from advisor.answers.wording import (
     list_words,
     makes_words,
     mark_at,
+    pays_words,
     price_source_words,
 )
 from advisor.costs.amount_words import day_words, usd_rounded
 from advisor.costs.cost_of_owning import DAYS_PER_YEAR
-from advisor.costs.rental import rent_offers, rented_usd
+from advisor.costs.rental import BreakEven, break_even, rent_offers, rented_usd
 from advisor.ranking.candidates import Availability, Candidates
 from advisor.ranking.exclusion_reasons import NO_ESTIMATE, all_lack_bf16, no_time, untimed_gpus
+from advisor.ranking.fine_tuning import parted
 from advisor.ranking.interval_comparison import alike
 from advisor.ranking.rank import RankedRow, Ranking
 from bench_runner.typed_numbers import percent
@@ -53,6 +55,9 @@ NOT_ON_SALE: dict[Availability, str] = {
 
 SURE_ENOUGH = 0.75
 """A budget that is kept with less than this chance is a doubt of the first line."""
+RENT_SHARE, RENT_RUNS = Decimal("0.01"), 100
+"""Renting comes first where a run costs less than this share of the price, and buying pays only
+after more runs than that."""
 YEAR_DAYS = 366.0
 """Nobody rents a machine for longer than a year to train one model."""
 
@@ -78,6 +83,8 @@ class Verdict:
     """And the fastest that the budget pays."""
     rent: tuple[Decimal, int] | None
     """And the cheapest run on rented GPUs that keeps the days, in US dollars."""
+    rent_first: BreakEven | None
+    """What the first row's GPUs cost by the hour, where that is cheaper by far."""
 
     @cached_property
     def sentence(self) -> str:
@@ -88,7 +95,8 @@ class Verdict:
 
     @property
     def action(self) -> str:
-        """``Buy 2 × RTX 5090: Pythia 1B in ≈68 days (60–79), from $15,300 (Kiebel, May 2026)``."""
+        """``Buy 2 × RTX 5090: Pythia 1B in ≈68 days (60–79), from $15,300 (Kiebel, May 2026)``;
+        ``Rent ...`` where that is cheaper by far."""
         ranking, row = self.ranking, self.first
         assert row is not None
         build, mark = row.build, estimate_mark(row.time)
@@ -98,6 +106,12 @@ class Verdict:
         limit = ranking.question.max_days
         if self.chance is not None and limit is not None:
             trains += f", {makes_words(self.chance, limit)}"
+        if self.rent_first is not None:
+            usd = usd_rounded(self.rent_first.rent_per_experiment_usd)
+            pays = pays_words(self.rent_first, ranking.question.terms).removeprefix("buying ")
+            price = usd_rounded(row.overall_cost_usd)
+            rent = f"Rent {rented_words(build)} for ≈{usd} a run"
+            return f"{rent}: {trains}. Buying (from {price}) {pays}"
         if ranking.question.rule == "experiment-cost" and row.experiment_cost_usd:
             trains += f", {mark}{usd_rounded(row.experiment_cost_usd)} a run"
         if build.host_owned:
@@ -111,7 +125,7 @@ class Verdict:
 
 def verdict(ranking: Ranking, rentals: Iterable[Rental] = ()) -> Verdict:
     """The facts, also where nothing fits; ``rentals`` are those that are known."""
-    candidates, question = ranking.candidates, ranking.question
+    candidates, question, rentals = ranking.candidates, ranking.question, tuple(rentals)
     first = ranking.lead(0) if ranking.table else None
     orderable = first is not None and first.availability == "orderable"
     budget = None if question.budget_usd is None else int(question.budget_usd * 100)
@@ -140,8 +154,37 @@ def verdict(ranking: Ranking, rentals: Iterable[Rental] = ()) -> Verdict:
         more_money=_more_money(ranking, budget) if orderable and budget is not None else None,
         in_time=in_time,
         in_budget=in_budget,
-        rent=None if orderable else _cheapest_rent(ranking, tuple(rentals)),
+        rent=None if orderable else _cheapest_rent(ranking, rentals),
+        rent_first=_rent_first(ranking, rentals) if orderable else None,
     )
+
+
+def renting(ranking: Ranking, rentals: Iterable[Rental]) -> BreakEven | None:
+    """The first row's GPUs by the hour against owning them; None where nobody rents them out."""
+    i, prices = ranking.order[0], ranking.candidates.prices
+    build = ranking.candidates.builds[i]
+    if build.machines > 1:
+        return None  # offers are of one machine
+    day = prices.as_of or date.today()
+    offers = rent_offers(rentals, build.gpu.gpu_id, build.gpu_count, today=day)
+    offer = next((offer for offer in offers if offer.kind == "on-demand"), None)
+    if offer is None:
+        return None
+    own = ranking.candidates.owning(i, ranking.question.terms)
+    return break_even(own, offer, ranking.candidates.days[i])
+
+
+def _rent_first(ranking: Ranking, rentals: Iterable[Rental]) -> BreakEven | None:
+    """Of fine-tuning and of the user's own program: who trains from scratch asks for a machine."""
+    model = ranking.candidates.model
+    if parted(model.recipe_id)[1] is None and model.own_command is None:
+        return None
+    row, even = ranking.lead(0), renting(ranking, rentals)
+    if even is None or row.build.host_owned or even.room < 1:
+        return None
+    few = even.experiments is not None and even.experiments <= RENT_RUNS
+    dear = even.rent_per_experiment_usd >= RENT_SHARE * row.overall_cost_usd
+    return None if few or dear else even
 
 
 def _cheapest_rent(ranking: Ranking, rentals: Sequence[Rental]) -> tuple[Decimal, int] | None:
@@ -209,6 +252,8 @@ def _caveats(found: Verdict) -> list[str]:
     slower = measured_days(ranking, ranking.order[0])
     if slower is not None:
         said.append(f"But we measured {counted_days(slower)}.")
+    if found.rent_first is not None:
+        return said
     keeps, budget = found.budget_chance, ranking.question.budget_usd
     if keeps is not None and keeps < SURE_ENOUGH and budget is not None:
         said.append(f"Its price may have moved: {keeps_words(keeps, budget)}.")
@@ -236,6 +281,8 @@ def _others(found: Verdict) -> list[str]:
         alike = {"days": "as fast", "cost": "as cheap", "experiment-cost": "as cheap a run"}[rule]
         verb = "is" if len(found.as_good) == 1 else "are"
         said.append(f"{list_words(named)} {verb} {alike} within the doubt.")
+    if found.rent_first is not None:
+        return said
     if found.more_money is not None:
         i = found.more_money
         said.append(
