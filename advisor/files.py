@@ -33,9 +33,11 @@ def keep_private(path: Path) -> None:
 
 def private_folder(folder: Path) -> None:
     """Make a folder that its owner alone may enter, where none is; else leave it to its owner
-    alone. Raises OSError."""
+    alone, unless others use it too: a home, or one that several users share. Raises OSError."""
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    keep_private(folder)
+    shared = bool(folder.stat().st_mode & stat.S_ISVTX)
+    if not shared and folder != Path(os.path.expanduser("~")):
+        keep_private(folder)
 
 
 def check_folder(path: Path) -> None:

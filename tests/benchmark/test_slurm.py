@@ -289,7 +289,6 @@ def test_a_job_killed_by_the_system_loses_no_record_and_goes_on_when_asked_again
 async def test_a_job_submitted_on_the_screen_is_found_again_after_closing(
     cluster: Path, own_store: Path, tmp_path: Path
 ) -> None:
-    from textual.worker import WorkerCancelled
 
     from advisor.tui.app import AdvisorApp
     from advisor.tui.benchmark.benchmark_screen import BenchmarkScreen
@@ -328,9 +327,8 @@ async def test_a_job_submitted_on_the_screen_is_found_again_after_closing(
 
             while not wanted(jobs()):
                 assert time.monotonic() < deadline, jobs()
-                # One look at a time: each keeps what it finds in the store.
-                with suppress(WorkerCancelled):
-                    await page._list_jobs().wait()
+                page._list_jobs()
+                await app.workers.wait_for_complete()
                 await pilot.pause(0.3)
             return jobs()
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from advisor.files import private_folder
 from advisor.store import (
     Store,
     StoreError,
@@ -208,3 +209,16 @@ def test_where_the_store_is_looked_for(
     with pytest.raises(StoreError, match="make one with: advisor rebuild --store"):
         look(Store(find_store(None))).models()
     assert not (tmp_path / "elsewhere").exists()
+
+
+def test_a_folder_that_others_use_stays_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shared, home, own = (tmp_path / name for name in ("shared", "home", "own"))
+    for folder, mode in ((shared, 0o1777), (home, 0o755), (own, 0o755)):
+        folder.mkdir()
+        folder.chmod(mode)
+    monkeypatch.setenv("HOME", str(home))
+    for folder in (shared, home, own):
+        private_folder(folder)
+    assert [f.stat().st_mode & 0o7777 for f in (shared, home, own)] == [0o1777, 0o755, 0o700]
