@@ -183,7 +183,8 @@ def grant_text(
 ) -> str:
     """A grant file that asks for 300 runs, or so many."""
     random = Random(seed)
-    text = rules.replace("[purchases]", f"{budget}[purchases]") + more
+    total = next(line for line in rules.splitlines() if line.startswith("total"))
+    text = rules.replace(total, budget or total) + more
     for i in range(experiments):
         first = random.randrange(5)
         last = random.randrange(first, 5)
