@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from advisor.answers.wording import DAY, TimeUnit, short_time
 from advisor.costs.amount_words import days_rounded
 
 LABEL = 6
@@ -28,6 +29,8 @@ class Axis(NamedTuple):
     """Columns, those of the figures included."""
     limit: float | None
     """The limit of days where it is drawn."""
+    unit: TimeUnit
+    """What the ends are written in."""
 
     def column(self, days: float) -> int:
         """Where this many days stand; 0 is the first column."""
@@ -37,7 +40,10 @@ class Axis(NamedTuple):
 
 
 def axis_for(
-    intervals: Iterable[tuple[float, float]], limit: float | None, width: int
+    intervals: Iterable[tuple[float, float]],
+    limit: float | None,
+    width: int,
+    unit: TimeUnit = DAY,
 ) -> Axis | None:
     """The axis on which all of these (low, high) days fit; None where there are none."""
     ends = [end for interval in intervals for end in interval if end > 0]
@@ -48,7 +54,7 @@ def axis_for(
     if drawn is not None:
         low, high = min(low, drawn), max(high, drawn)
     short = max(1.0, math.sqrt(LEAST_SPAN * low / high))
-    return Axis(low=low / short, high=high * short, width=width, limit=drawn)
+    return Axis(low=low / short, high=high * short, width=width, limit=drawn, unit=unit)
 
 
 def interval_bar(axis: Axis, days: float, low: float, high: float) -> str:
@@ -66,7 +72,7 @@ def interval_bar(axis: Axis, days: float, low: float, high: float) -> str:
         cells[left], cells[right] = "├", "┤"
     else:
         left = right = at
-    words = days_rounded(low), days_rounded(high)
+    words = [days_rounded(end * axis.unit.a_day) for end in (low, high)]
     if right - left > 1 or high > WORTH_SAYING * low:
         _write(cells, left - 1 - len(words[0]), words[0])
         _write(cells, right + 2, words[1])
@@ -82,7 +88,7 @@ def bars_heading(axis: Axis) -> str:
     """What stands above the bars: what they hold, and the limit over its line."""
     cells = [" "] * axis.width
     if axis.limit is not None:
-        words = f"{days_rounded(axis.limit)} d"
+        words = short_time(axis.limit)
         at = axis.column(axis.limit)
         cells[at] = "│"
         after = at + 1 + len(words) <= axis.width

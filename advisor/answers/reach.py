@@ -256,7 +256,7 @@ def _table_row(row: Reached) -> dict[str, Any]:
     assert time is not None
     days = time.training_days
     assert days is not None
-    _, unit = time_unit(days)
+    unit = time_unit(days).a_day
     low, high = (time.training_days_low or days), (time.training_days_high or days)
     samples, memory = row.samples, "-"
     if row.measured_gib is not None:

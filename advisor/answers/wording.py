@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from decimal import Decimal
+from typing import NamedTuple
 
 from advisor.costs.amount_words import (
     age_words,
@@ -239,24 +240,43 @@ def is_unquoted(build: Build, host_quote: Quote) -> bool:
     return build.host.gpu_id is not None and host_quote.is_summed
 
 
-def time_unit(days: float) -> tuple[str, float]:
-    """In what a time is told, and how many of these a day has: days, hours, or minutes."""
+class TimeUnit(NamedTuple):
+    """In what times are told."""
+
+    word: str
+    sign: str
+    a_day: float
+    """How many of these a day has."""
+
+
+DAY, HOUR = TimeUnit("day", "d", 1), TimeUnit("hour", "h", 24)
+MINUTE = TimeUnit("minute", "min", 1440)
+
+
+def time_unit(days: float) -> TimeUnit:
+    """What a time is told in: days, hours, or minutes."""
     if days <= 0 or days >= 1:
-        return "day", 1.0
-    return ("hour", 24.0) if days * 24 >= 1 else ("minute", 1440.0)
+        return DAY
+    return HOUR if days * 24 >= 1 else MINUTE
+
+
+def short_time(days: float) -> str:
+    """``60 d``, ``6 h``, ``30 min``."""
+    unit = time_unit(days)
+    return f"{days_rounded(days * unit.a_day)} {unit.sign}"
 
 
 def counted_days(days: float) -> str:
     """``1 day``, ``79.4 days``; of less than a day ``3.68 hours``, of an hour ``5 minutes``."""
-    unit, a_day = time_unit(days)
-    words = days_rounded(days * a_day)
-    return f"{words} {unit}{'' if words == '1' else 's'}"
+    unit = time_unit(days)
+    words = days_rounded(days * unit.a_day)
+    return f"{words} {unit.word}{'' if words == '1' else 's'}"
 
 
 def days_and_ends(days: float, low: float, high: float) -> str:
     """``79.4 days (50.2–126)``: with the ends of its interval, where they differ when rounded; all
     three in one unit."""
-    _, a_day = time_unit(days)
+    a_day = time_unit(days).a_day
     return counted_days(days) + ends_words(low * a_day, high * a_day)
 
 

@@ -38,14 +38,14 @@ def sixteen() -> PlotData:
             flags[index] |= flag
     return PlotData(
         x_usd=COST_USD,
-        y_days=DAYS,
+        y_times=DAYS,
         series=[i // 4 for i in range(16)],
         gpu_count=[1, 2, 4, 8] * 4,
         flags=bytes(flags),
         series_names=NAMES,
         series_slots=range(4),
-        y_low_days=[days * 0.7 for days in DAYS],
-        y_high_days=[days * 1.5 for days in DAYS],
+        y_low=[days * 0.7 for days in DAYS],
+        y_high=[days * 1.5 for days in DAYS],
     )
 
 
@@ -55,7 +55,7 @@ def scattered(count: int, types: int) -> PlotData:
     cost_usd = [10 ** chance.gauss(4.5, 0.6) for _ in range(count)]
     return PlotData(
         x_usd=cost_usd,
-        y_days=[10 ** chance.gauss(6, 0.4) / cost for cost in cost_usd],
+        y_times=[10 ** chance.gauss(6, 0.4) / cost for cost in cost_usd],
         series=[i % types for i in range(count)],
         gpu_count=[1 << i % 4 for i in range(count)],
         series_names=[f"GPU type {i}" for i in range(types)],
@@ -69,7 +69,7 @@ def plain(cost_usd: list[float], days: list[float], names: tuple[str, ...] = ("A
     count = len(cost_usd)
     return PlotData(
         x_usd=cost_usd,
-        y_days=days,
+        y_times=days,
         series=[i % len(names) for i in range(count)],
         gpu_count=[1] * count,
         series_names=names,

@@ -50,13 +50,13 @@ def draw(
     *,
     every: bool = True,
     budget_usd: float | None = None,
-    max_days: float | None = None,
+    max_time: float | None = None,
     selected: int | None = None,
     hovered: int | None = None,
 ) -> Canvas:
     """The picture without a terminal around it."""
     layout = laid_out(data, width, height, every=every)
-    marks, limits = series_marks(data.series_slots, coloured=True), Limits(budget_usd, max_days)
+    marks, limits = series_marks(data.series_slots, coloured=True), Limits(budget_usd, max_time)
     return paint(Scene(data, layout, marks, limits, selected, hovered))
 
 
@@ -125,8 +125,8 @@ def test_the_marks_of_evidence_need_no_colour() -> None:
 def test_a_budget_out_of_view_is_pointed_at() -> None:
     assert "◂budget $5" in text_of(draw(sixteen(), 80, 24, budget_usd=5.0))
     assert "budget $900M▸" in text_of(draw(sixteen(), 80, 24, budget_usd=9e8))
-    assert "▴ limit 10k d" in text_of(draw(sixteen(), 80, 24, max_days=1e4))
-    assert "▾ limit 0.1 d" in text_of(draw(sixteen(), 80, 24, max_days=0.1))
+    assert "▴ limit 10k d" in text_of(draw(sixteen(), 80, 24, max_time=1e4))
+    assert "▾ limit 0.1 d" in text_of(draw(sixteen(), 80, 24, max_time=0.1))
 
 
 @pytest.mark.parametrize("size", [(60, 16), (80, 24), (120, 40)])
@@ -151,7 +151,7 @@ def test_labels_cover_no_point_no_limit_and_no_other_label(
 ) -> None:
     data = sixteen()
     for index in range(len(data)):
-        state = {"budget_usd": 40_000.0, "max_days": 120.0, "selected": index, "every": every}
+        state = {"budget_usd": 40_000.0, "max_time": 120.0, "selected": index, "every": every}
         canvas = draw(data, *size, **state)
         for cell in laid_out(data, *size, every=every).winners:
             role = canvas.role(*cell)
@@ -233,9 +233,9 @@ def test_any_points_fit_the_rectangle(
     width, height = size
     data = PlotData(
         x_usd=[x for x, _, _ in points],
-        y_days=[y for _, y, _ in points],
-        y_low_days=[y / 2 for _, y, _ in points],
-        y_high_days=[y * 2 for _, y, _ in points],
+        y_times=[y for _, y, _ in points],
+        y_low=[y / 2 for _, y, _ in points],
+        y_high=[y * 2 for _, y, _ in points],
         series=[i % len(names) for i in range(len(points))],
         gpu_count=[10**i for i in range(len(points))],
         series_names=names,
@@ -249,7 +249,7 @@ def test_any_points_fit_the_rectangle(
         width,
         height,
         budget_usd=limits[0],
-        max_days=limits[1],
+        max_time=limits[1],
         selected=picked[0] % len(points),
         hovered=picked[1] % len(points),
     )
@@ -310,7 +310,7 @@ def check_names(data: PlotData, size: tuple[int, int]) -> None:
     view = start_view(data, limits, selected=None, every=False)
     layout = lay_out(data, marks, view, size, every=False)
     rows = text_of(paint(Scene(data, layout, marks, limits))).splitlines()
-    names = data.labels(dict.fromkeys(layout.named), limits.budget_usd, limits.max_days)
+    names = data.labels(dict.fromkeys(layout.named), limits.budget_usd, limits.max_time)
     signs = {layout.cells[i] for i in layout.named}
     for index, name in names.items():
         alike = any(name != other and name in other for other in names.values())

@@ -17,7 +17,6 @@ from advisor.tui.widgets.plot.scale import (
     LogScale,
     compact,
     fit_scale,
-    format_days,
     format_usd,
     ticks,
 )
@@ -98,7 +97,7 @@ def test_ticks_that_people_would_choose(
 def test_numbers_are_written_in_few_characters(value: float, text: str) -> None:
     assert compact(value) == text
     assert format_usd(value) == f"${text}"
-    assert format_days(value) == f"{text} d"
+    assert PlotData().time(value) == f"{text} d"
 
 
 @given(scale=SCALES, at=LOGS)

@@ -14,11 +14,13 @@ from advisor.tui.program.state import State
 from advisor.tui.ranking.left_out import ExcludedScreen
 from advisor.tui.selected.build_screen import BuildScreen
 from advisor.tui.widgets.filter_table import FilterTable
+from advisor.tui.widgets.plot.data import PointFlag
 from advisor.tui.widgets.plot.plot import CostTimePlot
 from advisor.tui.widgets.text_input import FilterInput
 from tests.tui.program import (
     ASKED,
     NARROW,
+    WIDE,
     builds,
     counts,
     detail,
@@ -58,6 +60,27 @@ class TestAnswer:
                 assert all(row[at].endswith("%") for row in rows(pilot))
             for row, ranked in zip(rows(pilot), answer.ranking.leads(), strict=True):
                 assert row[2].startswith("≈") == (ranked.time.basis == "predicted")
+
+    @pytest.mark.parametrize("size", [NARROW, WIDE])
+    async def test_a_short_training_has_its_times_in_hours_or_minutes(
+        self, store_path: Path, size: tuple[int, int]
+    ) -> None:
+        """After it was asked for by keys; table, picture and first line in one unit."""
+        state = State(welcomed=True, model="llama-3.1-8b", budget="100000")
+        async with running(store_path, size=size, state=state) as pilot:
+            assert "days" in [column.title for column in ranking(pilot).table.columns]
+            await pilot.press("f", "space", "space", "enter")
+            await settled(pilot)
+            assert ranking(pilot).session.inputs.model == "llama-3.1-8b+lora"
+            column = next(c for c in ranking(pilot).table.columns if c.key == "training_days")
+            words = message(pilot)
+            times = [float(row[2].lstrip("≈").replace(",", "")) for row in rows(pilot)]
+            assert min(times) >= 1 and f"{times[0]:g} {column.title}" in words
+            assert all(len(row[2]) <= (column.width or 0) for row in rows(pilot))
+            picture = ranking(pilot).query_one(CostTimePlot)
+            assert f"training time, {column.title}" in picture.data.y_title
+            at = picture.data.flagged(PointFlag.FIRST)[0]
+            assert f"{picture.data.y_times[at]:.3g}" == rows(pilot)[0][2].lstrip("≈")
 
     async def test_the_papers_machine_at_face_value(self, paper_store: Path) -> None:
         async with running(paper_store, state=replace(ASKED, evidence="published")) as pilot:

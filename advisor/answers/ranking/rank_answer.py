@@ -13,7 +13,7 @@ from advisor.answers.checklist import WIDTH, doubt_block
 from advisor.answers.interval_bar import axis_for, bars_heading, interval_bar
 from advisor.answers.ranking.before_you_order import MOST_SHOWN, steps_of, steps_title
 from advisor.answers.ranking.verdict import verdict
-from advisor.answers.wording import estimate_mark, percent_words, rank_words, time_unit
+from advisor.answers.wording import TimeUnit, estimate_mark, percent_words, rank_words, time_unit
 from advisor.costs.amount_words import counted, days_rounded, usd_rounded
 from advisor.ranking.candidates import Availability
 from advisor.ranking.rank import RankedRow, Ranking
@@ -75,14 +75,13 @@ class _Column(NamedTuple):
 def table_lines(ranking: Ranking, places: Sequence[int], width: int) -> list[str]:
     """These rows of the table, with the interval of their days drawn and the limit in it."""
     rows, limit = [ranking.lead(place) for place in places], ranking.question.max_days
-    unit, a_day = time_unit(rows[0].training_days)
-    limit = None if limit is None else limit * a_day
+    unit = unit_of(ranking)
     columns = [
         _Column("", [rank_words(row) for row in rows]),
         _Column("GPUs", [gpus_words(row.build) for row in rows], right=False),
         _Column(
-            f"{unit}s",
-            [estimate_mark(row.time) + days_rounded(row.training_days * a_day) for row in rows],
+            f"{unit.word}s",
+            [time_figure(row, unit) for row in rows],
         ),
     ]
     if limit is not None:
@@ -95,12 +94,12 @@ def table_lines(ranking: Ranking, places: Sequence[int], width: int) -> list[str
     if limit is None:
         columns.append(_Column("a run", [run_words(row) for row in rows]))
     left = width - sum(column.width + len(GAP) for column in columns)
-    spans = [(r.training_days_low * a_day, r.training_days_high * a_day) for r in rows]
+    spans = [(row.training_days_low, row.training_days_high) for row in rows]
     bar_width = min(left - LEAST_SOLD - len(GAP), WIDEST_BAR)
-    axis = axis_for(spans, limit, bar_width) if bar_width >= LEAST_BAR else None
+    axis = axis_for(spans, limit, bar_width, unit) if bar_width >= LEAST_BAR else None
     if axis is not None:
         pairs = zip(rows, spans, strict=True)
-        bars = [interval_bar(axis, row.training_days * a_day, *span) for row, span in pairs]
+        bars = [interval_bar(axis, row.training_days, *span) for row, span in pairs]
         columns.insert(3, _Column(bars_heading(axis), bars, right=False))
         left -= bar_width + len(GAP)
     if left < LEAST_SOLD:
@@ -108,6 +107,19 @@ def table_lines(ranking: Ranking, places: Sequence[int], width: int) -> list[str
     sold = [sold_as(ranking, place, row, left) for place, row in zip(places, rows, strict=True)]
     columns.append(_Column("sold as", cut_words(sold, left), right=False))
     return [GAP.join(column.cell(n) for column in columns).rstrip() for n in range(-1, len(rows))]
+
+
+def unit_of(ranking: Ranking) -> TimeUnit:
+    """What the times of a table are told in: the unit of its fastest row that can be ordered. That
+    is the first, and what the answer says of it, unless another order was asked for."""
+    first = 1 if ranking.question.rule == "days" else ranking.sold_rows or None
+    days, rows = ranking.candidates.days, ranking.table[:first]
+    return time_unit(min((days[offers[0]] for offers in rows), default=1.0))
+
+
+def time_figure(row: RankedRow, unit: TimeUnit) -> str:
+    """``≈36.3``, under a head that names the unit."""
+    return estimate_mark(row.time) + days_rounded(row.training_days * unit.a_day)
 
 
 def run_words(row: RankedRow) -> str:

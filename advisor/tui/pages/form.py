@@ -18,7 +18,7 @@ from textual.widgets import Input, Static
 from advisor.tui.pages.bars import DialogKeys
 from advisor.tui.pages.screens import SLIM, Dialog
 from advisor.tui.program.own_price_changes import change_prices
-from advisor.tui.widgets.choice import Choice
+from advisor.tui.widgets.choice import Choice, FormChoice
 from advisor.tui.widgets.in_thread import in_thread, write_in_thread
 from advisor.tui.widgets.lines import LinesView, Page
 from advisor.tui.widgets.text_input import Field
@@ -90,7 +90,7 @@ class Form(Dialog["str | None"]):
     def _field(self, field: FormField) -> Widget:
         value = self.values.get(field.name, "")
         if field.choices is not None:
-            return Choice(field.choices, value, id=field.name)
+            return FormChoice(field.choices, value, id=field.name)
         return Field(value, placeholder=field.hint, id=field.name, max_length=field.longest)
 
     def more(self) -> Iterable[Widget]:

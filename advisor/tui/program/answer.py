@@ -9,12 +9,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.answers.build_words import gpus_words
+from advisor.answers.ranking.rank_answer import unit_of
 from advisor.costs.cost_of_owning import CostTerms
 from advisor.ranking.candidates import NO_PRICE
 from advisor.ranking.rank import Ranking, rank
 from advisor.tui.widgets.plot.data import PlotData, PointFlag
 
 if TYPE_CHECKING:
+    from advisor.answers.wording import TimeUnit
     from advisor.ranking.candidates import Candidates
     from advisor.ranking.question import Question
     from advisor.typed_input import PriceRule
@@ -94,9 +96,9 @@ def make_points(candidates: Candidates, slots: Mapping[str, int]) -> Points:
         left_out=bytes(flag | PointFlag.EXCLUDED for flag in flags),
         drawn=PlotData(
             x_usd=[cents[i] / 100 for i in builds],
-            y_days=[days[i] for i in builds],
-            y_low_days=low,
-            y_high_days=high,
+            y_times=[days[i] for i in builds],
+            y_low=low,
+            y_high=high,
             series=series,
             series_names=list(names),
             series_slots=places,
@@ -209,7 +211,7 @@ def plot_data(answer: Answer) -> PlotData:
     # Cheapest first: what is over the budget is the end.
     flags = bytearray(points.drawn.flags[:inside] + points.left_out[inside:])
     if question.max_days is not None:
-        for point, days in enumerate(points.drawn.y_days[:inside]):
+        for point, days in enumerate(points.drawn.y_times[:inside]):
             if days > question.max_days:
                 flags[point] |= PointFlag.EXCLUDED
     for builds, flag in (
@@ -221,4 +223,29 @@ def plot_data(answer: Answer) -> PlotData:
         for i in builds:
             if i in at:
                 flags[at[i]] |= flag
-    return replace(points.drawn, flags=bytes(flags))
+    return replace(_in_unit(points.drawn, unit_of(ranking)), flags=bytes(flags))
+
+
+def _in_unit(drawn: PlotData, unit: TimeUnit) -> PlotData:
+    """The same with its times in hours or minutes, as in the table."""
+    if unit.a_day == 1:
+        return drawn
+
+    def times(days: Sequence[float | None]) -> list[float | None]:
+        return [None if each is None else each * unit.a_day for each in days]
+
+    return replace(
+        drawn,
+        y_times=[each * unit.a_day for each in drawn.y_times],
+        y_low=times(drawn.y_low),
+        y_high=times(drawn.y_high),
+        on_axis=[(name, days * unit.a_day) for name, days in drawn.on_axis],
+        y_unit=unit.sign,
+        y_title=f"training time, {unit.word}s (log)",
+    )
+
+
+def time_limit(answer: Answer) -> float | None:
+    """The question's limit of time, as the picture counts it."""
+    days = answer.ranking.question.max_days
+    return None if days is None else days * unit_of(answer.ranking).a_day

@@ -13,7 +13,7 @@ from textual.containers import Container
 from textual.widgets import Static
 
 from advisor.tui.pages.build_lines import point_line, selected_page
-from advisor.tui.program.answer import plot_data
+from advisor.tui.program.answer import plot_data, time_limit
 from advisor.tui.program.session import RankingSession
 from advisor.tui.ranking.ranking_rows import (
     LOOKED_BY,
@@ -111,7 +111,7 @@ class BuildPanels(Container):
         assert answer is not None
         ranking, points, question = answer.ranking, answer.points.drawn, answer.ranking.question
         width, order = self._table_width(), self.order
-        columns = ranking_columns(answer.basis, width, question.max_days)
+        columns = ranking_columns(answer, width)
         rows = RankedRows(
             answer,
             self._marks(points.series_names, points.series_slots),
@@ -139,7 +139,7 @@ class BuildPanels(Container):
         picture.data = plot_data(answer)
         budget = question.budget_usd if answer.basis == "overall" else None
         picture.budget_usd = None if budget is None else float(budget)
-        picture.max_days = question.max_days
+        picture.max_time = time_limit(answer)
         self._show_selected(from_top=False)
 
     def follow(self) -> None:
@@ -212,11 +212,10 @@ class BuildPanels(Container):
         if self.query_one_optional(CostTimePlot) is None:
             return  # the program is being left
         rows = self.table.source
-        if isinstance(rows, RankedRows):
-            question = rows.ranking.question
-            fitting = ranking_columns(rows.answer.basis, self._table_width(), question.max_days)
-            if fitting != rows.columns:
-                self.show()
+        if not isinstance(rows, RankedRows):
+            return
+        if ranking_columns(rows.answer, self._table_width()) != rows.columns:
+            self.show()
 
     def _table_width(self) -> int:
         """In cells; before the first layout, what it is going to be."""

@@ -23,10 +23,10 @@ from advisor.planning.report.pictures import (
 )
 from advisor.tables.table_formats import to_markdown
 from advisor.tui.pages.export_page import Exportable
-from advisor.tui.program.answer import Answer, plot_data
+from advisor.tui.program.answer import Answer, plot_data, time_limit
 from advisor.tui.ranking.ranking_rows import RankedRows
 from advisor.tui.widgets.plot.data import PlotData, PointFlag
-from advisor.tui.widgets.plot.scale import format_days, format_usd
+from advisor.tui.widgets.plot.scale import format_usd
 from advisor.tui.widgets.plot.style import OKABE_ITO
 from advisor.tui.widgets.rank_table import RankTable
 
@@ -98,7 +98,7 @@ def ranking_picture(answer: Answer, selected: int | None, sentence: str, form: s
         f"{headline(candidates, question, rule)} · {date.today():%d %B %Y}",
         form,
         budget_usd=None if budget is None else float(budget),
-        max_days=question.max_days,
+        max_time=time_limit(answer),
         selected=None if selected is None else answer.points.at.get(selected),
     )
 
@@ -122,7 +122,7 @@ def cost_time_figure(
     form: str,
     *,
     budget_usd: float | None,
-    max_days: float | None,
+    max_time: float | None,
     selected: int | None,
 ) -> bytes:
     """The figure as ``svg`` or ``png``. Raises InputError where matplotlib is not installed."""
@@ -133,22 +133,22 @@ def cost_time_figure(
         axes = figure.subplots()
         axes.set(xscale="log", yscale="log", ylabel=data.y_title)
         axes.set_xlabel(f"{data.x_title}\n{remark}", parse_math=False)
-        for axis, form_of in ((axes.xaxis, format_usd), (axes.yaxis, format_days)):
+        for axis, form_of in ((axes.xaxis, format_usd), (axes.yaxis, data.time)):
             axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
             axis.set_minor_locator(NullLocator())
             axis.set_major_formatter(lambda value, _, form_of=form_of: form_of(value))
         axes.set_title(fill(heading, HEADING_LETTERS), loc="left", parse_math=False)
         named = list(dict.fromkeys([*data.named(), *([] if selected is None else [selected])]))
-        _draw_points(axes, data, named, budget_usd, max_days)
+        _draw_points(axes, data, named, budget_usd, max_time)
         limit = {"color": "#a4262c", "linestyle": "--", "linewidth": 1.2}
         if budget_usd is not None:
             axes.axvline(budget_usd, label=f"budget {format_usd(budget_usd)}", **limit)
-        if max_days is not None:
-            axes.axhline(max_days, label=f"limit {format_days(max_days)}", **limit)
+        if max_time is not None:
+            axes.axhline(max_time, label=f"limit {data.time(max_time)}", **limit)
         if selected is not None:
-            at = data.x_usd[selected], data.y_days[selected]
+            at = data.x_usd[selected], data.y_times[selected]
             axes.plot(*at, "o", markersize=12, fillstyle="none", color="black")
-        _write_names(axes, data.labels(named, budget_usd, max_days), data)
+        _write_names(axes, data.labels(named, budget_usd, max_time), data)
         labels = axes.get_legend_handles_labels()[1]
         if labels:
             columns = columns_that_fit(labels, 4)
@@ -162,11 +162,11 @@ def _draw_points(
     data: PlotData,
     named: Sequence[int],
     budget_usd: float | None,
-    max_days: float | None,
+    max_time: float | None,
 ) -> None:
     """Every build as a dot; the named ones with glyph, interval and name; the front as steps."""
-    axes.plot(data.x_usd, data.y_days, ".", color="#999999", markersize=2.5, zorder=1)
-    front = sorted((data.x_usd[i], data.y_days[i]) for i in data.flagged(PointFlag.FRONT))
+    axes.plot(data.x_usd, data.y_times, ".", color="#999999", markersize=2.5, zorder=1)
+    front = sorted((data.x_usd[i], data.y_times[i]) for i in data.flagged(PointFlag.FRONT))
     if front:
         axes.step(
             *zip(*front, strict=True),
@@ -179,10 +179,10 @@ def _draw_points(
         axes.annotate(f"◂ {name}", (0, days), xycoords=("axes fraction", "data"), parse_math=False)
     in_legend: set[int] = set()
     for i in named:
-        x_usd, days, series, slot = data.x_usd[i], data.y_days[i], data.series[i], data.slot(i)
+        x_usd, days, series, slot = data.x_usd[i], data.y_times[i], data.series[i], data.slot(i)
         low, high = data.interval(i)
         colour = OKABE_ITO[slot % len(OKABE_ITO)]
-        look = {"color": colour, "alpha": 0.45 if data.is_out(i, budget_usd, max_days) else 1}
+        look = {"color": colour, "alpha": 0.45 if data.is_out(i, budget_usd, max_time) else 1}
         if low is not None and high is not None:
             axes.plot([x_usd, x_usd], [low, high], linewidth=0.8, **look)
         axes.plot(
@@ -203,7 +203,7 @@ def _write_names(axes: Any, labels: Mapping[int, str], data: PlotData) -> None:
     points = 72 / axes.figure.dpi
     taken: list[tuple[float, float, float, float]] = []
     for i, text in labels.items():
-        at = data.x_usd[i], data.y_days[i]
+        at = data.x_usd[i], data.y_times[i]
         x, y = axes.transData.transform(at) * points
         width = len(text) * LEGEND_POINTS * LETTER
         for right, up, side in PLACES:

@@ -10,9 +10,15 @@ from rich.text import Text
 
 from advisor.answers.build_words import gpus_words, machine_words
 from advisor.answers.interval_bar import LABEL, Axis, axis_for, interval_bar
-from advisor.answers.ranking.rank_answer import NOT_SOLD, run_words
-from advisor.answers.wording import age_short, estimate_mark, percent_words, price_day, rank_words
-from advisor.costs.amount_words import counted, days_rounded, usd_rounded
+from advisor.answers.ranking.rank_answer import NOT_SOLD, run_words, time_figure, unit_of
+from advisor.answers.wording import (
+    age_short,
+    percent_words,
+    price_day,
+    rank_words,
+    short_time,
+)
+from advisor.costs.amount_words import counted, usd_rounded
 from advisor.tables.text_table import cut_words
 from advisor.tui.program.answer import Answer, BuildKey, build_key, short_gpu_name
 from advisor.tui.widgets.plot.scale import format_usd
@@ -55,6 +61,7 @@ class RankedRows:
         self.marks = marks
         self.columns = columns
         self.today = today
+        self.unit = unit_of(answer.ranking)
         self._widths = {column.key: column.width or 0 for column in columns}
         table = self.ranking.table
         places = [row for row in range(len(table)) if not words or self._has(row, words)]
@@ -109,7 +116,7 @@ class RankedRows:
             width += 2 * LABEL
         candidates = self.ranking.candidates
         spans = [candidates.interval(offers[0]) for offers in self.ranking.table[:ON_ONE_AXIS]]
-        return axis_for(spans, self.ranking.question.max_days, width)
+        return axis_for(spans, self.ranking.question.max_days, width, self.unit)
 
     def __len__(self) -> int:
         return len(self._lines)
@@ -175,9 +182,7 @@ class RankedRows:
                 return self._offers(index, row)
 
     def _days(self, row: RankedRow) -> str:
-        days = row.training_days
-        figure = days_rounded(days) if days >= 1 else f"{days_rounded(days * 24)}h"
-        return f"{estimate_mark(row.time)}{figure}"
+        return time_figure(row, self.unit)
 
     def _name(self, row: RankedRow) -> Text:
         """The GPUs with their glyph; what of them is there already says so."""
@@ -307,22 +312,24 @@ def gap_at(width: int) -> int:
     return 1 if width < SLIM else 2
 
 
-def ranking_columns(basis: str, width: int, max_days: float | None) -> tuple[Column, ...]:
+def ranking_columns(answer: Answer, width: int) -> tuple[Column, ...]:
     """The columns for so many cells, at most seven, always in this order: with a limit the chance
     to keep it takes the place of the cost of a run, where the table is narrow the bar goes."""
-    gap = gap_at(width)
+    gap, max_days = gap_at(width), answer.ranking.question.max_days
+    title = f"{unit_of(answer.ranking).word}s"
     rank = Column(key="rank", title="# ", align="right", sort_key=PLACE, width=4)
-    days = Column(key="training_days", title="days", align="right", sort_key="days", width=6)
-    cost: tuple[Column, ...] = (EXPERIMENT,) if basis == "experiment" else (COST,)
+    time = Column(key="training_days", title=title, align="right", sort_key="days")
+    time = time._replace(width=6 if title == "days" else len(f"{title} ▲"))
+    cost: tuple[Column, ...] = (EXPERIMENT,) if answer.basis == "experiment" else (COST,)
     chance: tuple[Column, ...] = ()
     if max_days is not None:
-        title = f"{days_rounded(max_days)} d?"
+        title = f"{short_time(max_days)}?"
         column = Column(key="chance", title=title, align="right", sort_key="chance")
         chance = (column._replace(width=max(5, len(title))),)
     else:
         cost = (COST, EXPERIMENT)
     sold = Column(key="sold", title="offers", sort_key="age", width=LEAST_SOLD)
-    fixed = (rank, days, *chance, *cost, sold)
+    fixed = (rank, time, *chance, *cost, sold)
     left = width - 2 * MARGIN - sum((column.width or 0) + gap for column in fixed) - LEAST_NAME
     drawn: tuple[Column, ...] = ()
     if left - gap >= NARROWEST_BAR:
@@ -332,7 +339,7 @@ def ranking_columns(basis: str, width: int, max_days: float | None) -> tuple[Col
     more = min(max(left, 0), NAME - LEAST_NAME)
     build = Column(key="build", title="GPUs", sort_key="machine", width=LEAST_NAME + more)
     sold = sold._replace(width=LEAST_SOLD + min(max(left - more, 0), SOLD - LEAST_SOLD))
-    return (rank, build, days, *drawn, *chance, *cost, sold)
+    return (rank, build, time, *drawn, *chance, *cost, sold)
 
 
 def with_limit(columns: Sequence[Column], axis: Axis | None) -> tuple[Column, ...]:
@@ -343,7 +350,7 @@ def with_limit(columns: Sequence[Column], axis: Axis | None) -> tuple[Column, ..
             return column
         width = column.width or 0
         at = axis.column(axis.limit) - (axis.width - width) // 2
-        words = f"{days_rounded(axis.limit)} d"
+        words = short_time(axis.limit)
         after = at + 1 + len(words) <= width
         title = f"{'':<{at}}│{words}" if after else f"{words:>{max(at, 0)}}│"
         return column._replace(title=title[:width])

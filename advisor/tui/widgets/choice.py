@@ -30,10 +30,9 @@ class Choice(Widget, can_focus=True):
         ("←", "value before", "focused.step(-1)"),
     )
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(
-            "right,down,enter,space", "step(1)", "next value", False, tooltip="Take the next value"
-        ),
+        Binding("right,down,space", "step(1)", "next value", False, tooltip="Take the next value"),
         Binding("left,up", "step(-1)", "value before", False, tooltip="Take the value before"),
+        Binding("enter", "step(1)", "next value", False, tooltip="Take the next value"),
     ]
     DEFAULT_CSS = """
     Choice { height: 1; width: 1fr; pointer: pointer; }
@@ -71,6 +70,17 @@ class Choice(Widget, can_focus=True):
     def on_click(self, event: Click) -> None:
         event.stop()
         self.action_step(1)
+
+
+class FormChoice(Choice, inherit_bindings=False):
+    """The same on a form, where Enter keeps what is chosen."""
+
+    HELP = """\
+## One of a few values
+
+`→`, `↓`, `Space` or a click takes the next value, `←` or `↑` the one before.
+"""
+    BINDINGS: ClassVar[list[BindingType]] = Choice.BINDINGS[:2]
 
 
 class OpensPage(Widget, can_focus=True):

@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import compress
 from typing import Final
 
-from advisor.tui.widgets.plot.scale import drawable, format_usd
+from advisor.tui.widgets.plot.scale import compact, drawable, format_usd
 
 
 class PointFlag:
@@ -48,8 +48,8 @@ class PlotData:
 
     x_usd: Sequence[float] = ()
     """Cost in USD, above zero: overall, or of one experiment."""
-    y_days: Sequence[float] = ()
-    """Training time in days, above zero."""
+    y_times: Sequence[float] = ()
+    """Training time, above zero."""
     series: Sequence[int] = ()
     """Which GPU type: an index into ``series_names``."""
     gpu_count: Sequence[int] = ()
@@ -61,9 +61,11 @@ class PlotData:
     on_axis: Sequence[tuple[str, float]] = ()
     """Names and training times of what costs nothing, and so has no place on a logarithmic axis:
     written beside the vertical one."""
-    y_low_days: Sequence[float | None] = ()
-    y_high_days: Sequence[float | None] = ()
+    y_low: Sequence[float | None] = ()
+    y_high: Sequence[float | None] = ()
     x_title: str = "overall cost, USD (log)"
+    y_unit: str = "d"
+    """What stands after a time."""
     y_title: str = "training time, days (log)"
 
     def __len__(self) -> int:
@@ -77,7 +79,11 @@ class PlotData:
     @cached_property
     def y_log(self) -> list[float]:
         """Logarithms (base 10) of the times."""
-        return list(map(math.log10, self.y_days))
+        return list(map(math.log10, self.y_times))
+
+    def time(self, value: float, digits: int = 3) -> str:
+        """A training time for an axis, e.g. ``41 d``."""
+        return f"{compact(value, digits)} {self.y_unit}"
 
     def has(self, index: int, flags: int) -> bool:
         """Whether this point carries any of these flags."""
@@ -88,7 +94,7 @@ class PlotData:
         marks = self.flags.translate(bytes(int(bool(byte & flags)) for byte in range(256)))
         return list(compress(range(len(marks)), marks))
 
-    def label(self, index: int, budget_usd: float | None, max_days: float | None) -> str:
+    def label(self, index: int, budget_usd: float | None, max_time: float | None) -> str:
         """The name, with what a reader without colours must know: ``8 × A40``, ``(8 × A40?)``."""
         text = f"{self.gpu_count[index]} × {self.series_names[self.series[index]]}"
         for flag, mark in (
@@ -97,14 +103,14 @@ class PlotData:
             (PointFlag.OWNED, " own"),
         ):
             text += mark if self.has(index, flag) else ""
-        beyond = self._is_beyond(index, budget_usd, max_days)
+        beyond = self._is_beyond(index, budget_usd, max_time)
         return f"({text})" if self.has(index, PointFlag.EXCLUDED) and not beyond else text
 
     def labels(
-        self, indices: Iterable[int], budget_usd: float | None, max_days: float | None
+        self, indices: Iterable[int], budget_usd: float | None, max_time: float | None
     ) -> dict[int, str]:
         """The labels of these points; those that would read alike say their cost too."""
-        plain = {index: self.label(index, budget_usd, max_days) for index in indices}
+        plain = {index: self.label(index, budget_usd, max_time) for index in indices}
         often = Counter(plain.values())
         return {
             index: text if often[text] == 1 else f"{text}, {format_usd(self.x_usd[index])}"
@@ -128,17 +134,17 @@ class PlotData:
                     found[index] = None
         return list(found)
 
-    def is_out(self, index: int, budget_usd: float | None, max_days: float | None) -> bool:
+    def is_out(self, index: int, budget_usd: float | None, max_time: float | None) -> bool:
         """Whether the point is left out of the ranking or lies beyond a limit: drawn dim."""
-        return self.has(index, PointFlag.EXCLUDED) or self._is_beyond(index, budget_usd, max_days)
+        return self.has(index, PointFlag.EXCLUDED) or self._is_beyond(index, budget_usd, max_time)
 
-    def _is_beyond(self, index: int, budget_usd: float | None, max_days: float | None) -> bool:
+    def _is_beyond(self, index: int, budget_usd: float | None, max_time: float | None) -> bool:
         return (budget_usd is not None and self.x_usd[index] > budget_usd) or (
-            max_days is not None and self.y_days[index] > max_days
+            max_time is not None and self.y_times[index] > max_time
         )
 
     def interval(self, index: int) -> tuple[float | None, float | None]:
         """Between which times the true one lies, as far as that is known and can be drawn."""
-        if not self.y_low_days or not self.y_high_days:
+        if not self.y_low or not self.y_high:
             return None, None
-        return drawable(self.y_low_days[index]), drawable(self.y_high_days[index])
+        return drawable(self.y_low[index]), drawable(self.y_high[index])

@@ -10,7 +10,7 @@ from rich.cells import cell_len
 
 from advisor.tui.widgets.plot.canvas import Cell
 from advisor.tui.widgets.plot.data import PlotData, PointFlag
-from advisor.tui.widgets.plot.scale import LogScale, fit_scale, format_days, ticks
+from advisor.tui.widgets.plot.scale import LogScale, fit_scale, ticks
 from advisor.tui.widgets.plot.style import SeriesMark
 from advisor.tui.widgets.safe_text import safe_text, shorten
 
@@ -61,7 +61,7 @@ class Limits(NamedTuple):
     """The two limits of the question, in view where they are close by."""
 
     budget_usd: float | None = None
-    max_days: float | None = None
+    max_time: float | None = None
 
 
 def start_view(data: PlotData, limits: Limits, *, selected: int | None, every: bool) -> View:
@@ -85,7 +85,7 @@ def view_around(
         y_log += [log10(end) for i in shown for end in data.interval(i) if end is not None]
     return View(
         fit_scale((data.x_log[i] for i in shown), limits.budget_usd),
-        fit_scale(y_log, limits.max_days),
+        fit_scale(y_log, limits.max_time),
     )
 
 
@@ -286,7 +286,7 @@ def lay_out(
     has_axis_row, has_x_title = height >= 10, height >= 14
     rows = height - top - has_axis_row - 1 - has_x_title
     y_ticks = ticks(view.y, max(2, rows // ROWS_PER_Y_TICK))
-    left = max([GUTTER, *(cell_len(format_days(value)) for value in y_ticks)])
+    left = max([GUTTER, *(cell_len(data.time(value)) for value in y_ticks)])
     columns = width - left - 1
     (x_low, x_high), (y_low, y_high) = view
     per_x, per_y = columns / (x_high - x_low), rows / (y_high - y_low)

@@ -11,7 +11,7 @@ from rich.cells import cell_len
 from advisor.tui.widgets.plot.canvas import BLANK, Canvas, Cell, Ink
 from advisor.tui.widgets.plot.data import PlotData, PointFlag
 from advisor.tui.widgets.plot.layout import Layout, Limits, fit_legend, fit_title
-from advisor.tui.widgets.plot.scale import format_days, format_usd, ticks
+from advisor.tui.widgets.plot.scale import format_usd, ticks
 from advisor.tui.widgets.plot.style import SeriesMark
 from advisor.tui.widgets.safe_text import shorten, shorten_apart
 
@@ -102,7 +102,7 @@ class _Painter:
             canvas.put(layout.left, layout.axis_row, "└", axis)
             canvas.horizontal(layout.left + 1, layout.right, layout.axis_row, "─", axis)
         for days in layout.y_ticks:
-            y, text = layout.y_of(days), format_days(days)
+            y, text = layout.y_of(days), self.data.time(days)
             canvas.put(layout.left, y, "┤", axis)
             canvas.write(layout.left - cell_len(text), y, text, value)
         free_from = 0
@@ -133,20 +133,20 @@ class _Painter:
 
     def limit_lines(self) -> None:
         """The budget as a vertical line, the time limit as a horizontal one."""
-        layout, (budget_usd, max_days), ink = self.layout, self.limits, Ink("budget")
-        if max_days is not None and layout.top <= (y := layout.y_of(max_days)) < layout.bottom:
+        layout, (budget_usd, max_time), ink = self.layout, self.limits, Ink("budget")
+        if max_time is not None and layout.top <= (y := layout.y_of(max_time)) < layout.bottom:
             self.canvas.horizontal(layout.left + 1, layout.right, y, "━", ink)
         if budget_usd is not None and layout.left < (x := layout.x_of(budget_usd)) < layout.right:
             self.canvas.vertical(x, layout.top, layout.bottom, "┃", ink)
 
     def limit_names(self) -> None:
         """What the two lines are, beside them and where no point is; an arrow if out of view."""
-        layout, (budget_usd, max_days) = self.layout, self.limits
-        if max_days is not None:
-            y = layout.y_of(max_days)
+        layout, (budget_usd, max_time) = self.layout, self.limits
+        if max_time is not None:
+            y = layout.y_of(max_time)
             arrow = "▴" if y < layout.top else "▾" if y >= layout.bottom else ""
             y = max(layout.top, min(y, layout.bottom - 1))
-            name = f"{arrow} limit {format_days(max_days)} "
+            name = f"{arrow} limit {self.data.time(max_time)} "
             end = layout.right - 1 - cell_len(name)
             self.write_free([(x, y) for x in range(end, layout.left, -4)], name)
         if budget_usd is not None:
@@ -329,7 +329,7 @@ class _Painter:
         x, y = self.at(index)
         ink = self.ink("label", index)._replace(reverse=True, bold=True, dim=False)
         value = Ink("value", reverse=True)
-        forms = [format_days(data.y_days[index], digits) for digits in (3, 2, 1)]
+        forms = [data.time(data.y_times[index], digits) for digits in (3, 2, 1)]
         days = next((form for form in forms if len(form) <= layout.left), forms[-1])
         canvas.write(0, y, days.rjust(layout.left), value)
         usd, row = format_usd(data.x_usd[index]), layout.axis_row + 1

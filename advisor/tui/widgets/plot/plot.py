@@ -94,7 +94,7 @@ class CostTimePlot(Widget, can_focus=True):
     data: reactive[PlotData] = reactive(PlotData(), init=False)
     budget_usd: reactive[float | None] = reactive(None, init=False)
     """Where to draw the budget, in the units of ``data.x_usd``; None draws none."""
-    max_days: reactive[float | None] = reactive(None, init=False)
+    max_time: reactive[float | None] = reactive(None, init=False)
     selected: reactive[int | None] = reactive(None, init=False)
     """The selected point; setting it posts no message, only the user's own doing does."""
     hovered: reactive[int | None] = reactive(None, init=False)
@@ -145,8 +145,10 @@ class CostTimePlot(Widget, can_focus=True):
 
     # State
 
-    def watch_data(self, data: PlotData) -> None:
+    def watch_data(self, before: PlotData, data: PlotData) -> None:
         self._hover(None)
+        if before.y_unit != data.y_unit:
+            self.view = None
         if self.selected is not None and self.selected >= len(data):
             self.set_reactive(CostTimePlot.selected, None)
 
@@ -158,9 +160,9 @@ class CostTimePlot(Widget, can_focus=True):
         """None where a logarithmic axis has no place for it."""
         return drawable(budget_usd)
 
-    def validate_max_days(self, max_days: float | None) -> float | None:
+    def validate_max_time(self, max_time: float | None) -> float | None:
         """None where a logarithmic axis has no place for it."""
-        return drawable(max_days)
+        return drawable(max_time)
 
     def notify_style_update(self) -> None:
         super().notify_style_update()
@@ -213,7 +215,7 @@ class CostTimePlot(Widget, can_focus=True):
 
     @property
     def _limits(self) -> Limits:
-        return Limits(self.budget_usd, self.max_days)
+        return Limits(self.budget_usd, self.max_time)
 
     def _marks(self) -> list[SeriesMark]:
         return series_marks(self.data.series_slots, coloured=not self.app.no_color)
@@ -250,7 +252,7 @@ class CostTimePlot(Widget, can_focus=True):
             self._select(max(range(len(self.data)), key=self._cost_then_time))
 
     def _cost_then_time(self, index: int) -> tuple[float, float]:
-        return self.data.x_usd[index], self.data.y_days[index]
+        return self.data.x_usd[index], self.data.y_times[index]
 
     def action_open(self) -> None:
         """Ask the application for everything about the selected point."""

@@ -139,8 +139,3 @@ def _plain(value: float, digits: int) -> str:
 def format_usd(value: float) -> str:
     """A cost for an axis, e.g. ``$74k``."""
     return "$" + compact(value)
-
-
-def format_days(value: float, digits: int = 3) -> str:
-    """A training time for an axis, e.g. ``41 d``."""
-    return compact(value, digits) + " d"
