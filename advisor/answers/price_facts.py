@@ -58,6 +58,8 @@ def _why_not(chosen: Quote, newer: Quote, today: date) -> str:
         return f"it expired on {day_words(newer.valid_until)}"
     if is_own_price(chosen) and not is_own_price(newer):
         return "yours comes before others'"
+    if is_own_price(newer) and not is_own_price(chosen):
+        return "it is far off what others ask"
     if newer.kind == "secondary":
         return "it is reported by someone who does not sell it"
     if kind_class(newer.kind) < kind_class(chosen.kind):

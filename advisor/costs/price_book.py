@@ -65,7 +65,8 @@ def kind_order(kind: QuoteKind) -> int:
 
 RULE_WORDS = (
     "A quote under a year old and not expired comes before an older one; of these your own before "
-    "others'; then what sellers ask (education, reseller quote, parts list, street, list), "
+    "others', but last where it is under half or over twice what others ask in the middle; then "
+    "what sellers ask (education, reseller quote, parts list, street, list), "
     "then used, then reported by others. Of these each seller's newest, and of the sellers within "
     "90 days of the newest the middle one by price, of two the dearer. A machine that is a parts "
     "list is added up part by part where quotes for its parts make that better; the sum is as old "
@@ -151,13 +152,18 @@ def quote_quality(quote: Quote, as_of: date) -> Quality:
 
 
 def choose_quotes(
-    quotes: Iterable[Quote], rule: PriceRule, *, today: date | None = None
+    quotes: Iterable[Quote],
+    rule: PriceRule,
+    *,
+    today: date | None = None,
+    hosts: Iterable[Host] = (),
 ) -> PriceBook:
     """Choose one quote an item, and say what the others as good as it ask.
 
     ``paper``: the figures that the paper's section 4.1 computes with, and nothing else.
     ``latest``: by RULE_WORDS. A day: the same, from what was known on that day. Rounded figures
-    count for ``paper`` alone; what another quote corrects counts no more.
+    count for ``paper`` alone; what another quote corrects counts no more. ``hosts`` say which
+    machines have the same GPUs.
     """
     if rule == "paper":
         paper = {(q.item_kind, q.item_id): q for q in quotes if q.price_set == "paper"}
@@ -171,12 +177,15 @@ def choose_quotes(
         if quote.kind not in NEVER and not (isinstance(rule, date) and quote.quoted_on > rule)
     ]
     corrected = {quote.corrects for quote in known if quote.corrects is not None}
+    usual = usual_prices(known, hosts)
     best: dict[tuple[str, str], tuple[Quality, list[Quote]]] = {}
     newest: dict[tuple[str, str], Quote] = {}
     for quote in known:
         if quote.quote_id in corrected:
             continue
         quality = quote_quality(quote, as_of)
+        if quote.origin == "local" and is_far_off(quote, usual(quote)):
+            quality = (quality[0], False, 0)
         key = (quote.item_kind, quote.item_id)
         newest[key] = max(newest.get(key, quote), quote, key=lambda q: (q.quoted_on, q.quote_id))
         held = best.get(key)
@@ -235,6 +244,11 @@ def usual_prices(
         return prices[len(prices) // 2] if prices else None
 
     return usual
+
+
+def is_far_off(quote: Quote, usual_usd: Decimal | None) -> bool:
+    """Whether a price is under half or over twice what others ask."""
+    return usual_usd is not None and is_outlying(quote.price_usd, usual_usd, OUTLYING_FROM)
 
 
 def with_far_off(book: PriceBook, quotes: Sequence[Quote], hosts: Iterable[Host]) -> PriceBook:

@@ -117,7 +117,7 @@ class Snapshot:
     def prices(self, rule: PriceRule, *, today: date | None = None) -> PriceBook:
         """The quote that counts for each item under a price rule; what is owned costs nothing."""
         today = today or date.today()
-        book = choose_quotes(self.quotes, rule, today=today)
+        book = choose_quotes(self.quotes, rule, today=today, hosts=self.hosts)
         book = with_parts(book, self.hosts, rule, today=today)
         book = with_far_off(book, self.quotes, self.hosts)
         owned = {

@@ -35,14 +35,14 @@ def test_a_newer_quote_of_the_same_machine_is_told_with_the_reason(own_store: Pa
         quoted_on=TODAY,
     )  # fmt: skip
     used = make_quote(
-        "server", host.host_id, "111000", quote_id="own-1", kind="reseller-quote", origin="local",
+        "server", host.host_id, "311000", quote_id="own-1", kind="reseller-quote", origin="local",
         vendor="shop", quoted_on=TODAY - timedelta(days=20),
     )  # fmt: skip
     Store(own_store).add_quotes([newer, used])
     answer = ranking(own_store)
     row = next(r for r in answer.rows() if r.build.host.host_id == host.host_id)
     (told,) = row.asked
-    assert told.quote.price_usd == 111_000
+    assert told.quote.price_usd == 311_000
     words = newer_words(told, TODAY)
     assert words is not None
     assert "$999,000" in words

@@ -196,3 +196,14 @@ def test_a_price_far_off_all_others_is_known_whoever_states_it() -> None:
     assert not any(span.outlying for span in book.ranges.values())
     paper = choose_quotes(quotes, "paper")
     assert with_far_off(paper, quotes, hosts) is paper
+
+
+def test_a_far_off_price_of_one_s_own_counts_only_where_no_other_does() -> None:
+    asked = [gpu(usd, vendor=usd, quoted_on=NEW) for usd in ("4899", "6996")]
+    for usd in ("15000", "2000"):
+        own = gpu(usd, vendor="Scalper", origin="local", quoted_on=TODAY)
+        assert chosen(own, *asked) == 6996
+        assert choose_quotes([own, *asked], "latest", today=TODAY).newer["gpu", "a"] == own
+        assert chosen(own) == Decimal(usd)
+        assert chosen(own, gpu("4899", quoted_on=OLD)) == Decimal(usd)  # nothing else is fresh
+    assert chosen(gpu("6000", origin="local", quoted_on=TODAY), *asked) == 6000

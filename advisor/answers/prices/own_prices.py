@@ -18,7 +18,7 @@ from advisor.costs.own_machines import (
 )
 from advisor.costs.own_quotes import RowError
 from advisor.costs.own_quotes_csv import quote_cells
-from advisor.costs.price_book import OUTLYING_FROM, is_outlying, usual_prices
+from advisor.costs.price_book import choose_quotes, is_far_off, usual_prices
 from advisor.ranking.snapshot import Snapshot
 from advisor.typed_input import InputError, shown
 from bench_runner.typed_numbers import percent, plain
@@ -102,14 +102,18 @@ def quote_to_correct(quote_id: str, snapshot: Snapshot) -> Quote:
 def far_words(quote: Quote, snapshot: Snapshot, hosts: Iterable[Host] = ()) -> str | None:
     """That a price is far from what others ask for the item, or for machines with the same GPUs;
     None where it is not. ``hosts`` are machines that the snapshot lacks."""
-    usual = usual_prices(snapshot.quotes, (*snapshot.hosts, *hosts))(quote)
-    if usual is None or not is_outlying(quote.price_usd, usual, OUTLYING_FROM):
+    machines = (*snapshot.hosts, *hosts)
+    usual = usual_prices(snapshot.quotes, machines)(quote)
+    if usual is None or not is_far_off(quote, usual):
         return None
     share = quote.price_usd / usual
     times = f"{percent(float(share))} of" if share < 1 else f"{plain(float(share))} times"
+    book = choose_quotes((*snapshot.quotes, quote), "latest", hosts=machines)
+    counts = book[quote.item_kind, quote.item_id].quote_id == quote.quote_id
+    then = "" if counts else " It does not count beside them"
     return (
         f"{usd_rounded(quote.price_usd)} is {times} what others ask ({usd_rounded(usual)}): is it "
-        "for one piece, new, and in US dollars?"
+        f"for one piece, new, and in US dollars?{then}"
     )
 
 
