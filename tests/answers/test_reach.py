@@ -106,6 +106,20 @@ def test_a_training_of_one_s_own_is_among_them(
     assert "do not fit; what would do:" in out
 
 
+@pytest.mark.parametrize("width", ["60", "80"])
+def test_a_narrow_table_keeps_what_a_model_is_trained_on(
+    store_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    width: str,
+) -> None:
+    """Without it, 30,000 days for 15T tokens and 60 for 100B look alike."""
+    monkeypatch.setenv("COLUMNS", width)
+    _, out = asked(store_path, capsys, "--gpu", "A6000", "--count", "4")
+    head = next(line for line in out.splitlines() if line.startswith("model"))
+    assert "memory" in head and "trained on" in head and "settings" not in head
+
+
 def test_nothing_in_the_time_is_no_answer(
     store_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

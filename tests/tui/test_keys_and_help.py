@@ -83,6 +83,10 @@ class TestKeys:
                 if len(key) == 1 and key.isalpha() and key != "q":
                     verbs.setdefault(key, set()).add(action.verb)
         assert {key: said for key, said in verbs.items() if len(said) > 1} == {}
+        for kind in {*_ours(Widget)}:
+            if not getattr(kind, "WHERE", ""):  # a part of a screen, with keys of its own
+                own = {key for b in vars(kind).get("BINDINGS", ()) for key in b.key.split(",")}
+                assert not own & verbs.keys(), kind
 
     def test_no_screen_and_no_page_has_a_key_outside_the_registry(self) -> None:
         """Widgets have keys of their own; screens and dialogs take theirs from the registry."""
@@ -131,6 +135,8 @@ class TestKeys:
                 assert shown == keys[: len(shown)]
         many = [(a.key, a.footer, a.action) for a in footer_actions("ranking")]
         assert "own machine" in [word for _, word, _ in fitting(many, many[-2:], 118)]
+        narrow = [key for key, _, _ in fitting(many, many[-2:], 78)]
+        assert {"f", "H"} <= {*narrow}, "which no field or tab shows"
         assert len(fitting(many, (), 118)) > len(fitting(many, (), 78)) >= 5
 
     async def test_the_footer_follows_the_focus(self, paper_store: Path) -> None:

@@ -71,10 +71,10 @@ async def test_zoom_pan_focus_and_back() -> None:
         await pilot.press("shift+right", "shift+up")
         await pilot.press("0")
         assert lines(widget) == start
-        await pilot.press("f")
+        await pilot.press("Z")
         assert lines(widget) != start
         assert not any("(4 × RTX 6000 Ada)" in line for line in lines(widget))
-        await pilot.press("f")
+        await pilot.press("Z")
         assert lines(widget) == start
 
 

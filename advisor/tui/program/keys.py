@@ -213,6 +213,8 @@ ACTIONS: tuple[Action, ...] = (
         ("enter,space", "open_build", "build: open it", "open", "Its offers; then all about it."),
         ("plus,equals_sign", "toggle_offers", "table: offers of a row", "offers", "Show or hide."),
         ("slash", "focus_filter", "table: filter", "filter", "Machines that have all the words."),
+        ("f", "app.fine_tune", "question: fine-tuning", "fine-tune", "LoRA, QLoRA, all weights."),
+        ("H", "app.reach", "build: what else it trains", "reach", "Every model, with its days."),
         ("o", "next_choice('rule')", "question: change the order", "order", "Days, price, a run."),
         ("2", "show_panel('picture')", "picture: go to it", "picture", "Cost against time."),
         ("O", "app.add_owned", "question: your own machine", "own machine", "It costs nothing."),
@@ -278,8 +280,6 @@ ACTIONS: tuple[Action, ...] = (
             "your model",
             "A config.json, a size.",
         ),
-        ("f", "app.fine_tune", "question: fine-tuning", "fine-tune", "LoRA, QLoRA, all weights."),
-        ("H", "app.reach", "build: what else it trains", "reach", "Every model, with its days."),
         ("ctrl+r", "restore_defaults", "question: restore the defaults", "", "^z undoes it."),
     ),
     *_on(

@@ -48,7 +48,7 @@ the intervals of the times.
 
 An arrow key goes to the nearest point in that direction, `Home` and `End` to the cheapest and the
 dearest. `Enter` opens the selected one. `+` and `-` zoom around it, `Shift` with an arrow key moves
-the view, `f` shows what fits, `0` everything as it was, `z` fills the screen.
+the view, `Z` shows what fits, `0` everything as it was, `z` fills the screen.
 
 With a mouse: hover to read a point, click to select it; click again where several share one place.
 The wheel zooms around the mouse, dragging moves the view.
@@ -63,7 +63,7 @@ _KEYS = (
     ("plus,equals_sign", "zoom(0.6)", "Zoom in", "Look closer, around the selected point"),
     ("minus", "zoom(1.6667)", "Zoom out", "Look from further away"),
     ("0", "reset_view", "As it was", "The view that the picture starts with"),
-    ("f", "focus_fitting", "What fits", "Only what keeps the budget and the limit"),
+    ("Z", "focus_fitting", "What fits", "Only what keeps the budget and the limit"),
     ("asterisk", "toggle_every", "All names", "Every machine by name, or only dots"),
     ("shift+left", "pan(-0.2, 0)", "Left", "Move the view to the left"),
     ("shift+right", "pan(0.2, 0)", "Right", "Move the view to the right"),
@@ -80,7 +80,7 @@ class CostTimePlot(Widget, can_focus=True):
     FOOTER: ClassVar[tuple[tuple[str, str, str], ...]] = (
         ("+", "closer", "focused.zoom(0.6)"),
         ("-", "further", "focused.zoom(1.6667)"),
-        ("f", "what fits", "focused.focus_fitting"),
+        ("Z", "what fits", "focused.focus_fitting"),
         ("*", "all names", "focused.toggle_every"),
         ("0", "as it was", "focused.reset_view"),
     )
