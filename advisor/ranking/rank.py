@@ -114,6 +114,8 @@ class Ranking:
         elif question.rule == "cost":
             self._value, self._second = cents, days
         self._doubts: dict[int, Doubt] = {}
+        self._behind: set[int] = set()
+        """Sums that a price which a seller names stands before though they are less."""
         rows: list[list[int]] = []
         for offers in candidates.configurations.values():
             left = [i for i in offers if cents[i] <= budget and days[i] <= limit]
@@ -147,7 +149,9 @@ class Ranking:
         another host makes the GPUs faster, by the rule of the table."""
         days = self.candidates.days
         if all(days[i] == days[offers[0]] for i in offers):
-            return named_first(self.candidates, offers)
+            named = named_first(self.candidates, offers)
+            self._behind.update(offers[: offers.index(named[0])])
+            return named
         first = self._class(offers[0])
         best, _ = self._arranged([i for i in offers if self._class(i) == first])
         return best + [i for i in offers if self._class(i) != first]
@@ -247,13 +251,18 @@ class Ranking:
     @cached_property
     def front(self) -> frozenset[int]:
         """The builds that no other ranked build beats on cost and on time at once; where some can
-        be ordered, of these. Cost is that of a run where that is the rule."""
+        be ordered, of these. Cost is that of a run where that is the rule. A sum of parts or
+        options is not beside the price that a seller names and that stands before it."""
         return self.front_by(self._cost)
 
     def front_by(self, cost: Sequence[float], *, unsold: bool = False) -> frozenset[int]:
         """The same by another cost, or with what cannot be ordered."""
         days, offered = self.candidates.days, self.candidates.offered
-        ranked = [i for i in self.order if unsold or not self.sold_rows or offered[i]]
+        ranked = [
+            i
+            for i in self.order
+            if (unsold or not self.sold_rows or offered[i]) and i not in self._behind
+        ]
         return frozenset(staircase(sorted(ranked, key=lambda i: (cost[i], days[i])), cost, days))
 
     def chance(self, i: int) -> float | None:

@@ -74,6 +74,7 @@ def check_rows(ranking: Ranking) -> None:
             assert cents[row[0]] <= ABOUT * cents[least]
             assert is_sum(candidates, least)
             assert not is_sum(candidates, row[0])
+            assert least not in ranking.front
         assert offered[row[0]] == any(offered[i] for i in row)
     assert len({candidates.builds[i].cards for i in leads}) == len(leads)
     sold = [offered[i] for i in leads]
