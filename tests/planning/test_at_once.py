@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
+from math import ceil
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from advisor.planning.solver.check_plan import broken_rule
 from advisor.planning.solver.plan import Placed, Plan
 from advisor.planning.solver.rentals import instances_at_once
 from advisor.planning.solver.solve import solve
@@ -66,3 +68,29 @@ def test_as_few_instances_as_run_at_once(spans: list[tuple[int, int]]) -> None:
         runs = sorted(each.pieces[0] for each in found if each.unit == unit)
         assert all(a[1] <= b[0] for a, b in pairwise(runs))
     assert instances_at_once(placed, {"another"}) == placed
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 90), st.integers(1, 120)), min_size=5, max_size=9),
+    st.floats(0.1, 30),
+)
+def test_many_runs_follow_one_another_as_far_as_their_deadlines_let_them(
+    spans: list[tuple[int, int]], days: float
+) -> None:
+    """Where all may start on the first day, as many instances as a deadline needs."""
+    experiments = tuple(
+        make_experiment(f"e{n}", "a", 1, low, min(low + length, 99))
+        for n, (low, length) in enumerate(spans)
+        if min(low + length, 99) - low >= days
+    )
+    rental = make_rental("cloud", "1", {"a": days})
+    if not experiments:
+        return
+    problem = make_problem(experiments=experiments, rentals=(rental,), year_days=(0, 100))
+    plan = solve(problem)
+    assert broken_rule(problem, plan) is None
+    check(plan)
+    if all(e.release_day == 0 for e in experiments):  # then the nearest deadline first is best
+        due = sorted(e.due_day for e in experiments)
+        most = max(n / (end // days) for n, end in enumerate(due, start=1))
+        assert plan.at_once("cloud") <= max(4, ceil(most))

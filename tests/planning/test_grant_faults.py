@@ -167,6 +167,7 @@ def test_a_run_on_other_numbers_of_tokens_takes_their_share(
 ) -> None:
     """Of the recipe's 300 billion: half of them is half of the days, and of the rent."""
     text = head().replace("160m", "410m") + "{}[purchases]\nallowed = false\n"
+    text += "[running]\nlongest_run_days = 365\n"
     found = {}
     for tokens in ("", 'tokens = "150B"\n'):
         loaded = load_grant(Store(store_path), read(tmp_path, text.format(tokens)), TODAY)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from decimal import Decimal
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
@@ -19,12 +20,17 @@ from advisor.planning.report.budget import limits_told
 from advisor.planning.sensitivity.explain import Alternative, worse_by
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import BUY_IN, Machine, Rental
+from advisor.planning.solver.rentals import cents_at_lowest
 from advisor.ranking.uneven_batch import is_uneven, uneven_words
 
 if TYPE_CHECKING:
     from advisor.planning.planned import Planned
     from advisor.ranking.times import Model
 
+FAR_BELOW = Decimal(2) / 3
+"""Of the median rate: a provider that asks less may have none left."""
+FRESH_DAYS = 92
+"""A rate of rent older than three months is said to be."""
 CLOUD = "cloud-credit"
 """The kind of hours that a cloud gives: not on a cluster."""
 
@@ -95,8 +101,7 @@ def plan_doubts(planned: Planned, command: str, *, quick: bool) -> list[Doubt]:
     bought = _bought(loaded, plan)
     if bought is not None:
         doubts.append(_price(loaded, plan, bought, [each.text(money) for each in found.ask]))
-    if bought is None:
-        doubts += _rent(loaded, plan)
+    doubts += rent_doubts(loaded, plan)
     time = time_doubt(loaded, plan)
     doubts += [] if time is None else [time]
     # What does no run at all is no other way.
@@ -167,8 +172,8 @@ def _price(loaded: Loaded, plan: Plan, machine: Machine, asks: Iterable[str]) ->
     return Doubt(about="price", words=words.rstrip("; "), command=command)
 
 
-def _rent(loaded: Loaded, plan: Plan) -> list[Doubt]:
-    """How old the rate is of what is rented most, where nothing is bought."""
+def rent_doubts(loaded: Loaded, plan: Plan) -> list[Doubt]:
+    """Of what is rented most: how old its rate is, and what others ask for the same."""
     rentals = {r.rental_id: r for r in loaded.problem.rentals if r.allocation is None}
     models = {each.experiment_id: each.model for each in loaded.problem.experiments}
     days: dict[tuple[str, str], float] = {}
@@ -179,9 +184,21 @@ def _rent(loaded: Loaded, plan: Plan) -> list[Doubt]:
     if not days:
         return []
     rental_id, model = max(days, key=days.__getitem__)
-    rental = rentals[rental_id]
-    words = f"{rental.who}'s rate of {rental.priced_on:%B %Y} for {rental.gpus} is "
-    words += f"{loaded.grant.currency.exactly(rental.price_per_hour)} an hour: ask again"
+    rental, money = rentals[rental_id], loaded.grant.currency
+    low, number = rental.lowest, len(rental.offers)
+    words = f"{rental.gpus} costs {money.exactly(rental.price_per_hour)} an hour at {rental.who} "
+    words += f"({rental.priced_on:%B %Y})"
+    if number > 1:
+        least = written_cost(loaded, cents_at_lowest(loaded.problem, plan))
+        far = low.price_per_hour < rental.price_per_hour * FAR_BELOW
+        words += f", the median of {number} providers; all is {least} at the cheapest, {low.who} "
+        words += f"at {money.exactly(low.price_per_hour)} ({low.priced_on:%B %Y})"
+        words += ", far below the others: see that it has any" if far else ""
+    else:
+        words += ", and no other provider is known"
+    old = (loaded.today - rental.priced_on).days > FRESH_DAYS
+    which = "these rates are" if number > 1 else "this rate is"
+    words += f"; {which} older than 3 months: ask again" if old else "; ask again"
     command = f"advisor prices rent --model {quoted(model)} --gpu {quoted(rental.gpu_id)}"
     command += f" --count {rental.gpu_count} --details"
     return [Doubt(about="rent", words=words, command=command)]

@@ -129,7 +129,8 @@ def _does(loaded: Loaded, plan: Plan) -> str:
     does = [_got(machines[name], count) for name, count in counts.items()]
     rentals = {each.rental_id: each for each in loaded.problem.rentals}
     names = dict.fromkeys(r.rental_id for r in plan.rented)
-    does += [hired(rentals[name], plan.at_once(name)) for name in names]
+    runs = {name: sum(r.runs for r in plan.rented if r.rental_id == name) for name in names}
+    does += [hired(rentals[name], plan.at_once(name), runs[name]) for name in names]
     if not does:
         return "Use what the lab has" if plan.work else "Nothing can be done"
     # One verb for all that it holds for: "rent 4 × H100 from Lambda and 1 × MI300X from Vultr".
@@ -174,14 +175,18 @@ def from_one_place(things: Sequence[str]) -> list[str]:
     return found or list(things)
 
 
-def hired(rental: Rental, at_once: int) -> tuple[str, str]:
-    """``("rent", "4 × H100 from Lambda")``, ``("rent", "3 × (4 × H100) at once from Lambda")``; of
-    an allocation ``("use", "1 × A100 at Campus")``."""
+def hired(rental: Rental, at_once: int, runs: int = 1) -> tuple[str, str]:
+    """``("rent", "4 × H100 from Lambda")``, ``("rent", "3 × (4 × H100) at once from Lambda (median
+    of 5 providers)")``; of an allocation ``("use", "1 × A100 at Campus")``."""
     if rental.allocation is not None:
         return "use", f"{rental.gpus} at {rental.who}"
     gpus = rental.gpus if at_once == 1 else f"{at_once} × ({rental.gpus}) at once"
-    kind = "" if rental.kind == "on-demand" else f" ({rental.kind})"
-    return "rent", f"{gpus} from {rental.who}{kind}"
+    gpus += ", one run after the other," if at_once == 1 < runs else ""
+    marks = [] if rental.kind == "on-demand" else [rental.kind]
+    if len(rental.offers) > 1:
+        marks.append(f"median of {len(rental.offers)} providers")
+    marked = f" ({', '.join(marks)})" if marks else ""
+    return "rent", f"{gpus} from {rental.who}{marked}"
 
 
 def overhead_words(grant: Grant) -> str:

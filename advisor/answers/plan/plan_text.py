@@ -9,7 +9,7 @@ from decimal import Decimal
 
 from advisor.answers.checklist import doubt_block
 from advisor.answers.plan.plan_calendar import calendar_lines, cut, short_day
-from advisor.answers.plan.plan_doubts import note_of, plan_doubts, time_doubt
+from advisor.answers.plan.plan_doubts import note_of, plan_doubts, rent_doubts, time_doubt
 from advisor.answers.plan.plan_sentence import plan_sentence, written_cost
 from advisor.answers.plan.plan_table import run_lines, what_to_do
 from advisor.answers.price_facts import newer_words, told_words
@@ -106,7 +106,8 @@ def decided_text(loaded: Loaded, plan: Plan, width: int = WIDTH, *, details: boo
         blocks.append("\n".join(fill(unused_line(each), width) for each in unused))
     if details:
         time = time_doubt(loaded, plan)
-        told = [] if time is None else [f"{time.words}: {time.command}"]
+        doubts = [*rent_doubts(loaded, plan), *([] if time is None else [time])]
+        told = [f"{each.words}: {each.command}" for each in doubts]
         told += [*limits_told(loaded, plan), *cautions(loaded, plan)]
         blocks += _listed("Before you ask for it:", told, width)
     return "\n\n".join(blocks)

@@ -17,10 +17,12 @@ from advisor.planning.runs_on_bought_machines import costs_of_runs
 from advisor.planning.sensitivity.solved_amounts import Finding, Solved
 from advisor.planning.solver.money.cents import whole_budget_cents
 from advisor.planning.solver.plan import last_day
+from advisor.planning.solver.rentals import cents_at_lowest
 
 if TYPE_CHECKING:
     from advisor.planning.grant.problem_of_grant import Loaded
     from advisor.planning.planned import Planned
+    from advisor.planning.solver.plan import Plan
 
 
 def plan_verdict(planned: Planned, command: str, *, quick: bool) -> Mapping[str, Any]:
@@ -49,6 +51,8 @@ def plan_verdict(planned: Planned, command: str, *, quick: bool) -> Mapping[str,
         "currency": loaded.grant.currency.code,
         "total": money(Decimal(plan.cost_cents) / 100),
         "budget": None if budget is None else money(Decimal(budget) / 100),
+        "total_at_lowest_rents": money(Decimal(cents_at_lowest(problem, plan)) / 100),
+        "rents": _rents(loaded, plan),
         "asked_of_funder": asked,
         "at_most_from_others": None if grant.shared_by is None else grant.shared,
         "paid_beside_it": beside or None,
@@ -70,6 +74,27 @@ def no_plan_verdict(planned: Planned) -> Mapping[str, Any]:
         "out_of_time": planned.out_of_time,
         "ways_out": _ways(planned.loaded, planned.ways_out),
     }
+
+
+def _rents(loaded: Loaded, plan: Plan) -> list[dict[str, Any]]:
+    """Each rate that is planned with, the median of its providers', and the lowest of them."""
+    used = {each.rental_id for each in plan.rented}
+    return [
+        {
+            "gpus": each.gpus,
+            "kind": each.kind,
+            "at_once": plan.at_once(each.rental_id),
+            "provider": each.who,
+            "an_hour": each.price_per_hour,
+            "date": str(each.priced_on),
+            "providers": len(each.offers),
+            "lowest_provider": each.lowest.who,
+            "lowest_an_hour": each.lowest.price_per_hour,
+            "lowest_date": str(each.lowest.priced_on),
+        }
+        for each in loaded.problem.rentals
+        if each.rental_id in used and each.allocation is None
+    ]
 
 
 def _ways(loaded: Loaded, found: Sequence[Finding]) -> list[dict[str, Any]]:

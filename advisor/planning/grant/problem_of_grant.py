@@ -417,8 +417,8 @@ def _rentals(
     today: date,
     left_out: list[LeftOut],
 ) -> tuple[list[Rental], list[Rental], dict[str, RentalPrice]]:
-    """Instances with a fresh price and a usable time for at least one of the models, and those of
-    providers that procurement does not allow."""
+    """Instances with a fresh price and a usable time for at least one of the models, each at the
+    median of its providers' rates, and those of providers that procurement does not allow."""
     if not grant.rent or grant.prices == "paper":
         if grant.rent:
             left_out.append(LeftOut(label="every rental", reason="the paper has no rental prices"))
@@ -433,8 +433,7 @@ def _rentals(
     offers, own_money = reader.rentals(), grant.currency.code == "USD"
     if providers is not None:
         _check_providers(grant, providers, {offer.provider for offer in offers})
-    found: list[Rental] = []
-    others: list[Rental] = []
+    products: dict[tuple[bool, str, int, str], list[Rental]] = {}
     prices: dict[str, RentalPrice] = {}
     stale = bare = 0
     for offer in rates_that_count(offers, as_of):
@@ -455,22 +454,29 @@ def _rentals(
         if not times:
             continue
         prices[offer.rental_id] = offer
-        (found if allowed else others).append(
-            Rental(
-                rental_id=offer.rental_id,
-                label=f"{offer.gpu_count} × {names.get(offer.gpu_id, offer.gpu_id)}, "
-                f"{offer.kind}, {written_provider(offer.provider)}",
-                provider=offer.provider,
-                kind=offer.kind,
-                gpu_id=offer.gpu_id,
-                gpu_count=offer.gpu_count,
-                price_per_hour=grant.currency.rate_of_usd(offer.price_per_hour_usd),
-                quoted_usd=None if own_money else offer.price_per_hour_usd,
-                priced_on=offer.priced_on,
-                source_id=offer.source_id,
-                times=times,
-            )
+        rental = Rental(
+            rental_id=offer.rental_id,
+            label=f"{offer.gpu_count} × {names.get(offer.gpu_id, offer.gpu_id)}, "
+            f"{offer.kind}, {written_provider(offer.provider)}",
+            provider=offer.provider,
+            kind=offer.kind,
+            gpu_id=offer.gpu_id,
+            gpu_count=offer.gpu_count,
+            price_per_hour=grant.currency.rate_of_usd(offer.price_per_hour_usd),
+            quoted_usd=None if own_money else offer.price_per_hour_usd,
+            priced_on=offer.priced_on,
+            source_id=offer.source_id,
+            times=times,
         )
+        product = allowed, offer.gpu_id, offer.gpu_count, offer.kind
+        products.setdefault(product, []).append(rental)
+    # As a ranking counts them: a plan on the cheapest rate would rest on one provider.
+    found: list[Rental] = []
+    others: list[Rental] = []
+    for (allowed, *_), same in products.items():
+        same.sort(key=lambda each: (each.price_per_hour, each.rental_id))
+        middle = replace(same[len(same) // 2], offers=tuple(same))
+        (found if allowed else others).append(middle)
     if bare:
         reason = "leave out processor and memory, which are paid beside"
         left_out.append(LeftOut(label=f"{bare} rental prices", reason=reason))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 from math import ceil
@@ -157,6 +157,13 @@ class Rental:
     """Waiting before each job."""
     max_job_days: Decimal | None = None
     """A run that takes longer is several jobs, each from the last checkpoint."""
+    offers: tuple[Rental, ...] = ()
+    """What each provider asks for the same, the cheapest first: this one is their median."""
+
+    @property
+    def lowest(self) -> Rental:
+        """The same at the cheapest provider."""
+        return replace(self.offers[0], times=self.times) if self.offers else self
 
     @property
     def who(self) -> str:

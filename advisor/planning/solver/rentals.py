@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from heapq import heapify, heappop, heappush
 
 from advisor.planning.solver.money.cents import purchase_cents, rental_cents, run_cents
 from advisor.planning.solver.money.charges import HOURS_PER_DAY
-from advisor.planning.solver.plan import Placed
+from advisor.planning.solver.plan import Placed, Plan
 from advisor.planning.solver.problem import EPSILON, Allocation, Experiment, PlanningProblem, Rental
 
 Cents = Mapping[tuple[str, str, int], int]
@@ -222,4 +224,84 @@ def instances_at_once(placed: Sequence[Placed], rentals: Collection[str]) -> lis
         unit = next((n for n, free in enumerate(ends) if free <= start + EPSILON), len(ends))
         ends[unit : unit + 1] = [end]
         found[at] = replace(each, unit=unit + 1)
+    return found
+
+
+def cents_at_lowest(problem: PlanningProblem, plan: Plan) -> int:
+    """What the plan costs with every instance at its cheapest provider."""
+    rentals = {r.rental_id: r for r in problem.rentals}
+    models = {e.experiment_id: e.model for e in problem.experiments}
+    cents = plan.cost_cents
+    for r in plan.rented:
+        rental, day = rentals[r.rental_id], problem.year_days[r.year]
+        least, now = (
+            rental_cents(each, models[r.experiment_id], problem.rules, day)
+            for each in (rental.lowest, rental)
+        )
+        cents += r.runs * (least - now)
+    return cents
+
+
+FEW_AT_ONCE = 4
+"""Instances at once that any provider has free."""
+
+
+def spread_out(problem: PlanningProblem, plan: Plan) -> Plan:
+    """The plan with rented runs one after the other, by as few instances at once as meet every
+    deadline, where more than a few would run at once. Each stays in its award year, at its cost."""
+    if problem.objective == "soonest":
+        return plan
+    experiments = {e.experiment_id: e for e in problem.experiments}
+    placed = list(plan.placed)
+    for rental in (r for r in problem.rentals if r.allocation is None):
+        at_once = plan.at_once(rental.rental_id)
+        if at_once <= FEW_AT_ONCE:
+            continue
+        mine = [at for at, each in enumerate(placed) if each.machine_id == rental.rental_id]
+        windows = [
+            _window(problem, experiments[placed[at].experiment_id], placed[at]) for at in mine
+        ]
+        fewest = 1 + bisect_left(
+            range(1, at_once), True, key=lambda units: _one_by_one(windows, units) is not None
+        )
+        found = _one_by_one(windows, fewest)
+        for at, (start, unit) in zip(mine, found or (), strict=bool(found)):
+            days = placed[at].pieces[-1][1] - placed[at].pieces[0][0]
+            placed[at] = replace(placed[at], pieces=((start, start + days),), unit=unit)
+    placed.sort(key=lambda p: (p.machine_id, p.order, p.unit, p.pieces, p.experiment_id, p.run))
+    last = max((p.pieces[-1][1] for p in placed), default=0.0)
+    return replace(plan, placed=tuple(placed), finish_day=last)
+
+
+def _window(problem: PlanningProblem, e: Experiment, run: Placed) -> tuple[float, float, float]:
+    """From when to when a run may move, and its days."""
+    start, end = run.pieces[0][0], run.pieces[-1][1]
+    first, over = problem.year_days[run.order], problem.year_days[run.order + 1]
+    if end > over:  # it is paid in two award years
+        return start, end, end - start
+    release = float(e.release_day)
+    last = release + problem.usable(problem.due(e) - release)
+    return max(release, first), max(min(last, over), end), end - start
+
+
+def _one_by_one(
+    windows: Sequence[tuple[float, float, float]], units: int
+) -> list[tuple[float, int]] | None:
+    """When each of these runs starts and on which of so many instances, the nearest deadline first;
+    None where one is late."""
+    coming = sorted(range(len(windows)), key=lambda at: windows[at], reverse=True)
+    free = [(0.0, unit) for unit in range(1, units + 1)]
+    heapify(free)
+    waiting: list[tuple[float, int]] = []
+    found, now = [(0.0, 0)] * len(windows), 0.0
+    while coming or waiting:
+        end, unit = heappop(free)
+        now = max(now, end) if waiting else max(now, end, windows[coming[-1]][0])
+        while coming and windows[coming[-1]][0] <= now:
+            heappush(waiting, (windows[coming[-1]][1], coming.pop()))
+        last, at = heappop(waiting)
+        if now + windows[at][2] > last + EPSILON:
+            return None
+        found[at] = now, unit
+        heappush(free, (now + windows[at][2], unit))
     return found

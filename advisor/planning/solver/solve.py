@@ -1,7 +1,8 @@
 """Solves a problem to a proven optimum, or says how far from one the plan may be.
 
 Of plans that are as good, the one that is over first is taken, then the one that buys first, then
-the one with fewer machines, then the one that rents first."""
+the one with fewer machines, then the one that rents first. What many instances would do at once
+is then done one run after the other."""
 
 from __future__ import annotations
 
@@ -17,6 +18,7 @@ from advisor.planning.solver.plan import Plan, gap_between
 from advisor.planning.solver.problem import EPSILON, PlanningProblem
 from advisor.planning.solver.program.integer_program import Program
 from advisor.planning.solver.program.placement import place, plan_of, values_of
+from advisor.planning.solver.rentals import spread_out
 from advisor.planning.solver.search_clock import Clock, NoPlan, OutOfTime, clock_of
 from advisor.planning.solver.two_stage import Goal, Search
 
@@ -53,14 +55,15 @@ def solve(
         return _settle_ties(problem, plan, clock) if settle else plan
 
     plan = _with_alike_merged(problem, clock or clock_of(seconds), known, best)
-    return replace(plan, seconds=monotonic() - began)
+    return replace(spread_out(problem, plan), seconds=monotonic() - began)
 
 
 def cheapest_with_runs(
     problem: PlanningProblem, *, known: Sequence[Plan] = (), clock: Clock | None = None
 ) -> Plan:
     """The cheapest plan that does runs of the value ``min_runs``. Raises NoPlan or OutOfTime."""
-    return _with_alike_merged(problem, clock or clock_of(DEFAULT_SECONDS), known, _cheapest)
+    plan = _with_alike_merged(problem, clock or clock_of(DEFAULT_SECONDS), known, _cheapest)
+    return spread_out(problem, plan)
 
 
 def is_feasible(problem: PlanningProblem, *, clock: Clock | None = None) -> bool:

@@ -12,6 +12,7 @@ from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.phrases import kind_of_price, listed
 from advisor.planning.report.plan_costs import Material, RunningCost
 from advisor.planning.report.report import Block, Cell, ReportTable, Section
+from advisor.planning.solver.money.charges import hourly_rate
 from advisor.planning.solver.money.prices import PricedLine
 from advisor.planning.solver.problem import BUY_IN
 
@@ -165,7 +166,31 @@ def _rates(given: Material, rented: list[RunningCost]) -> list[Block]:
         f"{which} is of {day_words(min(listed_days))}. Before the first hour we look up the "
         "provider's rate again and keep a copy of its page."
     )
+    text += _medians(given, rented)
     return [table, f"{text} {again}" if agreed else text]
+
+
+def _medians(given: Material, rented: list[RunningCost]) -> str:
+    """Of each instance how many providers' median its rate is, and what the cheapest asks."""
+    words = ""
+    for name in dict.fromkeys(r.placed[0].machine_id for r in rented):
+        rental = given.book.rentals[name]
+        if rental.allocation is not None:
+            continue
+        if len(rental.offers) < 2:
+            words += f" No other provider's rate of {rental.gpus} is known."
+            continue
+        rates = [
+            hourly_rate(given.ledger, each, given.loaded.problem.rules) for each in rental.offers
+        ]
+        count = given.ledger.compute("count", rates, "providers", f"providers of {rental.gpus}")
+        low, high = rental.offers[0], rental.offers[-1]
+        words += (
+            f" The rate of {rental.gpus} is the median of {count} providers, which ask from "
+            f"{rates[0]} ({low.who}, {day_words(low.priced_on)}) to {rates[-1]} ({high.who}, "
+            f"{day_words(high.priced_on)})."
+        )
+    return words
 
 
 def _source_of_rate(given: Material, allocation: str) -> str:

@@ -327,7 +327,7 @@ def rental_charge(
     label = rental.label
     days = days_of_a_run(on, rental.times[model], rules, f"{model_name or model} on {label}")
     hours = on.compute("product", [days, hours_in_a_day(on)], "hours", f"hours, {name}")
-    price = _price_an_hour(on, rental, rules)
+    price = hourly_rate(on, rental, rules)
     terms: list[N] = []
     # An allocation's rate is the grant's own word, as it is paid in every year.
     market = rental.allocation is None
@@ -353,7 +353,7 @@ def rental_charge(
     return _of_runs(on, hours, price, count, rate, f"{name} on {label}", year, rules)
 
 
-def _price_an_hour(on: Arithmetic[N], rental: Rental, rules: Rules) -> N:
+def hourly_rate(on: Arithmetic[N], rental: Rental, rules: Rules) -> N:
     """Of a quote, or of the grant's own word on an allocation."""
     if rental.allocation is None:
         words, unit = f"{rental.label}, {rental.priced_on}", "money-per-hour"
