@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
+from advisor.answers.ranking.rank_answer import LEAST_SOLD, NOT_SOLD
 from advisor.tui.pages.screens import RecordScreen
 from advisor.tui.program.state import State
 from advisor.tui.ranking.left_out import ExcludedScreen
@@ -77,6 +78,9 @@ class TestAnswer:
             times = [float(row[2].lstrip("≈").replace(",", "")) for row in rows(pilot)]
             assert min(times) >= 1 and f"{times[0]:g} {column.title}" in words
             assert all(len(row[2]) <= (column.width or 0) for row in rows(pilot))
+            last = ranking(pilot).table.columns[-1].width or 0
+            assert max(map(len, NOT_SOLD.values())) <= LEAST_SOLD
+            assert all(len(f"▸ {why}") <= last for why in NOT_SOLD.values())
             picture = ranking(pilot).query_one(CostTimePlot)
             assert f"training time, {column.title}" in picture.data.y_title
             at = picture.data.flagged(PointFlag.FIRST)[0]

@@ -32,11 +32,11 @@ LEAST_BAR, WIDEST_BAR, LEAST_SOLD, WITH_NAME = 16, 31, 11, 24
 """Columns of the bars and of the last column; from the last on that has the machine's name."""
 GAP = " "
 NOT_SOLD: dict[Availability, str] = {
-    "not-delivered": "not delivered?",
+    "not-delivered": "delivered?",
     "out-of-date": "out of date",
     "no-seller": "no seller",
 }
-"""What the table says of a row that cannot be ordered at its price."""
+"""What the table says of a row that cannot be ordered at its price; it fits the last column."""
 
 
 def rank_answer(

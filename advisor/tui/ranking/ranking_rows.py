@@ -336,9 +336,11 @@ def ranking_columns(answer: Answer, width: int) -> tuple[Column, ...]:
         bar = min(WIDEST_BAR, max(NARROWEST_BAR, (left - gap) * 2 // 5))
         drawn = (Column(key="interval", title="", sort_key="latest", width=bar),)
         left -= bar + gap
+    least = LEAST_SOLD + min(max(left, 0), len(f"{CLOSED} "))
+    left -= least - LEAST_SOLD
     more = min(max(left, 0), NAME - LEAST_NAME)
     build = Column(key="build", title="GPUs", sort_key="machine", width=LEAST_NAME + more)
-    sold = sold._replace(width=LEAST_SOLD + min(max(left - more, 0), SOLD - LEAST_SOLD))
+    sold = sold._replace(width=least + min(max(left - more, 0), SOLD - least))
     return (rank, build, time, *drawn, *chance, *cost, sold)
 
 
