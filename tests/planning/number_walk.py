@@ -6,10 +6,11 @@ import json
 import re
 from contextlib import suppress
 from datetime import date
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
 from pathlib import Path
 from typing import Any
 
+from advisor.costs.price_interval import price_today
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.institution import rows_of
 from advisor.planning.planned import Planned
@@ -128,6 +129,13 @@ class Walk:
             rentals = {r.rental_id: r for r in self.problem.rentals}
             return rentals[origin["rental_id"]].gpu_count
         machine = self.machines[origin["machine_id"]]
+        if origin["name"] == "if ordered today":
+            gpu, in_all = self.gpus[machine.gpu_id], Decimal(0)
+            for line in machine.lines:
+                quote = self.quotes[line.quote_id]
+                now = getattr(price_today(quote, gpu, TODAY), f"{origin['end']}_usd")
+                in_all += line.unit_price * line.quantity * now / quote.price_usd
+            return in_all.quantize(Decimal("0.01"), ROUND_HALF_EVEN)
         if origin["name"] == "a run":
             life = self.grant.terms.lifetime_years * 365 * self.grant.terms.utilisation
             days = Decimal(str(machine.times[origin["model"]].days))

@@ -53,6 +53,7 @@ def plan_verdict(planned: Planned, command: str, *, quick: bool) -> Mapping[str,
         "budget": None if budget is None else money(Decimal(budget) / 100),
         "total_at_lowest_rents": money(Decimal(cents_at_lowest(problem, plan)) / 100),
         "rents": _rents(loaded, plan),
+        "purchases": _purchases(loaded, plan),
         "asked_of_funder": asked,
         "at_most_from_others": None if grant.shared_by is None else grant.shared,
         "paid_beside_it": beside or None,
@@ -74,6 +75,26 @@ def no_plan_verdict(planned: Planned) -> Mapping[str, Any]:
         "out_of_time": planned.out_of_time,
         "ways_out": _ways(planned.loaded, planned.ways_out),
     }
+
+
+def _purchases(loaded: Loaded, plan: Plan) -> list[dict[str, Any]]:
+    """The price of each machine, and between what it lies if it is ordered today."""
+    machines = {each.machine_id: each for each in loaded.problem.machines}
+    found = []
+    for each in plan.purchases:
+        machine = machines[each.machine_id]
+        low, high = loaded.ordered_today(machine) or (machine.price, machine.price)
+        found.append(
+            {
+                "machine": machine.label,
+                "count": each.count,
+                "price": machine.price,
+                "if_ordered_today_low": low,
+                "if_ordered_today_high": high,
+                "quoted_on": str(min(line.quoted_on for line in machine.lines)),
+            }
+        )
+    return found
 
 
 def _rents(loaded: Loaded, plan: Plan) -> list[dict[str, Any]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -16,7 +17,7 @@ from advisor.planning.sensitivity.changes import Change
 from advisor.planning.sensitivity.explain import Alternative, worse_by
 from advisor.planning.sensitivity.solved_amounts import Finding, Value
 from advisor.planning.solver.plan import Plan
-from advisor.planning.solver.problem import BUY_IN, RunTime
+from advisor.planning.solver.problem import BUY_IN, Machine, RunTime
 from advisor.ranking.uneven_batch import uneven_words
 
 KINDS_OF_PRICE = {
@@ -51,6 +52,25 @@ def listed(names: Iterable[str]) -> str:
 def runs_done(given: Material) -> Num:
     """Of the plan."""
     return given.ledger.leaf("plan", given.plan.runs, "runs", "runs done", what="runs")
+
+
+def ends_today(given: Material, machine: Machine, ends: tuple[Decimal, Decimal]) -> list[Num]:
+    """Of `Loaded.ordered_today`, with as many digits as an estimate is worth."""
+    return [
+        replace(
+            given.ledger.leaf(
+                "unit",
+                value,
+                "money",
+                f"price of {machine.label} if ordered today, {end}",
+                name="if ordered today",
+                machine_id=machine.machine_id,
+                end=end,
+            ),
+            estimate=True,
+        )
+        for end, value in zip(("low", "high"), ends, strict=True)
+    ]
 
 
 def solve_num(

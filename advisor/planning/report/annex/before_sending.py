@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from advisor.costs.amount_words import age_words, day_words
 from advisor.planning.grant.cautions import ordered_cautions
-from advisor.planning.grant.problem_of_grant import STALE_DAYS
 from advisor.planning.report.budget import WhoPays, beyond_limits
 from advisor.planning.report.budget_entries import entries
 from advisor.planning.report.funder.compute_and_carbon import carbon_gaps
 from advisor.planning.report.funder.computing_hours import not_bought, not_rented
-from advisor.planning.report.phrases import cost_of_other, listed
+from advisor.planning.report.phrases import cost_of_other, ends_today, listed
 from advisor.planning.report.plan_costs import Material
 from advisor.planning.report.report import Section
 from advisor.planning.report.templates import filled_lines
@@ -17,17 +16,23 @@ from advisor.planning.solver.money.charges import purchase_charge
 from advisor.planning.solver.problem import Machine
 from advisor.ranking.build_prices import ABOUT
 
+FRESH_DAYS = 92
+"""Of a quote that may be sent as it is; it is asked for again after three months."""
+
 
 def _old_prices(given: Material) -> list[str]:
-    """What was quoted more than a year ago."""
-    lines = {p.line.label: p.line for e in given.costs.equipment for p in e.lines}
-    today = given.loaded.today
-    return [
-        f"The price of {label} is {age_words(line.quoted_on, today)} old: ask for a new quote "
-        "before you send this."
-        for label, line in lines.items()
-        if (today - line.quoted_on).days > STALE_DAYS
-    ]
+    """Machines whose price was quoted more than three months ago."""
+    found, today = [], given.loaded.today
+    for machine in {e.machine.machine_id: e.machine for e in given.costs.equipment}.values():
+        day = min(line.quoted_on for line in machine.lines)
+        if (today - day).days <= FRESH_DAYS:
+            continue
+        words = f"The price of {machine.label} is {age_words(day, today)} old"
+        if (ends := given.loaded.ordered_today(machine)) is not None:
+            low, high = ends_today(given, machine, ends)
+            words += f", and {low} to {high} if it is ordered today, in 9 of 10 cases"
+        found.append(f"{words}: ask for a new quote before you send this.")
+    return found
 
 
 def _not_compared(given: Material) -> list[str]:

@@ -9,7 +9,7 @@ from advisor.planning.grant.problem_of_grant import STALE_DAYS
 from advisor.planning.grant.programmes import ASSUMED, OWN_WORD
 from advisor.planning.report.funder.computing_hours import rented_name
 from advisor.planning.report.number_ledger import Num
-from advisor.planning.report.phrases import kind_of_price, listed
+from advisor.planning.report.phrases import ends_today, kind_of_price, listed
 from advisor.planning.report.plan_costs import Material, RunningCost
 from advisor.planning.report.report import Block, Cell, ReportTable, Section
 from advisor.planning.solver.money.charges import hourly_rate
@@ -106,7 +106,22 @@ def _renewed(given: Material, oldest: date) -> str:
     told = [x.label for x in lines.values() if x.quote_kind == "secondary"]
     if told:
         words.append(f"Told by others, and not quoted by who sells it: {listed(told)}.")
-    return " ".join([*words, *_renewals(given)])
+    return " ".join([*words, *_if_ordered_today(given), *_renewals(given)])
+
+
+def _if_ordered_today(given: Material) -> list[str]:
+    """Between what the price of each machine lies today, by how far others have moved."""
+    found = {}
+    for machine in (e.machine for e in given.costs.equipment):
+        ends = given.loaded.ordered_today(machine)
+        if ends is not None:
+            low, high = ends_today(given, machine, ends)
+            each = "" if machine.label[:1].isdigit() else "the "
+            found[machine.machine_id] = (
+                f"If {each}{machine.label} is ordered today, its price is {low} to {high} in 9 of "
+                "10 cases, by how far other prices have moved."
+            )
+    return [*found.values()]
 
 
 def _renewals(given: Material) -> list[str]:
