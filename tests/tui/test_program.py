@@ -14,6 +14,8 @@ import pytest
 from textual.events import Key
 from textual.widgets import Input, Static
 
+from advisor.costs.own_quotes import OWN
+from advisor.store import Store
 from advisor.tui.app import AdvisorApp
 from advisor.tui.pages.export_page import ExportScreen
 from advisor.tui.pages.welcome_screen import WelcomeScreen
@@ -277,6 +279,30 @@ class TestTrouble:
             await settled(pilot)
             assert ranking(pilot).session.selected_key == selected
             assert not ranking(pilot).query_one("#panels").has_class("-old")
+
+    async def test_what_one_screen_has_read_already_comes_to_the_others(
+        self, own_paper_store: Path
+    ) -> None:
+        """As where a change is made while the ranking is being read again."""
+        async with running(own_paper_store, state=replace(ASKED, prices="latest")) as pilot:
+            await pilot.press("f7")
+            await settled(pilot)
+            listed = pilot.app.screen.query_one(FilterTable)
+            before = listed.rows.total if listed.rows is not None else 0
+            pilot.app.look_at_store()  # type: ignore[attr-defined]
+            await settled(pilot)
+            with Store(own_paper_store).reading() as reader:
+                (quote, *_) = reader.quotes()
+            Store(own_paper_store).add_quotes(
+                [quote._replace(quote_id="own:new", origin="local", corrects=None)], [OWN]
+            )
+            ranking(pilot).read_store()
+            await settled(pilot)
+            await until(
+                pilot,
+                lambda: listed.rows is not None and listed.rows.total == before + 1,
+                "the list of prices is old",
+            )
 
 
 class TestKept:

@@ -89,16 +89,20 @@ class StoreReader:
         """A first reading that another process has under way."""
         self._lock = threading.Lock()
         self._token: tuple[int, ...] | None = None
+        self._looked_at: tuple[int, ...] | None = None
         self._snapshot: Snapshot | None = None
         self._measured: Mapping[str, int] = {}
         self._rentals: Sequence[Rental] = ()
         self._times: dict[Place, Timed] = {}
 
     def changed(self) -> bool:
-        """Whether the store may be another than when it was last read; not while it is read."""
+        """Whether the store may be another than when it was last read, or than when this was asked
+        before: one screen may have read already what the others have not. Not while it is read."""
         if self._lock.locked():
             return False
-        return self._store().change_token() != self._token
+        token = self._store().change_token()
+        before, self._looked_at = self._looked_at, token
+        return token != self._token or before not in (None, token)
 
     def read(self, state: State) -> Reading:
         """The ingredients of the answer to these inputs, from the store as it is now.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import count
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -14,6 +15,8 @@ _FAULTS = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeErr
 """Errors that no person wrote words for."""
 _under_way: WeakKeyDictionary[DOMNode, dict[str, tuple[Any, ...] | None]] = WeakKeyDictionary()
 """Of each widget what runs now, by name, and what waits for its end."""
+
+_writes = count()
 
 
 def in_thread(
@@ -65,7 +68,7 @@ def write_in_thread(
     wrong: Callable[[str], object],
 ) -> None:
     """The same for what changes something: each is done, whatever is asked after it."""
-    in_thread(node, f"write {id(work)}", work, then, wrong)
+    in_thread(node, f"write {next(_writes)}", work, then, wrong)
 
 
 def error_words(error: Exception) -> str:
