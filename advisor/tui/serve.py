@@ -46,6 +46,9 @@ MAX_CONNECTIONS = 256
 """Far below the files that a process may open; a page needs seven at most."""
 PATIENCE_S = 10.0
 """How long a connection may stay that has not shown the token."""
+HEARTBEAT_S = 60.0
+"""A page that says nothing for so long is asked, and has half as long to answer: on a busy machine
+an answer takes its time. A page that hangs up is heard of at once."""
 _HOST = re.compile(r"[\w.\-]+(:\d{1,5})?|\[[0-9a-fA-F:.]+\](:\d{1,5})?", re.ASCII)
 """What the page and its policy may repeat; a browser sends nothing else."""
 _STATIC = Path(textual_serve.__path__[0], "static")
@@ -253,7 +256,7 @@ class AdvisorServer:
             )
         except (ValueError, RefusedError):
             raise web.HTTPBadRequest(text="no terminal has this size") from None
-        socket_ = web.WebSocketResponse(heartbeat=15, max_msg_size=MAX_MESSAGE_BYTES)
+        socket_ = web.WebSocketResponse(heartbeat=HEARTBEAT_S, max_msg_size=MAX_MESSAGE_BYTES)
         program = ServedProgram(
             self._command,
             write_bytes=socket_.send_bytes,

@@ -125,16 +125,19 @@ def _serve(store: Path, folder: Path) -> Iterator[Step]:
         address = f"ws://127.0.0.1:{port}/ws/{token}?width=120&height=40"
         return session, [await session.ws_connect(address) for _ in range(PAGES)]
 
-    async def typed(page: aiohttp.ClientWebSocketResponse) -> None:
+    async def typed(page: aiohttp.ClientWebSocketResponse, drawing: set[object]) -> None:
         keys = "".join(dice.choice(["\\u001b[A", "\\u001b[B", "s", "d"]) for _ in range(8))
         await page.send_str(f'["stdin", "{keys}"]')
         assert (await page.receive(timeout=60)).type in (1, 2), "a page has ended"  # text, bytes
-        with contextlib.suppress(asyncio.TimeoutError):
-            while True:  # until it has drawn all
+        while drawing:  # until all have drawn: a page that reads nothing answers no heartbeat
+            try:
                 await page.receive(timeout=0.3)
+            except TimeoutError:
+                drawing.discard(page)
 
     async def all_typed() -> None:
-        await asyncio.gather(*map(typed, pages))
+        drawing: set[object] = {*pages}
+        await asyncio.gather(*(typed(page, drawing) for page in pages))
 
     session, pages = loop.run_until_complete(opened())
     try:
