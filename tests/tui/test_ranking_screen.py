@@ -81,6 +81,11 @@ class TestAnswer:
             last = ranking(pilot).table.columns[-1].width or 0
             assert max(map(len, NOT_SOLD.values())) <= LEAST_SOLD
             assert all(len(f"▸ {why}") <= last for why in NOT_SOLD.values())
+            await pilot.press("x")
+            await settled(pilot)
+            left_out = pilot.app.screen.query_one(FilterTable).table.columns
+            assert column.title in [each.title for each in left_out]
+            await pilot.press("escape")
             picture = ranking(pilot).query_one(CostTimePlot)
             assert f"training time, {column.title}" in picture.data.y_title
             at = picture.data.flagged(PointFlag.FIRST)[0]

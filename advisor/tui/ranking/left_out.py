@@ -11,7 +11,8 @@ from textual.widgets import Static
 
 from advisor.answers.build.one_build import OneBuild
 from advisor.answers.build_words import gpus_words, machine_words
-from advisor.answers.wording import REASONS_SHORT, estimate_mark
+from advisor.answers.ranking.rank_answer import unit_of
+from advisor.answers.wording import REASONS_SHORT, TimeUnit, estimate_mark
 from advisor.costs.amount_words import days_short, usd_whole
 from advisor.ranking.rank import ExcludedRow, Ranking
 from advisor.tui.pages.bars import DialogKeys
@@ -73,7 +74,7 @@ def excluded_rows(ranking: Ranking, about: Callable[[int], OneBuild], width: int
     a terminal that is so wide. A row's words are made when it is looked at."""
     builds, order, refused = ranking.candidates.builds, ranking.excluded_order, ranking.refused
 
-    row = partial(_row, ranking)
+    row, unit = partial(_row, ranking), unit_of(ranking)
 
     def build_of(position: int) -> int:
         if position < len(order):
@@ -92,9 +93,9 @@ def excluded_rows(ranking: Ranking, about: Callable[[int], OneBuild], width: int
         return build.gpu.name, build.gpu_count
 
     return MemoryRows(
-        _columns(width),
+        _columns(width, unit),
         range(len(order) + len(refused)),
-        cells=lambda position: _cells(row(position), name(position)),
+        cells=lambda position: _cells(row(position), name(position), unit),
         text=lambda at: f"{gpus_words(builds[build_of(at)])} {REASONS_SHORT.get(reason(at), '')}",
         keys={
             "build": by_build,
@@ -113,19 +114,19 @@ def _row(ranking: Ranking, position: int) -> ExcludedRow:
     return ranking.excluded_row(position) if after < 0 else ranking.refused[after]
 
 
-def _columns(width: int) -> tuple[Column, ...]:
+def _columns(width: int, unit: TimeUnit) -> tuple[Column, ...]:
     """What is said of a left-out build, on a terminal that is so wide."""
     name = LEFT_OUT_NAME if width >= MIDDLE else LEAST_LEFT_OUT_NAME
     return (
         Column(key="build", title="machine", sort_key="build", width=name),
         Column(key="reason", title="reason", sort_key="reason", width=15, least=12),
         Column(key="cost", title="cost", align="right", sort_key="cost", width=8),
-        Column(key="days", title="days", align="right", sort_key="days", width=7),
+        Column(key="days", title=f"{unit.word}s", align="right", sort_key="days", width=7),
         Column(key="detail", title="in words", sort_key="detail", width=46),
     )
 
 
-def _cells(row: ExcludedRow, name: str) -> tuple[str, ...]:
+def _cells(row: ExcludedRow, name: str, unit: TimeUnit) -> tuple[str, ...]:
     """One left-out build as a row of the table."""
     cost, days, mark = row.overall_cost_usd, row.training_days, ""
     if row.time is not None and days is not None:
@@ -134,6 +135,6 @@ def _cells(row: ExcludedRow, name: str) -> tuple[str, ...]:
         name,
         REASONS_SHORT.get(row.reason, row.reason),
         "no price" if cost is None else usd_whole(cost),
-        "no data" if days is None else f"{mark}{days_short(days)}",
+        "no data" if days is None else f"{mark}{days_short(days * unit.a_day)}",
         row.detail,
     )

@@ -9,6 +9,7 @@ from textual.widgets import Static
 
 from advisor.answers.build.build_sections import SECTION_WORDS, section_lines
 from advisor.answers.build.one_build import OneBuild, place_words
+from advisor.answers.wording import short_time
 from advisor.costs.amount_words import days_rounded, usd_rounded
 from advisor.ranking.rank import RankedRow
 from advisor.tui.pages.bars import KeyBar, TitleBar
@@ -20,7 +21,7 @@ from bench_runner.typed_numbers import plain
 BETWEEN = " │ "
 FIGURES: tuple[tuple[str, Callable[[RankedRow], float], Callable[[float], str]], ...] = (
     ("price", lambda row: float(row.overall_cost_usd), usd_rounded),
-    ("days", lambda row: row.training_days, days_rounded),
+    ("time", lambda row: row.training_days, short_time),
     ("a run", lambda row: float(row.experiment_cost_usd or 0), usd_rounded),
     ("GPU GiB", lambda row: row.build.gpu_count * row.build.gpu.memory_gib, days_rounded),
 )
