@@ -1,8 +1,11 @@
-"""Where sellers are and to which countries they deliver, as they state it (vendors.csv)."""
+"""Where sellers are and to which countries they deliver, as they state it (vendors.csv), and the
+countries with their VAT (countries.csv)."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from decimal import Decimal
 from functools import cache
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -18,6 +21,29 @@ EU = frozenset(
 )
 Delivery = Literal["delivers", "does not deliver", "not stated", "not known"]
 """``not stated``: a seller abroad who does not say; ``not known``: no seller of the table."""
+COUNTRIES = Path(__file__).with_name("countries.csv")
+
+
+@cache
+def load_countries() -> Mapping[str, Decimal | None]:
+    """The countries of ISO 3166-1, each with its standard rate of VAT; None where no source here
+    has it, and where there is none. Raises ValueError for a broken row."""
+    found: dict[str, Decimal | None] = {}
+    for row in read_rows(COUNTRIES, ("country", "name", "vat", "source")):
+        rate = row.optional_text("vat")
+        found[row.text("country")] = None if rate is None else Decimal(rate)
+    return found
+
+
+def find_country(text: str) -> str:
+    """A country by its two letters. Raises ValueError, whose words go behind ``the country``."""
+    code = text.strip().upper()
+    if code == "UK":
+        raise ValueError("'UK' is GB in ISO 3166: write GB")
+    if code not in load_countries():
+        words = f"{text.strip()!r}"[:40]
+        raise ValueError(f"{words} is none of ISO 3166: write its two letters, like US, DE or GB")
+    return code
 
 
 class Vendor(NamedTuple):

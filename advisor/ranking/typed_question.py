@@ -146,12 +146,12 @@ def parse_software(text: str) -> str:
 
 def parse_country(text: str) -> str:
     """A country by its two letters. Raises InputError."""
-    code = text.strip().upper()
-    if not re.fullmatch("[A-Z]{2}", code, re.ASCII):
-        raise InputError(
-            f"the country {shown(text)} is not understood: write its two letters, like US or DE"
-        )
-    return {"UK": "GB"}.get(code, code)
+    from price_catalog.vendors import find_country  # late: most ask for any country
+
+    try:
+        return find_country(text)
+    except ValueError as error:
+        raise InputError(f"the country {error}") from None
 
 
 def _network(text: str) -> Fabric:

@@ -30,6 +30,7 @@ from advisor.answers.ranking.verdict import (
 )
 from advisor.answers.wording import (
     OUTLET,
+    OUTLET_EU,
     PREDICTED_MARK,
     counted_days,
     is_unquoted,
@@ -47,12 +48,13 @@ from advisor.ranking.uneven_batch import is_uneven
 from advisor.ranking.what_to_measure import wanted
 from bench_runner.typed_numbers import plain
 from price_catalog.power import is_estimated, needs_machine_room, wall_w
+from price_catalog.vendors import EU
 
 if TYPE_CHECKING:
     from price_catalog.model import Rental
     from price_catalog.power import Supply
 
-MOST_SHOWN = 3
+MOST_SHOWN = 4
 """How many a short answer shows; ``--details`` has the rest."""
 TITLE, HELP_TITLE = "Before you order", "What would help"
 YOUNG_DAYS = 60
@@ -71,15 +73,22 @@ def steps_of(ranking: Ranking, rentals: Iterable[Rental], key: CandidatesKey | N
         return [] if key is None else _helps(ranking, held, key)
     row = ranking.lead(0)
     trained, rent = _trained(ranking, row), _rent(ranking, row, held, key)
+    supply = None if key is None else key.supply
+    power, watts = (
+        _power(row, supply, ranking.candidates.buy_in),
+        wall_w(row.build._replace(machines=1)),
+    )
+    unsafe = supply is None and watts is not None  # it draws more than an outlet carries
     found = (
         exchange_rate(ranking, key),
         trained,
         rent if trained is not None else None,  # a few hours: who would buy a machine for them
         _yours(ranking, row),
+        power if unsafe else None,
         _measure(ranking, row),
         _quote(ranking, row),
         rent if trained is None else None,
-        _power(row, None if key is None else key.supply),
+        None if unsafe else power,
         _unsold(ranking),
         _try_rented(ranking, held, key),
     )
@@ -215,7 +224,7 @@ def _rent(
     return Doubt(about="rent", words=words, command=command)
 
 
-def _power(row: RankedRow, supply: Supply | None) -> Doubt | None:
+def _power(row: RankedRow, supply: Supply | None, buy_in: str | None) -> Doubt | None:
     """What it draws, against the lab's circuit or, where none is stated, an ordinary outlet."""
     build = row.build._replace(machines=1)  # each hangs on an outlet of its own
     watts = wall_w(build)
@@ -230,10 +239,11 @@ def _power(row: RankedRow, supply: Supply | None) -> Doubt | None:
             return None
         words = f"{about}{watts:,.0f} W, an estimate, of your circuit's {supply.watts:,.0f} W"
         return Doubt(about="power", words=words, command=check)
-    if watts <= OUTLET.watts:
+    outlet = OUTLET_EU if buy_in in EU else OUTLET
+    if watts <= outlet.watts:
         return None
     words = (
-        f"{about}{watts:,.0f} W is more than a {OUTLET.volts} V {OUTLET.breaker_a} A outlet carries"
+        f"{about}{watts:,.0f} W is more than a {outlet.volts} V {outlet.breaker_a} A outlet carries"
     )
     if needs_machine_room(watts):
         words = f"{about}{plain(watts / 1000)} kW needs a machine room: no outlet carries it"

@@ -39,7 +39,7 @@ from advisor.ranking.exclusion_reasons import NO_ESTIMATE, all_lack_bf16, no_tim
 from advisor.ranking.fine_tuning import parted
 from advisor.ranking.interval_comparison import alike
 from advisor.ranking.rank import RankedRow, Ranking
-from bench_runner.typed_numbers import percent
+from bench_runner.typed_numbers import percent, plain
 from price_catalog.model import Rental
 
 MOST_NAMED = 2
@@ -254,6 +254,7 @@ def _caveats(found: Verdict) -> list[str]:
         said.append(f"But we measured {counted_days(slower)}.")
     if found.rent_first is not None:
         return said
+    said += _with_vat(ranking, row)
     keeps, budget = found.budget_chance, ranking.question.budget_usd
     if keeps is not None and keeps < SURE_ENOUGH and budget is not None:
         said.append(f"Its price may have moved: {keeps_words(keeps, budget)}.")
@@ -264,6 +265,24 @@ def _caveats(found: Verdict) -> list[str]:
         used = "" if terms.utilisation == 1 else f" at {terms.utilisation:.0%} use"
         said.append(f"That is longer than it trains in its {life}{used}.")
     return said
+
+
+def _with_vat(ranking: Ranking, row: RankedRow) -> list[str]:
+    """What it costs with the tax of the country where it is bought, which prices leave out."""
+    buy_in, budget = ranking.candidates.buy_in, ranking.question.budget_usd
+    taxed = any("tax" in (q.includes or "").lower() for q in (row.gpu_quote, row.host_quote))
+    if buy_in is None or row.build.host_owned or taxed:
+        return []
+    from price_catalog.vendors import load_countries  # late: most ask for any country
+
+    rate = load_countries()[buy_in]
+    if rate is None:
+        return []
+    usd = row.overall_cost_usd * (1 + rate)
+    over = ", over the budget" if budget is not None and usd > budget else ""
+    return [
+        f"Its price is before {plain(float(rate) * 100)} % VAT: {usd_rounded(usd)} with it{over}."
+    ]
 
 
 def _others(found: Verdict) -> list[str]:

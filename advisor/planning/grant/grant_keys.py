@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
@@ -16,6 +15,7 @@ from advisor.planning.solver.problem import Objective
 from advisor.ranking.fine_tuning import FineTuning, Train
 from advisor.ranking.times import EvidenceRule
 from advisor.typed_input import parse_price_rule
+from price_catalog.vendors import find_country
 
 MAX_YEARS = 15
 RentalKind = Literal["on-demand", "spot", "peer"]
@@ -325,10 +325,7 @@ class Country(Line):
     @classmethod
     def read(cls, value: Any) -> Country:
         """Raises ValueError."""
-        text = Line.read(value).upper()
-        if not re.fullmatch("[A-Z]{2}", text):
-            raise ValueError("must be a country's two letters: write US, DE or GB")
-        return cls(text)
+        return cls(find_country(Line.read(value)))
 
 
 class Procurement(_Table, frozen=True):
