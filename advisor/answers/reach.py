@@ -162,7 +162,7 @@ def reach_sentence(rows: Sequence[Reached], asked: ReachQuestion) -> str:
         verb = "fine-tune"
         where += f" ({tuning_words(asked.tuning)})"
     fits = [row for row in rows if row.reach in (WITHIN, PERHAPS)]
-    limit = "" if asked.max_days is None else f" within {plain(asked.max_days)} days"
+    limit = "" if asked.max_days is None else f" within {counted_days(asked.max_days)}"
     unfit = sum(row.reach == UNFIT for row in rows)
     without = f"; {unfit} {'does' if unfit == 1 else 'do'} not fit" if unfit else ""
     if not fits:

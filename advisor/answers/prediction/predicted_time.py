@@ -7,7 +7,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from advisor.answers.checklist import Doubt, doubt_block, doubt_objects
-from advisor.answers.wording import PREDICTED_MARK, days_and_ends, settings_words
+from advisor.answers.wording import PREDICTED_MARK, days_and_ends, settings_words, time_unit
 from advisor.costs.amount_words import day_words, days_rounded, minutes_words
 from advisor.tables.plain_values import fill
 from advisor.tables.text_table import to_table
@@ -169,7 +169,7 @@ def as_text(
     rows = _rows(answer)
     if rows:
         foot = "" if details else "\nSettings, and what it rests on: add --details."
-        table = to_table(rows, list(rows[0]), frozenset({"days", "hours"}), width=width)
+        table = to_table(rows, list(rows[0]), frozenset(list(rows[0])[1:2]), width=width)
         blocks.append(table + foot)
     if details:
         lines = [
@@ -182,14 +182,13 @@ def as_text(
 
 
 def _rows(answer: Prediction) -> list[dict[str, str]]:
-    """The times of a prediction side by side, in hours where the sentence has them so."""
+    """The times of a prediction side by side, in the unit of the sentence."""
     rows: list[dict[str, str]] = []
     first = answer.measured[0].training_days if answer.measured else answer.training_days
-    in_hours = first is not None and 0 < first < 1
-    unit = "hours" if in_hours else "days"
+    unit = time_unit(first or 0)
 
     def rounded(days: float) -> str:
-        return days_rounded(days * 24 if in_hours else days)
+        return days_rounded(days * unit.a_day)
 
     def add(
         how: str,
@@ -202,7 +201,7 @@ def _rows(answer: Prediction) -> list[dict[str, str]]:
         if low is not None and high is not None and rounded(low) != rounded(high):
             ends = f"{rounded(low)}–{rounded(high)}"
         figure = "-" if days is None else f"{mark}{rounded(days)}"
-        rows.append({"how": how, unit: figure, "9 in 10 such runs": ends})
+        rows.append({"how": how, f"{unit.word}s": figure, "9 in 10 such runs": ends})
 
     if answer.measured:
         best = answer.measured[0]
@@ -227,7 +226,7 @@ def _rows(answer: Prediction) -> list[dict[str, str]]:
             rows.append(
                 {
                     "how": "predicted, with the paper's settings",
-                    unit: "-",
+                    f"{unit.word}s": "-",
                     "9 in 10 such runs": "do not fit",
                 }
             )

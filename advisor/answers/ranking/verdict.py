@@ -312,8 +312,22 @@ def _others(found: Verdict) -> list[str]:
     elif not found.as_good:
         looked = looked_at(candidates)
         better = {"days": "faster", "cost": "cheaper", "experiment-cost": "cheaper a run"}[rule]
-        said.append(f"Nothing on sale{looked} is {better}.")
+        said.append(f"Nothing on sale{looked} is {better}{_unsold_words(found)}.")
     return said
+
+
+def _unsold_words(found: Verdict) -> str:
+    """What is cheaper at a price that no seller is known to ask: the same GPUs, else the cheapest;
+    empty by another rule than cost."""
+    ranking, candidates = found.ranking, found.ranking.candidates
+    first, cents = ranking.order[0], candidates.cents
+    less = [i for i in ranking.order if not candidates.offered[i] and cents[i] < cents[first]]
+    if ranking.question.rule != "cost" or not less:
+        return ""
+    cards = candidates.builds[first].cards
+    i = min(less, key=lambda i: (candidates.builds[i].cards != cards, cents[i]))
+    price = usd_rounded(candidates.cents[i] / 100)
+    return f"; no seller is known for {gpus_words(candidates.builds[i])} at {price}"
 
 
 def looked_at(candidates: Candidates) -> str:

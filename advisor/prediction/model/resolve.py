@@ -162,6 +162,10 @@ def _of_recipe(recipe: Recipe, ask: Ask) -> Target:
     return replace(target, assumptions=(*assumed, *target.assumptions))
 
 
+AS_ITS_OWN = 0.005
+"""Who types as much data as a recipe has, rounded like this, means the recipe: 300B are 299.9B."""
+
+
 def _changed(recipe: Recipe, ask: Ask) -> tuple[Recipe, list[str]]:
     """A recipe, trained on another amount of data or with another batch where that is asked, and
     what is assumed."""
@@ -192,6 +196,9 @@ def _changed(recipe: Recipe, ask: Ask) -> tuple[Recipe, list[str]]:
     if ask.image_size is not None and ask.image_size != training.image_size:
         refuse_parts_of_patches(architecture, ask.image_size)
     samples: float = training.batch_size * training.training_steps
+    its_own = samples * (training.sequence_length or 1 if text else 1)
+    if ask.tuning is None and amount is not None and abs(amount / its_own - 1) < AS_ITS_OWN:
+        amount = None
     if amount is not None:
         samples = amount / length if text and length else amount
     elif text and length and training.sequence_length:
