@@ -65,9 +65,9 @@ def kind_order(kind: QuoteKind) -> int:
 
 RULE_WORDS = (
     "A quote under a year old and not expired comes before an older one; of these your own before "
-    "others', but last where it is under half or over twice what others ask in the middle; then "
-    "what sellers ask (education, reseller quote, parts list, street, list), "
-    "then used, then reported by others. Of these each seller's newest, and of the sellers within "
+    "others'; then what sellers ask (education, reseller quote, parts list, street, list), "
+    "then used, then reported by others; last what you or a file added at under half or over twice "
+    "what others ask. Of these each seller's newest, and of the sellers within "
     "90 days of the newest the middle one by price, of two the dearer. A machine that is a parts "
     "list is added up part by part where quotes for its parts make that better; the sum is as old "
     "as its oldest part."
@@ -184,7 +184,7 @@ def choose_quotes(
         if quote.quote_id in corrected:
             continue
         quality = quote_quality(quote, as_of)
-        if quote.origin == "local" and is_far_off(quote, usual(quote)):
+        if quote.origin != "shipped" and is_far_off(quote, usual(quote)):
             quality = (quality[0], False, 0)
         key = (quote.item_kind, quote.item_id)
         newest[key] = max(newest.get(key, quote), quote, key=lambda q: (q.quoted_on, q.quote_id))

@@ -172,15 +172,18 @@ class Candidates:
         return "orderable"
 
     def _leave_out_old_prices(self) -> None:
-        """While some builds are sold at prices of the last year, older prices say nothing.
+        """While some builds are sold at prices of the last year, older prices say nothing; nor do
+        they beside a newer one of the same GPUs.
 
-        Where none is (few GPUs are asked for, or the catalogue has aged), they rank as they are.
+        Elsewhere (few GPUs are asked for, or the catalogue has aged) they rank as they are.
         """
-        if not any(sold and gap is None for sold, gap in zip(self.offered, self.gap, strict=True)):
-            return
-        for i, gap in enumerate(self.gap):
-            quotes = (self.gpu_quotes[i], self.host_quotes[i])
-            if gap is None and any(quote and self.prices.is_old(quote) for quote in quotes):
+        held = [i for i, gap in enumerate(self.gap) if gap is None]
+        quotes = {i: (self.gpu_quotes[i], self.host_quotes[i]) for i in held}
+        old = {i for i in held if any(q and self.prices.is_old(q) for q in quotes[i])}
+        sold = any(self.offered[i] for i in held)
+        newer = {self.builds[i].cards for i in held if i not in old}
+        for i in old:
+            if sold or self.builds[i].cards in newer:
                 self.gap[i] = "old-price"
 
     @cached_property

@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import date, timedelta
 from decimal import Decimal
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -198,10 +199,11 @@ def test_a_price_far_off_all_others_is_known_whoever_states_it() -> None:
     assert with_far_off(paper, quotes, hosts) is paper
 
 
-def test_a_far_off_price_of_one_s_own_counts_only_where_no_other_does() -> None:
+@pytest.mark.parametrize("origin", ["local", "merged"])
+def test_a_far_off_price_that_does_not_ship_counts_only_where_no_other_does(origin: str) -> None:
     asked = [gpu(usd, vendor=usd, quoted_on=NEW) for usd in ("4899", "6996")]
     for usd in ("15000", "2000"):
-        own = gpu(usd, vendor="Scalper", origin="local", quoted_on=TODAY)
+        own = gpu(usd, vendor="Scalper", origin=origin, quoted_on=TODAY)
         assert chosen(own, *asked) == 6996
         assert choose_quotes([own, *asked], "latest", today=TODAY).newer["gpu", "a"] == own
         assert chosen(own) == Decimal(usd)

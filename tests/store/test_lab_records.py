@@ -173,12 +173,12 @@ def test_a_possible_record_counts_under_its_file_and_moves_the_estimate(
 def test_what_a_merged_file_brings_to_the_front_is_marked_in_the_first_lines(
     own_store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A time at 94 % of the peak, and a price that is 400 times below the others."""
+    """A time at 94 % of the peak, and a price below the others'."""
     fast = measured(51.0, count=2, gpu="NVIDIA GeForce RTX 5090", lab="Lab F", peak_memory_gib=25.0)
     file = written(tmp_path / "f.jsonl", journal.with_id(replace(fast, method="optimal")))
     quote = {
         **{"table": "quote", "quote_id": "q", "item_kind": "gpu", "item_id": "rtx-5090"},
-        **{"vendor": "Cheap", "price_usd": "9", "quoted_on": "2026-11-01"},
+        **{"vendor": "Cheap", "price_usd": "1900", "quoted_on": "2026-11-01"},
         **{"kind": "reseller-quote", "source_id": "s"},
     }
     source = {"table": "source", "source_id": "s", "title": "S", "how_measured": "asked"}
@@ -187,13 +187,12 @@ def test_what_a_merged_file_brings_to_the_front_is_marked_in_the_first_lines(
     here = ("--store", str(own_store))
     assert main([*here, "merge", str(file)]) == 0
     capsys.readouterr()
-    assert main([*here, "rank", "--model", "pythia-1b", "--budget", "9k"]) == 0
+    assert main([*here, "rank", "--model", "pythia-1b", "--budget", "14k"]) == 0
     said = " ".join(capsys.readouterr().out.split())
-    first, steps = said.partition(" GPUs ")[0], said.partition("Before you order")[2]
+    first = said.partition(" GPUs ")[0]
     assert first.startswith("Buy 2 × RTX 5090: Pythia 1B in 51 days")
     assert f"(Cheap (from {mark(file, None)}) and" in first
     assert "that time is doubtful" in first and f"comes from {mark(file, 'Lab F')}." in first
-    assert "$9.00 for RTX 5090 is far off what others ask" in steps
     # And it moves no other estimate.
     with Store(own_store).reading() as reader:
         assert {t.origin for t in reader.times() if t.basis == "predicted"} <= {"shipped"}

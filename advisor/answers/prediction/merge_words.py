@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 def merged_words(merged: Merged, file: str) -> str:
     """``3 new rows``, which rows stayed though the file says otherwise, and which were refused."""
     words = counted(merged.added, "new row")
+    if not merged.rows:
+        return f"{words}: it holds none that could be merged"
     if merged.replaced:
         words += f", {counted(merged.replaced, 'row')} of yours replaced"
     if merged.held:

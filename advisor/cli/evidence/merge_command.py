@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 from advisor.answers.checklist import of_typed_store
 from advisor.answers.prediction.merge_words import merged_words, refused_words
 from advisor.cli.command import ANSWERED, NO_ANSWER, add_format, open_store, terminal_width
+from advisor.costs.amount_words import counted
 from advisor.tables.plain_values import fill
-from advisor.typed_input import InputError
+from advisor.typed_input import InputError, shown
 
 if TYPE_CHECKING:
     from advisor.store import Store
@@ -61,6 +62,7 @@ def run(options: argparse.Namespace) -> int:
             raise InputError(f"{file}: {refused_words(merged)}; nothing was added{own}")
         after = _impossible(store) if merged.added or merged.replaced else before
         print(f"{file}: {merged_words(merged, file)}{_unused(after - before)}", file=sys.stderr)
+        _tell_unused(store, merged)
         before = after
     return ANSWERED
 
@@ -68,6 +70,32 @@ def run(options: argparse.Namespace) -> int:
 def _impossible(store: Store) -> int:
     with store.reading() as reader:
         return reader.own_impossible()
+
+
+def _tell_unused(store: Store, merged: Merged) -> None:
+    """Of what came in: prices far off what others ask, and times of models that nothing here
+    describes."""
+    from advisor.cli.money.prices_own import tell_far
+    from advisor.ranking.fine_tuning import parted
+    from advisor.ranking.snapshot import take_snapshot
+
+    prices = {row["quote_id"] for row in merged.fresh.get("quote", ())}
+    timed = [parted(row["recipe_id"])[0] for row in merged.fresh.get("measurement", ())]
+    if not prices and not timed:
+        return
+    with store.reading() as reader:
+        snapshot = take_snapshot(reader)
+    tell_far((quote for quote in snapshot.quotes if quote.quote_id in prices), snapshot)
+    known = {model.recipe_id for model in snapshot.models}
+    strange = [name for name in timed if name not in known]
+    if strange:
+        names = [*dict.fromkeys(map(shown, strange))]
+        more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+        print(
+            f"advisor: {counted(len(strange), 'row')} of models that nothing here describes, which "
+            f"no command uses: {', '.join(names[:3])}{more}",
+            file=sys.stderr,
+        )
 
 
 def _unused(impossible: int) -> str:

@@ -41,6 +41,8 @@ class Merged:
     """What a merge did."""
 
     added: int
+    rows: int = 0
+    """How many the file holds, sources not counted."""
     replaced: int = 0
     held: tuple[str, ...] = ()
     """Rows of the user's own that the file says otherwise, and that stayed: ``record m-1``."""
@@ -79,6 +81,8 @@ def merge_rows(
     added = add_rows(connection, kept, merged=True)
     return Merged(
         added=added - replaced,
+        rows=len(read.refused)
+        + sum(len(rows) for table, rows in read.tables.items() if table not in _SAID_BY_MANY),
         replaced=replaced,
         held=() if replace else _named(held),
         shipped=_named(shipped),
