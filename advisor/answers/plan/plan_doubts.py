@@ -20,7 +20,7 @@ from advisor.planning.report.budget import limits_told
 from advisor.planning.sensitivity.explain import Alternative, worse_by
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import BUY_IN, Machine, Rental
-from advisor.planning.solver.rentals import cents_at_lowest
+from advisor.planning.solver.rentals import cents_at_lowest, ruled_out_by_days
 from advisor.ranking.uneven_batch import is_uneven, uneven_words
 
 if TYPE_CHECKING:
@@ -120,6 +120,12 @@ def plan_doubts(planned: Planned, command: str, *, quick: bool) -> list[Doubt]:
             words += ", at a price that needs a quote: ask for one"
             doubts.append(Doubt(about="quote", words=words, command=f"{command} --details"))
             break
+    if names := list(dict.fromkeys(each.gpus for each in ruled_out_by_days(loaded.problem))):
+        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        words = f"{names[0]}{more} would be cheaper to rent, but a run there takes longer than "
+        words += f"{loaded.problem.rules.longest_run_days:g} days: longest_run_days under "
+        words += "[running] is the limit, 90 unless the grant has another"
+        doubts.append(Doubt(about="limit", words=words, command=""))
     if quick:
         words = "not tried yet: which price, time or rule would change the decision"
         doubts.append(Doubt(about="change", words=words, command=command))

@@ -95,6 +95,21 @@ def cheapest_rental(
     return next((r for r in every if _start(problem, experiment, r, year) is not None), None)
 
 
+def ruled_out_by_days(problem: PlanningProblem) -> list[Rental]:
+    """What would be the cheapest to rent without a limit on the days of a run."""
+    if problem.rules.longest_run_days is None:
+        return []
+    free = replace(problem, rules=replace(problem.rules, longest_run_days=None))
+    ordered = ordered_rentals(problem, rented_run_cents(problem))
+    found: dict[str, Rental] = {}
+    for e in problem.experiments:
+        for year in range(problem.years):
+            cheapest = cheapest_rental(free, e, year, ordered)
+            if cheapest is not None and problem.too_long(cheapest, e.model):
+                found[cheapest.rental_id] = cheapest
+    return [*found.values()]
+
+
 def _start(
     problem: PlanningProblem,
     e: Experiment,

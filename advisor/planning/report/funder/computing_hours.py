@@ -13,7 +13,7 @@ from advisor.planning.report.plan_costs import Material, RunningCost
 from advisor.planning.sensitivity.explain import Alternative, worse_by
 from advisor.planning.solver.money.charges import gpus_of_a_job, hours_in_a_day
 from advisor.planning.solver.problem import Allocation, Rental
-from advisor.planning.solver.rentals import rented_ways
+from advisor.planning.solver.rentals import rented_ways, ruled_out_by_days
 
 GRANTED, APPLIED_FOR = "granted hours", "hours that we apply for"
 
@@ -138,7 +138,7 @@ def renting_words(given: Material, by_line: Mapping[str, Num]) -> str:
     if not rented:
         # Where nothing may be rented only granted hours were compared: that is no reason.
         why = not_rented(given) if given.loaded.grant.rent else ""
-        return f"Why not rent. {why}" if why else ""
+        return f"Why not rent. {why}{_limit(given)}" if why else ""
     hours = [
         given.ledger.compute("product", [r.runs, r.charge.amount], "hours", "hours rented")
         for r in rented
@@ -158,7 +158,18 @@ def renting_words(given: Material, by_line: Mapping[str, Num]) -> str:
     market = any(_rental_of(given, r).allocation is None for r in rented)
     what = "Rented computers" if market else "Paid hours"
     instead = not_bought(given) if market else _without_hours(given)
-    return f"{what}. {paid} pays for {time} on {names}, at the rates below.{spot}{instead}"
+    rest = f"{spot}{instead}{_limit(given) if market else ''}"
+    return f"{what}. {paid} pays for {time} on {names}, at the rates below.{rest}"
+
+
+def _limit(given: Material) -> str:
+    """That slower computers are not rented, where they would be the cheapest."""
+    rules = given.loaded.problem.rules
+    if rules.longest_run_days is None or not ruled_out_by_days(given.loaded.problem):
+        return ""
+    label = "longest that a run may take"
+    days = given.book.setting("running.longest_run_days", rules.longest_run_days, "days", label)
+    return f" No run may take longer than {days}: slower computers, which cost less, are ruled out."
 
 
 def not_rented(given: Material) -> str:
