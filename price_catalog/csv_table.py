@@ -25,7 +25,9 @@ def nearest(word: str, known: Collection[str], listed_by: str = "") -> str:
     from difflib import get_close_matches  # only a broken row pays for it
 
     by_folded = {name.casefold(): name for name in known}
-    close = get_close_matches(word.casefold(), list(by_folded), n=3, cutoff=0.5)
+    contained = [part for part in word.casefold().split() if part in by_folded]
+    spelt = get_close_matches(word.casefold(), list(by_folded), n=3, cutoff=0.5)
+    close = list(dict.fromkeys((*contained, *spelt)))[:3]
     if close:
         return "did you mean " + " or ".join(f"'{by_folded[name]}'" for name in close) + "?"
     if len(known) <= MOST_NAMED:

@@ -13,6 +13,7 @@ from advisor.planning.grant.toml_reader import read_toml
 from advisor.planning.plan_grant import grant_at
 from advisor.store import Store
 from advisor.typed_input import InputError
+from tests.planning.forms_for_tests import grant_head
 from tests.planning.grant_files import refused
 
 GRANT = """
@@ -77,9 +78,10 @@ def test_a_number_is_read_as_a_flag_reads_it(
         ('[electricity]\nusd_per_kwh = "€0.15"', "usd_per_kwh: must be a number above 0"),
         ('[electricity]\npue = "150%"', "pue: must be a number from 1 to 5"),
         ('[budget]\nvat = "1e999"', "vat: must be a number from 0 to 0.5"),
+        ('[procurement]\ncountry = "UK"', "procurement.country: 'UK' is GB in ISO 3166: write GB"),
     ],
 )
-def test_what_is_no_number_is_one_line(tmp_path: Path, text: str, said: str) -> None:
+def test_what_is_not_read_is_one_line(tmp_path: Path, text: str, said: str) -> None:
     with pytest.raises(InputError) as caught:
         read(tmp_path, text)
     assert said in str(caught.value)
@@ -121,3 +123,8 @@ def test_what_is_said_of_a_rate_that_is_not_there_is_refused(tmp_path: Path, key
     said = refused(tmp_path, GRANT + "runs = 1\n" + budget + key)
     assert f"budget.{key.partition(' ')[0]}: says something of a rate" in said
     assert "write usd_per_unit, or remove it" in said
+
+
+def test_a_funder_in_a_longer_name_is_meant(tmp_path: Path) -> None:
+    said = refused(tmp_path, grant_head(more='funder = "NSF CAREER"\n'))
+    assert "did you mean 'nsf' or" in said

@@ -134,13 +134,14 @@ def reach_sentence(answer: Reached) -> str:
     least = "at least " if first.runs == MOST_RUNS else ""
     estimated = ", by estimated times" if _is_estimated(first, plan) else ""
     runs = f"{least}{first.runs} run{'' if first.runs == 1 else 's'}"
+    most = f" (no more than {MOST_RUNS} are counted)" if least else ""
     what = (
         f"for {grant.currency.written(Decimal(plan.cost_cents) / 100)} {overhead_words(grant)}, "
         f"done by {day_words(_over_by(grant, plan))}{estimated}: {_takes(first.problem, plan)}."
     )
     if answer.of_all:
-        return f"The largest model that this money trains is {name}: {runs} {what}"
-    return f"This money pays for {runs} of {name} {what}"
+        return f"The largest model that this money trains is {name}: {runs}{most} {what}"
+    return f"This money pays for {runs} of {name}{most} {what}"
 
 
 def reach_doubts(answer: Reached, command: str) -> list[Doubt]:

@@ -38,13 +38,25 @@ def plan_sentence(loaded: Loaded, plan: Plan) -> str:
     if plan.runs == asked:
         runs = {1: "the one run", 2: "both runs"}.get(asked, f"all {asked} runs")
     budget = whole_budget_cents(problem)
-    of = "" if budget is None else f" of {written_cost(loaded, budget)}"
+    of = "" if budget is None else f" of {written_cost(loaded, budget)}{_added(grant)}"
     over = problem.start + timedelta(days=last_day(plan.finish_day))
     return (
         f"{_does(loaded, plan)}: {runs}{_of_them(loaded, plan)} for "
         f"{written_cost(loaded, plan.cost_cents)}{of} "
         f"{overhead_words(grant)}{_shares(loaded, plan)}, done by {day_words(over)}; "
         f"{_sure(loaded, plan)}."
+    )
+
+
+def _added(grant: Grant) -> str:
+    """`` (€60,000 and the 25 % that DFG adds)``: what the grant's file says, where the funder adds
+    overhead to it."""
+    own = grant.budget if grant.budget is not None else sum(grant.year_budget or ())
+    if grant.reach == 1 or grant.shared or not own:
+        return ""
+    rate = percent(grant.institution.overhead_rate)
+    return (
+        f" ({grant.currency.written(Decimal(own))} and the {rate} that {grant.funder.upper()} adds)"
     )
 
 
