@@ -139,8 +139,8 @@ def test_price_rules_change_the_cost(store_path: Path, capsys: pytest.CaptureFix
     assert costs["paper"] == [48_900, 26_700, 11_100, 5_800]
     # Nobody states which cards the paper's other machines hold: only its own rule takes its word.
     assert costs["2024-09-21"] == [5_820.41]
-    # Workstations with 4, 3 and 2 by parts lists of 2026; the desktop of 2024, it is the older.
-    assert costs["latest"][:4] == [30_152.62, 26_502.62, 15_430.63, 4_670.41]
+    # By prices of 2026; the desktop of 2024 stands behind a newer one of the same GPU.
+    assert costs["latest"][:4] == [30_152.62, 26_502.62, 15_430.63, 5_402.00]
     argv = ["rank", "--model", "pythia-1b", "--prices", "2018-01-01", "--format", "json"]
     assert main([*argv, "--store", str(store_path)]) == 1
     answer = json.loads(capsys.readouterr().out)
