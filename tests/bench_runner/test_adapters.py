@@ -129,7 +129,6 @@ def test_a_lean_loss_gives_adapters_the_gradients_of_the_plain_one() -> None:
 @pytest.mark.parametrize(
     ("words", "types"),
     [
-        ("naive", {"torch.float32"}),
         ("not-compiled,fused,trimmed,pure-half", {"torch.bfloat16"}),
     ],
 )

@@ -275,8 +275,8 @@ def replay(
 @pytest.mark.parametrize(
     ("recipe", "file", "settings", "parameters"),
     [
-        ("gpt-wide-short", "h100-decoder-paper_space.jsonl", 192, 89_000_000),
-        ("vit-22m-short", "h100-image-paper_space.jsonl", 72, 22_000_000),
+        ("gpt-wide-short", "h100-decoder-space.jsonl", 192, 89_000_000),
+        ("vit-22m-short", "h100-image-space.jsonl", 72, 22_000_000),
     ],
 )
 def test_where_an_h100_measured_every_setting_it_finds_the_best_for_a_tenth(
