@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
 
-from price_catalog.csv_table import nearest
+from price_catalog.csv_table import nearest, read_rows
 from price_catalog.model import Gpu
 
 MOST_VERSIONS = 4
@@ -67,3 +68,21 @@ def find_gpu(spelling: str, index: Mapping[str, Gpu]) -> Gpu:
         near = nearest(spelling, spellings, LISTED_BY)
         raise ValueError(f"GPU '{spelling}' is not known; {near}")
     return found
+
+
+INSTRUCTION_SETS = Path(__file__).with_name("instruction_sets.csv")
+"""What a GPU with a processor of its own asks of programs."""
+
+
+@cache
+def _sets() -> dict[str, str]:
+    columns = ("gpu_id", "instruction_set", "source")
+    return {
+        row.text("gpu_id"): row.text("instruction_set")
+        for row in read_rows(INSTRUCTION_SETS, columns)
+    }
+
+
+def instruction_set(gpu_id: str) -> str | None:
+    """``Arm``; None for GPUs that any computer takes."""
+    return _sets().get(gpu_id)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from advisor.answers.build_words import bench_flags, gpus_words
 from advisor.answers.checklist import quoted
 from advisor.costs.amount_words import are
-from advisor.ranking.uneven_batch import is_uneven, uneven_words
+from advisor.ranking.times import is_uneven, uneven_words
 from bench_runner.settings.paper_space import even_batch
 
 if TYPE_CHECKING:

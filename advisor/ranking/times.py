@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from advisor.ranking.audit import Verdict
 from advisor.typed_input import parse_choice
+from bench_runner.settings.paper_space import even_batch
 
 if TYPE_CHECKING:
     from bench_runner.records.measurement import Settings
@@ -329,3 +330,20 @@ def _over(days: float | None, share: float) -> float | None:
 
 def _times(share: float | None, factor: float) -> float | None:
     return None if share is None else share * factor
+
+
+def is_uneven(model: Model, gpu_count: int) -> bool:
+    """Whether this many GPUs do not share the model's batch evenly."""
+    return model.batch_size >= gpu_count and model.batch_size % gpu_count != 0
+
+
+def uneven_words(model: Model, gpu_count: int) -> str | None:
+    """``3 GPUs do not share a batch of 1,024 evenly: the time is with one of 1,008``; None where
+    they do."""
+    if not is_uneven(model, gpu_count):
+        return None
+    near = even_batch(model.batch_size, gpu_count)
+    return (
+        f"{gpu_count} GPUs do not share a batch of {model.batch_size:,} evenly: the time is with "
+        f"one of {near:,}"
+    )

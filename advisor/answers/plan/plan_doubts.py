@@ -21,7 +21,7 @@ from advisor.planning.sensitivity.explain import Alternative, worse_by
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import BUY_IN, Machine, Rental
 from advisor.planning.solver.rentals import cents_at_lowest, ruled_out_by_days
-from advisor.ranking.uneven_batch import is_uneven, uneven_words
+from advisor.ranking.times import is_uneven, uneven_words
 
 if TYPE_CHECKING:
     from advisor.planning.planned import Planned

@@ -23,7 +23,7 @@ from advisor.planning.solver.money.cents import paid_and_charged
 from advisor.planning.solver.money.prices import machine_price, paid_price, price_lines
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import Machine, PlanningProblem, Rules
-from price_catalog.instruction_sets import instruction_set
+from price_catalog.gpu_names import instruction_set
 
 NEEDS_QUOTE = "A price that needs a quote"
 NO_QUOTE = "there is no quote for"

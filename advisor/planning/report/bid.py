@@ -20,7 +20,7 @@ from advisor.planning.solver.problem import Machine, RunTime
 from advisor.tables.table_formats import markdown_text, to_csv
 from advisor.typed_input import InputError, shown
 from price_catalog.builds import rack_units_of
-from price_catalog.instruction_sets import instruction_set
+from price_catalog.gpu_names import instruction_set
 from price_catalog.power import power_figures
 
 FILES = ("specification.md", "quotes.md", "quotes.csv", "sole_source.md", "questions.md")

@@ -18,7 +18,7 @@ from advisor.planning.sensitivity.explain import Alternative, worse_by
 from advisor.planning.sensitivity.solved_amounts import Finding, Value
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import BUY_IN, Machine, RunTime
-from advisor.ranking.uneven_batch import uneven_words
+from advisor.ranking.times import uneven_words
 
 KINDS_OF_PRICE = {
     "list": "list price",
