@@ -131,7 +131,7 @@ def _serve(store: Path, folder: Path) -> Iterator[Step]:
         assert (await page.receive(timeout=60)).type in (1, 2), "a page has ended"  # text, bytes
         while drawing:  # until all have drawn: a page that reads nothing answers no heartbeat
             try:
-                await page.receive(timeout=0.3)
+                assert (await page.receive(timeout=0.3)).type in (1, 2), "a page has ended"
             except TimeoutError:
                 drawing.discard(page)
 
