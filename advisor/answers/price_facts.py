@@ -67,7 +67,7 @@ def _why_not(chosen: Quote, newer: Quote, today: date) -> str:
     if own or (newer.origin != "shipped" and apart):
         return "it is far off what others ask"
     if not chosen.quote_id.startswith("parts:"):
-        return "of several sellers the middle one counts"
+        return "of several sellers the median counts"
     return "the parts added up are the better price"
 
 

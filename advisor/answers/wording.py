@@ -241,7 +241,7 @@ def is_unquoted(build: Build, host_quote: Quote) -> bool:
 
 
 class TimeUnit(NamedTuple):
-    """In what times are told."""
+    """The unit of a time."""
 
     word: str
     sign: str
@@ -254,7 +254,7 @@ MINUTE = TimeUnit("minute", "min", 1440)
 
 
 def time_unit(days: float) -> TimeUnit:
-    """What a time is told in: days, hours, or minutes."""
+    """The unit that suits a time: days, hours, or minutes."""
     if days <= 0 or days >= 1:
         return DAY
     return HOUR if days * 24 >= 1 else MINUTE

@@ -68,7 +68,7 @@ RULE_WORDS = (
     "others'; then what sellers ask (education, reseller quote, parts list, street, list), "
     "then used, then reported by others; last what you or a file added at under half or over twice "
     "what others ask. Of these each seller's newest, and of the sellers within "
-    "90 days of the newest the middle one by price, of two the dearer. A machine that is a parts "
+    "90 days of the newest the median by price, of two the dearer. A machine that is a parts "
     "list is added up part by part where quotes for its parts make that better; the sum is as old "
     "as its oldest part."
 )

@@ -42,7 +42,7 @@ class RentOffer:
 
     @property
     def middle(self) -> Rental:
-        """By this one the break-even is told: half of the providers ask more, half less."""
+        """The break-even rests on this one: half of the providers ask more, half less."""
         return self.rates[len(self.rates) // 2]
 
     @property

@@ -204,7 +204,7 @@ def offer_words(offer: RentOffer) -> str:
         return f"{offer.kind}: {hourly}, the only offer{one}: {asked}"
     low, high = offer.low_usd / offer.times, offer.high_usd / offer.times
     span = f"{usd_and_cents(low)} to {usd_and_cents(high)}"
-    which = "dearer" if offer.providers == 2 else "middle"
+    which = "dearer" if offer.providers == 2 else "median"
     of = f"the {which} of {offer.providers} offers{one} ({span})"
     return f"{offer.kind}: {hourly}, {of}: {asked}"
 

@@ -50,7 +50,7 @@ PROBLEMS = {
     "contradicting": "another seller asked much more: is it the same machine?",
     "unsourced": "no page or file to check it by: add one",
     "undescribed": "no document states its watts, rack units, memory or links: find its maker's",
-    "passed over": "newer than the price that counts, but of a weaker kind, or not the middle one",
+    "passed over": "newer than the price that counts, but of a weaker kind, or not the median",
 }
 """What each problem means, and how to mend it."""
 

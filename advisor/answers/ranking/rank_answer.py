@@ -112,8 +112,8 @@ def table_lines(ranking: Ranking, places: Sequence[int], width: int) -> list[str
 
 
 def unit_of(ranking: Ranking) -> TimeUnit:
-    """What the times of a table are told in: the unit of its fastest row that can be ordered. That
-    is the first, and what the answer says of it, unless another order was asked for."""
+    """The unit of the times of a table: that of its fastest row that can be ordered, which is
+    the first unless another order was asked for."""
     first = 1 if ranking.question.rule == "days" else ranking.sold_rows or None
     days, rows = ranking.candidates.days, ranking.table[:first]
     return time_unit(min((days[offers[0]] for offers in rows), default=1.0))

@@ -76,13 +76,13 @@ class GrantExperiment(_Table, frozen=True):
     """From nothing, or fine-tuning ..."""
     adapter_rank: Annotated[int, Limits(1, 10_000)] | None = None
     data_tokens: Annotated[Decimal, Limits(1, 1e15, words=("tokens",))] | None = None
-    """... on data of so many tokens, or ..."""
+    """Tokens of the data set, or ..."""
     examples: Annotated[Decimal, Limits(1, 1e12, words=("examples", "images"))] | None = None
-    """... of so many examples, or images ..."""
+    """... its examples, or images ..."""
     length: Annotated[int, Limits(1, 10_000_000, words=("tokens",))] | None = None
-    """... of so many tokens each ..."""
+    """... and the tokens of each example."""
     epochs: Annotated[Decimal, Limits(0, 10_000, above=True, words=("epochs",))] | None = None
-    """... which are seen so often."""
+    """How often the data are seen."""
     min_runs: Annotated[int, Limits(0, 10_000, words=("runs", "run"))] = 0
     """At least as many are done, where not all can be."""
     who: Line | None = None

@@ -302,7 +302,7 @@ def _window(problem: PlanningProblem, e: Experiment, run: Placed) -> tuple[float
 def _one_by_one(
     windows: Sequence[tuple[float, float, float]], units: int
 ) -> list[tuple[float, int]] | None:
-    """When each of these runs starts and on which of so many instances, the nearest deadline first;
+    """When each of these runs starts and on which instance, the nearest deadline first;
     None where one is late."""
     coming = sorted(range(len(windows)), key=lambda at: windows[at], reverse=True)
     free = [(0.0, unit) for unit in range(1, units + 1)]
