@@ -12,35 +12,31 @@ Commands
         utilisation_percent, compute_capability, driver, power_limit_w, divided}], topology,
         versions}, "no_gpu": why there is none (or null), "concerns": [sentence, ...]}: what speaks
         against starting now.
-    run --recipe R [--gpus N] [--methods naive,free-lunch,paper,all]
-        [--search fast|exhaustive]
-        [--minutes M] [--trial-minutes M] [--memory-limit-gib G] [--peak-tflops P] [--records FILE]
+    run --recipe R [--gpus N] [--methods naive,free-lunch,paper,all,rounding | --settings SETTINGS]
+        [--search fast|exhaustive] [--micro-batch M] [--largest-micro-batch M]
+        [--minutes M] [--trial-minutes M] [--peak-tflops P] [--records FILE]
         [--work DIR] [--again] [--yes] [--device cuda|cpu] [--launcher local|slurm]
         [--source-id ID]
-        The search, of the paper's space or of all exact settings (all, the default). Prints the
-        events below; appends each record to FILE (records.jsonl) as its
-        trial ends. R is a recipe's id or a TOML file. P is dense TFLOP/s of one GPU with FP32
+        The search, of the paper's space or of all exact settings (all, the default), or one
+        combination alone. Prints the events below; appends each record to FILE (records.jsonl) as
+        its trial ends. R is a recipe's id or a TOML file. P is dense TFLOP/s of one GPU with FP32
         accumulation: a number for the recipe's own precision, or fp16=989,tf32=494,fp32=67.
         SIGINT or SIGTERM cancels: the running group is ended, finished trials are kept.
-    trial --recipe R --settings SETTINGS [--micro-batch M] [--largest-micro-batch M]
-        [--validate-steps K] and the flags of run
-        One combination. SETTINGS: naive, or words joined by commas: free-lunch, zero-1, zero-2,
-        zero-3, fsdp-shard-grad-op, fsdp-full-shard, offloading, checkpointing; not-compiled,
-        whole or regional compilation; fused loss; trimmed inputs; eager, sdpa or flash attention;
-        half-weights. fp8 and half-states (of the optimiser) change what is trained: their
-        record is filed as that, never found by a search, and never stands for a training's time.
-        Same events.
+        SETTINGS are naive, or words joined by commas: free-lunch, zero-1, zero-2, zero-3,
+        fsdp-shard-grad-op, fsdp-full-shard, offloading, checkpointing; not-compiled, whole or
+        regional compilation; fused loss; trimmed inputs; eager, sdpa or flash attention;
+        half-weights; pure-half (no FP32 masters) changes the rounding of what is trained.
     export --recipe R --records FILE --out DIR [--id MEASUREMENT] [--rounding]
         The winner (the recipe's fastest exact record, the fastest of those that round otherwise,
         too, or the one named): training_arguments.json,
         deepspeed.json or fsdp.json where it shards, train.py, launch.sh. Prints their paths.
 
-Events of run and trial (one JSON object a line, key "event")
+Events of run (one JSON object a line, key "event")
     search-started   recipe_id, recipe_name, gpu, gpu_count, search, methods, labels (of those that
                      are sure to be tried or left out), settings (how many there are to choose
                      from), expected_trials, estimated_minutes, concerns, records_file
     trial-started    label, settings, reason
-    trial-progress   label, phase (climb, probe, climbed, warm-up, timing, validate, again);
+    trial-progress   label, phase (climb, probe, climbed, warm-up, timing, again);
                      probe: micro_batch_size, fits, pass_s, peak_memory_gib, or reason
     trial-finished   label, record: a measurement as bench_runner.records.journal writes it
                      (status ok, infeasible or failed, with its reason)
@@ -65,6 +61,7 @@ from typing import Any
 
 from bench_runner import export
 from bench_runner.arguments import (
+    OF_A_TRIAL,
     asked_settings,
     asked_setup,
     counted_parameters,
@@ -117,7 +114,6 @@ def _measure(arguments: argparse.Namespace) -> int:
     setup = asked_setup(arguments)
     candidates = asked_settings(arguments, setup)
     trials = settings_tried.expected_trials(candidates, arguments.search)
-    one = arguments.command != "run"
     options = Options(
         strategy=arguments.search,
         records_file=arguments.records,
@@ -126,14 +122,9 @@ def _measure(arguments: argparse.Namespace) -> int:
         trial_minutes=arguments.trial_minutes,
         again=arguments.again,
         launcher=arguments.launcher,
-        validate_steps=arguments.validate_steps if one else 0,
-        minimum_steps=arguments.minimum_steps,
-        maximum_steps=arguments.maximum_steps,
-        settle_s=arguments.settle_s,
-        exchange_timeout_s=arguments.exchange_timeout_s,
-        micro_batch_size=arguments.micro_batch if one else None,
-        largest_micro_batch=arguments.largest_micro_batch if one else None,
-        fault=tuple(arguments.fault.items()) if one else (),
+        micro_batch_size=arguments.micro_batch,
+        largest_micro_batch=arguments.largest_micro_batch,
+        trial={name: getattr(arguments, name) for name in OF_A_TRIAL},
     )
     # Records that cannot be read are an error before anything is measured.
     journal.read(options.records_file)
@@ -150,7 +141,7 @@ def _measure(arguments: argparse.Namespace) -> int:
             "gpu": setup.gpu,
             "gpu_count": setup.gpu_count,
             "search": options.strategy,
-            "methods": arguments.methods if not one else None,
+            "methods": arguments.methods if arguments.settings is None else None,
             "labels": [
                 paper_space.label(settings)
                 for settings in whole_search.named_ahead(candidates, options.strategy)
@@ -185,9 +176,8 @@ def _search(
     when_parent_ends(stop.set)
     for number in ending_signals():
         signal.signal(number, lambda *_: stop.set())
-    searches = arguments.command == "run" and {"paper", "all"} & {
-        method.strip() for method in arguments.methods.split(",")
-    }
+    methods = {method.strip() for method in arguments.methods.split(",")}
+    searches = arguments.settings is None and methods & {"paper", "all"}
     looking = Search(setup, options, emit, stop)
     best = looking.run(candidates, name_the_best=bool(searches))
     if stop.is_set():
@@ -264,7 +254,7 @@ def main(words: Sequence[str] | None = None) -> int:
         message = _words(error, getattr(arguments, "work", None))
         if isinstance(error, ModuleNotFoundError):
             message += f": install what a benchmark needs ({error.name}) beside this Python"
-        if arguments.command in ("run", "trial"):
+        if arguments.command == "run":
             emit({"event": "error", "message": message})
         print(f"bench_runner: {message}", file=sys.stderr)
         return 2

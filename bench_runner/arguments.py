@@ -51,8 +51,6 @@ _WORDS: dict[str, dict[str, Any]] = {
     "trimmed": {"inputs": "trimmed"},
     "half-weights": {"weights": "half"},
     "pure-half": {"weights": "pure"},
-    "fp8": {"matmul": "fp8"},
-    "half-states": {"states": "half"},
     **{name: {"attention": name} for name in ATTENTIONS},
     **{name: {"sharding": name} for name in SHARDINGS},
 }
@@ -142,11 +140,7 @@ def parser() -> argparse.ArgumentParser:
     machine = commands.add_parser("hardware", help="this machine, and what speaks against starting")
     machine.add_argument("--gpus", type=_count)
     machine.add_argument("--recipe")
-    for name, words in (
-        ("run", "search the settings of a recipe"),
-        ("trial", "measure one combination"),
-    ):
-        _measuring_flags(commands.add_parser(name, help=words), name)
+    _measuring_flags(commands.add_parser("run", help="search the settings of a recipe"))
     exporting = commands.add_parser("export", help="the winner as files to train with")
     exporting.add_argument("--recipe", required=True)
     exporting.add_argument("--records", type=Path, default=Path("records.jsonl"))
@@ -156,24 +150,22 @@ def parser() -> argparse.ArgumentParser:
     return root
 
 
-def _measuring_flags(command: argparse.ArgumentParser, name: str) -> None:
+OF_A_TRIAL = ("minimum_steps", "maximum_steps", "settle_s", "exchange_timeout_s", "fault")
+"""Flags that each trial is handed as they are."""
+
+
+def _measuring_flags(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
     add("--recipe", required=True, help="a recipe's id or a TOML file")
     add("--gpus", type=_count, default=1)
-    if name == "run":
-        add("--methods", default="all", help="naive, free-lunch, paper, all; several by commas")
-        add("--search", choices=search.STRATEGIES, default="fast")
-        add("--minutes", type=_positive("minutes"))
-    else:
-        add("--settings", required=True)
-        add("--micro-batch", type=_count)
-        add("--largest-micro-batch", type=_count)
-        add("--validate-steps", type=int, default=0)
-        add("--search", choices=search.STRATEGIES, default="fast", help="how to climb")
-        add("--minutes", type=_positive("minutes"))
-        add("--fault", type=json.loads, default={}, help=argparse.SUPPRESS)
+    add("--methods", default="all", help="naive, free-lunch, paper, all; several by commas")
+    add("--settings", help="one combination alone, in words joined by commas")
+    add("--micro-batch", type=_count)
+    add("--largest-micro-batch", type=_count)
+    add("--search", choices=search.STRATEGIES, default="fast")
+    add("--minutes", type=_positive("minutes"))
+    add("--fault", type=json.loads, default={}, help=argparse.SUPPRESS)
     add("--trial-minutes", type=_positive("minutes"), default=20.0)
-    add("--memory-limit-gib", type=_positive("GiB"))
     add("--peak-tflops")
     add("--records", type=Path, default=Path("records.jsonl"))
     add("--work", type=Path, default=Path("bench-work"))
@@ -223,7 +215,6 @@ def asked_setup(arguments: argparse.Namespace) -> Setup:
         gpu_count=arguments.gpus,
         device=arguments.device,
         peak_tflops=parse_peaks(arguments.peak_tflops, recipe),
-        memory_limit_gib=arguments.memory_limit_gib,
         source_id=arguments.source_id,
         node_count=nodes,
         job_number=os.environ.get("SLURM_JOB_ID"),
@@ -240,15 +231,13 @@ def asked_settings(arguments: argparse.Namespace, setup: Setup) -> Sequence[Sett
     )
     why_not_here = partial(
         obstacles.why_not_here,
-        device=arguments.device,
-        compute_capability=capability,
         torchao=find_spec("torchao") is not None,
         flash=flash,
         deepspeed=find_spec("deepspeed") is not None,
         peft=find_spec("peft") is not None,
         training=recipe.training,
     )
-    if arguments.command != "run":
+    if arguments.settings is not None:
         settings = parse_settings(arguments.settings)
         reason = obstacles.why_not(recipe, settings) or why_not_here(settings)
         if reason is not None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import tempfile
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from datetime import date
 from pathlib import Path
 from threading import Event
@@ -44,15 +44,11 @@ class Options:
     trial_minutes: float = 20.0
     again: bool = False
     launcher: str = "local"
-    validate_steps: int = 0
-    minimum_steps: int = 5
-    maximum_steps: int = 60
-    settle_s: float = 60.0
-    exchange_timeout_s: float = 60.0
     micro_batch_size: int | None = None
     """Time this size alone, without a climb."""
     largest_micro_batch: int | None = None
-    fault: tuple[tuple[str, Any], ...] = ()
+    trial: Mapping[str, Any] = field(default_factory=dict)
+    """What else its trials are told, by the names of TrialSpec."""
 
     @property
     def climb(self) -> str:
@@ -105,7 +101,7 @@ class Search:
                 {
                     "event": "trial-started",
                     "label": paper_space.label(action.settings),
-                    "settings": _as_json(action.settings),
+                    "settings": asdict(action.settings),
                     "reason": action.reason,
                 }
             )
@@ -152,7 +148,7 @@ class Search:
             usable = (record.environment.get("about") or {}).get("usable_memory_gib") or usable
         if usable is None and setup.device == "cuda":
             limits = [gpu.memory_gib for gpu in setup.machine.gpus[: setup.gpu_count]]
-            usable = min([*limits, setup.memory_limit_gib or limits[0]])
+            usable = min(limits)
         return search.Situation(
             gpu_count=setup.gpu_count,
             batch_size=setup.recipe.training.batch_size,
@@ -245,13 +241,7 @@ class Search:
             parameters=_parameters(self._setup.recipe) or 0,
             climb="fastest" if options.strategy == "fast" else "largest",
             largest_micro_batch=options.largest_micro_batch,
-            validate_steps=options.validate_steps,
-            memory_limit_gib=self._setup.memory_limit_gib,
-            minimum_steps=options.minimum_steps,
-            maximum_steps=options.maximum_steps,
-            settle_s=options.settle_s,
-            exchange_timeout_s=options.exchange_timeout_s,
-            fault=dict(options.fault),
+            **options.trial,
         )
         if options.micro_batch_size is not None:
             spec = spec.at(options.micro_batch_size)
@@ -364,7 +354,3 @@ def next_size(outcome: Outcome) -> int | None:
 def _parameters(recipe: Recipe) -> int | None:
     count = counted(recipe)
     return None if count is None else count.parameters
-
-
-def _as_json(settings: Settings) -> dict[str, Any]:
-    return {name: getattr(settings, name) for name in Settings.__dataclass_fields__}

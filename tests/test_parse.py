@@ -163,11 +163,10 @@ def test_three_decimals_are_decimals_where_thousands_would_be_too_many() -> None
         records_file=here,
         work_directory=here,
         minutes=45.125,
-        memory_limit_gib=23.469,
     )
     words = asked.words()
     read = parser().parse_args(words)
-    assert (read.minutes, read.memory_limit_gib) == (45.125, 23.469)
+    assert read.minutes == 45.125
 
 
 def test_days_and_years_are_read() -> None:

@@ -90,8 +90,6 @@ class Plan:
         remarks = list(self.here.concerns)
         if self.request.device == CPU:
             remarks.append(CPU_REMARK)
-        elif self.request.memory_limit_gib is not None:
-            remarks.append("under a memory limit a time stands for no GPU and is not ranked")
         elif self.gpu is None:
             remarks.append(
                 f"the catalogue has no GPU called {self.here.gpus[0].name}: its times are kept, "
@@ -116,7 +114,7 @@ class Plan:
     def owned_host(self) -> Host | None:
         """This machine as one that need not be bought, where its times can be ranked."""
         request = self.request
-        if self.gpu is None or request.device == CPU or request.memory_limit_gib is not None:
+        if self.gpu is None or request.device == CPU:
             return None
         from advisor.costs.own_machines import own_machine
 

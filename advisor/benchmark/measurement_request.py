@@ -34,7 +34,6 @@ class Request:
     minutes: float | None = None
     device: str = "cuda"
     """``cuda`` or ``cpu``."""
-    memory_limit_gib: float | None = None
     again: bool = False
     peak_tflops: Mapping[str, float] = field(default_factory=dict)
     """Dense peaks of one GPU by ``fp16``, ``bf16``, ``tf32``, ``fp32``; those that are known."""
@@ -52,8 +51,6 @@ class Request:
         words += ["--records", str(records), "--work", str(work)]
         if self.minutes is not None:
             words += ["--minutes", f"{self.minutes:g}"]
-        if self.memory_limit_gib is not None:
-            words += ["--memory-limit-gib", f"{self.memory_limit_gib:g}"]
         if self.again:
             words.append("--again")
         if self.peak_tflops:

@@ -24,7 +24,6 @@ _PHASES = {
     "climbed": "micro-batch chosen",
     "warm-up": "warming up",
     "timing": "timing steps",
-    "validate": "checking against real steps",
     "again": "again with a smaller micro-batch",
 }
 DAY_S = 86_400.0

@@ -20,7 +20,6 @@ from threading import Event
 from typing import Any, Literal
 
 from bench_runner.launch import hardware, node_links, processes, shell_variables
-from bench_runner.launch.events import BadEventError, EventTail
 from bench_runner.launch.leftovers import in_use
 from bench_runner.launch.processes import (
     MARK,
@@ -201,7 +200,7 @@ def run_group(
         pinned=pinned,
     )
     events: list[dict[str, Any]] = []
-    tail = EventTail(directory / "events.jsonl")
+    read_to = 0
     started = time.monotonic()
     ended_by: EndedBy | None = None
     wrong: str | None = None
@@ -232,14 +231,14 @@ def run_group(
 
         def drain() -> str | None:
             """Hand on what is new; what is wrong with it, in words."""
+            nonlocal read_to
             try:
-                for event in tail.new():
-                    events.append(event)
-                    on_event(event)
-            except BadEventError as error:
-                return f"a worker wrote {error}"
-            except OSError as error:
-                return f"the worker's events cannot be read ({error.strerror})"
+                new, read_to = new_events(directory / "events.jsonl", read_to)
+            except ValueError as error:
+                return f"a worker wrote what is no event ({error})"
+            for event in new:
+                events.append(event)
+                on_event(event)
             if _size(log_file) > MAX_LOG_BYTES:
                 return f"its processes wrote more than {MAX_LOG_BYTES >> 20} MiB of log"
             return None
@@ -282,6 +281,21 @@ def run_group(
                 of_the_moment=True,
             )
         return outcome
+
+
+def new_events(path: Path, start: int) -> tuple[list[dict[str, Any]], int]:
+    """The events of the lines that are whole from a byte on, and the byte after them. Raises
+    ValueError where a line is no JSON object."""
+    try:
+        with path.open("rb") as file:
+            file.seek(start)
+            whole = file.read(MAX_LOG_BYTES).rpartition(b"\n")[0]
+    except FileNotFoundError:
+        return [], start
+    found = [json.loads(line) for line in whole.split(b"\n") if line.strip()]
+    if not all(isinstance(event, dict) and "event" in event for event in found):
+        raise ValueError("a line without the name of an event")
+    return found, start + len(whole) + bool(whole)
 
 
 def _size(path: Path) -> int:

@@ -36,9 +36,6 @@ class TrialSpec:
     """The climb goes no further than this."""
     parameters: int = 0
     """Of the model, where it is known: the nodes' exchange is timed with its gradients."""
-    validate_steps: int = 0
-    """Real optimiser steps at the full batch to set beside the prediction."""
-    memory_limit_gib: float | None = None
     minimum_steps: int = 5
     maximum_steps: int = 60
     settle_s: float = 60.0

@@ -35,7 +35,6 @@ class Setup:
     device: str
     peak_tflops: Mapping[str, float]
     """Dense peaks of one GPU with FP32 accumulation, by ``fp16``, ``bf16``, ``tf32``, ``fp32``."""
-    memory_limit_gib: float | None
     source_id: str = LOCAL_SOURCE
     node_count: int = 1
     job_number: str | None = None
@@ -45,15 +44,8 @@ class Setup:
 
     @property
     def gpu(self) -> str:
-        """The device's name as its vendor spells it, or ``cpu``.
-
-        Under a memory cap it is neither this GPU nor the smaller one, and is named as neither.
-        """
-        if self.device == "cpu":
-            return "cpu"
-        name = self.machine.gpus[0].name
-        cap = self.memory_limit_gib
-        return name if cap is None else f"{name} capped at {cap:g} GiB"
+        """The device's name as its vendor spells it, or ``cpu``."""
+        return "cpu" if self.device == "cpu" else self.machine.gpus[0].name
 
     def peak_for(self, settings: Settings) -> float | None:
         """The peak that these settings can reach; None where it was not given."""
@@ -69,7 +61,7 @@ class Setup:
             "gpus": [gpu.name for gpu in self.machine.gpus[: self.gpu_count]],
             "driver": [gpu.driver for gpu in self.machine.gpus[:1]],
             "versions": self.machine.versions,
-            "memory_limit_gib": self.memory_limit_gib,
+            "memory_limit_gib": None,  # as keys of earlier versions have it
             "cpu": self.machine.cpu,
         }
         if self.node_count > 1:
@@ -128,7 +120,6 @@ def _facts(setup: Setup, outcome: Outcome | None, climb: str, settings: Settings
         "climb_to": climb,
         "machine_key": setup.machine_key,
         "configuration_key": configuration_key(setup, settings, climb),
-        "memory_limit_gib": setup.memory_limit_gib,
     }
     if setup.variables:
         facts["variables"] = dict(setup.variables)
@@ -256,13 +247,6 @@ def _timed_record(
     ):
         facts[name] = timed[name]
     facts["energy_j"], facts["energy"] = _energy(setup, base.settings, timed["gpu"], step.step_s)
-    validated = outcome.last("validated")
-    if validated is not None:
-        facts["validation"] = {
-            "step_s": validated["step_s"],
-            "median_s": validated["median_s"],
-            "predicted_over_median": step.step_s / validated["median_s"],
-        }
     mfu = None
     flops = counted(setup.recipe)
     assert base.settings is not None
@@ -282,8 +266,7 @@ def _timed_record(
         micro_batch_size=int(timed["micro_batch_size"]),
         gradient_accumulation_steps=passes,
     )
-    most = timing.MOST_OF_PEAK_FP8 if settings.matmul == "fp8" else 1
-    if mfu is not None and mfu > most:
+    if mfu is not None and mfu > 1:
         reason = (
             f"refused: {plain(step.step_s, 4)} s a step implies {percent(mfu)} of the GPUs' peak "
             f"of {peak} TFLOP/s, which no measurement can show; check --peak-tflops and the clock"

@@ -29,9 +29,9 @@ half precision, with FP32 masters for the optimiser; ``pure``: half precision wi
 checkpoint is loaded, which changes the training. Adapters are ``fp32``, as peft makes them, or
 ``pure``."""
 Matmul = Literal["recipe", "fp8"]
-"""``recipe``: matrix products in the recipe's precision; ``fp8`` changes the training."""
+"""``recipe``: matrix products in the recipe's precision. Records of others alone have ``fp8``."""
 States = Literal["fp32", "half"]
-"""Of the optimiser; in half precision they change the training."""
+"""Of the optimiser; records of others alone have ``half``."""
 Timing = Literal["synchronised", "unsynchronised"]
 """Whether the clock waited for the device."""
 

@@ -140,7 +140,6 @@ _ENVIRONMENT: Mapping[str, Field] = {
     "gpu": (is_object, True, False),
     "nodes": (is_object, True, False),
     "exchange": (is_object, True, False),
-    "validation": (is_object, True, False),
     "versions": (is_object, True, False),
     "probes": (is_object, True, True),
     "gpu_s": (is_seconds, True, False),
@@ -208,11 +207,6 @@ def _check_environment(environment: Mapping[str, Any]) -> None:
         raise ValueError(
             "environment.climb.samples_per_s is not an object of numbers above 0 by size"
         )
-    validation = environment.get("validation")
-    if validation is not None:
-        for name in ("median_s", "predicted_over_median"):
-            if not is_positive(validation.get(name)):
-                raise ValueError(f"environment.validation.{name} is not a number above 0")
 
 
 def _check_plain(value: object, where: str, depth: int) -> None:

@@ -135,21 +135,18 @@ def auto_class(recipe: Recipe) -> str:
     return "AutoModelForMaskedLM" if recipe.family == "encoder" else "AutoModelForCausalLM"
 
 
-def optimizer(recipe: Recipe, settings: Settings, *, on_cpu: bool) -> tuple[str, dict[str, Any]]:
-    """The recipe's optimiser as a class of torch.optim, or HalfStateAdam, and its keywords; fused,
-    as is the Trainer's default. Not for SGD, which is the Trainer's own."""
+def optimizer(recipe: Recipe, *, on_cpu: bool) -> tuple[str, dict[str, Any]]:
+    """The recipe's optimiser as a class of torch.optim and its keywords; fused, as is the Trainer's
+    default. Not for SGD, which is the Trainer's own."""
     training = recipe.training
-    plain_adam = training.optimizer == "adam"
-    kind, keywords = "Adam" if plain_adam else "AdamW", dict[str, Any](fused=not on_cpu)
-    if settings.states == "half":
-        kind, keywords = "HalfStateAdam", {"decoupled": not plain_adam}
+    keywords: dict[str, Any] = {"fused": not on_cpu}
     if training.learning_rate is not None:
         keywords["lr"] = training.learning_rate
     if training.beta1 is not None and training.beta2 is not None:
         keywords["betas"] = (training.beta1, training.beta2)
     if training.epsilon is not None:
         keywords["eps"] = training.epsilon
-    return kind, keywords
+    return "Adam" if training.optimizer == "adam" else "AdamW", keywords
 
 
 def half_type(recipe: Recipe, settings: Settings) -> str | None:

@@ -14,8 +14,6 @@ from bench_runner.settings.settings_tried import (
     losses_of,
 )
 
-FP8_SINCE = (8, 9)
-"""The compute capability from which tensor cores multiply fp8 (NVIDIA's CUDA programming guide)."""
 FLASH_PACKAGES = ("flash_attn", "flash_attn_interface")
 """FlashAttention 2, and 3, which is for Hopper alone."""
 
@@ -59,14 +57,12 @@ def why_not(recipe: Recipe, settings: Settings) -> str | None:
         return reason
     if recipe.training.adapter_rank is not None and (reason := _why_no_adapters(recipe, settings)):
         return reason
-    return _why_not_changed(recipe, settings) if settings.changes_training else None
+    return _why_not_pure(recipe, settings) if settings.weights == "pure" else None
 
 
 def why_not_here(
     settings: Settings,
     *,
-    device: str,
-    compute_capability: str | None,
     torchao: bool,
     flash: bool,
     deepspeed: bool = True,
@@ -75,8 +71,8 @@ def why_not_here(
 ) -> str | None:
     """The sentence that says why this machine cannot train so, or None where it can.
 
-    ``compute_capability`` is the GPU's, as ``9.0``; ``torchao``, ``deepspeed`` and ``peft``:
-    whether they are installed; ``flash``: whether a FlashAttention is.
+    ``torchao``, ``deepspeed`` and ``peft``: whether they are installed; ``flash``: whether a
+    FlashAttention for this GPU is.
     """
     if training is not None and training.adapter_rank is not None and not peft:
         return "adapters need peft, which is not installed: pip install peft"
@@ -89,18 +85,6 @@ def why_not_here(
             "FlashAttention is not installed for this machine: leave out flash, or install "
             "flash-attn"
         )
-    if settings.matmul != "fp8":
-        return None
-    if device != "cuda":
-        return "fp8 products need a GPU: leave out fp8"
-    known = compute_capability or "0"
-    if tuple(map(int, known.split("."))) < FP8_SINCE:
-        return (
-            f"fp8 products need a GPU of compute capability {'.'.join(map(str, FP8_SINCE))} or "
-            f"more, and this one has {compute_capability or 'none that it tells'}: leave out fp8"
-        )
-    if not torchao:
-        return "fp8 products need torchao, which is not installed: leave out fp8, or install it"
     return None
 
 
@@ -112,38 +96,17 @@ def has_flash_attention(compute_capability: str | None, packages: Collection[str
     return "flash_attn" in packages or ("flash_attn_interface" in packages and hopper)
 
 
-def _why_not_changed(recipe: Recipe, settings: Settings) -> str | None:
-    """Why fp8 products or half precision without masters cannot be had, or None where they can."""
-    said = [
-        word
-        for word, is_set in (
-            ("fp8", settings.matmul == "fp8"),
-            ("half-states", settings.states == "half"),
-            ("pure-half", settings.weights == "pure"),
-        )
-        if is_set
-    ]
+def _why_not_pure(recipe: Recipe, settings: Settings) -> str | None:
+    """Why half precision without masters cannot be had, or None where it can."""
     if settings.sharding is not None:
-        return f"{said[0]} is not tried together with ZeRO or FSDP: leave one out"
-    if settings.weights == "pure" and len(said) > 1:
-        return f"pure-half is not tried together with {said[0]}: leave one out"
-    if settings.weights == "pure" and recipe.family == "ssm":
+        return "pure-half is not tried together with ZeRO or FSDP: leave one out"
+    if recipe.family == "ssm":
         return f"the states of {recipe.name} need FP32 parameters: leave out pure-half"
-    if settings.weights == "pure" and recipe.training.precision != "bf16":
+    if recipe.training.precision != "bf16":
         return (
             f"{recipe.name} is trained in {recipe.training.precision}, and updates of bf16 weights "
             "alone go without FP32 masters: leave out pure-half"
         )
-    if settings.states == "half" and recipe.training.optimizer == "sgd":
-        return f"{recipe.name} is trained by SGD, without Adam's states: leave out half-states"
-    if settings.matmul != "fp8":
-        return None
-    if recipe.training.precision not in ("fp16", "bf16"):
-        return f"{recipe.name} is trained in {recipe.training.precision}: leave out fp8"
-    if recipe.family in ("ssm", "convnet") or recipe.model.timm is not None:
-        return f"{recipe.name} has few linear layers to multiply in fp8: leave out fp8"
-    if settings.weights == "half":
-        return "fp8 rounds the weights of its products by itself: leave out half-weights"
     return None
 
 
@@ -158,8 +121,6 @@ def _why_no_adapters(recipe: Recipe, settings: Settings) -> str | None:
         )
     if settings.sharding is not None:
         return "adapters are trained here without ZeRO or FSDP: leave that out"
-    if settings.matmul == "fp8" or settings.states == "half":
-        return "adapters are small: leave out fp8 and half-states, or write pure-half"
     return None
 
 

@@ -109,8 +109,6 @@ def main(spec_file: Path) -> int:
         if spec.climb != "none":
             size = climb(session, report)
         session.time_steps(size)
-        if spec.validate_steps:
-            session.validate(size, spec.validate_steps)
     except Misfit as error:
         print(error, file=sys.stderr)
         return OUT_OF_MEMORY_EXIT

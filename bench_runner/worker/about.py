@@ -29,15 +29,12 @@ def about(session: Session) -> dict[str, Any]:
         "compilation": configure.compilation(recipe, settings),
         "loss": settings.loss,
         "inputs": settings.inputs,
-        "matmul": settings.matmul,
-        "states": settings.states,
         "weights": configure.half_type(recipe, settings) or "float32",
         "not_compiled_because": configure.why_not_compiled(recipe, settings),
         "attention": models.attention_here(recipe, settings),
         "tf32": torch.backends.cuda.matmul.fp32_precision == "tf32",
         "missing_kernels": models.missing_kernels(recipe) if settings.free_lunch else [],
         "usable_memory_gib": session.memory.usable_gib,
-        "memory_limit_gib": session.spec.memory_limit_gib,
         "capability": session.capability,
     }
     return facts

@@ -14,7 +14,6 @@ from bench_runner.recipes import IMAGE_FAMILIES, MASKED_SHARE, Recipe
 from bench_runner.records.measurement import Settings
 from bench_runner.settings import configure
 from bench_runner.settings.configure import model_arguments
-from bench_runner.worker.exported.changed_training import HalfStateAdam, fp8_products
 from bench_runner.worker.exported.four_bit_weights import four_bit_weights
 from bench_runner.worker.exported.half_weights import half_weights
 from bench_runner.worker.exported.lean_loss import lean_model
@@ -242,14 +241,12 @@ def _imports(package: str) -> bool:
     return True
 
 
-def optimizer(
-    recipe: Recipe, settings: Settings, device: torch.device
-) -> tuple[type, dict[str, Any]] | None:
+def optimizer(recipe: Recipe, device: torch.device) -> tuple[type, dict[str, Any]] | None:
     """The recipe's optimiser for the Trainer; None leaves SGD to the Trainer."""
     if recipe.training.optimizer == "sgd":
         return None
-    kind, keywords = configure.optimizer(recipe, settings, on_cpu=device.type != "cuda")
-    return HalfStateAdam if kind == "HalfStateAdam" else getattr(torch.optim, kind), keywords
+    kind, keywords = configure.optimizer(recipe, on_cpu=device.type != "cuda")
+    return getattr(torch.optim, kind), keywords
 
 
 def prepared_model(
@@ -271,8 +268,6 @@ def prepared_model(
     if configure.uses_fsdp(settings):
         model = one_bias(model)
     model = lean_model(model, loss=settings.loss, inputs=settings.inputs)
-    if settings.matmul == "fp8":
-        model = fp8_products(model)
     half = configure.half_type(recipe, settings)
     if half is not None:
         model = half_weights(model, half)

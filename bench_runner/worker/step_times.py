@@ -51,16 +51,8 @@ class Clock:
         """Forget the marks of a step that did not end."""
         self._marks.clear()
 
-    def instant(self) -> Any:
-        """One point in time, to be passed to ``between`` later."""
-        if not self._cuda:
-            return time.perf_counter()
-        event = torch.cuda.Event(enable_timing=True)
-        event.record()
-        return event
-
-    def between(self, earlier: Any, later: Any) -> float:
-        """Seconds from one point to another; waits for the later one."""
+    def _between(self, earlier: Any, later: Any) -> float:
+        """Seconds from one mark to another; waits for the later one."""
         if not self._cuda:
             return float(later - earlier)
         later.synchronize()
@@ -70,7 +62,7 @@ class Clock:
         """The seconds of the step that has just ended: begin, fetched, pass..., end."""
         seconds = StepSeconds()
         marks, self._marks = self._marks, []
-        gaps = [self.between(before, after) for (_, before), (_, after) in pairwise(marks)]
+        gaps = [self._between(before, after) for (_, before), (_, after) in pairwise(marks)]
         passes = gaps[1:-1]
         seconds.fetch_s = [gaps[0] / len(passes)] * len(passes)
         seconds.sync_pass_s = passes[-1:]

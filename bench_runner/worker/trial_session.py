@@ -1,4 +1,4 @@
-"""One trial from end to end: the climb to a micro-batch size, the timed steps, the check."""
+"""One trial from end to end: the climb to a micro-batch size, then the timed steps."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from statistics import median
 from typing import Any
 
 import torch
@@ -70,7 +69,7 @@ class Session:
         if self.device.type == "cuda":
             self.device = torch.device("cuda", torch.cuda.current_device())
         self.ranks = Ranks(spec.exchange_timeout_s)
-        self.memory = DeviceMemory(self.device, spec.memory_limit_gib)
+        self.memory = DeviceMemory(self.device)
         self.size = 1
         """The micro-batch size that is being tried."""
         self.rates: dict[int, float] = {}
@@ -124,7 +123,7 @@ class Session:
             args=arguments,
             batches=batches,
             callbacks=[StepEnd(ended)],
-            optimizer_cls_and_kwargs=models.optimizer(self.recipe, self.spec.settings, self.device),
+            optimizer_cls_and_kwargs=models.optimizer(self.recipe, self.device),
             **keywords,
         )
         if self.device.type == "cpu" and configure.uses_fsdp(self.spec.settings):
@@ -359,61 +358,22 @@ class Session:
             return None
         return f"GPU-{torch.cuda.get_device_properties(self.device).uuid}"
 
-    # -- the check --------------------------------------------------------------------------
-
-    def validate(self, micro_batch_size: int, wanted: int) -> None:
-        """Real optimiser steps at the full batch, by the plain Trainer; only their ends are
-        noted."""
-        clock = Clock(self.device)
-        ends: list[Any] = []
-        usable: list[bool] = []
-
-        def ended() -> bool:
-            ends.append(clock.instant())
-            usable.append(not trainer.accelerator.optimizer_step_was_skipped)
-            return sum(usable) >= wanted + 2
-
-        self.report({"event": "phase", "phase": "validate"})
-        trainer = self._trainer(
-            PlainTrainer,
-            micro_batch_size=micro_batch_size,
-            passes=self._full_passes(micro_batch_size),
-            compiled=True,
-            ended=ended,
-        )
-        self._train(trainer)
-        seconds = [
-            clock.between(before, after)
-            for before, after, good in zip(ends, ends[1:], usable[1:], strict=False)
-            if good
-        ]
-        # The first full interval still holds compilation and allocation.
-        kept = seconds[1:]
-        slowest = max(self.ranks.gather(kept), key=median)
-        self.report({"event": "validated", "step_s": slowest, "median_s": median(slowest)})
-
 
 GIB = 1024**3
 
 
 class DeviceMemory:
-    """The allocator's view of one device; a CPU has no peaks and no cap."""
+    """The allocator's view of one device; a CPU has no peaks."""
 
-    def __init__(self, device: torch.device, limit_gib: float | None) -> None:
+    def __init__(self, device: torch.device) -> None:
         self._device = device
         self._cuda = device.type == "cuda"
         self.usable_gib: float | None = None
-        if not self._cuda:
-            return
-        torch.empty(1, device=device)
-        free, total = torch.cuda.mem_get_info(device)
-        outside = total - free - torch.cuda.memory_reserved(device)
-        limit = total if limit_gib is None else min(total, limit_gib * GIB)
-        # The CUDA context takes its share of a smaller card too.
-        usable = max(0.0, limit - outside)
-        if limit_gib is not None:
-            torch.cuda.set_per_process_memory_fraction(usable / total, device)
-        self.usable_gib = usable / GIB
+        """What is free of it or held by this process's allocator."""
+        if self._cuda:
+            torch.empty(1, device=device)
+            free, _ = torch.cuda.mem_get_info(device)
+            self.usable_gib = (free + torch.cuda.memory_reserved(device)) / GIB
 
     def reset_peak(self) -> None:
         """Begin a new peak."""

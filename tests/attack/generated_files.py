@@ -12,7 +12,6 @@ import functools
 import io
 import itertools
 import json
-import math
 import os
 import random
 import re
@@ -241,33 +240,8 @@ def shipped_rows() -> tuple[dict[str, Any], ...]:
     return tuple(found)
 
 
-TIMED = {
-    "event": "timed", "micro_batch_size": 4, "accumulation_steps": 2, "timed_passes": 3,
-    "raw": {"pass_s": [0.1, 0.1], "sync_pass_s": [0.2], "update_s": [0.1], "first_pass_s": [0.3],
-            "fetch_s": [0.0]},
-    "slowest_rank": 0, "step_s_by_rank": [0.3], "warm_up_s": [0.5], "settled": "yes",
-    "skipped_updates": 0, "peak_memory_gib": 1.5, "peak_reserved_gib": 2.0,
-    "allocator_retries": 0, "parameters": 1000, "gpu": {"power_w": 300.0},
-}  # fmt: skip
 OURS = ("advisor: ", "bench_runner: ")
 _EXPORT = ("bench_runner", "export", "--recipe", "pythia-160m", "--out", "out", "--records", "{}")
-EVENTS: tuple[dict[str, Any], ...] = (
-    TIMED,
-    {"event": "probe", "fits": True, "micro_batch_size": 2, "pass_s": 0.1, "peak_memory_gib": 1.0},
-    {"event": "probe", "fits": False, "micro_batch_size": 2, "reason": "out of memory"},
-    {"event": "climbed", "micro_batch_size": 2, "stopped_by": "memory", "samples_per_s": {"2": 9}},
-    {"event": "about", "missing_kernels": ["x"], "usable_memory_gib": 9.0},
-    {"event": "validated", "step_s": [0.1], "median_s": 0.1},
-    {"event": "error", "type": "RuntimeError", "message": "no"},
-)
-
-
-def _events(dice: random.Random) -> bytes:
-    event = dice.choice(EVENTS)
-    if dice.random() < 0.25:
-        return scratched(json.dumps(event), dice).replace(b"\n", b" ") + b"\n"
-    text = json.dumps(spoiled(event, dice))
-    return text.encode("utf-8", "surrogatepass") + b"\n"
 
 
 KINDS: dict[str, tuple[str, Make, tuple[str, ...]]] = {
@@ -284,7 +258,6 @@ KINDS: dict[str, tuple[str, Make, tuple[str, ...]]] = {
         ("bench_runner", "hardware", "--recipe", "{}"),
     ),
     "runner-record": ("r.jsonl", _json_lines, _EXPORT),
-    "events": ("events.jsonl", _events, ("events", "{}")),
     "config": (
         "config.json",
         _config,
@@ -309,35 +282,10 @@ def asked(words: list[str]) -> tuple[int, str, str]:
     asked_of = words[2:3]
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         try:
-            if asked_of == ["events"]:
-                code = _tailed(Path(words[3]))
-            elif asked_of == ["bench_runner"]:
-                code = runner(words[3:])
-            else:
-                code = main(words)
+            code = runner(words[3:]) if asked_of == ["bench_runner"] else main(words)
         except Exception as error:
             return -1, "", f"Traceback: {type(error).__name__}: {error}"
     return code, out.getvalue(), err.getvalue()
-
-
-def _tailed(path: Path) -> int:
-    """A worker's events as the launcher reads them."""
-    from bench_runner.launch.events import BadEventError, EventTail
-
-    try:
-        for event in EventTail(path).new():
-            # What is taken for a time must be one.
-            assert _finite(event), event
-    except BadEventError as error:
-        print(f"bench_runner: {error}", file=sys.stderr)
-        return 2
-    return 0
-
-
-def _finite(value: object) -> bool:
-    if isinstance(value, dict | list):
-        return all(map(_finite, value.values() if isinstance(value, dict) else value))
-    return not isinstance(value, float) or math.isfinite(value)
 
 
 def forked(words: list[str], limit_s: float) -> tuple[int, str, str]:

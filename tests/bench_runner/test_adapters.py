@@ -41,13 +41,11 @@ LLAMA = adapted("llama3.2-1b-shape")
         (LLAMA, "naive", None),
         (LLAMA, "zero-2", "without ZeRO or FSDP"),
         (LLAMA, "half-weights", "no masters"),
-        (LLAMA, "fp8", "adapters are small"),
         (adapted("pythia-160m"), "pure-half", "trained in fp16"),
         (adapted("vit"), "regional", "no transformer of text"),
         (adapted("llama3.2-1b-shape", weight_bits=8), "naive", "4 alone"),
         (find_recipe("llama3.2-1b-shape"), "pure-half", None),
         (find_recipe("llama3.2-1b-shape"), "pure-half,zero-1", "ZeRO or FSDP"),
-        (find_recipe("llama3.2-1b-shape"), "pure-half,half-states", "leave one out"),
         (find_recipe("mamba"), "pure-half", "need FP32 parameters"),
     ],
 )
@@ -151,7 +149,7 @@ def test_a_trial_of_adapters_is_recorded_and_exported(
         )
 
     runner(
-        *("trial", "--settings", words, "--micro-batch", "8", "--device", "cpu", "--yes"),
+        *("run", "--settings", words, "--micro-batch", "8", "--device", "cpu", "--yes"),
         *("--minimum-steps", "2", "--maximum-steps", "4", "--settle-s", "1"),
         *("--records", str(records), "--work", str(tmp_path / "work")),
     )

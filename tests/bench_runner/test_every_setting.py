@@ -20,7 +20,7 @@ from bench_runner.settings import configure, obstacles, paper_space, settings_tr
 from tests.bench_runner.test_export import WINNER
 
 FLASH = "flash_attention_2"
-TRIED, EXPORTED = 23, 8
+TRIED, EXPORTED = 7, 8
 """Every so manieth of the combinations is tried, and of those that may be trained exported; by hand
 all were, and all came back out of a store."""
 
@@ -36,7 +36,9 @@ def choices(kind: object) -> tuple[object, ...]:
     return tuple(value for part in get_args(kind) for value in choices(part))
 
 
-KINDS = get_type_hints(Settings)
+OF_OTHERS = ("matmul", "states")
+"""What is never measured here, and stands in records of others alone."""
+KINDS = {k: v for k, v in get_type_hints(Settings).items() if k not in OF_OTHERS}
 EVERY = [
     Settings(**dict(zip(KINDS, values, strict=True)))
     for values in product(*map(choices, KINDS.values()))
@@ -63,7 +65,8 @@ def refused(recipe: Recipe, settings: Settings) -> str | None:
 
 @pytest.mark.parametrize("name", ["pythia-160m", "roberta", "vit", "mamba"])
 def test_each_is_refused_with_a_reason_or_goes_all_the_way(name: str, tmp_path: Path) -> None:
-    assert len(EVERY) >= 24_576 and set(KINDS) == {field.name for field in fields(Settings)}
+    assert len(EVERY) >= 6_144
+    assert {*KINDS, *OF_OTHERS} == {field.name for field in fields(Settings)}
     recipe = find_recipe(name)
     labels: dict[str, Settings] = {}
     written: dict[str, Settings] = {}

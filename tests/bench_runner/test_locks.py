@@ -96,7 +96,7 @@ def test_a_second_benchmark_is_one_line_and_nothing_is_measured(tmp_path: Path) 
         tiny = Path(__file__).with_name("tiny.toml")
         done = subprocess.run(
             [
-                *(sys.executable, "-m", "bench_runner", "trial", "--recipe", str(tiny)),
+                *(sys.executable, "-m", "bench_runner", "run", "--recipe", str(tiny)),
                 *("--settings", "naive", "--device", "cpu", "--yes", "--work", str(tmp_path)),
                 *("--records", str(tmp_path / "records.jsonl")),
             ],

@@ -57,7 +57,6 @@ def put(place: str, value: Any) -> dict[str, Any]:
         ("environment.about", {"capability": [9, "0;touch x;"]}, "two numbers such as"),
         ("environment.about", {"attention": "org/kernel"}, "not a word such as sdpa"),
         ("environment.probes", [{"fits": True}], "without micro_batch_size"),
-        ("environment.validation", {}, "median_s"),
         ("environment.note", float("nan"), "environment.note is nan"),
         ("method", [], "method"),
     ],

@@ -98,7 +98,6 @@ def test_without_a_terminal_and_without_yes_it_is_one_line(
         ("--train", "lora", "--rank", "5000"),
         ("--train", "lora", "--data", "much"),
         ("--rank", "8"),
-        ("--memory-limit-gib", "0"),
         ("--format", "xml"),
         ("--colour", "red"),
     ],

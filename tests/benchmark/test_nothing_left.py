@@ -107,7 +107,7 @@ def test_a_benchmark_ends_with_whoever_asked_for_it(
 
 def test_nohup_keeps_a_benchmark(tag: str, tmp_path: Path) -> None:
     """Who starts it with nohup wants it to live on when the terminal is closed."""
-    command = [*(sys.executable, "-m", "bench_runner", "trial", "--recipe", str(TINY))]
+    command = [*(sys.executable, "-m", "bench_runner", "run", "--recipe", str(TINY))]
     command += ["--settings", "naive", "--gpus", "2", "--device", "cpu", "--yes"]
     command += ["--work", str(tmp_path / "work"), "--records", str(tmp_path / "r.jsonl")]
     runner = subprocess.Popen(["nohup", *command], stdout=subprocess.DEVNULL)

@@ -174,7 +174,6 @@ def line_of(task: Task, record: Measurement) -> dict[str, Any]:
     """What is printed of a record."""
     training = find_recipe(str(task.recipe)).training
     tokens = training.batch_size * (training.sequence_length or 0)
-    validation = record.environment.get("validation") or {}
     settings, step_s = record.settings, record.step_s
     return {
         "model": task.model,
@@ -186,7 +185,6 @@ def line_of(task: Task, record: Measurement) -> dict[str, Any]:
         "tokens_s": None if step_s is None else round(tokens / step_s),
         "micro_batch": None if settings is None else settings.micro_batch_size,
         "peak_gib": record.peak_memory_gib,
-        "ratio": validation.get("predicted_over_median"),
         "reason": record.reason,
     }
 
@@ -246,10 +244,10 @@ def run(task: Task, given: argparse.Namespace, ends: float, lane: int) -> None:
     here.mkdir(parents=True, exist_ok=True)
     before = set(map(str, journal.read(here / "records.jsonl")))
     words = [
-        *(sys.executable, "-m", "bench_runner", "trial", "--recipe", str(task.recipe)),
+        *(sys.executable, "-m", "bench_runner", "run", "--recipe", str(task.recipe)),
         *("--settings", task.settings, "--device", given.device, "--yes"),
         *("--minimum-steps", "4", "--maximum-steps", "12", "--settle-s", "12"),
-        *("--validate-steps", str(given.validate_steps), "--minutes", f"{max(left, 0.05):.2f}"),
+        *("--minutes", f"{max(left, 0.05):.2f}"),
         *("--records", str(here / "records.jsonl"), "--work", str(given.work / f"lane-{lane}")),
         *("--peak-tflops", "989"),
     ]
@@ -270,7 +268,6 @@ def main() -> int:
     parser.add_argument("--models", default="1b,3b,8b")
     parser.add_argument("--train", default="lora,full")
     parser.add_argument("--done", type=Path, action="append", default=[])
-    parser.add_argument("--validate-steps", type=int, default=0)
     parser.add_argument("--exports", action="store_true")
     parser.add_argument("--first", type=int, help="only the first so many settings of each")
     parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda")

@@ -9,7 +9,6 @@ import pytest
 
 from advisor.prediction.model.resolve import resolve
 from advisor.prediction.model.targets import Ask
-from bench_runner.arguments import parse_settings
 from bench_runner.recipes import Recipe, load_recipes
 
 RECIPES = load_recipes()
@@ -105,13 +104,6 @@ def test_what_names_nothing_is_one_line(model: str, ask: Ask, words: str) -> Non
 def test_a_wrong_number_is_one_line(name: str, value: object) -> None:
     with pytest.raises(ValueError, match=r"give a number|is not one of"):
         Ask(**{name: value})  # type: ignore[arg-type]
-
-
-def test_fp8_is_refused_with_the_settings_that_measure_it() -> None:
-    with pytest.raises(ValueError, match="fp8 changes what is learnt") as caught:
-        Ask(precision="fp8")  # type: ignore[arg-type]
-    words = str(caught.value).rpartition("--settings ")[2]
-    assert parse_settings(words).matmul == "fp8"
 
 
 @pytest.mark.parametrize(

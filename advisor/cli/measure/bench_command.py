@@ -68,7 +68,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--sequence-length", metavar="L", help="tokens a sequence")
     add("--search", default="fast", help="fast (default) or exhaustive")
     add("--minutes", metavar="M", help="stop after 90 or 2h with the best so far")
-    add("--memory-limit-gib", metavar="G", help="as if each GPU had only 24 or 24GiB")
     add("--again", action="store_true", help="measure what was measured before, too")
     add("--yes", action="store_true", help="start without asking")
     add("--device", default="cuda", help="cuda (default), or cpu to try it out")
@@ -219,8 +218,6 @@ def _again(request: Request) -> str:
         words += "".join(f" --{name} {value}" for name, value in given if value is not None)
     if request.methods != (TUNING_METHODS if ask is not None else "all"):
         words += f" --methods {quoted(request.methods)}"
-    if request.memory_limit_gib is not None:
-        words += f" --memory-limit-gib {request.memory_limit_gib:g}"
     records, work = bench_folders()
     if request.records_file != typed_path(records):
         words += f" --records {quoted(str(request.records_file))}"

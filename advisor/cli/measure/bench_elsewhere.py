@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 
 MAX_MINUTES = 60 * 24 * 30
-MAX_GIB = 10_000
 
 
 def job_request(options: argparse.Namespace) -> Request:
@@ -66,7 +65,7 @@ def read_request(
                 f"methods {shown(method)} is not known: write {', '.join(METHODS[:-1])} or "
                 f"{METHODS[-1]}, several joined by commas"
             )
-    minutes, gib = options.minutes, options.memory_limit_gib
+    minutes = options.minutes
     return Request(
         recipe=options.model,
         ask=ask,
@@ -77,9 +76,6 @@ def read_request(
         if minutes is None
         else parse_positive(minutes, "time", "minutes", MAX_MINUTES),
         device=parse_choice(options.device, ("cuda", "cpu"), "device"),
-        memory_limit_gib=None
-        if gib is None
-        else parse_positive(gib, "memory limit", "GiB", MAX_GIB),
         again=options.again,
         records_file=records_file,
         work_directory=work_directory,

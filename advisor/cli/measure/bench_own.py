@@ -30,7 +30,7 @@ from advisor.typed_input import InputError, parse_whole, shown
 if TYPE_CHECKING:
     from bench_runner.own_command.own_run import OwnRun
 
-_OF_A_RECIPE = ("model", "gpus", "minutes", "memory_limit_gib", "records", "work", "on")
+_OF_A_RECIPE = ("model", "gpus", "minutes", "records", "work", "on")
 
 
 def run(options: argparse.Namespace, command: Sequence[str]) -> int:

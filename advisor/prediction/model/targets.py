@@ -65,8 +65,7 @@ class Ask:
     def __post_init__(self) -> None:
         if str(self.precision) == "fp8":
             raise ValueError(
-                "fp8 changes what is learnt, and no time with it is among the evidence; give bf16, "
-                "or measure it: python -m bench_runner trial --recipe NAME --settings regional,fp8"
+                "fp8 changes what is learnt, and no time with it is among the evidence: give bf16"
             )
         if self.precision not in (None, *PRECISIONS):
             raise ValueError(f"precision '{self.precision}' is not one of {', '.join(PRECISIONS)}")
