@@ -30,10 +30,10 @@ _SIGNS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("fr.", "sfr.", "sfr"), ("CHF",)),
     "¥": ("JPY", "CNY"),
     "₩": ("KRW",),
-    **dict.fromkeys(("₹", "rs", "rs."), ("INR",)),
+    **dict.fromkeys(("₹", "rs", "rs.", "rupees", "rupee"), ("INR",)),
     "kr": ("SEK", "NOK", "DKK"),
 }
-_IN_SMALL = ("usd", "eur", "gbp", "chf", "cad")
+_IN_SMALL = ("usd", "eur", "gbp", "chf", "cad", "inr")
 """Codes that are known however their letters are cased."""
 _NAMES = "|".join(map(re.escape, sorted((*_SIGNS, *_IN_SMALL), key=len, reverse=True)))
 _NAME = rf"(?:(?i:{_NAMES})|[A-Z]{{3}})"
@@ -59,8 +59,12 @@ _NO_PRICE = re.compile(
     re.IGNORECASE,
 )
 """What sellers write where they name no price."""
-_AS_IN_INDIA = re.compile(r"\d{1,2}(?:,\d{2})+,\d{3}(?:\.\d{1,2})?", re.ASCII)
-"""Commas between two digits: 1,20,000."""
+_AS_IN_INDIA = re.compile(
+    r"(\d{1,2}(?:,\d{2})+,\d{3}(?:\.\d{1,2})?|\d[\d,]*(?:\.\d+)?(?=\s*[a-z]))"
+    r"\s*(?:(lakhs?|lacs?)|(crores?|cr))?(?:\s+of)?",
+    re.ASCII | re.IGNORECASE,
+)
+"""Commas between two digits, 1,20,000; lakh (100,000) and crore (10,000,000)."""
 
 
 class TypedMoney(NamedTuple):
@@ -94,12 +98,12 @@ def without_currency(text: str, currency: str = "") -> TypedMoney:
         number, codes = number[: last.start()].rstrip(), both
     if codes and (_FIRST.match(number) or _LAST.search(number)):
         raise ValueError(f"has its currency twice: write it like 40k {codes[0]}")
-    if _AS_IN_INDIA.fullmatch(number):
-        plain = number.replace(",", "")
+    if (indian := _AS_IN_INDIA.fullmatch(number)) is not None:
+        times = 10**5 if indian[2] else 10**7 if indian[3] else 1
+        plain = f"{(Decimal(indian[1].replace(',', '')) * times).normalize():f}"
         if "INR" not in (codes or (currency,)):
             raise ValueError(
-                f"has its thousands as in India: write {plain}, or of rupees what they are in US "
-                "dollars"
+                f"is counted as in India: write {plain}, or of rupees what they are in US dollars"
             )
         number = plain
     return TypedMoney(number, codes)

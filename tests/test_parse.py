@@ -384,8 +384,11 @@ def test_money_in_us_dollars_is_not_converted(text: str) -> None:
         ("8000 EUR incl. VAT", "is with tax: write the amount without it"),
         ("8000 € TTC", "is with tax"),
         ("₹1,20,000", "is in INR, whose rate does not ship"),
-        ("1,20,000", "has its thousands as in India: write 120000, or of rupees"),
-        ("€1,20,000", "has its thousands as in India"),
+        ("1,20,000", "is counted as in India: write 120000, or of rupees"),
+        ("€1,20,000", "is counted as in India"),
+        ("5 crore", "is counted as in India: write 50000000, or of rupees"),
+        ("₹35 lakh", "is in INR, whose rate does not ship"),
+        ("4e3 crore INR", "is not an amount"),
         ("¥4000000", "is in JPY or CNY, whose rate does not ship"),
     ],
 )

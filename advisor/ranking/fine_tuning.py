@@ -102,13 +102,12 @@ def read_fine_tuning(
     kind = parse_choice(train, TRAINS, "--train")
     if rank is not None and kind not in ("lora", "qlora"):
         raise InputError("--rank is of adapters: add --train lora or qlora")
-    if epochs is not None and data is None:
-        raise InputError("--epochs goes with --data: how often the data are seen")
-    amount, length = (None, None) if data is None else read_data(data)
     if kind == "pretrain":
-        if data is not None:
-            raise InputError("--data is of fine-tuning: add --train full, lora or qlora")
+        for flag, text in (("--data", data), ("--epochs", epochs)):
+            if text is not None:
+                raise InputError(f"{flag} is of fine-tuning: add --train full, lora or qlora")
         return None
+    amount, length = (None, None) if data is None else read_data(data)
     return FineTuning(
         train=kind,
         rank=None if rank is None else parse_whole(rank, "--rank"),
@@ -119,7 +118,7 @@ def read_fine_tuning(
 
 
 def read_data(text: str) -> tuple[float, int | None]:
-    """``50M`` (tokens or images), or ``52000x512``: examples of so many tokens. Raises
+    """``50M`` (tokens or images), or ``52000x512``: 52,000 examples of 512 tokens each. Raises
     InputError."""
     if (found := _EXAMPLES.fullmatch(text.strip())) is None:
         amount, length = parse_count(text, "--data", "50M or 52000x512", ("tokens", "images")), None

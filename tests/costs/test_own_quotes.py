@@ -109,7 +109,9 @@ def test_a_rate_far_from_the_shipped_one_is_refused_with_the_right_one() -> None
     assert far == f"11.4 is far from 1.1403 (of 2026-09-25): {right}"
     assert made(price="8000", currency="EUR", usd_per_unit="1.04").price_usd == 8320
     assert made(price="1,20,000", currency="INR", usd_per_unit="0.0115").price_usd == 1380
-    assert made(price="₹1,20,000", currency="INR", usd_per_unit="0.0115").price_quoted == 120_000
+    for price in ("₹1,20,000", "Rs. 1.2 lakh", "0.012 crore rupees"):
+        found = made(price=price, currency="INR", usd_per_unit="0.0115")
+        assert found.price_quoted == 120_000
     assert "as in India: write 120000" in wrong(price="1,20,000")["price"]
 
 

@@ -133,7 +133,7 @@ def test_a_ranking_a_prediction_and_a_grant_say_one_time(
         (["--train", "lora", "--data", "50M", "--rank", "5000"], "narrowest layer"),
         (["--train", "lora", "--data", "50M", "--tokens", "1B"], "leave one out"),
         (["--rank", "8"], "--train lora"),
-        (["--epochs", "3"], "--epochs goes with --data"),
+        (["--epochs", "3", "--train", "pretrain"], "--epochs is of fine-tuning"),
         (["--train", "lota", "--data", "50M"], "pretrain, full, lora or qlora"),
         (["--train", "lora", "--data", "many"], "--data"),
         (["--train", "lora", "--data", "1e10x1000000"], "at most 1,000T"),

@@ -28,9 +28,10 @@ MOST_ROWS = 10
 NARROWEST = 60
 WITH_INTERVAL = 90
 """Columns from which on there is room for the price interval."""
-LEAST_BAR, WIDEST_BAR, LEAST_SOLD, WITH_NAME = 16, 31, 12, 24
+LEAST_BAR, WIDEST_BAR, LEAST_SOLD, WITH_NAME = 16, 31, 13, 24
 """Columns of the bars and of the last column; from the last on that has the machine's name."""
-GAP = " "
+GAP, SOLD_GAP = " ", "  "
+"""Before a column; the second beside it before the last one, which is text after numbers."""
 NOT_SOLD: dict[Availability, str] = {
     "not-delivered": "delivered?",
     "out-of-date": "out of date",
@@ -104,10 +105,10 @@ def table_lines(ranking: Ranking, places: Sequence[int], width: int) -> list[str
         left -= bar_width + len(GAP)
     if left < LEAST_SOLD:
         left += columns.pop().width + len(GAP)
-    room = left - len(GAP)  # two blanks before it: the column on its left ends where it begins
+    room = left - len(SOLD_GAP)  # the column on its left ends where it begins
     sold = [sold_as(ranking, place, row, room) for place, row in zip(places, rows, strict=True)]
-    cells = [f"{GAP}{words}" for words in cut_words(sold, room)]
-    columns.append(_Column(f"{GAP}sold as", cells, right=False))
+    cells = [f"{SOLD_GAP}{words}" for words in cut_words(sold, room)]
+    columns.append(_Column(f"{SOLD_GAP}sold as", cells, right=False))
     return [GAP.join(column.cell(n) for column in columns).rstrip() for n in range(-1, len(rows))]
 
 

@@ -110,8 +110,6 @@ def _fine_tuned(place: str, each: GrantExperiment) -> Problems:
         yield f"{place}.examples", f"stands beside data_tokens, {ONE_OF_TWO}"
     if each.length is not None and each.examples is None:
         yield f"{place}.length", "is the tokens of each example: write examples, too"
-    if each.epochs is not None and not {"data_tokens", "examples"} & {*given}:
-        yield f"{place}.epochs", "is how often the data are seen: write data_tokens, too"
 
 
 def _orders(grant: Grant) -> Problems:
