@@ -17,7 +17,7 @@ from typing import NamedTuple
 from advisor.costs.own_quotes import COLUMNS, Column, Items, RowError, TypedRow, make_quote
 from advisor.typed_input import InputError, shown
 from bench_runner.typed_numbers import mistyped, read_amount, read_measure, read_whole
-from price_catalog.gpu_names import find_gpu, index_gpus
+from price_catalog.gpu_names import find_gpu, index_gpus, normalise
 from price_catalog.model import Gpu, Host, Quote
 
 MACHINE_TABLE = (
@@ -40,27 +40,16 @@ MAX_NAME, MAX_LINKS, MAX_COUNT = 80, 200, 64
 _PREFIX = "machine:"
 
 
-class _Figure(NamedTuple):
-    """A number that is said of a machine."""
-
-    least: int | Decimal
-    most: int
-    words: str
-    """What it is a number of, and how to write it."""
-    units: tuple[str, ...] = ()
-    """What may be written behind it."""
-
-
-_FIGURES = {
-    "count": _Figure(1, MAX_COUNT, f"GPUs: write 1 to {MAX_COUNT}"),
-    "watts": _Figure(50, 200_000, "W at the wall, such as 10200", ("watts", "w")),
-    "rack_units": _Figure(
-        0, 60, "rack units, such as 8, or 0 where it stands on the floor", ("u",)
-    ),
-    "noise": _Figure(10, 130, "dB(A), such as 50", ("db(a)", "dba", "db")),
-    "weight": _Figure(Decimal("0.1"), 5_000, "kg, such as 45", ("kg",)),
-    "host_memory": _Figure(1, 65_536, "GiB of memory: write it like 512GB or 1TiB"),
+_FIGURES: Mapping[str, tuple[int | Decimal, int, str, tuple[str, ...]]] = {
+    "count": (1, MAX_COUNT, f"GPUs: write 1 to {MAX_COUNT}", ()),
+    "watts": (50, 200_000, "W at the wall, such as 10200", ("watts", "w")),
+    "rack_units": (0, 60, "rack units, such as 8, or 0 where it stands on the floor", ("u",)),
+    "noise": (10, 130, "dB(A), such as 50", ("db(a)", "dba", "db")),
+    "weight": (Decimal("0.1"), 5_000, "kg, such as 45", ("kg",)),
+    "host_memory": (1, 65_536, "GiB of memory: write it like 512GB or 1TiB", ()),
 }
+"""The numbers of a machine: the least, the most, what it is a number of, and what may be written
+behind it."""
 
 
 class OwnMachine(NamedTuple):
@@ -100,213 +89,176 @@ def read_machine(
 
     ``replaces`` is the machine of the user's that this one corrects, ``corrects`` its quote.
     """
-    form = _MachineForm(cells, gpus, hosts, replaces)
-    host = form.host()
-    typed = {name: cells.get(name, "") for name in QUOTE_COLUMNS}
-    typed["kind"] = typed["kind"].strip() or DEFAULT_KIND
+    typed = TypedRow(cells, MACHINE_COLUMNS)
+    index = index_gpus(gpus)
+    gpu = typed.read("gpu", lambda text: find_gpu(text, index))
+    host = _host(typed, gpu, index, hosts, replaces)
+    quoted_cells = {name: cells.get(name, "") for name in QUOTE_COLUMNS}
+    quoted_cells["kind"] = quoted_cells["kind"].strip() or DEFAULT_KIND
     # Prices are checked for a machine of its kind, also while the machine itself is not right.
     stand_in = host or Host(
-        host_id=_PREFIX, name=_PREFIX, kind="server", max_gpus=1, parts=(), gpu_id=form.gpu_id
+        host_id=_PREFIX,
+        name=_PREFIX,
+        kind="server",
+        max_gpus=1,
+        parts=(),
+        gpu_id=None if gpu is None else gpu.gpu_id,
     )
-    typed |= {"item": stand_in.host_id, "corrects": corrects}
-    typed["item_kind"] = "host" if stand_in.gpu_id is None else "server"
+    quoted_cells |= {"item": stand_in.host_id, "corrects": corrects}
+    quoted_cells["item_kind"] = "host" if stand_in.gpu_id is None else "server"
     others = [other for other in hosts if other.host_id != stand_in.host_id]
-    quote = make_quote(typed, Items(gpus, [*others, stand_in], quote_ids), today=today)
-    problems = form.problems + (quote if isinstance(quote, list) else [])
+    quote = make_quote(quoted_cells, Items(gpus, [*others, stand_in], quote_ids), today=today)
+    problems = typed.problems + (quote if isinstance(quote, list) else [])
     if problems or host is None or isinstance(quote, list):
         return problems
     return OwnMachine(host, quote)
 
 
-class _MachineForm(TypedRow):
-    """The cells of a machine while they are read; collects what is wrong."""
-
-    def __init__(
-        self,
-        cells: Mapping[str, str],
-        gpus: Sequence[Gpu],
-        hosts: Sequence[Host],
-        replaces: Host | None,
-    ) -> None:
-        super().__init__()
-        self._gpus = index_gpus(gpus)
-        self._named = {gpu.gpu_id: gpu for gpu in gpus}
-        self._hosts = hosts
-        self._replaces = replaces
-        self._cells = {name: self.clean(name, cells.get(name, "")) for name in MACHINE_COLUMNS}
-        self.gpu_id = self._gpu()
-
-    def host(self) -> Host | None:
-        """The machine; None where something is wrong."""
-        name, count = self._name(), self._number("count")
-        if not self._cells["count"]:
-            self.wrong("count", "is empty: say how many GPUs it has or takes, as in 8")
-        supported = self._fits()
-        watts, rack_units = self._number("watts"), self._number("rack_units")
-        self._check_watts(watts, count)
-        memory_gib = self._number("host_memory")
-        links = self._cells["links"]
-        if len(links) > MAX_LINKS:
-            self.wrong("links", f"is {len(links)} characters long: write at most {MAX_LINKS}")
-        noise, weight = self._number("noise"), self._number("weight")
-        if self.problems or name is None or count is None:
-            return None
-        whole = self.gpu_id is not None
-        return Host(
-            host_id=self._host_id(name) if self._replaces is None else self._replaces.host_id,
-            name=name,
-            kind="desktop" if rack_units == 0 else "server",
-            max_gpus=int(count),
-            parts=(),
-            gpu_id=self.gpu_id,
-            supported=supported,
-            wall_w=watts if whole else None,
-            base_w=None if whole else watts,
-            rack_units=rack_units,
-            memory_gib=memory_gib,
-            gpu_link=links or None,
-            noise_dba=noise,
-            weight_kg=weight,
-            origin="local",
+def _host(
+    typed: TypedRow,
+    gpu: Gpu | None,
+    index: Mapping[str, Gpu],
+    hosts: Sequence[Host],
+    replaces: Host | None,
+) -> Host | None:
+    """The machine; None where something is wrong."""
+    for column, how in (
+        ("machine", 'is empty: name the machine, as in "Exxact 8 x H200"'),
+        ("count", "is empty: say how many GPUs it has or takes, as in 8"),
+    ):
+        if not typed.cells[column]:
+            typed.wrong(column, how)
+    name = typed.read("machine", lambda text: _free_name(text, hosts, index, replaces))
+    supported = _fits(typed, index)
+    figures = {
+        name: typed.read(name, lambda text, name=name: _figure(name, text))  # type: ignore[misc]
+        for name in _FIGURES
+    }
+    count, watts, rack_units = figures["count"], figures["watts"], figures["rack_units"]
+    if watts and count and gpu and watts < (gpu.tdp_w or 0) * count:
+        typed.wrong(
+            "watts",
+            f"{watts:,.0f} W is less than its {count:.0f} GPUs draw, "
+            f"{(gpu.tdp_w or 0) * count:,.0f} W: write what the whole machine draws at the wall, "
+            "or leave it out",
         )
+    links = typed.read("links", lambda text: _short(text, MAX_LINKS))
+    if typed.problems or name is None or count is None:
+        return None
+    return Host(
+        host_id=_host_id(name, hosts) if replaces is None else replaces.host_id,
+        name=name,
+        kind="desktop" if rack_units == 0 else "server",
+        max_gpus=int(count),
+        parts=(),
+        gpu_id=None if gpu is None else gpu.gpu_id,
+        supported=supported,
+        wall_w=None if gpu is None else watts,
+        base_w=watts if gpu is None else None,
+        rack_units=rack_units,
+        memory_gib=figures["host_memory"],
+        gpu_link=links,
+        noise_dba=figures["noise"],
+        weight_kg=figures["weight"],
+        origin="local",
+    )
 
-    def _name(self) -> str | None:
-        name = " ".join(self._cells["machine"].split())
-        if not name:
-            self.wrong("machine", 'is empty: name the machine, as in "Exxact 8 x H200"')
-            return None
-        if len(name) > MAX_NAME:
-            self.wrong("machine", f"is {len(name)} characters long: write at most {MAX_NAME}")
-            return None
-        wanted = name.casefold()
-        taken = {part.detail.casefold() for host in self._hosts for part in host.parts}
-        if self._replaces is None or wanted != self._replaces.name.casefold():
-            taken |= {
-                spelling.casefold()
-                for host in self._hosts
-                if self._replaces is None or host.host_id != self._replaces.host_id
-                for spelling in (host.host_id, host.name)
-            }
-        try:
-            find_gpu(name, self._gpus)
-            taken.add(wanted)
-        except ValueError:
-            pass
-        if wanted in taken:
-            own = find_own(name, self._hosts)
-            how = (
-                f"advisor prices correct --machine {quoted(own.name)}"
-                if own is not None
-                else f"advisor prices add --item {quoted(name)}"
-            )
-            self.wrong(
-                "machine",
-                f"{shown(name)} is there already: choose another name, or price that with {how}",
-            )
-            return None
+
+def _short(text: str, most: int) -> str:
+    if len(text) > most:
+        raise ValueError(f"is {len(text)} characters long: write at most {most}")
+    return text
+
+
+def _free_name(
+    text: str, hosts: Sequence[Host], index: Mapping[str, Gpu], replaces: Host | None
+) -> str:
+    """A name that no GPU, part or other machine has."""
+    name = _short(" ".join(text.split()), MAX_NAME)
+    if replaces is not None and name.casefold() == replaces.name.casefold():
         return name
+    taken = {part.detail.casefold() for host in hosts for part in host.parts}
+    for host in hosts:
+        if replaces is None or host.host_id != replaces.host_id:
+            taken |= {host.host_id.casefold(), host.name.casefold()}
+    if name.casefold() not in taken and normalise(name) not in index:
+        return name
+    own = find_own(name, hosts)
+    how = f"add --item {quoted(name)}" if own is None else f"correct --machine {quoted(own.name)}"
+    raise ValueError(
+        f"{shown(name)} is there already: choose another name, or price that with advisor prices "
+        f"{how}"
+    )
 
-    def _host_id(self, name: str) -> str:
-        """From the name; a machine that was once called so and renamed keeps its own."""
-        held, text = {host.host_id for host in self._hosts}, _folded(name)
-        while True:
-            digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
-            if f"{_PREFIX}{digest}" not in held:
-                return f"{_PREFIX}{digest}"
-            text = digest
 
-    def _gpu(self) -> str | None:
-        """The GPU that it comes with."""
-        text = self._cells["gpu"]
-        return self._find("gpu", text) if text else None
+def _host_id(name: str, hosts: Sequence[Host]) -> str:
+    """From the name; a machine that was once called so and renamed keeps its own."""
+    held, text = {host.host_id for host in hosts}, _folded(name)
+    while True:
+        text = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
+        if f"{_PREFIX}{text}" not in held:
+            return f"{_PREFIX}{text}"
 
-    def _find(self, column: str, text: str) -> str | None:
-        try:
-            return find_gpu(text, self._gpus).gpu_id
-        except ValueError as error:
-            self.wrong(column, str(error))
-            return None
 
-    def _fits(self) -> tuple[str, ...]:
-        """The cards that a machine without GPUs takes."""
-        text = self._cells["fits"]
-        if self._cells["gpu"]:
-            if text:
-                self.wrong("fits", "is for a machine without GPUs: leave out this or the GPU")
-            return ()
-        names = [name.strip() for name in re.split(r"[,;]", text) if name.strip()]
-        if not names:
-            self.wrong(
-                "gpu",
-                "is empty: name the GPU that it comes with, or, of a machine without GPUs, the "
-                'cards that it takes as fits, as in "RTX 6000 Ada, A6000"',
-            )
-            return ()
-        found = []
-        for name in names:
-            gpu_id = self._find("fits", name)
-            if gpu_id is None:
-                continue
-            gpu = self._named[gpu_id]
-            if not gpu.form_factor.startswith("PCIe"):
-                self.wrong(
-                    "fits", f"{gpu.name} is no card: it comes in whole machines, named as the GPU"
-                )
-            found.append(gpu_id)
-        return tuple(dict.fromkeys(found))
+def _fits(typed: TypedRow, index: Mapping[str, Gpu]) -> tuple[str, ...]:
+    """The cards that a machine without GPUs takes."""
+    text = typed.cells["fits"]
+    if typed.cells["gpu"]:
+        if text:
+            typed.wrong("fits", "is for a machine without GPUs: leave out this or the GPU")
+        return ()
+    if not text.strip(" ,;"):
+        typed.wrong(
+            "gpu",
+            "is empty: name the GPU that it comes with, or, of a machine without GPUs, the "
+            'cards that it takes as fits, as in "RTX 6000 Ada, A6000"',
+        )
+    return typed.read("fits", lambda text: _cards(text, index)) or ()
 
-    def _number(self, name: str) -> float | None:
-        """A figure; None where there is none, or a wrong one. Of memory a GB and a TB are sold as
-        GiB and TiB."""
-        text, figure = self._cells[name], _FIGURES[name]
-        if not text:
-            return None
-        if name == "count":
-            value: int | Decimal | Fraction | None = read_whole(text)
-        elif name == "host_memory":
-            value = read_measure(text, "GiB")
-        else:
-            value = read_amount(text, units=figure.units)
-        if value is None or not figure.least <= value <= figure.most:
-            why = mistyped(text) if figure.units else None
-            self.wrong(name, f"{shown(text)} {why or f'is not a number of {figure.words}'}")
-            return None
-        return float(value)
 
-    def _check_watts(self, watts: float | None, count: float | None) -> None:
-        gpu = self._named.get(self.gpu_id or "")
-        if watts is None or count is None or gpu is None or gpu.tdp_w is None:
-            return
-        if watts < gpu.tdp_w * count:
-            self.wrong(
-                "watts",
-                f"{watts:,.0f} W is less than its {count:.0f} GPUs draw, "
-                f"{gpu.tdp_w * count:,.0f} W: write what the whole machine draws at the wall, or "
-                "leave it out",
-            )
+def _cards(text: str, index: Mapping[str, Gpu]) -> tuple[str, ...]:
+    found = [find_gpu(name, index) for name in re.split(r"[,;]", text) if name.strip()]
+    for gpu in found:
+        if not gpu.form_factor.startswith("PCIe"):
+            raise ValueError(f"{gpu.name} is no card: it comes in whole machines, named as the GPU")
+    return tuple(dict.fromkeys(gpu.gpu_id for gpu in found))
+
+
+def _figure(name: str, text: str) -> float:
+    """A number of a machine. Of memory a GB and a TB are sold as GiB and TiB."""
+    least, most, words, units = _FIGURES[name]
+    value: int | Decimal | Fraction | None
+    if name == "count":
+        value = read_whole(text)
+    elif name == "host_memory":
+        value = read_measure(text, "GiB")
+    else:
+        value = read_amount(text, units=units)
+    if value is None or not least <= value <= most:
+        why = mistyped(text) if units else None
+        raise ValueError(f"{shown(text)} {why or f'is not a number of {words}'}")
+    return float(value)
 
 
 def machine_cells(host: Host, gpus: Iterable[Gpu]) -> dict[str, str]:
     """A machine as a person would type it, by column; "" where there is nothing."""
     names = {gpu.gpu_id: gpu.name for gpu in gpus}
-    watts = host.base_w if host.gpu_id is None else host.wall_w
-    rack_units = 0.0 if host.kind == "desktop" else host.rack_units
-    return {
+    said = {
         "machine": host.name,
-        "gpu": names.get(host.gpu_id or "", ""),
-        "count": str(host.max_gpus),
+        "gpu": names.get(host.gpu_id or ""),
+        "count": host.max_gpus,
         "fits": ", ".join(names.get(gpu_id, gpu_id) for gpu_id in host.supported),
-        "watts": _text(watts),
-        "rack_units": _text(rack_units),
-        "host_memory": _text(host.memory_gib),
-        "links": host.gpu_link or "",
-        "noise": _text(host.noise_dba),
-        "weight": _text(host.weight_kg),
+        "watts": host.base_w if host.gpu_id is None else host.wall_w,
+        "rack_units": 0.0 if host.kind == "desktop" else host.rack_units,
+        "host_memory": host.memory_gib,
+        "links": host.gpu_link,
+        "noise": host.noise_dba,
+        "weight": host.weight_kg,
     }
-
-
-def _text(value: float | None) -> str:
-    return "" if value is None else f"{value:.10g}"
+    return {
+        name: "" if value is None else f"{value:.10g}" if isinstance(value, float) else str(value)
+        for name, value in said.items()
+    }
 
 
 MAX_OWNED = 64

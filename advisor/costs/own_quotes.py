@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from copy import copy
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import date
 from decimal import ROUND_HALF_UP, Decimal
 from hashlib import blake2b
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from advisor.costs.price_book import OWN_SOURCE, PLACEHOLDERS
 from advisor.tables.table_formats import unguarded
@@ -32,6 +30,9 @@ from price_catalog.model import (
     QuoteKind,
     Source,
 )
+
+T = TypeVar("T")
+W = TypeVar("W", bound=str)
 
 
 class Column(NamedTuple):
@@ -98,34 +99,23 @@ class Items:
     """Finds what a quote is for, by any spelling."""
 
     def __init__(
-        self, gpus: Iterable[Gpu], hosts: Iterable[Host], quote_ids: Iterable[str] = ()
+        self,
+        gpus: Iterable[Gpu],
+        hosts: Iterable[Host],
+        quote_ids: Iterable[str] | None = (),
     ) -> None:
+        """``quote_ids`` are the quotes that may be corrected; None: any id is taken."""
         self.gpus, self.hosts = tuple(gpus), tuple(hosts)
+        self.quote_ids = None if quote_ids is None else frozenset(quote_ids)
         self._gpus = index_gpus(self.gpus)
         self._hosts = {
             name.casefold(): host
             for host in self.hosts
             for name in (host.host_id, host.name, host.label)
         }
-        self._hosts_named = sorted({host.name for host in self._hosts.values()})
-        self.parts = {
-            part.detail.casefold(): part.detail
-            for host in self._hosts.values()
-            for part in host.parts
-        }
+        details = (part.detail for host in self._hosts.values() for part in host.parts)
+        self.parts = {detail.casefold(): detail for detail in details}
         """The parts of the machines' parts lists as they are written there, by folded spelling."""
-        self.quote_ids: frozenset[str] | None = frozenset(quote_ids)
-        """Quotes that may be corrected; None: any id is taken."""
-
-    def correcting(self, quote_ids: frozenset[str] | None) -> Items:
-        """The same items, where these quotes may be corrected."""
-        items = copy(self)
-        items.quote_ids = quote_ids
-        return items
-
-    def with_host(self, host: Host) -> Items:
-        """The same items and one machine more."""
-        return Items(self.gpus, [*self.hosts, host]).correcting(self.quote_ids)
 
     def find(self, spelling: str, kind: str) -> tuple[str, str]:
         """The item's kind and id. Raises InputError with the nearest names."""
@@ -137,30 +127,18 @@ class Items:
             found = "host" if host.gpu_id is None else "server"
             if kind in ("", found):
                 return found, host.host_id
+        names = {host.name for host in self.hosts}
+        if kind not in ("", "gpu"):
+            raise InputError(f"no {kind} is called {shown(spelling)}; {nearest(spelling, names)}")
         try:
-            if kind in ("", "gpu"):
-                return "gpu", find_gpu(spelling, self._gpus).gpu_id
+            return "gpu", find_gpu(spelling, self._gpus).gpu_id
         except ValueError:
-            known = {gpu.name for gpu in self._gpus.values()}
-            known |= {alias for gpu in self._gpus.values() for alias in gpu.aliases}
-            known |= set() if kind == "gpu" else set(self._hosts_named)
-            raise InputError(
-                f"{shown(spelling)} is not known; {nearest(spelling, known, ITEMS_LISTED_BY)}"
-            ) from None
-        raise InputError(
-            f"no {kind} is called {shown(spelling)}; {nearest(spelling, self._hosts_named)}"
-        )
+            known = {name for gpu in self.gpus for name in (gpu.name, *gpu.aliases)}
+            near = nearest(spelling, known | (names if not kind else set()), ITEMS_LISTED_BY)
+            raise InputError(f"{shown(spelling)} is not known; {near}") from None
 
 
-def make_quote(
-    cells: Mapping[str, str], items: Items, *, today: date, row: int | None = None
-) -> Quote | list[RowError]:
-    """A quote from what was typed, or everything that is wrong with it."""
-    return _Form(cells, items, today, row).quote()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RowError:
+class RowError(NamedTuple):
     """One cell that cannot be used."""
 
     row: int | None
@@ -182,207 +160,109 @@ class RowError:
 
 
 class TypedRow:
-    """Collects what is wrong with a row."""
+    """The cells of a row while they are read; collects what is wrong, the first of each column."""
 
-    def __init__(self, row: int | None = None) -> None:
+    def __init__(
+        self, cells: Mapping[str, str], columns: Iterable[str], row: int | None = None
+    ) -> None:
         """``row`` is the line of the file that it stands on; None for one typed in."""
         self.problems: list[RowError] = []
         self._row = row
+        self.cells = {name: self._clean(name, cells.get(name) or "") for name in columns}
 
-    def clean(self, column: str, text: str) -> str:
-        """A cell's text as a program wants it; empty where it cannot be read."""
+    def _clean(self, column: str, text: str) -> str:
         text = unguarded(text.strip())
-        if not text.isprintable():
+        if len(text) > MAX_CELL:
+            self.wrong(column, f"is {len(text):,} characters long: write at most {MAX_CELL}")
+        elif not text.isprintable():
             self.wrong(column, f"{shown(text)} holds control characters: take them out")
-            return ""
-        return text
+        else:
+            return text
+        return ""
 
     def wrong(self, column: str, message: str) -> None:
         """Report a problem of a column; only its first is kept."""
         if not any(problem.column == column for problem in self.problems):
-            self.problems.append(RowError(row=self._row, column=column, message=message))
+            self.problems.append(RowError(self._row, column, message))
 
-
-class _Form(TypedRow):
-    """One row while it is read; collects what is wrong."""
-
-    def __init__(
-        self, cells: Mapping[str, str], items: Items, today: date, row: int | None
-    ) -> None:
-        super().__init__(row)
-        self._items = items
-        self._today = today
-        self._cells = {name: self._cell(name, cells.get(name, "") or "") for name in COLUMNS}
-
-    def _cell(self, column: str, text: str) -> str:
-        length = len(unguarded(text.strip()))
-        if length > MAX_CELL:
-            self.wrong(column, f"is {length:,} characters long: write at most {MAX_CELL}")
-            return ""
-        return self.clean(column, text)
-
-    def quote(self) -> Quote | list[RowError]:
-        cells = self._cells
-        for name in NEEDED:
-            if not cells[name]:
-                self.wrong(name, "is empty: it needs a value")
-        for name in ("price", "vendor"):
-            if cells[name] in PLACEHOLDERS:
-                self.wrong(name, f"{cells[name]} stands for what only the seller says: write that")
-        typed_kind, item_kind = cells["kind"].lower(), cells["item_kind"].lower()
-        kind = next((kind for kind in KINDS if kind == typed_kind), None)
-        if typed_kind and kind is None:
-            self.wrong("kind", f"{shown(typed_kind)} is not known; {nearest(typed_kind, KINDS)}")
-        if item_kind and item_kind not in ITEM_KINDS:
-            self.wrong(
-                "item_kind", f"{shown(item_kind)} is not known; {nearest(item_kind, ITEM_KINDS)}"
-            )
-            item_kind = ""
-        item = ("", "")
-        if cells["item"]:
-            try:
-                item = self._items.find(cells["item"], item_kind)
-            except InputError as error:
-                self.wrong("item", str(error))
-        day = self._day("date")
-        until = self._day("valid_until")
-        if day is not None and day > self._today:
-            self.wrong("date", f"{day} is after today, {self._today}: mend the date")
-        if day is not None and until is not None and until < day:
-            self.wrong("valid_until", f"{until} is before the date of the quote, {day}")
-        price, usd = self._price(item[0])
-        currency = cells["currency"].upper() or "USD"
-        includes = self._includes(item[0])
-        if cells["url"] and not re.match(r"https?://[^\s/]+", cells["url"]):
-            self.wrong("url", f"{shown(cells['url'])} is no web address: begin it with https://")
-        corrects = cells["corrects"] or None
-        known = self._items.quote_ids
-        if corrects is not None and known is not None and corrects not in known:
-            self.wrong("corrects", no_such_quote(corrects))
-        if self.problems or kind is None or day is None or usd is None:
-            return self.problems
-        return _identified(
-            Quote(
-                quote_id="",
-                item_kind=item[0],
-                item_id=item[1],
-                price_usd=usd,
-                kind=kind,
-                vendor=cells["vendor"],
-                quoted_on=day,
-                source_id=OWN_SOURCE,
-                url=cells["url"] or None,
-                note=cells["note"] or None,
-                price_set=None,
-                currency=currency,
-                price_quoted=None if currency == "USD" else price,
-                includes=includes,
-                valid_until=until,
-                delivery=cells["delivery"] or None,
-                warranty=cells["warranty"] or None,
-                file=cells["file"] or None,
-                corrects=corrects,
-                origin="local",
-            )
-        )
-
-    def _day(self, name: str) -> date | None:
-        text = self._cells[name]
-        if not text:
-            return None
+    def read(self, column: str, parse: Callable[[str], T]) -> T | None:
+        """What a cell says; None where it is empty, or wrong. ``parse`` raises ValueError."""
+        text = self.cells[column]
         try:
-            if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", text, re.ASCII):
-                raise ValueError
-            day = date.fromisoformat(text)
-        except ValueError:
-            self.wrong(name, f"{shown(text)} is not a date: write it like 2026-11-01")
-            return None
-        if day < OLDEST:
-            self.wrong(name, f"{day} is before {OLDEST}: mend the date")
-        return day
-
-    def _price(self, item_kind: str) -> tuple[Decimal | None, Decimal | None]:
-        """The price in its own currency and in US dollars."""
-        cells = self._cells
-        currency = cells["currency"].upper() or "USD"
-        if not re.fullmatch(r"[A-Z]{3}", currency, re.ASCII):
-            self.wrong("currency", f"{shown(currency)} is no currency: write it like USD or EUR")
-            return None, None
-        if not cells["price"] or cells["price"] in PLACEHOLDERS:
-            return None, None
-        try:
-            number = self._number(cells["price"], currency)
-            price = parse_budget(number, "price").quantize(_CENT)
-        except InputError as error:
-            self.wrong("price", str(error))
-            return None, None
-        usd = self._dollars(price, currency)
-        if item_kind and usd is not None:
-            low, high = LOWEST_PRICE_USD[item_kind], HIGHEST_PRICE_USD[item_kind]
-            if not low <= usd <= high:
-                self.wrong(
-                    "price",
-                    f"${usd:,} is not a price of one {item_kind} (${low:,} to ${high:,}): write "
-                    "the price of one piece",
-                )
-                return price, None
-        return price, usd
-
-    def _number(self, text: str, currency: str) -> str:
-        """The price without its currency, which must be the one that is said. Raises InputError."""
-        if WITH_TAX.search(text):
-            raise InputError(f"{shown(text)} is with tax: write the number, and tax as included")
-        try:
-            number, codes = without_currency(text, currency)
+            return parse(text) if text else None
         except ValueError as error:
-            raise InputError(f"{shown(text)} {error}") from None
-        if not codes or currency in codes:
-            return number
-        if currency == "USD":
-            rate = _known_rate(codes[0]) if len(codes) == 1 else None
-            raise InputError(
-                f"{shown(text)} is in another currency: write {number}, currency "
-                f"{' or '.join(codes)} and usd_per_unit "
-                f"{rate or 'with the US dollars of one that day'}"
-            )
-        said = "dollars" if codes == DOLLARS else " or ".join(codes)
-        raise InputError(f"{shown(text)} is in {said}, the currency {currency}: which is it?")
-
-    def _dollars(self, price: Decimal, currency: str) -> Decimal | None:
-        """The price in US dollars."""
-        typed = self._cells["usd_per_unit"]
-        if currency == "USD":
-            if typed and typed.strip("0").strip(".") != "1":
-                self.wrong("usd_per_unit", "is for other currencies than USD: leave it empty")
-            return price
-        rate = _rate(typed)
-        if rate is None:
-            lack = (
-                f"{shown(typed)} is no exchange rate" if typed else "the exchange rate is missing"
-            )
-            known = _known_rate(currency)
-            such = "" if known is None else f", like {known}"
-            problem = (
-                f"{lack}: write the US dollars of one {currency} on the day of the quote{such}"
-            )
-        else:
-            problem = rate_problem(currency, rate, price) or ""
-        if rate is None or problem:
-            self.wrong("usd_per_unit", problem)
+            self.wrong(column, str(error))
             return None
-        return (price * rate).quantize(_CENT, rounding=ROUND_HALF_UP)
 
-    def _includes(self, item_kind: str) -> str | None:
-        """Words of INCLUDES; of a machine, which comes with more, any text, and so of an item that
-        is not known, which is wrong enough."""
-        words = [word.strip().lower() for word in re.split(r"[;,+]", self._cells["includes"])]
-        words = [word for word in words if word]
-        if item_kind in ("", "host", "server") and any(word not in INCLUDES for word in words):
-            return self._cells["includes"]
-        for word in words:
-            if word not in INCLUDES:
-                self.wrong("includes", f"{shown(word)} is not known; {nearest(word, INCLUDES)}")
-        return "; ".join(sorted(set(words))) or None
+
+def make_quote(
+    cells: Mapping[str, str], items: Items, *, today: date, row: int | None = None
+) -> Quote | list[RowError]:
+    """A quote from what was typed, or everything that is wrong with it."""
+    typed = TypedRow(cells, COLUMNS, row)
+    for name in NEEDED:
+        if not typed.cells[name]:
+            typed.wrong(name, "is empty: it needs a value")
+    for name in ("price", "vendor"):
+        if typed.cells[name] in PLACEHOLDERS:
+            placeholder = typed.cells[name]
+            typed.wrong(name, f"{placeholder} stands for what only the seller says: write that")
+    kind = typed.read("kind", lambda text: _choice(text, KINDS))
+    item_kind = typed.read("item_kind", lambda text: _choice(text, ITEM_KINDS)) or ""
+    item = typed.read("item", lambda text: items.find(text, item_kind)) or ("", "")
+    day, until = typed.read("date", _day), typed.read("valid_until", _day)
+    if day is not None and day > today:
+        typed.wrong("date", f"{day} is after today, {today}: mend the date")
+    if day is not None and until is not None and until < day:
+        typed.wrong("valid_until", f"{until} is before the date of the quote, {day}")
+    currency = typed.cells["currency"].upper() or "USD"
+    price, usd = _price(typed, currency, item[0])
+    includes = typed.read("includes", lambda text: _includes(text, item[0]))
+    url = typed.read("url", _url)
+    corrects = typed.read("corrects", lambda text: _known_quote(text, items))
+    if typed.problems or kind is None or day is None or usd is None:
+        return typed.problems
+    made = Quote(
+        quote_id="",
+        item_kind=item[0],
+        item_id=item[1],
+        price_usd=usd,
+        kind=kind,
+        vendor=typed.cells["vendor"],
+        quoted_on=day,
+        source_id=OWN_SOURCE,
+        url=url,
+        note=typed.cells["note"] or None,
+        price_set=None,
+        currency=currency,
+        price_quoted=None if currency == "USD" else price,
+        includes=includes,
+        valid_until=until,
+        delivery=typed.cells["delivery"] or None,
+        warranty=typed.cells["warranty"] or None,
+        file=typed.cells["file"] or None,
+        corrects=corrects,
+        origin="local",
+    )
+    # An id made of what it says, so that the same one twice is one.
+    said = "\0".join(map(str, made[1:]))
+    digest = blake2b(said.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
+    return made._replace(quote_id=f"own:{digest}")
+
+
+def quote_cells(quote: Quote, names: Mapping[tuple[str, str], str]) -> dict[str, str]:
+    """A quote as a person would type it, by column; "" where there is nothing."""
+    price, rate = quote.price_quoted or quote.price_usd, None
+    if quote.price_quoted is not None:
+        rate = (quote.price_usd / quote.price_quoted).quantize(Decimal("1e-9"))
+    said = {
+        "item": names.get((quote.item_kind, quote.item_id), quote.item_id),
+        "price": format(price, "f"),
+        "date": quote.quoted_on,
+        "usd_per_unit": None if rate is None else format(rate, "f"),
+    }
+    cells = {name: said[name] if name in said else getattr(quote, name) for name in COLUMNS}
+    return {name: "" if value is None else str(value) for name, value in cells.items()}
 
 
 def no_such_quote(quote_id: str) -> str:
@@ -390,22 +270,114 @@ def no_such_quote(quote_id: str) -> str:
     return f"no quote is called {shown(quote_id)}: see advisor prices list"
 
 
-def _identified(quote: Quote) -> Quote:
-    """The quote with an id made of what it says, so that the same one twice is one."""
-    said = "\0".join(map(str, quote[1:]))
-    digest = blake2b(said.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
-    return quote._replace(quote_id=f"own:{digest}")
+# How each cell is read: every one raises ValueError, an InputError among them.
+
+
+def _choice(text: str, choices: Collection[W]) -> W:
+    for choice in choices:
+        if choice == text.lower():
+            return choice
+    raise ValueError(f"{shown(text.lower())} is not known; {nearest(text.lower(), choices)}")
+
+
+def _day(text: str) -> date:
+    try:
+        if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", text, re.ASCII):
+            raise ValueError
+        day = date.fromisoformat(text)
+    except ValueError:
+        raise ValueError(f"{shown(text)} is not a date: write it like 2026-11-01") from None
+    if day < OLDEST:
+        raise ValueError(f"{day} is before {OLDEST}: mend the date")
+    return day
+
+
+def _url(text: str) -> str:
+    if not re.match(r"https?://[^\s/]+", text):
+        raise ValueError(f"{shown(text)} is no web address: begin it with https://")
+    return text
+
+
+def _known_quote(text: str, items: Items) -> str:
+    if items.quote_ids is not None and text not in items.quote_ids:
+        raise ValueError(no_such_quote(text))
+    return text
+
+
+def _includes(text: str, item_kind: str) -> str:
+    """Words of INCLUDES; of a machine, which comes with more, any text, and so of an item that is
+    not known, which is wrong enough."""
+    words = {word.strip().lower() for word in re.split(r"[;,+]", text)} - {""}
+    for word in sorted(words - {*INCLUDES}):
+        if item_kind in ("", "host", "server"):
+            return text
+        raise ValueError(f"{shown(word)} is not known; {nearest(word, INCLUDES)}")
+    return "; ".join(sorted(words))
+
+
+def _price(typed: TypedRow, currency: str, item_kind: str) -> tuple[Decimal | None, Decimal | None]:
+    """The price in its own currency and in US dollars."""
+    if not re.fullmatch(r"[A-Z]{3}", currency, re.ASCII):
+        typed.wrong("currency", f"{shown(currency)} is no currency: write it like USD or EUR")
+        return None, None
+    price = typed.read("price", lambda text: _amount(text, currency))
+    if price is None:
+        return None, None
+    usd = _dollars(typed, price, currency)
+    if item_kind and usd is not None:
+        low, high = LOWEST_PRICE_USD[item_kind], HIGHEST_PRICE_USD[item_kind]
+        if not low <= usd <= high:
+            words = f"${usd:,} is not a price of one {item_kind} (${low:,} to ${high:,})"
+            typed.wrong("price", f"{words}: write the price of one piece")
+    return price, usd
+
+
+def _amount(text: str, currency: str) -> Decimal:
+    """The price without its currency, which must be the one that is said."""
+    if WITH_TAX.search(text):
+        raise ValueError(f"{shown(text)} is with tax: write the number, and tax as included")
+    try:
+        number, codes = without_currency(text, currency)
+    except ValueError as error:
+        raise ValueError(f"{shown(text)} {error}") from None
+    if codes and currency not in codes:
+        if currency == "USD":
+            rate = _known_rate(codes[0]) if len(codes) == 1 else None
+            raise ValueError(
+                f"{shown(text)} is in another currency: write {number}, currency "
+                f"{' or '.join(codes)} and usd_per_unit "
+                f"{rate or 'with the US dollars of one that day'}"
+            )
+        said = "dollars" if codes == DOLLARS else " or ".join(codes)
+        raise ValueError(f"{shown(text)} is in {said}, the currency {currency}: which is it?")
+    return parse_budget(number, "price").quantize(_CENT)
+
+
+def _dollars(typed: TypedRow, price: Decimal, currency: str) -> Decimal | None:
+    """The price in US dollars."""
+    text = typed.cells["usd_per_unit"]
+    if currency == "USD":
+        if text and text.strip("0").strip(".") != "1":
+            typed.wrong("usd_per_unit", "is for other currencies than USD: leave it empty")
+        return price
+    try:
+        rate = parse_decimal(text, "", "")
+    except InputError:
+        rate = Decimal(0)
+    if not rate:
+        lack = f"{shown(text)} is no exchange rate" if text else "the exchange rate is missing"
+        known = _known_rate(currency)
+        such = "" if known is None else f", like {known}"
+        lack += f": write the US dollars of one {currency} on the day of the quote{such}"
+        typed.wrong("usd_per_unit", lack)
+    elif problem := rate_problem(currency, rate, price):
+        typed.wrong("usd_per_unit", problem)
+    else:
+        return (price * rate).quantize(_CENT, rounding=ROUND_HALF_UP)
+    return None
 
 
 def _known_rate(currency: str) -> str | None:
     """The US dollars of one with their day, where a rate ships."""
     known = exchange_rates().get(currency)
     return None if known is None else f"{known.usd_per_unit} (of {known.on})"
-
-
-def _rate(text: str) -> Decimal | None:
-    """US dollars of one unit of another currency; None where it is none."""
-    try:
-        return parse_decimal(text, "", "") or None
-    except InputError:
-        return None

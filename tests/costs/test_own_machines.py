@@ -19,7 +19,7 @@ from advisor.costs.own_machines import (
     machine_cells,
     read_machine,
 )
-from advisor.costs.own_quotes_csv import quote_cells
+from advisor.costs.own_quotes import quote_cells
 from advisor.store import Store
 from price_catalog.builds import enumerate_builds
 from price_catalog.load import load_catalog

@@ -16,8 +16,7 @@ from advisor.costs.own_machines import (
     quoted,
     read_machine,
 )
-from advisor.costs.own_quotes import RowError
-from advisor.costs.own_quotes_csv import quote_cells
+from advisor.costs.own_quotes import RowError, quote_cells
 from advisor.costs.price_book import choose_quotes, is_far_off, usual_prices
 from advisor.ranking.snapshot import Snapshot
 from advisor.typed_input import InputError, shown
@@ -89,14 +88,15 @@ def own_quote_of(host: Host, snapshot: Snapshot) -> Quote | None:
     return max(own, key=lambda quote: (quote.quoted_on, quote.quote_id), default=None)
 
 
-def quote_to_correct(quote_id: str, snapshot: Snapshot) -> Quote:
+def quote_to_correct(
+    quote_id: str, snapshot: Snapshot, listed_by: str = "advisor prices list"
+) -> Quote:
     """The quote of this id. Raises InputError."""
     wanted = quote_id.strip()
     for quote in snapshot.quotes:
         if quote.quote_id == wanted:
             return quote
-    listed = of_typed_store("advisor prices list")
-    raise InputError(f"no quote is called {shown(wanted)}: see {listed}")
+    raise InputError(f"no quote is called {shown(wanted)}: see {of_typed_store(listed_by)}")
 
 
 def far_words(quote: Quote, snapshot: Snapshot, hosts: Iterable[Host] = ()) -> str | None:

@@ -28,7 +28,7 @@ MOST_ROWS = 10
 NARROWEST = 60
 WITH_INTERVAL = 90
 """Columns from which on there is room for the price interval."""
-LEAST_BAR, WIDEST_BAR, LEAST_SOLD, WITH_NAME = 16, 31, 13, 24
+LEAST_BAR, WIDEST_BAR, LEAST_SOLD, WITH_NAME = 15, 31, 13, 24
 """Columns of the bars and of the last column; from the last on that has the machine's name."""
 GAP, SOLD_GAP = " ", "  "
 """Before a column; the second beside it before the last one, which is text after numbers."""

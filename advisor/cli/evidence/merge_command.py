@@ -75,7 +75,7 @@ def _impossible(store: Store) -> int:
 def _tell_unused(store: Store, merged: Merged) -> None:
     """Of what came in: prices far off what others ask, and times of models that nothing here
     describes."""
-    from advisor.cli.money.prices_own import tell_far
+    from advisor.cli.money.prices_own import tell_doubts
     from advisor.ranking.fine_tuning import parted
     from advisor.ranking.snapshot import take_snapshot
 
@@ -85,7 +85,7 @@ def _tell_unused(store: Store, merged: Merged) -> None:
         return
     with store.reading() as reader:
         snapshot = take_snapshot(reader)
-    tell_far((quote for quote in snapshot.quotes if quote.quote_id in prices), snapshot)
+    tell_doubts([quote for quote in snapshot.quotes if quote.quote_id in prices], snapshot)
     known = {model.recipe_id for model in snapshot.models}
     strange = [name for name in timed if name not in known]
     if strange:

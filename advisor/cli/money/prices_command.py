@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
 
-from advisor.answers.checklist import of_typed_store, quoted, with_command
+from advisor.answers.checklist import quoted, with_command
 from advisor.answers.prices.builds_and_parts import build_rows, builds_text, parts_text
 from advisor.answers.prices.quotes import ledger_items, ledger_rows, part_rows
 from advisor.answers.wording import KIND_WORDS, item_names
@@ -21,26 +21,16 @@ from advisor.cli.command import (
     terminal_width,
 )
 from advisor.cli.money.prices_arguments import add_arguments
-from advisor.cli.money.prices_own import (
-    add_machine,
-    correct,
-    delete,
-    flagged,
-    joined,
-    quote_words,
-    snapshot_of,
-    tell_far,
-    typed_cells,
-)
+from advisor.cli.money.prices_own import add, correct, delete, quote_words, tell_doubts
 from advisor.cli.money.prices_reports import answer_cost, answer_rent, check_prices
 from advisor.costs.amount_words import counted, day_words, usd_and_cents, usd_rounded
-from advisor.costs.own_machines import DEFAULT_KIND, MACHINE_COLUMNS, own_machine
-from advisor.costs.own_quotes import COLUMNS, OWN, make_quote
+from advisor.costs.own_machines import own_machine
+from advisor.costs.own_quotes import OWN
 from advisor.costs.own_quotes_csv import quotes_csv, read_quotes
 from advisor.costs.price_book import add_command
 from advisor.costs.rental_feed import MOVED, PROVIDERS, SOURCE, fetch_rentals
 from advisor.files import write_whole
-from advisor.ranking.snapshot import Snapshot
+from advisor.ranking.snapshot import Snapshot, take_snapshot
 from advisor.ranking.typed_question import match_gpus, parse_circuit
 from advisor.store import Store
 from advisor.tables.table_formats import render_rows
@@ -56,6 +46,11 @@ def run(options: argparse.Namespace) -> int:
     return _RUN[options.prices_command](options, open_store(options))
 
 
+def _snapshot(store: Store) -> Snapshot:
+    with store.reading() as reader:
+        return take_snapshot(reader)
+
+
 MOST_LINES = 10
 """Of what a refresh says of one kind."""
 _SHORT = ("item", "price", "kind", "vendor", "date", "counts", "marks")
@@ -67,7 +62,7 @@ _SPARE = ("kind", "age", "vendor")
 
 def _list(options: argparse.Namespace, store: Store) -> int:
     rule = parse_price_rule(options.prices)
-    snapshot = snapshot_of(store)
+    snapshot = _snapshot(store)
     wanted = None
     if options.item is not None:
         try:
@@ -137,55 +132,9 @@ def _same_command(options: argparse.Namespace) -> str:
     return f"advisor prices list{item}{' --own' if options.own else ''}"
 
 
-def _add(options: argparse.Namespace, store: Store) -> int:
-    if options.cell_machine is not None:
-        return add_machine(options, store)
-    given = typed_cells(options, MACHINE_COLUMNS)
-    if given:
-        flags = ", ".join(f"--{name.replace('_', '-')}" for name in given)
-        raise InputError(f'{flags} is said of a machine: name it, as in --machine "8 x H200"')
-    if options.cell_item is None:
-        raise InputError(
-            'what is the price for? Name a GPU or a machine that is known with --item "RTX 3090", '
-            'or a new machine with --machine "NAME" --gpu H200 --count 8'
-        )
-    cells = {"kind": DEFAULT_KIND, **typed_cells(options, COLUMNS)}
-    snapshot = snapshot_of(store)
-    made = make_quote(cells, ledger_items(snapshot), today=date.today())
-    if isinstance(made, list):
-        new = any(problem.column == "item" for problem in made) and cells.get("item")
-        words = joined([flagged(problem) for problem in made])
-        if new:
-            words += " A" if words.endswith("?") else "; a"
-            words += ' machine that is new is entered with --machine "NAME" --gpu H200 --count 8'
-            words += " in place of --item"
-        raise InputError(words)
-    added = store.add_quotes([made], [OWN])
-    again = "" if added else " (it was there already)"
-    words = quote_words(made, item_names(snapshot.gpus, snapshot.hosts))
-    back = of_typed_store(f"advisor prices delete --quote {made.quote_id}")
-    print(f"{made.quote_id}: {words}{again}; kept ({back} takes it back)", file=sys.stderr)
-    tell_far([made], snapshot)
-    _tell_unused_parts([made.item_id] if made.item_kind == "part" else [], snapshot)
-    return ANSWERED
-
-
-def _tell_unused_parts(quoted: Iterable[str], snapshot: Snapshot) -> None:
-    """Say for which of these parts no build can use a quote."""
-    parts = ledger_items(snapshot).parts
-    unused = sorted(part for part in quoted if part.casefold() not in parts)
-    if unused:
-        more = f" and {len(unused) - 3} more" if len(unused) > 3 else ""
-        print(
-            f"advisor: kept, but no machine's parts list has {', '.join(map(shown, unused[:3]))}"
-            f"{more}: no build uses it (the lists: {of_typed_store('advisor prices parts')})",
-            file=sys.stderr,
-        )
-
-
 def _import(options: argparse.Namespace, store: Store) -> int:
     path = Path(options.file)
-    snapshot = snapshot_of(store)
+    snapshot = _snapshot(store)
     preview = read_quotes(path, ledger_items(snapshot), today=date.today())
     name = shown(path.name or options.file, 80)[1:-1]
     if len(preview.problems) == 1:
@@ -208,7 +157,6 @@ def _import(options: argparse.Namespace, store: Store) -> int:
         )
         return ANSWERED
     store.add_quotes(preview.quotes, [OWN], preview.hosts)
-    _tell_unused_parts({q.item_id for q in preview.quotes if q.item_kind == "part"}, snapshot)
     held = {quote.quote_id for quote in snapshot.quotes}
     new = sum(quote.quote_id not in held for quote in preview.quotes)
     there, machines = len(preview.quotes) - new, len(preview.hosts)
@@ -218,12 +166,12 @@ def _import(options: argparse.Namespace, store: Store) -> int:
     if machines:
         said += f"; {counted(machines, 'new machine')}"
     print(said, file=sys.stderr)
-    tell_far(preview.quotes, snapshot, preview.hosts)
+    tell_doubts(preview.quotes, snapshot, preview.hosts)
     return ANSWERED
 
 
 def _export(options: argparse.Namespace, store: Store) -> int:
-    snapshot = snapshot_of(store)
+    snapshot = _snapshot(store)
     own = [quote for quote in snapshot.quotes if quote.origin == "local"]
     path = Path(options.file)
     try:
@@ -270,7 +218,7 @@ def _refresh(options: argparse.Namespace, store: Store) -> int:
 
 
 def _builds(options: argparse.Namespace, store: Store) -> int:
-    snapshot = snapshot_of(store)
+    snapshot = _snapshot(store)
     gpu_ids = None if options.gpus is None else match_gpus(options.gpus, snapshot)
     supply = None if options.circuit is None else parse_circuit(options.circuit)
     rows = build_rows(snapshot, gpu_ids, supply)
@@ -285,7 +233,7 @@ def _builds(options: argparse.Namespace, store: Store) -> int:
 
 
 def _parts(options: argparse.Namespace, store: Store) -> int:
-    snapshot = snapshot_of(store)
+    snapshot = _snapshot(store)
     rule = parse_price_rule(options.prices)
     book = snapshot.prices(rule)
     rows = part_rows(book, snapshot.hosts, rule, today=date.today())
@@ -297,7 +245,7 @@ def _parts(options: argparse.Namespace, store: Store) -> int:
 
 
 def _own(options: argparse.Namespace, store: Store) -> int:
-    snapshot = snapshot_of(store)
+    snapshot = _snapshot(store)
     if options.machine is None:
         names = {gpu.gpu_id: gpu.name for gpu in snapshot.gpus}
         rows = [
@@ -328,7 +276,7 @@ def _own(options: argparse.Namespace, store: Store) -> int:
 
 _RUN: Mapping[str, Callable[[argparse.Namespace, Store], int]] = {
     "list": _list,
-    "add": _add,
+    "add": add,
     "correct": correct,
     "delete": delete,
     "import": _import,

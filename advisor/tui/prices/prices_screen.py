@@ -206,8 +206,7 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
         """Fill in the quote that stands in for the highlighted one."""
         entry = self._highlighted()
         if entry is not None:
-            from advisor.costs.own_quotes import KINDS
-            from advisor.costs.own_quotes_csv import quote_cells
+            from advisor.costs.own_quotes import KINDS, quote_cells
             from advisor.costs.parts import PREFIX
 
             quote, row = entry
