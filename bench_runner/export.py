@@ -132,6 +132,7 @@ def _train_script(
         masked_share=MASKED_SHARE if recipe.family == "encoder" else None,
         # By name: another export into this folder may have left a file that shards.
         sharded_by=[tuple(map(repr, pair)) for pair in _SHARDED_BY if used[pair[0]]],
+        in_shards=settings.sharding is not None,
         built_whole=configure.built_whole(recipe, settings),
         timm=repr(model.timm) if model.timm else None,
         timm_arguments=dict(model.arguments),

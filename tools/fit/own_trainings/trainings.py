@@ -1,6 +1,6 @@
 """Trainings of many kinds, as a user would write them, to time with `advisor bench -- COMMAND`.
 
-    python trainings.py KIND [SIZE]
+    python trainings.py KIND [SIZE [HOW]]
 
 None of them knows that it is timed. SIZE below 1 makes each batch smaller, to try one
 without a GPU. Each prints the median of its own last 20 steps when it ends, by its own events.
@@ -18,6 +18,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+sys.argv = [word for word in sys.argv if not word.startswith("--local")]  # of DeepSpeed's launcher
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 SIZE = float(sys.argv[2]) if len(sys.argv) > 2 else 1.0
 
@@ -591,15 +592,8 @@ def waveglow():
     train(flows, loss, dtype=torch.float16, scaler=True)
 
 
-def several():
-    """On all GPUs of a launcher: DDP, FSDP2 or ZeRO by the second word."""
-    import torch.distributed as dist
-
-    dist.init_process_group("nccl" if DEVICE == "cuda" else "gloo")
-    rank = dist.get_rank()
-    if DEVICE == "cuda":
-        torch.cuda.set_device(rank)
-    how = sys.argv[3] if len(sys.argv) > 3 else "ddp"
+def small_decoder():
+    """A decoder of 1B parameters and its tokens, of which a trial run takes a part."""
     from transformers import AutoModelForCausalLM, GPTNeoXConfig
 
     small = SIZE < 1
@@ -610,6 +604,85 @@ def several():
         intermediate_size=1024 if small else 8192,
     )
     model = AutoModelForCausalLM.from_config(config).to(DEVICE)
+    return model, text(1000, batch_of(8), 64 if small else 1024)
+
+
+def zero():
+    """DeepSpeed's engine, on the GPUs of any launcher; the third word is the ZeRO stage."""
+    import deepspeed
+
+    deepspeed.init_distributed("nccl" if DEVICE == "cuda" else "gloo")
+    model, tokens = small_decoder()
+    settings = {
+        "train_micro_batch_size_per_gpu": len(tokens),
+        "bf16": {"enabled": True},
+        "zero_optimization": {"stage": int(sys.argv[3])},
+        "optimizer": {"type": "AdamW", "params": {"lr": 1e-5, "torch_adam": True}},
+        "zero_allow_untested_optimizer": True,
+    }
+    engine, *_ = deepspeed.initialize(model=model, config=settings)
+    tokens = tokens.to(engine.device)
+    loop = Loop()
+    try:
+        while True:
+            engine.backward(engine(input_ids=tokens, labels=tokens).loss)
+            engine.step()
+            loop.mark()
+    finally:
+        loop.tell()
+
+
+def lightning():
+    """Lightning's Trainer; the third word is the number of GPUs."""
+    import pytorch_lightning as pl
+
+    loop = Loop()
+
+    class Module(pl.LightningModule):
+        def __init__(self):
+            super().__init__()
+            self.model, tokens = small_decoder()
+            self.tokens = tokens.cpu()
+
+        def training_step(self, batch, _):
+            return self.model(input_ids=batch, labels=batch).loss
+
+        def configure_optimizers(self):
+            return torch.optim.AdamW(self.parameters(), lr=1e-5)
+
+        def on_train_batch_end(self, *_):
+            loop.mark()
+
+        def train_dataloader(self):
+            return torch.utils.data.DataLoader(
+                self.tokens.repeat(100_000 // len(self.tokens), 1), batch_size=len(self.tokens)
+            )
+
+    try:
+        pl.Trainer(
+            max_steps=120_000,
+            max_epochs=-1,
+            accelerator="gpu" if DEVICE == "cuda" else "cpu",
+            devices=int(sys.argv[3]),
+            precision="bf16-mixed",
+            logger=False,
+            enable_checkpointing=False,
+            enable_progress_bar=False,
+        ).fit(Module())
+    finally:
+        loop.tell()
+
+
+def several():
+    """On all GPUs of a launcher: DDP or FSDP2 by the third word."""
+    import torch.distributed as dist
+
+    dist.init_process_group("nccl" if DEVICE == "cuda" else "gloo")
+    rank = dist.get_rank()
+    if DEVICE == "cuda":
+        torch.cuda.set_device(rank)
+    how = sys.argv[3] if len(sys.argv) > 3 else "ddp"
+    model, tokens = small_decoder()
     if how == "ddp":
         model = nn.parallel.DistributedDataParallel(model)
     else:
@@ -618,7 +691,6 @@ def several():
         for layer in model.gpt_neox.layers:
             fully_shard(layer)
         fully_shard(model)
-    tokens = text(1000, batch_of(8), 64 if small else 1024)
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-5)
     loop = Loop()
     try:
