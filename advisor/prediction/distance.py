@@ -131,3 +131,10 @@ def chip_distance(
         apart += OTHER_VENDOR
     apart += _thirst(reach, chip, peak)
     return apart + _nearest(reach, "gpu", chip_coordinates(chip.bandwidth_gb_s, peak))
+
+
+def nearness(distance: float) -> str:
+    """How near the evidence is, in words."""
+    if distance < 0.01:
+        return "between measured models and GPUs"
+    return f"{distance:.1f} away from what was measured ({FARTHEST:g} is too far)"

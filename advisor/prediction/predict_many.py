@@ -29,6 +29,8 @@ from advisor.prediction.physics.memory import (
 )
 from advisor.prediction.physics.step_time import AS_FAST, FastestStep, fastest_step
 from advisor.ranking.fabric import Link, doubt
+from advisor.ranking.times import SAME_CLOCK
+from bench_runner.recipes import TEXT_FAMILIES
 from bench_runner.records.measurement import Settings
 from bench_runner.settings.settings_tried import Kernels, with_kernels
 from bench_runner.typed_numbers import NORMAL_90
@@ -56,6 +58,11 @@ FUSED_ATTENTION: Mapping[str, Any] = {"attention": "sdpa", "compilation": "regio
 as they were measured (docs/measurements.md, RoBERTa)."""
 
 
+OWN_HALF_WIDTH = math.log(1.12)
+"""Half of the interval where the very machine was measured with the paper's settings: what the
+further settings gain is all that is estimated."""
+
+
 def beyond_measured(counts: Whole) -> Floats:
     """What GPUs beyond MEASURED_GPUS add to half of the interval's logarithm; 0 up to that."""
     import numpy as np
@@ -81,9 +88,6 @@ class Predictions:
     """That each GPU is to hold with them; NaN where none fits."""
     distance: Floats
     """From the evidence; beyond FARTHEST there are no days."""
-    beyond_linear: Flags
-    """Where the GPUs are more than as many times as fast as one, because the one must offload,
-    recompute or take smaller micro-batches."""
     at_bound: Flags
     """Where the fit is faster, relative to its matrix products, than any measured training."""
     comparison_factor: Floats
@@ -169,9 +173,7 @@ def predict_many(
     singles, where = np.unique(workload_index * len(chips) + chip_index, return_inverse=True)
     rows = singles // len(chips)
     columns = table.columns(rows, singles % len(chips), np.ones_like(singles))
-    one = fastest(rows, columns)
     roomy = fastest(rows, replace(columns, memory_gib=np.full(len(rows), np.inf)))
-    alone = np.where(one.option >= 0, one.seconds, np.nan)[where]
     # What is sharded over several is nothing that one does.
     least = np.where(roomy.option >= 0, roomy.seconds, 0.0)[where] / counts + step.company
     seconds = np.where(counts > 1, np.maximum(step.seconds, least), step.seconds)
@@ -220,7 +222,6 @@ def predict_many(
         distance=distance,
         at_bound=fits & (raised > 1.0),
         comparison_factor=np.exp(np.hypot(apart, off)),
-        beyond_linear=fits & (seconds * counts < alone * AS_FAST),
         slowdown=1.0 / (1.0 - between),
     )
 
@@ -236,14 +237,56 @@ def settings_of(option: Option, micro: int, steps: int, kernels: Kernels | None)
 
 @dataclass(frozen=True, slots=True)
 class WrittenOut:
-    """Predictions with the settings that the program writes out."""
+    """Predictions with the settings that a program writes out."""
 
     fastest: Predictions
     """Of each pair the fastest that fits, whichever way it is written out."""
     fused: Flags
     """Where that needs FUSED_ATTENTION."""
-    paper: Predictions
-    """With the best of the paper's settings."""
+    paper: Predictions | None
+    """With the best of the paper's settings; None where others were asked for."""
+
+    def gains(self) -> Floats:
+        """The share of the days with the paper's settings that the fastest take."""
+        import numpy as np
+
+        assert self.paper is not None
+        shares: Floats = np.fmin(self.fastest.days / self.paper.days, 1.0)
+        return shares
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnTime:
+    """What a synchronised search of our own stack found with the paper's settings."""
+
+    days: float
+    settings: Settings | None
+
+    def carries(self, paper: Settings, gain: float) -> bool:
+        """Whether its difference from what is predicted with the paper's settings, which would be
+        ``paper``, holds for the further ones, which take a share ``gain`` of the days.
+
+        What offloading or recomputing cost says nothing of a run without: a search that found
+        others faster than ``paper`` says nothing of how fast these are.
+        """
+        mine = self.settings
+        if mine is None or gain > 1.0 - SAME_CLOCK:
+            return True
+        return (mine.offloading, mine.activation_checkpointing) == (
+            paper.offloading,
+            paper.activation_checkpointing,
+        )
+
+    def corrected(
+        self, days: float, high: float, paper: Settings, gain: float, family: str
+    ) -> tuple[float, float]:
+        """Days with the further settings, of which the fit says ``days`` and at most ``high``, and
+        half of their interval as a logarithm: what was measured less what they gain, else what is
+        predicted and no more than was measured."""
+        half = math.log(high / days)
+        if not self.carries(paper, gain):
+            return min(days, self.days), half
+        return self.days * gain, min(half if family in TEXT_FAMILIES else 0.0, OWN_HALF_WIDTH)
 
 
 Way = tuple[Predictions, "Whole", bool]
@@ -283,20 +326,27 @@ def written_out(
     fitted: Fitted,
     wanted: Wanted = ANY,
     network: tuple[int, Link] | None = None,
+    *,
+    method: str = "optimal",
+    software: Software = "ours",
 ) -> WrittenOut:
-    """As `predict_many`, with every way that the program writes out: lean, as in the paper, or
-    either with fused attention."""
+    """As `predict_many`; of our own ``optimal`` settings with every way that the program writes
+    out: lean, as in the paper, or either with fused attention."""
     import numpy as np
 
-    def both(models: Sequence[Workload], rows: Whole) -> tuple[Predictions, Predictions]:
-        asked = (models, chips, workload_index[rows], chip_index[rows], counts[rows], fitted)
-        return (
-            predict_many(*asked, wanted=wanted, network=network),
-            predict_many(*asked, method="paper", wanted=wanted, network=network),
-        )
-
     every = np.arange(len(counts))
-    lean, paper = both(workloads, every)
+
+    def made(
+        models: Sequence[Workload], rows: Whole, method: str, software: Software = "ours"
+    ) -> Predictions:
+        asked = (models, chips, workload_index[rows], chip_index[rows], counts[rows], fitted)
+        how: dict[str, Any] = {"wanted": wanted, "network": network}
+        return predict_many(*asked, method=method, software=software, **how)
+
+    if method != "optimal" or software != "ours":
+        found = made(workloads, every, method, software)
+        return WrittenOut(found, np.full(len(counts), False), None)
+    lean, paper = made(workloads, every, "optimal"), made(workloads, every, "paper")
     ways: list[Way] = [(lean, every, False), (paper, every, False)]
     eager = np.array([w.fusible for w in workloads], dtype=bool)[workload_index]
     if eager.any():
@@ -306,7 +356,7 @@ def written_out(
         fused = [
             replace(w, fused_attention=True, opens=False) if w.fusible else w for w in workloads
         ]
-        ways += [(many, places, True) for many in both(fused, rows)]
+        ways += [(made(fused, rows, m), places, True) for m in ("optimal", "paper")]
     return WrittenOut(*fastest_of(ways), paper)
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from advisor.costs.amount_words import minutes_words
-from advisor.prediction.distance import FARTHEST
+from advisor.prediction.distance import FARTHEST, nearness
 from advisor.prediction.fitted import Fitted
 from advisor.prediction.model.targets import Target
 from advisor.prediction.model.workload import Workload
@@ -21,7 +21,6 @@ from advisor.prediction.physics.memory import (
     Software,
     Wanted,
     host_gib_needed,
-    micro_batch,
     options_for,
 )
 from advisor.ranking.fabric import Fabric, fabric_words, link_of
@@ -36,9 +35,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from advisor.prediction.physics.columns import Columns
-    from advisor.prediction.predict_many import Predictions
-    from advisor.prediction.shipped_predictions import OwnTime
-    from bench_runner.settings.settings_tried import Kernels
+    from advisor.prediction.predict_many import OwnTime, Predictions
 
     Floats = NDArray[np.float64]
 
@@ -108,12 +105,13 @@ class Prediction:
     fits: bool
     settings: Settings | None = None
     """The fastest that fit, as far as physics can tell."""
-    fitting: tuple[Settings, ...] = ()
-    """All that fit, each with its largest micro-batch."""
     reason: str
     host_gib_needed: float | None = None
     """Host memory for each GPU that the settings need; where nothing fits, the least by which
     something would. None where nothing is offloaded."""
+    frozen_weights: str | None = None
+    """How weights that adapters leave as they are are held: ``bf16``, ``fp16`` or ``nf4``. What
+    `settings` says of weights is of those that are trained."""
     parameters: int
     active_parameters: int
     """Those that one token passes through: of a mixture of experts the experts chosen for it."""
@@ -139,50 +137,6 @@ class Prediction:
     """Of several machines: what one of them takes."""
 
 
-def analytic_days(workload: Workload, chip: Chip, count: int, *, naive: bool) -> float | None:
-    """The paper's section 3.1: all FLOPs at the dense peak; None where the peak is not known."""
-    peak = chip.peak_tflops(workload.precision, free_lunch=not naive)
-    if peak is None:
-        return None
-    return workload.flops / (count * peak * 1e12) / SECONDS_PER_DAY
-
-
-def with_measured(answer: Prediction, measured: tuple[MeasuredTime, ...]) -> Prediction:
-    """The prediction with what was measured, which is quoted first."""
-    if not measured:
-        return answer
-    reason = answer.reason.removeprefix("not measured: ")
-    return replace(answer, measured=measured, reason=reason, measure=None)
-
-
-def from_own_time(
-    answer: Prediction, own: OwnTime, family: str, unmoved: Callable[[], Prediction]
-) -> Prediction:
-    """The prediction from what a search on these very GPUs took with the paper's settings, as in
-    a ranking: `shipped_predictions.predicted_rows`. ``unmoved`` predicts it by the shipped fit."""
-    plain = unmoved()
-    days, high, paper = answer.training_days, answer.training_days_high, answer.paper_settings
-    if (
-        days is None
-        or high is None
-        or paper is None
-        or plain.training_days is None
-        or plain.paper_settings_days is None
-    ):
-        return answer
-    gain = min(plain.training_days / plain.paper_settings_days, 1.0)
-    days, half = own.corrected(days, high, paper, gain, family)
-    return replace(
-        answer,
-        training_days=days,
-        training_days_low=days / math.exp(half),
-        training_days_high=days * math.exp(half),
-        paper_settings_days=own.days,
-        paper_settings_days_low=own.days,
-        paper_settings_days_high=own.days,
-    )
-
-
 def predict(
     target: Target | Workload,
     chip: Chip,
@@ -194,138 +148,81 @@ def predict(
     software: Software = "ours",
     machines: int = 1,
     network: Fabric | None = None,
+    measured: Sequence[MeasuredTime] = (),
+    own: tuple[OwnTime, Fitted] | None = None,
 ) -> Prediction:
     """Predict one model on ``count`` GPUs of one kind (loads numpy), with settings as ``wanted``,
     by our program or one of another ``software``. ``network`` joins ``machines`` that share the
-    GPUs; more than eight GPUs of which nothing is said are in machines of eight.
+    GPUs; more than eight GPUs of which nothing is said are in machines of eight. ``measured`` is
+    quoted; ``own`` is what a search with the paper's settings took on these very GPUs, with the fit
+    that the user's records did not move: as in `shipped_predictions.predicted_rows`.
 
     Raises ValueError, one line, for wrong input.
     """
     import numpy as np
 
-    from advisor.prediction.physics.columns import WorkloadTable
     from advisor.prediction.predict_many import (
         FUSED_ATTENTION,
-        MEASURED_GPUS,
         other_software,
         predict_many,
-        settings_of,
         written_out,
     )
-    from bench_runner.settings.settings_tried import most_promising
 
-    if isinstance(target, Workload):
-        target = Target(workload=target)
-    workload = target.workload
+    target = Target(workload=target) if isinstance(target, Workload) else target
+    workload, naive = target.workload, method == "naive"
     options = wanted.among(options_for(method, software))
     _refuse(workload, count, method, wanted, options)
-    batch = even_batch(workload.batch_size, count)
     zero, counts = np.zeros(1, dtype=int), np.array([count])
     joint = None if network is None else (machines, link_of(network))
-    table = WorkloadTable([workload], [chip])
-    columns = table.columns(zero, zero, counts, joint)
-    asked = ([workload], [chip], zero, zero, counts, fitted)
-    nothing: tuple[float | None, ...] = (None, None, None)
-    paper, paper_settings = nothing, None
-    further: Mapping[str, Any] = {}
-    if method == "optimal" and software == "ours":
-        every = written_out(*asked, wanted, joint)
-        many = every.fastest
-        further = FUSED_ATTENTION if every.fused[0] else {}
-        if joint is None:
-            paper = _first(every.paper.days, every.paper.low_days, every.paper.high_days)
-            paper_settings = _settings(every.paper, batch, count, None)
-    else:
-        many = predict_many(*asked, method=method, wanted=wanted, software=software, network=joint)
-    days, low, high = _first(many.days, many.low_days, many.high_days)
-    other = nothing
+    pair = ([workload], [chip], zero, zero)
+    asked = (*pair, counts, fitted)
+    found = written_out(*asked, wanted, joint, method=method, software=software)
+    many = found.fastest
+    days, low, high = _days_of(many)
+    other: Days = (None, None, None)
+    one, paper = other, other
     if days is not None and software == "ours":
         other = _first(*other_software(*asked, wanted=wanted, network=joint))
-    one = nothing
     if network is not None:
-        alone = ([workload], [chip], zero, zero, counts // machines, fitted)
-        single = predict_many(*alone, method=method, wanted=wanted, software=software)
-        one = _first(single.days, single.low_days, single.high_days)
-
-    kernels = None if target.recipe is None else most_promising(target.recipe)
-    fitting = []
-    for option in options:
-        if micro := int(wanted.micro_batch(option, columns, fitted.costs)[0]):
-            steps = accumulation_steps(batch, count, micro)
-            fitting.append(settings_of(option, micro, steps, kernels))
+        alone = (*pair, counts // machines, fitted)
+        one = _days_of(predict_many(*alone, method=method, wanted=wanted, software=software))
     fits, distance = bool(many.fits[0]), float(many.distance[0])
-    settings, host_gib = _settings(many, batch, count, kernels), None
-    if settings is not None:
-        settings = replace(settings, **further)
-        if settings.offloading:
-            host_gib = host_gib_for(many.options[int(many.option[0])], workload, count)
-    assumptions = list(target.assumptions)
-    if settings is not None and settings.offloading:
-        assumptions.append(f"{plain(wanted.host_gib, 6)} GiB of host memory for each GPU")
-    # One GPU cannot share: where sharding was asked for, it is no measure of the many.
-    if fits and bool(many.beyond_linear[0]) and not wanted.stage:
-        assumptions.append(
-            f"more than {count} times as fast as one GPU, which must save memory in ways that "
-            f"{count} need not"
-        )
-    if bool(many.at_bound[0]):
-        share = fitted.tuned_share if software == "tuned" else fitted.highest_share
-        assumptions.append(
-            f"held to {percent(share)} of this GPU's speed in matrix products: no training was "
-            "measured to reach more"
-        )
-    if fits and batch != workload.batch_size:
-        assumptions.append(
-            f"a batch of {batch:,}, which {count} GPUs share evenly, instead of "
-            f"{workload.batch_size:,}"
-        )
-    if settings is not None and settings.micro_batch_size is not None:
-        best = many.options[int(many.option[0])]
-        held = int(micro_batch(best, columns, fitted.costs, wanted.host_gib)[0])
-        if wanted.micro_batch_size is None and 2 * settings.micro_batch_size <= held:
-            assumptions.append(_small_passes(batch, count, settings.micro_batch_size, held))
-    if software == "plain" and wanted.compiled is None:
-        assumptions.append("a compiled program")
-    if count > MEASURED_GPUS:
-        assumptions.append(f"more than {MEASURED_GPUS:g} GPUs, where the interval is wider")
-    if network is not None:
-        lost = percent(float(many.slowdown[0]) - 1)
-        assumptions += [
-            f"{fabric_words(network)} between the machines, one port each, nobody else on it",
-            f"{lost} longer than if the machines did not wait for each other",
-        ]
-    elif count > 8:
-        assumptions.append("machines of eight GPUs, a 400 Gb/s port for each GPU")
-    naive = method == "naive"
-    if fits and days is not None:
-        reason = (
-            f"not measured: physics fitted to {fitted.observations} measured times, "
-            f"{_nearness(distance)}"
-        )
-    elif fits and distance > FARTHEST:
-        reason = "no prediction: nothing that was measured is like this model on this GPU"
-    elif fits and _lacks_bf16(workload, chip):
-        reason = f"no prediction: the {chip.name} has no bf16 cores, and " + (
-            "experts in FP16 are not predicted; ask for a GPU that has some, such as the A100"
-            if workload.expert_products
-            else "this model trains in bf16; ask with --precision fp16"
-        )
-    elif fits:
-        reason = f"no prediction: the catalogue has no {_missing(workload, chip, naive)}"
-    else:
-        reason, host_gib = misfit(workload, chip, count, method, wanted, options, fitted.costs)
+    settings = _settings(many, target, count, **(FUSED_ATTENTION if found.fused[0] else {}))
+    paper_settings = None
+    if found.paper is not None and network is None:
+        paper = _days_of(found.paper)
+        paper_settings = _settings(found.paper, Target(workload=workload), count)
     search = fast_search(
         workload.family,
         count,
         compiles=workload.compiles,
-        days=0.0 if days is None else days,
+        days=days or 0.0,
         training_steps=workload.training_steps,
         settings=None if days is None else settings,
     )
+    if own is not None and days is not None and high is not None and paper_settings is not None:
+        taken, unmoved = own
+        gain = float(written_out(*pair, counts, unmoved, wanted).gains()[0])
+        days, half = taken.corrected(days, high, paper_settings, gain, workload.family)
+        low, high = days / math.exp(half), days * math.exp(half)
+        paper = (taken.days, taken.days, taken.days)
+    host_gib = None
+    if fits and days is not None:
+        reason = f"physics fitted to {fitted.observations} measured times, {nearness(distance)}"
+        reason = reason if measured else f"not measured: {reason}"
+    elif fits:
+        reason = f"no prediction: {_why_no_days(workload, chip, distance, naive=naive)}"
+    else:
+        asked_of = (workload, chip, count, method, wanted, options, fitted.costs)
+        reason, host_gib = misfit(*asked_of, far=distance > FARTHEST)
+    if settings is not None and settings.offloading:
+        host_gib = host_gib_for(many.options[int(many.option[0])], workload, count)
     bench = (
         f"benchmark {workload.workload_id} on {count} x {chip.name} (advisor bench, about "
         f"{minutes_words(search.minutes)})"
     )
+    measurable = fits and software == "ours" and not measured and not _lacks_bf16(workload, chip)
+    peak = chip.peak_tflops(workload.precision, free_lunch=not naive)
     return Prediction(
         target=workload.workload_id,
         gpu=chip.name,
@@ -345,23 +242,95 @@ def predict(
         paper_settings=paper_settings,
         fits=fits,
         settings=settings,
-        fitting=tuple(fitting),
         reason=reason,
         host_gib_needed=host_gib,
+        frozen_weights=_frozen_weights(workload),
         parameters=workload.parameters,
         active_parameters=_active(target),
         training_flops=workload.flops,
         distance=distance,
         bench_minutes=search.minutes,
-        measure=bench if fits and software == "ours" and not _lacks_bf16(workload, chip) else None,
-        assumptions=tuple(assumptions),
-        analytic_days=analytic_days(workload, chip, count, naive=naive),
+        measure=bench if measurable else None,
+        assumptions=(
+            *target.assumptions,
+            *_assumed(many, settings, workload, count, fitted, wanted, software, network),
+        ),
+        # The paper's section 3.1: all FLOPs at the dense peak.
+        analytic_days=peak and workload.flops / (count * peak * 1e12) / SECONDS_PER_DAY,
+        measured=tuple(measured),
         machines=machines,
         network=network,
         one_machine_days=one[0],
         one_machine_days_low=one[1],
         one_machine_days_high=one[2],
     )
+
+
+def _assumed(
+    many: Predictions,
+    settings: Settings | None,
+    workload: Workload,
+    count: int,
+    fitted: Fitted,
+    wanted: Wanted,
+    software: Software,
+    network: Fabric | None,
+) -> list[str]:
+    """What is assumed of the settings and the machines."""
+    from advisor.prediction.predict_many import MEASURED_GPUS
+
+    said = []
+    if settings is not None and settings.offloading:
+        said.append(f"{plain(wanted.host_gib, 6)} GiB of host memory for each GPU")
+    if bool(many.at_bound[0]):
+        share = fitted.tuned_share if software == "tuned" else fitted.highest_share
+        said.append(
+            f"held to {percent(share)} of this GPU's speed in matrix products: no training was "
+            "measured to reach more"
+        )
+    batch = even_batch(workload.batch_size, count)
+    if settings is not None and batch != workload.batch_size:
+        said.append(
+            f"a batch of {batch:,}, which {count} GPUs share evenly, instead of "
+            f"{workload.batch_size:,}"
+        )
+    if software == "plain" and wanted.compiled is None:
+        said.append("a compiled program")
+    if count > MEASURED_GPUS:
+        said.append(f"more than {MEASURED_GPUS:g} GPUs, where the interval is wider")
+    if network is not None:
+        lost = percent(float(many.slowdown[0]) - 1)
+        said += [
+            f"{fabric_words(network)} between the machines, one port each, nobody else on it",
+            f"{lost} longer than if the machines did not wait for each other",
+        ]
+    elif count > 8:
+        said.append("machines of eight GPUs, a 400 Gb/s port for each GPU")
+    return said
+
+
+def _why_no_days(workload: Workload, chip: Chip, distance: float, *, naive: bool) -> str:
+    """Why a training that fits has no time."""
+    if distance > FARTHEST:
+        return "nothing that was measured is like this model on this GPU"
+    if _lacks_bf16(workload, chip):
+        return f"the {chip.name} has no bf16 cores, and " + (
+            "experts in FP16 are not predicted; ask for a GPU that has some, such as the A100"
+            if workload.expert_products
+            else "this model trains in bf16; ask with --precision fp16"
+        )
+    if chip.peak_tflops(workload.precision, free_lunch=not naive) is None:
+        name = workload.precision if workload.precision != "fp32" or naive else "TF32"
+        return f"the catalogue has no {name} rate for {chip.name}"
+    what = "memory bandwidth" if chip.bandwidth_gb_s is None else "power limit"
+    return f"the catalogue has no {what} for {chip.name}"
+
+
+def _lacks_bf16(workload: Workload, chip: Chip) -> bool:
+    """Whether the GPU is of a generation of NVIDIA's before bf16, compute capability 8."""
+    numbered = chip.generation.replace(".", "", 1).isdigit()
+    early = numbered and float(chip.generation) < 8.0
+    return workload.precision == "bf16" and early and chip.bf16_tflops is None
 
 
 def _refuse(
@@ -388,22 +357,32 @@ def _refuse(
         )
 
 
-def _first(*columns: Floats) -> tuple[float | None, ...]:
-    """Of each column the one entry, None where it is no number."""
-    return tuple(None if math.isnan(column[0]) else float(column[0]) for column in columns)
+Days = tuple[float | None, float | None, float | None]
+"""With the ends of their interval."""
 
 
-def _settings(
-    many: Predictions, batch: int, count: int, kernels: Kernels | None
-) -> Settings | None:
-    """The fastest that fit; None where none do."""
+def _first(*columns: Floats) -> Days:
+    """Of each of three columns the one entry, None where it is no number."""
+    days, low, high = (None if math.isnan(each[0]) else float(each[0]) for each in columns)
+    return days, low, high
+
+
+def _days_of(many: Predictions) -> Days:
+    return _first(many.days, many.low_days, many.high_days)
+
+
+def _settings(many: Predictions, target: Target, count: int, **further: Any) -> Settings | None:
+    """The fastest that fit, with ``further`` ones; None where none do."""
+    from advisor.prediction.predict_many import settings_of
+    from bench_runner.settings.settings_tried import most_promising
+
     if not many.fits[0]:
         return None
-    from advisor.prediction.predict_many import settings_of
-
     micro = int(many.micro_batch_size[0])
+    steps = accumulation_steps(even_batch(target.workload.batch_size, count), count, micro)
+    kernels = None if target.recipe is None else most_promising(target.recipe)
     option = many.options[int(many.option[0])]
-    return settings_of(option, micro, accumulation_steps(batch, count, micro), kernels)
+    return replace(settings_of(option, micro, steps, kernels), **further)
 
 
 def misfit(
@@ -414,9 +393,12 @@ def misfit(
     wanted: Wanted,
     options: Sequence[Option],
     costs: MemoryCosts,
+    *,
+    far: bool = False,
 ) -> tuple[str, float | None]:
-    """What keeps the model from the GPUs: the batch, the host's memory, what is kept of one sample,
-    or the model itself. If only host memory is missing, also how many GiB each GPU needs of it."""
+    """What keeps the model from the GPUs: the batch, what is kept of one sample, or the model; and
+    what would help, more GPUs or host memory, how many GiB of it each GPU needs. ``far``: whether
+    no time is predicted there either."""
     import numpy as np
 
     from advisor.prediction.physics.columns import WorkloadTable
@@ -427,50 +409,39 @@ def misfit(
             f"{count:,} GPUs; give --batch {count} or more",
             None,
         )
-    tried = _TRIED[method]
-    if replace(wanted, host_gib=HOST_GIB_A_GPU) != ANY:
-        tried = " with the settings that were asked for"
     table = WorkloadTable([workload], [chip])
 
     def columns(*counts: int) -> Columns:
         zeros = np.zeros(len(counts), dtype=int)
         return table.columns(zeros, zeros, np.array(counts))
 
-    here = columns(count)
-    anything = replace(wanted, host_gib=math.inf)
-    offloading = [o for o in options if anything.micro_batch(o, here, costs)[0]]
-    if offloading:
-        there = wanted.host_gib
-        has = f"{there:,.0f}" if there >= 10 else plain(there, 2)
-        host = min(host_gib_for(o, workload, count) for o in offloading)
-        each = "" if count == 1 else " for each GPU"
-        return (
-            f"does not fit: its optimiser states need at least {host:,.0f} GiB of host "
-            f"memory{each}, and {has} GiB are there",
-            host,
-        )
-    nothing_kept = np.ones(1)
-    held = any(
-        replace(anything, micro_batch_size=None).micro_batch(o, here, costs, nothing_kept)[0]
-        for o in options
-    )
-    if held:
-        return (
-            f"does not fit: {_samples(workload, wanted)} more than {chip.memory_gib:g} GiB "
-            f"a GPU beside the model{tried}",
-            None,
-        )
+    here, anything = columns(count), replace(wanted, host_gib=math.inf)
+    offloaded = [o for o in options if anything.micro_batch(o, here, costs)[0]]
+    host = min((host_gib_for(o, workload, count) for o in offloaded), default=None)
+    tried = "" if offloaded else _TRIED[method]
+    if not offloaded and replace(wanted, host_gib=HOST_GIB_A_GPU) != ANY:
+        tried = " with the settings that were asked for"
+    bare = replace(anything, micro_batch_size=None)
+    held = any(bare.micro_batch(o, here, costs, np.ones(1))[0] for o in options)
+    needs = f"{count_words(workload.parameters)} parameters need"
+    if held and not offloaded:
+        needs, tried = _samples(workload, wanted), f" beside the model{tried}"
+    words = f"does not fit: {needs} more than {chip.memory_gib:g} GiB a GPU{tried}"
     larger = [more for more in _LARGER if count < more <= workload.batch_size]
-    fitting = np.zeros(len(larger))
-    if larger:
-        fitting += sum(wanted.micro_batch(o, columns(*larger), costs) for o in options)
-    enough = next((more for more, n in zip(larger, fitting, strict=True) if n), None)
-    mend = "" if enough is None else f"; it fits on {enough}"
-    return (
-        f"does not fit: {count_words(workload.parameters)} parameters need more than "
-        f"{chip.memory_gib:g} GiB a GPU{tried}{mend}",
-        None,
-    )
+    mends = []
+    if larger and (offloaded or not held):
+        fitting = np.any([wanted.micro_batch(o, columns(*larger), costs) for o in options], axis=0)
+        mends = [f"it fits on {more}" for more, n in zip(larger, fitting, strict=True) if n][:1]
+    if host is not None:
+        has = f"{wanted.host_gib:,.0f}" if wanted.host_gib >= 10 else plain(wanted.host_gib, 2)
+        each = "" if count == 1 else " for each GPU"
+        there = f"{host:,.0f} GiB of host memory{each}, where {has} GiB are there"
+        mends.append(f"with {there}" if mends else f"it fits with {there}")
+    words += f"; {', or '.join(mends)}" if mends else ""
+    return words + (f"; {NO_TIME_EITHER}" if mends and far else ""), host
+
+
+NO_TIME_EITHER = "nothing that was measured is like this model, so no time is predicted there"
 
 
 def host_gib_for(option: Option, workload: Workload, count: int) -> float:
@@ -490,41 +461,15 @@ def _samples(workload: Workload, wanted: Wanted) -> str:
     return f"{what.format(one)} needs" if size == 1 else f"{what.format(f'{size:,} {many}')} need"
 
 
-def _small_passes(batch: int, count: int, micro: int, held: int) -> str:
-    """That the batch is made up of smaller passes than fit, with one that is not."""
-    near = max(1, round(batch / (count * held))) * count * held
-    samples = f"{micro} sample{'s'[: micro > 1]}"
-    return (
-        f"passes of {samples}, where {held} fit: larger ones do not make up the batch of "
-        f"{batch:,}, as they do one of {near:,}"
-    )
+def _frozen_weights(workload: Workload) -> str | None:
+    if not workload.frozen:
+        return None
+    if workload.frozen_bytes < 2.0:
+        return "nf4"
+    return "fp16" if workload.precision == "fp16" else "bf16"
 
 
 def _active(target: Target) -> int:
     if target.recipe is None or target.parameters is not None or target.workload.frozen:
         return target.workload.parameters
     return count_flops(target.recipe).active_parameters
-
-
-def _nearness(distance: float) -> str:
-    if distance < 0.05:
-        return "this size and GPU among them"
-    if distance <= 0.5:
-        return f"close to the nearest of them (distance {distance:.1f})"
-    return f"away from the nearest of them (distance {distance:.1f}), hence the wide interval"
-
-
-def _lacks_bf16(workload: Workload, chip: Chip) -> bool:
-    """Whether the GPU is of a generation of NVIDIA's before bf16, compute capability 8."""
-    numbered = chip.generation.replace(".", "", 1).isdigit()
-    early = numbered and float(chip.generation) < 8.0
-    return workload.precision == "bf16" and early and chip.bf16_tflops is None
-
-
-def _missing(workload: Workload, chip: Chip, naive: bool) -> str:
-    """Which figure of the datasheet a time would need."""
-    if chip.peak_tflops(workload.precision, free_lunch=not naive) is None:
-        name = workload.precision if workload.precision != "fp32" or naive else "TF32"
-        return f"{name} rate for {chip.name}"
-    what = "memory bandwidth" if chip.bandwidth_gb_s is None else "power limit"
-    return f"{what} for {chip.name}"

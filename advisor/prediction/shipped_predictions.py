@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from advisor.prediction.distance import FARTHEST
+from advisor.prediction.distance import nearness
 from advisor.prediction.fitted import Fitted, Piece, known_models
 from advisor.prediction.model.workload import Workload, sized, workload_of
 from advisor.prediction.physics.chip import chip_of, gpu_type
@@ -26,17 +26,16 @@ from advisor.prediction.physics.memory import (
 )
 from advisor.prediction.predict_many import (
     FUSED_ATTENTION,
+    OwnTime,
     WrittenOut,
     other_software,
-    predict_many,
     settings_of,
     written_out,
 )
 from advisor.ranking.audit import audit_time
 from advisor.ranking.fabric import Link
-from advisor.ranking.times import SAME_CLOCK
 from bench_runner.recipe_flops import count_flops
-from bench_runner.recipes import TEXT_FAMILIES, Recipe, load_recipes
+from bench_runner.recipes import Recipe, load_recipes
 from bench_runner.records.measurement import Measurement, Settings
 from bench_runner.settings.paper_space import accumulation_steps, even_batch
 from bench_runner.settings.settings_tried import most_promising
@@ -59,43 +58,6 @@ OTHER_GPU = 2.0
 FOREIGN = {"own": 0.0, "others": 0.3}
 """How far a piece is, where a factor of 4 in parameters is 1: enough to choose the nearest by.
 A judgement; nothing is computed from it."""
-OWN_HALF_WIDTH = math.log(1.12)
-"""Half of the interval where the very machine was measured with the paper's settings: what the
-further settings gain is all that is estimated."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OwnTime:
-    """What a synchronised search of our own stack found with the paper's settings."""
-
-    days: float
-    settings: Settings | None
-
-    def carries(self, paper: Settings, gain: float) -> bool:
-        """Whether its difference from what is predicted with the paper's settings, which would be
-        ``paper``, holds for the further ones, which take a share ``gain`` of the days.
-
-        What offloading or recomputing cost says nothing of a run without: a search that found
-        others faster than ``paper`` says nothing of how fast these are.
-        """
-        mine = self.settings
-        if mine is None or gain > 1.0 - SAME_CLOCK:
-            return True
-        return (mine.offloading, mine.activation_checkpointing) == (
-            paper.offloading,
-            paper.activation_checkpointing,
-        )
-
-    def corrected(
-        self, days: float, high: float, paper: Settings, gain: float, family: str
-    ) -> tuple[float, float]:
-        """Days with the further settings, of which the fit says ``days`` and at most ``high``, and
-        half of their interval as a logarithm: what was measured less what they gain, else what is
-        predicted and no more than was measured."""
-        half = math.log(high / days)
-        if not self.carries(paper, gain):
-            return min(days, self.days), half
-        return self.days * gain, min(half if family in TEXT_FAMILIES else 0.0, OWN_HALF_WIDTH)
 
 
 def shipped_fit() -> Fitted:
@@ -192,15 +154,11 @@ def predicted_rows(
         """With the share of the days with the paper's settings that the further ones take, of
         what was measured."""
         every = (workloads, made, which, chips, numbers, fitted)
-        if software != "ours":
-            many = predict_many(*every, wanted=wanted, software=software, network=joint)
-            return WrittenOut(many, np.full(len(pairs), False), many), {}
-        asked = written_out(*every, wanted, joint)
+        asked = written_out(*every, wanted, joint, software=software)
         if not len(timed):
             return asked, {}
         few = which[timed], chips[timed], numbers[timed]
-        gaining = written_out(workloads, made, *few, gains_by or fitted, wanted)
-        shares = np.fmin(gaining.fastest.days / gaining.paper.days, 1.0)
+        shares = written_out(workloads, made, *few, gains_by or fitted, wanted).gains()
         return asked, dict(zip(timed.tolist(), shares.tolist(), strict=True))
 
     @cache
@@ -229,11 +187,11 @@ def predicted_rows(
         batch = even_batch(recipes[r].training.batch_size, count)
         steps = accumulation_steps(batch, count, micro)
         factor = float(many.comparison_factor[i])
-        paper = [_known(c[i]) for c in (plain.days, plain.low_days, plain.high_days)]
+        paper: list[float | None] = [None] * 3
+        if plain is not None:
+            paper = [_known(c[i]) for c in (plain.days, plain.low_days, plain.high_days)]
         other = [_known(column[i]) for column in others]
-        if software != "ours":
-            paper = other = [None] * 3
-        if measured and i in gains and plain.fits[i]:
+        if measured and plain is not None and i in gains and plain.fits[i]:
             own_time = measured[ids[i]]
             with_paper = plain.options[plain.option[i]].settings(micro, steps)
             days, half = own_time.corrected(days, high, with_paper, gains[i], workloads[r].family)
@@ -254,7 +212,7 @@ def predicted_rows(
             return None
         return row | {
             "status": "ok",
-            "reason": f"predicted, {_near(many.distance[i])}{own}",
+            "reason": f"predicted, {nearness(many.distance[i])}{own}",
             **settings(r, option, micro, steps),
             **(FUSED_ATTENTION if asked.fused[i] else {}),
             "training_days": _round(days),
@@ -370,12 +328,6 @@ def own_cells(records: Iterable[Measurement], gpus: Sequence[Gpu]) -> dict[Cell,
         if cell not in found or record.training_days < found[cell].days:
             found[cell] = OwnTime(days=record.training_days, settings=record.settings)
     return found
-
-
-def _near(distance: float) -> str:
-    if distance < 0.01:
-        return "between measured models and GPUs"
-    return f"{distance:.1f} away from what was measured ({FARTHEST:g} is too far)"
 
 
 def _known(value: float) -> float | None:

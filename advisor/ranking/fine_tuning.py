@@ -75,6 +75,7 @@ class FineTuning:
         return {
             "train": self.train,
             "adapter_rank": self.adapter_rank,
+            "frozen_weights": {"lora": "bf16", "qlora": "nf4"}.get(self.train),
             "data_tokens" if text else "data_images": self.seen(text=text) / self.epochs,
             "example_tokens": self.length,
             "epochs": self.epochs,

@@ -95,8 +95,6 @@ def test_links_never_make_gpus_faster_than_linear(fitted: Fitted) -> None:
         effect_means=(*fitted.effect_means, 10.0 * LEAST_LINKS),
         effect_covariance=lower_triangle(covariance),
     )
-    for model in ("pythia-160m", "pythia-410m", "roberta"):
+    for model in ("pythia-160m", "pythia-410m"):  # which fit one card with the settings of several
         many = several(better, model, "RTX 3090", (1, 2, 4, 8))
-        alike = ~many.beyond_linear
-        # RoBERTa is sharded over several, which gains by itself: what is flagged is before links.
-        assert (many.days * (1, 2, 4, 8) >= many.days[0] * (1 - 2e-3))[alike].all()
+        assert (many.days * (1, 2, 4, 8) >= many.days[0] * (1 - 2e-3)).all()

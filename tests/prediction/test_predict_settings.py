@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from advisor.cli.main import main
+from tests.prediction.configs_for_tests import PUBLISHED
 
 pytestmark = pytest.mark.usefixtures("asks_the_shipped_store")
 
@@ -30,8 +31,22 @@ def test_what_needs_more_host_memory_than_is_assumed_is_told_with_it(
     assert not any("host memory" in words for words in answer["assumptions"])  # it was told
     assert main([*asked, "--host-memory", "64GiB"]) == 1
     reason = json.loads(capsys.readouterr().out)["reason"]
-    assert reason.startswith("does not fit: its optimiser states need at least 1")
-    assert reason.endswith(" GiB of host memory, and 64 GiB are there")
+    assert reason.startswith("does not fit: 7B parameters need more than 24 GiB a GPU; it fits on ")
+    assert reason.endswith(" GiB of host memory, where 64 GiB are there")
+
+
+def test_what_fits_by_host_memory_alone_and_has_no_time_then_is_told_to_lack_gpu_memory(
+    own_store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = tmp_path / "mixtral.json"
+    config.write_text(json.dumps(PUBLISHED["mixtral-8x7b"]))
+    asked = ["predict", "--model", str(config), "--tokens", "1T", "--gpu", "H100", "--count", "8"]
+    assert main([*asked, "--store", str(own_store), "--format", "json"]) == 1
+    reason = json.loads(capsys.readouterr().out)["reason"]
+    assert reason.startswith(
+        "does not fit: 46.7B parameters need more than 80 GiB a GPU; it fits on 16, or with 1"
+    )
+    assert "64 GiB are assumed (--host-memory states yours); nothing that was measured" in reason
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,6 @@ def test_a_prediction_in_full(fitted: Fitted) -> None:
     answer = predict(target, CHIPS["RTX 6000 Ada"], 4, fitted)
     assert answer.basis == "predicted"
     assert answer.fits and answer.settings is not None
-    assert answer.settings in answer.fitting
     assert answer.training_days is not None and answer.analytic_days is not None
     assert answer.training_days_low is not None and answer.training_days_high is not None
     assert answer.training_days_low < answer.training_days < answer.training_days_high
@@ -37,20 +36,12 @@ def test_a_prediction_in_full(fitted: Fitted) -> None:
     assert any("usual shape" in words for words in answer.assumptions)
 
 
-def test_settings_make_up_the_batch(fitted: Fitted) -> None:
-    for model, gpu, count in (("pythia-1b", "H100", 4), ("vit", "RTX 3090", 8)):
-        answer = predict(WORKLOADS[model], CHIPS[gpu], count, fitted)
-        for s in answer.fitting:
-            assert s.micro_batch_size and s.gradient_accumulation_steps
-            made = s.micro_batch_size * s.gradient_accumulation_steps * count
-            assert made == WORKLOADS[model].batch_size
-
-
 def test_what_does_not_fit_says_so(fitted: Fitted) -> None:
     answer = predict(WORKLOADS["pythia-6.9b"], CHIPS["RTX 3090"], 1, fitted)
     assert not answer.fits
-    assert answer.training_days is None and answer.settings is None and answer.fitting == ()
-    assert answer.reason.startswith("does not fit: its optimiser states need at least ")
+    assert answer.training_days is None and answer.settings is None
+    assert answer.reason.startswith("does not fit: 6.86B parameters need more than 24 GiB a GPU; ")
+    assert answer.reason.endswith(" GiB of host memory, where 64 GiB are there")
     on_gpus = predict(
         WORKLOADS["pythia-6.9b"], CHIPS["RTX 3090"], 1, fitted, wanted=Wanted(offloading=False)
     )
@@ -205,20 +196,14 @@ def test_more_memory_is_never_slower(fitted: Fitted) -> None:
         assert not (more > less * (1 + 1e-9)).any()
 
 
-def test_gpus_are_no_faster_together_unless_one_must_save_memory(fitted: Fitted) -> None:
+def test_gpus_are_no_faster_together_than_one_with_room_for_everything(fitted: Fitted) -> None:
     models, chips = list(WORKLOADS.values()), [CHIPS[gpu.name] for gpu in load_catalog().gpus]
-    grid = np.meshgrid(np.arange(len(models)), np.arange(len(chips)), indexing="ij")
-    pairs = (grid[0].ravel(), grid[1].ravel())
-    one = predict_many(models, chips, *pairs, np.ones(len(pairs[0]), dtype=int), fitted)
+    pairs = np.indices((len(models), len(chips))).reshape(2, -1)
+    roomy = [replace(chip, memory_gib=1e6) for chip in chips]
+    one = predict_many(models, roomy, *pairs, np.ones(len(pairs[0]), dtype=int), fitted)
     for count in (2, 8, 64):
         many = predict_many(models, chips, *pairs, np.full(len(pairs[0]), count), fitted)
-        faster = many.days * count < one.days * (1 - 1e-6)
-        assert (~faster | many.beyond_linear).all()
-        assert faster.mean() < 0.05
-        told = [(int(w), int(c)) for w, c in zip(*(p[faster] for p in pairs), strict=True)]
-        for w, c in told[:3]:
-            answer = predict(models[w], chips[c], count, fitted)
-            assert any("times as fast as one GPU" in words for words in answer.assumptions)
+        assert not (many.days * count < one.days * (1 - 1e-6)).any()
 
 
 def test_settings_of_ours_are_never_slower_than_the_papers(fitted: Fitted) -> None:

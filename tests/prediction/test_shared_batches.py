@@ -31,7 +31,6 @@ def fitted() -> Fitted:
 
 
 def all_settings(answer: Prediction) -> Iterator[Settings]:
-    yield from answer.fitting
     for each in (answer.settings, answer.paper_settings):
         if each is not None:
             yield each

@@ -1,6 +1,6 @@
 """How well a training timed on one GPU is told on another: python -m tools.fit.own_training_pairs
 
-First the profiles of kernels of an H200 (tools/fit/own_trainings) whose training, exported by this
+First the profiles of kernels of an H200 whose training, exported by this
 program, was timed on an H100 too. No other profile was published for two GPUs. So each step that
 was timed on one GPU is divided into kinds of work as the physics says, is moved by
 `advisor.prediction.own_training` as a measured one is, and is held against the step that the same

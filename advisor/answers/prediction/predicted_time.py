@@ -88,12 +88,9 @@ def _paper_differs(answer: Prediction) -> bool:
     return paper is None or days <= 0.99 * paper
 
 
-def prediction_doubts(
-    answer: Prediction, bench: str, rank: str | None, said: str | None
-) -> list[Doubt]:
+def prediction_doubts(answer: Prediction, bench: str, rank: str | None) -> list[Doubt]:
     """What would make it surer; ``bench`` is the command that measures it, ``rank`` the one that
-    looks for a machine with these GPUs, where the model has a name to rank it by, ``said`` the one
-    that writes out what is assumed, None where no flag does."""
+    looks for a machine with these GPUs, where the model has a name to rank it by."""
     if not answer.fits:
         if rank is None:
             return []
@@ -113,18 +110,14 @@ def prediction_doubts(
     if answer.training_days is None:
         return doubts
     if answer.assumptions:
-        change = "" if said is None else "; change what differs"
-        words = f"{'; '.join(answer.assumptions)}{change}"
-        doubts.append(Doubt(about="assumed", words=words, command=said or ""))
+        doubts.append(Doubt(about="assumed", words="; ".join(answer.assumptions), command=""))
     if rank is not None:
         words = "which machine with this GPU to order, at what price"
         doubts.append(Doubt(about="machine", words=words, command=rank))
     return doubts
 
 
-def as_object(
-    answer: Prediction, bench: str, name: str, rank: str | None, said: str | None
-) -> Mapping[str, Any]:
+def as_object(answer: Prediction, name: str, bench: str, rank: str | None) -> Mapping[str, Any]:
     """The JSON of the command: stable names, numbers as they are."""
     from dataclasses import asdict
 
@@ -146,17 +139,16 @@ def as_object(
             "high": content["training_days_high"],
             "basis": content["basis"],
         },
-        "doubts": doubt_objects(prediction_doubts(answer, bench, rank, said)),
+        "doubts": doubt_objects(prediction_doubts(answer, bench, rank)),
     }
     return content
 
 
 def as_text(
     answer: Prediction,
-    bench: str,
     name: str,
+    bench: str,
     rank: str | None,
-    said: str | None,
     *,
     details: bool,
     width: int,
@@ -177,7 +169,7 @@ def as_text(
             for label, words in _facts(answer)
         ]
         blocks += ["\n".join(lines)] if lines else []
-    blocks += doubt_block("To be sure", prediction_doubts(answer, bench, rank, said), width)
+    blocks += doubt_block("To be sure", prediction_doubts(answer, bench, rank), width)
     return "\n\n".join(blocks)
 
 
@@ -274,8 +266,5 @@ def _facts(answer: Prediction) -> list[tuple[str, str]]:
     if answer.training_days is not None:
         facts.append(("rests on", answer.reason.removeprefix("not measured: ")))
     if answer.settings is not None:
-        best = settings_words(answer.settings)
-        if answer.fitting:
-            best += f"; the fastest of {len(answer.fitting)} that fit"
-        facts.append(("settings", best))
+        facts.append(("settings", settings_words(answer.settings)))
     return facts

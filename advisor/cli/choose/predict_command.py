@@ -18,20 +18,15 @@ from advisor.cli.choose.predict_options import (
     GPUS_A_MACHINE,
     MOST_ASSUMED_GIB,
     STAGES,
-    amount,
-    assumptions_said,
-    bench_command,
+    Commands,
     check_divides,
-    fine_tuning_of,
-    gpu_of,
+    commands_of,
     named_as_asked,
-    rank_command,
-    samples,
     settings_named,
     sharding_asked,
+    typed_ask,
     wanted_settings,
     whole,
-    without_host_memory,
 )
 from advisor.cli.command import (
     ANSWERED,
@@ -43,15 +38,14 @@ from advisor.cli.command import (
     open_store,
     terminal_width,
 )
-from advisor.typed_input import InputError, shown
+from advisor.typed_input import InputError, parse_count, shown
 from price_catalog.builds import GPU_COUNTS
 
 if TYPE_CHECKING:
     from advisor.prediction.fitted import Fitted
     from advisor.prediction.model.targets import Target
     from advisor.prediction.own_training import OwnTraining
-    from advisor.prediction.physics.chip import Chip
-    from advisor.prediction.physics.memory import Wanted
+    from advisor.prediction.predict_many import OwnTime
     from advisor.prediction.predict_one import MeasuredTime, Prediction
     from advisor.store import Store
     from price_catalog.model import Gpu
@@ -108,15 +102,6 @@ def run_with(options: argparse.Namespace, load_fit: Callable[[], Fitted], store:
 
     ``load_fit`` is called once the input is known.
     """
-    from advisor.prediction.physics.chip import chip_of
-    from advisor.prediction.physics.memory import SOFTWARE
-    from advisor.prediction.predict_one import predict, with_measured
-    from advisor.ranking.fabric import parse_fabric
-    from advisor.ranking.typed_question import parse_software
-    from bench_runner.records.measurement import one_of
-    from price_catalog.gpu_names import index_gpus
-    from price_catalog.load import load_catalog
-
     options.method = options.method.strip().casefold()
     if options.force and options.keep is None:
         raise InputError("--force goes with --keep NAME")
@@ -131,127 +116,127 @@ def run_with(options: argparse.Namespace, load_fit: Callable[[], Fitted], store:
     if options.gpu is None and options.keep is None:
         raise InputError("--gpu is missing: name a GPU such as H100, or keep the model with --keep")
     try:
-        gpu = None
-        if options.gpu is not None:
-            gpu = gpu_of(options.gpu, index_gpus(load_catalog().gpus))
-        count = whole(options.count, "--count", "gpus", "gpu") or 1
-        machines, network = network_of(options.nodes, options.fabric, MOST_MACHINES)
-        if count % machines:
-            raise InputError(
-                f"{count} GPU{'s'[: count > 1]} cannot be shared by {machines} machines alike: "
-                "--count is of all "
-                f"machines together, such as {machines * 4}"
-            )
-        try:
-            target = _target(options, store)
-        except ValueError:
-            named = options.model.casefold()
-            timed = (own for own in store.own_trainings() if named in own.called)
-            if (found := next(timed, None)) is None or gpu is None:
-                raise
-            return _print_timed(found, gpu, count, options)
-        if options.keep is not None:
-            target = _keep(target, options.keep, options.force, store)
-        if gpu is None:
-            return ANSWERED
-        chip = chip_of(gpu)
-        each = count // machines
-        software = one_of(parse_software(options.software), SOFTWARE, "software")
-        wanted = wanted_settings(options, each)
-        check_divides(wanted.micro_batch_size, target.workload.batch_size, count)
-        fabric = None if network is None else parse_fabric(network)
-        answer_with = partial(
-            predict,
-            *(target, chip, count, load_fit()),
-            method=options.method,
-            software=software,
-            machines=machines,
-            network=fabric,
-        )
-        answer = answer_with(wanted=wanted)
-        if options.host_memory is None and answer.host_gib_needed is not None and not answer.fits:
-            # Nobody said how much there is: where a machine can have it, what it needs is assumed.
-            most = MOST_ASSUMED_GIB / min(each, GPUS_A_MACHINE)
-            best = answer_with(wanted=replace(wanted, host_gib=most))
-            if best.host_gib_needed is not None and best.fits:
-                wanted = replace(wanted, host_gib=best.host_gib_needed)
-                answer = answer_with(wanted=wanted)
-            else:
-                told = f"{answer.reason} (assumed: --host-memory states yours)"
-                answer = replace(answer, reason=told)
-        answer = named_as_asked(answer, sharding_asked(options))
-        if options.host_memory is not None:  # which is then not assumed
-            answer = without_host_memory(answer)
-        if fabric is None and software == "ours" and not settings_named(options):
-            measured = _measured(store, target, chip.gpu_id, count, options.method)
-            answer = _from_own(answer, measured, target, chip, wanted)
-            answer = with_measured(answer, measured)
+        found = _answered(options, load_fit, store)
     except ValueError as error:
         raise InputError(str(error)) from None
-    bench = bench_command(options, target, count)
-    rank = rank_command(options, target, chip.gpu_id)
-    said = assumptions_said(
-        options, target, count, answer.assumptions, wanted.host_gib * min(each, GPUS_A_MACHINE)
-    )
-    name = answer.target if target.recipe is None else target.recipe.name
+    if found is None:
+        return ANSWERED
+    gpu, answer, name, commands = found
     if options.format == "json":
         from advisor.tables.json_text import to_json
 
-        print(to_json(as_object(answer, bench, name, rank, said)))
+        print(to_json(as_object(answer, name, commands.bench, commands.rank)))
     else:
-        width = terminal_width()
         answer = replace(answer, gpu=gpu.short_name)  # as the ranking's table has it
-        print(as_text(answer, bench, name, rank, said, details=options.details, width=width))
+        how = {"details": options.details, "width": terminal_width()}
+        print(as_text(answer, name, commands.bench, commands.rank, **how))
     return ANSWERED if answer.measured or answer.training_days is not None else NO_ANSWER
 
 
-def _print_timed(own: OwnTraining, gpu: Gpu, count: int, options: argparse.Namespace) -> int:
+def _answered(
+    options: argparse.Namespace, load_fit: Callable[[], Fitted], store: Store
+) -> tuple[Gpu, Prediction, str, Commands] | None:
+    """The GPU, what is answered of it, what a person calls the model, and what to type next; None
+    where a model was kept alone. Raises ValueError."""
+    from advisor.prediction.physics.chip import chip_of
+    from advisor.prediction.physics.memory import SOFTWARE
+    from advisor.prediction.predict_one import predict
+    from advisor.prediction.shipped_predictions import shipped_fit
+    from advisor.ranking.fabric import parse_fabric
+    from advisor.ranking.typed_question import parse_software
+    from bench_runner.records.measurement import one_of
+    from price_catalog.gpu_names import find_gpu, index_gpus
+    from price_catalog.load import load_catalog
+
+    gpu = None
+    if options.gpu is not None:
+        gpu = find_gpu(options.gpu, index_gpus(load_catalog().gpus))
+    count = whole(options.count, "--count", "gpus", "gpu") or 1
+    machines, network = network_of(options.nodes, options.fabric, MOST_MACHINES)
+    if count % machines:
+        raise InputError(
+            f"{count} GPU{'s'[: count > 1]} cannot be shared by {machines} machines alike: --count "
+            f"is of all machines together, such as {machines * 4}"
+        )
+    try:
+        target = _target(options, store)
+    except ValueError:
+        named = options.model.casefold()
+        timed = next((own for own in store.own_trainings() if named in own.called), None)
+        if timed is None or gpu is None:
+            raise
+        return gpu, _timed_elsewhere(timed, gpu, count, options), timed.name, _of_timed(timed, gpu)
+    if options.keep is not None:
+        target = _keep(target, options.keep, options.force, store)
+    if gpu is None:
+        return None
+    each = min(count // machines, GPUS_A_MACHINE)
+    software = one_of(parse_software(options.software), SOFTWARE, "software")
+    wanted = wanted_settings(options, each)
+    check_divides(wanted.micro_batch_size, target.workload.batch_size, count)
+    known, measured = _known(store, target, gpu, count, options)
+    plain = network is None and software == "ours" and not settings_named(options)
+    searched = _searched(measured) if plain and options.method == "optimal" else None
+    answer_with = partial(
+        predict,
+        *(target, chip_of(gpu), count, load_fit()),
+        method=options.method,
+        software=software,
+        machines=machines,
+        network=None if network is None else parse_fabric(network),
+        measured=measured if plain else (),
+        own=None if searched is None else (searched, shipped_fit()),
+    )
+    answer = answer_with(wanted=wanted)
+    if options.host_memory is None and answer.host_gib_needed is not None and not answer.fits:
+        # Nobody said how much there is: where a machine can have it, what it needs is assumed.
+        best = answer_with(wanted=replace(wanted, host_gib=MOST_ASSUMED_GIB / each))
+        if best.training_days is not None and best.host_gib_needed is not None:
+            answer = answer_with(wanted=replace(wanted, host_gib=best.host_gib_needed))
+        else:
+            assumed = "are assumed (--host-memory states yours)"
+            answer = replace(answer, reason=answer.reason.replace("are there", assumed))
+    elif options.host_memory is not None:  # which is then not assumed
+        rest = (words for words in answer.assumptions if " of host memory " not in words)
+        answer = replace(answer, assumptions=tuple(rest))
+    name = answer.target if target.recipe is None else target.recipe.name
+    commands = commands_of(options, target, gpu.gpu_id, count, known=known)
+    return gpu, named_as_asked(answer, sharding_asked(options)), name, commands
+
+
+def _timed_elsewhere(
+    own: OwnTraining, gpu: Gpu, count: int, options: argparse.Namespace
+) -> Prediction:
     """A training of the user's own on another machine. Raises InputError."""
     from advisor.prediction.own_training import as_prediction
     from advisor.prediction.shipped_predictions import shipped_fit
 
-    asked = [*SETTINGS_FLAGS, "tokens", "images", "batch", "precision", "fabric", "keep"]
-    for name in asked:
-        if getattr(options, name, None) is not None:
+    fixed = ("micro_batch", "sharding", "checkpointing", "offloading", "host_memory", "tokens")
+    for name in (*fixed, "images", "batch", "precision", "fabric", "keep"):
+        if getattr(options, name) is not None:
             raise InputError(
                 f"--{name.replace('_', '-')} cannot be changed of {own.recipe_id}, which was timed "
                 "as it runs: change your command and time it again"
             )
-    answer = as_prediction(own, gpu, count, shipped_fit().costs)
-    bench = f"advisor bench --name {own.recipe_id} --steps {own.steps} -- COMMAND"
-    rank = f"advisor rank --model {own.recipe_id} --gpus {gpu.gpu_id}"
-    if options.format == "json":
-        from advisor.tables.json_text import to_json
-
-        print(to_json(as_object(answer, bench, own.name, rank, None)))
-    else:
-        width = terminal_width()
-        answer = replace(answer, gpu=gpu.short_name)
-        print(as_text(answer, bench, own.name, rank, None, details=options.details, width=width))
-    return NO_ANSWER if answer.training_days is None else ANSWERED
+    return as_prediction(own, gpu, count, shipped_fit().costs)
 
 
-SETTINGS_FLAGS = ("micro_batch", "sharding", "checkpointing", "offloading", "host_memory")
+def _of_timed(own: OwnTraining, gpu: Gpu) -> Commands:
+    return Commands(
+        bench=f"advisor bench --name {own.recipe_id} --steps {own.steps} -- COMMAND",
+        rank=f"advisor rank --model {own.recipe_id} --gpus {gpu.gpu_id}",
+    )
 
 
 def _target(options: argparse.Namespace, store: Store) -> Target:
     """What the words name. Raises ValueError."""
     from advisor.prediction.model.resolve import resolve, tuned
-    from advisor.prediction.model.targets import Ask, target_of_size
+    from advisor.prediction.model.targets import target_of_size
     from bench_runner.recipes import load_recipes
     from bench_runner.typed_numbers import count_words
 
-    ask = Ask(
-        tokens=amount(options.tokens, "--tokens", "tokens"),
-        images=amount(options.images, "--images", "images"),
-        batch_size=samples(options.batch, "--batch"),
-        sequence_length=whole(options.sequence_length, "--sequence-length", "tokens"),
-        tuning=fine_tuning_of(options),
-        image_size=whole(options.image_size, "--image-size", "pixels", "px"),
-        precision=options.precision and options.precision.strip().casefold(),
-    )
-    parameters = amount(options.parameters, "--parameters", "parameters", "params")
-    if parameters is None:
+    ask = typed_ask(options)
+    if options.parameters is None:
         try:
             return resolve(options.model, ask, load_recipes(), store.own_models)
         except ValueError:
@@ -262,28 +247,36 @@ def _target(options: argparse.Namespace, store: Store) -> Target:
                 f"your model {name} is counted no longer: {why}; keep it again: advisor predict "
                 f"--model FILE --keep {name} --force"
             ) from None
+    units = ("parameters", "params")
+    parameters = parse_count(options.parameters, "--parameters", "300B", units)
     article = "An" if options.model.casefold().startswith("e") else "A"
     name = f"{article} {options.model} of {count_words(parameters)} parameters"
     return tuned(target_of_size(name, options.model, parameters, ask), ask)
 
 
-def _measured(
-    store: Store, target: Target, gpu_id: str, count: int, method: str
-) -> tuple[MeasuredTime, ...]:
-    """What was measured of this very training on these GPUs, synchronised, the fastest first."""
+def _known(
+    store: Store, target: Target, gpu: Gpu, count: int, options: argparse.Namespace
+) -> tuple[bool, tuple[MeasuredTime, ...]]:
+    """Whether the model's name alone says what was asked, and what was measured of this very
+    training on these GPUs, synchronised, the fastest first."""
     from advisor.prediction.predict_one import MeasuredTime
     from advisor.ranking.times import as_elsewhere
     from bench_runner.recipes import recipe_hash
 
-    if target.recipe is None:
-        return ()
+    recipe, method = target.recipe, options.method
+    if recipe is None:
+        return False, ()
+    if options.tuning is not None:
+        changes = (options.batch, options.sequence_length, options.image_size, options.precision)
+        called = (recipe.recipe_id, recipe.name.partition(", ")[0].casefold())
+        return options.model.casefold() in called and not any(changes), ()
     with store.reading() as reader:
         models = {model.recipe_id: model.recipe_hash for model in reader.models()}
         recipe_id = target.workload.workload_id
-        if models.get(recipe_id) != recipe_hash(target.recipe):
-            return ()
-        times = reader.times(recipe_id, gpu_id=gpu_id, gpu_count=count, status="ok")
-    return tuple(
+        if models.get(recipe_id) != recipe_hash(recipe):
+            return False, ()
+        times = reader.times(recipe_id, gpu_id=gpu.gpu_id, gpu_count=count, status="ok")
+    return True, tuple(
         MeasuredTime(
             training_days=time.training_days,
             settings=time.settings,
@@ -302,35 +295,18 @@ def _measured(
     )
 
 
-def _from_own(
-    answer: Prediction,
-    measured: Sequence[MeasuredTime],
-    target: Target,
-    chip: Chip,
-    wanted: Wanted,
-) -> Prediction:
-    """What is predicted where a search with the paper's settings was measured: as it is ranked."""
-    from advisor.prediction.predict_one import from_own_time, predict
-    from advisor.prediction.shipped_predictions import OwnTime, shipped_fit
-
-    searched = (
-        time
-        for time in measured
-        if time.method == "optimal" and (time.settings is None or time.settings.loss != "fused")
-    )
-    found = next(searched, None)
-    if found is None or answer.method != "optimal":
-        return answer
-    return from_own_time(
-        answer,
-        OwnTime(days=found.training_days, settings=found.settings),
-        target.workload.family,
-        lambda: predict(target, chip, answer.gpu_count, shipped_fit(), wanted=wanted),
-    )
-
-
 _TUNED = ("free-lunch", "memory-saving", "optimal")
 """What trains the same model with settings that somebody would choose."""
+
+
+def _searched(measured: Sequence[MeasuredTime]) -> OwnTime | None:
+    """What a search with the paper's settings found."""
+    from advisor.prediction.predict_many import OwnTime
+
+    for time in measured:
+        if time.method == "optimal" and (time.settings is None or time.settings.loss != "fused"):
+            return OwnTime(days=time.training_days, settings=time.settings)
+    return None
 
 
 def _keep(target: Target, name: str, force: bool, store: Store) -> Target:

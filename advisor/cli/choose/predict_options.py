@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import re
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from advisor.answers.checklist import quoted
@@ -21,15 +19,12 @@ from advisor.typed_input import (
     shown,
 )
 from bench_runner.settings.paper_space import even_batch
-from bench_runner.typed_numbers import plain
 
 if TYPE_CHECKING:
-    from advisor.prediction.model.targets import Target
+    from advisor.prediction.model.targets import Ask, Target
     from advisor.prediction.physics.memory import Wanted
     from advisor.prediction.predict_one import Prediction
     from advisor.ranking.fine_tuning import FineTuning
-    from bench_runner.recipes import Recipe
-    from price_catalog.model import Gpu
 
 
 STAGES = {
@@ -89,24 +84,13 @@ def sharding_asked(options: argparse.Namespace) -> str | None:
 def named_as_asked(answer: Prediction, sharding: str | None) -> Prediction:
     """The settings with FSDP where it was asked for: of one stage it and ZeRO are predicted alike,
     and written as ZeRO."""
-    if sharding is None or not sharding.startswith("fsdp"):
+    if sharding is None or not sharding.startswith("fsdp") or answer.settings is None:
         return answer
     from bench_runner.records.measurement import SHARDINGS, one_of
 
-    fsdp = one_of(sharding, SHARDINGS, "sharding")
-    settings, *fitting = (
-        None if each is None else replace(each, sharding=fsdp)
-        for each in (answer.settings, *answer.fitting)
-    )
-    kept = tuple(each for each in fitting if each is not None)
+    settings = replace(answer.settings, sharding=one_of(sharding, SHARDINGS, "sharding"))
     said = (*answer.assumptions, "FSDP as fast as ZeRO of the same stage")
-    return replace(answer, settings=settings, fitting=kept, assumptions=said)
-
-
-def without_host_memory(answer: Prediction) -> Prediction:
-    """The same where the host's memory was told and is not assumed."""
-    rest = tuple(words for words in answer.assumptions if " of host memory " not in words)
-    return replace(answer, assumptions=rest)
+    return replace(answer, settings=settings, assumptions=said)
 
 
 def _of_others(options: argparse.Namespace, name: str, value: bool | None) -> bool | None:
@@ -149,12 +133,27 @@ def settings_named(options: argparse.Namespace) -> bool:
     return any(word is not None for word in named)
 
 
-def amount(text: str | None, option: str, *units: str) -> float | None:
-    """``300B`` as 3e11. Raises InputError."""
-    return None if text is None else parse_count(text, option, "300B", units)
+def typed_ask(options: argparse.Namespace) -> Ask:
+    """How the model is to be trained. Raises InputError."""
+    from advisor.prediction.model.targets import Ask
+
+    tuning = _fine_tuning(options)
+
+    def amount(text: str | None, option: str, unit: str) -> float | None:
+        return None if text is None else parse_count(text, option, "300B", (unit,))
+
+    return Ask(
+        tokens=amount(options.tokens, "--tokens", "tokens"),
+        images=amount(options.images, "--images", "images"),
+        batch_size=samples(options.batch, "--batch"),
+        sequence_length=whole(options.sequence_length, "--sequence-length", "tokens"),
+        tuning=tuning,
+        image_size=whole(options.image_size, "--image-size", "pixels", "px"),
+        precision=options.precision and options.precision.strip().casefold(),
+    )
 
 
-def fine_tuning_of(options: argparse.Namespace) -> FineTuning | None:
+def _fine_tuning(options: argparse.Namespace) -> FineTuning | None:
     """What was typed of it, or what the model's name says, which is taken off it; --tokens or
     --images may say how much. Raises InputError."""
     options.model, named = parted(options.model)
@@ -180,109 +179,41 @@ def samples(text: str | None, option: str) -> int | None:
     return None if text is None else parse_samples(text, option)
 
 
-_COUNT_FIRST = re.compile(r"(?P<count>\d{1,4})\s*[x\u00d7*]\s*(?P<gpu>.+)", re.IGNORECASE)
-_COUNT_LAST = re.compile(r"(?P<gpu>.+?)\s*[x\u00d7*]\s*(?P<count>\d{1,4})", re.IGNORECASE)
+@dataclass(frozen=True, slots=True)
+class Commands:
+    """What to type next."""
+
+    bench: str
+    """To measure it; a model that only a file describes has to be kept first."""
+    rank: str | None
+    """To see which machines hold the GPU; None for a model that only a file, or what was typed
+    beside its name, describes."""
 
 
-def gpu_of(text: str, gpus: Mapping[str, Gpu]) -> Gpu:
-    """The GPU of that name. Raises ValueError, which says how several are asked for."""
-    from price_catalog.gpu_names import find_gpu, normalise
-
-    for pattern in (_COUNT_FIRST, _COUNT_LAST):
-        several = pattern.fullmatch(text.strip()) if len(text) < 80 else None
-        if several is not None and normalise(several["gpu"]) in gpus:
-            raise ValueError(
-                f'--gpu {shown(text)} says how many, too: write --gpu "{several["gpu"]}" --count '
-                f"{several['count']}"
-            )
-    return find_gpu(text, gpus)
-
-
-def bench_command(options: argparse.Namespace, target: Target, count: int) -> str:
-    """What to type to measure it: a model that only a file describes has to be kept first."""
-    name = options.keep or options.model
-    recipe = target.recipe
+def commands_of(
+    options: argparse.Namespace, target: Target, gpu_id: str, count: int, *, known: bool
+) -> Commands:
+    """``known``: whether the model's name alone says what was asked."""
+    name: str | None = options.keep
+    if name is None and known and target.recipe is not None:
+        recipe_id = target.recipe.recipe_id
+        name = recipe_id if options.tuning is None else options.tuning.of(recipe_id)
+    rank = None
+    if name is not None and options.fabric is None:
+        rank = f"advisor rank --model {quoted(name)} --gpus {quoted(gpu_id)}"
     batch = target.workload.batch_size
+    again = " ".join(["advisor", *(quoted(word) for word in options.typed)])
     if target.workload.frozen_bytes < 2.0:  # of weights of 4 bits, which are not timed here
-        return f"advisor bench --name {quoted(options.keep or 'my-run')} -- COMMAND"
-    if batch >= count and batch % count:  # which no search would measure
-        words = [quoted(word) for word in options.typed]
+        bench = f"advisor bench --name {quoted(options.keep or 'my-run')} -- COMMAND"
+    elif batch >= count and batch % count:  # which no search would measure
         keep = "--force" if options.keep is not None else "--keep my-model"
-        return " ".join(["advisor", *words, f"--batch {even_batch(batch, count)}", keep])
-    if options.keep is None:
-        if recipe is None or not _is_as_known(options, target):
-            words = [quoted(word) for word in options.typed]
-            return " ".join(["advisor", *words, "--keep my-model"])
-        name = _known_name(options, recipe)
-    nodes = options.nodes if options.fabric is not None else _machines(count)
-    several = f" --nodes {nodes} --on slurm" if nodes is not None else ""
-    return f"advisor bench --model {quoted(name)} --gpus {count}{several}"
-
-
-def assumptions_said(
-    options: argparse.Namespace,
-    target: Target,
-    count: int,
-    assumptions: Sequence[str],
-    host_gib: float,
-) -> str | None:
-    """The same question with what was assumed written out as flags, for the user to change; None
-    where no flag says it."""
-    recipe = target.recipe
-    flags = []
-    if any(words.startswith("sequences of ") for words in assumptions):
-        flags.append(f"--sequence-length {target.workload.tokens}")
-    if recipe is not None and any(words.startswith("images of ") for words in assumptions):
-        flags.append(f"--image-size {recipe.training.image_size}")
-    batch = target.workload.batch_size
-    if any(words.startswith("a batch of ") for words in assumptions):
-        flags.append(f"--batch {even_batch(batch, count)}")
-    elif any(words.startswith("batches of ") for words in assumptions):
-        flags.append(f"--batch {batch}")
-    if any(words.endswith(" mixed precision") for words in assumptions):
-        flags.append(f"--precision {target.workload.precision}")
-    if any(" of host memory " in words for words in assumptions):
-        flags.append(f"--host-memory {plain(host_gib, 6)}GiB")
-    if options.fabric is None and _machines(count):
-        flags.append(f"--nodes {_machines(count)} --fabric infiniband-ndr")
-    if not flags:
-        return None
-    if options.keep is not None and not options.force:
-        flags.append("--force")  # it is kept by now
-    return " ".join(["advisor", *(quoted(word) for word in options.typed), *flags])
-
-
-def _machines(count: int) -> int | None:
-    """Machines of eight GPUs for ``count`` GPUs; None if one is enough or they do not divide."""
-    return None if count <= GPUS_A_MACHINE or count % GPUS_A_MACHINE else count // GPUS_A_MACHINE
-
-
-def _is_as_known(options: argparse.Namespace, target: Target) -> bool:
-    """Whether the model's name alone says what was asked: no file, no training of one's own."""
-    names = (
-        *("tokens", "images", "batch", "sequence_length", "image_size", "precision"),
-        "parameters",
-    )
-    changes = [getattr(options, name) for name in names]
-    recipe = target.recipe
-    called = () if recipe is None else (recipe.recipe_id, recipe.name.partition(", ")[0].casefold())
-    named = options.model.casefold() in called
-    return named and all(word is None for word in changes)
-
-
-def _known_name(options: argparse.Namespace, recipe: Recipe) -> str:
-    """Of a model whose name says what was asked, its fine-tuning in it."""
-    name: str = recipe.recipe_id
-    return name if options.tuning is None else options.tuning.of(name)
-
-
-def rank_command(options: argparse.Namespace, target: Target, gpu_id: str) -> str | None:
-    """What to type to see which machines hold the GPU; None for a model that only a file, or what
-    was typed beside its name, describes."""
-    recipe = target.recipe
-    name = options.keep
-    if name is None and recipe is not None and _is_as_known(options, target):
-        name = _known_name(options, recipe)
-    if name is None or options.fabric is not None:
-        return None
-    return f"advisor rank --model {quoted(name)} --gpus {quoted(gpu_id)}"
+        bench = f"{again} --batch {even_batch(batch, count)} {keep}"
+    elif name is None:
+        bench = f"{again} --keep my-model"
+    else:
+        nodes = options.nodes if options.fabric is not None else None
+        if nodes is None and count > GPUS_A_MACHINE and count % GPUS_A_MACHINE == 0:
+            nodes = count // GPUS_A_MACHINE
+        several = f" --nodes {nodes} --on slurm" if nodes is not None else ""
+        bench = f"advisor bench --model {quoted(name)} --gpus {count}{several}"
+    return Commands(bench, rank)

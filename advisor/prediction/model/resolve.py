@@ -163,7 +163,8 @@ def _of_recipe(recipe: Recipe, ask: Ask) -> Target:
 
 
 AS_ITS_OWN = 0.005
-"""Who types as much data as a recipe has, rounded like this, means the recipe: 300B are 299.9B."""
+"""Who types a length, or as much data as a recipe has, rounded like this, means the recipe's: 2048
+tokens are 2,049 with the last one's label, 300B are 299.9B."""
 
 
 def _changed(recipe: Recipe, ask: Ask) -> tuple[Recipe, list[str]]:
@@ -175,7 +176,10 @@ def _changed(recipe: Recipe, ask: Ask) -> tuple[Recipe, list[str]]:
     batch = ask.batch_size or training.batch_size
     assumed: list[str] = []
     refuse_the_other(text, ask)
-    length = ask.length or training.sequence_length
+    own_length = training.sequence_length
+    length = ask.length or own_length
+    if ask.tuning is None and length and own_length and abs(length / own_length - 1) < AS_ITS_OWN:
+        length = own_length
     if ask.tuning is not None and ask.batch_size is None:
         batch = min(batch, TUNING_BATCH)
         assumed.append(f"batches of {batch:,} {'sequences' if text else 'images'}")
