@@ -96,4 +96,4 @@ def predictions_stay(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyP
     the tests here those that are marked ``predicts_anew`` end as a benchmark or a merge does."""
     if request.node.get_closest_marker("predicts_anew") is None:
         monkeypatch.setattr(Store, "predict_anew", lambda store: None)
-        monkeypatch.setattr("advisor.store.merge.adding.predict_anew", lambda connection: None)
+        monkeypatch.setattr("advisor.store.own_rows.predict_anew", lambda connection: None)

@@ -250,7 +250,7 @@ def _fine_tuned(store: Store, snapshot: Snapshot, named: str, ask: Ask) -> Train
                 f"fine-tuning is timed here of models of text, and {shown(named)} is none: time "
                 "your own training by advisor bench -- python train.py"
             )
-    target = resolve(named, ask, load_recipes(), store.own_models)
+    target = resolve(named, ask, load_recipes(), lambda: store.own_definitions().models)
     assert target.recipe is not None  # each that can be asked about is one of text
     rank = target.recipe.training.adapter_rank
     train = "full" if ask.tuning is None else ask.tuning.train
@@ -384,10 +384,11 @@ def kept_model(store: Store, model: Model) -> OwnModel:
 
     Raises InputError, one line, where that is not all that a measurement needs.
     """
-    found = (own for own in store.own_models() if own.recipe.recipe_id == model.recipe_id)
+    definitions = store.own_definitions()
+    found = (own for own in definitions.models if own.recipe.recipe_id == model.recipe_id)
     own = next(found, None)
     lack, files = _lack(own, model.recipe_hash), "a recipe .toml"
-    if own is None and (why := store.uncounted_models().get(model.recipe_id)):
+    if own is None and (why := definitions.uncounted.get(model.recipe_id)):
         lack = f"is counted no longer ({why})"
     if own is None or lack is not None:
         raise InputError(

@@ -111,11 +111,11 @@ class Recorder:
 
     def _add(self, record: Measurement) -> None:
         """Put a record on the list. Raises StoreError where the store would refuse it."""
-        from advisor.store.merge.adding import own_tables
+        from advisor.store.own_rows import own_tables
 
         if record.measurement_id not in self._seen:
             self._seen.add(record.measurement_id)
-            own_tables(measurements=[record])
+            own_tables(measurement=[record])
             self._waiting.append(record)
 
     def _write(self) -> None:
@@ -136,7 +136,7 @@ class Recorder:
     def _add_own(self) -> None:
         """With the first time, the machine itself and the recipe of a file."""
         if self._owned is not None:
-            self._store.add_machines([self._owned])
+            self._store.add(host=[self._owned])
         if self._recipe is not None:
             self._store.add_recipes([self._recipe])
         self._owned, self._recipe = None, None

@@ -14,8 +14,8 @@ from advisor.ranking.fine_tuning import FineTuning
 from advisor.ranking.times import BestTime, Model, ReachedTime, TrainingTime
 from advisor.store.counted_models import StoredFineTuner, fine_tuned_own, model_of_own
 from advisor.store.engine import duckdb
-from advisor.store.measurement_columns import SETTINGS, settings_in
-from advisor.store.predictions import own_models, own_records
+from advisor.store.predictions import own_definitions, own_records
+from advisor.store.rows import SETTINGS, settings_in
 from price_catalog.builds import GPU_COUNTS
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def asked_times(
     from bench_runner.records.measurement import one_of
     from price_catalog.load import load_catalog
 
-    models = own_models(connection)
+    models = own_definitions(connection).models
     asked = StoredFineTuner(own=tuple(models)).named(recipe_id)
     if asked is None:
         return ()
@@ -83,9 +83,8 @@ def asked_on(
     from advisor.prediction.own_records import fit_with, shipped_recipes
     from advisor.prediction.own_training import training_rows
     from advisor.prediction.shipped_predictions import predicted_rows
-    from advisor.store.predictions import own_trainings
 
-    kept = own_models(connection)
+    kept, trainings, _ = own_definitions(connection)
     every = [*(OwnModel(recipe=recipe) for recipe in shipped_recipes(kept)), *kept]
     base = {own.recipe.recipe_id: own.recipe for own in every}
     if tuning is not None:
@@ -101,7 +100,7 @@ def asked_on(
     if unfit:
         rows += predicted_rows(fitted, unfit, [gpu], sizes, [count, *larger])
     if tuning is None:
-        rows += training_rows(own_trainings(connection), [gpu], fitted.costs, [count, *larger])
+        rows += training_rows(trainings, [gpu], fitted.costs, [count, *larger])
     found: dict[tuple[str, int], ReachedTime] = {}
     for row in rows:
         place, time = (row["recipe_id"], row["gpu_count"]), _time(row, 1)

@@ -10,10 +10,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from advisor.files import keep_private, private_folder
-from advisor.store.digest import shipped_digest, stored_digest
-from advisor.store.engine import duckdb
-from advisor.store.rows import KEYS
-from advisor.store.seed import read_shipped, replace_shipped, update
+from advisor.store.digest import shipped_digest
+from advisor.store.shipped_rows import replace_shipped, text_differences, update
 from advisor.store.storage.connection import created, opened, wait_limit_s
 from advisor.store.storage.locate import draft_name, typed_path
 from advisor.store.storage.migrate import check_known, migrate, migrations, schema_version
@@ -54,11 +52,10 @@ def build_store(path: str | Path) -> None:
             update(connection, path, force=True)
         return
     with _draft(path) as fresh:
-        shipped = read_shipped()
         try:
             with created(fresh) as connection:
                 migrate(connection, 0, migrations())
-                replace_shipped(connection, shipped, shipped_digest())
+                replace_shipped(connection)
         except StoreError as error:
             # The draft's name says nothing to anybody, and nothing of it is left.
             said = str(error).replace(str(fresh.absolute()), str(path.absolute()))
@@ -107,59 +104,16 @@ def _draft(path: Path) -> Iterator[Path]:
 def check_store(path: str | Path) -> list[str]:
     """How the shipped rows differ from what the text says now: one line a table, [] if nowhere.
 
-    Compares contents, changes nothing. Rows that a local one stands in for are passed over.
+    Changes nothing. Rows that a local one stands in for are passed over.
     """
     path = Path(path)
-    steps = migrations()
+    newest = migrations()[-1].version
     with opened(path, write=False, wait_s=wait_limit_s()) as connection:
         version = schema_version(connection, path)
-        check_known(version, path, steps[-1].version)
-        if version < steps[-1].version:
+        check_known(version, path, newest)
+        if version < newest:
             return [
-                f"schema: is at version {version}, not {steps[-1].version}: advisor rebuild"
+                f"schema: is at version {version}, not {newest}: advisor rebuild"
                 f" --store {typed_path(path)}"
             ]
-    sweep(Path(tempfile.gettempdir()), r"advisor-\w{8}")
-    with tempfile.TemporaryDirectory(prefix="advisor-") as folder, in_use(Path(folder)):
-        fresh = Path(folder, "fresh.duckdb")
-        build_store(fresh)
-        beside = {"fresh": fresh}
-        with opened(path, write=False, wait_s=wait_limit_s(), beside=beside) as connection:
-            return _differences(connection)
-
-
-def _differences(connection: duckdb.DuckDBPyConnection) -> list[str]:
-    differences = []
-    for table, key in KEYS.items():
-        columns = [
-            str(row[0])
-            for row in connection.execute(
-                "SELECT column_name FROM duckdb_columns() WHERE database_name = 'fresh'"
-                " AND table_name = ? ORDER BY column_index",
-                [table],
-            ).fetchall()
-        ]
-        names = ", ".join(columns)
-        same = " AND ".join(f"own.{name} = expected.{name}" for name in key)
-        expected = (
-            f"SELECT {names} FROM fresh.{table} AS expected WHERE NOT EXISTS"
-            f" (FROM {table} AS own WHERE own.origin = 'local' AND {same})"
-        )
-        held = f"SELECT {names} FROM {table} WHERE origin = 'shipped'"
-        counts = []
-        for left, right in ((held, expected), (expected, held)):
-            row = connection.execute(
-                f"SELECT count(*), min({key[0]}) FROM ({left} EXCEPT ALL {right})"
-            ).fetchone()
-            assert row is not None
-            counts.append(row)
-        (extra, first_extra), (missing, first_missing) = counts
-        if extra or missing:
-            example = first_missing if missing else first_extra
-            differences.append(
-                f"{table}: {extra} rows are not as in the text, {missing} rows of the text are"
-                f" not there (such as {example})"
-            )
-    if not differences and stored_digest(connection) != shipped_digest():
-        differences.append("meta: the digest of the text is not the stored one")
-    return differences
+        return text_differences(connection)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from advisor.store.engine import duckdb
 
 _PACKAGES = {package.__name__: package for package in (advisor, bench_runner, price_catalog)}
-DERIVING = ("advisor.store.seed", "advisor.store.rows", "advisor.store.predictions")
+DERIVING = ("advisor.store.shipped_rows", "advisor.store.rows", "advisor.store.predictions")
 """Where rows are made: from the text, with their audit, and by prediction."""
 _FACTS = ("bench_runner", "price_catalog", "advisor.prediction")
 """The rooms whose text the code reads."""

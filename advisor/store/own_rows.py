@@ -1,23 +1,33 @@
-"""A user's own machines, quotes and models: added, corrected, deleted. Shipped rows stay."""
+"""A user's own rows: added, corrected, deleted, each call in the transaction of its caller.
+
+Times are audited and predictions renewed. Shipped rows stay.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from advisor.store.counted_models import model_of_own
 from advisor.store.engine import duckdb
-from advisor.store.merge.adding import add_rows, own_tables
 from advisor.store.predictions import predict_anew
-from advisor.store.rows import Tables, Values, insert_missing, plain_values
-from advisor.store.seed import audit_local, auditor_of
-from advisor.store.storage.connection import transaction
+from advisor.store.row_checks import check_row, row_words
+from advisor.store.rows import (
+    Auditor,
+    Tables,
+    Values,
+    insert_missing,
+    measurement_values,
+    plain_values,
+)
+from advisor.store.shipped_rows import audit_local
+from advisor.store.storage.reject_untrusted_store import MAX_ROWS
 from advisor.store.storage.store_error import StoreError
 from advisor.typed_input import shown
 from bench_runner.records.journal import with_id
 from bench_runner.records.measurement import Measurement
-from price_catalog.model import Host, Quote, Source
+from price_catalog.builds import GPU_COUNTS
+from price_catalog.model import Source
 
 if TYPE_CHECKING:
     from advisor.prediction.model.own_model import OwnModel
@@ -36,41 +46,75 @@ MEASURED_HERE = Source(
 )
 
 
-def machine_tables(host: Host, quote: Quote | None, sources: Iterable[Source]) -> Tables:
-    """The rows of a machine and its price. Raises StoreError."""
-    return own_tables(sources=sources, quotes=[] if quote is None else [quote], hosts=[host])
+def own_tables(**records: Iterable[Any]) -> Tables:
+    """Records of the program's own making as rows, by table. Raises StoreError."""
+    tables: dict[str, list[Values]] = {}
+    for table, given in records.items():
+        tables[table] = []
+        for record in given:
+            of_time = isinstance(record, Measurement)
+            values = measurement_values(record) if of_time else plain_values(record)
+            try:
+                check_row(table, values)
+            except ValueError as error:
+                said = f"{row_words(table, values)}: {error}; nothing was added"
+                raise StoreError(said) from None
+            tables[table].append(values)
+    return tables
 
 
-def replace_machine(
-    connection: duckdb.DuckDBPyConnection,
-    host: Host,
-    quote: Quote | None,
-    sources: Iterable[Source],
-) -> bool:
-    """Put a machine in the place of the user's one with its id, in one transaction."""
-    tables = machine_tables(host, quote, sources)
-    with transaction(connection):
-        if not _delete(connection, "host", "host_id = $id", host.host_id):
-            return False
-        add_rows(connection, tables)
+def add_rows(connection: duckdb.DuckDBPyConnection, tables: Tables, *, merged: bool = False) -> int:
+    """Add the rows that are not there yet; how many those were."""
+    added = 0
+    for table, rows in tables.items():
+        if table != "measurement":
+            added += _insert(connection, table, rows)
+    if tables.get("gpu") or tables.get("recipe"):
+        audit_local(connection)
+    if times := tables.get("measurement"):
+        auditor = Auditor.in_store(connection)
+        added += _insert(connection, "measurement", [auditor.audited(row) for row in times])
+    evidence = merged and any(tables.get(name) for name in ("measurement", "gpu", "recipe"))
+    if evidence or any(row["max_gpus"] not in GPU_COUNTS for row in tables.get("host", ())):
         predict_anew(connection)
+    return added
+
+
+def _insert(connection: duckdb.DuckDBPyConnection, table: str, rows: list[Values]) -> int:
+    """Raises StoreError where the table becomes larger than what is read of any store."""
+    if not rows:
+        return 0
+    added = insert_missing(connection, table, rows, "local")
+    held = connection.execute(f"SELECT count(*) FROM {table}").fetchone()
+    if held is not None and held[0] > MAX_ROWS:
+        raise StoreError(
+            f"with these the store would hold {held[0]:,} rows in the table {table}, and no more "
+            f"than {MAX_ROWS:,} are read; nothing was added: keep fewer, or another --store"
+        )
+    return added
+
+
+def replace_machine(connection: duckdb.DuckDBPyConnection, tables: Tables) -> bool:
+    """Put a machine, and a newer price of it, in the place of the user's one with its id."""
+    if not _delete(connection, "host", "host_id = $id", tables["host"][0]["host_id"]):
+        return False
+    add_rows(connection, tables)
+    predict_anew(connection)
     return True
 
 
 def remove_machine(connection: duckdb.DuckDBPyConnection, host_id: str) -> bool:
-    """Delete a machine with the user's prices of it, in one transaction."""
-    with transaction(connection):
-        if not _delete(connection, "host", "host_id = $id", host_id):
-            return False
-        _delete(connection, "quote", "item_id = $id AND item_kind IN ('host', 'server')", host_id)
-        predict_anew(connection)
+    """Delete a machine with the user's prices of it."""
+    if not _delete(connection, "host", "host_id = $id", host_id):
+        return False
+    _delete(connection, "quote", "item_id = $id AND item_kind IN ('host', 'server')", host_id)
+    predict_anew(connection)
     return True
 
 
 def remove_quote(connection: duckdb.DuckDBPyConnection, quote_id: str) -> bool:
     """Delete a quote of the user's."""
-    with transaction(connection):
-        return _delete(connection, "quote", "quote_id = $id", quote_id)
+    return _delete(connection, "quote", "quote_id = $id", quote_id)
 
 
 def _delete(connection: duckdb.DuckDBPyConnection, table: str, which: str, row_id: str) -> bool:
@@ -154,78 +198,74 @@ def training_record(own: OwnTraining) -> Measurement:
 def keep_model(
     connection: duckdb.DuckDBPyConnection, own: OwnModel | OwnTraining, *, force: bool
 ) -> int:
-    """Keep a model with its predictions, in one transaction; how many times are predicted.
+    """Keep a model with its predictions; how many times are predicted.
 
     ``force`` replaces another of the user's own that has its id; a training that was timed again
     takes its own place. Raises StoreError.
     """
     values = model_values(own)
     timed = values["family"] == "own"
-    with transaction(connection):
-        held = connection.execute(
-            "SELECT recipe_id, origin, definition FROM recipe"
-            " WHERE recipe_id = $id OR lower(name) IN ($id, lower($name))"
-            " OR lower(recipe_id) = lower($name) ORDER BY origin DESC",
-            {"id": values["recipe_id"], "name": values["name"]},
-        ).fetchall()
-        for recipe_id, origin, definition in held:
-            if origin == "shipped":
-                raise StoreError(
-                    f"{shown(values['name'])} is a model that ships ({recipe_id}): keep yours "
-                    "under another name"
-                )
-            if recipe_id != values["recipe_id"]:
-                raise StoreError(
-                    f"{shown(values['name'])} is what your model {recipe_id} is called: keep this "
-                    "one under another name"
-                )
-            again = timed and str(definition).startswith('{"own_training"')
-            if definition != values["definition"] and not (force or again):
-                raise StoreError(
-                    f"you have another model called {recipe_id}: replace it with --force, or keep "
-                    "this one under another name"
-                )
-        _delete_model(connection, values["recipe_id"])
-        insert_missing(connection, "recipe", [{**values, "origin": "local"}])
-        if timed:
-            record = training_record(cast("OwnTraining", own))
-            add_rows(connection, own_tables(measurements=[record], sources=[MEASURED_HERE]))
-        audit_local(connection, auditor_of(connection))
-        predict_anew(connection)
-        row = connection.execute(
-            "SELECT count(*) FROM prediction WHERE recipe_id = ? AND status = 'ok' "
-            "AND host_memory_gib = 0",
-            [values["recipe_id"]],
-        ).fetchone()
-    return int(row[0]) if row else 0
+    held = connection.execute(
+        "SELECT recipe_id, origin, definition FROM recipe"
+        " WHERE recipe_id = $id OR lower(name) IN ($id, lower($name))"
+        " OR lower(recipe_id) = lower($name) ORDER BY origin DESC",
+        {"id": values["recipe_id"], "name": values["name"]},
+    ).fetchall()
+    for recipe_id, origin, definition in held:
+        if origin == "shipped":
+            raise StoreError(
+                f"{shown(values['name'])} is a model that ships ({recipe_id}): keep yours "
+                "under another name"
+            )
+        if recipe_id != values["recipe_id"]:
+            raise StoreError(
+                f"{shown(values['name'])} is what your model {recipe_id} is called: keep this "
+                "one under another name"
+            )
+        again = timed and str(definition).startswith('{"own_training"')
+        if definition != values["definition"] and not (force or again):
+            raise StoreError(
+                f"you have another model called {recipe_id}: replace it with --force, or keep "
+                "this one under another name"
+            )
+    _delete(connection, "recipe", "recipe_id = $id", values["recipe_id"])
+    tables: dict[str, list[Values]] = {"recipe": [values]}
+    if timed:
+        record = training_record(cast("OwnTraining", own))
+        tables |= own_tables(measurement=[record], source=[MEASURED_HERE])
+    add_rows(connection, tables)
+    predict_anew(connection)
+    return _count(
+        connection, "prediction WHERE recipe_id = $id AND host_memory_gib = 0", values["recipe_id"]
+    )
 
 
-def forget_model(connection: duckdb.DuckDBPyConnection, name: str, path: Path) -> int:
+def forget_model(connection: duckdb.DuckDBPyConnection, name: str) -> int:
     """Forget a model of the user's own with its predictions; how many times measured for it stay.
 
     Raises StoreError where there is no such one.
     """
     wanted = " ".join(name.split()).casefold()
-    with transaction(connection):
-        rows = connection.execute(
-            "SELECT recipe_id, lower(name), origin FROM recipe ORDER BY recipe_id"
-        ).fetchall()
-        own = [recipe_id for recipe_id, _, origin in rows if origin == "local"]
-        found = next((row for row in rows if wanted in row[:2]), None)
-        if found is None:
-            known = f"yours are {', '.join(own)}" if own else "you have kept none"
-            raise StoreError(f"no model in {path} is called {shown(name)}: {known}")
-        recipe_id, _, origin = found
-        if origin == "shipped":
-            raise StoreError(f"{recipe_id} ships with the program, and stays")
-        _delete_model(connection, recipe_id)
-        audit_local(connection, auditor_of(connection))
-        predict_anew(connection)
-        row = connection.execute(
-            "SELECT count(*) FROM measurement WHERE recipe_id = ? AND status = 'ok'", [recipe_id]
-        ).fetchone()
+    rows = connection.execute(
+        "SELECT recipe_id, lower(name), origin FROM recipe ORDER BY recipe_id"
+    ).fetchall()
+    own = [recipe_id for recipe_id, _, origin in rows if origin == "local"]
+    found = next((row for row in rows if wanted in row[:2]), None)
+    if found is None:
+        known = f"yours are {', '.join(own)}" if own else "you have kept none"
+        raise StoreError(f"no model is called {shown(name)}: {known}")
+    recipe_id, _, origin = found
+    if origin == "shipped":
+        raise StoreError(f"{recipe_id} ships with the program, and stays")
+    _delete(connection, "recipe", "recipe_id = $id", recipe_id)
+    audit_local(connection)
+    predict_anew(connection)
+    return _count(connection, "measurement WHERE recipe_id = $id", recipe_id)
+
+
+def _count(connection: duckdb.DuckDBPyConnection, which: str, recipe_id: str) -> int:
+    """How many of these rows of a model have a time."""
+    row = connection.execute(
+        f"SELECT count(*) FROM {which} AND status = 'ok'", {"id": recipe_id}
+    ).fetchone()
     return int(row[0]) if row else 0
-
-
-def _delete_model(connection: duckdb.DuckDBPyConnection, recipe_id: str) -> None:
-    connection.execute("DELETE FROM recipe WHERE origin = 'local' AND recipe_id = ?", [recipe_id])

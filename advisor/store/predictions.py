@@ -9,11 +9,10 @@ never fits anything.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from advisor.store.engine import duckdb
-from advisor.store.measurement_columns import SETTINGS, settings_in
-from advisor.store.rows import KEYS, Values, insert_missing
+from advisor.store.rows import KEYS, RECORDED, insert_missing, measurement_of, unnested
 from bench_runner.records.measurement import Measurement
 from price_catalog.builds import GPU_COUNTS
 
@@ -22,10 +21,10 @@ if TYPE_CHECKING:
     from advisor.prediction.own_training import OwnTraining
 
 _KEY = KEYS["prediction"]
+_LEARNT_FROM = {"gpu": "m.gpu_id AS gpu", "environment": "'{}' AS environment"}
 _OWN = f"""
-    SELECT
-        m.measurement_id, m.recipe_id, m.gpu_id, m.gpu_count, m.method, m.training_days,
-        m.source_id, {", ".join(SETTINGS)}
+    SELECT DISTINCT ON (m.recipe_id, m.gpu_id, m.gpu_count, m.method, m.training_days)
+        {", ".join(_LEARNT_FROM.get(name, f"m.{name}") for name in RECORDED)}
     FROM measurement AS m
     JOIN recipe AS r ON r.recipe_id = m.recipe_id
         AND (r.origin = 'shipped' OR r.definition IS NOT NULL) AND r.family <> 'own'
@@ -39,53 +38,48 @@ _OWN = f"""
 """
 
 
+class OwnDefinitions(NamedTuple):
+    """The models that a user keeps."""
+
+    models: list[OwnModel]
+    trainings: list[OwnTraining]
+    """Timed as they run."""
+    uncounted: dict[str, str]
+    """Why one that an earlier version kept is counted no longer, by its id."""
+
+
 def own_records(connection: duckdb.DuckDBPyConnection) -> list[Measurement]:
-    """The times that a prediction learns from: synchronised, possible, on a GPU; of other people's
-    none that are doubtful."""
-    return [_measurement(row) for row in connection.execute(_OWN).fetchall()]
+    """The times that a prediction learns from: synchronised, possible, on a GPU, each once; of
+    other people's none that are doubtful."""
+    rows = connection.execute(_OWN).fetchall()
+    return [measurement_of(dict(zip(RECORDED, row, strict=True))) for row in rows]
 
 
-def own_models(connection: duckdb.DuckDBPyConnection) -> list[OwnModel]:
-    """The user's own models that can be predicted."""
-    return _read_models(connection)[0]
-
-
-def uncounted_models(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
-    """Why a model of the user's own is counted no longer, by its id."""
-    return _read_models(connection)[2]
-
-
-def own_trainings(connection: duckdb.DuckDBPyConnection) -> list[OwnTraining]:
-    """The trainings of the user's own that were timed."""
-    return _read_models(connection)[1]
-
-
-def _read_models(
-    connection: duckdb.DuckDBPyConnection,
-) -> tuple[list[OwnModel], list[OwnTraining], dict[str, str]]:
+def own_definitions(connection: duckdb.DuckDBPyConnection) -> OwnDefinitions:
+    """The models and timed trainings of the user's own, as they were kept."""
+    found = OwnDefinitions([], [], {})
     rows = connection.execute(
         "SELECT recipe_id, definition FROM recipe"
         " WHERE origin = 'local' AND definition IS NOT NULL ORDER BY recipe_id"
     ).fetchall()
     if not rows:
-        return [], [], {}
+        return found
     from advisor.prediction.model.own_model import OwnModel
     from advisor.prediction.own_training import read_definition
 
-    found, trainings, uncounted = [], [], {}
     for recipe_id, definition in rows:
         # All were read when they were written; one that this program no longer counts has no
         # prediction, and must not keep the store from being brought up to date.
         try:
             own = read_definition(definition)
         except ValueError as error:
-            uncounted[recipe_id] = str(error)
+            found.uncounted[recipe_id] = str(error)
             continue
         if isinstance(own, OwnModel):
-            found.append(replace(own, recipe=replace(own.recipe, recipe_id=recipe_id)))
+            found.models.append(replace(own, recipe=replace(own.recipe, recipe_id=recipe_id)))
         else:
-            trainings.append(replace(own, recipe_id=recipe_id))
-    return found, trainings, uncounted
+            found.trainings.append(replace(own, recipe_id=recipe_id))
+    return found
 
 
 def own_sizes(connection: duckdb.DuckDBPyConnection) -> set[tuple[str, int]]:
@@ -104,7 +98,7 @@ def predict_anew(connection: duckdb.DuckDBPyConnection) -> None:
     Shipped ones that are there stay, since the text alone says what they are. They are made only
     where own ones stood in their place and do so no longer: all of them take a second.
     """
-    records, (models, trainings, _) = own_records(connection), _read_models(connection)
+    records, (models, trainings, _) = own_records(connection), own_definitions(connection)
     machines = own_sizes(connection)
     stood = _keys(connection, "WHERE origin = 'local'")
     if not any((records, models, trainings, machines, stood)):
@@ -119,47 +113,18 @@ def predict_anew(connection: duckdb.DuckDBPyConnection) -> None:
     # A shipped one with the key of one's own makes room for it.
     same = " AND ".join(f"held.{column} = mine.{column}" for column in _KEY)
     connection.execute(
-        "DELETE FROM prediction AS held USING (SELECT"
-        f" {', '.join(f'unnest(${column}) AS {column}' for column in _KEY)}) AS mine WHERE {same}",
+        f"DELETE FROM prediction AS held USING ({unnested(connection, 'prediction', _KEY)}) AS mine"
+        f" WHERE {same}",
         {column: [row[column] for row in own] for column in _KEY},
     )
-    insert_missing(connection, "prediction", [{**row, "origin": "local"} for row in own])
+    insert_missing(connection, "prediction", own, "local")
     held = _keys(connection)
     known = {recipe.recipe_id for recipe in shipped_recipes(models)}
     # One's own model may have had the name of one that ships, and no prediction.
     bare = known.difference(recipe_id for recipe_id, *_ in held)
     if bare or not known.isdisjoint(recipe_id for recipe_id, *_ in stood - held):
-        rows = [row for row in shipped_without(models) if _key(row) not in held]
-        insert_missing(connection, "prediction", [{**row, "origin": "shipped"} for row in rows])
+        insert_missing(connection, "prediction", shipped_without(models), "shipped")
 
 
 def _keys(connection: duckdb.DuckDBPyConnection, which: str = "") -> set[tuple[Any, ...]]:
     return {*connection.execute(f"SELECT {', '.join(_KEY)} FROM prediction {which}").fetchall()}
-
-
-def _key(row: Values) -> tuple[Any, ...]:
-    return tuple(row[column] for column in _KEY)
-
-
-def _measurement(row: tuple[object, ...]) -> Measurement:
-    """The columns of _OWN as far as prediction asks for them."""
-    values: Values = dict(
-        zip(
-            ("measurement_id", "recipe_id", "gpu", "gpu_count", "method", "training_days",
-             "source_id", *SETTINGS),
-            row,
-            strict=True,
-        )
-    )  # fmt: skip
-    settings = settings_in(values)
-    return Measurement(
-        **values,
-        recipe_hash=None,
-        settings=settings,
-        status="ok",
-        reason=None,
-        training_days_low=None,
-        training_days_high=None,
-        timing="synchronised",
-        measured_on=None,
-    )

@@ -20,7 +20,7 @@ from advisor.ranking.times import (
     one_clock,
 )
 from advisor.store.engine import duckdb
-from advisor.store.measurement_columns import SETTINGS, TIME
+from advisor.store.rows import SETTINGS, TIME
 from price_catalog.builds import GPU_COUNTS
 from price_catalog.model import Gpu, Host, Part, Quote, Rental, Source
 from price_catalog.providers import provider_name, rental_kind
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from advisor.ranking.fabric import Link
     from advisor.ranking.fine_tuning import FineTuning
     from advisor.ranking.snapshot import FineTuner
-    from bench_runner.records.measurement import Settings
+    from advisor.store.predictions import OwnDefinitions
+    from bench_runner.records.measurement import Measurement, Settings
 
 
 Row = Sequence[Any]
@@ -119,9 +120,19 @@ class Reader:
 
     def uncounted_models(self) -> dict[str, str]:
         """Why a model of the user's own, kept by an earlier version, is counted no longer."""
-        from advisor.store.predictions import uncounted_models
+        return self.own_definitions().uncounted
 
-        return uncounted_models(self.connection)
+    def own_definitions(self) -> OwnDefinitions:
+        """The models and timed trainings of the user's own."""
+        from advisor.store.predictions import own_definitions
+
+        return own_definitions(self.connection)
+
+    def own_records(self) -> list[Measurement]:
+        """The user's own times that a prediction learns from."""
+        from advisor.store.predictions import own_records
+
+        return own_records(self.connection)
 
     def gpus(self) -> tuple[Gpu, ...]:
         """Every GPU, oldest first."""
@@ -322,9 +333,8 @@ class Reader:
     def fine_tuner(self) -> FineTuner:
         """What counts a model that is fine-tuned, the user's own among them."""
         from advisor.store.counted_models import StoredFineTuner
-        from advisor.store.predictions import own_models
 
-        return StoredFineTuner(own=tuple(own_models(self.connection)))
+        return StoredFineTuner(own=tuple(self.own_definitions().models))
 
     def _foreseen(self, recipe_id: str, measured: Iterable[BestTime]) -> Iterator[BestTime]:
         """The times on one clock: predictions wherever what was recorded does not stand."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
-from datetime import date
+from datetime import date, timedelta
 from decimal import Decimal
 from functools import cache, reduce
 from operator import or_
@@ -29,6 +29,8 @@ from price_catalog.model import Gpu, Host, Part, Quote, Rental, Source
 
 MAX_PRICE = Decimal(10) ** 12
 FIRST_DAY, LAST_DAY = date(1990, 1, 1), date(2200, 1, 1)
+FIRST_RUN = date(2000, 1, 1)
+"""Before any GPU that is known here."""
 LONGEST_ID, LONGEST_TEXT = 200, 16_000_000
 """Letters; what a record tells about its environment may be long."""
 _LARGEST = 2**31 - 1
@@ -142,6 +144,8 @@ def _bounded(kind: Any) -> tuple[str, ...]:
 
 def check_row(table: str, row: Mapping[str, Any]) -> Values:
     """A row from outside with a value for every column. Raises ValueError."""
+    if table == "measurement":
+        return _check_time(row)
     values = msgspec.structs.asdict(_converted(table, row, _struct(table)))
     for name, value in values.items():
         for each in value if isinstance(value, tuple) else (value,):
@@ -159,6 +163,40 @@ def check_row(table: str, row: Mapping[str, Any]) -> Values:
     return values
 
 
+ROW_WORDS = {"measurement": "record", "host": "machine", "host_part": "part", "recipe": "model"}
+
+
+def row_words(table: str, row: Mapping[str, Any]) -> str:
+    """``quote 'q-1'``: what a person calls a row."""
+    named = " ".join(str(row.get(column)) for column in KEYS[table])
+    return f"{ROW_WORDS.get(table, table)} {shown(named)}"
+
+
+WIDEST = 100
+"""How many times a time its upper bound may be, and it its lower one; those of a time that is
+printed in whole days are within 2."""
+
+
+def _check_time(row: Mapping[str, Any]) -> Values:
+    """A measurement from outside. Raises ValueError."""
+    values = dict(row)
+    _converted("measurement", [*values.values()], _struct("measurement", tuple(values)))
+    days, measured_on = values["training_days"], values["measured_on"]
+    low, high = values["training_days_low"] or days, values["training_days_high"] or days
+    latest = date.today() + timedelta(days=1)  # elsewhere on earth it may be tomorrow already
+    if measured_on is not None and not FIRST_RUN <= measured_on <= latest:
+        # A clock that starts anew with a battery, or runs ahead; the newest time counts most.
+        raise ValueError(
+            f"measured_on is {measured_on}, by a clock that was wrong: write the day of the "
+            "measurement there"
+        )
+    if (values["status"] == "ok") != (days is not None):
+        raise ValueError("has a time exactly where its status is ok")
+    if days is not None and not days / WIDEST <= low <= days <= high <= days * WIDEST:
+        raise ValueError(f"training_days is {days:g}, and no bounds of it are {low:g} and {high:g}")
+    return values
+
+
 def wrong_stored_row(table: str, names: Sequence[str], rows: Sequence[Sequence[Any]]) -> str | None:
     """What the first of these rows of an open store holds that none of ours does; or None."""
     kind = _struct(table, tuple(names))
@@ -167,8 +205,7 @@ def wrong_stored_row(table: str, names: Sequence[str], rows: Sequence[Sequence[A
             _converted(table, row, kind)
         except ValueError as error:
             values = dict(zip(names, row, strict=True))
-            named = " ".join(str(values.get(column)) for column in KEYS[table])
-            return f"{table} {shown(named)}: {error}"
+            return f"{row_words(table, values)}: {error}"
     return None
 
 

@@ -1,4 +1,8 @@
-"""Puts records into tables, many at a time."""
+"""Puts records into tables, many at a time; what the columns of a measurement are called.
+
+A new column of a measurement is a field of `Measurement`, where it is shown of
+`ranking.times.TrainingTime` too, and a migration that adds it and makes the views of times again.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +12,12 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from advisor.ranking.audit import Audit, audit_time
-from advisor.ranking.times import Model
+from advisor.ranking.times import Model, TrainingTime
 from advisor.store.engine import duckdb
-from advisor.store.measurement_columns import RECORDED, SETTINGS, settings_in
 from advisor.store.storage.store_error import StoreError
-from bench_runner.records.measurement import Measurement
+from bench_runner.records.measurement import Measurement, Settings
 from price_catalog.gpu_names import index_gpus, normalise
-from price_catalog.model import Gpu, Host, Quote, Rental, Source
+from price_catalog.model import Gpu, Host
 
 BATCH_ROWS = 20_000
 
@@ -33,40 +36,63 @@ KEYS: Mapping[str, tuple[str, ...]] = {
 DERIVED = ("prediction",)
 """Tables that follow from the others: never handed on."""
 
+SETTINGS = tuple(field.name for field in fields(Settings))
+"""Columns of a measurement; NULL, all of them, where the settings are not known."""
+
+
+def _columns(record: type[Measurement] | type[TrainingTime]) -> tuple[str, ...]:
+    names = [field.name for field in fields(record)]
+    at = names.index("settings")
+    return (*names[:at], *SETTINGS, *names[at + 1 :])
+
+
+RECORDED = _columns(Measurement)
+"""Of the table measurement: what was recorded."""
+AUDITED = ("gpu_id", "implied_mfu", "implied_mfu_printed", "verdict", "verdict_reason")
+"""Of the same table: what follows from the catalogue (`Auditor`); never handed on."""
+TIME = tuple(name for name in _columns(TrainingTime) if name != "measured_otherwise_days")
+"""Of the views measured_time and predicted_time, in this order."""
+
 Values = dict[str, Any]
+"""A row without its origin."""
 Tables = Mapping[str, list[Values]]
-"""Rows without their origin, by table."""
+
+
+def settings_in(columns: dict[str, object]) -> Settings | None:
+    """Take the settings out of the columns of one row."""
+    values = {name: columns.pop(name) for name in SETTINGS}
+    return None if values["free_lunch"] is None else Settings(**values)  # type: ignore[arg-type]
 
 
 def insert_missing(
-    connection: duckdb.DuckDBPyConnection, table: str, rows: Sequence[Values]
+    connection: duckdb.DuckDBPyConnection, table: str, rows: Sequence[Values], origin: str
 ) -> int:
     """Insert the rows whose key is not in the table yet; how many those were."""
-    if not rows:
-        return 0
-    types = column_types(connection, table)
-    kinds = dict.fromkeys(map(tuple, rows))  # of thousands of rows most have the same names
-    columns = list(dict.fromkeys(name for names in kinds for name in names))
-    for name in columns:
-        if name not in types:
-            raise StoreError(f"the table {table} has no column '{name}'; nothing was added")
     key = KEYS[table]
-    same = " AND ".join(f"held.{column} = fresh.{column}" for column in key)
-    unnested = ", ".join(f"unnest(${name}::{types[name]}[]) AS {name}" for name in columns)
-    before = _count(connection, table)
-    unique = list(
-        {tuple(row.get(column) for column in key): row for row in reversed(rows)}.values()
-    )
-    unique.reverse()
-    for start in range(0, len(unique), BATCH_ROWS):
-        batch = unique[start : start + BATCH_ROWS]
-        connection.execute(
+    first = {tuple(row[name] for name in key): row for row in reversed(rows)}
+    fresh = [{**row, "origin": origin} for row in reversed(first.values())]
+    columns = list(dict.fromkeys(name for names in {*map(tuple, fresh)} for name in names))
+    same = " AND ".join(f"held.{name} = fresh.{name}" for name in key)
+    added = 0
+    for start in range(0, len(fresh), BATCH_ROWS):
+        batch = fresh[start : start + BATCH_ROWS]
+        answer = connection.execute(
             f"INSERT INTO {table} ({', '.join(columns)})"
-            f" SELECT {', '.join(columns)} FROM (SELECT {unnested}) AS fresh"
+            f" SELECT {', '.join(columns)} FROM ({unnested(connection, table, columns)}) AS fresh"
             f" WHERE NOT EXISTS (FROM {table} AS held WHERE {same})",
             {name: [row.get(name) for row in batch] for name in columns},
         )
-    return _count(connection, table) - before
+        added += (answer.fetchone() or (0,))[0]
+    return added
+
+
+def unnested(connection: duckdb.DuckDBPyConnection, table: str, columns: Iterable[str]) -> str:
+    """A query for rows of a table whose columns are given as lists, each by its name."""
+    types = column_types(connection, table)
+    for name in columns:
+        if name not in types:
+            raise StoreError(f"the table {table} has no column '{name}'; nothing was added")
+    return f"SELECT {', '.join(f'unnest(${each}::{types[each]}[]) AS {each}' for each in columns)}"
 
 
 def column_types(connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, str]:
@@ -76,39 +102,20 @@ def column_types(connection: duckdb.DuckDBPyConnection, table: str) -> dict[str,
     )
 
 
-def _count(connection: duckdb.DuckDBPyConnection, table: str) -> int:
-    row = connection.execute(f"SELECT count(*) FROM {table}").fetchone()
-    return int(row[0]) if row else 0
-
-
-def plain_values(record: Source | Gpu | Quote | Rental | Model) -> Values:
-    """A record whose fields are the columns of its table."""
+def plain_values(record: Any) -> Values:
+    """A record whose fields are the columns of its table, without its origin; a host without its
+    parts."""
     if isinstance(record, tuple):
-        return record._asdict()
-    return {field.name: getattr(record, field.name) for field in fields(record)}
-
-
-def host_values(host: Host) -> Values:
-    """A host without its parts list."""
-    return {
-        field.name: getattr(host, field.name) for field in fields(host) if field.name != "parts"
-    }
+        values = record._asdict()  # type: ignore[attr-defined]
+    else:
+        values = {field.name: getattr(record, field.name) for field in fields(record)}
+    return {name: value for name, value in values.items() if name not in ("origin", "parts")}
 
 
 def part_values(host: Host) -> list[Values]:
     """A host's parts list."""
-    return [
-        {
-            "host_id": host.host_id,
-            "position": position,
-            "role": part.role,
-            "detail": part.detail,
-            "price_usd": part.price_usd,
-            "priced_on": part.priced_on,
-            "source_id": part.source_id,
-        }
-        for position, part in enumerate(host.parts)
-    ]
+    parts = enumerate(host.parts)
+    return [{"host_id": host.host_id, "position": n, **plain_values(part)} for n, part in parts]
 
 
 def measurement_values(record: Measurement) -> Values:
@@ -146,11 +153,20 @@ class Auditor:
             recipes={model.recipe_id: (model.precision, model.flops_lowest) for model in models},
         )
 
-    def verdict(self, values: Values) -> Values:
-        """The columns AUDITED of a measurement: its GPU and the audit."""
+    @classmethod
+    def in_store(cls, connection: duckdb.DuckDBPyConnection) -> Auditor:
+        """Of the store itself: local GPUs and recipes count too."""
+        from advisor.store.reader import Reader
+
+        reader = Reader(connection)
+        return cls.of(reader.gpus(), reader.models())
+
+    def audited(self, values: Values) -> Values:
+        """A measurement with the columns AUDITED: its GPU and the audit, where it has a time."""
         gpu = self.gpus.get(normalise(values["gpu"]))
         audit = self._audit(values, gpu) if values["status"] == "ok" else None
         return {
+            **values,
             "gpu_id": gpu.gpu_id if gpu is not None else None,
             "implied_mfu": audit.implied_mfu if audit else None,
             "implied_mfu_printed": audit.implied_mfu_printed if audit else None,

@@ -20,13 +20,14 @@ from advisor.store.storage.store_error import StoreError
 from advisor.store.storage.store_file import can_write
 from advisor.typed_input import shown
 from bench_runner.records.measurement import Measurement
-from price_catalog.model import Host, Quote, Rental, Source
+from price_catalog.model import Host, Quote, Source
 
 if TYPE_CHECKING:
     from advisor.prediction.model.own_model import OwnModel
     from advisor.prediction.own_training import OwnTraining
     from advisor.store.merge.merging import Merged
     from advisor.store.merge.read_rows import ReadRows
+    from advisor.store.predictions import OwnDefinitions
 
 T = TypeVar("T")
 
@@ -78,68 +79,41 @@ class Store:
         with self._open(write=False) as connection:
             yield Reader(connection)
 
-    def own_records(self) -> list[Measurement]:
-        """The user's own times that a prediction learns from."""
-        from advisor.store.predictions import own_records
+    def add(self, sources: Iterable[Source] = (), **records: Iterable[Any]) -> int:
+        """Keep rows as the user's own, by their tables: ``measurement``, ``quote``, ``rental``,
+        ``host``; how many were new. All or, on StoreError, none."""
+        from advisor.store.own_rows import add_rows, own_tables
 
-        with self.reading() as reader:
-            return own_records(reader.connection)
-
-    def predict_anew(self) -> None:
-        """Bring the predictions in line with the user's own records, as a merge does by itself:
-        once after many were appended, since it takes about a second."""
-        from advisor.store.predictions import predict_anew
-
-        with self._writing() as connection, transaction(connection):
-            predict_anew(connection)
+        tables = own_tables(source=sources, **records)
+        with self._writing() as connection:
+            return add_rows(connection, tables)
 
     def append_measurements(
         self, records: Iterable[Measurement], sources: Iterable[Source] = ()
     ) -> int:
         """Keep records as the user's own; how many were new. All or, on StoreError, none."""
-        return self._add(measurements=records, sources=sources)
+        return self.add(sources, measurement=records)
 
-    def add_quotes(
-        self,
-        quotes: Iterable[Quote],
-        sources: Iterable[Source] = (),
-        hosts: Iterable[Host] = (),
-    ) -> int:
-        """Keep quotes as the user's own, and the machines that they are for; how many rows were
-        new. All or, on StoreError, none."""
-        return self._add(quotes=quotes, sources=sources, hosts=hosts)
+    def predict_anew(self) -> None:
+        """Bring the predictions in line with the user's own records, as a merge does by itself:
+        once after many were added, since it takes about a second."""
+        from advisor.store.predictions import predict_anew
 
-    def add_rentals(self, rentals: Iterable[Rental], sources: Iterable[Source] = ()) -> int:
-        """Keep hourly prices as the user's own; how many rows were new. All or none."""
-        return self._add(rentals=rentals, sources=sources)
+        with self._writing() as connection:
+            predict_anew(connection)
 
-    def own_models(self) -> list[OwnModel]:
-        """The user's own models that can be predicted."""
-        from advisor.store.predictions import own_models
-
+    def own_definitions(self) -> OwnDefinitions:
+        """The models and timed trainings of the user's own."""
         with self.reading() as reader:
-            return own_models(reader.connection)
-
-    def uncounted_models(self) -> dict[str, str]:
-        """Why a model of the user's own, kept by an earlier version, is counted no longer."""
-        with self.reading() as reader:
-            return reader.uncounted_models()
+            return reader.own_definitions()
 
     def add_recipes(self, models: Iterable[OwnModel]) -> int:
         """Keep recipes of the user's own, so that their times can be ranked; how many were new."""
-        from advisor.store.merge.adding import add_local
-        from advisor.store.own_rows import model_values
+        from advisor.store.own_rows import add_rows, model_values
 
         rows = [model_values(model) for model in models]
         with self._writing() as connection:
-            return add_local(connection, {"recipe": rows})
-
-    def own_trainings(self) -> list[OwnTraining]:
-        """The trainings of the user's own that were timed."""
-        from advisor.store.predictions import own_trainings
-
-        with self.reading() as reader:
-            return own_trainings(reader.connection)
+            return add_rows(connection, {"recipe": rows})
 
     def keep_model(self, own: OwnModel | OwnTraining, *, force: bool = False) -> int:
         """Keep a model of the user's own with predictions; how many. ``force`` replaces another.
@@ -157,26 +131,19 @@ class Store:
         from advisor.store.own_rows import forget_model
 
         with self._writing() as connection:
-            return forget_model(connection, name, self.path)
-
-    def add_machines(self, hosts: Iterable[Host]) -> int:
-        """Keep machines that the user has; how many were new."""
-        return self._add(hosts=hosts)
-
-    def add_quoted_machine(self, host: Host, quote: Quote, sources: Iterable[Source]) -> int:
-        """Keep a machine that a vendor quoted to the user, with its price; how many rows were
-        new. Both or, on StoreError, neither."""
-        return self._add(hosts=[host], quotes=[quote], sources=sources)
+            return forget_model(connection, name)
 
     def replace_machine(
         self, host: Host, quote: Quote | None, sources: Iterable[Source] = ()
     ) -> bool:
         """Put a machine of the user's in the place of the one with its id, with a newer price
         where one is given; whether there was such a one. All or, on StoreError, nothing."""
-        from advisor.store.own_rows import replace_machine
+        from advisor.store.own_rows import own_tables, replace_machine
 
+        quotes = [] if quote is None else [quote]
+        tables = own_tables(source=sources, host=[host], quote=quotes)
         with self._writing() as connection:
-            return replace_machine(connection, host, quote, sources)
+            return replace_machine(connection, tables)
 
     def remove_machine(self, host_id: str) -> bool:
         """Delete a machine of the user's and its prices; whether there was such a one."""
@@ -204,7 +171,7 @@ class Store:
 
         (read,) = self._read_files([path])
         mark = None if mine else file_mark(path)
-        with self._writing() as connection, transaction(connection):
+        with self._writing() as connection:
             return merge_rows(connection, read, replace=replace, merged_from=mark)
 
     def try_merge(
@@ -216,18 +183,15 @@ class Store:
 
         files = self._read_files(paths)
         merged = []
-        with self._writing() as connection:
-            connection.begin()
-            try:
-                for path, read in zip(paths, files, strict=True):
-                    mark = None if mine else file_mark(path)
-                    merged.append(merge_rows(connection, read, merged_from=mark))
-                if not any(each.added or each.replaced for each in merged):
-                    return merged, None, None
-                after = look(Reader(connection))
-            finally:
-                connection.rollback()
-            return merged, look(Reader(connection)), after
+        with self._writing(keep=False) as connection:
+            for path, read in zip(paths, files, strict=True):
+                mark = None if mine else file_mark(path)
+                merged.append(merge_rows(connection, read, merged_from=mark))
+            if not any(each.added or each.replaced for each in merged):
+                return merged, None, None
+            after = look(Reader(connection))
+        with self.reading() as reader:
+            return merged, look(reader), after
 
     def _read_files(self, paths: Sequence[str | Path]) -> list[ReadRows]:
         from advisor.store.merge.read_rows import read_rows
@@ -270,23 +234,18 @@ class Store:
         with self._open(write=False) as connection:
             check_whole(connection, self.path)
 
-    def _add(self, **records: Iterable[Any]) -> int:
-        from advisor.store.merge.adding import add_local, own_tables
-
-        tables = own_tables(**records)
-        with self._writing() as connection:
-            return add_local(connection, tables)
-
     @contextmanager
-    def _writing(self) -> Iterator[duckdb.DuckDBPyConnection]:
-        """The store, open to change rows of the user's, its shipped ones up to date."""
-        from advisor.store.seed import update  # late: who only reads pays for none of it
+    def _writing(self, *, keep: bool = True) -> Iterator[duckdb.DuckDBPyConnection]:
+        """The store, open to change rows of the user's in one transaction, its shipped ones up to
+        date."""
+        from advisor.store.shipped_rows import update  # late: who only reads pays for none of it
 
         self._create_users_own()
         with self._open(write=True) as connection:
             if update(connection, self.path):
                 self._note(f"updated the shipped rows of {self.path}")
-            yield connection
+            with transaction(connection, keep=keep):
+                yield connection
         # What ships was not touched since: who reads next need not compare it.
         remember_as_text(self.path, shipped_digest())
 
@@ -339,6 +298,9 @@ class Store:
                 f"the store {self.path} is from an older version of this program and read-only: "
                 "make it and its folder writable once, or name another with --store"
             )
+        from advisor.store.shipped_rows import reject_wrong_row
+
+        reject_wrong_row(connection, self.path, "shipped")
         self._note(
             f"the store {self.path} is read-only and not from the shipped text as it is now: "
             "used as it is"
@@ -349,6 +311,6 @@ class Store:
         digest = shipped_digest()
         if stored_digest(connection) == digest and is_as_text(self.path, digest):
             return True
-        from advisor.store.seed import says_text  # late: most stores are known
+        from advisor.store.shipped_rows import says_text  # late: most stores are known
 
         return says_text(connection, self.path)

@@ -47,7 +47,7 @@ def test_a_quote_that_was_corrected_is_no_other_quote(own_store: Path) -> None:
     better = first._replace(
         quote_id="better", price_usd=first.price_usd - 9_000, corrects=first.quote_id
     )
-    store.add_quotes([first, better], [OWN])
+    store.add([OWN], quote=[first, better])
     one = page_of(store, "exxact-h200")
     said = "\n".join(line.text for line in section_lines(one, "price"))
     assert "$281,000" in said

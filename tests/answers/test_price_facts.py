@@ -38,7 +38,7 @@ def test_a_newer_quote_of_the_same_machine_is_told_with_the_reason(own_store: Pa
         "server", host.host_id, "311000", quote_id="own-1", kind="reseller-quote", origin="local",
         vendor="shop", quoted_on=TODAY - timedelta(days=20),
     )  # fmt: skip
-    Store(own_store).add_quotes([newer, used])
+    Store(own_store).add(quote=[newer, used])
     answer = ranking(own_store)
     row = next(r for r in answer.rows() if r.build.host.host_id == host.host_id)
     (told,) = row.asked

@@ -216,23 +216,16 @@ def _rows(dice: random.Random) -> bytes:
 def shipped_rows() -> tuple[dict[str, Any], ...]:
     """Two of each table that ships, under ids and names of their own."""
     from advisor.store.merge.export_rows import as_text
-    from advisor.store.rows import KEYS, host_values, part_values, plain_values
-    from advisor.store.seed import read_shipped
+    from advisor.store.rows import KEYS
+    from advisor.store.shipped_rows import text_tables
 
-    shipped = read_shipped()
-    tables = {
-        "source": [plain_values(each) for each in shipped.sources[:2]],
-        "gpu": [plain_values(each) | {"aliases": []} for each in shipped.gpus[:2]],
-        "host": [host_values(each) for each in shipped.hosts[:2]],
-        "host_part": [row for host in shipped.hosts for row in part_values(host)][:2],
-        "recipe": [plain_values(each) for each in shipped.models[:2]],
-        "quote": [plain_values(each) | {"price_set": None} for each in shipped.quotes[:2]],
-        "rental": [plain_values(each) for each in shipped.rentals[:2]],
-    }
+    nothing: dict[str, Any] = {"aliases": [], "price_set": None}
+    tables = {table: rows[:2] for table, rows in text_tables().items()}
+    del tables["measurement"], tables["prediction"]
     found = []
     for table, rows in tables.items():
         for row in rows:
-            row = {"table": table, **{k: v for k, v in row.items() if k != "origin"}}
+            row = {"table": table, **row, **{k: v for k, v in nothing.items() if k in row}}
             row[KEYS[table][0]] = f"own-{row[KEYS[table][0]]}"
             if table in ("gpu", "host", "recipe"):
                 row["name"] = f"own {row['name']}"

@@ -97,7 +97,7 @@ def _quotes(store: Path, folder: Path) -> Iterator[Step]:
             )
             for quote in newest
         ]
-        Store(store).add_quotes(rows)
+        Store(store).add(quote=rows)
         with contextlib.redirect_stdout(io.StringIO()):
             assert main(["--store", str(store), "rank", "--model", "pythia-1b"]) == 0
 

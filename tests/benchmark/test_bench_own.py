@@ -120,7 +120,7 @@ def test_kept_it_is_ranked_predicted_and_shared(
     assert store.forget_model("my-run") >= 1
     code, _, _ = run_command([*asked, "merge", str(path)], capsys)
     assert code == 0
-    assert store.own_trainings() == [timed(joules=None)]
+    assert store.own_definitions().trainings == [timed(joules=None)]
 
 
 def test_what_a_person_reads() -> None:

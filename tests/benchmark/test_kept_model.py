@@ -71,7 +71,7 @@ def bench(store: Path, tmp_path: Path, *more: str, model: str = "our-llama") -> 
 
 
 def kept_name(store: Path) -> str:
-    (model,) = Store(store).own_models()
+    (model,) = Store(store).own_definitions().models
     return model.recipe.name
 
 
@@ -103,7 +103,7 @@ def test_a_kept_model_is_measured_by_its_name(
     records = journal.read(tmp_path / "r.jsonl")
     # Of the very recipe that is ranked: a time of another would not stand for it.
     assert {record.recipe_hash for record in records} == {model.recipe_hash}
-    (kept,) = store.own_models()
+    (kept,) = store.own_definitions().models
     (file,) = recipe_files(tmp_path)
     assert load_recipe(file) == kept.recipe
     asking = ("rank", "--model", "our-llama", "--budget", "40k", "--format", "json")
@@ -340,7 +340,7 @@ def kept_models(store_path: Path, tmp_path_factory: pytest.TempPathFactory) -> t
         # What is predicted of them is asked elsewhere; here it would be made anew for each.
         patch.setattr("advisor.store.own_rows.predict_anew", lambda connection: None)
         keep_all(store, folder)
-    return tuple(Store(store).own_models())
+    return tuple(Store(store).own_definitions().models)
 
 
 def test_every_kind_of_kept_model_has_a_recipe_that_says_it_whole(

@@ -189,7 +189,7 @@ def test_a_real_run_on_the_cpu_is_kept_and_never_ranked_as_a_gpu(
         field = make_candidates(reader, snapshot, CandidatesKey("tiny", "latest", "sound"))
     assert len(rank(field, Question())) == 0
     assert not any(build.host_owned for build in field.builds)
-    assert [own.recipe.recipe_id for own in store.own_models()] == ["tiny"]
+    assert [own.recipe.recipe_id for own in store.own_definitions().models] == ["tiny"]
 
     # The same file, carried to another store as from a node of a cluster: twice is once.
     other = tmp_path / "other.duckdb"

@@ -113,5 +113,5 @@ def test_a_recipe_of_one_s_own_is_kept(own_store: Path, tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
     file.write_text(TINY.replace("= 32\n", "= 1024\n", 1))
     measure(planned(own_store, tmp_path, recipe=str(file)), "good")
-    (own,) = Store(own_store).own_models()
+    (own,) = Store(own_store).own_definitions().models
     assert own.recipe == load_recipe(file)

@@ -163,11 +163,11 @@ def test_each_cell_is_checked(column: str, text: str, says: str) -> None:
 def test_a_correction_keeps_the_old_row(own_store: Path) -> None:
     store = Store(own_store)
     first = made()
-    store.add_quotes([first], [OWN])
+    store.add([OWN], quote=[first])
     items = Items(CATALOG.gpus, CATALOG.hosts, [first.quote_id])
     better = make_quote(GOOD | {"price": "800", "corrects": first.quote_id}, items, today=TODAY)
     assert isinstance(better, Quote)
-    store.add_quotes([better], [OWN])
+    store.add([OWN], quote=[better])
     ids = {quote.quote_id for quote in look(store).quotes()}
     assert {first.quote_id, better.quote_id} <= ids
 

@@ -223,7 +223,7 @@ def test_a_stranger_s_machine_is_no_offer_whatever_a_feed_called_it(own_store: P
     source = Source(
         source_id="test", title="t", url=None, how_measured="h", licence=None, published_on=None
     )
-    Store(own_store).add_rentals(rows, [source])
+    Store(own_store).add([source], rental=rows)
     held = {r.rental_id: r for r in look(Store(own_store)).rentals() if r.rental_id not in before}
     assert (held["v"].provider, held["v"].kind) == ("vast-ai", "peer")
     assert (held["l"].provider, held["l"].kind) == ("lambda", "on-demand")

@@ -46,7 +46,7 @@ def add_own_rows(path: Path) -> None:
         [record("m-1"), record("m-2", status="infeasible", reason="out of memory", settings=None)],
         [OWN_SOURCE],
     )
-    store.add_quotes([OWN_QUOTE])
+    store.add(quote=[OWN_QUOTE])
 
 
 def own_rows(path: Path) -> tuple[tuple[TrainingTime, ...], list[Quote], list[Source]]:

@@ -11,7 +11,7 @@ import pytest
 
 from advisor.ranking.times import TrainingTime
 from advisor.store import Store
-from advisor.store import measurement_columns as columns
+from advisor.store import rows as columns
 from advisor.store.reader import StoredTime
 from bench_runner.records.measurement import Settings
 from tests.store_for_tests import TUNED, record

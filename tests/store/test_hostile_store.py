@@ -10,12 +10,12 @@ import duckdb
 import pytest
 
 from advisor.cli.main import main
-from advisor.store import Store, StoreError, check_store
-from advisor.store.merge import adding, read_rows
+from advisor.store import Store, StoreError, check_store, own_rows
+from advisor.store.merge import read_rows
 from advisor.store.storage import reject_untrusted_store
-from advisor.store.storage.connection import created, opened, waiting_writer, writer_waits
+from advisor.store.storage.connection import created, opened
 from advisor.store.storage.store_file import check_file
-from tests.store_for_tests import record
+from tests.store_for_tests import look, record
 
 SECRET = "a line of the user's own file"
 
@@ -66,7 +66,7 @@ HOSTILE = {
 def test_a_store_with_code_of_its_own_is_refused(own_store: Path, foreign: str) -> None:
     spoil(own_store, HOSTILE[foreign])
     for attempt in (
-        lambda: Store(own_store).own_records(),
+        lambda: look(Store(own_store)).own_records(),
         lambda: Store(own_store).append_measurements([record("m-1")]),
         lambda: check_store(own_store),
     ):
@@ -74,6 +74,9 @@ def test_a_store_with_code_of_its_own_is_refused(own_store: Path, foreign: str) 
             attempt()
         assert f"holds {foreign}, which may run as code" in str(caught.value)
         assert "\n" not in str(caught.value)
+
+
+OWN = "origin = 'local' WHERE rowid = 0"
 
 
 def changed(table: str, column: str, value: str) -> tuple[str, ...]:
@@ -91,10 +94,13 @@ def changed(table: str, column: str, value: str) -> tuple[str, ...]:
         ("a table quote with other columns", changed("quote", "price_usd", "price_usd::VARCHAR")),
         ("a table quote with other columns", changed("quote", "quote_id", "[quote_id]")),
         ("a table gpu with other columns", changed("gpu", "memory_gib", "-1.0::DOUBLE")),
-        ("a value of quoted_on", ("UPDATE quote SET quoted_on = '290000-01-01'::DATE",)),
-        ("a value of quoted_on", ("UPDATE quote SET quoted_on = 'infinity'",)),
-        ("a value of quoted_on", ("UPDATE quote SET quoted_on = '0001-01-01'",)),
-        ("a value of memory_gib", ("UPDATE gpu SET memory_gib = 'nan'",)),
+        (
+            "a row that is none: quote",
+            ("UPDATE quote SET quoted_on = '290000-01-01'::DATE, " + OWN,),
+        ),
+        ("a row that is none: quote", ("UPDATE quote SET quoted_on = 'infinity', " + OWN,)),
+        ("a row that is none: quote", ("UPDATE quote SET quoted_on = '0001-01-01', " + OWN,)),
+        ("a row that is none: gpu", ("UPDATE gpu SET memory_gib = 'nan', " + OWN,)),
     ],
 )
 def test_rows_that_cannot_be_ours_are_no_fault_of_this_program(
@@ -159,23 +165,23 @@ def test_what_was_looked_through_is_known_until_it_changes(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(reject_untrusted_store, "_here", set())
     looked: list[str] = []
-    look = reject_untrusted_store.what_is_foreign
+    real = reject_untrusted_store.what_is_foreign
 
     def counted(connection: duckdb.DuckDBPyConnection, catalog: str) -> str | None:
         looked.append(catalog)
-        return look(connection, catalog)
+        return real(connection, catalog)
 
     monkeypatch.setattr("advisor.store.storage.connection.what_is_foreign", counted)
     for _ in range(3):
         # As in a new process.
         monkeypatch.setattr(reject_untrusted_store, "_here", set())
-        Store(own_store).own_records()
+        look(Store(own_store)).own_records()
     assert len(looked) == 1
     time_before = own_store.stat()
     spoil(own_store, "CREATE MACRO sum(x) AS 7")
     os.utime(own_store, ns=(time_before.st_atime_ns, time_before.st_mtime_ns))
     with pytest.raises(StoreError, match="macro"):
-        Store(own_store).own_records()
+        look(Store(own_store)).own_records()
     assert len(looked) == 2
 
 
@@ -196,7 +202,7 @@ def test_who_writes_after_us_looks_through_again_and_who_writes_after_ours_need_
     for n in range(3):
         monkeypatch.setattr(reject_untrusted_store, "_here", set())  # as in a new process
         Store(own_store).append_measurements([record(f"w-{n}")])
-        assert len(Store(own_store).own_records()) == n + 2
+        assert len(look(Store(own_store)).times(origin="local")) == n + 2
     assert (once, len(looked)) == (2, 2)
     spoil(own_store, "CREATE TABLE more (a INTEGER)")
     Store(own_store).append_measurements([record("last")])
@@ -209,7 +215,7 @@ def test_a_cache_that_cannot_be_written_or_read_costs_only_time(
     (tmp_path / "file").write_bytes(b"\xff" * 99)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     monkeypatch.setattr(reject_untrusted_store, "_here", set())
-    assert Store(own_store).own_records() == []
+    assert look(Store(own_store)).own_records() == []
 
 
 @pytest.mark.parametrize("kind", ["pipe", "device", "sparse", "folder"])
@@ -229,7 +235,7 @@ def test_a_cache_that_never_ends_is_none(
             file.truncate(30 * 2**30)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(reject_untrusted_store, "_here", set())
-    assert Store(own_store).own_records() == []
+    assert look(Store(own_store)).own_records() == []
 
 
 def test_a_cache_of_somebody_else_s_is_none(
@@ -237,7 +243,7 @@ def test_a_cache_of_somebody_else_s_is_none(
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(reject_untrusted_store, "_here", set())
-    Store(own_store).own_records()
+    look(Store(own_store)).own_records()
     monkeypatch.setattr(reject_untrusted_store, "_here", set())
     state = reject_untrusted_store.state_of(own_store)
     assert reject_untrusted_store.is_known(own_store, state)
@@ -287,11 +293,11 @@ def test_no_import_makes_a_store_larger_than_is_read(
     file.write_text("item,price,vendor,date,kind\nRTX 3090,900,Shop,2026-11-01,used\n")
     with Store(own).reading() as reader:
         held = len(reader.quotes())
-    monkeypatch.setattr(adding, "MAX_ROWS", held)
+    monkeypatch.setattr(own_rows, "MAX_ROWS", held)
     assert main(["--store", str(own), "prices", "import", str(file)]) == 2
     with Store(own).reading() as reader:
         assert len(reader.quotes()) == held
-    monkeypatch.setattr(adding, "MAX_ROWS", held + 1)
+    monkeypatch.setattr(own_rows, "MAX_ROWS", held + 1)
     assert main(["--store", str(own), "prices", "import", str(file)]) == 0
 
 
@@ -315,7 +321,7 @@ def test_a_record_in_a_store_is_held_to_what_a_file_of_records_is(
     assert main(["--store", str(own), "merge", str(other)]) == 2
     said = capsys.readouterr().err
     assert words in said and said.count("\n") == 1
-    assert "nothing was added" in said or "holds a row that is none: measurement 'm-x'" in said
+    assert "nothing was added" in said or "holds a row that is none: record 'm-x'" in said
     assert "\x1b" not in said and len(said) < 1000
     with Store(own).reading() as reader:
         assert not reader.times(origin="local")
@@ -348,16 +354,3 @@ def test_a_log_that_leads_elsewhere_is_refused(
         Store(own_store).remove_quote("own:1")
     assert precious.read_text() == "precious"
     assert not (tmp_path / "made").exists()
-
-
-def test_the_sign_of_a_waiting_writer_is_neither_followed_nor_waited_for(tmp_path: Path) -> None:
-    for name in ("pipe", "link"):
-        store, sign = tmp_path / name, tmp_path / f"{name}.writer-waits"
-        if name == "pipe":
-            os.mkfifo(sign)
-        else:
-            sign.symlink_to(tmp_path / "made")
-        assert not writer_waits(store)
-        with waiting_writer(store):
-            pass
-        assert not (tmp_path / "made").exists()

@@ -183,7 +183,7 @@ def test_whether_a_model_that_was_kept_earlier_compiles_is_read_from_its_definit
     with created(path) as connection:
         migrate.migrate(connection, 0, migrate.migrations(schema))
         connection.execute("INSERT INTO meta VALUES ('shipped_digest', 'older')")
-        insert_missing(connection, "recipe", [{**values, "origin": "local"}])
+        insert_missing(connection, "recipe", [values], "local")
     store = Store(path, note=lambda _: None)
     assert {m.recipe_id: m.compiles for m in look(store).models()}["mine"] is compiles
     assert check_store(path) == []
@@ -312,7 +312,7 @@ def test_whatever_can_be_asked_can_be_kept(
     machine = ("--gpu", "H200", "--count", "2", "--store", str(own_store))
     answer = asked(capsys, "predict", "--model", "kept", *machine)
     assert cell["training_days"] == float(f"{answer['training_days']:.4g}")
-    (kept,) = Store(own_store).own_models()
+    (kept,) = Store(own_store).own_definitions().models
     assert kept.recipe.recipe_id == "kept"
     (row,) = (m for m in look(Store(own_store)).models() if m.origin == "local")
     assert row.parameters == kept.workload.parameters

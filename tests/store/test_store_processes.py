@@ -55,35 +55,6 @@ def test_ten_programs_at_once_see_no_error_and_lose_no_row(own_store: Path) -> N
     assert check_store(own_store) == []
 
 
-DWELL = """
-import sys, time
-from advisor.store import Store
-store = Store(sys.argv[1])
-print("in", flush=True)
-while True:
-    with store.reading():
-        time.sleep(0.2)
-"""
-
-
-def test_readers_whose_visits_overlap_do_not_keep_a_writer_out(own_store: Path) -> None:
-    readers = [program(DWELL, own_store) for _ in range(6)]
-    try:
-        for reader in readers:
-            assert reader.stdout is not None
-            assert reader.stdout.readline() == "in\n"
-        store = Store(own_store, wait_s=60)  # without a queue they keep it out for ever
-        for n in range(3):
-            assert store.append_measurements([record(f"w-{n}")]) == 1
-        assert all(reader.poll() is None for reader in readers)
-    finally:
-        for reader in readers:
-            reader.kill()
-            reader.communicate()
-    assert len(look(Store(own_store)).times(origin="local")) == 3
-    assert [entry.name for entry in own_store.parent.iterdir()] == [own_store.name]
-
-
 def test_ten_programs_that_all_find_an_old_store_update_it_once(own_store: Path) -> None:
     import duckdb
 

@@ -152,7 +152,7 @@ def test_a_store_of_an_older_schema_is_merged_and_stays_as_it_is(
 def test_an_append_to_a_store_of_an_older_schema_migrates_it_first(tmp_path: Path) -> None:
     path = tmp_path / "older.duckdb"
     older_store(path, tmp_path / "schema")
-    assert Store(path, note=lambda note: None).add_quotes([OWN_QUOTE]) == 1
+    assert Store(path, note=lambda note: None).add(quote=[OWN_QUOTE]) == 1
     assert {quote.quote_id for quote in look(Store(path)).quotes() if quote.origin == "local"} == {
         "q-1",
         "q-own",

@@ -271,10 +271,9 @@ AS_ANOTHER = """
 import os, sys, tempfile
 from pathlib import Path
 import advisor.store.merge.read_rows
-from advisor.store import seed
-from advisor.store import Store, StoreError, build_store
+from advisor.store import Store, StoreError, build_store, shipped_rows
 from tests.store_for_tests import record
-list(seed._text_rows())  # of a program that only root may read
+shipped_rows.text_tables(predicted=False)  # of a program that only root may read
 if os.geteuid() == 0:
     os.setgroups([]); os.setgid(65534); os.setuid(65534)
 path, action = Path(sys.argv[1]), sys.argv[2]

@@ -208,7 +208,7 @@ def ledger(own_store: Path) -> None:
     ]
     quotes = [quote._replace(origin="local") for quote in quotes]
     quotes[2] = quotes[2]._replace(corrects="q-2")
-    Store(STORE).add_quotes(quotes)
+    Store(STORE).add(quote=quotes)
     with duckdb.connect(str(STORE)) as connection:
         connection.execute("DELETE FROM rental")
         connection.executemany(

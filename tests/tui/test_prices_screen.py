@@ -130,7 +130,7 @@ async def test_a_sum_of_parts_is_no_quote_to_correct(own_store: Path) -> None:
     memory = make_quote(
         "part", "Corsair Vengeance LPX 128 GB", "410", origin="local", quoted_on=date(2026, 8, 1)
     )
-    Store(own_store).add_quotes([memory])
+    Store(own_store).add(quote=[memory])
     async with running(own_store, state=LATEST) as pilot:
         screen = await go(pilot)
         await pilot.press("slash", *"of 7 quotes", "enter")

@@ -293,8 +293,8 @@ class TestTrouble:
             await settled(pilot)
             with Store(own_paper_store).reading() as reader:
                 (quote, *_) = reader.quotes()
-            Store(own_paper_store).add_quotes(
-                [quote._replace(quote_id="own:new", origin="local", corrects=None)], [OWN]
+            Store(own_paper_store).add(
+                [OWN], quote=[quote._replace(quote_id="own:new", origin="local", corrects=None)]
             )
             ranking(pilot).read_store()
             await settled(pilot)

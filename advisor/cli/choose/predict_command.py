@@ -94,7 +94,12 @@ def run(options: argparse.Namespace) -> int:
     from advisor.prediction.own_records import fit_with
 
     store = open_store(options)
-    return run_with(options, lambda: fit_with(store.own_records(), store.own_models()), store)
+
+    def fitted() -> Fitted:
+        with store.reading() as reader:
+            return fit_with(reader.own_records(), reader.own_definitions().models)
+
+    return run_with(options, fitted, store)
 
 
 def run_with(options: argparse.Namespace, load_fit: Callable[[], Fitted], store: Store) -> int:
@@ -162,7 +167,8 @@ def _answered(
         target = _target(options, store)
     except ValueError:
         named = options.model.casefold()
-        timed = next((own for own in store.own_trainings() if named in own.called), None)
+        trainings = store.own_definitions().trainings
+        timed = next((own for own in trainings if named in own.called), None)
         if timed is None or gpu is None:
             raise
         return gpu, _timed_elsewhere(timed, gpu, count, options), timed.name, _of_timed(timed, gpu)
@@ -238,10 +244,12 @@ def _target(options: argparse.Namespace, store: Store) -> Target:
     ask = typed_ask(options)
     if options.parameters is None:
         try:
-            return resolve(options.model, ask, load_recipes(), store.own_models)
+            return resolve(
+                options.model, ask, load_recipes(), lambda: store.own_definitions().models
+            )
         except ValueError:
             name = options.model.casefold()
-            if (why := store.uncounted_models().get(name)) is None:
+            if (why := store.own_definitions().uncounted.get(name)) is None:
                 raise
             raise ValueError(
                 f"your model {name} is counted no longer: {why}; keep it again: advisor predict "

@@ -142,7 +142,7 @@ def _check(store: Store, options: argparse.Namespace) -> int:
 
 def _rows(file: str, merged: Merged) -> list[dict[str, Any]]:
     """Every row that a merge would take or refuse."""
-    from advisor.store.merge.adding import row_words
+    from advisor.store.row_checks import row_words
 
     taken = [
         {

@@ -156,7 +156,7 @@ def _import(options: argparse.Namespace, store: Store) -> int:
             f"{counted(len(preview.quotes), 'quote')} can be read; none was kept", file=sys.stderr
         )
         return ANSWERED
-    store.add_quotes(preview.quotes, [OWN], preview.hosts)
+    store.add([OWN], quote=preview.quotes, host=preview.hosts)
     held = {quote.quote_id for quote in snapshot.quotes}
     new = sum(quote.quote_id not in held for quote in preview.quotes)
     there, machines = len(preview.quotes) - new, len(preview.hosts)
@@ -196,7 +196,7 @@ def _refresh(options: argparse.Namespace, store: Store) -> int:
             file=sys.stderr,
         )
         return NO_ANSWER
-    store.add_rentals(found.rentals, [SOURCE])
+    store.add([SOURCE], rental=found.rentals)
     named = len(PROVIDERS) - len(found.failed)
     print(
         f"{counted(len(found.rentals), 'rental price')} of {date.today()} from "
@@ -268,7 +268,7 @@ def _own(options: argparse.Namespace, store: Store) -> int:
             raise InputError(f"{host.name} is not among your machines: see advisor prices own")
         print(f"{host.name} is forgotten", file=sys.stderr)
         return ANSWERED
-    added = store.add_machines([host])
+    added = store.add(host=[host])
     said = "kept; every ranking counts it from now on" if added else "known already"
     print(f"{host.name} is {said}", file=sys.stderr)
     return ANSWERED

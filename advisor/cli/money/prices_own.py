@@ -59,7 +59,7 @@ def add(options: argparse.Namespace, store: Store) -> int:
             words += ' machine that is new is entered with --machine "NAME" --gpu H200 --count 8'
             words += " in place of --item"
         raise InputError(words)
-    added = store.add_quotes([made], [OWN])
+    added = store.add([OWN], quote=[made])
     again = "" if added else " (it was there already)"
     words = quote_words(made, item_names(snapshot.gpus, snapshot.hosts))
     back = of_typed_store(f"advisor prices delete --quote {made.quote_id}")
@@ -94,7 +94,7 @@ def correct(options: argparse.Namespace, store: Store) -> int:
     made = make_quote(cells, ledger_items(snapshot), today=date.today())
     if isinstance(made, list):
         raise InputError(f"{_joined(made)}; it stays {quote_words(held, names)}")
-    store.add_quotes([made], [OWN])
+    store.add([OWN], quote=[made])
     print(f"{made.quote_id}: {quote_words(made, names)}; it stands in for {held.quote_id}")
     tell_doubts([made], snapshot)
     return ANSWERED
@@ -164,7 +164,7 @@ def _keep_machine(
         raise InputError(_joined(change, renames=corrected is not None))
     made = change.machine
     if corrected is None:
-        store.add_quoted_machine(made.host, made.quote, [OWN])
+        store.add([OWN], host=[made.host], quote=[made.quote])
     else:
         store.replace_machine(made.host, made.quote if change.price_changed else None, [OWN])
     for line in kept_words(made, snapshot.gpus, "kept" if corrected is None else "corrected"):

@@ -18,9 +18,8 @@ from typing import Any
 
 from advisor.files import write_whole
 from advisor.store.engine import duckdb
-from advisor.store.measurement_columns import AUDITED, settings_in
 from advisor.store.merge.lab_records import SHARED
-from advisor.store.rows import DERIVED, KEYS, Tables, Values, measurement_of
+from advisor.store.rows import AUDITED, DERIVED, KEYS, Tables, Values, measurement_of, settings_in
 from advisor.store.storage.store_error import StoreError
 from advisor.typed_input import InputError, shown
 from bench_runner.records.journal import to_json, with_id

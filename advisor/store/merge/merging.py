@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from advisor.store.engine import duckdb
-from advisor.store.measurement_columns import RECORDED
-from advisor.store.merge.adding import ROW_WORDS, add_rows
 from advisor.store.merge.lab_records import SHARED
 from advisor.store.merge.read_rows import ReadRows
 from advisor.store.merge.refused_rows import judge
+from advisor.store.own_rows import add_rows
+from advisor.store.row_checks import ROW_WORDS
 from advisor.store.rows import (
     BATCH_ROWS,
     KEYS,
     Tables,
     Values,
-    column_types,
     insert_missing,
     plain_values,
+    unnested,
 )
 
 _Key = tuple[str, ...]
@@ -77,7 +76,7 @@ def merge_rows(
             connection.execute(f"DELETE FROM {table} WHERE origin = 'local' AND {same}", key)
         replaced += len(keys)
     if any(row["source_id"] == SHARED.source_id for row in kept["measurement"]):
-        insert_missing(connection, "source", [{**plain_values(SHARED), "origin": "local"}])
+        insert_missing(connection, "source", [plain_values(SHARED)], "local")
     added = add_rows(connection, kept, merged=True)
     return Merged(
         added=added - replaced,
@@ -118,41 +117,35 @@ def _sorted_out(
         fresh[table] = [row for row in rows if _key(table, row) not in held]
         if table in _SAID_BY_MANY:
             continue
-        by_columns: dict[tuple[str, ...], list[Values]] = {}
-        for row in rows:
-            if _key(table, row) in held:
-                by_columns.setdefault(_compared(table, row, foreign), []).append(row)
-        for columns, known in by_columns.items():
-            different = _different(connection, table, columns, known)
-            for row in known:
-                if (key := _key(table, row)) in different:
-                    of = own if held[key] == "local" else shipped
-                    of.setdefault(table, []).append(row)
+        known = [row for row in rows if _key(table, row) in held]
+        different: set[_Key] = set()
+        for recomputed in (False, True):
+            alike = [row for row in known if recomputed == _is_recomputed(row, foreign)]
+            different |= _different(connection, table, alike, _MADE_ANEW if recomputed else ())
+        for row in known:
+            if (key := _key(table, row)) in different:
+                (own if held[key] == "local" else shipped).setdefault(table, []).append(row)
     return fresh, own, shipped
 
 
-def _compared(table: str, row: Values, foreign: bool) -> tuple[str, ...]:
-    """The columns that a row says something in."""
-    if table == "measurement":
-        left_out = _MADE_ANEW if foreign or row["lab"] is not None else ()
-        return tuple(name for name in RECORDED if name not in left_out)
-    return tuple(name for name in row if name != "merged_from")
+def _is_recomputed(row: Values, foreign: bool) -> bool:
+    return "lab" in row and (foreign or row["lab"] is not None)
 
 
 def _different(
-    connection: duckdb.DuckDBPyConnection, table: str, columns: Sequence[str], rows: list[Values]
+    connection: duckdb.DuckDBPyConnection, table: str, rows: list[Values], passed_over: _Key
 ) -> set[_Key]:
-    types = column_types(connection, table)
-    names = ", ".join(f"held.{column}" for column in KEYS[table])
-    unnested = ", ".join(f"unnest(${name}::{types[name]}[]) AS {name}" for name in columns)
-    same = " AND ".join(f"held.{column} = fresh.{column}" for column in KEYS[table])
-    differs = " OR ".join(f"held.{name} IS DISTINCT FROM fresh.{name}" for name in columns)
+    """The keys of these rows that the store has with another value in any other column."""
     found: set[_Key] = set()
     for start in range(0, len(rows), BATCH_ROWS):
         batch = rows[start : start + BATCH_ROWS]
+        columns = [name for name in batch[0] if name not in ("merged_from", *passed_over)]
+        names = ", ".join(f"held.{column}" for column in KEYS[table])
+        same = " AND ".join(f"held.{column} = fresh.{column}" for column in KEYS[table])
+        differs = " OR ".join(f"held.{name} IS DISTINCT FROM fresh.{name}" for name in columns)
         answer = connection.execute(
-            f"SELECT {names} FROM {table} AS held, (SELECT {unnested}) AS fresh"
-            f" WHERE {same} AND ({differs})",
+            f"SELECT {names} FROM {table} AS held, ({unnested(connection, table, columns)}) AS"
+            f" fresh WHERE {same} AND ({differs})",
             {name: [row[name] for row in batch] for name in columns},
         )
         found |= {tuple(map(str, key)) for key in answer.fetchall()}

@@ -10,11 +10,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from advisor.store.engine import duckdb
-from advisor.store.measurement_columns import RECORDED
-from advisor.store.merge.adding import problem_of, row_words
 from advisor.store.merge.export_rows import as_text, journal_record, local_tables
-from advisor.store.row_checks import check_row
-from advisor.store.rows import DERIVED, KEYS, Tables, Values, measurement_values
+from advisor.store.row_checks import check_row, row_words
+from advisor.store.rows import DERIVED, KEYS, RECORDED, Tables, Values, measurement_values
 from advisor.store.storage.connection import created, opened
 from advisor.store.storage.migrate import check_known, migrate, migrations, schema_version
 from advisor.store.storage.store_error import StoreError
@@ -75,9 +73,7 @@ def _checked(rows: Iterator[tuple[str, Any]]) -> ReadRows:
                 raise row
             if isinstance(row, Measurement):
                 named = ", ".join(filter(None, (what, f"record {row.measurement_id!r}")))
-                if problem := problem_of(row):
-                    raise ValueError(problem)
-                table, values = "measurement", measurement_values(row)
+                table, values = "measurement", check_row("measurement", measurement_values(row))
             else:
                 table = str(row.pop("table"))
                 named = ", ".join(filter(None, (what, row_words(table, row))))

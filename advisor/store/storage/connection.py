@@ -1,8 +1,4 @@
-"""Opens the store for one moment, and waits while others hold it.
-
-DuckDB's lock has no queue. So a writer that waits holds a shared lock on a file beside the store,
-and readers that see it hold back for a moment.
-"""
+"""Opens the store for one moment, and waits while others hold it."""
 
 from __future__ import annotations
 
@@ -10,7 +6,7 @@ import os
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
@@ -26,73 +22,7 @@ from advisor.store.storage.reject_untrusted_store import (
 from advisor.store.storage.store_error import StoreError, error_words, is_held, remedy
 from advisor.store.storage.store_file import HEADER_BYTES, check_file, check_writable
 
-try:
-    import fcntl
-except ImportError:  # Windows
-    _CAN_LOCK = False
-else:
-    _CAN_LOCK = True
-
-
-_AS_IT_IS = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
-"""Neither wait for a pipe of that name nor follow a link."""
-
-
-def _sign(store: Path) -> Path:
-    return store.with_name(f"{store.name}.writer-waits")
-
-
-def writer_waits(store: Path) -> bool:
-    """Whether some writer says that it is waiting."""
-    if not _CAN_LOCK:
-        return False
-    try:
-        descriptor = os.open(_sign(store), os.O_RDONLY | _AS_IT_IS)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except OSError:  # a disk without locks: nobody can say so
-        return False
-    finally:
-        os.close(descriptor)
-    return False
-
-
-@contextmanager
-def waiting_writer(store: Path) -> Iterator[None]:
-    """Say that a writer is waiting, until the block ends."""
-    sign = _sign(store)
-    descriptor = None
-    try:
-        if _CAN_LOCK:
-            descriptor = os.open(sign, os.O_RDWR | os.O_CREAT | _AS_IT_IS, 0o666)
-            # Held up only by a reader in the middle of its look, which is over at once.
-            fcntl.flock(descriptor, fcntl.LOCK_SH)
-    except OSError:
-        pass
-    try:
-        yield
-    finally:
-        if descriptor is not None:
-            _take_down(sign, descriptor)
-
-
-def _take_down(sign: Path, descriptor: int) -> None:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        sign.unlink()
-    except OSError:
-        pass  # another writer waits and will do it
-    finally:
-        os.close(descriptor)
-
-
 DEFAULT_WAIT_S = 20.0
-COURTESY_S = 1.0
-"""How long a reader holds back for a writer that waits."""
 STORAGE_VERSION = "v1.0.0"
 """Files in this format open in every DuckDB since 1.1 (tried: 1.1.3, 1.2.2, 1.3.2, 1.5.6)."""
 _CATALOG = "store"
@@ -185,15 +115,15 @@ def created(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
 
 
 @contextmanager
-def transaction(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
-    """All of the block or nothing."""
+def transaction(connection: duckdb.DuckDBPyConnection, *, keep: bool = True) -> Iterator[None]:
+    """All of the block or nothing; nothing in any case where it is not to ``keep``."""
     connection.begin()
     try:
         yield
     except BaseException:
         connection.rollback()
         raise
-    connection.commit()
+    connection.commit() if keep else connection.rollback()
 
 
 def _connect() -> duckdb.DuckDBPyConnection:
@@ -267,15 +197,18 @@ def _attach_when_free(
     path: Path, *, write: bool, deadline: float, wait_s: float
 ) -> duckdb.DuckDBPyConnection:
     connection = _connect()
+    pause_s = 0.002
     try:
-        if not write:
-            _let_writers_in(path)
-        held = _try_attach(connection, path, write=write)
-        if held is not None:
-            with waiting_writer(path) if write else nullcontext():
-                held = _keep_trying(connection, path, write=write, deadline=deadline)
-        if held is not None:
-            raise StoreError(error_words(path, held, write=write, wait_s=wait_s)) from held
+        while (held := _try_attach(connection, path, write=write)) is not None:
+            left_s = deadline - time.monotonic()
+            if left_s <= 0:
+                raise StoreError(error_words(path, held, write=write, wait_s=wait_s)) from held
+            from random import uniform  # most openings never wait
+
+            # Full jitter keeps ten programs from coming back at the same moment. A writer needs a
+            # gap between all readers, so it looks more often than they do.
+            time.sleep(min(left_s, uniform(0.001, pause_s)))
+            pause_s = min(pause_s * 2, 0.01 if write else 0.08)
     except BaseException:
         connection.close()
         raise
@@ -293,31 +226,6 @@ def _try_attach(
             raise StoreError(error_words(path, error, write=write)) from error
         return error
     return None
-
-
-def _keep_trying(
-    connection: duckdb.DuckDBPyConnection, path: Path, *, write: bool, deadline: float
-) -> duckdb.Error | None:
-    from random import uniform  # most openings never wait
-
-    pause_s = 0.002
-    while True:
-        # Full jitter keeps ten programs from coming back at the same moment. A writer needs a
-        # gap between all readers, so it looks more often than they do.
-        left_s = deadline - time.monotonic()
-        time.sleep(max(0.0, min(left_s, uniform(0.001, pause_s))))
-        pause_s = min(pause_s * 2, 0.02 if write else 0.08)
-        if not write:
-            _let_writers_in(path)
-        held = _try_attach(connection, path, write=write)
-        if held is None or left_s <= 0:
-            return held
-
-
-def _let_writers_in(path: Path) -> None:
-    until = time.monotonic() + COURTESY_S
-    while writer_waits(path) and time.monotonic() < until:
-        time.sleep(0.005)
 
 
 def check_whole(connection: duckdb.DuckDBPyConnection, path: Path) -> None:

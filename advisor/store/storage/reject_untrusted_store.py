@@ -43,8 +43,6 @@ _HARMLESS = {
 _HARMLESS |= {"key", "list_value", "main", "or", "table", "unique", "varchar"}
 """What may stand before a bracket in the definition of a table of ours, of any age."""
 
-_FIRST, _LAST = "DATE '1900-01-01'", "DATE '9999-12-31'"
-
 Token = tuple[int, ...]
 
 
@@ -129,31 +127,6 @@ def what_is_foreign(connection: duckdb.DuckDBPyConnection, catalog: str) -> str 
             if name in names and (name, sql) not in our_tables:
                 return f"a table {name} with other columns, types or checks than ours"
         _remember(shape)
-    return _impossible_value(connection, catalog)
-
-
-def _impossible_value(connection: duckdb.DuckDBPyConnection, catalog: str) -> str | None:
-    """A date that no calendar of Python's has, or a number that is none; in words, or None."""
-    columns = connection.execute(
-        "SELECT table_name, column_name, data_type FROM duckdb_columns() JOIN duckdb_tables()"
-        " USING (database_name, schema_name, table_name)"
-        " WHERE database_name = ? AND schema_name = 'main' AND data_type IN ('DATE', 'DOUBLE')"
-        " ORDER BY ALL",
-        [catalog],
-    ).fetchall()
-    asked: dict[str, list[str]] = {}
-    for table, column, kind in columns:
-        name = '"' + column.replace('"', '""') + '"'
-        good = f"isfinite({name})" if kind == "DOUBLE" else f"{name} BETWEEN {_FIRST} AND {_LAST}"
-        text = column.replace("'", "''")
-        asked.setdefault(table, []).append(f"CASE WHEN NOT bool_and({good}) THEN '{text}' END")
-    for table, wrong in asked.items():
-        place = '"' + table.replace('"', '""') + '"'
-        row = connection.execute(
-            f"SELECT coalesce({', '.join(wrong)}, NULL) FROM {catalog}.main.{place}"
-        ).fetchone()
-        if row is not None and row[0] is not None:
-            return f"a value of {row[0]} in the table {table} that is no date or number"
     return None
 
 

@@ -67,7 +67,8 @@ estimate for every GPU, and asks about it.
         if not texts["source"]:
             return Judged("no model is named: write a config.json, a timm name or a family")
         try:
-            target = read_target(texts, self.app.store_reader.patient_store().own_models)
+            store = self.app.store_reader.patient_store
+            target = read_target(texts, lambda: store().own_definitions().models)
         except (InputError, StoreError, ValueError, OSError) as error:
             return Judged(in_fields(" ".join(str(error).split())))
         words = target_words(target)

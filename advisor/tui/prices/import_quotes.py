@@ -70,7 +70,7 @@ of it or nothing. A machine of your own has columns of its own, as `advisor pric
             problems = counted(len(preview.problems), "problem")
             return Judged(f"{least}{problems}: nothing will be read", page=page)
         words = f"Imported {counted(len(quotes), 'quote')} of {path.name}."
-        keep = self.writes(lambda store: store.add_quotes(quotes, [OWN], hosts), words)
+        keep = self.writes(lambda store: store.add([OWN], quote=quotes, host=hosts), words)
         it = "it" if len(quotes) == 1 else "them"
         return Judged(f"{counted(len(quotes), 'quote')}: Enter reads {it} in", keep, page=page)
 

@@ -94,7 +94,7 @@ A correction is a new quote that stands in for the old one, which is kept.
         if isinstance(made, Quote):
             name = self._names.get((made.item_kind, made.item_id), made.item_id)
             said = f"{name} {usd_exact(made.price_usd)}"
-            keep = self.writes(lambda store: store.add_quotes((made,), [OWN]), f"Kept {said}.")
+            keep = self.writes(lambda store: store.add([OWN], quote=[made]), f"Kept {said}.")
             return Judged(f"{said}: Enter keeps it", keep)
         problem = min(made, key=lambda problem: problem.column != self.here)
         words = problem.said(self.labels)
@@ -154,7 +154,7 @@ one that ships, and marked *own quote*.
         self.kept_name = host.name
         words = "\n".join(kept_words(made.machine, self._snapshot.gpus, "Kept"))
         if self._corrected is None:
-            keep = self.writes(lambda store: store.add_quoted_machine(host, quote, [OWN]), words)
+            keep = self.writes(lambda store: store.add([OWN], host=[host], quote=[quote]), words)
         else:
             kept = quote if price_changed else None
             keep = self.writes(lambda store: store.replace_machine(host, kept, [OWN]), words)
@@ -213,5 +213,5 @@ forgets it.
             )
             return Judged(f"{made.name}: Enter forgets it", forget)
         words = f"Kept {made.name}: it costs nothing in a ranking."
-        keep = self.writes(lambda store: store.add_machines([made]), words)
+        keep = self.writes(lambda store: store.add(host=[made]), words)
         return Judged(f"{made.name}: Enter keeps it", keep)

@@ -47,4 +47,4 @@ def _restore(store: Store, wanted: OwnPrices) -> None:
     now = _own_prices(store)
     # What a quote corrects comes before it.
     quotes = sorted(wanted.quotes - now.quotes, key=lambda quote: quote.corrects is not None)
-    store.add_quotes(quotes, [OWN], wanted.hosts - now.hosts)
+    store.add([OWN], quote=quotes, host=wanted.hosts - now.hosts)
