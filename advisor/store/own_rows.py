@@ -13,14 +13,13 @@ from advisor.store.engine import duckdb
 from advisor.store.predictions import predict_anew
 from advisor.store.row_checks import check_row, row_words
 from advisor.store.rows import (
-    Auditor,
     Tables,
     Values,
     insert_missing,
     measurement_values,
     plain_values,
 )
-from advisor.store.shipped_rows import audit_local
+from advisor.store.shipped_rows import audit_local, auditor_of
 from advisor.store.storage.reject_untrusted_store import MAX_ROWS
 from advisor.store.storage.store_error import StoreError
 from advisor.typed_input import shown
@@ -72,7 +71,7 @@ def add_rows(connection: duckdb.DuckDBPyConnection, tables: Tables, *, merged: b
     if tables.get("gpu") or tables.get("recipe"):
         audit_local(connection)
     if times := tables.get("measurement"):
-        auditor = Auditor.in_store(connection)
+        auditor = auditor_of(connection)
         added += _insert(connection, "measurement", [auditor.audited(row) for row in times])
     evidence = merged and any(tables.get(name) for name in ("measurement", "gpu", "recipe"))
     if evidence or any(row["max_gpus"] not in GPU_COUNTS for row in tables.get("host", ())):

@@ -153,14 +153,6 @@ class Auditor:
             recipes={model.recipe_id: (model.precision, model.flops_lowest) for model in models},
         )
 
-    @classmethod
-    def in_store(cls, connection: duckdb.DuckDBPyConnection) -> Auditor:
-        """Of the store itself: local GPUs and recipes count too."""
-        from advisor.store.reader import Reader
-
-        reader = Reader(connection)
-        return cls.of(reader.gpus(), reader.models())
-
     def audited(self, values: Values) -> Values:
         """A measurement with the columns AUDITED: its GPU and the audit, where it has a time."""
         gpu = self.gpus.get(normalise(values["gpu"]))

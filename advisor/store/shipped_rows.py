@@ -12,6 +12,7 @@ from advisor.store.counted_models import model_of
 from advisor.store.digest import shipped_digest, stored_digest
 from advisor.store.engine import duckdb
 from advisor.store.predictions import predict_anew
+from advisor.store.reader import Reader
 from advisor.store.rows import (
     AUDITED,
     BATCH_ROWS,
@@ -117,9 +118,15 @@ def replace_shipped(connection: duckdb.DuckDBPyConnection) -> None:
         connection.execute("INSERT INTO meta VALUES ('shipped_digest', ?)", [shipped_digest()])
 
 
+def auditor_of(connection: duckdb.DuckDBPyConnection) -> Auditor:
+    """What times are held against, from the store itself: local GPUs and recipes count too."""
+    reader = Reader(connection)
+    return Auditor.of(reader.gpus(), reader.models())
+
+
 def audit_local(connection: duckdb.DuckDBPyConnection) -> None:
     """Hold a user's own times against the GPUs and recipes as they are now."""
-    auditor, changed = Auditor.in_store(connection), []
+    auditor, changed = auditor_of(connection), []
     answer = connection.execute(
         "SELECT measurement_id, gpu, gpu_count, recipe_id, method, free_lunch, status,"
         f" training_days, training_days_high, {', '.join(AUDITED)}"

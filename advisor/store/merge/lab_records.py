@@ -11,7 +11,8 @@ from dataclasses import replace
 from typing import Any
 
 from advisor.store.engine import duckdb
-from advisor.store.rows import Auditor, measurement_values
+from advisor.store.rows import measurement_values
+from advisor.store.shipped_rows import auditor_of
 from bench_runner.recipes import Recipe, load_recipes, recipe_hash
 from bench_runner.records import timing
 from bench_runner.records.measurement import Measurement
@@ -42,7 +43,7 @@ class LabRecordCheck:
     """Holds others' records against the recipes and the catalogue."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
-        self._auditor = Auditor.in_store(connection)
+        self._auditor = auditor_of(connection)
         self._recipes = {recipe.recipe_id: recipe for recipe in load_recipes()}
 
     def recomputed(self, record: Measurement) -> Measurement:
