@@ -413,16 +413,16 @@ def attack(
     """So many files of a kind, or as many as the time allows; how many were tried and accepted,
     and what went wrong with which."""
     from advisor.planning import solver_process
-    from advisor.store.merge import adding
+    from advisor.store import own_rows
 
     name, make, words = KINDS[kind]
     accepted, tried, faults = 0, 0, []
     ends = time.monotonic() + seconds
-    search, anew = solver_process.Search.run, adding.predict_anew
+    search, anew = solver_process.Search.run, own_rows.predict_anew
     solver_process.Search.run = no_solver  # type: ignore[assignment,method-assign]
     times = itertools.count()
     # All is predicted anew after each tenth only: that takes a second, and the checks none.
-    adding.predict_anew = lambda at: anew(at) if next(times) % 10 == 0 else None
+    own_rows.predict_anew = lambda at: anew(at) if next(times) % 10 == 0 else None
     try:
         with _kept(kind):
             for number in range(count):
@@ -450,5 +450,5 @@ def attack(
                     faults.append(f"{kept}: {problem}: {err.strip()[:300]}")
     finally:
         solver_process.Search.run = search  # type: ignore[method-assign]
-        adding.predict_anew = anew
+        own_rows.predict_anew = anew
     return tried, accepted, faults
