@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from decimal import ROUND_UP, Decimal
 from functools import cache
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import price_catalog
 from advisor.costs.amount_words import usd_and_cents
-from advisor.costs.cost_of_owning import DAYS_PER_YEAR, HOURS_PER_DAY
+from advisor.costs.cost_of_owning import CENT, DAYS_PER_YEAR, HOURS_PER_DAY
 from advisor.costs.price_book import STALE_DAYS
 from advisor.typed_input import InputError
 from price_catalog.model import Rental
@@ -27,8 +26,7 @@ if TYPE_CHECKING:
 KINDS = ("on-demand", "spot", "reserved")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RentOffer:
+class RentOffer(NamedTuple):
     """What this many GPUs cost an hour under one kind of contract."""
 
     kind: str
@@ -63,8 +61,7 @@ class RentOffer:
         return self.rates[-1].price_per_hour_usd * self.times
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BreakEven:
+class BreakEven(NamedTuple):
     """Renting against owning, for one model on one build."""
 
     offer: RentOffer
@@ -74,7 +71,7 @@ class BreakEven:
     utilisation: Decimal | None
     """The same as a share of the lifetime."""
     room: Decimal
-    """How many runs the life has room for, as far as the machine is in use."""
+    """How many runs the life has room for, as far as the machine is in use; 0 without a machine."""
 
     @property
     def never_pays(self) -> bool:
@@ -135,10 +132,10 @@ def rent_offers(
         if not same:
             continue
         same.sort(key=lambda rental: (rental.price_per_hour_usd, rental.rental_id))
-        offer = RentOffer(kind=kind, rates=tuple(same), times=times)
+        offer = RentOffer(kind, tuple(same), times)
         if kind == "spot" and found:  # on demand comes first
             odd = found[0].price_per_hour_usd < offer.price_per_hour_usd
-            offer = replace(offer, is_odd=odd)
+            offer = offer._replace(is_odd=odd)
         found.append(offer)
     return tuple(found)
 
@@ -153,36 +150,27 @@ def rented_usd(price_per_hour_usd: Decimal, training_days: float, experiments: D
     return price_per_hour_usd * HOURS_PER_DAY * Decimal(str(training_days)) * experiments
 
 
-def break_even(own: TotalCostOfOwnership, offer: RentOffer, training_days: float) -> BreakEven:
-    """From how many training runs on, and from which utilisation on, owning is cheaper."""
-    each_usd = rented_usd(offer.price_per_hour_usd, training_days, Decimal(1))
-    if offer.kind == "reserved":
-        each_usd = _reserved_each_usd(own, offer, training_days)
-    running = own.electricity_usd_per_day
+def break_even(
+    own: TotalCostOfOwnership | None, offer: RentOffer, training_days: float
+) -> BreakEven:
+    """From how many training runs on, and from which utilisation on, owning is cheaper; of what
+    nobody can own (None) the rent by the hour alone."""
     days = Decimal(str(training_days))
+    each_usd = rented_usd(offer.price_per_hour_usd, training_days, Decimal(1))
+    if own is None:
+        return BreakEven(offer, each_usd, None, None, Decimal(0))
+    room, running = own.experiments(training_days), own.electricity_usd_per_day
     experiments = utilisation = None
     if offer.kind == "reserved":
         # Paid whole, like the machine: one of the two is cheaper from the first run on.
         whole_usd = reserved_usd(offer.price_per_hour_usd, own.terms.lifetime_years)
+        each_usd = whole_usd / room
         if own.life_usd is not None and own.life_usd <= whole_usd:
             experiments = utilisation = Decimal(0)
     elif running is not None and each_usd > running * days:
         experiments = own.fixed_usd / (each_usd - running * days)
         utilisation = experiments * days / (own.terms.lifetime_years * DAYS_PER_YEAR)
-    return BreakEven(
-        offer=offer,
-        rent_per_experiment_usd=each_usd,
-        experiments=experiments,
-        utilisation=utilisation,
-        room=own.experiments(training_days),
-    )
-
-
-def _reserved_each_usd(
-    own: TotalCostOfOwnership, offer: RentOffer, training_days: float
-) -> Decimal:
-    whole_usd = reserved_usd(offer.price_per_hour_usd, own.terms.lifetime_years)
-    return whole_usd / own.experiments(training_days)
+    return BreakEven(offer, each_usd, experiments, utilisation, room)
 
 
 MINUTES = 30
@@ -195,8 +183,7 @@ IDLE_MINUTES = 5
 """After so long without work SkyPilot gives the machine back."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SkyPrice:
+class SkyPrice(NamedTuple):
     """What this many GPUs cost an hour on demand, and the most that one task can cost."""
 
     offer: RentOffer
@@ -212,7 +199,8 @@ class SkyPrice:
     def most_usd(self) -> Decimal:
         """At the middle price, which the task does not let SkyPilot exceed: half of the providers
         ask less."""
-        return _cents(self.offer.price_per_hour_usd * self.billed_minutes / 60)
+        usd = self.offer.price_per_hour_usd * self.billed_minutes / 60
+        return usd.quantize(CENT, rounding=ROUND_UP)
 
     def words(self) -> str:
         """``$2.99 an hour ($2.49 to $4.10, 6 providers, August 2026); at most $3.24 ...``."""
@@ -225,10 +213,6 @@ class SkyPrice:
             f"{offer.middle.priced_on:%B %Y}); at most {usd_and_cents(self.most_usd)} for "
             f"{self.billed_minutes} minutes with start, setup and idling"
         )
-
-
-def _cents(amount: Decimal) -> Decimal:
-    return amount.quantize(Decimal("0.01"), rounding=ROUND_UP)
 
 
 def skypilot_name(gpu_id: str) -> str | None:
@@ -250,7 +234,7 @@ def price_of(
     demand in one machine."""
     for offer in rent_offers(rentals, gpu_id, gpu_count, today=today):
         if offer.kind == "on-demand" and offer.times == 1:
-            return SkyPrice(offer=offer, minutes=math.ceil(minutes))
+            return SkyPrice(offer, math.ceil(minutes))
     raise InputError(
         f"no price is known for renting {gpu_count} x {gpu_id} in one machine on demand, so "
         "nothing tells what it may cost: advisor prices refresh, or another --gpu or --gpus"
@@ -272,45 +256,21 @@ class Line(NamedTuple):
         return self.at_none_usd + self.each_usd * experiments
 
 
-class Chart(NamedTuple):
-    """Owning one build against renting it."""
-
-    lines: Sequence[Line]
-    crossings: Sequence[tuple[str, float, float]]
-    """Kind of rent, training runs, US dollars."""
-    most_runs: float
-    """Where it ends to the right: a little beyond the crossings, within the lifetime."""
-    most_usd: float
-    """At its top."""
-
-
-def chart_of(
-    own: TotalCostOfOwnership, training_days: float | None, evens: Sequence[BreakEven]
-) -> Chart:
-    """The lines, where they cross, and how much of them to show."""
-    lines, life_runs = _lines(own, training_days, evens)
-    met = crossings(lines, life_runs)
-    most_runs = min(life_runs, max([2.2 * runs for _, runs, _ in met], default=life_runs))
-    most_usd = max(line.usd(most_runs) for line in lines) * 1.05
-    return Chart(lines, met, most_runs, most_usd)
-
-
-def _lines(
-    own: TotalCostOfOwnership, training_days: float | None, evens: Sequence[BreakEven]
-) -> tuple[list[Line], float]:
-    """Owning and renting as lines, and how many training runs the lifetime has room for."""
-    days = Decimal(str(training_days or 0))
-    running = own.electricity_usd_per_day
-    lines = []
+def cost_lines(
+    own: TotalCostOfOwnership, training_days: float, evens: Iterable[BreakEven]
+) -> list[Line]:
+    """Owning one build and each way to rent it."""
+    running, lines = own.electricity_usd_per_day, []
     if running is not None:
-        lines.append(Line("own", float(own.fixed_usd), float(running * days)))
-    for even in evens:
-        if even.offer.kind == "reserved":
-            whole = reserved_usd(even.offer.price_per_hour_usd, own.terms.lifetime_years)
+        each = running * Decimal(str(training_days))
+        lines.append(Line("own", float(own.fixed_usd), float(each)))
+    for offer, each_usd, *_ in evens:
+        if offer.kind == "reserved":
+            whole = reserved_usd(offer.price_per_hour_usd, own.terms.lifetime_years)
             lines.append(Line("reserved", float(whole), 0.0))
         else:
-            lines.append(Line(even.offer.kind, 0.0, float(even.rent_per_experiment_usd)))
-    return lines, float(own.terms.lifetime_years * 365 / days)
+            lines.append(Line(offer.kind, 0.0, float(each_usd)))
+    return lines
 
 
 def crossings(lines: Sequence[Line], most: float) -> list[tuple[str, float, float]]:
@@ -324,10 +284,3 @@ def crossings(lines: Sequence[Line], most: float) -> list[tuple[str, float, floa
         if 0 < at <= most:
             found.append((line.name, at, own.usd(at)))
     return found
-
-
-def round_steps(highest: float) -> list[float]:
-    """Round numbers up to ``highest``, about five of them."""
-    size: float = 10 ** (len(str(int(highest / 5))) - 1) if highest >= 5 else 0.1
-    step = next(size * m for m in (1, 2, 5, 10, 20, 50) if highest / (size * m) <= 6)
-    return [step * n for n in range(int(highest / step) + 1)]

@@ -151,8 +151,8 @@ def test_every_surface_has_the_same_first_row(
     )
     assert place_words(page).startswith(f"row 1 of {len(ranking.table)}")
     # One number for a run: table, page, JSON.
-    assert page.owned is not None
-    assert page.owned.own.experiment_usd(row.training_days) == row.experiment_cost_usd
+    assert page.costs.own is not None
+    assert page.costs.own.experiment_usd(row.training_days) == row.experiment_cost_usd
 
 
 ASKED = st.tuples(st.integers(0, 3), st.booleans(), st.integers(5_000, 60_000))

@@ -20,8 +20,7 @@ from advisor.answers.build_words import (
 from advisor.answers.wording import keeps_words, makes_words
 from advisor.answers.ranking.verdict import NOT_ON_SALE, SURE_ENOUGH, days_of
 from advisor.answers.build.one_build import OneBuild
-from advisor.answers.prices.ownership_text import cost_rows
-from advisor.answers.prices.ownership_text import even_words, offer_words
+from advisor.answers.prices.owning_and_renting_text import cost_rows, even_words, offer_words
 from advisor.answers.price_facts import newer_words, place_lines
 from advisor.answers.gpu_count_notes import faster_notes
 from advisor.answers.gpu_count_notes import bench_command, gpus_of, keep_command, uneven_notes
@@ -200,38 +199,32 @@ def quote_words(quote: Quote, item: str, today: date) -> str:
 
 
 def _running(one: OneBuild) -> list[Said]:
-    owned = one.owned
-    if owned is None:
-        return [Said(f"not known: {one.problem}", True)]
-    own, days = owned.own, owned.training_days
-    terms = own.terms
-    words = []
+    costs, own = one.costs, one.costs.own
+    if own is None:
+        return [Said(f"not known: {costs.problem}", True)]
+    days, kwh, words = costs.training_days, own.terms.electricity_usd_per_kwh, []
     if days is not None and (whole := own.experiment_usd(days)) is not None:
-        words.append(f"{owned.mark if whole else ''}{usd_rounded(whole)} a run")
-        if one.row is not None and terms.counts_price_alone:
-            words.append(experiment_line(one.row, terms))
-        if terms.electricity_usd_per_kwh == 0:
-            words.append("without electricity, whose price w sets")
+        words.append(f"{costs.mark if whole else ''}{usd_rounded(whole)} a run")
+        if one.row is not None and own.terms.counts_price_alone:
+            words.append(experiment_line(one.row, own.terms))
     power = own.electricity_usd_per_day
-    if terms.electricity_usd_per_kwh == 0:
-        if not words:
-            words.append("electricity is not counted yet: w sets its price")
-    elif power is not None and days is not None:
-        price = usd_and_cents(terms.electricity_usd_per_kwh)
-        run = power * Decimal(str(days))
-        words.append(f"{owned.mark}{usd_rounded(run)} of it electricity at {price} a kWh")
+    if kwh == 0:
+        words.append("without electricity, whose price w sets")
     elif power is None:
         words.append("what it draws is not known, so electricity cannot be counted")
+    elif days is not None:
+        run = usd_rounded(power * Decimal(str(days)))
+        words.append(f"{costs.mark}{run} of it electricity at {usd_and_cents(kwh)} a kWh")
     said = [Said("; ".join(words))]
-    said += [] if one.problem is None else [Said(one.problem, True)]
+    said += [] if costs.problem is None else [Said(costs.problem, True)]
     nothing: list[str] = []
-    for term in cost_rows(owned):
+    for term in cost_rows(costs):
         life, each = term["life_usd"], term["experiment_usd"]
         if life == 0 and term["term"] not in ("hardware", "whole"):
             nothing.append(str(term["term"]))
             continue
         amount = "no data" if life is None else usd_rounded(life)
-        run_words = "" if each is None else f", {owned.mark}{usd_rounded(each)} a run"
+        run_words = "" if each is None else f", {costs.mark}{usd_rounded(each)} a run"
         said.append(Said(f"{term['term']:<12} {amount:>10}{run_words}  {term['how']}"))
     if nothing:
         said.append(Said(f"not counted: {', '.join(nothing)}"))
@@ -239,26 +232,20 @@ def _running(one: OneBuild) -> list[Said]:
 
 
 def _rent(one: OneBuild) -> list[Said]:
-    owned = one.owned
+    costs = one.costs
     if one.build.machines > 1:
         return [Said("nothing to compare: offers are of one machine")]
-    if owned is None or owned.training_days is None:
-        return [Said(f"nothing to compare: {one.problem or 'no time is known'}", True)]
-    evens = list(one.evens)
-    if not evens:
+    if costs.own is None or costs.training_days is None:
+        return [Said(f"nothing to compare: {costs.problem or 'no time is known'}", True)]
+    if not costs.evens:
         return [Said("no rental of these GPUs is known: advisor prices refresh")]
     # As the ranking's doubts do: what is rented for certain comes before what may be taken away.
-    first, *others = sorted(evens, key=lambda even: even.offer.kind != "on-demand")
-    run = first.rent_per_experiment_usd
-    named = f"{rented_words(one.build)} at {hourly_words(first.offer)}"
-    sure, *perhaps = even_words(
-        [first, *others], owned.own.terms, is_owned=one.build.host_owned
-    )
-    said = [Said(f"≈{usd_rounded(run)} a run on {named}, {sure}")]
-    for even, words in zip(others, perhaps, strict=True):
-        said.append(Said(f"≈{usd_rounded(even.rent_per_experiment_usd)} a run, {words}"))
-    said += [Said(offer_words(even.offer)) for even in evens]
-    return said
+    evens = sorted(costs.evens, key=lambda even: even.offer.kind != "on-demand")
+    said: list[Said] = []
+    for even, pays in zip(evens, even_words(costs, evens), strict=True):
+        at = "" if said else f" on {rented_words(one.build)} at {hourly_words(even.offer)}"
+        said.append(Said(f"≈{usd_rounded(even.rent_per_experiment_usd)} a run{at}, {pays}"))
+    return said + [Said(offer_words(even.offer)) for even in costs.evens]
 
 
 def _power(one: OneBuild) -> list[Said]:

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from datetime import date
 
 from advisor.answers.build_words import machine_words, gpus_words
-from advisor.answers.prices.ownership import Ownership, break_evens, ownership_as_far_as_known
+from advisor.answers.prices.owning_and_renting import BuildCosts, costs_of
 from advisor.answers.wording import counted_days
-from advisor.costs.rental import BreakEven
-from advisor.typed_input import InputError, PriceRule
+from advisor.typed_input import PriceRule
 from advisor.ranking.rank import ExcludedRow, RankedRow, Ranking
 from price_catalog.builds import Build
 from price_catalog.model import Quote, Rental
@@ -27,11 +26,8 @@ class OneBuild:
     row: RankedRow | None
     """None where it is left out."""
     left_out: ExcludedRow | None
-    owned: Ownership | None
-    """What it costs in every term; None without a price."""
-    problem: str | None
-    """Why ``owned`` is None, or what it cannot count."""
-    evens: Sequence[BreakEven]
+    costs: BuildCosts
+    """What it costs to own and to rent, as far as that is known."""
     supply: Supply | None
     """The lab's circuit, if stated."""
     quotes: Sequence[Quote]
@@ -67,17 +63,6 @@ def one_build(
         order = ranking.excluded_order
         place = next(n for n, (i, _) in enumerate(order) if i == index)
         left_out = ranking.excluded_row(place)
-    owned, problem, evens = None, None, []
-    if candidates.cost_usd(index) is None:
-        problem = "it has no price"
-    else:
-        try:
-            owned, problem = ownership_as_far_as_known(
-                candidates, index, terms=ranking.question.terms, rule=prices
-            )
-            evens = break_evens(owned, rentals)
-        except InputError as error:
-            problem = str(error)
     build = candidates.builds[index]
     items = {build.gpu.gpu_id, build.host.host_id}
     held = tuple(quotes)
@@ -87,9 +72,7 @@ def one_build(
         index=index,
         row=row,
         left_out=left_out,
-        owned=owned,
-        problem=problem,
-        evens=evens,
+        costs=costs_of(candidates, index, rentals, terms=ranking.question.terms, rule=prices),
         supply=supply,
         quotes=sorted(
             (q for q in held if q.item_id in items and q.quote_id not in corrected),

@@ -90,7 +90,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         one.add_argument("--rack-units", metavar="U", help="of the machine, where none are known")
         if name == "rent":
             one.add_argument("--experiments", metavar="N", help="compare for N training runs")
-            one.add_argument("--svg", metavar="FILE", help="draw the break-even as a picture")
         one.add_argument("--details", action="store_true", help="every term, quote and source")
         add_format(one)
 

@@ -9,20 +9,14 @@ from decimal import Decimal
 from pathlib import Path
 
 from advisor.answers.checklist import doubt_objects
-from advisor.answers.prices.ownership import (
-    NothingToOwn,
-    OwnershipRequest,
-    break_evens,
-    cheapest_ownership,
-    rented_alone,
-)
-from advisor.answers.prices.ownership_text import (
+from advisor.answers.prices.owning_and_renting import CostsAsked, costs_asked
+from advisor.answers.prices.owning_and_renting_text import (
     cost_doubts,
     cost_rows,
     cost_sentence,
     cost_text,
     rent_doubts,
-    rent_row,
+    rent_rows,
     rent_sentence,
     rent_text,
 )
@@ -32,13 +26,6 @@ from advisor.answers.prices.price_check import (
     check_text,
     price_problems,
     problem_rows,
-)
-from advisor.answers.prices.rented_alone import (
-    RentedAlone,
-    rented_doubts,
-    rented_rows,
-    rented_sentence,
-    rented_text,
 )
 from advisor.cli.command import ANSWERED, terminal_width, typed_terms
 from advisor.costs.cost_terms import read_terms
@@ -61,22 +48,19 @@ MOST_WATTS = 10_000
 """No GPU draws more; who types more means another unit."""
 
 
-def read_request(options: argparse.Namespace) -> OwnershipRequest:
+def _read(options: argparse.Namespace) -> CostsAsked:
     """What was typed, understood. Raises InputError."""
     terms, errors = read_terms(typed_terms(options))
     if errors:
         raise InputError(next(iter(errors.values())))
-    prices = parse_price_rule(options.prices)
-    evidence = parse_evidence_rule(options.evidence)
-    units = options.rack_units
-    power = options.power
-    return OwnershipRequest(
+    units, power = options.rack_units, options.power
+    return CostsAsked(
         model=options.model,
         gpu=options.gpu,
         gpu_count=parse_whole(options.count, "--count"),
         machine=options.machine,
-        prices=prices,
-        evidence=evidence,
+        prices=parse_price_rule(options.prices),
+        evidence=parse_evidence_rule(options.evidence),
         terms=terms,
         power_w=None if power is None else _watts(power),
         rack_units=None
@@ -97,74 +81,45 @@ def _watts(text: str) -> float:
 
 def answer_cost(options: argparse.Namespace, store: Store) -> int:
     """Print what owning costs. Raises InputError."""
-    owned, _ = cheapest_ownership(store, read_request(options))
-    rows = cost_rows(owned)
+    costs = costs_asked(store, _read(options))
+    rows = cost_rows(costs)
     if options.format == "json":
-        verdict = {"sentence": cost_sentence(owned), "doubts": doubt_objects(cost_doubts(owned))}
-        print(to_json({"verdict": verdict, "build": owned.heading, "terms": rows}))
+        verdict = {"sentence": cost_sentence(costs), "doubts": doubt_objects(cost_doubts(costs))}
+        print(to_json({"verdict": verdict, "build": costs.heading, "terms": rows}))
     elif options.format == "csv":
         print(render_rows(rows, "csv"))
     else:
-        print(cost_text(owned, terminal_width(), details=options.details))
+        print(cost_text(costs, terminal_width(), details=options.details))
     return ANSWERED
 
 
 def answer_rent(options: argparse.Namespace, store: Store) -> int:
-    """Print what renting costs beside owning; draw the picture where one is asked for."""
-    request = read_request(options)
-    try:
-        owned, rentals = cheapest_ownership(store, request)
-    except NothingToOwn:
-        rented = rented_alone(store, request)
-        if rented is None or options.svg is not None:
-            raise
-        print(_rented_alone(rented, options.format))
-        return ANSWERED
-    days = owned.training_days
-    if days is None:
-        raise InputError(f"{owned.heading}: without a time there is nothing to compare")
-    evens = break_evens(owned, rentals)
-    if not evens:
-        raise InputError(
-            f"no rental price of {owned.build.gpu.name} is known: advisor prices refresh"
-        )
-    number = None
+    """Print what renting costs beside owning. Raises InputError."""
+    costs, number = costs_asked(store, _read(options), to_rent=True), None
+    if (days := costs.training_days) is None:
+        raise InputError(f"{costs.heading}: without a time there is nothing to compare")
+    if not costs.evens:
+        name = costs.build.gpu.name
+        raise InputError(f"no rental price of {name} is known: advisor prices refresh")
     if options.experiments is not None:
         number = Decimal(parse_whole(options.experiments, "--experiments"))
-    rows = [rent_row(owned, even, days, number) for even in evens]
-    if options.svg is not None:
-        from advisor.answers.prices.break_even_figure import break_even_figure
-        from advisor.files import write_whole
-
-        picture = break_even_figure(owned, evens, "svg")
-        try:
-            write_whole(Path(options.svg), picture, overwrite=False)
-        except FileExistsError:
-            raise InputError(f"{options.svg} is already there: name a new file") from None
+    rows, own = rent_rows(costs, number), costs.own
     if options.format == "json":
-        own = {"life_usd": owned.own.life_usd, "experiment_usd": owned.own.experiment_usd(days)}
-        verdict = {
-            "sentence": rent_sentence(owned, evens),
-            "doubts": doubt_objects(rent_doubts(owned, evens, number)),
+        doubts = doubt_objects(rent_doubts(costs, number))
+        answer = {
+            "verdict": {"sentence": rent_sentence(costs), "doubts": doubts},
+            "build": None if own is None else costs.heading,
+            "own": None
+            if own is None
+            else {"life_usd": own.life_usd, "experiment_usd": own.experiment_usd(days)},
+            "rent": rows,
         }
-        print(to_json({"verdict": verdict, "build": owned.heading, "own": own, "rent": rows}))
+        print(to_json(answer))
     elif options.format == "csv":
         print(render_rows(rows, "csv"))
     else:
-        print(rent_text(owned, evens, number, terminal_width(), details=options.details))
+        print(rent_text(costs, number, terminal_width(), details=options.details))
     return ANSWERED
-
-
-def _rented_alone(rented: RentedAlone, form: str) -> str:
-    """The answer where there is nothing to own."""
-    rows = rented_rows(rented)
-    if form == "csv":
-        return render_rows(rows, "csv")
-    if form == "table":
-        return rented_text(rented, terminal_width())
-    doubts = doubt_objects(rented_doubts(rented))
-    verdict = {"sentence": rented_sentence(rented), "doubts": doubts}
-    return to_json({"verdict": verdict, "build": None, "own": None, "rent": rows})
 
 
 def check_prices(options: argparse.Namespace, store: Store) -> int:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from advisor.answers.wording import KIND_WORDS, MARK_GLYPHS, MARK_WORDS, marks_words
 from advisor.costs.amount_words import usd_exact, usd_rounded, usd_tick
-from advisor.costs.rental import BreakEven, chart_of, round_steps
+from advisor.costs.rental import cost_lines, crossings
 from advisor.tui.widgets.filter_table import MemoryRows
 from advisor.tui.widgets.lines import FAINT, HEADING, PLAIN, STRONG, WARNING, Line, wrapped
 from advisor.tui.widgets.table_layout import Column
 
 if TYPE_CHECKING:
-    from advisor.answers.prices.ownership import Ownership
+    from advisor.answers.prices.owning_and_renting import BuildCosts
     from price_catalog.model import Quote, Source
 
 
@@ -94,11 +94,22 @@ def quote_page(entry: Entry, source: Source | None, width: int) -> list[Line]:
 GLYPHS = {"own": "●", "on-demand": "◆", "spot": "▲", "reserved": "■"}
 
 
-def break_even_text(
-    owned: Ownership, evens: Sequence[BreakEven], width: int, height: int
-) -> list[str]:
-    """The same picture in characters; each line has a glyph of its own."""
-    lines, meets, right, top = chart_of(owned.own, owned.training_days, evens)
+def _round_steps(highest: float) -> list[float]:
+    """Round numbers up to ``highest``, about five of them."""
+    size: float = 10 ** (len(str(int(highest / 5))) - 1) if highest >= 5 else 0.1
+    step = next(size * m for m in (1, 2, 5, 10, 20, 50) if highest / (size * m) <= 6)
+    return [step * n for n in range(int(highest / step) + 1)]
+
+
+def break_even_text(costs: BuildCosts, width: int, height: int) -> list[str]:
+    """Owning one build against renting it, drawn in characters: training runs to the right, a
+    little beyond where they cost the same, US dollars up. Each line has a glyph of its own."""
+    own, days = costs.own, costs.training_days
+    assert own is not None and days is not None  # only such are compared
+    lines, life = cost_lines(own, days, costs.evens), float(own.terms.lifetime_years * 365) / days
+    meets = crossings(lines, life)
+    right = min(life, max([2.2 * runs for _, runs, _ in meets], default=life))
+    top = max(line.usd(right) for line in lines) * 1.05
     left, tail = 9, 16
     columns, rows = max(width - left - tail, 10), max(height - 2, 5)
     grid = [[" "] * columns for _ in range(rows)]
@@ -114,14 +125,14 @@ def break_even_text(
         ends.setdefault(row_of(line.usd(right)), []).append(line.label)
     for _, at, usd in meets:
         grid[row_of(usd)][round(at / right * (columns - 1))] = "×"
-    labels = {row_of(step): usd_tick(step) for step in round_steps(top) if step <= top}
+    labels = {row_of(step): usd_tick(step) for step in _round_steps(top) if step <= top}
     drawn = [
         f"{labels.get(at, ''):>{left - 2}} │{''.join(cells)} {', '.join(ends.get(at, []))}"
         for at, cells in enumerate(grid)
     ]
     drawn.append(" " * (left - 1) + "└" + "─" * columns)
     axis = [" "] * (columns + tail)
-    for step in round_steps(right):
+    for step in _round_steps(right):
         text = f"{step:g}"
         at = round(step / right * (columns - 1))
         if (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from textual.app import ComposeResult
@@ -24,8 +23,7 @@ from advisor.tui.widgets.in_thread import in_thread, write_in_thread
 from advisor.tui.widgets.lines import FAINT, PLAIN, STRONG, Line, LinesView, wrapped
 
 if TYPE_CHECKING:
-    from advisor.answers.prices.ownership import Ownership
-    from advisor.costs.rental import BreakEven
+    from advisor.answers.prices.owning_and_renting import BuildCosts
     from advisor.ranking.snapshot import Snapshot
     from advisor.store import Store
     from advisor.tui.program.state import Change
@@ -40,8 +38,6 @@ ABOUT = {
 }
 """Which price counts, by the rule of the question; on a day, the same as latest."""
 OTHERS = "n shows the builds whose GPUs are rented out, the fastest first."
-Even = tuple["Ownership", list["BreakEven"]]
-"""A build, and where each way to rent its GPUs breaks even with it."""
 TABS = {"quotes": "Quotes", "rent": "Own or rent"}
 
 
@@ -68,7 +64,7 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
     def __init__(self, size: Size) -> None:
         super().__init__(size)
         self._snapshot: Snapshot | None = None
-        self._evens: list[Even] = []
+        self._evens: list[BuildCosts] = []
         self._problem: str | None = None
         self._at = 0
         self._has_turned = False
@@ -97,8 +93,8 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
                 snapshot = take_snapshot(reader)
             return snapshot, ledger_rows(snapshot, rule, today=today)
 
-        def renting() -> list[Even]:
-            from advisor.answers.prices.ownership import own_or_rent
+        def renting() -> list[BuildCosts]:
+            from advisor.answers.prices.owning_and_renting import own_or_rent
 
             typed = {term.name: getattr(inputs, term.name) for term in TERMS}
             terms, _ = read_terms(typed, in_form=True)
@@ -119,10 +115,10 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
         entries = sorted(entries, key=lambda entry: entry[0].origin != "local")
         self.show_rows(quote_table(entries, snapshot.sources))
 
-    def _rent_read(self, evens: list[Even], problem: str | None = None) -> None:
+    def _rent_read(self, evens: list[BuildCosts], problem: str | None = None) -> None:
         self._evens, self._problem = evens, problem
         selected = self.app.session.selected_key
-        builds = [build_key(asked.build) for asked, _ in evens]
+        builds = [build_key(costs.build) for costs in evens]
         if not self._has_turned:
             self._at = builds.index(selected) if selected in builds else -1 if selected else 0
         self._at = min(self._at, max(len(evens) - 1, 0))
@@ -139,7 +135,7 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
 
     def _rent_page(self, width: int) -> list[Line]:
         """The picture of one build and what it says, for a width."""
-        from advisor.answers.prices.ownership_text import even_words, offer_words
+        from advisor.answers.prices.owning_and_renting_text import even_words, offer_words
         from advisor.tui.prices.prices_rows import break_even_text
 
         if self._problem is not None:
@@ -149,26 +145,24 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
             return wrapped([(nobody, PLAIN)], width)
         if self._at < 0:
             return wrapped([(self._why_not(), STRONG), (OTHERS, PLAIN)], width)
-        asked, evens = self._evens[self._at]
-        place = (
-            f"{self._at + 1} of {len(self._evens)} builds · n next, N before · e saves the picture"
-        )
+        asked = self._evens[self._at]
+        place = f"{self._at + 1} of {len(self._evens)} builds · n next, N before"
         height = max(self.size.height - 14, 8)
         said = place
         if build_key(asked.build) == self.app.session.selected_key:
             said = f"the selected build · {place}"
         lines: list[Line] = wrapped([(asked.heading, STRONG), (said, FAINT)], width)
         lines.append(("", PLAIN))
-        lines += [(text, PLAIN) for text in break_even_text(asked, evens, width, height)]
+        lines += [(text, PLAIN) for text in break_even_text(asked, width, height)]
         lines.append(("", PLAIN))
-        pays = even_words(evens, asked.own.terms, is_owned=asked.build.host_owned)
+        pays = even_words(asked, asked.evens)
         lines += wrapped([(words, PLAIN) for words in pays], width)
         typed = any(getattr(self.app.inputs, term.name).strip() for term in TERMS[1:])
         about = "Owning counts the machine's price alone: w on its page adds running costs."
         if typed:
             about = "Owning counts your running costs; w on the build's page changes them."
         lines += wrapped([(about, FAINT)], width)
-        return lines + wrapped([(offer_words(even.offer), FAINT) for even in evens], width)
+        return lines + wrapped([(offer_words(even.offer), FAINT) for even in asked.evens], width)
 
     def _why_not(self) -> str:
         """Why the selected build has no break-even."""
@@ -321,29 +315,23 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
 
     def action_export(self) -> None:
         """Ask where to save the quotes that the filter shows, or the break-even."""
-        from advisor.answers.prices.break_even_figure import break_even_figure
-        from advisor.answers.prices.ownership_text import rent_row
+        from advisor.answers.prices.owning_and_renting_text import rent_rows
         from advisor.tui.pages.export_page import Exportable, ExportScreen
 
-        picture = None
+        renting = self.tab == "rent" and bool(self._evens) and self._at >= 0
         records: list[dict[str, Any]] = []
-        if self.tab == "rent" and self._evens and self._at >= 0:
-            asked, evens = self._evens[self._at]
-            records = [rent_row(asked, even, asked.training_days or 0.0, None) for even in evens]
-
-            picture = partial(break_even_figure, asked, evens)
+        if renting:
+            records = rent_rows(self._evens[self._at])
         elif self.list.listed is not None:
             records = [row for _, row in self.list.listed.every()]
         if not records:
             self.app.notify("There is nothing to save yet.")
             return
         what = Exportable(
-            name="own-or-rent" if picture else "quotes",
+            name="own-or-rent" if renting else "quotes",
             columns=list(records[0]),
             rows=lambda: records,
-            picture=picture,
-            seen=None if picture else self.list.table,
-            first=".svg" if picture else ".csv",
+            seen=None if renting else self.list.table,
         )
         self.app.push_screen(ExportScreen(what))
 
