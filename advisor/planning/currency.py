@@ -25,6 +25,8 @@ class Currency:
     on: date | None = None
     """The day of the rate; None for US dollars, which need none."""
     source: str | None = None
+    by_code: bool = False
+    """Whether amounts have its code though it has a sign; dollars of the USA keep theirs."""
 
     @property
     def decimals(self) -> int:
@@ -72,7 +74,8 @@ class Currency:
     @property
     def sign(self) -> str:
         """The sign or code before an amount."""
-        return _SIGNS.get(self.code, f"{self.code} ")
+        signs = {"USD": "$"} if self.by_code else _SIGNS
+        return signs.get(self.code, f"{self.code} ")
 
     @property
     def note(self) -> str | None:
@@ -81,7 +84,7 @@ class Currency:
             return None
         of = "" if self.on is None else f", the rate of {day_words(self.on)}"
         source = "" if self.source is None else f" ({self.source})"
-        rate = f"{self.code} 1 = ${self.usd_per_unit}"
+        rate = f"{self.code} 1 = USD {self.usd_per_unit}"
         return f"Prices in US dollars are converted at {rate}{of}{source}."
 
 

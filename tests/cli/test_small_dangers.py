@@ -62,8 +62,8 @@ def test_names_are_no_markdown(text: str) -> None:
 
 @pytest.mark.parametrize("text", EVIL)
 def test_a_report_escapes_its_title_and_sections(text: str) -> None:
+    from advisor.planning.report.document import Report, Section
     from advisor.planning.report.formats.markdown_csv_json import to_markdown as written
-    from advisor.planning.report.report import Report, Section
 
     title = " ".join(text.split())
     report = Report(
@@ -78,10 +78,10 @@ def test_a_report_escapes_its_title_and_sections(text: str) -> None:
 
 
 def test_no_form_of_a_report_holds_what_its_names_would_do() -> None:
+    from advisor.planning.report.document import Report, ReportTable, Section
     from advisor.planning.report.formats import markdown_csv_json
     from advisor.planning.report.formats.pdf import to_typst
     from advisor.planning.report.formats.xlsx import to_xlsx
-    from advisor.planning.report.report import Report, ReportTable, Section
 
     evil = (
         *EVIL,

@@ -13,7 +13,7 @@ from advisor.planning.grant.problem_of_grant import Loaded, rules_of
 from advisor.planning.grant.read_grant import read_grant
 from advisor.planning.planned import Planned
 from advisor.planning.report.build_report import build_report
-from advisor.planning.report.report import Report
+from advisor.planning.report.document import Report
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import PlanningProblem
 from tests.plans_for_tests import make_problem

@@ -16,7 +16,7 @@ from advisor.planning.grant.institution import rows_of
 from advisor.planning.planned import Planned
 from advisor.planning.sensitivity.changes import vary
 from advisor.planning.sensitivity.trials import decision
-from advisor.planning.solver.plan import Plan, last_day
+from advisor.planning.solver.plan import Placed, Plan, last_day
 from advisor.planning.solver.search_clock import NoPlan
 from advisor.planning.solver.solve import cheapest_with_runs, solve
 from advisor.ranking.snapshot import take_snapshot
@@ -157,13 +157,8 @@ class Walk:
 
     def plan_(self, origin: Any, row: Any) -> Any:
         plan = self.plan
-        if "fiscal_year" in origin:
-            return sum(
-                p.experiment_id == origin["experiment_id"]
-                and p.machine_id == origin["option_id"]
-                and self.fiscal(p.pieces[0][0]) == origin["fiscal_year"]
-                for p in plan.placed
-            )
+        if "award_year" in origin and "what" not in origin:
+            return len(self.started(origin, origin["award_year"]))
         if origin.get("what") == "runs there":
             where = (origin["experiment_id"], origin["option_id"])
             return sum((p.experiment_id, p.machine_id) == where for p in plan.placed)
@@ -173,9 +168,9 @@ class Walk:
                 for p in plan.purchases
                 if (p.machine_id, p.order) == (origin["machine_id"], origin["order"])
             )
-        if origin["what"] == "runs on owned machines":
-            owned = {m for m in self.machines if self.problem.whole(m).startswith("owned:")}
-            return sum(p.machine_id in owned for p in plan.placed)
+        if origin["what"] == "runs on owned":
+            owned = f"owned:{origin['owned']}:"
+            return sum(self.problem.whole(p.machine_id).startswith(owned) for p in plan.placed)
         if origin["what"] == "runs on the same days":
             first, last = (
                 (date.fromisoformat(origin[key]) - self.problem.start).days
@@ -190,13 +185,7 @@ class Walk:
             grown = {m for m in self.machines if self.machines[m].upgrade_of is not None}
             return sum(self.problem.whole(p.machine_id) in grown for p in plan.placed)
         if origin["what"] == "share of runs in an award year":
-            mine = [
-                p
-                for p in plan.placed
-                if p.experiment_id == origin["experiment_id"]
-                and p.machine_id == origin["option_id"]
-                and self.fiscal(p.pieces[0][0]) == origin["starts_in"]
-            ]
+            mine = self.started(origin, origin["starts_in"])
             low, high = self.problem.year_days[origin["award_year"] :][:2]
             days = [sum(b - a for a, b in p.pieces) for p in mine]
             within = [sum(max(min(b, high) - max(a, low), 0) for a, b in p.pieces) for p in mine]
@@ -209,10 +198,14 @@ class Walk:
         assert origin["what"] in ("runs", "finish")
         return plan.runs if origin["what"] == "runs" else round(plan.finish_day, 2)
 
-    def fiscal(self, day: float) -> str:
-        on = date.fromordinal(self.problem.start.toordinal() + int(day))
-        assert self.grant.institution.fiscal_year_start == (7, 1)
-        return f"FY {on.year + (on.month >= 7)}"
+    def started(self, origin: Any, year: int) -> list[Placed]:
+        """The runs of an experiment on a machine that start in an award year."""
+        wanted = (origin["experiment_id"], origin["option_id"], year)
+        return [
+            p
+            for p in self.plan.placed
+            if (p.experiment_id, p.machine_id, self.problem.year_of(p.pieces[0][0])) == wanted
+        ]
 
     def solve(self, origin: Any, row: Any) -> Any:
         change, reads = origin["change"], origin["reads"]

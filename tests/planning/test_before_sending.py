@@ -16,7 +16,7 @@ from advisor.planning.grant.read_grant import read_grant
 from advisor.planning.planned import Planned
 from advisor.planning.report.budget import limits_told
 from advisor.planning.report.budget_entries import LINES
-from advisor.planning.report.report import plain_text
+from advisor.planning.report.document import plain_text
 from tests.planning.forms_for_tests import GRANT, TODAY, cautions_of, in_currency, report_for
 
 

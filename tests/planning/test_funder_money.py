@@ -18,12 +18,11 @@ pytest.importorskip("xlsxwriter")
 
 from advisor.planning.grant.read_grant import read_grant
 from advisor.planning.planned import Planned
+from advisor.planning.report.facts.request import modules_of
 from advisor.planning.report.formats.markdown_csv_json import to_csv_text, to_json_text, to_markdown
 from advisor.planning.report.formats.pdf import to_typst
-from advisor.planning.report.funder.request import modules_of
 from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.plan_costs import material_of
-from advisor.planning.report.report import ReportTable
 from advisor.planning.solver.money.arithmetic import PLAIN
 from advisor.planning.solver.money.charges import purchase_charge
 from advisor.typed_input import InputError
@@ -166,17 +165,6 @@ def test_every_year_has_the_same_modules_unless_costs_come_before_them(
 
     found = modules_of(given, [num(usd) for usd in directs], num(sum(directs)), num(25_000))
     assert tuple(each.value for each in found) == modules
-
-
-def test_fifteen_years_stand_in_tables_that_fit_on_paper() -> None:
-    nums = tuple(Num(value=Decimal(n), unit="usd", row=n) for n in range(1, 17))
-    years = tuple(f"year {n}" for n in range(1, 16))
-    table = ReportTable(name="Budget", columns=("line", *years, "all"), rows=(("D.", *nums),))
-    pieces = table.pieces(5)
-    assert [len(piece.columns) for piece in pieces] == [6, 6, 6, 2]
-    assert [piece.name for piece in pieces][::3] == ["Budget, year 1 to year 5", "Budget, all"]
-    assert [cell for piece in pieces for cell in piece.rows[0][1:]] == list(nums)
-    assert table.pieces(16) == [table]
 
 
 def test_a_discount_decides_what_counts_as_equipment_in_table_and_overhead(

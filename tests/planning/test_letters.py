@@ -8,8 +8,8 @@ from functools import partial
 import pytest
 import typst
 
+from advisor.planning.report.document import Report, Section
 from advisor.planning.report.formats.pdf import missing_letters, to_typst
-from advisor.planning.report.report import Report, Section
 
 
 def report_of(text: str) -> Report:

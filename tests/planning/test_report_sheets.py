@@ -23,10 +23,10 @@ from advisor.planning.grant.grant_keys import CostLine
 from advisor.planning.grant.toml_reader import AmountOrZero
 from advisor.planning.planned import Planned
 from advisor.planning.report.calendar_picture import lanes_of, merge_alike
+from advisor.planning.report.document import ReportTable
 from advisor.planning.report.formats.write_report import write_report
 from advisor.planning.report.formats.xlsx import to_xlsx
 from advisor.planning.report.number_ledger import Num
-from advisor.planning.report.report import ReportTable
 from advisor.planning.sensitivity.solved_amounts import number_words
 from advisor.planning.solver.plan import Placed
 from tests.planning.forms_for_tests import in_currency, report_for

@@ -19,8 +19,8 @@ pytest.importorskip("typst")
 pytest.importorskip("xlsxwriter")
 
 from advisor.planning.planned import Planned
+from advisor.planning.report.document import Report
 from advisor.planning.report.formats.xlsx import to_xlsx
-from advisor.planning.report.report import Report
 from advisor.planning.solver.money.cents import purchase_cents
 from tests.planning.example_reports import report_of
 
@@ -117,7 +117,7 @@ def test_a_spreadsheet_program_computes_the_same_totals(
     book = openpyxl.load_workbook(io.BytesIO(to_xlsx(report)))
     book.save(path)
     sheets = recalculated(path, tmp_path)
-    total = float(sheets["By fiscal year"][-1][-1])
+    total = float(sheets["Budget"][-1][-1])
     assert total == pytest.approx(planned.plan.cost_cents / 100, abs=1e-6)
     assert len(report.rows) > 150
     for row in report.rows:
@@ -139,7 +139,7 @@ def test_a_price_that_the_office_changes_moves_the_total(
     row = next(r for r in report.rows if r.kind == "quote" and r.value == line.unit_price)
     book["Ledger"].cell(row.number + 2, 3).value = float(line.unit_price) + 200
     book.save(path)
-    total = float(recalculated(path, tmp_path)["By fiscal year"][-1][-1])
+    total = float(recalculated(path, tmp_path)["Budget"][-1][-1])
     rules, dearer_cents = planned.loaded.problem.rules, 0
     for purchase in planned.plan.purchases:
         machine = machines[purchase.machine_id]

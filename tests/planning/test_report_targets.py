@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from advisor import files
+from advisor.planning.report.document import Report
 from advisor.planning.report.formats.pdf import to_pdf
 from advisor.planning.report.formats.write_report import check_targets
-from advisor.planning.report.report import Report
 from advisor.typed_input import InputError
 
 

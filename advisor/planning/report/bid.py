@@ -13,8 +13,7 @@ from advisor.planning.grant.candidates.procurement import seller_of, warranty_ye
 from advisor.planning.grant.institution import rows_of
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.planned import Planned
-from advisor.planning.report.phrases import listed
-from advisor.planning.report.templates import filled
+from advisor.planning.report.document import filled, listed
 from advisor.planning.solver.plan import Plan, Purchase
 from advisor.planning.solver.problem import Machine, RunTime
 from advisor.tables.table_formats import markdown_text, to_csv

@@ -8,15 +8,11 @@ from decimal import Decimal
 
 from advisor.planning.grant.funder import Limit, LimitOf
 from advisor.planning.grant.problem_of_grant import Loaded
-from advisor.planning.report.budget_entries import LINES, Entry, entries, paid_beside, year_spans
+from advisor.planning.report.budget_entries import LINES, entries, paid_beside, year_spans
+from advisor.planning.report.document import Cell, ReportTable, plain_text
 from advisor.planning.report.number_ledger import Num
-from advisor.planning.report.phrases import capital, shared_by_year, shared_num
 from advisor.planning.report.plan_costs import Material, material_of
-from advisor.planning.report.report import (
-    Cell,
-    ReportTable,
-    plain_text,
-)
+from advisor.planning.report.report_numbers import shared_by_year, shared_num
 from advisor.planning.sensitivity.explain import Explanation
 from advisor.planning.solver.money.prices import machine_price, paid_price
 from advisor.planning.solver.plan import Plan
@@ -24,22 +20,11 @@ from price_catalog.model import OWN_QUOTE
 
 ITEMISED = ("equipment", "supplies", "other")
 """Lines that have a row an item; what is other says nothing without its name."""
-BY_PARTS = ", by parts"
-"""In the name of a machine that is put together; its price says the same."""
 
 
 def for_funder(text: str) -> str:
-    """Text without marks that only the lab reads."""
-    return text.replace(f" ({OWN_QUOTE})", "").replace(BY_PARTS, "")
-
-
-def table_for_funder(table: ReportTable) -> ReportTable:
-    """Each text of a table without them."""
-    rows = (
-        tuple(for_funder(cell) if isinstance(cell, str) else cell for cell in row)
-        for row in table.rows
-    )
-    return replace(table, rows=tuple(rows))
+    """Text without marks that only the lab reads, and without what the price says by itself."""
+    return text.replace(f" ({OWN_QUOTE})", "").replace(", by parts", "")
 
 
 def line_names(given: Material) -> dict[str, str]:
@@ -54,53 +39,36 @@ def line_names(given: Material) -> dict[str, str]:
 
 def budget_table(given: Material) -> ReportTable:
     """A row a line, equipment a row an item; a column an award year."""
-    form, found = given.form, entries(given)
-    names = line_names(given)
-    years = range(len(year_spans(given)))
-    rows: list[tuple[Cell, ...]] = []
-    direct: dict[int, list[Num]] = {year: [] for year in years}
+    lines, ledger, names = given.form.lines, given.ledger, line_names(given)
+    found, years = entries(given), range(len(year_spans(given)))
 
-    def row(name: str, by_year: list[Num]) -> tuple[Cell, ...]:
-        return (name, *by_year, given.ledger.total(by_year, f"{name}, in all", by_year[0].unit))
+    def in_years(name: str, nums: Callable[[int], list[Num]]) -> list[Num]:
+        return [ledger.total(nums(year), f"{name}, award year {year + 1}") for year in years]
 
-    def summed(name: str, nums: Callable[[int], list[Num]]) -> list[Num]:
-        return [given.ledger.total(nums(year), f"{name}, award year {year + 1}") for year in years]
+    def row(name: object, by_year: list[Num]) -> tuple[Cell, ...]:
+        return (str(name), *by_year, ledger.total(by_year, f"{name}, in all"))
 
-    for kind in LINES:
-        here = [entry for entry in found if entry.line == kind]
-        items = dict.fromkeys(e.item for e in here) if kind in ITEMISED else [""]
-        for item in items:
-            mine = [e for e in here if item in ("", e.item)]
-            if not mine:
-                continue
-            name = f"{names[kind]}: {item}" if item else names[kind]
-
-            def directs(year: int, mine: list[Entry] = mine) -> list[Num]:
-                return [e.direct for e in mine if e.year == year]
-
-            by_year = summed(name, directs)
-            if not any(num.value for num in by_year):
-                continue  # hours that are granted free of charge
-            for year, num in zip(years, by_year, strict=True):
-                direct[year].append(num)
-            rows.append(row(name, by_year))
-    directs_all = [
-        given.ledger.total(direct[year], f"direct costs, award year {year + 1}") for year in years
-    ]
-    indirect = summed(
-        str(form.lines.indirect), lambda year: [e.indirect for e in found if e.year == year]
-    )
-    totals = [
-        given.ledger.total([a, b], f"requested, award year {year + 1}")
-        for year, a, b in zip(years, directs_all, indirect, strict=True)
-    ]
+    by_line: dict[tuple[str, str], list[list[Num]]] = {}
+    for e in found:
+        key = e.line, f": {for_funder(e.item)}" if e.line in ITEMISED else ""
+        by_line.setdefault(key, [[] for _ in years])[e.year].append(e.direct)
+    rows, direct = [], list[list[Num]]()
+    for (line, item), nums in by_line.items():
+        by_year = in_years(f"{names[line]}{item}", nums.__getitem__)
+        if any(num.value for num in by_year):  # else hours that are granted free of charge
+            direct.append(by_year)
+            rows.append(row(f"{names[line]}{item}", by_year))
+    directs = in_years("direct costs", lambda year: [each[year] for each in direct])
+    charged = str(lines.indirect)
+    indirect = in_years(charged, lambda year: [e.indirect for e in found if e.year == year])
+    totals = in_years("requested", lambda year: [directs[year], indirect[year]])
     rows += [
-        row(str(form.lines.direct), directs_all),
-        row(str(form.lines.indirect), indirect),
+        row(lines.direct, directs),
+        row(lines.indirect, indirect),
         row(_called_total(given), totals),
     ]
-    columns = (str(form.name), *(f"year {year + 1}" for year in years), "all years")
-    return table_for_funder(ReportTable.of("Budget", columns, rows, total=True))
+    columns = (str(given.form.name), *(f"year {year + 1}" for year in years), "all years")
+    return ReportTable.of("Budget", columns, rows, total=True)
 
 
 def _called_total(given: Material) -> str:
@@ -132,91 +100,68 @@ class WhoPays:
 
 def who_pays(given: Material, budget: ReportTable) -> WhoPays:
     """Of a budget whose last rows are direct costs, indirect costs and their total."""
-    ledger, form = given.ledger, given.form
+    ledger, form, decimals = given.ledger, given.form, given.loaded.grant.currency.decimals
     *directs, direct = _nums(budget.rows[-3])
     *_, indirect = _nums(budget.rows[-2])
     *totals, total = _nums(budget.rows[-1])
 
     def less(a: Num, b: Num, words: str) -> Num:
-        return ledger.compute("difference", [a, b], a.unit, words)
+        return ledger.compute("difference", [a, b], "money", words)
 
-    def by_others(most: Num, years: list[Num]) -> tuple[Num | None, list[Num]]:
-        """In all and, where the grant says when they pay, in each year: what they pay later is
-        not there for an earlier year's costs."""
-        grant, found = given.loaded.grant, []
-        if grant.shared_by is None:
-            return None, []
-        left: Num | None = None
-        sums = shared_by_year(given.loaded, ledger)
-        for n, (usd, cost) in enumerate(zip(sums, years, strict=bool(sums)), start=1):
-            there = usd
-            if left is not None and grant.carry_over:
-                there = ledger.total([left, there], f"of others, until year {n}", most.unit)
-            words = f"paid by others, year {n}"
-            found.append(ledger.compute("least", [there, cost], most.unit, words))
-            left = less(there, found[-1], f"of others, left after year {n}")
-        if found:
-            paid = ledger.total(found, "paid by others, in their years", most.unit)
-        else:
-            paid = shared_num(given.loaded, ledger)
-        words = "paid by others, at most all"
-        return ledger.compute("least", [paid, most], most.unit, words), found
-
-    def asked_of(years: list[Num], theirs: list[Num]) -> tuple[tuple[Num, Num], ...]:
-        pairs = enumerate(zip(years, theirs, strict=bool(theirs)), start=1)
-        return tuple((paid, less(cost, paid, f"asked for, year {n}")) for n, (cost, paid) in pairs)
+    def part(whole: Num, share: Num, words: str) -> Num:
+        return ledger.compute("product", [whole, share], "money", words, decimals=decimals)
 
     if form.pays is not None:
         share = ledger.leaf("setting", form.pays, "share", "what the funder pays", key="form.pays")
-        decimals = given.loaded.grant.currency.decimals
-        asked = ledger.compute(
-            "product", [total, share], total.unit, "paid by the funder", decimals=decimals
-        )
+        asked = part(total, share, "paid by the funder")
         rest = less(total, asked, "the remainder")
         rests = [
-            less(
-                num,
-                ledger.compute("product", [num, share], num.unit, words, decimals=decimals),
-                rest_words,
-            )
-            for num, words, rest_words in (
-                (num, f"paid by the funder, year {n}", f"the remainder, year {n}")
-                for n, num in enumerate(totals, start=1)
-            )
+            less(num, part(num, share, f"paid by the funder, year {n}"), f"the remainder, year {n}")
+            for n, num in enumerate(totals, start=1)
         ]
-        theirs, _ = by_others(rest, rests)
+        theirs, _ = _by_others(given, rest, rests)
         if theirs is not None:
             rest = less(rest, theirs, "the remainder that the institution pays")
         return WhoPays(
             direct=direct, total=total, asked=asked, theirs=theirs, share=share, rest=rest
         )
-    if not form.adds_indirect:
-        theirs, when = by_others(total, totals)
-        asked = total if theirs is None else less(total, theirs, "asked for")
-        years = asked_of(totals, when)
-        return WhoPays(direct=direct, total=total, asked=asked, theirs=theirs, by_year=years)
-    theirs, when = by_others(direct, directs)
-    if theirs is None or not direct.value:
-        return WhoPays(direct=direct, total=total, asked=direct, theirs=theirs, added=total)
-    # The funder adds to what it pays, not to what others do.
-    asked = less(direct, theirs, "asked for")
-    part = ledger.compute("ratio", [asked, direct], "share", "asked for, of direct costs")
-    added = ledger.compute(
-        "product",
-        [indirect, part],
-        total.unit,
-        "added by the funder",
-        decimals=given.loaded.grant.currency.decimals,
-    )
-    whole = ledger.total([asked, added], "asked for, with what the funder adds", total.unit)
+    most, costs = (direct, directs) if form.adds_indirect else (total, totals)
+    theirs, when = _by_others(given, most, costs)
+    asked = most if theirs is None else less(most, theirs, "asked for")
+    pairs = enumerate(zip(costs, when, strict=bool(when)), start=1)
+    by_year = tuple((paid, less(cost, paid, f"asked for, year {n}")) for n, (cost, paid) in pairs)
+    added = None
+    if form.adds_indirect:
+        added = total
+        if theirs is not None and direct.value:
+            # The funder adds to what it pays, not to what others do.
+            words = "asked for, of direct costs"
+            own = ledger.compute("ratio", [asked, direct], "share", words)
+            more = part(indirect, own, "added by the funder")
+            added = ledger.total([asked, more], "asked for, with what the funder adds")
     return WhoPays(
-        direct=direct,
-        total=total,
-        asked=asked,
-        theirs=theirs,
-        added=whole,
-        by_year=asked_of(directs, when),
+        direct=direct, total=total, asked=asked, theirs=theirs, added=added, by_year=by_year
     )
+
+
+def _by_others(given: Material, most: Num, years: list[Num]) -> tuple[Num | None, list[Num]]:
+    """What they pay in all and, where the grant says when, in each year: what they pay later is
+    not there for an earlier year's costs."""
+    grant, ledger, found = given.loaded.grant, given.ledger, list[Num]()
+    if grant.shared_by is None:
+        return None, []
+    left: Num | None = None
+    sums = shared_by_year(given.loaded, ledger)
+    for n, (there, cost) in enumerate(zip(sums, years, strict=bool(sums)), start=1):
+        if left is not None and grant.carry_over:
+            there = ledger.total([left, there], f"of others, until year {n}")
+        found.append(ledger.compute("least", [there, cost], "money", f"paid by others, year {n}"))
+        words = f"of others, left after year {n}"
+        left = ledger.compute("difference", [there, found[-1]], "money", words)
+    paid = shared_num(given.loaded, ledger)
+    if found:
+        paid = ledger.total(found, "paid by others, in their years")
+    return ledger.compute("least", [paid, most], "money", "paid by others, at most all"), found
 
 
 def _nums(row: tuple[Cell, ...]) -> list[Num]:
@@ -249,49 +194,6 @@ def with_payers(budget: ReportTable, paid: WhoPays, by: str | None) -> ReportTab
     return replace(budget, rows=(*budget.rows, *rows), after=len(rows))
 
 
-def note_words(given: Material, paid: WhoPays) -> str:
-    """Who pays what, for the notes below a budget."""
-    by = given.loaded.grant.shared_by
-    if not paid.total.value:
-        return ""
-    if paid.share is not None and paid.rest is not None:
-        start = f" The funder pays {paid.share} of the total: {paid.asked}. "
-        if paid.theirs is None:
-            return f"{start}The institution pays the remainder, {paid.rest}."
-        if not paid.rest.value:
-            return f"{start}{capital(str(by))} pays the remainder, {paid.theirs}."
-        both = f"{by} pays {paid.theirs} and the institution {paid.rest}"
-        return f"{start}Of the remainder {both}."
-    if paid.theirs is None or by is None:
-        return ""
-    of = "direct costs" if paid.added is not None else "the total"
-    asked = f"{paid.asked} is" if paid.asked.value else "nothing is"
-    return f" {capital(by)} pays {paid.theirs} of {of}, and {asked} asked for."
-
-
-def asked_words(given: Material, paid: WhoPays) -> str:
-    """How a request begins: what is asked for, and what that is of."""
-    by = given.loaded.grant.shared_by
-    if paid.share is not None:
-        return f"We ask for {paid.asked}, which is {paid.share} of the full cost of {paid.total}"
-    if paid.theirs is None or by is None:
-        return f"We ask for {paid.asked}"
-    full = f"full cost of {paid.total}"
-    if paid.added is not None:
-        full = f"direct cost of {paid.direct}"
-    if not paid.asked.value:
-        return f"We ask for no money: {by} pays the {full}"
-    return f"We ask for {paid.asked}, which is the {full} less {paid.theirs} that {by} pays"
-
-
-def added_words(given: Material, paid: WhoPays) -> str:
-    """What the request comes to with what the funder adds by itself."""
-    if paid.added is None or paid.added.value == paid.asked.value:
-        return ""
-    name = str(given.form.lines.indirect)
-    return f" With the {name[0].lower()}{name[1:]}, which the funder adds, it is {paid.added}."
-
-
 UNEXPLAINED = Explanation(alternatives=(), binds=(), thresholds=(), ask=())
 
 
@@ -310,7 +212,7 @@ def beyond_limits(given: Material, paid: WhoPays) -> list[str]:
         "asked": ("This request asks for {}", lambda: paid.asked),
         "system": ("The machines cost {} before tax", lambda: _system(given)),
         "item": ("The dearest machine costs {}", lambda: _dearest(given)),
-        "years": ("This grant is for {} years", lambda: _years(given)),
+        "years": ("This grant is for {} years", given.book.years),
     }
     found = []
     for limit in given.form.limits:
@@ -333,10 +235,6 @@ def limits_told(loaded: Loaded, plan: Plan) -> list[str]:
 def _is_beyond(limit: Limit, value: Decimal) -> bool:
     over = limit.above is not None and value > limit.above
     return over or (limit.below is not None and value < limit.below)
-
-
-def _years(given: Material) -> Num:
-    return given.book.years()
 
 
 def _dearest(given: Material) -> Num | None:

@@ -14,6 +14,7 @@ from advisor.planning.grant.grant_keys import CostKind
 from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.plan_costs import EquipmentCost, Material, RunningCost
 from advisor.planning.solver.money.cents import is_written_off, months_by_year, shares_by_year
+from advisor.planning.solver.money.charges import Apart, Charge
 from advisor.planning.solver.money.prices import machine_price, months_charged, paid_price
 
 _FIRST = (
@@ -48,16 +49,10 @@ def entries(given: Material) -> list[Entry]:
     """Everything that the grant pays; together the plan's cost."""
     found = [entry for e in given.costs.equipment for entry in _bought(given, e)]
     found += [entry for r in given.costs.running for entry in _run(given, r)]
-    for each in given.costs.fixed:
-        found.append(
-            Entry(
-                line=each.fixed.kind,
-                item=each.fixed.name,
-                year=each.fixed.year,
-                direct=each.charge.direct,
-                indirect=each.charge.indirect,
-            )
-        )
+    found += [
+        _entry(each.fixed.kind, each.fixed.name, each.fixed.year, each.charge)
+        for each in given.costs.fixed
+    ]
     return sorted(found, key=lambda entry: (LINES.index(entry.line), entry.year, entry.item))
 
 
@@ -73,29 +68,19 @@ def is_equipment(given: Material, e: EquipmentCost) -> bool:
     return paid.value >= rules.equipment_threshold
 
 
+def _entry(line: str, item: str, year: int, charge: Charge[Num] | Apart[Num]) -> Entry:
+    return Entry(line=line, item=item, year=year, direct=charge.direct, indirect=charge.indirect)
+
+
 def _bought(given: Material, e: EquipmentCost) -> Iterator[Entry]:
     year = given.loaded.problem.year_of(given.loaded.problem.orders[e.order])
     for each in e.charge.apart:
-        yield Entry(
-            line=each.extra.kind,
-            item=each.extra.name,
-            year=year,
-            direct=each.direct,
-            indirect=each.indirect,
-        )
+        yield _entry(each.extra.kind, each.extra.name, year, each)
     e = machine_alone(given, e)
-    rules, charge = given.loaded.problem.rules, e.charge
-    label = e.machine.label
-    none = given.ledger.total([], "nothing")
+    rules, charge, label = given.loaded.problem.rules, e.charge, e.machine.label
     if e.machine.in_base is not None:
-        lines = given.form.lines
-        yield Entry(
-            line="computer_services" if lines.facility is None else "facility",
-            item=label,
-            year=year,
-            direct=charge.direct,
-            indirect=charge.indirect,
-        )
+        line = "computer_services" if given.form.lines.facility is None else "facility"
+        yield _entry(line, label, year, charge)
         return
     line = "equipment" if is_equipment(given, e) else "supplies"
     by_parts = not (rules.fabrication_is_equipment or rules.equipment_in_base)
@@ -104,9 +89,9 @@ def _bought(given: Material, e: EquipmentCost) -> Iterator[Entry]:
         parts = [("equipment", charge.direct, charge.indirect)]
     elif by_parts:
         # Each part by its own price: what is in the base is supplies, the rest is equipment.
-        rest = given.ledger.compute(
-            "difference", [charge.direct, charge.base], "money", f"equipment in {label}"
-        )
+        of, words = [charge.direct, charge.base], f"equipment in {label}"
+        rest = given.ledger.compute("difference", of, "money", words)
+        none = given.ledger.total([], "nothing")
         parts = [("equipment", rest, none)] if rest.value else []
         parts.append(("supplies", charge.base, charge.indirect))
     for line, direct, indirect in parts:
@@ -166,36 +151,28 @@ def _by_year(
         yield problem.year_of(day), cost, overhead
         return
     within, _ = months_charged(ledger, problem.rules, day)
-    left = [cost, overhead]
+    label, amounts = e.machine.label, {"cost": cost, "overhead": overhead}
     *before, last = months
     for at in before:
-        n = ledger.leaf(
-            "unit",
-            months[at],
-            "months",
-            f"months of award year {at + 1} in the life of {e.machine.label}",
-            name="months of a year",
-            day=day,
-            award_year=at,
-        )
-        share = ledger.compute("ratio", [n, within], "share", f"written off in award year {at + 1}")
-        words = f"{e.machine.label}, award year {at + 1}"
-        parts = [
-            ledger.compute(
-                "product",
-                [whole, share],
-                "money",
-                f"{what} of {words}",
-                decimals=given.loaded.grant.currency.decimals,
-            )
-            for what, whole in (("cost", cost), ("overhead", overhead))
-        ]
-        left = [
-            ledger.compute("difference", [a, b], "money", f"left after {words}")
-            for a, b in zip(left, parts, strict=True)
-        ]
+        year = f"award year {at + 1}"
+        words = f"months of {year} in the life of {label}"
+        origin = {"name": "months of a year", "day": day, "award_year": at}
+        n = ledger.leaf("unit", months[at], "months", words, **origin)
+        share = ledger.compute("ratio", [n, within], "share", f"written off in {year}")
+        parts = []
+        for what, whole in (("cost", cost), ("overhead", overhead)):
+            words = f"{what} of {label}, {year}"
+            parts.append(_part(given, whole, share, words))
+            left = [amounts[what], parts[-1]]
+            words = f"left after {label}, {year}"
+            amounts[what] = ledger.compute("difference", left, "money", words)
         yield at, parts[0], parts[1]
-    yield last, left[0], left[1]
+    yield last, amounts["cost"], amounts["overhead"]
+
+
+def _part(given: Material, whole: Num, share: Num, words: str) -> Num:
+    decimals = given.loaded.grant.currency.decimals
+    return given.ledger.compute("product", [whole, share], "money", words, decimals=decimals)
 
 
 def _run(given: Material, r: RunningCost) -> Iterator[Entry]:
@@ -226,18 +203,14 @@ def _split(
             "plan",
             Decimal(part.numerator) / Decimal(part.denominator),
             "share",
-            f"part of the runs of {r.fiscal_year} that is in award year {year + 1}",
+            f"part of the runs of year {r.year + 1} that is in award year {year + 1}",
             what="share of runs in an award year",
             experiment_id=r.experiment_id,
             option_id=r.placed[0].machine_id,
-            starts_in=r.fiscal_year,
-            order=r.placed[0].order,
+            starts_in=r.year,
             award_year=year,
         )
-        words = f"{label}, award year {year + 1}"
-        found[year] = given.ledger.compute(
-            "product", [total, share], "money", words, decimals=given.loaded.grant.currency.decimals
-        )
+        found[year] = _part(given, total, share, f"{label}, award year {year + 1}")
     rest = total
     if first:
         before = given.ledger.total([found[year] for year in first], f"{label}, years before")

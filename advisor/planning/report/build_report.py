@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from advisor.planning.grant.funder import paper_of
 from advisor.planning.grant.problem_of_grant import Loaded
-from advisor.planning.report.annex.before_sending import to_check_section
-from advisor.planning.report.annex.cost_sections import asked_of, money_section
-from advisor.planning.report.annex.evidence_sections import (
-    rules_section,
-    sensitivity_section,
-    sources_section,
-    times_section,
+from advisor.planning.report.budget import (
+    WhoPays,
+    budget_table,
+    for_funder,
+    line_names,
+    who_pays,
+    with_payers,
 )
-from advisor.planning.report.annex.plan_sections import (
-    alternatives_section,
-    question_section,
-    recommendation_section,
-    schedule_section,
-)
-from advisor.planning.report.budget import WhoPays, budget_table, who_pays
 from advisor.planning.report.budget_entries import paid_beside, year_spans
-from advisor.planning.report.funder.request import funder_sections
-from advisor.planning.report.phrases import limits
+from advisor.planning.report.document import Picture, Report, ReportTable, Section, sections_of
+from advisor.planning.report.facts import (
+    evidence,
+    hours,
+    need,
+    quotes_and_rates,
+    request,
+    what_is_planned,
+)
+from advisor.planning.report.facts.carbon import compute_and_carbon
+from advisor.planning.report.facts.checks import before_you_send
+from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.plan_costs import Material, material_of
-from advisor.planning.report.report import Report, ReportTable, Section
+from advisor.planning.report.report_numbers import finding_text
 from advisor.planning.sensitivity.explain import Explanation
 from advisor.planning.solver.plan import Plan, last_day
 
@@ -35,79 +39,140 @@ def build_report(
 ) -> Report:
     """The whole report. Pictures need matplotlib."""
     given = material_of(loaded, plan, explanation)
+    grant, currency = given.loaded.grant, given.loaded.grant.currency
     budget = budget_table(given)
     paid = who_pays(given, budget)
-    form, office = funder_sections(given, budget, paid)
-    sections = [
-        to_check_section(given, paid),
-        *office,
-        question_section(given),
-        recommendation_section(given),
-        money_section(given),
-        schedule_section(given, pictures),
-        alternatives_section(given, pictures, given.costs.total.value),
-        sensitivity_section(given),
-        times_section(given, pictures),
-        rules_section(given),
-        Section(title="Limits of the evidence", blocks=(tuple(limits(given)),)),
-        sources_section(given),
-    ]
-    in_it = tuple(sections)
-    data = objects(given, budget, paid)
+    form = _for_funder(_request(given, budget, paid))
+    office: tuple[Section, ...] = ()
+    modular = request.modular_budget(given, budget, paid)
+    if modular is not None:  # lines and quotes stay in the office
+        table, facts = modular
+        office, form = form, _for_funder(sections_of("modular.txt", [table], **facts))
+    first, *annex = _annex(given, paid, _drawn(given) if pictures else [])
     return Report(
-        title=loaded.grant.title,
+        title=grant.title,
         made_on=loaded.today,
-        sections=in_it,
+        sections=(first, *office, *annex),
         rows=tuple(given.ledger.rows),
         form=form,
-        paper=paper_of(given.form, loaded.grant.currency.code),
+        paper=paper_of(given.form, currency.code),
         decimal_comma=given.form.decimal_comma,
-        objects=data,
-        currency=loaded.grant.currency.code,
-        converted=loaded.grant.currency.note,
+        objects=objects(given, budget, paid),
+        currency=currency.code,
+        converted=currency.note,
     )
+
+
+def _request(given: Material, budget: ReportTable, paid: WhoPays) -> tuple[Section, ...]:
+    """What the funder reads: request and budget, justification, quotes."""
+    grant, form, life = given.loaded.grant, given.form, given.loaded.grant.lifetime_years
+    names = {line: kind for kind, line in line_names(given).items()}
+    by_line = {
+        names[str(row[0])]: row[-1]
+        for row in budget.rows
+        if row[0] in names and isinstance(row[-1], Num)
+    }
+    life_num, rates = None, quotes_and_rates.rates(given)
+    if life is not None and given.costs.equipment:
+        key, words = "purchases.lifetime_years", "life of a machine"
+        life_num = given.book.setting(key, life, "years", words)
+    blocks = [with_payers(budget, paid, grant.shared_by), quotes_and_rates.prices_table(given)]
+    return sections_of(
+        "request.txt",
+        [*blocks, rates and rates[0]],
+        request=request.request_facts(given, paid),
+        notes=request.budget_notes(given),
+        need=need.need(given),
+        choices=need.choices(given),
+        existing=need.existing(given),
+        renting=hours.renting(given, by_line),
+        hours=hours.hours(given),
+        carbon=compute_and_carbon(given),
+        upkeep=need.upkeep(given),
+        prices=quotes_and_rates.price_facts(given),
+        rates=rates and rates[1],
+        by_line=by_line,
+        total=given.costs.total,
+        asks=bool(paid.asked.value),
+        whole_cost_asked=form.pays is None and not form.adds_indirect and not grant.shared,
+        names_cost_share=form.names_cost_share,
+        cost_share_by=grant.cost_share_by,
+        may_rent=grant.rent,
+        life=life_num,
+    )
+
+
+def _for_funder(sections: tuple[Section, ...]) -> tuple[Section, ...]:
+    """Without marks that only the lab reads, such as "yours" for its own quotes."""
+
+    def clean(block: Any) -> Any:
+        if isinstance(block, ReportTable):
+            rows = tuple(tuple(map(clean, row)) for row in block.rows)
+            return replace(block, rows=rows)
+        return for_funder(block) if isinstance(block, str) else block
+
+    return tuple(replace(each, blocks=tuple(map(clean, each.blocks))) for each in sections)
+
+
+def _annex(given: Material, paid: WhoPays, pictures: list[Picture | None]) -> tuple[Section, ...]:
+    """What somebody may want to check, the lab's own list first."""
+    grant, found = given.loaded.grant, given.explanation
+    run_costs, counted = what_is_planned.a_run(given)
+    tables = [
+        what_is_planned.experiments_table(given),
+        what_is_planned.schedule_table(given),
+        quotes_and_rates.asked_table(given),
+        quotes_and_rates.parts_table(given),
+        what_is_planned.running_table(given),
+        run_costs,
+        what_is_planned.alternatives_table(given),
+        evidence.times_table(given),
+        evidence.settings_table(given),
+        evidence.allocations_table(given),
+        evidence.sources_table(given),
+    ]
+    return sections_of(
+        "annex.txt",
+        [*tables, *pictures],
+        check=before_you_send(given, paid),
+        question=what_is_planned.question(given),
+        do=what_is_planned.what_to_do(given),
+        counted=counted,
+        others=[what_is_planned.why_not(given, other) for other in found.alternatives],
+        binds=[finding_text(given.ledger, each) for each in found.binds],
+        thresholds=[finding_text(given.ledger, each) for each in found.thresholds],
+        ask=[finding_text(given.ledger, each) for each in found.ask],
+        limits=evidence.limits(given),
+        versions=evidence.versions(given),
+        charges_overhead=grant.charges_overhead,
+        grant=grant,
+    )
+
+
+def _drawn(given: Material) -> list[Picture | None]:
+    from advisor.planning.report.calendar_picture import draw_plan
+    from advisor.planning.report.pictures import draw_break_even, draw_cost_and_time
+
+    return [
+        draw_plan(given.loaded, given.plan),
+        draw_break_even(given.loaded, given.plan),
+        draw_cost_and_time(given.loaded, given.plan, given.explanation),
+    ]
 
 
 def objects(given: Material, budget: ReportTable, paid: WhoPays) -> dict[str, Any]:
     """What a script wants of a plan."""
-    problem, book = given.loaded.problem, given.book
-    options = problem.options()
-    asked, beside = asked_of(given), paid_beside(given)
+    grant, problem, book = given.loaded.grant, given.loaded.problem, given.book
+    options, beside = problem.options(), paid_beside(given)
+    by_year = [theirs for theirs, _ in paid.by_year] or None
+    others = {"by": grant.shared_by, "amount": paid.theirs, "by_year": by_year}
+    # Where machines are written off the grant does not say who pays the rest.
+    payer = grant.cost_share_by if problem.rules.life_months is None else None
     return {
-        "funder": given.loaded.grant.funder,
-        "currency": given.loaded.grant.currency.code,
+        "funder": grant.funder,
+        "currency": grant.currency.code,
         **_rate(given),
-        "purchases": [
-            {
-                "item": e.machine.label,
-                "count": e.count,
-                "ordered_on": str(e.bought_on),
-                "each": e.charge.each,
-                "all": e.charge.direct,
-                "quotes": [
-                    {
-                        "item": p.line.label,
-                        "quantity": p.quantity,
-                        "price": p.price,
-                        "vendor": p.line.vendor,
-                        "kind": p.line.quote_kind,
-                        "date": str(p.line.quoted_on),
-                        "quote_id": p.line.quote_id,
-                        **dict(
-                            zip(
-                                ("lowest", "highest", "quotes_as_good"),
-                                asked[p.line.quote_id].ends,
-                                strict=True,
-                            )
-                        ),
-                        "newer_not_used": asked[p.line.quote_id].newer,
-                        "newer_of": asked[p.line.quote_id].newer_of or None,
-                    }
-                    for p in e.lines
-                ],
-            }
-            for e in given.costs.equipment
-        ],
+        "purchases": _purchases(given),
         "rentals": [
             {
                 "item": r.label,
@@ -130,7 +195,7 @@ def objects(given: Material, budget: ReportTable, paid: WhoPays) -> dict[str, An
             }
             for p in sorted(given.plan.placed, key=lambda p: (p.pieces[0][0], p.experiment_id))
         ],
-        "left_out": left_out_objects(given.loaded),
+        "left_out": _left_out(given.loaded),
         "budget": {
             "years": [{"from": str(first), "to": str(last)} for first, last in year_spans(given)],
             "lines": [
@@ -138,52 +203,62 @@ def objects(given: Material, budget: ReportTable, paid: WhoPays) -> dict[str, An
                 for row in budget.rows
             ],
             "asked": paid.asked,
-            "paid_by_others": None
-            if paid.theirs is None
-            else {
-                "by": given.loaded.grant.shared_by,
-                "amount": paid.theirs,
-                "by_year": [theirs for theirs, _ in paid.by_year] or None,
-            },
-            "paid_beside_it": None
-            if beside is None
-            else {"by": _who_pays_beside(given), "amount": beside},
+            "paid_by_others": None if paid.theirs is None else others,
+            "paid_beside_it": None if beside is None else {"by": payer, "amount": beside},
         },
     }
 
 
-def left_out_objects(loaded: Loaded) -> list[dict[str, Any]]:
+def _purchases(given: Material) -> list[dict[str, Any]]:
+    asked = quotes_and_rates.asked_of(given)
+
+    def quote(p: Any) -> dict[str, Any]:
+        line, found = p.line, asked[p.line.quote_id]
+        low, high, number = found.ends
+        return {
+            "item": line.label,
+            "quantity": p.quantity,
+            "price": p.price,
+            "vendor": line.vendor,
+            "kind": line.quote_kind,
+            "date": str(line.quoted_on),
+            "quote_id": line.quote_id,
+            "lowest": low,
+            "highest": high,
+            "quotes_as_good": number,
+            "newer_not_used": found.newer,
+            "newer_of": found.newer_of or None,
+        }
+
+    return [
+        {
+            "item": e.machine.label,
+            "count": e.count,
+            "ordered_on": str(e.bought_on),
+            "each": e.charge.each,
+            "all": e.charge.direct,
+            "quotes": list(map(quote, e.lines)),
+        }
+        for e in given.costs.equipment
+    ]
+
+
+def _left_out(loaded: Loaded) -> list[dict[str, Any]]:
     """What was not planned with, why, and what it would have saved: what could be ordered by
     itself, the rest by its reason."""
-    found: list[dict[str, Any]] = [
-        {
-            "what": each.label,
-            "why": each.reason,
-            "would_have_saved": each.saves,
-            "would_do_more_runs": each.more_runs,
-        }
-        for each in loaded.left_out
-        if each.by_procurement or each.needs_quote
-    ]
+    found: list[dict[str, Any]] = []
     others: dict[str, list[str]] = {}
     for each in loaded.left_out:
-        if not each.by_procurement and not each.needs_quote:
+        if each.by_procurement or each.needs_quote:
+            saved = {"would_have_saved": each.saves, "would_do_more_runs": each.more_runs}
+            found.append({"what": each.label, "why": each.reason, **saved})
+        else:
             others.setdefault(each.reason, []).append(each.label)
-    return found + [
-        {
-            "what": labels[0] if len(labels) == 1 else f"{len(labels)} machines and instances",
-            "why": reason,
-            "would_have_saved": None,
-            "would_do_more_runs": None,
-        }
-        for reason, labels in others.items()
-    ]
-
-
-def _who_pays_beside(given: Material) -> str | None:
-    """None where machines are written off: the grant does not say who pays the rest."""
-    grant = given.loaded.grant
-    return grant.cost_share_by if given.loaded.problem.rules.life_months is None else None
+    nothing = {"would_have_saved": None, "would_do_more_runs": None}
+    for reason, labels in others.items():
+        what = labels[0] if len(labels) == 1 else f"{len(labels)} machines and instances"
+        found.append({"what": what, "why": reason, **nothing})
+    return found
 
 
 def _rate(given: Material) -> dict[str, Any]:
@@ -191,13 +266,8 @@ def _rate(given: Material) -> dict[str, Any]:
     currency = given.loaded.grant.currency
     if currency.code == "USD":
         return {}
-    rate = given.book.setting(
-        "budget.usd_per_unit", currency.usd_per_unit, "factor", f"US dollars a {currency.code}"
-    )
+    words = f"US dollars a {currency.code}"
+    rate = given.book.setting("budget.usd_per_unit", currency.usd_per_unit, "factor", words)
     told = {"date": currency.on and str(currency.on), "source": currency.source}
-    return {
-        "exchange_rate": {
-            "usd_per_unit": rate,
-            **{key: value for key, value in told.items() if value is not None},
-        }
-    }
+    known = {key: value for key, value in told.items() if value is not None}
+    return {"exchange_rate": {"usd_per_unit": rate, **known}}

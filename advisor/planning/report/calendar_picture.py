@@ -7,6 +7,7 @@ from datetime import date, timedelta
 from typing import Any
 
 from advisor.planning.grant.problem_of_grant import Loaded
+from advisor.planning.report.document import Picture
 from advisor.planning.report.pictures import (
     BEHIND_WORDS,
     LEGEND_POINTS,
@@ -15,7 +16,6 @@ from advisor.planning.report.pictures import (
     in_two_lines,
     svg_of,
 )
-from advisor.planning.report.report import Picture
 from advisor.planning.solver.plan import Placed, Plan
 
 LABEL_POINTS = 7.0

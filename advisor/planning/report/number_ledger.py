@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any
 
@@ -28,6 +28,11 @@ class Num:
     """The row that it comes from, from 1."""
     estimate: bool = False
     """Whether it is shown with as many digits as an estimate is worth; its row has them all."""
+
+    @property
+    def about(self) -> Num:
+        """The same as an estimate."""
+        return replace(self, estimate=True)
 
     def __str__(self) -> str:
         """A mark for the number in a sentence, which each format of a report replaces."""
@@ -119,8 +124,11 @@ class NumberLedger:
         return self.compute("sum", of, unit, label)
 
     def _unit(self, unit: str) -> str:
+        """Dollars among amounts of another currency have their code, as those have."""
         money, mark, each = unit.partition("-per-")
-        return f"{self.currency}{mark}{each}" if money == "money" else unit
+        if money == "money":
+            return f"{self.currency}{mark}{each}"
+        return unit.replace("usd", "USD") if money == "usd" != self.currency else unit
 
     def _add(self, key: Any, **values: Any) -> Num:
         number = len(self.rows) + 1

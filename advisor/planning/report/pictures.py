@@ -7,19 +7,16 @@ import logging
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import timedelta
-from decimal import Decimal
 from math import inf
 from typing import Any
 
 from advisor.costs.amount_words import usd_tick
 from advisor.costs.rental import Line, crossings
 from advisor.planning.grant.problem_of_grant import Loaded
-from advisor.planning.report.report import Picture
+from advisor.planning.report.document import Picture
 from advisor.planning.sensitivity.explain import Explanation
-from advisor.planning.sensitivity.solved_amounts import number_words
 from advisor.planning.solver.money.cents import purchase_cents, run_cents
-from advisor.planning.solver.plan import Plan, Work, last_day
+from advisor.planning.solver.plan import Plan, Work
 from advisor.planning.solver.rentals import cheapest_rental, ordered_rentals, rented_run_cents
 from advisor.typed_input import InputError, install_words
 
@@ -247,77 +244,6 @@ def draw_cost_and_time(loaded: Loaded, plan: Plan, explanation: Explanation) -> 
         caption="Price against training time of every machine that could be bought; ringed: in "
         "the plan; coloured: in a runner-up.",
         svg=svg_of(draw, height),
-    )
-
-
-def draw_alternatives(
-    loaded: Loaded, plan: Plan, explanation: Explanation, total: Decimal
-) -> Picture | None:
-    """What the plan and its runners-up cost, and when each is over; None where there are none.
-
-    ``total`` is what the plan costs as the tables add it up, in the grant's currency: the sum of
-    rounded lines.
-    """
-    points = [("recommended", plan)]
-    points += [(a.label, a.plan) for a in explanation.alternatives if a.plan is not None]
-    if len(points) == 1:
-        return None
-    budget, currency = loaded.problem.budget_cents, loaded.grant.currency
-    widest = max(len(line) for label, _ in points for line in in_two_lines(label).split("\n"))
-
-    def in_it(cents: int) -> float:
-        return cents / 100
-
-    # Points of the page: what the longest name leaves, and what the words beside a bar need.
-    wide, words = 7.2 * 72 - 5.5 * widest - 24, 165
-
-    def draw(figure: Any) -> None:
-        axes = figure.add_subplot()
-        for at, (_, each) in enumerate(points):
-            paid = currency.written(Decimal(each.cost_cents) / 100)
-            if at == 0:
-                paid = f"{currency.sign}{total:,.0f}"
-            runs = number_words(each.runs, "runs")
-            amount = in_it(each.cost_cents)
-            axes.barh(at, amount, height=0.62, color=OKABE_ITO[0] if at == 0 else "#9db4c4")
-            day = loaded.problem.start + timedelta(days=last_day(each.finish_day))
-            axes.annotate(
-                f"{paid}, {runs}, done by {day.day} {day:%b %Y}",
-                (amount, at),
-                xytext=(4, 0),
-                textcoords="offset points",
-                va="center",
-                fontsize=7,
-                bbox=BEHIND_WORDS,
-            )
-        most = max(1.0, *(in_it(each.cost_cents) for _, each in points))
-        if budget is not None and in_it(budget) <= most * 4:
-            # Behind the words beside the bars.
-            axes.axvline(in_it(budget), color="#444444", linestyle="--", linewidth=1, zorder=0.9)
-            axes.annotate(
-                "budget",
-                (in_it(budget), -0.55),
-                ha="right",
-                xytext=(-3, 0),
-                textcoords="offset points",
-                fontsize=7,
-            )
-            most = max(most, in_it(budget))
-        axes.set_yticks(range(len(points)), [in_two_lines(label) for label, _ in points])
-        axes.set_ylim(len(points) - 0.5, -0.9)
-        axes.set_xlim(0, most / max(1 - words / wide, 0.3))
-        axes.set_xlabel(cost_label(loaded))
-        axes.xaxis.set_major_formatter(money(currency.sign))
-        from matplotlib.ticker import MaxNLocator
-
-        # A code before each amount takes the place of ticks.
-        axes.xaxis.set_major_locator(MaxNLocator(nbins=7 if len(currency.sign) == 1 else 4))
-        axes.grid(axis="y", visible=False)
-
-    return Picture(
-        name="alternatives",
-        caption="Cost of the recommended plan and of its runners-up, and when each is done.",
-        svg=svg_of(draw, 0.9 + 0.42 * len(points)),
     )
 
 

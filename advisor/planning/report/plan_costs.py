@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from decimal import Decimal
 from itertools import pairwise
@@ -44,12 +44,13 @@ class EquipmentCost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunningCost:
-    """Runs of one experiment on one machine or instance that start in one fiscal year."""
+    """Runs of one experiment on one machine or instance that start in one award year."""
 
     experiment_id: str
     label: str
     rented: bool
-    fiscal_year: str
+    year: int
+    """From 0."""
     runs: Num
     charge: RunCharge[Num]
     placed: tuple[Placed, ...]
@@ -61,7 +62,6 @@ class FixedLine:
     """What is paid whatever is bought: storage, network, staff."""
 
     fixed: FixedCost
-    fiscal_year: str
     charge: Charge[Num]
 
 
@@ -72,7 +72,6 @@ class Costs:
     equipment: tuple[EquipmentCost, ...]
     running: tuple[RunningCost, ...]
     fixed: tuple[FixedLine, ...]
-    years: tuple[str, ...]
     direct: Num
     base: Num
     indirect: Num
@@ -162,29 +161,13 @@ class CostBook:
         """A day of the plan on the calendar."""
         return self.problem.start + timedelta(days=int(days))
 
-    def fiscal_year(self, day: date) -> str:
-        """The fiscal year of a day, called by the year in which it ends."""
-        month, first = self.loaded.grant.institution.fiscal_year_start
-        if (month, first) == (1, 1):
-            return str(day.year)
-        return f"FY {day.year + ((day.month, day.day) >= (month, first))}"
-
     def costs(self, plan: Plan) -> Costs:
         """All of it."""
         equipment = tuple(self._equipment(p.machine_id, p.order, p.count) for p in plan.purchases)
         running = tuple(self._running(plan))
         fixed = tuple(
-            FixedLine(
-                fixed=each,
-                fiscal_year=self.fiscal_year(self.day(self.problem.year_days[each.year])),
-                charge=fixed_charge(self.ledger, each, self.problem.rules),
-            )
+            FixedLine(fixed=each, charge=fixed_charge(self.ledger, each, self.problem.rules))
             for each in self.problem.fixed
-        )
-        years = sorted(
-            {self.fiscal_year(e.bought_on) for e in equipment}
-            | {r.fiscal_year for r in running}
-            | {f.fiscal_year for f in fixed}
         )
         everything = [
             *(e.charge for e in equipment),
@@ -199,7 +182,6 @@ class CostBook:
             equipment=equipment,
             running=running,
             fixed=fixed,
-            years=tuple(years),
             direct=direct,
             base=base,
             indirect=indirect,
@@ -224,22 +206,20 @@ class CostBook:
 
     def _running(self, plan: Plan) -> Iterator[RunningCost]:
         rules = self.problem.rules
-        starts: dict[tuple[str, str, bool, str, int], list[Placed]] = {}
+        starts: dict[tuple[str, str, int], list[Placed]] = {}
         for placed in plan.placed:
-            rented = placed.machine_id in self.rentals
-            fiscal = self.fiscal_year(self.day(placed.pieces[0][0]))
-            year = placed.order if rented and rules.rents_differ else 0
-            key = (placed.experiment_id, placed.machine_id, rented, fiscal, year)
-            starts.setdefault(key, []).append(placed)
-        for (experiment_id, option_id, rented, fiscal, year), runs in sorted(starts.items()):
+            priced_by_year = placed.machine_id in self.rentals and rules.rents_differ
+            year = placed.order if priced_by_year else self.problem.year_of(placed.pieces[0][0])
+            starts.setdefault((placed.experiment_id, placed.machine_id, year), []).append(placed)
+        for (experiment_id, option_id, year), runs in sorted(starts.items()):
             # A share of a condo is powered by the campus.
-            if rented or (
+            if option_id in self.rentals or (
                 rules.price_per_kwh is not None and self.machines[option_id].share_of is None
             ):
-                yield self._run_cost(experiment_id, option_id, fiscal, runs, year)
+                yield self._run_cost(experiment_id, option_id, year, runs)
 
     def _run_cost(
-        self, experiment_id: str, option_id: str, fiscal: str, runs: list[Placed], year: int
+        self, experiment_id: str, option_id: str, year: int, runs: list[Placed]
     ) -> RunningCost:
         ledger, rules = self.ledger, self.problem.rules
         rental, e = self.rentals.get(option_id), self.experiments[experiment_id]
@@ -247,14 +227,12 @@ class CostBook:
         called = self.loaded.models[e.model].name
         self.time(option.times[e.model], f"{called} on {option.label}")
         origin: dict[str, Any] = {"experiment_id": experiment_id, "option_id": option_id}
-        origin["fiscal_year"] = fiscal
-        if rental is not None and rules.rents_differ:
-            origin["year"] = year
-        label = f"{e.name} on {option.label}, started in {fiscal}"
-        count = ledger.leaf("plan", len(runs), "runs", label, **origin)
-        names = {"name": e.name, "model_name": called, "year": fiscal}
+        when = f"year {year + 1}"
+        label = f"{e.name} on {option.label}, started in {when}"
+        count = ledger.leaf("plan", len(runs), "runs", label, **origin, award_year=year)
+        names = {"name": e.name, "model_name": called, "year": when}
         if rental is not None:
-            day = self.problem.year_days[year]
+            day = self.problem.year_days[year if rules.rents_differ else 0]
             charge = rental_charge(ledger, rental, e.model, rules, count, **names, day=day)
         else:
             machine = self.machines[option_id]
@@ -264,7 +242,7 @@ class CostBook:
             experiment_id=experiment_id,
             label=option.label,
             rented=rental is not None,
-            fiscal_year=fiscal,
+            year=year,
             runs=count,
             charge=charge,
             placed=tuple(runs),
@@ -362,7 +340,10 @@ class Material:
 
 
 def material_of(loaded: Loaded, plan: Plan, explanation: Explanation) -> Material:
-    """With an empty ledger, in which the costs come first."""
+    """With an empty ledger, in which the costs come first. A report writes the code of its
+    currency, never a sign."""
+    money = replace(loaded.grant.currency, by_code=True)
+    loaded = replace(loaded, grant=replace(loaded.grant, currency=money))
     ledger = NumberLedger(currency=loaded.grant.currency.unit)
     book = CostBook(loaded, ledger)
     return Material(

@@ -11,8 +11,7 @@ from typing import Any
 from urllib.parse import quote
 
 from advisor.costs.amount_words import WHOLE, day_words
-from advisor.planning.report.number_ledger import LedgerRow, Num
-from advisor.planning.report.report import (
+from advisor.planning.report.document import (
     Block,
     Cell,
     Picture,
@@ -23,6 +22,7 @@ from advisor.planning.report.report import (
     shown,
     words_of,
 )
+from advisor.planning.report.number_ledger import LedgerRow, Num
 from advisor.tables.json_text import to_json
 from advisor.tables.table_formats import markdown_text, to_csv
 

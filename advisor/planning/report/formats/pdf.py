@@ -10,9 +10,7 @@ from pathlib import Path
 from unicodedata import category
 
 from advisor.costs.amount_words import day_words
-from advisor.planning.report.formats.markdown_csv_json import ledger_value, origin_words, unit_words
-from advisor.planning.report.number_ledger import Num
-from advisor.planning.report.report import (
+from advisor.planning.report.document import (
     Block,
     Cell,
     Picture,
@@ -21,12 +19,15 @@ from advisor.planning.report.report import (
     in_prose,
     words_of,
 )
+from advisor.planning.report.formats.markdown_csv_json import ledger_value, origin_words, unit_words
+from advisor.planning.report.number_ledger import Num
 from advisor.typed_input import InputError
 from bench_runner.launch.leftovers import in_use, sweep
 from bench_runner.untrusted_text import printable
 
-TEXT_POINTS, NAME_POINTS, MARK_POINTS = 487, 95, 17
-"""Widths on a page: between its margins, of a long name of a line, of the row of a number."""
+TEXT_POINTS, NAME_POINTS, MARK_POINTS, PADDING = 487, 95, 17, 6
+"""Widths on a page: between its margins, of a long name of a line, of the row of a number, and
+around a cell."""
 LETTER = 0.49
 """The width of a letter of an amount against its height, at most."""
 SUSPECTS = b"/Suspects false"
@@ -48,9 +49,9 @@ _HEAD = """\
 #show heading.where(level: 2): it => block(above: 1.4em, below: 0.7em,
   text(size: 12.5pt, weight: "bold", fill: rgb("#00507e"), it.body))
 #let r(n) = link(label("r" + str(n)), text(size: 6.5pt, fill: rgb("#0072B2"), " [" + str(n) + "]"))
-#let grid-table(name, columns, aligns, head, cells) = {{
+#let grid-table(name, columns, aligns, head, points, cells) = {{
   block(sticky: true, above: 1.2em, below: 0.5em, text(size: 9pt, weight: "bold", name))
-  set text(size: {cells}pt)
+  set text(size: points * 1pt)
   table(columns: columns, align: aligns, stroke: none, inset: (x: 3pt, y: 2.4pt),
     table.hline(stroke: 0.8pt), table.header(..head.map(c => strong(c))),
     table.hline(stroke: 0.5pt), ..cells, table.hline(stroke: 0.8pt))
@@ -101,7 +102,6 @@ def to_typst(report: Report) -> str:
         made_on=day_words(made),
         paper=report.paper,
         marks=f" {MARKS}" if cite else "",
-        cells=ANNEX_POINTS if cite else FUNDER_POINTS,
     )
     parts = [head]
     for section in report.sections:
@@ -127,7 +127,7 @@ def _ledger(report: Report) -> str:
     return (
         '== #"Ledger"\n\n#grid-table("Every number and where it comes from", '
         "(auto, 2fr, auto, auto, 3fr), (right, left, right, left, left), "
-        f"({head}), ({', '.join(cells)},))"
+        f"({head}), {ANNEX_POINTS}, ({', '.join(cells)},))"
     )
 
 
@@ -151,20 +151,19 @@ def _block(block: Block, *, cite: bool) -> str:
     if isinstance(block, Picture):
         return (
             f"#figure(image({quoted(block.name + '.svg')}, width: 100%), "
-            f"caption: {quoted(block.caption)}, supplement: none, numbering: none, "
-            "placement: auto)"
+            f"caption: {quoted(block.caption)}, supplement: none, numbering: none)"
         )
-    pieces = block.pieces(_columns_on_a_page(block, cite=cite))
-    return "\n\n".join(_table(piece, cite=cite) for piece in pieces)
+    return _table(block, cite=cite)
 
 
-def _columns_on_a_page(table: ReportTable, *, cite: bool) -> int:
-    """Columns of amounts that a page has room for, by the longest amount."""
+def _points(table: ReportTable, *, cite: bool) -> float:
+    """The size of a table's text: smaller where its columns of amounts take more than a page."""
     points = ANNEX_POINTS if cite else FUNDER_POINTS
-    longest = max((len(table.shown(cell)) for row in table.rows for cell in row[1:]), default=1)
-    wide = longest * points * LETTER + 6 + MARK_POINTS * cite
-    names = max(len(str(row[0])) for row in (table.columns, *table.rows))
-    return max(int((TEXT_POINTS - min(names * points * LETTER + 6, NAME_POINTS)) // wide), 2)
+    if not all(table.numeric()[1:]):
+        return points
+    letters = max((len(table.shown(cell)) for row in table.rows for cell in row[1:]), default=1)
+    column = letters * points * LETTER + PADDING + MARK_POINTS * cite
+    return points * min((TEXT_POINTS - NAME_POINTS) / (column * (len(table.columns) - 1)), 1)
 
 
 def _table(table: ReportTable, *, cite: bool) -> str:
@@ -180,7 +179,7 @@ def _table(table: ReportTable, *, cite: bool) -> str:
     head = ", ".join(map(quoted, table.columns))
     text = (
         f"#grid-table({quoted(table.name)}, ({', '.join(widths)},), ({aligns},), ({head},), "
-        f"({', '.join(cells)}{',' * bool(cells)}))"
+        f"{_points(table, cite=cite):.2f}, ({', '.join(cells)}{',' * bool(cells)}))"
     )
     return f"#block(breakable: false)[{text}]" if len(table.rows) <= MOST_UNBROKEN else text
 

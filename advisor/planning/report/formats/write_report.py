@@ -9,10 +9,10 @@ from pathlib import Path
 from advisor.files import check_folder, write_all_whole
 from advisor.planning.planned import Planned
 from advisor.planning.report.build_report import build_report
+from advisor.planning.report.document import Report
 from advisor.planning.report.formats.markdown_csv_json import to_csv_text, to_json_text, to_markdown
 from advisor.planning.report.formats.pdf import to_pdf
 from advisor.planning.report.formats.xlsx import to_xlsx
-from advisor.planning.report.report import Report
 from advisor.typed_input import InputError, install_words, shown
 
 PACKAGES = {

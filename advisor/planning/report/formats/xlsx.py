@@ -12,9 +12,9 @@ from datetime import datetime
 from typing import Any
 
 from advisor.costs.amount_words import WHOLE, day_words, usd_and_cents
+from advisor.planning.report.document import Cell, Report, ReportTable, plain_text, shown
 from advisor.planning.report.formats.markdown_csv_json import origin_words, record_of, unit_words
 from advisor.planning.report.number_ledger import LedgerRow, Num
-from advisor.planning.report.report import Cell, Report, ReportTable, plain_text, shown
 
 LEDGER = "Ledger"
 _FIRST = 3

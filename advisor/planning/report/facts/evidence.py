@@ -1,39 +1,28 @@
-"""The sections of a report about its evidence: how firm, which times, rules, limits, sources."""
+"""Facts and tables of the evidence: which times, which settings, limits and sources."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import date
 from importlib.metadata import version
+from typing import Any
 
 import advisor
 from advisor.costs.amount_words import day_words
+from advisor.planning.grant.candidates.cost_lines import not_asked_for
 from advisor.planning.grant.institution import NO_RULES, meanings
-from advisor.planning.report.phrases import capital, finding_text, used_times
+from advisor.planning.report.document import Cell, ReportTable, capital
+from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.plan_costs import Material
-from advisor.planning.report.report import Block, Cell, ReportTable, Section
+from advisor.planning.report.report_numbers import used_times
+from advisor.planning.solver.problem import RunTime
+from advisor.ranking.times import uneven_words
+
+NO_SOURCE = "no source given"
+OWN_SETTING = "your grant file, or the default"
 
 
-def sensitivity_section(given: Material) -> Section:
-    """What binds, what would flip the decision, what to ask for."""
-    blocks: list[Block] = []
-    for title, found, none in (
-        ("What binds:", given.explanation.binds, "Nothing that was tried limits the plan."),
-        (
-            "What would change the decision:",
-            given.explanation.thresholds,
-            "Of the prices, times and rules that were tried none changes the decision.",
-        ),
-        ("Worth asking for, cheapest first:", given.explanation.ask, ""),
-    ):
-        if found:
-            blocks += [title, tuple(finding_text(given.ledger, finding) for finding in found)]
-        elif none:
-            blocks.append(none)
-    return Section(title="How firm this is", blocks=tuple(blocks))
-
-
-def times_section(given: Material, pictures: bool) -> Section:
+def times_table(given: Material) -> ReportTable:
     """Each training time with how it was obtained."""
     rows: list[tuple[Cell, ...]] = []
     sources = {each.source_id: each.title for each in given.loaded.snapshot.sources}
@@ -47,44 +36,29 @@ def times_section(given: Material, pictures: bool) -> Section:
         source = sources.get(time.source_id, time.source_id)
         rows.append((model, machine, *days, how, source, day, time.verdict or "not checked"))
     columns = ("model", "machine", "training", "at least", "at most", "how", "source", "date")
-    blocks: list[Block] = [ReportTable.of("Times", (*columns, "is it possible?"), rows)]
-    if pictures:
-        from advisor.planning.report.pictures import draw_cost_and_time
-
-        drawn = draw_cost_and_time(given.loaded, given.plan, given.explanation)
-        if drawn is not None:
-            blocks.insert(0, drawn)
-    return Section(title="Training times", blocks=tuple(blocks))
+    return ReportTable.of("Times", (*columns, "is it possible?"), rows)
 
 
-NO_SOURCE = "no source given"
-OWN_SETTING = "your grant file, or the default"
-
-
-def rules_section(given: Material) -> Section:
-    """The money rules with their meaning and source."""
-    grant, house = given.loaded.grant, given.loaded.grant.institution
+def settings_table(given: Material) -> ReportTable:
+    """The money rules and settings with their meaning and source."""
     rows = [*_rules(given), *_currency(given), *_settings(given)]
-    by = f"Money is counted by the rules of {house.name}."
-    if house.name == NO_RULES.name:
-        by = "The grant names no rules for its money: the settings below count."
-    columns: tuple[str, ...] = ("setting", "value", "where it comes from")
-    blocks: list[Block] = [by, ReportTable.of("Settings", columns, rows)]
-    if grant.allocation_values:
-        # What each allocation is planned with, and who says so.
-        words = meanings("allocations")
-        told = (
-            (
-                each.allocation,
-                words.get(each.key, ("", each.key.replace("_", " ")))[1],
-                each.value.replace("-", " ") if each.key == "kind" else each.value,
-                each.source,
-            )
-            for each in grant.allocation_values
+    return ReportTable.of("Settings", ("setting", "value", "where it comes from"), rows)
+
+
+def allocations_table(given: Material) -> ReportTable | None:
+    """What each allocation is planned with, and who says so."""
+    words = meanings("allocations")
+    rows = [
+        (
+            each.allocation,
+            words.get(each.key, ("", each.key.replace("_", " ")))[1],
+            each.value.replace("-", " ") if each.key == "kind" else each.value,
+            each.source,
         )
-        columns = ("allocation", "setting", "value", "source")
-        blocks.append(ReportTable.of("Allocations", columns, told))
-    return Section(title="Rules and settings", blocks=tuple(blocks))
+        for each in given.loaded.grant.allocation_values
+    ]
+    columns = ("allocation", "setting", "value", "source")
+    return ReportTable.of("Allocations", columns, rows) if rows else None
 
 
 def _rules(given: Material) -> Iterator[tuple[Cell, ...]]:
@@ -145,16 +119,14 @@ def _settings(given: Material) -> Iterator[tuple[Cell, ...]]:
         words = f"the same in award year {n}"
         settings.append((f"running.utilisation_by_year[{n}]", use, "share", words))
     for key, number, unit, words in settings:
-        if number is None:
-            continue
-        source = grant.electricity_source if key.startswith("electricity") else None
-        cell = given.book.setting(key, number, unit, words)
-        yield f"{capital(words)}.", cell, source or OWN_SETTING
+        if number is not None:
+            source = grant.electricity_source if key.startswith("electricity") else None
+            cell = given.book.setting(key, number, unit, words)
+            yield f"{capital(words)}.", cell, source or OWN_SETTING
 
 
-def sources_section(given: Material) -> Section:
-    """Every source that is used, and the versions of what computed this."""
-    grant = given.loaded.grant
+def sources_table(given: Material) -> ReportTable:
+    """Every source that is used."""
     used = {time.source_id for _, _, time in used_times(given.loaded, given.plan)}
     used |= {each.line.source_id for e in given.costs.equipment for each in e.lines}
     rented = {r.rental_id for r in given.plan.rented}
@@ -165,10 +137,53 @@ def sources_section(given: Material) -> Section:
         for of in (sources[key] for key in sorted(used & set(sources)))
     )
     columns = ("source", "page", "licence", "how it was obtained")
-    versions = f"GPU grant advisor {advisor.__version__}, HiGHS {version('highspy')}"
-    computed = (
-        f"Computed with {versions} from {grant.file}, prices {grant.prices}, {grant.evidence} "
-        "evidence."
+    return ReportTable.of("Sources", columns, rows)
+
+
+def limits(given: Material) -> dict[str, Any]:
+    """What the evidence cannot say, counted from the rows that are used."""
+    loaded, book, grant = given.loaded, given.book, given.loaded.grant
+    times = used_times(loaded, given.plan)
+    unsure = [t for t in times if t[2].timing != "synchronised" and t[2].basis == "measured"]
+
+    def counted(rows: list[tuple[str, str, RunTime]], label: str) -> Num | None:
+        nums = dict.fromkeys(book.time(t, f"{m} on {o}") for m, o, t in rows)
+        return given.ledger.compute("count", list(nums), "times", label) if rows else None
+
+    options = loaded.problem.options()
+    models = {e.experiment_id: e.model for e in loaded.problem.experiments}
+    placed = given.plan.placed
+    pairs = {(models[p.experiment_id], options[p.machine_id].gpu_count) for p in placed}
+    uneven = (
+        (loaded.models[model].name, uneven_words(loaded.models[model], count))
+        for model, count in sorted(pairs)
     )
-    blocks = (ReportTable.of("Sources", columns, rows), computed)
-    return Section(title="Sources and versions", blocks=blocks)
+    days = [each.line.quoted_on for e in given.costs.equipment for each in e.lines]
+    every = {1: "month", 3: "quarter", 6: "half-year", 12: "year of the grant"}
+    return {
+        "times": counted(times, "training times used"),
+        "unsure": counted(unsure, "times measured without synchronising"),
+        "doubtful": counted([t for t in times if t[2].verdict == "doubtful"], "doubtful times"),
+        "predicted": counted([t for t in times if t[2].basis == "predicted"], "predicted times"),
+        "uneven": [(name, words) for name, words in uneven if words is not None],
+        "oldest": day_words(min(days)) if days else None,
+        "every": every[grant.order_every_months],
+        "upgraded": any(e.machine.upgrade_of is not None for e in given.costs.equipment),
+        "rented": any(r.rented for r in given.costs.running),
+        "left": [
+            *["failures"] * (not book.problem.rules.failures),
+            *not_asked_for(grant),
+            *["tax"] * (not book.problem.rules.vat),
+            "what the machines bring when they are sold",
+        ],
+    }
+
+
+def versions(given: Material) -> dict[str, Any]:
+    """By whose rules money is counted, and what computed this."""
+    house = given.loaded.grant.institution
+    return {
+        "house": "" if house.name == NO_RULES.name else house.name,
+        "advisor": advisor.__version__,
+        "highs": version("highspy"),
+    }

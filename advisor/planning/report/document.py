@@ -1,4 +1,4 @@
-"""What a report holds, whatever form it is given (pure records)."""
+"""What a report holds, whatever form it is given, and how a template becomes sections of it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from decimal import ROUND_HALF_UP, Decimal
+from functools import cache
+from pathlib import Path
 from typing import Any, Self
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from advisor.costs.amount_words import usd_and_cents
 from advisor.planning.currency import CENTS_BELOW
@@ -15,6 +19,7 @@ from advisor.planning.grant.funder import Paper
 from advisor.planning.report.number_ledger import MARKED, LedgerRow, Num
 from advisor.planning.sensitivity.solved_amounts import number_words
 
+FOLDER = Path(__file__).with_name("templates")
 Cell = str | Num | None
 """None is shown as "no data"."""
 
@@ -51,30 +56,6 @@ class ReportTable:
     def _has_cents(self) -> bool:
         nums = (c for row in self.rows for c in row if isinstance(c, Num) and c.unit == "usd")
         return any(num.value != num.value.to_integral_value() for num in nums)
-
-    def pieces(self, most: int) -> list[ReportTable]:
-        """The table with at most ``most`` columns after the first, in as many tables as that
-        takes: fifteen years do not stand beside each other on a page."""
-        if len(self.columns) <= most + 1 or not all(self.numeric()[1:]):
-            return [self]
-        found = []
-        for at in range(1, len(self.columns), most):
-            cut = slice(at, at + most)
-            rows = tuple((row[0], *row[cut]) for row in self.rows)
-            # Who pays is said of all years together: of some of them those rows are empty.
-            told = tuple(row for row in rows if any(cell != "" for cell in row[1:]))
-            found.append(
-                replace(
-                    self,
-                    name=f"{self.name}, {self.columns[cut][0]} to {self.columns[cut][-1]}",
-                    columns=(self.columns[0], *self.columns[cut]),
-                    rows=told,
-                    after=self.after - (len(rows) - len(told)),
-                )
-            )
-        if len(found[-1].columns) == 2:
-            found[-1] = replace(found[-1], name=f"{self.name}, {self.columns[-1]}")
-        return found
 
     def numeric(self) -> list[bool]:
         """Which columns hold numbers; those are set to the right."""
@@ -118,7 +99,7 @@ class Report:
     """What the funder reads: the budget in its own lines, and the justification."""
     paper: Paper = "a4"
     currency: str = "USD"
-    """Of its amounts; the ledger begins in US dollars, as prices are kept."""
+    """Of its amounts."""
     decimal_comma: bool = False
     """Whether the funder's offices write 1,50 for one and a half."""
     converted: str | None = None
@@ -179,3 +160,62 @@ def words_of(text: str) -> list[str | Num]:
 def plain_text(text: str) -> str:
     """A text as a person reads it, without the rows of its numbers."""
     return "".join(map(in_prose, words_of(text)))
+
+
+def capital(text: str) -> str:
+    """The text with a capital at its beginning."""
+    return f"{text[:1].upper()}{text[1:]}"
+
+
+def listed(names: Iterable[object]) -> str:
+    """``A, B and C``; with semicolons where the names have commas."""
+    every = list(dict.fromkeys(map(str, names)))
+    mark, end = ("; ", "; and ") if any(", " in name for name in every) else (", ", " and ")
+    if len(every) < 2:
+        return "".join(every)
+    return f"{mark.join(every[:-1])}{end}{every[-1]}"
+
+
+@cache
+def _environment() -> Environment:
+    found = Environment(
+        loader=FileSystemLoader(FOLDER),
+        undefined=StrictUndefined,
+        autoescape=False,  # plain text, whose formats mask what others wrote
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        # A name cannot begin a paragraph, a list or a section.
+        finalize=lambda value: " ".join(value.split("\n")) if isinstance(value, str) else value,
+    )
+    found.filters |= {"listed": listed, "capital": capital}
+    return found
+
+
+def filled(name: str, **values: Any) -> str:
+    """A template of the folder with these values in it."""
+    return _environment().get_template(name).render(**values)
+
+
+def sections_of(
+    name: str, blocks: Iterable[ReportTable | Picture | None], **values: Any
+) -> tuple[Section, ...]:
+    """The sections of a template: ``## Title``, paragraphs and lists with empty lines between, and
+    ``[Name]`` where that table or picture stands, if there is one. Lines of a paragraph are joined;
+    sections with nothing in them are left out."""
+    named = {block.name: block for block in blocks if block is not None}
+    found = []
+    for part in re.split(r"^## ", filled(name, **values), flags=re.MULTILINE)[1:]:
+        title, _, body = part.partition("\n")
+        here: list[Block] = []
+        for lines in re.split(r"\n\s*\n", body):
+            text = " ".join(lines.split())
+            if mark := re.fullmatch(r"\[([\w -]+)\]", text):
+                here += [named[mark[1]]] if mark[1] in named else []
+            elif text.startswith("- "):
+                items = re.split(r"^- ", lines.lstrip(), flags=re.MULTILINE)[1:]
+                here.append(tuple(" ".join(item.split()) for item in items))
+            elif text:
+                here.append(text)
+        found.append(Section(title=title.strip(), blocks=tuple(here)))
+    return tuple(section for section in found if section.blocks)

@@ -1,1 +1,0 @@
-"""The annex: everything that a reader may want to check."""

@@ -1,0 +1,1 @@
+"""What the templates of a report are filled with: facts of a plan, their numbers as rows."""

@@ -1,0 +1,199 @@
+"""Facts of a request: what is asked for, what it pays for, and the notes below its budget."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from itertools import accumulate
+from typing import Any
+
+from advisor.costs.amount_words import day_words
+from advisor.planning.grant.candidates.cost_lines import line_words
+from advisor.planning.grant.institution import NO_RULES
+from advisor.planning.report.budget import WhoPays
+from advisor.planning.report.budget_entries import entries, year_spans
+from advisor.planning.report.document import Cell, ReportTable, listed
+from advisor.planning.report.facts.hours import called_hours, rented_name
+from advisor.planning.report.facts.need import asked_for
+from advisor.planning.report.number_ledger import Num
+from advisor.planning.report.plan_costs import Material
+from advisor.planning.report.report_numbers import runs_done
+from advisor.planning.solver.money.charges import BY_YEAR, Charge
+from advisor.planning.solver.problem import Allocation
+
+CENT = Decimal("0.01")
+
+
+def request_facts(given: Material, paid: WhoPays) -> dict[str, Any]:
+    """What the section of that name says."""
+    grant, running = given.loaded.grant, given.costs.running
+    rented = [rented_name(given, r) for r in running if r.rented and r.charge.direct.value]
+    parts = [asked_for(given, e) for e in given.costs.equipment]
+    parts += [f"time on {listed(rented)}"] if rented else []
+    does_it = bool(parts)
+    parts += ["electricity"] if any(not r.rented for r in running) else []
+    fixed = [f.fixed for f in given.costs.fixed if f.fixed.amount]
+    parts += dict.fromkeys(line_words(each.kind, each.name) for each in fixed)
+    end = " and " if len(parts) == 2 and " and " not in "".join(parts) else "; and "
+    return {
+        "runs": runs_done(given),
+        "nothing": not given.plan.runs,
+        "paid": paid,
+        "by": grant.shared_by,
+        "first": day_words(grant.start),
+        "last": day_words(year_spans(given)[-1][1]),
+        "parts": end.join(filter(None, ("; ".join(parts[:-1]), parts[-1]))) if parts else "",
+        "does_it": does_it,
+        "besides": _others_that_run(given, bought=does_it),
+        "indirect_line": str(given.form.lines.indirect),
+    }
+
+
+def _others_that_run(given: Material, *, bought: bool) -> list[str]:
+    """On what runs are done that nothing is bought or rented for; hours that are paid for are
+    among them only where there is nothing else."""
+    rentals, plan = given.book.rentals, given.plan
+    costs = {r.placed[0].machine_id: r.charge.direct.value for r in given.costs.running}
+    own = {e.machine.machine_id for e in given.costs.equipment}
+    placed = {p.machine_id for p in plan.placed}
+    mine = {given.book.problem.whole(name) for name in placed - rentals.keys()} - own
+    hours = {
+        rentals[name].allocation for name in placed & rentals.keys() if not (bought and costs[name])
+    }
+    used: list[Allocation] = [
+        each for each in given.loaded.problem.allocations if each.allocation_id in hours
+    ]
+    return [*["the machines that we have"] * bool(mine), *called_hours(given, used)]
+
+
+def budget_notes(given: Material) -> dict[str, Any]:
+    """What stands below a budget."""
+    rules, setting, rentals = given.loaded.problem.rules, given.book.setting, given.book.rentals
+    rented = [rentals[r.placed[0].machine_id] for r in given.costs.running if r.rented]
+    machines = [e.machine for e in given.costs.equipment]
+    own = any(machine.share_of is None for machine in machines)
+    bare = any(rental.allocation is None for rental in rented)
+    written_off = rules.life_months is not None and any(m.in_base is None for m in machines)
+    foreign = any(line.quoted_usd is not None for m in machines for line in m.lines)
+    foreign = foreign or any(rental.quoted_usd is not None for rental in rented)
+    first, last = year_spans(given)[0]
+    later = year_spans(given)[1:]
+    return {
+        "first_year": f"{day_words(first)} to {day_words(last)}",
+        "later_from": f"{later[0][0].day} {later[0][0]:%B}" if later else "",
+        "last_until": day_words(later[-1][1])
+        if later and (first.day, first.month) != (later[0][0].day, later[0][0].month)
+        else "",
+        "taxed": ["machines"] * own + ["rented computers"] * bare,
+        "vat": setting("budget.vat", rules.vat, "share", "value-added tax") if rules.vat else None,
+        "life": setting("institution.life_months", rules.life_months or 0, "months", "life")
+        if written_off
+        else None,
+        "overhead": _overhead(given) if given.costs.indirect.value else None,
+        "rate_note": given.loaded.grant.currency.note if foreign else None,
+    }
+
+
+def _overhead(given: Material) -> dict[str, Any]:
+    """Each rate with the base that it is charged on, and whose rule that is."""
+    costs, ledger, house = given.costs, given.ledger, given.loaded.grant.institution
+    rules, power = given.loaded.problem.rules, "electricity"
+    if rules.year_overhead is not None and rules.overhead_rate_electricity is None:
+        power += ", at the mean of the years' rates"
+    bases: list[tuple[str, Charge[Num]]] = [
+        *(("rented computers", r.charge) for r in costs.running if r.rented),
+        *((power, r.charge) for r in costs.running if not r.rented),
+        *(("the rest", e.charge) for e in costs.equipment),
+        *((f.fixed.name if f.fixed.rate_key else "the rest", f.charge) for f in costs.fixed),
+    ]
+    by_rate: dict[Decimal, tuple[Num, dict[str, None], list[Num]]] = {}
+    for called, charge in bases:
+        if charge.rate is not None and charge.indirect.value:
+            label = ledger.rows[charge.rate.row - 1].label
+            called = label.removeprefix(BY_YEAR) if label.startswith(BY_YEAR) else called
+            _, names, found = by_rate.setdefault(charge.rate.value, (charge.rate, {}, []))
+            names[called] = None
+            found.append(charge.base)
+    rates, off, whole = [], -costs.indirect.value, Decimal(0)
+    for value, (rate, names, nums) in by_rate.items():
+        base = ledger.total(nums, f"overhead base, {listed(names)}")
+        rates.append(f"{rate} of {base}" + (f" ({listed(names)})" if len(by_rate) > 1 else ""))
+        off += base.value * value
+        whole += base.value
+    of_all = whole == costs.direct.value and len(by_rate) == 1
+    by = f"the rules of {house.name.partition(' (')[0]}"
+    if house.file.startswith("us-"):
+        by = "the rules of our institution"
+    elif house.name == NO_RULES.name:
+        by = "the settings of this grant"
+    return {
+        "adds": given.form.adds_indirect,
+        "rates": f"{rate} of all direct costs" if of_all else " and ".join(rates),
+        "of_all": of_all,
+        "by": by,
+        "rounded": abs(off) > CENT / 2,
+    }
+
+
+def modular_budget(
+    given: Material, budget: ReportTable, paid: WhoPays
+) -> tuple[ReportTable, dict[str, Any]] | None:
+    """Modules by year, where the form has them and no year's direct costs are above its most;
+    not where others pay a part, for nobody says of which costs and in which year."""
+    rule, ledger = given.form.modular, given.ledger
+    *directs, whole = row = [cell for cell in budget.rows[-3][1:] if isinstance(cell, Num)]
+    if rule is None or given.loaded.grant.currency.code != "USD" or paid.theirs is not None:
+        return None
+    if not rule.usd <= max(num.value for num in directs) <= rule.most_direct_usd:
+        return None  # too little for one of them: see what is said before the form is sent
+    size = ledger.leaf("setting", rule.usd, "money", "a module", key="form.modular.usd")
+    by_year = modules_of(given, directs, whole, size)
+    counted = [*by_year, ledger.total(by_year, "modules, all years", "modules")]
+    amounts = [
+        ledger.compute("product", [num, size], "money", f"in modules, {name}")
+        for num, name in zip(counted, budget.columns[1:], strict=True)
+    ]
+    rows: list[tuple[Cell, ...]] = [
+        ("Direct costs of the budget above", *row),
+        ("Modules", *counted),
+        ("Direct costs in modules", *amounts),
+    ]
+    columns = ("modular budget", *budget.columns[1:])
+    least = min(by_year, key=lambda num: num.value)
+    more = [
+        (year + 1, num, _bought_in(given, year))
+        for year, num in enumerate(by_year)
+        if num.value > least.value
+    ]
+    facts = {
+        "size": size,
+        "by_year": len({num.value for num in directs}) > 1,
+        "more": more,
+        "least": least,
+        "others": len(by_year) - len(more),
+    }
+    return ReportTable.of("Modules", columns, rows, total=True), facts
+
+
+def modules_of(given: Material, directs: list[Num], whole: Num, size: Num) -> list[Num]:
+    """The same number each year, unless an early year's costs come before the modules that would
+    pay for them."""
+    ledger = given.ledger
+    years = ledger.compute("count", directs, "years", "award years with modules")
+    mean = ledger.compute("ratio", [whole, years], "money", "direct costs a year, mean")
+    same = ledger.compute("rounded-up ratio", [mean, size], "modules", "modules a year")
+    spent = accumulate(num.value for num in directs)
+    if all(cost <= n * same.value * size.value for n, cost in enumerate(spent, start=1)):
+        return [same] * len(directs)
+    return [
+        ledger.compute("rounded-up ratio", [num, size], "modules", f"modules, year {n}")
+        for n, num in enumerate(directs, start=1)
+    ]
+
+
+def _bought_in(given: Material, year: int) -> list[str]:
+    """Machines that are paid in a year."""
+    return [
+        f"{'' if e.item[:1].isdigit() else 'the '}{e.item}"
+        for e in entries(given)
+        if e.year == year and e.line in ("equipment", "supplies") and e.direct.value
+    ]

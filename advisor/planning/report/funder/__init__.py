@@ -1,1 +1,0 @@
-"""What the funder reads."""
