@@ -76,7 +76,7 @@ from bench_runner.records import journal
 from bench_runner.records.locks import DeviceInUseError, only_benchmark
 from bench_runner.records.measurement import Measurement, Settings
 from bench_runner.runner import Options, Search
-from bench_runner.settings import paper_space, search, settings_tried, whole_search
+from bench_runner.settings import least_step, paper_space, search
 from bench_runner.streams import fill_closed_streams
 from bench_runner.untrusted_text import printable
 
@@ -113,7 +113,7 @@ def _confirmed(concerns: Sequence[str], arguments: argparse.Namespace) -> bool:
 def _measure(arguments: argparse.Namespace) -> int:
     setup = asked_setup(arguments)
     candidates = asked_settings(arguments, setup)
-    trials = settings_tried.expected_trials(candidates, arguments.search)
+    trials = search.expected_trials(candidates, arguments.search)
     options = Options(
         strategy=arguments.search,
         records_file=arguments.records,
@@ -144,7 +144,7 @@ def _measure(arguments: argparse.Namespace) -> int:
             "methods": arguments.methods if arguments.settings is None else None,
             "labels": [
                 paper_space.label(settings)
-                for settings in whole_search.named_ahead(candidates, options.strategy)
+                for settings in search.named_ahead(candidates, options.strategy)
             ],
             "settings": len(candidates),
             "expected_trials": round(trials, 1),
@@ -208,13 +208,13 @@ def _export(arguments: argparse.Namespace) -> int:
     ]
     # A model that was defined anew under the same id is another one.
     same = (None, recipe_hash(recipe))
-    winner = search.best_of([record for record in named if record.recipe_hash in same])
+    winner = least_step.best_of([record for record in named if record.recipe_hash in same])
     if winner is not None and arguments.rounding:
         winner = min(
             (r for r in named if r.recipe_hash in same and r.step_s), key=lambda r: r.step_s or 0.0
         )
     if winner is None:
-        defined = " as it is defined now" if search.best_of(named) is not None else ""
+        defined = " as it is defined now" if least_step.best_of(named) is not None else ""
         raise ValueError(
             f"{arguments.records} holds no time of {recipe.recipe_id}{defined}"
             f"{'' if arguments.id is None else ' under ' + arguments.id}: measure it first, as in "

@@ -26,7 +26,7 @@ from bench_runner.launch.trial_record import (
 from bench_runner.recipes import Recipe
 from bench_runner.records import journal
 from bench_runner.records.measurement import Measurement, Settings, Status
-from bench_runner.settings import paper_space, search, whole_search
+from bench_runner.settings import least_step, paper_space, search
 
 Emit = Callable[[dict[str, Any]], None]
 _NOT_REPEATED: tuple[Status, ...] = ("ok", "infeasible", "failed")
@@ -89,9 +89,7 @@ class Search:
             if self._stop.is_set() or self._seconds_left() <= 0:
                 complete = False
                 break
-            action = whole_search.next_action(
-                candidates, self._done, situation, self._options.strategy
-            )
+            action = search.next_action(candidates, self._done, situation, self._options.strategy)
             if action is None:
                 break
             if isinstance(action, search.LeaveOut):
@@ -115,7 +113,7 @@ class Search:
                 complete = False
                 break
             situation = self._situation()
-        best = search.best_of(self._done)
+        best = least_step.best_of(self._done)
         named = best is not None and name_the_best
         if best is not None and best.settings is not None and best.settings.changes_training:
             named = False  # it stands for no other time
@@ -139,7 +137,7 @@ class Search:
         )
         return best
 
-    def _situation(self) -> search.Situation:
+    def _situation(self) -> least_step.Situation:
         setup = self._setup
         parameters = None
         usable = None
@@ -149,7 +147,7 @@ class Search:
         if usable is None and setup.device == "cuda":
             limits = [gpu.memory_gib for gpu in setup.machine.gpus[: setup.gpu_count]]
             usable = min(limits)
-        return search.Situation(
+        return least_step.Situation(
             gpu_count=setup.gpu_count,
             batch_size=setup.recipe.training.batch_size,
             # The states of adapters are small, and what stays is the same for all settings.
@@ -203,7 +201,7 @@ class Search:
                 "record": journal.to_json(record),
             }
         )
-        best = search.best_of(self._done)
+        best = least_step.best_of(self._done)
         if best is not None and best.settings is not None:
             self._emit(
                 {

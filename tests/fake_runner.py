@@ -22,7 +22,7 @@ from bench_runner.arguments import find_recipe
 from bench_runner.recipes import load_recipe, recipe_hash
 from bench_runner.records import journal
 from bench_runner.records.measurement import Measurement, Settings
-from bench_runner.settings import paper_space, settings_tried, whole_search
+from bench_runner.settings import paper_space, search, settings_tried
 
 DAYS = {"free lunch": 3.0, "checkpointing": 4.0}
 
@@ -69,7 +69,7 @@ class Fake:
             self.recipe_id, self.recipe_hash = recipe.recipe_id, recipe_hash(recipe)
         self.stopped = False
         self.best: Measurement | None = None
-        self.settings = whole_search.named_ahead(
+        self.settings = search.named_ahead(
             settings_tried.settings_of_methods(
                 self.flags["--methods"],
                 find_recipe(self.flags["--recipe"]),

@@ -292,16 +292,16 @@ class Tries:
 def tries_of(request: Request, recipe: Recipe, gpu_count: int) -> Tries:
     """What ``--methods`` and ``--search`` name on so many GPUs. Raises ValueError."""
     from bench_runner.records.measurement import one_of
-    from bench_runner.settings import settings_tried, whole_search
+    from bench_runner.settings import search, settings_tried
     from bench_runner.settings.search import STRATEGIES
 
     chosen = settings_tried.settings_of_methods(request.methods, recipe, gpu_count, flash=False)
     strategy = one_of(request.search, STRATEGIES, "--search")
     return Tries(
-        labels=tuple(map(paper_space.label, whole_search.named_ahead(chosen, strategy))),
+        labels=tuple(map(paper_space.label, search.named_ahead(chosen, strategy))),
         papers_labels=settings_tried.papers_labels(recipe, gpu_count),
         settings_count=len(chosen),
-        trials=settings_tried.expected_trials(chosen, strategy),
+        trials=search.expected_trials(chosen, strategy),
     )
 
 

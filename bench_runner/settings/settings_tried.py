@@ -6,7 +6,7 @@ these. Pure and light: the advisor imports it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
@@ -209,54 +209,6 @@ def papers_labels(recipe: Recipe, gpu_count: int) -> frozenset[str]:
     """What the settings of the paper's space are called for this recipe."""
     papers = settings_of_methods("paper", recipe, gpu_count, flash=False)
     return frozenset(map(paper_space.label, papers))
-
-
-def expected_trials(candidates: Sequence[Settings], strategy: str) -> float:
-    """About how many settings a search measures."""
-    if strategy == "exhaustive":
-        return float(len(candidates))
-    tuned = [settings for settings in candidates if settings.free_lunch]
-    combinations = {_without_kernels(settings) for settings in tuned}
-    naive = len(candidates) - len(tuned)
-    trials = 0.0
-    if tuned:
-        trials = max(1.0, len(combinations) * paper_space.FAST_TRIES) + len(
-            moves(candidates, tuned[0])
-        )
-    return naive + trials
-
-
-def moves(candidates: Sequence[Settings], best: Settings) -> list[Settings]:
-    """The candidates that differ from the best by what may pay: compilation and attention
-    together, which depend on each other; loss and inputs each alone; and the paper's kernels."""
-    known = set(candidates)
-    mine = kernels_of(best)
-    seen = [kernels_of(settings) for settings in candidates if settings.free_lunch]
-    attentions = list(dict.fromkeys(kernels.attention for kernels in seen))
-    wanted = [
-        replace(mine, compilation=compilation, attention=attention)
-        for compilation in ("regional", "whole")
-        for attention in attentions
-    ]
-    wanted.append(replace(mine, compilation="none"))
-    wanted += [replace(mine, loss=loss) for loss in ("plain", "fused")]
-    wanted += [replace(mine, inputs=inputs) for inputs in ("full", "trimmed")]
-    wanted += [replace(mine, weights=weights) for weights in ("fp32", "half")]
-    found: dict[Settings, None] = {}
-    for kernels in wanted:
-        found.setdefault(with_kernels(best, kernels))
-    if best.sharding is not None:
-        # What shards has half-precision weights of its own, so the other ones are tried without.
-        alone = replace(best, sharding=None, offloading=False)
-        found.setdefault(with_kernels(alone, replace(mine, weights="half")))
-    papers = replace(_without_kernels(best), compilation=None)
-    return [settings for settings in (*found, papers) if settings in known and settings != best]
-
-
-def _without_kernels(settings: Settings) -> Settings:
-    return replace(
-        settings, compilation=None, loss="plain", inputs="full", attention=None, weights="fp32"
-    )
 
 
 def balances_experts(recipe: Recipe) -> bool:

@@ -18,8 +18,9 @@ from bench_runner.recipe_flops import count_flops
 from bench_runner.recipes import Recipe
 from bench_runner.records import journal
 from bench_runner.records.measurement import Measurement, Settings
-from bench_runner.settings import obstacles, settings_tried, whole_search
-from bench_runner.settings.search import Situation, Try
+from bench_runner.settings import obstacles, search, settings_tried
+from bench_runner.settings.least_step import Situation
+from bench_runner.settings.search import Try
 from tests.bench_runner.records_of_searches import tried
 from tests.torch_for_tests import loaded_later
 
@@ -73,7 +74,7 @@ def test_a_search_tries_the_fastest_exact_settings_with_other_rounding(recipe: R
     )
     done: list[Measurement] = []
     order: list[Settings] = []
-    while (action := whole_search.next_action(candidates, done, situation, "fast")) is not None:
+    while (action := search.next_action(candidates, done, situation, "fast")) is not None:
         if not isinstance(action, Try):
             done.append(tried(action.settings, 1, status="pruned"))
             continue

@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 
 from bench_runner.records import journal
 from bench_runner.records.measurement import Measurement, Settings
-from bench_runner.settings import paper_space, search
+from bench_runner.settings import least_step, paper_space, search
 from tests.bench_runner.records_of_searches import tried
 
 BATCH = 1024
 MEASURED = Path(__file__).parents[2] / "docs" / "measurements" / "search.jsonl"
 
 
-def situation(gpus: int = 1, **changes: object) -> search.Situation:
-    known = search.Situation(
+def situation(gpus: int = 1, **changes: object) -> least_step.Situation:
+    known = least_step.Situation(
         gpu_count=gpus,
         batch_size=BATCH,
         parameters=1_000_000_000,
@@ -148,7 +148,7 @@ machines = st.builds(
 def test_every_candidate_is_tried_or_left_out_once(machine: Machine) -> None:
     for strategy in search.STRATEGIES:
         done = explore(machine, strategy)
-        named = [search.without_micro_batch(r.settings) for r in done if r.settings]
+        named = [least_step.without_micro_batch(r.settings) for r in done if r.settings]
         assert sorted(map(repr, named)) == sorted(map(repr, paper_space.space(machine.gpus)))
         assert all(r.reason for r in done if r.status != "ok")
 
@@ -156,8 +156,8 @@ def test_every_candidate_is_tried_or_left_out_once(machine: Machine) -> None:
 @settings(max_examples=150)
 @given(machines)
 def test_the_fast_answer_is_at_most_two_percent_slower(machine: Machine) -> None:
-    fast = search.best_of(explore(machine, "fast"))
-    best = search.best_of(explore(machine, "exhaustive"))
+    fast = least_step.best_of(explore(machine, "fast"))
+    best = least_step.best_of(explore(machine, "exhaustive"))
     assert (fast is None) == (best is None)
     if fast is not None and best is not None:
         assert fast.step_s is not None
@@ -171,7 +171,7 @@ def test_on_what_real_gpus_measured_fast_is_as_good_for_a_sixth(gpus: int) -> No
         journal.from_json(json.loads(line)) for line in MEASURED.read_text().splitlines() if line
     ]
     measured = {
-        search.without_micro_batch(record.settings): record
+        least_step.without_micro_batch(record.settings): record
         for record in records
         if record.settings is not None
         and record.gpu_count == gpus
@@ -188,10 +188,10 @@ def test_on_what_real_gpus_measured_fast_is_as_good_for_a_sixth(gpus: int) -> No
         if isinstance(action, search.LeaveOut):
             done.append(replace(any_record, settings=action.settings, status="pruned"))
             continue
-        record = measured[search.without_micro_batch(action.settings)]
+        record = measured[least_step.without_micro_batch(action.settings)]
         gpu_s += record.environment["gpu_s"]
         done.append(record)
-    fast, best = search.best_of(done), search.best_of(list(measured.values()))
+    fast, best = least_step.best_of(done), least_step.best_of(list(measured.values()))
     assert fast is not None and fast.step_s is not None
     assert best is not None and best.step_s is not None
     assert fast.step_s <= 1.02 * best.step_s

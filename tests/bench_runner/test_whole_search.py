@@ -18,11 +18,11 @@ from bench_runner.records import journal
 from bench_runner.records.measurement import Measurement, Settings
 from bench_runner.settings import (
     configure,
+    least_step,
     obstacles,
     paper_space,
     search,
     settings_tried,
-    whole_search,
 )
 from bench_runner.settings.settings_tried import Kernels
 from tests.bench_runner.records_of_searches import tried
@@ -183,7 +183,7 @@ class Machine:
 
 
 def explore(machine: Machine, candidates: tuple[Settings, ...]) -> list[Measurement]:
-    known = search.Situation(
+    known = least_step.Situation(
         gpu_count=machine.gpus,
         batch_size=BATCH,
         parameters=None,
@@ -192,8 +192,10 @@ def explore(machine: Machine, candidates: tuple[Settings, ...]) -> list[Measurem
         host_memory_gib=None,
     )
     done: list[Measurement] = []
-    while (a := whole_search.next_action(candidates, done, known, "fast")) is not None:
-        assert all(search.without_micro_batch(r.settings) != a.settings for r in done if r.settings)
+    while (a := search.next_action(candidates, done, known, "fast")) is not None:
+        assert all(
+            least_step.without_micro_batch(r.settings) != a.settings for r in done if r.settings
+        )
         if isinstance(a, search.LeaveOut):
             assert a.reason
             done.append(replace(machine.run(a.settings), status="pruned", step_s=None))
@@ -224,9 +226,9 @@ machines = st.builds(
 @given(machines)
 def test_fast_finds_the_best_of_all_for_a_tenth_of_the_trials(machine: Machine) -> None:
     candidates = settings_tried.whole_space(DECODER, machine.gpus, flash=False)
-    fast = search.best_of(explore(machine, candidates))
+    fast = least_step.best_of(explore(machine, candidates))
     tried = machine.trials
-    best = search.best_of([machine.run(each) for each in candidates])
+    best = least_step.best_of([machine.run(each) for each in candidates])
     assert (fast is None) == (best is None)
     assert tried <= len(candidates) / 10
     if fast is not None and best is not None:
@@ -242,7 +244,7 @@ def timed_in(file: str, micro_batch_size: int | None = None) -> dict[Settings, M
         if record.settings is None or record.status != "ok":
             continue
         if micro_batch_size in (None, record.settings.micro_batch_size):
-            alone = search.without_micro_batch(record.settings)
+            alone = least_step.without_micro_batch(record.settings)
             timed.setdefault(settings_tried.canonical(alone), record)
     return timed
 
@@ -250,12 +252,12 @@ def timed_in(file: str, micro_batch_size: int | None = None) -> dict[Settings, M
 def replay(
     candidates: tuple[Settings, ...],
     timed: dict[Settings, Measurement],
-    situation: search.Situation,
+    situation: least_step.Situation,
 ) -> tuple[float, float]:
     """The fast search where each trial takes what it took on a GPU: its answer over the fastest of
     what was timed, and its share of the seconds that all candidates would take at their mean."""
     done: list[Measurement] = []
-    while (a := whole_search.next_action(candidates, done, situation, "fast")) is not None:
+    while (a := search.next_action(candidates, done, situation, "fast")) is not None:
         if isinstance(a, search.LeaveOut):
             any_record = next(iter(timed.values()))
             left_out = replace(any_record, settings=a.settings, status="pruned", step_s=None)
@@ -263,7 +265,7 @@ def replay(
         else:
             done.append(timed[a.settings])
     tried = [record for record in done if record.status == "ok"]
-    best, fastest = search.best_of(tried), search.best_of(list(timed.values()))
+    best, fastest = least_step.best_of(tried), least_step.best_of(list(timed.values()))
     assert best is not None and best.step_s is not None
     assert fastest is not None and fastest.step_s is not None
     seconds = [(record.environment or {})["trial_wall_s"] for record in timed.values()]
@@ -285,7 +287,7 @@ def test_where_an_h100_measured_every_setting_it_finds_the_best_for_a_tenth(
     timed = timed_in(file, asked.training.batch_size)
     candidates = settings_tried.whole_space(asked, 1, flash=False)
     assert len(candidates) == settings and set(timed) == set(candidates)
-    known = search.Situation(
+    known = least_step.Situation(
         gpu_count=1,
         batch_size=asked.training.batch_size,
         parameters=parameters,
@@ -307,7 +309,7 @@ def test_kernels_that_break_are_given_up_and_others_found(broken: str) -> None:
     )
     candidates = settings_tried.whole_space(DECODER, 1, flash=False)
     done = explore(machine, candidates)
-    best = search.best_of(done)
+    best = least_step.best_of(done)
     assert best is not None and best.settings is not None
     found = settings_tried.kernels_of(best.settings)
     assert found == Kernels(
@@ -341,8 +343,8 @@ def test_one_broken_trial_does_not_leave_out_what_promises_most(gpus: int) -> No
     machine.run = breaks  # type: ignore[method-assign]
     done = explore(machine, candidates)
     assert machine.trials <= len(candidates) / 4
-    found = search.best_of(done)
-    best = search.best_of([breaks(each) for each in candidates])
+    found = least_step.best_of(done)
+    best = least_step.best_of([breaks(each) for each in candidates])
     assert found is not None and found.step_s is not None
     assert best is not None and best.step_s is not None
     assert found.step_s <= 1.02 * best.step_s
@@ -364,14 +366,12 @@ def test_what_cannot_fit_in_any_way_is_not_tried_with_every_kernel() -> None:
 
 def test_the_estimate_counts_kernels_too() -> None:
     whole = settings_tried.whole_space(DECODER, 1, flash=False)
-    assert settings_tried.expected_trials(paper_space.space(1), "fast") == 2
+    assert search.expected_trials(paper_space.space(1), "fast") == 2
     # The paper's 12 combinations and ZeRO-1 without offloading, kept or recomputed, x 24 kernels;
     # the 2 that do not shard with half-precision weights too
-    assert settings_tried.expected_trials(whole, "exhaustive") == (12 + 2) * 24 + 2 * 24
+    assert search.expected_trials(whole, "exhaustive") == (12 + 2) * 24 + 2 * 24
     assert (
-        2 + paper_space.KERNEL_TRIALS["decoder"][0]
-        <= settings_tried.expected_trials(whole, "fast")
-        <= 28
+        2 + paper_space.KERNEL_TRIALS["decoder"][0] <= search.expected_trials(whole, "fast") <= 28
     )
 
 
@@ -379,7 +379,7 @@ def test_the_estimate_counts_kernels_too() -> None:
 def test_what_is_said_before_a_benchmark_is_what_it_counts_itself(gpu_count: int) -> None:
     for recipe in load_recipes():
         chosen = settings_tried.settings_of_methods("all", recipe, gpu_count, flash=False)
-        counted = settings_tried.expected_trials(chosen, "fast")
+        counted = search.expected_trials(chosen, "fast")
         told = paper_space.fast_search(
             recipe.family,
             gpu_count,
@@ -392,7 +392,7 @@ def test_what_is_said_before_a_benchmark_is_what_it_counts_itself(gpu_count: int
         assert told.tries == pytest.approx(counted, abs=2.0), recipe.recipe_id
         plain = replace(recipe, support=replace(recipe.support, compile=False))
         fewer = settings_tried.settings_of_methods("all", plain, gpu_count, flash=False)
-        counted = settings_tried.expected_trials(fewer, "fast")
+        counted = search.expected_trials(fewer, "fast")
         told = paper_space.fast_search(
             recipe.family, gpu_count, compiles=False, days=1, training_steps=1, settings=None
         )

@@ -34,7 +34,7 @@ from bench_runner.launch import hardware
 from bench_runner.recipes import recipe_hash
 from bench_runner.records import journal
 from bench_runner.records.measurement import Measurement
-from bench_runner.settings import search, settings_tried
+from bench_runner.settings import least_step, settings_tried
 
 ROOT = Path(__file__).parents[2]
 LENGTH, BATCH, STEPS, RANK = 2048, 64, 381, 16
@@ -167,7 +167,7 @@ def key(task: Task) -> tuple[str, str]:
 def key_of(record: Measurement) -> tuple[str, str]:
     """The same of a record."""
     assert record.settings is not None and record.recipe_hash is not None
-    return record.recipe_hash, settings_words(search.without_micro_batch(record.settings))
+    return record.recipe_hash, settings_words(least_step.without_micro_batch(record.settings))
 
 
 def line_of(task: Task, record: Measurement) -> dict[str, Any]:
