@@ -36,15 +36,8 @@ Timing = Literal["synchronised", "unsynchronised"]
 """Whether the clock waited for the device."""
 
 SHARDINGS: tuple[Sharding, ...] = get_args(Sharding)
-METHODS: tuple[Method, ...] = get_args(Method)
 STATUSES: tuple[Status, ...] = get_args(Status)
 TIMINGS: tuple[Timing, ...] = get_args(Timing)
-COMPILATIONS: tuple[Compilation, ...] = get_args(Compilation)
-LOSSES: tuple[Loss, ...] = get_args(Loss)
-INPUTS: tuple[Inputs, ...] = get_args(Inputs)
-WEIGHTS: tuple[Weights, ...] = get_args(Weights)
-MATMULS: tuple[Matmul, ...] = get_args(Matmul)
-STATES: tuple[States, ...] = get_args(States)
 ATTENTIONS: tuple[Attention, ...] = get_args(Attention)
 _Choice = TypeVar("_Choice", bound=str)
 

@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import MISSING, fields
 from datetime import date
-from typing import Any
+from functools import cache
+from types import NoneType
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from bench_runner.untrusted_text import printable
 
@@ -54,6 +57,11 @@ def is_count(value: object) -> bool:
     return type(value) is int and 1 <= value <= LARGEST_COUNT
 
 
+def is_index(value: object) -> bool:
+    """The same from 0 on."""
+    return type(value) is int and 0 <= value <= LARGEST_COUNT
+
+
 def is_flag(value: object) -> bool:
     """True or false."""
     return isinstance(value, bool)
@@ -64,12 +72,12 @@ def is_text(value: object) -> bool:
     return isinstance(value, str) and len(value) <= LONGEST_REASON
 
 
-def is_any_text(value: object) -> bool:
+def is_object(value: object) -> bool:
+    return isinstance(value, Mapping)
+
+
+def _is_any_text(value: object) -> bool:
     return isinstance(value, str)
-
-
-def is_index(value: object) -> bool:
-    return type(value) is int and 0 <= value <= LARGEST_COUNT
 
 
 def _is_day(value: object) -> bool:
@@ -79,8 +87,20 @@ def _is_day(value: object) -> bool:
         return False
 
 
-def is_object(value: object) -> bool:
-    return isinstance(value, Mapping)
+def _is_capability(value: object) -> bool:
+    return isinstance(value, list | tuple) and len(value) == 2 and all(map(is_index, value))
+
+
+def _is_word(value: object) -> bool:
+    # The library would fetch a kernel of a name like org/kernel, and run it.
+    return isinstance(value, str) and value.isidentifier()
+
+
+def _is_rates(value: object) -> bool:
+    return isinstance(value, Mapping) and all(
+        name.isascii() and name.isdigit() and len(name) < 11 and is_positive(rate)
+        for name, rate in value.items()
+    )
 
 
 _SAY: dict[Check, str] = {
@@ -93,51 +113,40 @@ _SAY: dict[Check, str] = {
     is_flag: "true or false",
     is_text: f"text of at most {LONGEST_REASON} letters",
     is_object: "an object",
-    is_any_text: "text",
+    _is_any_text: "text",
+    _is_day: "a day such as 2026-11-22",
+    _is_capability: "two numbers such as [9, 0]",
+    _is_word: "a word such as sdpa",
+    _is_rates: "an object of numbers above 0 by size",
 }
 Field = tuple[Check, bool, bool]
 """The check, whether it may be null, whether it is a list of such."""
 
-_RECORD: Mapping[str, Field] = {
-    "measurement_id": (is_name, False, False),
-    "recipe_id": (is_name, False, False),
-    "recipe_hash": (is_name, True, False),
-    "gpu": (is_name, False, False),
-    "gpu_count": (is_count, False, False),
-    "reason": (is_text, True, False),
-    "training_days": (is_positive, True, False),
-    "training_days_low": (is_seconds, True, False),
-    "training_days_high": (is_positive, True, False),
-    "source_id": (is_name, False, False),
-    "pass_s": (is_seconds, False, True),
-    "sync_pass_s": (is_seconds, False, True),
-    "update_s": (is_seconds, False, True),
-    "step_s": (is_positive, True, False),
-    "peak_memory_gib": (is_seconds, True, False),
-    "environment": (is_object, False, False),
-    "first_pass_s": (is_seconds, False, True),
-    "fetch_s": (is_seconds, False, True),
-    "mfu": (is_seconds, True, False),
-    "allocator_retries": (is_index, True, False),
-    "lab": (is_name, True, False),
+_BY_TYPE: Mapping[object, Check] = {
+    str: is_name,
+    int: is_count,
+    float: is_seconds,
+    bool: is_flag,
+    date: _is_day,
 }
-_SETTINGS: Mapping[str, Field] = {
-    "free_lunch": (is_flag, False, False),
-    "activation_checkpointing": (is_flag, False, False),
-    "offloading": (is_flag, False, False),
-    "micro_batch_size": (is_count, True, False),
-    "gradient_accumulation_steps": (is_count, True, False),
+_CLOSER: Mapping[str, Check] = {
+    "reason": is_text,
+    "training_days": is_positive,
+    "training_days_high": is_positive,
+    "step_s": is_positive,
+    "allocator_retries": is_index,
 }
-_PROBE: Mapping[str, Field] = {
-    "micro_batch_size": (is_count, False, False),
-    "fits": (is_flag, False, False),
-    "pass_s": (is_positive, True, False),
-    "peak_memory_gib": (is_seconds, True, False),
-}
+"""Of the fields of a measurement, what their type does not say."""
 _ENVIRONMENT: Mapping[str, Field] = {
     "about": (is_object, True, False),
+    "about.usable_memory_gib": (is_positive, True, False),
+    "about.capability": (_is_capability, True, False),
+    "about.attention": (_is_word, True, False),
     "climb": (is_object, True, False),
+    "climb.samples_per_s": (_is_rates, True, False),
     "gpu": (is_object, True, False),
+    "gpu.power_w": (is_seconds, True, False),
+    "gpu.counted_w": (is_seconds, True, False),
     "nodes": (is_object, True, False),
     "exchange": (is_object, True, False),
     "versions": (is_object, True, False),
@@ -145,68 +154,67 @@ _ENVIRONMENT: Mapping[str, Field] = {
     "gpu_s": (is_seconds, True, False),
     "parameters": (is_number, True, False),
     "configuration_key": (is_text, True, False),
-    "log_tail": (is_any_text, True, False),
+    "log_tail": (_is_any_text, True, False),
 }
-_GPU: Mapping[str, Field] = {
-    "power_w": (is_seconds, True, False),
-    "counted_w": (is_seconds, True, False),
+_PROBE: Mapping[str, Field] = {
+    "micro_batch_size": (is_count, False, False),
+    "fits": (is_flag, False, False),
+    "pass_s": (is_positive, True, False),
+    "peak_memory_gib": (is_seconds, True, False),
 }
 
 
-def check_record(row: Mapping[str, Any]) -> None:
-    """Raise ValueError where a field of a record's JSON object is not of its kind."""
-    _check(row, _RECORD, "")
-    settings = row.get("settings")
-    if settings is not None:
-        if not isinstance(settings, Mapping):
-            raise ValueError(f"settings is {_shown(settings)}, not an object or null")
-        _check(settings, _SETTINGS, "settings.")
-    measured_on = row.get("measured_on")
-    if measured_on is not None and not _is_day(measured_on):
-        raise ValueError(f"measured_on is {_shown(measured_on)}, not a day such as 2026-11-22")
-    environment = row.get("environment")
-    if environment is not None:
-        _check_environment(environment)
+def check_object(row: object, kind: type, what: str) -> None:
+    """Raise ValueError where a JSON object is not of this kind of record: a key is missing or
+    unknown, a value of another type or none of the choices. ``what`` names it: ``the record``."""
+    if not isinstance(row, Mapping):
+        raise ValueError(f"{what} is {_shown(row)}, not an object or null")
+    known = _fields_of(kind)
+    needed = {f.name for f in fields(kind) if f.default is MISSING and f.default_factory is MISSING}
+    if missing := sorted(needed - row.keys()):
+        more = f" and {len(missing) - 1} more keys are" if len(missing) > 1 else " is"
+        raise ValueError(f"{missing[0]!r}{more} missing: {what} is incomplete")
+    if unknown := row.keys() - known.keys():
+        raise ValueError(f"{what} has a key {min(unknown)!r}: a newer bench_runner wrote it")
+    _check(row, {name: known[name] for name in row}, "" if what == "the record" else f"{what}.")
 
 
-def _check_environment(environment: Mapping[str, Any]) -> None:
+def check_environment(environment: Mapping[str, Any]) -> None:
+    """Raise ValueError where what is read of a record's environment is not of its kind."""
     _check_plain(environment, "environment", DEEPEST)
-    _check(environment, _ENVIRONMENT, "environment.")
+    for objects in (False, True):  # what lies within an object, once that is known to be one
+        found = dict(environment)
+        for path in _ENVIRONMENT if objects else ():
+            outer, _, name = path.partition(".")
+            if name and name in (environment.get(outer) or {}):
+                found[path] = environment[outer][name]
+        _check(found, {n: field for n, field in _ENVIRONMENT.items() if n in found}, "environment.")
     for probe in environment.get("probes") or ():
-        _check(probe, _PROBE, "environment.probes.")
-        if "micro_batch_size" not in probe or "fits" not in probe:
-            raise ValueError("environment.probes holds one without micro_batch_size or fits")
-    _check(environment.get("gpu") or {}, _GPU, "environment.gpu.")
-    about = environment.get("about") or {}
-    usable = about.get("usable_memory_gib")
-    if usable is not None and not is_positive(usable):
-        raise ValueError(f"environment.about.usable_memory_gib is {_shown(usable)}, not above 0")
-    capability = about.get("capability")
-    if capability is not None and not (
-        isinstance(capability, list | tuple)
-        and len(capability) == 2
-        and all(map(is_index, capability))
-    ):
-        raise ValueError(
-            f"environment.about.capability is {_shown(capability)}, not two numbers such as [9, 0]"
-        )
-    attention = about.get("attention")
-    if attention is not None and not (isinstance(attention, str) and attention.isidentifier()):
-        # The library would fetch a kernel of a name like org/kernel, and run it.
-        raise ValueError(
-            f"environment.about.attention is {_shown(attention)}, not a word such as sdpa"
-        )
-    rates = (environment.get("climb") or {}).get("samples_per_s")
-    if rates is not None and not (
-        isinstance(rates, Mapping)
-        and all(
-            name.isascii() and name.isdigit() and len(name) < 11 and is_positive(rate)
-            for name, rate in rates.items()
-        )
-    ):
-        raise ValueError(
-            "environment.climb.samples_per_s is not an object of numbers above 0 by size"
-        )
+        if wrong := wrong_field(probe, _PROBE):
+            said = _shown(probe[wrong]) if wrong in probe else "missing"
+            raise ValueError(f"environment.probes.{wrong} is {said}")
+
+
+@cache
+def _fields_of(kind: type) -> Mapping[str, Field]:
+    return {name: _field(name, hint) for name, hint in get_type_hints(kind).items()}
+
+
+def _field(name: str, hint: object) -> Field:
+    """What a field must hold, by its type."""
+    parts = get_args(hint) if NoneType in get_args(hint) else (hint,)
+    (what,) = (part for part in parts if part is not NoneType)
+    if get_origin(what) is tuple:
+        return is_seconds, False, True
+    check = _CLOSER.get(name) or _BY_TYPE.get(what, is_object)
+    if get_origin(what) is Literal:
+        choices = get_args(what)
+
+        def check(value: object) -> bool:
+            return value in choices
+
+        _SAY[check] = f"one of {', '.join(choices)}"
+    return check, NoneType in parts, False
 
 
 def _check_plain(value: object, where: str, depth: int) -> None:
@@ -226,9 +234,8 @@ def _check_plain(value: object, where: str, depth: int) -> None:
 
 
 def _check(row: Mapping[str, Any], fields: Mapping[str, Field], where: str) -> None:
-    present = {name: field for name, field in fields.items() if name in row}
-    if (name := wrong_field(row, present)) is None:
-        return  # a name that is missing is for whoever needs it
+    if (name := wrong_field(row, fields)) is None:
+        return
     check, _, is_list = fields[name]
     value = row[name]
     if is_list and isinstance(value, list | tuple):
