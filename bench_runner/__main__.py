@@ -69,6 +69,7 @@ from bench_runner.arguments import (
     parser,
 )
 from bench_runner.launch import hardware
+from bench_runner.launch.node_links import NODE_LOST
 from bench_runner.launch.processes import ending_signals, when_parent_ends
 from bench_runner.launch.trial_record import Setup
 from bench_runner.recipes import recipe_hash
@@ -79,9 +80,6 @@ from bench_runner.runner import Options, Search
 from bench_runner.settings import least_step, paper_space, search
 from bench_runner.streams import fill_closed_streams
 from bench_runner.untrusted_text import printable
-
-NODE_LOST = 75
-"""Start again where the nodes are whole: everything finished is kept."""
 
 
 def emit(event: dict[str, Any]) -> None:

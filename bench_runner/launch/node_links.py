@@ -19,6 +19,9 @@ from typing import Any
 from bench_runner.launch.processes import read_end
 from bench_runner.launch.trial import Outcome
 
+NODE_LOST = 75
+"""The runner's exit code where a node does not answer any more: start it again where the nodes are
+whole; everything finished is kept."""
 _ASK_S = 60.0
 """Longest that a busy node may take to start a step; for one that is gone SLURM gives up before."""
 _FAREWELL_S = 3.0

@@ -12,11 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from advisor.benchmark.benchmark_plan import Plan, make_job_plan
 from advisor.benchmark.jobs.cluster_profile import ClusterProfile, read_profiles
+from advisor.benchmark.jobs.job_files import SCRIPT, sbatch_text, slurm_lines
 from advisor.benchmark.jobs.job_folder import changed, keep_job, kept_jobs, write_folder
-from advisor.benchmark.jobs.job_plan import JobPlan, make_job_plan
 from advisor.benchmark.jobs.job_records import output_events
-from advisor.benchmark.jobs.slurm import SCRIPT, lines_to_type, number_in, sbatch_text
+from advisor.benchmark.jobs.slurm import number_in
 from advisor.benchmark.measurement_request import Request
 from advisor.cli.main import main
 from advisor.store import Store
@@ -67,7 +68,7 @@ def _of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="module")
-def plan(store_path: Path) -> JobPlan:
+def plan(store_path: Path) -> Plan:
     request = Request(
         recipe="pythia-160m",
         gpu_count=1,
@@ -226,9 +227,9 @@ def test_a_slow_look_at_a_job_takes_back_nothing_that_another_found(
 ODD = 'it\'s $(touch pwned) `touch pwned` "x" & ; #SBATCH é'
 
 
-def in_a_shell(plan: JobPlan, profile: ClusterProfile, folder: Path, path: str) -> str:
+def in_a_shell(plan: Plan, profile: ClusterProfile, folder: Path, path: str) -> str:
     """What a job's script prints, run by bash as SLURM would."""
-    write_folder(folder, plan, {SCRIPT: sbatch_text(plan, profile)})
+    write_folder(folder, plan.request.recipe_text, {SCRIPT: sbatch_text(plan, profile, "bench")})
     assert (folder / SCRIPT).stat().st_mode & 0o077 == 0, "its owner's alone"
     run = subprocess.run(
         ["bash", SCRIPT],
@@ -242,7 +243,7 @@ def in_a_shell(plan: JobPlan, profile: ClusterProfile, folder: Path, path: str) 
     return run.stdout
 
 
-def test_odd_paths_stand_in_the_script_as_they_are(plan: JobPlan, tmp_path: Path) -> None:
+def test_odd_paths_stand_in_the_script_as_they_are(plan: Plan, tmp_path: Path) -> None:
     place = tmp_path / ODD
     (place / "bin").mkdir(parents=True)
     python = place / "bin" / "python3"
@@ -250,14 +251,14 @@ def test_odd_paths_stand_in_the_script_as_they_are(plan: JobPlan, tmp_path: Path
     python.chmod(0o755)
     (place / "bin" / "activate").write_text('echo "the environment is active"\n')
     profile = ClusterProfile(python=str(python), venv=str(place), partition="gpu")
-    text = sbatch_text(plan, profile)
+    text = sbatch_text(plan, profile, "bench")
     asked = [line for line in text.splitlines() if line.startswith("#SBATCH")]
     assert not any("touch" in line for line in asked)
     printed = in_a_shell(plan, profile, tmp_path / "jobs" / ODD, "/usr/bin:/bin")
     assert "the environment is active" in printed and "search-finished" in printed
 
 
-def test_a_container_and_modules_run_the_same_benchmark(plan: JobPlan, tmp_path: Path) -> None:
+def test_a_container_and_modules_run_the_same_benchmark(plan: Plan, tmp_path: Path) -> None:
     tools = tmp_path / "tools"
     tools.mkdir()
     python = tools / "python3"
@@ -273,11 +274,11 @@ def test_a_container_and_modules_run_the_same_benchmark(plan: JobPlan, tmp_path:
         tool.chmod(0o755)
     # A batch shell does not always know what a login shell knows.
     profile = ClusterProfile(container=f"/images/{ODD}.sif", modules=("cuda/12.8", "apptainer"))
-    text = sbatch_text(plan, profile)
+    text = sbatch_text(plan, profile, "bench")
     assert "module load cuda/12.8 || exit 2\nmodule load apptainer || exit 2" in text
     text = text.replace(". /etc/profile", 'module() { echo "loaded $2"; }')
     folder = tmp_path / "job"
-    write_folder(folder, plan, {SCRIPT: text})
+    write_folder(folder, plan.request.recipe_text, {SCRIPT: text})
     run = subprocess.run(
         ["bash", SCRIPT],
         cwd=folder,
@@ -324,7 +325,7 @@ def test_the_lines_to_type_do_what_they_say_whatever_the_folder_is_called(
     for tool, body in scripts.items():
         (tools / tool).write_text(f"#!/bin/bash\n{body}\n")
         (tools / tool).chmod(0o755)
-    lines = lines_to_type("pythia-160m-1gpu-abc", str(folder), "you@host", here=False)
+    lines = slurm_lines("pythia-160m-1gpu-abc", str(folder), "you@host", here=False)
     (tmp_path / "elsewhere").mkdir()
     run = subprocess.run(
         ["bash", "-e", "-c", "\n".join(lines)],
@@ -338,7 +339,7 @@ def test_the_lines_to_type_do_what_they_say_whatever_the_folder_is_called(
     assert not list(tmp_path.rglob("pwned"))
     shutil.rmtree(far)
     # Where SLURM is on this machine.
-    line = lines_to_type("pythia", str(folder), None, here=True)[0]
+    line = slurm_lines("pythia", str(folder), None, here=True)[0]
     run = subprocess.run(
         ["bash", "-c", line],
         env={"PATH": f"{tools}:/usr/bin:/bin"},

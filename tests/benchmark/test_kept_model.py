@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.benchmark.benchmark_plan import recipe_text
+from advisor.benchmark.trained_recipe import recipe_text
 from advisor.cli.main import main
 from advisor.cli.measure import bench_command as command
 from advisor.prediction.model.own_model import OwnModel

@@ -17,12 +17,12 @@ from pathlib import Path
 import psutil
 import pytest
 
+from advisor.benchmark.benchmark_plan import Plan, make_job_plan
 from advisor.benchmark.jobs import slurm
 from advisor.benchmark.jobs.cluster_profile import ClusterProfile
+from advisor.benchmark.jobs.job_files import SCRIPT, sbatch_text
 from advisor.benchmark.jobs.job_folder import Job, find_job, keep_job, kept_jobs, write_folder
-from advisor.benchmark.jobs.job_plan import JobPlan, make_job_plan
 from advisor.benchmark.jobs.job_records import follow_job, merge_job, output_events, records_in
-from advisor.benchmark.jobs.slurm import SCRIPT, sbatch_text
 from advisor.benchmark.measurement_request import Request
 from advisor.cli.main import main
 from advisor.cli.measure.jobs_command import follow
@@ -118,7 +118,7 @@ def stand_in(folder: Path, scenario: str) -> str:
     return str(path)
 
 
-def planned(store: Path, *more: str, nodes: int = 1, methods: str = "naive,free-lunch") -> JobPlan:
+def planned(store: Path, *more: str, nodes: int = 1, methods: str = "naive,free-lunch") -> Plan:
     request = Request(
         recipe=str(TINY),
         gpu_count=2,
@@ -131,19 +131,20 @@ def planned(store: Path, *more: str, nodes: int = 1, methods: str = "naive,free-
     return make_job_plan(Store(store), request, node_count=nodes)
 
 
-def submitted(plan: JobPlan, folder: Path, python: str, minutes: float = 10, cpus: int = 1) -> Job:
+def submitted(plan: Plan, folder: Path, python: str, minutes: float = 10, cpus: int = 1) -> Job:
     profile = ClusterProfile(python=python, partition="gpu", gpu_type="h100", cpus_per_gpu=cpus)
-    write_folder(folder, plan, {SCRIPT: sbatch_text(plan, profile, minutes=minutes)})
+    text = sbatch_text(plan, profile, "bench", minutes=minutes)
+    write_folder(folder, plan.request.recipe_text, {SCRIPT: text})
     return keep_job(
         Job(
             name=folder.name,
             where="slurm",
             folder=str(folder),
             recipe_id=plan.recipe_id,
-            device=plan.device_words("h100"),
+            device="1 × H100",
             gpu_count=plan.request.gpu_count,
             made_at="2026-11-22T10:00:00",
-            number=slurm.submit(folder),
+            number=slurm.submit(folder, SCRIPT),
             submitted_at=datetime.now().isoformat(timespec="seconds"),
         )
     )

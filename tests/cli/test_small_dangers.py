@@ -21,8 +21,8 @@ import pytest
 from markdown_it import MarkdownIt
 
 from advisor import files
+from advisor.benchmark.benchmark_plan import make_job_plan
 from advisor.benchmark.jobs import job_folder
-from advisor.benchmark.jobs.job_plan import make_job_plan
 from advisor.benchmark.measurement_request import Request
 from advisor.cli.main import main
 from advisor.store import Store, StoreError, build_store
@@ -345,7 +345,7 @@ def test_a_job_s_folder_that_does_not_fit_is_taken_away(
     )
     plan = make_job_plan(Store(store_path), request)
     with pytest.raises(InputError, match=r"cannot be written \(No space left on device\): name"):
-        job_folder.write_folder(tmp_path / "job", plan, {})
+        job_folder.write_folder(tmp_path / "job", plan.request.recipe_text, {})
     assert not (tmp_path / "job").exists()
 
 

@@ -8,15 +8,15 @@ import re
 import shutil
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 import bench_runner
-from advisor.benchmark.benchmark_plan import bench_folders
-from advisor.benchmark.jobs.job_plan import RECIPE, RECORDS, JobPlan, Where
+from advisor.benchmark.benchmark_plan import RECIPE, RECORDS, bench_folders
 from advisor.files import private_folder, write_whole
 from advisor.typed_input import InputError, shown
 from bench_runner.untrusted_text import MIB, json_outside, text_outside
 
+Where = Literal["slurm", "sky"]
 NODE = "node"
 """The part of a job's folder that Python finds bench_runner in."""
 
@@ -65,7 +65,7 @@ def jobs_folder() -> Path:
     return bench_folders()[0].parent / "jobs"
 
 
-def write_folder(folder: Path, plan: JobPlan, files: dict[str, str]) -> None:
+def write_folder(folder: Path, recipe_text: str | None, files: dict[str, str]) -> None:
     """A folder that a machine can run alone: bench_runner itself, the recipe, the job's files.
 
     What was measured in it before stays. Raises InputError.
@@ -80,8 +80,8 @@ def write_folder(folder: Path, plan: JobPlan, files: dict[str, str]) -> None:
             ignore=shutil.ignore_patterns("__pycache__", "published", "*.pyc"),
             dirs_exist_ok=True,
         )
-        if plan.recipe_text is not None:
-            write_whole(folder / RECIPE, plan.recipe_text, overwrite=True, private=True)
+        if recipe_text is not None:
+            write_whole(folder / RECIPE, recipe_text, overwrite=True, private=True)
         for name, text in files.items():
             write_whole(folder / name, text, overwrite=True, private=True)
     except (OSError, shutil.Error) as error:

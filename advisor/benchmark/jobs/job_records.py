@@ -94,8 +94,8 @@ def merge_job(store: Store, job: Job, *, predict: bool = True) -> tuple[Job, int
 
 def _own_recipe(store: Store, job: Job) -> OwnModel | None:
     """The recipe of the job's folder where the store does not have it."""
-    from advisor.benchmark.benchmark_plan import in_one_line, recipe_to_measure
-    from advisor.benchmark.jobs.job_plan import RECIPE
+    from advisor.benchmark.benchmark_plan import RECIPE
+    from advisor.benchmark.trained_recipe import in_one_line, recipe_to_measure
     from advisor.ranking.snapshot import take_snapshot
 
     path = Path(job.folder) / RECIPE

@@ -37,7 +37,7 @@ MAX_MINUTES = 60 * 24 * 30
 
 def job_request(options: argparse.Namespace) -> Request:
     """The measurement itself, from the flags that bench has anyway. Raises InputError."""
-    from advisor.benchmark.jobs.job_plan import RECORDS, WORK
+    from advisor.benchmark.benchmark_plan import RECORDS, WORK
 
     if options.gpus is None:
         raise InputError("say how many GPUs the job uses, such as --gpus 4")
@@ -228,7 +228,7 @@ def _run_on_slurm(options: argparse.Namespace) -> int:
     here = slurm.has_slurm()
     if options.submit or here:
         try:
-            start = slurm.expected_start(prepared.folder)
+            start = slurm.expected_start(prepared.folder, prepared.file)
         except InputError as error:
             if options.submit:
                 raise

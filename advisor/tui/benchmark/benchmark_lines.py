@@ -129,7 +129,7 @@ def waiting_lines(plan: Plan, jobs: int, kept: KeptNote | None) -> list[Line]:
     """What stands below the table before anything runs: how to start, jobs elsewhere, the last
     result."""
     lines: list[Line] = [("Press B to begin: it asks first.", FAINT)]
-    if not plan.here.gpus:
+    if plan.here is not None and not plan.here.gpus:
         lines = [(f"B tries it on this CPU: {CPU_REMARK}.", FAINT)]
     if jobs:
         words = "1 job elsewhere is" if jobs == 1 else f"{jobs} jobs elsewhere are"

@@ -13,7 +13,7 @@ from textual.containers import Grid
 from textual.message import Message
 from textual.widgets import Input, Static
 
-from advisor.benchmark.benchmark_plan import CPU
+from advisor.benchmark.benchmark_plan import CPU, RECORDS, WORK
 from advisor.benchmark.measurement_request import MachineState, Request
 from advisor.ranking.typed_question import matching_models
 from advisor.tui.pages.model_picker import ModelPicker
@@ -96,8 +96,6 @@ class BenchmarkSetup(Grid):
 
     def job_request(self, gpu_count: int) -> Request:
         """What is wanted, of ``gpu_count`` GPUs elsewhere. Raises InputError."""
-        from advisor.benchmark.jobs.job_plan import RECORDS, WORK
-
         wanted = self.request(records_file=RECORDS, work_directory=WORK)
         return replace(wanted, gpu_count=gpu_count, device="cuda")
 

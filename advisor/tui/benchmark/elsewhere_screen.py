@@ -13,10 +13,10 @@ from textual.widget import Widget
 
 from advisor.benchmark.jobs import slurm
 from advisor.benchmark.jobs.cluster_profile import ClusterProfile, read_profiles, settings_file
+from advisor.benchmark.jobs.job_files import asked_for
 from advisor.benchmark.jobs.job_folder import Job, changed, kept_jobs
 from advisor.benchmark.jobs.job_records import merge_job, state_words
 from advisor.benchmark.jobs.prepare import Prepared, prepare_sky, prepare_slurm, submit, write
-from advisor.benchmark.jobs.slurm import asked_for
 from advisor.costs.amount_words import counted
 from advisor.costs.rental import MINUTES
 from advisor.tui.pages.form import Form, FormField, Judged
@@ -158,12 +158,12 @@ program was closed; `F9` cancels the newest one. `Esc` goes back to this machine
 
     def _go_on(self, prepared: Prepared) -> None:
         """Write the folder; submit it where SLURM is on this machine, after asking."""
-        if prepared.where == "sky" or not slurm.has_slurm():
+        if prepared.job.where == "sky" or not slurm.has_slurm():
             self._write(prepared, submitting=False)
             return
-        lines: list[Line] = [(f"{prepared.plan.recipe_name} on {prepared.device}", STRONG)]
+        lines: list[Line] = [(f"{prepared.plan.recipe_name} on {prepared.job.device}", STRONG)]
         lines += [(f"  {words}", PLAIN) for words in asked_for(prepared.text)]
-        lines.append((f"Its folder: {prepared.folder}", PLAIN))
+        lines.append((f"Its folder: {prepared.job.folder}", PLAIN))
         lines.append(("It goes on when this program is closed; F9 cancels it.", FAINT))
 
         def answered(yes: bool | None) -> None:
