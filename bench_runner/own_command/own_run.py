@@ -221,10 +221,8 @@ class _Watched:
     def ended(self, *, cancelled: bool) -> Ended:
         """What came of it, once it has ended."""
         code = self.process.returncode
-        timed = [e for e in self.events if e.get("event") == "timed"]
-        leader = max(
-            (e for e in timed if e.get("leads")), key=lambda e: len(e["seconds"]), default=None
-        )
+        timed = once_each([e for e in self.events if e.get("event") == "timed"])
+        leader = next((e for e in timed if e.get("leads")), None)
         if cancelled or leader is None or (self.done_s is None and code != 0):
             return Ended(
                 run=None,
@@ -256,7 +254,9 @@ class _Watched:
         kept = without_pauses(sample)
         step_s = mean(kept)
         half = NORMAL_90 * (stdev(kept) if len(kept) > 1 else step_s) / len(kept) ** 0.5
-        count = sum(int(e["devices"]) for e in timed) or len(timed)
+        # A rank may have a little on the first GPU, too; an old torch tells no name of one.
+        gpus = {uuid for e in timed for uuid in e["uuids"]}
+        count = len(gpus) or sum(int(e["devices"]) for e in timed) or len(timed)
         world = int(leader["world"])
         if world > len(timed) and world > count:
             raise ValueError(
@@ -315,6 +315,17 @@ class _Watched:
         if not watts or None in watts:
             return None
         return sum(each for each in watts if each is not None) * step_s
+
+
+def once_each(timed: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """One event a rank: of the last start, where a launcher started the training again, and of
+    processes that say the same rank the one that was timed longest."""
+    newest = max((e["restarts"] for e in timed), default=0)
+    found: dict[int, dict[str, Any]] = {}
+    for event in sorted(timed, key=lambda e: len(e["seconds"])):
+        if event["restarts"] == newest:
+            found[event["rank"]] = event
+    return list(found.values())
 
 
 def without_pauses(sample: list[float]) -> list[float]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import json
 import os
+import subprocess
 import sys
 import tempfile
 import textwrap
@@ -220,6 +222,41 @@ def test_cancelled_nothing_is_left(run, tmp_path: Path, monkeypatch: pytest.Monk
     assert ended.cancelled
     assert groups[0]
     assert marked(MARK, groups[0]) == []
+
+
+@pytest.mark.parametrize(
+    ("world", "touched", "restarts"),
+    [
+        (8, 1, 0),
+        (8, 2, 0),  # each rank of DDP has something on the first GPU, too
+        (8, 1, 2),  # torchrun started all ranks again, and those before had been timed
+        (1, 8, 0),  # DataParallel
+        (1, 8, 1),
+    ],
+)
+def test_each_gpu_counts_once(tmp_path: Path, world: int, touched: int, restarts: int) -> None:
+    watched = own_run._Watched(subprocess.Popen(["true"]), tmp_path, lambda text: None)
+    for generation in range(restarts + 1):
+        for rank in range(world):
+            mine = (
+                [rank, 0] if (world, touched) == (8, 2) and rank else [*range(rank, rank + touched)]
+            )
+            event = {
+                "event": "timed", "how": "settled", "leads": rank == 0, "rank": rank,
+                "restarts": generation, "world": world, "seconds": [0.1 + 0.1 * generation] * 9,
+                "began": None, "ended": 1.0, "device": "NVIDIA H100", "devices": len(mine),
+                "uuids": [f"GPU-{each}" for each in mine], "allocated_gib": 1.0,
+                "reserved_gib": 1.0, "torch": "2.11", "max_steps": None, "parameters": 10,
+                "parameter_bytes": 40, "state_bytes": 120, "sharded": False,
+            }  # fmt: skip
+            file = tmp_path / f"{generation}-{rank}.jsonl"
+            file.write_text(json.dumps(event) + "\n")
+    watched.process.wait()
+    watched.take_new()
+    found = watched.ended(cancelled=False).run
+    assert found is not None
+    assert found.gpu_count == 8
+    assert found.step_s == pytest.approx(0.1 + 0.1 * restarts)
 
 
 def test_a_command_that_is_not_there_is_one_line(run) -> None:

@@ -49,6 +49,17 @@ def test_stdout_is_the_answer_s_and_the_exit_code_the_training_s(tmp_path: Path,
     assert done.returncode == (code or 1)
 
 
+def test_a_name_that_keeps_nothing_is_said_before_anything_starts(
+    own_store: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    started = ["--device", "cpu", "--", sys.executable, "-c"]
+    code = main(["--store", str(own_store), "bench", "--name", "x", *started, "print('starts')"])
+    _, err = capfd.readouterr()
+    assert code == 1
+    assert err.startswith("advisor: --name keeps nothing of this run: a time of processors")
+    assert 0 < err.index("\n") < err.index("starts")
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import signal
 import sys
 from collections.abc import Sequence
@@ -30,6 +31,7 @@ from advisor.typed_input import InputError, parse_whole, shown
 if TYPE_CHECKING:
     from bench_runner.own_command.own_run import OwnRun
 
+OF_PROCESSORS = "a time of processors says nothing of GPUs"
 _OF_A_RECIPE = ("model", "gpus", "minutes", "records", "work", "on")
 
 
@@ -42,6 +44,8 @@ def run(options: argparse.Namespace, command: Sequence[str]) -> int:
     steps = _checked(options, command)
     if (words := slice_words(os.environ.get("CUDA_VISIBLE_DEVICES"))) is not None:
         raise InputError(words)
+    if options.name is not None and _on_processors(options.device):
+        say(f"advisor: --name keeps nothing of this run: {OF_PROCESSORS}")
     stop = Event()
     before = {number: signal.signal(number, lambda *_: stop.set()) for number in ending_signals()}
     try:
@@ -64,6 +68,13 @@ def run(options: argparse.Namespace, command: Sequence[str]) -> int:
     _print(ended.run, steps, options.format)
     _keep(options, ended.run, steps)
     return ANSWERED
+
+
+def _on_processors(device: str) -> bool:
+    """Whether it is known before that the training finds no GPU, NVIDIA's or AMD's."""
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    no_gpu = shutil.which("nvidia-smi") is None and not Path("/dev/kfd").exists()
+    return device == "cpu" or no_gpu or visible in ("", "-1")
 
 
 def _checked(options: argparse.Namespace, command: Sequence[str]) -> int | None:
@@ -128,7 +139,7 @@ def _keep(options: argparse.Namespace, run: OwnRun, steps: int | None) -> None:
     from advisor.prediction.own_training import own_training
 
     if run.gpu == "cpu":
-        say("advisor: not kept: a time of processors says nothing of GPUs; run it on one")
+        say(f"advisor: not kept: {OF_PROCESSORS}; run it on one")
         return
     if options.name is None or steps is None:
         missing = [

@@ -183,18 +183,21 @@ class Watch:
         torch = sys.modules["torch"]
         before, last = self.windows()
         sample = before + last if before else self.seconds[1:]
-        used, _ = self.devices()
+        used, uuids = self.devices()
         cuda, group = torch.cuda, self.group()
         self.write(
             "timed",
             how=how,
             leads=self.leads,
+            rank=group.get_rank() if group else int(os.environ.get("RANK") or 0),
+            restarts=int(os.environ.get("TORCHELASTIC_RESTART_COUNT") or 0),
             world=group.get_world_size() if group else int(os.environ.get("WORLD_SIZE") or 1),
             seconds=sample,
             began=self.clock[-len(sample)] if sample else None,
             ended=time.monotonic(),
             device=cuda.get_device_name(used[0]) if used else None,
             devices=len(used),
+            uuids=uuids,
             allocated_gib=max([cuda.max_memory_allocated(each) / GIB for each in used] or [0.0]),
             reserved_gib=max([cuda.max_memory_reserved(each) / GIB for each in used] or [0.0]),
             torch=torch.__version__,
