@@ -1,4 +1,4 @@
-"""``python -m bench_runner``: this machine, a search, one trial, the winner as files.
+"""``python -m bench_runner``: a search, one trial, the winner as files.
 
 Stdout holds the answer alone, one JSON object a line where it is a stream; messages go to stderr.
 Exit codes: 0 answered; 1 no settings have a time; 2 the input is wrong, with
@@ -6,12 +6,6 @@ one line that says what and how to mend it; 75 a node of the job was lost, the r
 elsewhere; 130 cancelled.
 
 Commands
-    hardware [--gpus N] [--recipe R]
-        One object: {"machine": {host, cpu, cpu_count, memory_gib, memory_available_gib,
-        disk_free_gib, gpus: [{index, uuid, name, memory_gib, memory_used_gib,
-        utilisation_percent, compute_capability, driver, power_limit_w, divided}], topology,
-        versions}, "no_gpu": why there is none (or null), "concerns": [sentence, ...]}: what speaks
-        against starting now.
     run --recipe R [--gpus N] [--methods naive,free-lunch,paper,all,rounding | --settings SETTINGS]
         [--search fast|exhaustive] [--micro-batch M] [--largest-micro-batch M]
         [--minutes M] [--trial-minutes M] [--peak-tflops P] [--records FILE]
@@ -85,16 +79,6 @@ from bench_runner.untrusted_text import printable
 def emit(event: dict[str, Any]) -> None:
     """Print one event and flush, so that whoever follows sees it at once."""
     print(json.dumps(event, separators=(",", ":")), flush=True)
-
-
-def _print_hardware(arguments: argparse.Namespace) -> int:
-    found = hardware.machine(Path.cwd())
-    parameters = counted_parameters(find_recipe(arguments.recipe)) if arguments.recipe else 0
-    gpus = arguments.gpus or max(1, len(found.gpus))
-    concerns = hardware.concerns(found, gpus, parameters, offloading=False)
-    why = None if found.gpus else hardware.why_no_gpu()
-    print(json.dumps({"machine": found.as_json(), "no_gpu": why, "concerns": concerns}))
-    return 0
 
 
 def _confirmed(concerns: Sequence[str], arguments: argparse.Namespace) -> bool:
@@ -239,8 +223,6 @@ def main(words: Sequence[str] | None = None) -> int:
     """Answer one command; the exit code."""
     arguments = parser().parse_args(words)
     try:
-        if arguments.command == "hardware":
-            return _print_hardware(arguments)
         if arguments.command == "export":
             return _export(arguments)
         return _measure(arguments)

@@ -137,9 +137,6 @@ def parser() -> argparse.ArgumentParser:
     """All commands and flags."""
     root = _Parser(prog="python -m bench_runner", description="Measure this machine, honestly.")
     commands = root.add_subparsers(dest="command", required=True)
-    machine = commands.add_parser("hardware", help="this machine, and what speaks against starting")
-    machine.add_argument("--gpus", type=_count)
-    machine.add_argument("--recipe")
     _measuring_flags(commands.add_parser("run", help="search the settings of a recipe"))
     exporting = commands.add_parser("export", help="the winner as files to train with")
     exporting.add_argument("--recipe", required=True)

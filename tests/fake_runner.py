@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from bench_runner.arguments import find_recipe
+from bench_runner.launch import hardware
 from bench_runner.recipes import load_recipe, recipe_hash
 from bench_runner.records import journal
 from bench_runner.records.measurement import Measurement, Settings
@@ -41,14 +42,27 @@ def gpus() -> list[str]:
     return [name] * int(count)
 
 
-def hardware() -> None:
-    rows = [
-        {"index": n, "name": name, "memory_gib": 139.8, "memory_used_gib": 0.0}
+def machine(work_directory: Path) -> hardware.Machine:
+    """The machine that has these GPUs."""
+    listed = [
+        f"{n}, GPU-{n}, {name}, {139.8 * 1024}, 0, 0, 9.0, 580, 700"
         for n, name in enumerate(gpus())
     ]
-    machine = {"host": "node7", "cpu": "A CPU", "gpus": rows, "disk_free_gib": 512.0}
-    concerns = [os.environ["FAKE_CONCERN"]] if "FAKE_CONCERN" in os.environ else []
-    print(json.dumps({"machine": machine, "concerns": concerns}))
+    return hardware.Machine(
+        host="node7",
+        cpu="A CPU",
+        cpu_count=8,
+        memory_gib=512.0,
+        memory_available_gib=500.0,
+        disk_free_gib=512.0,
+        gpus=hardware.parse_gpus("\n".join(listed)),
+        topology=None,
+        versions={},
+    )
+
+
+def concerns(*_: Any, **__: Any) -> list[str]:
+    return [os.environ["FAKE_CONCERN"]] if "FAKE_CONCERN" in os.environ else []
 
 
 class Fake:
@@ -278,9 +292,6 @@ class Fake:
 
 
 def main(scenario: str, words: list[str]) -> int:
-    if words[0] == "hardware":
-        hardware()
-        return 0
     return int(getattr(Fake(words[1:]), scenario)())
 
 

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from advisor.typed_input import InputError, install_words
+from bench_runner.launch import hardware
+from bench_runner.launch.hardware import GpuState
 from bench_runner.recipes import PEAK_KINDS
 from price_catalog.model import Gpu
 
@@ -76,27 +78,39 @@ class Ending:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DetectedGpu:
-    """One GPU of this machine."""
-
-    index: int
-    name: str
-    memory_gib: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class MachineState:
     """This machine as the runner sees it."""
 
     host: str
     cpu: str
-    gpus: tuple[DetectedGpu, ...]
+    gpus: tuple[GpuState, ...]
     disk_free_gib: float
     """Where the runner works."""
     concerns: tuple[str, ...]
     """What speaks against starting now, a sentence each."""
     no_gpu: str | None = None
     """Why it shows no GPU, where it shows none."""
+
+
+def look_here(work_directory: Path, gpu_count: int | None = None) -> MachineState:
+    """What this machine has, for a benchmark that works in a folder. Raises InputError."""
+    try:
+        work_directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(
+            f"a benchmark's logs cannot be kept in {work_directory} ({error.strerror}): make that "
+            "a folder that you may write, or name another with --work"
+        ) from None
+    found = hardware.machine(work_directory)
+    count = gpu_count or max(1, len(found.gpus))
+    return MachineState(
+        host=found.host,
+        cpu=found.cpu,
+        gpus=found.gpus,
+        disk_free_gib=found.disk_free_gib,
+        concerns=tuple(hardware.concerns(found, count, parameters=0, offloading=False)),
+        no_gpu=None if found.gpus else hardware.why_no_gpu(),
+    )
 
 
 def peak_tflops(gpu: Gpu | None) -> dict[str, float]:

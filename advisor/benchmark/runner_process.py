@@ -17,7 +17,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import IO, Any
 
-from advisor.benchmark.measurement_request import DetectedGpu, Ending, MachineState, Request
+from advisor.benchmark.measurement_request import Ending, Request
 from advisor.files import write_whole
 from advisor.typed_input import InputError, install_words
 from bench_runner.launch.processes import (
@@ -38,7 +38,6 @@ PATIENCE_S = (30.0, 5.0, 5.0)
 trial's process group."""
 MAX_EVENT_BYTES = 16 * 1024 * 1024
 """Of a line of the runner's; a record of many ranks takes some hundred thousand."""
-_HARDWARE_TIMEOUT_S = 150
 
 
 class Run:
@@ -228,57 +227,3 @@ def suggest(code: int | None, tail: Sequence[str]) -> str:
     if code in (-9, 137):
         return "the system killed it, most often for lack of host memory: free some, and try again"
     return "start it again: finished trials are kept and not measured twice"
-
-
-# What there is to measure on
-
-
-def look_here(
-    work_directory: Path, gpu_count: int | None = None, runner: Sequence[str] = RUNNER
-) -> MachineState:
-    """Ask the runner what it would run on. Raises InputError."""
-    words = [*runner, "hardware"]
-    if gpu_count is not None:
-        words += ["--gpus", str(gpu_count)]
-    try:
-        work_directory.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(
-            f"a benchmark's logs cannot be kept in {work_directory} ({error.strerror}): make that "
-            "a folder that you may write, or name another with --work"
-        ) from None
-    try:
-        done = subprocess.run(
-            words,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=_HARDWARE_TIMEOUT_S,
-            env=child_environment(),
-            cwd=work_directory,
-            check=False,
-        )
-        if done.returncode == 2:
-            raise InputError(done.stderr.strip().removeprefix("bench_runner: "))
-        answer = json_outside(done.stdout)
-        machine = answer["machine"]
-        return MachineState(
-            host=machine["host"],
-            cpu=machine["cpu"],
-            gpus=tuple(
-                DetectedGpu(index=gpu["index"], name=gpu["name"], memory_gib=gpu["memory_gib"])
-                for gpu in machine["gpus"]
-            ),
-            disk_free_gib=machine["disk_free_gib"],
-            concerns=tuple(answer["concerns"]),
-            no_gpu=answer.get("no_gpu"),
-        )
-    except InputError:
-        raise
-    except (OSError, subprocess.SubprocessError, ValueError, KeyError, TypeError) as error:
-        words_of_it = " ".join(f"{type(error).__name__}: {error}".split())[:200]
-        raise InputError(
-            f"this machine could not be looked at ({words_of_it}): try: "
-            "python -m bench_runner hardware"
-        ) from None

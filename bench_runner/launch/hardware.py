@@ -14,10 +14,9 @@ import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from importlib import metadata
 from pathlib import Path
-from typing import Any
 
 from bench_runner.launch import shell_variables
 from bench_runner.untrusted_text import printable
@@ -79,10 +78,6 @@ class Machine:
     gpus: tuple[GpuState, ...]
     topology: str | None
     versions: dict[str, str | None]
-
-    def as_json(self) -> dict[str, Any]:
-        """The machine as JSON takes it."""
-        return asdict(self)
 
 
 class NoAnswerError(Exception):

@@ -248,7 +248,7 @@ KINDS: dict[str, tuple[str, Make, tuple[str, ...]]] = {
     "runner-recipe": (
         "m.toml",
         _from_toml(TESTS / "bench_runner" / "tiny.toml", TESTS / "bench_runner" / "tiny-ssm.toml"),
-        ("bench_runner", "hardware", "--recipe", "{}"),
+        ("bench_runner", "export", "--out", "out", "--records", "none", "--recipe", "{}"),
     ),
     "runner-record": ("r.jsonl", _json_lines, _EXPORT),
     "config": (

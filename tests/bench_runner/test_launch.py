@@ -175,7 +175,7 @@ def test_a_broken_group_is_started_again_once_after_its_climb() -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [[], ["xyz"], ["run"], ["run", "--gpus", "many"], ["hardware", "a\x1b[2J\u202e"]]
+    "words", [[], ["xyz"], ["run"], ["run", "--gpus", "many"], ["export", "a\x1b[2J\u202e"]]
 )
 def test_a_wrong_command_line_is_one_line(
     words: list[str], capsys: pytest.CaptureFixture[str]

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import bench_runner
-from advisor.benchmark.runner_process import look_here
+from advisor.benchmark.measurement_request import look_here
 from advisor.planning.solver_process import Say, Search
 from bench_runner.launch.process_group import child_environment
 from bench_runner.launch.trial import TrialSpec
@@ -127,7 +127,7 @@ def test_the_runner_started_by_hand_takes_nothing_from_the_folder_one_stands_in(
     (here / "sitecustomize.py").unlink()
     shutil.rmtree(here / "bench_runner")
     done = subprocess.run(
-        [sys.executable, "-m", "bench_runner", "hardware"],
+        [sys.executable, "-m", "bench_runner", "run", "--help"],
         cwd=here,
         env={name: text for name, text in os.environ.items() if name != "PYTHONSAFEPATH"}
         | {"PYTHONPATH": str(Path(__file__).parents[2])},

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+from bench_runner.launch import hardware
+from tests import fake_runner
+
 
 @pytest.fixture
 def two_fake_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the fake runner finds here."""
+    """What is found here."""
+    monkeypatch.setattr(hardware, "machine", fake_runner.machine)
+    monkeypatch.setattr(hardware, "concerns", fake_runner.concerns)
     monkeypatch.setenv("FAKE_GPUS", "2:NVIDIA H200")
     monkeypatch.setenv("ADVISOR_STORE_WAIT", "5")
 

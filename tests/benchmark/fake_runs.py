@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from advisor.benchmark.benchmark_plan import Plan, make_plan
-from advisor.benchmark.measurement_request import Request
+from advisor.benchmark.measurement_request import Request, look_here
 from advisor.benchmark.progress import (
     Progress,
 )
 from advisor.benchmark.recorder import Recorder, follow
-from advisor.benchmark.runner_process import Run, look_here
+from advisor.benchmark.runner_process import Run
 from advisor.store import Store
 
 FAKE = Path(__file__).parents[1] / "fake_runner.py"
@@ -68,7 +68,7 @@ def request(tmp_path: Path, **changes: Any) -> Request:
 
 def planned(store: Path, tmp_path: Path, **changes: Any) -> Plan:
     wanted = request(tmp_path, **changes)
-    here = look_here(wanted.work_directory, None, runner("good"))
+    here = look_here(wanted.work_directory)
     return make_plan(Store(store), wanted, here, gpu_count=wanted.gpu_count)
 
 

@@ -122,6 +122,9 @@ def test_an_interrupt_cancels_and_keeps_what_is_finished(own_store: Path, tmp_pa
         "import sys\n"
         "from advisor.cli.measure import bench_command as bench\n"
         "from advisor.cli.main import main\n"
+        "from bench_runner.launch import hardware\n"
+        "from tests import fake_runner\n"
+        "hardware.machine = fake_runner.machine\n"
         f"bench._runner = lambda: (sys.executable, {str(FAKE)!r}, 'hang')\n"
         f"sys.exit(main({flags(own_store, tmp_path, '--yes')!r}))\n"
     )

@@ -23,11 +23,13 @@ from advisor.cli.measure import bench_command as command
 from advisor.prediction.model.own_model import OwnModel
 from advisor.store import Store
 from bench_runner import export
+from bench_runner.launch import hardware
 from bench_runner.models.model_types import model_types
 from bench_runner.recipes import Recipe, load_recipe, load_recipes, recipe_from
 from bench_runner.records import journal
 from bench_runner.records.measurement import Settings
 from bench_runner.settings import paper_space, settings_tried
+from tests import fake_runner
 from tests.bench_runner.test_export import WINNER
 from tests.store_for_tests import look
 
@@ -49,6 +51,7 @@ LLAMA: dict[str, Any] = {
 
 @pytest.fixture(autouse=True)
 def _scripted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hardware, "machine", fake_runner.machine)
     monkeypatch.setenv("FAKE_GPUS", "2:NVIDIA H200")
     monkeypatch.setenv("ADVISOR_STORE_WAIT", "5")
     monkeypatch.setattr(command, "_runner", lambda: (sys.executable, str(FAKE), "good"))

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from advisor.benchmark.benchmark_plan import make_plan
+from advisor.benchmark.measurement_request import look_here
 from advisor.benchmark.progress import (
     FAILED,
     LEFT_OUT,
@@ -17,7 +18,7 @@ from advisor.benchmark.progress import (
     TIME,
     Progress,
 )
-from advisor.benchmark.runner_process import Run, last_log_line, look_here
+from advisor.benchmark.runner_process import Run, last_log_line
 from advisor.cli.main import main
 from advisor.ranking.question import CandidatesKey, Question
 from advisor.ranking.rank import rank

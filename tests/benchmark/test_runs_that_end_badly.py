@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import signal
-import sys
 import time
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from advisor.benchmark.measurement_request import look_here
 from advisor.benchmark.progress import (
     NOT_TRIED,
     TIME,
 )
-from advisor.benchmark.runner_process import Run, look_here
+from advisor.benchmark.runner_process import Run
 from advisor.store import Store
 from advisor.typed_input import InputError
 from bench_runner.launch.processes import marked
@@ -134,8 +134,8 @@ def test_a_runner_that_cannot_be_started_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="--work"):
         Run(request(tmp_path, work_directory=tmp_path / "file"), runner=runner("good"))
-    with pytest.raises(InputError, match="could not be looked at"):
-        look_here(tmp_path, None, (sys.executable, "-c", "print('{}')"))
+    with pytest.raises(InputError, match="--work"):
+        look_here(tmp_path / "file")
 
 
 def _alive(pid: int) -> bool:

@@ -9,14 +9,13 @@ from typing import Any
 import pytest
 
 from advisor.benchmark.benchmark_plan import make_plan
-from advisor.benchmark.measurement_request import MachineState
-from advisor.benchmark.runner_process import look_here
+from advisor.benchmark.measurement_request import MachineState, look_here
 from advisor.prediction.model.targets import Ask
 from advisor.ranking.fine_tuning import FineTuning
 from advisor.store import Store
 from advisor.typed_input import InputError
 from bench_runner.recipes import load_recipe
-from tests.benchmark.fake_runs import TINY, measure, planned, request, runner
+from tests.benchmark.fake_runs import TINY, measure, planned, request
 
 pytestmark = pytest.mark.usefixtures("two_fake_gpus")
 
@@ -49,7 +48,7 @@ def test_wrong_requests_are_one_line(
     own_store: Path, tmp_path: Path, changes: dict[str, Any], count: int, words: str
 ) -> None:
     wanted = request(tmp_path, **changes)
-    here = look_here(wanted.work_directory, None, runner("good"))
+    here = look_here(wanted.work_directory)
     with pytest.raises(InputError, match=words) as caught:
         make_plan(Store(own_store), wanted, here, gpu_count=count)
     assert "\n" not in str(caught.value)
@@ -96,7 +95,7 @@ def test_a_fine_tuning_is_a_recipe_of_its_own(
 
 
 def test_gpus_of_two_kinds_are_refused(own_store: Path, tmp_path: Path) -> None:
-    here = look_here(tmp_path, None, runner("good"))
+    here = look_here(tmp_path)
     mixed = replace(here, gpus=(here.gpus[0], replace(here.gpus[1], name="NVIDIA A40")))
     with pytest.raises(InputError, match="CUDA_VISIBLE_DEVICES"):
         make_plan(Store(own_store), request(tmp_path), mixed, gpu_count=2)

@@ -25,6 +25,8 @@ from advisor.tui.program.state import State
 from advisor.tui.widgets.choice import Choice
 from advisor.tui.widgets.filter_table import Query
 from advisor.tui.widgets.lines import LinesView
+from bench_runner.launch import hardware
+from tests import fake_runner
 from tests.store_for_tests import look
 
 pytestmark = pytest.mark.usefixtures("predictions_stay")
@@ -35,6 +37,9 @@ WAIT_S = 60.0
 
 @pytest.fixture(autouse=True)
 def _two_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hardware, "machine", fake_runner.machine)
+    monkeypatch.setattr(hardware, "concerns", fake_runner.concerns)
+    monkeypatch.setattr(hardware, "why_no_gpu", lambda: None)
     monkeypatch.setenv("FAKE_GPUS", "2:NVIDIA H200")
     monkeypatch.setenv("ADVISOR_STORE_WAIT", "5")
 

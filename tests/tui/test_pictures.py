@@ -28,6 +28,8 @@ from advisor.tui.benchmark.benchmark_screen import BenchmarkScreen
 from advisor.tui.pages.bars import TitleBar
 from advisor.tui.program.state import State
 from advisor.tui.widgets.lines import LinesView
+from bench_runner.launch import hardware
+from tests import fake_runner
 from tests.facts_for_tests import make_quote
 from tests.store_for_tests import taken_as_it_is
 from tests.tui.program import (
@@ -139,6 +141,7 @@ class Clock:
 
 @pytest.fixture
 def clock(own_store: Path, monkeypatch: pytest.MonkeyPatch) -> Clock:
+    monkeypatch.setattr(hardware, "machine", fake_runner.machine)
     monkeypatch.setenv("FAKE_GPUS", "4:NVIDIA RTX A6000")
     monkeypatch.delenv("FAKE_TRIAL_S", raising=False)
     monkeypatch.setenv("ADVISOR_STORE_WAIT", "30")

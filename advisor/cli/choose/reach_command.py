@@ -96,7 +96,7 @@ def _machine(named: str | None, count: int | None, gpus: Sequence[Gpu]) -> tuple
     else:
         from pathlib import Path
 
-        from advisor.benchmark.runner_process import look_here
+        from advisor.benchmark.measurement_request import look_here
 
         here = look_here(Path.cwd())
         if not here.gpus:

@@ -234,8 +234,7 @@ def _runner() -> Sequence[str]:
 
 def _plan(options: argparse.Namespace) -> Plan:
     from advisor.benchmark.benchmark_plan import bench_folders, make_plan
-    from advisor.benchmark.measurement_request import check_packages
-    from advisor.benchmark.runner_process import look_here
+    from advisor.benchmark.measurement_request import check_packages, look_here
     from bench_runner.records import journal
 
     records, work = bench_folders()
@@ -255,7 +254,7 @@ def _plan(options: argparse.Namespace) -> Plan:
     except ValueError as error:
         raise InputError(str(error)) from None
     check_packages()
-    here = look_here(request.work_directory, count, _runner())
+    here = look_here(request.work_directory, count)
     return make_plan(open_store(options), request, here, gpu_count=count)
 
 

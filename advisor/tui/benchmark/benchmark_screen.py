@@ -19,9 +19,9 @@ from textual.widgets import Input, Static
 from advisor.benchmark.benchmark_plan import Plan, bench_folders, make_plan
 from advisor.benchmark.jobs.job_folder import jobs_under_way
 from advisor.benchmark.measurement_request import MachineState, check_packages
+from advisor.benchmark.measurement_request import look_here as look
 from advisor.benchmark.progress import Progress
 from advisor.benchmark.runner_process import RUNNER, Run, last_log_line
-from advisor.benchmark.runner_process import look_here as look
 from advisor.tui.benchmark.benchmark_board import BenchmarkBoard
 from advisor.tui.benchmark.benchmark_lines import (
     ended_lines,
@@ -151,11 +151,11 @@ runs, and every finished setting is kept at once. Without a GPU here, `J` measur
         self._plan_again()
 
     def look_here(self) -> None:
-        """Ask the runner what is here."""
+        """Ask what is here."""
 
         def look_at_it() -> MachineState:
             check_packages()
-            return look(self._work, runner=self._runner)
+            return look(self._work)
 
         in_thread(self, "look", look_at_it, self._looked, lambda why: self._looked(None, why))
 
