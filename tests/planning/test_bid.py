@@ -12,7 +12,7 @@ from advisor.cli.main import main
 from advisor.planning.grant.institution import rows_of
 from advisor.planning.plan_grant import load_grant, plan_loaded
 from advisor.planning.planned import Planned
-from advisor.planning.report.bid import bid_texts, check_bid_folder, write_bid
+from advisor.planning.report.bid import bid_texts, check_bid_folder, time_words, write_bid
 from advisor.store import Store
 from advisor.typed_input import InputError
 from tests.planning.forms_for_tests import TODAY, grant_head, read
@@ -41,6 +41,7 @@ def test_the_specification_names_no_maker_and_the_table_three_sellers(
     for words in ("GPU memory in all", "power at full load", "noise", "at least 3 years, parts"):
         assert words in spec
     assert "Pythia 410M | at most" in spec
+    assert [time_words(days) for days in (0.119, 1, 68.77)] == ["2.86 hours", "1 day", "68.8 days"]
     assert "Rockefeller University: at least three proposals" in texts["quotes.md"]
     assert ("it applies to this order" in texts["quotes.md"]) is (
         found.plan.cost_cents >= 10_000_00

@@ -460,7 +460,7 @@ def test_instances_that_do_the_same_are_one_line_of_the_calendar() -> None:
         rentals=(make_rental("rent", "1.00", {"a": 60.0}),),
     )
     lines = calendar_lines(problem, solve(problem), width=60)
-    assert [line.split("  ")[0] for line in lines if line[0] != " "] == ["rent #1-3", "a first"]
+    assert [line.split("  ")[0] for line in lines if line[0] != " "] == ["rent × 3", "a first"]
 
 
 def test_random_calendars_fit_their_width() -> None:

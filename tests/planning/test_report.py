@@ -58,7 +58,7 @@ def test_the_report_has_what_an_office_asks_for(report: Report) -> None:
     tables = {table.name: table for table in report.tables()}
     assert {"Budget", "Prices", "Running", "Schedule", "Times", "Sources"} <= set(tables)
     pictures = [b.name for s in report.sections for b in s.blocks if isinstance(b, Picture)]
-    assert pictures == ["plan", "break-even", "cost-and-time"]
+    assert pictures == ["plan", "break-even"]
 
 
 def test_what_others_wrote_is_data_in_every_form(report: Report) -> None:

@@ -22,14 +22,15 @@ from advisor.planning.grant.candidates.cost_lines import fixed_costs
 from advisor.planning.grant.grant_keys import CostLine
 from advisor.planning.grant.toml_reader import AmountOrZero
 from advisor.planning.planned import Planned
-from advisor.planning.report.calendar_picture import lanes_of, merge_alike
+from advisor.planning.report.calendar_lanes import calendar_lanes
 from advisor.planning.report.document import ReportTable
 from advisor.planning.report.formats.write_report import write_report
 from advisor.planning.report.formats.xlsx import to_xlsx
 from advisor.planning.report.number_ledger import Num
 from advisor.planning.sensitivity.solved_amounts import number_words
 from advisor.planning.solver.plan import Placed
-from tests.planning.forms_for_tests import in_currency, report_for
+from tests.planning.forms_for_tests import NOTHING, in_currency, report_for
+from tests.plans_for_tests import make_machine, make_problem, make_rental
 
 
 def planned_quote(planned: Planned) -> str:
@@ -46,20 +47,24 @@ def test_runs_rented_year_after_year_share_a_line_of_the_calendar() -> None:
             experiment_id="a",
             run=1,
             machine_id=machine,
-            order=int(first // 365),
+            order=0,
             unit=unit,
             pieces=((first, last),),
         )
 
+    def lines(*runs: Placed) -> list[tuple[int, int, int]]:
+        plan = replace(NOTHING, placed=runs)
+        return [(x.rank, len(x.runs), x.count) for x in calendar_lanes(problem, plan)]
+
+    problem = make_problem(
+        machines=(make_machine("m", "1", {"a": 9.0}),), rentals=(make_rental("r", "1", {"a": 9.0}),)
+    )
     runs = [placed("r", 1, 0, 70), placed("r", 2, 0, 70), placed("r", 1, 365, 400)]
     runs += [placed("m", 1, 0, 9), placed("m", 1, 400, 409)]
-    lines = [(name, len(line)) for name, _, line in lanes_of(runs, {"m"})]
-    assert lines == [("m", 1), ("m", 1), ("r", 2), ("r", 1)]
+    assert lines(*runs) == [(1, 2, 1), (2, 2, 1), (2, 1, 1)]
     # What looks the same is drawn once, and says how often it is there.
     alike = [placed("r", unit, 0, 70) for unit in range(1, 31)] + [placed("r", 31, 0, 71)]
-    once = merge_alike(lanes_of(alike, set()), {"a": "model"})
-    assert [count for *_, count in once] == [30, 1]
-    assert once[0][2] == alike[:1] and once[1][2] == alike[30:]
+    assert lines(*alike) == [(2, 1, 30), (2, 1, 1)]
 
 
 def test_every_sheet_prints_on_the_paper_of_the_funder(planned: Planned) -> None:

@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 from datetime import date, timedelta
-from itertools import groupby
 from string import ascii_lowercase, ascii_uppercase
+from textwrap import wrap
 
 from advisor.planning.grant.candidates.split_machines import PREDICTED
+from advisor.planning.report.calendar_lanes import Lane, calendar_lanes
 from advisor.planning.solver.plan import Plan
-from advisor.planning.solver.problem import Machine, PlanningProblem, Rental
+from advisor.planning.solver.problem import Machine, PlanningProblem
 
 GLYPHS = ascii_lowercase + ascii_uppercase
 DAY = len("31 Jan 2027  ")
 """Characters of a day in a table, with the room behind it."""
-Lane = tuple[str, int, int]
-"""A machine or an instance, its order, and which of several it is."""
+NO_BREAK = "\N{NO-BREAK SPACE}"
 DELIVERY, IDLE, OUTSIDE, DUE = "░", "·", " ", "!"
 
 
 def calendar_lines(problem: PlanningProblem, plan: Plan, width: int) -> list[str]:
     """A header with the years, a line for each machine, a legend; at most ``width`` wide."""
-    options = problem.options()
-    lanes = lanes_of(problem, plan)
+    lanes = calendar_lanes(problem, plan)
     if not lanes:
         return ["no run is placed on any machine"]
-    alike = _alike(plan, lanes)
-    lanes = list(alike)
-    labels = [_label(options[lane[0]], lane[2], count) for lane, count in alike.items()]
+    labels = list(map(_label, lanes))
     left = min(max(len(name + tail) for name, tail in labels), max(width // 3, 12))
     room = max(width - left - 2, 10)
     days = problem.year_days[-1]
@@ -36,62 +33,36 @@ def calendar_lines(problem: PlanningProblem, plan: Plan, width: int) -> list[str
     def column(day: float) -> int:
         return min(max(int(day / days * room), 0), room - 1)
 
-    header = [" "] * room
-    free = 0
+    header, free = "", 0
     narrow = room < DAY * (len(problem.year_days) - 1)
     for day in problem.year_days[:-1]:
-        if column(day) < free:
-            continue
         starts = problem.start + timedelta(days=day)
-        text = f"{starts:%Y}" if narrow else short_day(starts)
-        if column(day) + len(text) > room:  # the last days of a grant that ends soon after
-            text = f"{starts:%Y}"
-        if column(day) + len(text) > room:
-            continue
-        free = column(day) + len(text) + 1
-        header[column(day) : column(day) + len(text)] = text
-    marks = [" "] * room
+        text = f"{starts:%Y}"
+        if not narrow and column(day) + DAY <= room:
+            text = short_day(starts)
+        if free <= column(day) <= room - len(text):
+            header = f"{header:{column(day)}}{text}"
+            free = len(header) + 1
     dates = sorted({e.due_day for e in problem.experiments} - set(problem.year_days))
-    for day in dates:
-        marks[column(day)] = DUE
-    lines = [f"{'':{left}}  {''.join(header).rstrip()}"]
-    if dates:
-        lines.append(f"{'':{left}}  {''.join(marks).rstrip()}")
-    for label, (option_id, year, unit) in zip(labels, lanes, strict=True):
-        cells = _cells(problem, plan, (option_id, year, unit), room, glyphs)
-        name, tail = label
+    marks = "".join(DUE if at in set(map(column, dates)) else " " for at in range(room))
+    lines = [f"{'':{left}}  {header}"]
+    lines += [f"{'':{left}}  {marks.rstrip()}"] * bool(dates)
+    for (name, tail), lane in zip(labels, lanes, strict=True):
+        cells = _cells(problem, plan, lane, room, glyphs)
         lines.append(f"{cut(name, left - len(tail)) + tail:{left}}  {cells}")
-    lines += _legend(problem, names, glyphs, width, bool(dates), any(y >= 0 for _, y, _ in lanes))
-    return lines
+    called = {e.experiment_id: e.name for e in problem.experiments}
+    legend = [f"{glyphs[name]} {called[name]}" for name in names]
+    legend += [f"{DUE} due"] * bool(dates)
+    legend += [f"{DELIVERY} delivery"] * any(lane.rank == 1 for lane in lanes)
+    # A name with its letter is not broken, and three spaces part it from the next.
+    words = "   ".join(each.replace(" ", NO_BREAK) for each in (*legend, f"{IDLE} idle"))
+    wrapped = wrap(words, width, break_long_words=False, break_on_hyphens=False)
+    return lines + [line.replace(NO_BREAK, " ") for line in wrapped]
 
 
 def short_day(day: date) -> str:
     """A day in a table: ``1 Jan 2027``."""
     return f"{day.day} {day:%b %Y}"
-
-
-def lanes_of(problem: PlanningProblem, plan: Plan) -> list[tuple[str, int, int]]:
-    """Each machine with work, owned ones first, then bought, then rented."""
-    owned = {m.machine_id for m in problem.machines if m.owned}
-    rank = {
-        m.machine_id: 0 if problem.whole(m.machine_id) in owned else 1 for m in problem.machines
-    }
-    lanes = dict.fromkeys((p.machine_id, p.order, p.unit) for p in plan.placed)
-    return sorted(lanes, key=lambda lane: (rank.get(lane[0], 2), lane))
-
-
-def _alike(plan: Plan, lanes: list[Lane]) -> dict[Lane, int]:
-    """The first of the lanes beside each other that have the same runs on the same days, and how
-    many those are."""
-    runs: dict[Lane, list[object]] = {lane: [] for lane in lanes}
-    for p in plan.placed:
-        runs[p.machine_id, p.order, p.unit].append((p.experiment_id, p.pieces))
-    numbered = enumerate(lanes)
-    groups = [
-        [lane for _, lane in group]
-        for _, group in groupby(numbered, lambda n: (n[1][:2], n[1][2] - n[0], runs[n[1]]))
-    ]
-    return {group[0]: len(group) for group in groups}
 
 
 def end_of(problem: PlanningProblem, plan: Plan, machine: Machine) -> int:
@@ -105,15 +76,14 @@ def end_of(problem: PlanningProblem, plan: Plan, machine: Machine) -> int:
     return min([*days, problem.year_days[-1]])
 
 
-def _label(option: Machine | Rental, unit: int, count: int) -> tuple[str, str]:
-    """A name that may be cut, and what must stay: that it is predicted, and which of several or
-    how many."""
-    number = f" #{unit}" if unit > 1 else ""
-    if count > 1:
-        number = f" #{unit}-{unit + count - 1}"
-    if option.label.endswith(PREDICTED):
-        return option.label.removesuffix(PREDICTED), f" (predicted){number}"
-    return option.label, number
+def _label(lane: Lane) -> tuple[str, str]:
+    """A name that may be cut, and what must stay: that it is predicted, which of several it is, or
+    how many look the same."""
+    label, tail = lane.option.label, f" #{lane.number}" if lane.number > 1 else ""
+    tail += f" × {lane.count}" if lane.count > 1 else ""
+    if label.endswith(PREDICTED):
+        return label.removesuffix(PREDICTED), f" (predicted){tail}"
+    return label, tail
 
 
 def cut(text: str, width: int) -> str:
@@ -122,54 +92,23 @@ def cut(text: str, width: int) -> str:
 
 
 def _cells(
-    problem: PlanningProblem,
-    plan: Plan,
-    lane: tuple[str, int, int],
-    room: int,
-    glyphs: dict[str, str],
+    problem: PlanningProblem, plan: Plan, lane: Lane, room: int, glyphs: dict[str, str]
 ) -> str:
-    days = problem.year_days[-1]
-    owned = {m.machine_id: m for m in problem.machines}
-    option_id, year, _ = lane
+    days, machine = problem.year_days[-1], lane.option
     cells = [OUTSIDE] * room
-    if option_id in owned:
-        machine = owned[option_id]
-        here = year < 0
-        start = machine.ready_day if here else problem.orders[year]
-        ready = start if here else start + problem.rules.lead_days
+    if isinstance(machine, Machine):
+        start = ready = machine.ready_day
+        if lane.order >= 0:
+            start = problem.orders[lane.order]
+            ready = start + problem.rules.lead_days
         last = end_of(problem, plan, machine)
         for at in range(room):
             middle = (at + 0.5) * days / room
             if start <= middle < last:
                 cells[at] = DELIVERY if middle < ready else IDLE
-    for p in plan.placed:
-        if (p.machine_id, p.order, p.unit) != lane:
-            continue
+    for p in lane.runs:
         for begin, end in p.pieces:
             first = int(begin / days * room)
-            for at in range(first, max(first + 1, round(end / days * room))):
-                if at < room:
-                    cells[at] = glyphs[p.experiment_id]
+            for at in range(first, min(max(first + 1, round(end / days * room)), room)):
+                cells[at] = glyphs[p.experiment_id]
     return "".join(cells).rstrip()
-
-
-def _legend(
-    problem: PlanningProblem,
-    names: list[str],
-    glyphs: dict[str, str],
-    width: int,
-    dated: bool,
-    bought: bool,
-) -> list[str]:
-    called = {e.experiment_id: e.name for e in problem.experiments}
-    entries = [f"{glyphs[name]} {called[name]}" for name in names]
-    entries += [f"{DUE} due"] if dated else []
-    entries += [f"{DELIVERY} delivery"] if bought else []
-    entries.append(f"{IDLE} idle")
-    lines, line = [], ""
-    for entry in entries:
-        if line and len(line) + len(entry) + 3 > width:
-            lines.append(line)
-            line = ""
-        line += f"{'   ' if line else ''}{entry}"
-    return [*lines, line]

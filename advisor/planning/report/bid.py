@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -10,11 +9,13 @@ from typing import Any
 from advisor.costs.amount_words import day_words, days_rounded
 from advisor.files import typed_path, write_all_whole
 from advisor.planning.grant.candidates.procurement import seller_of, warranty_years
+from advisor.planning.grant.funder import funder_form
 from advisor.planning.grant.institution import rows_of
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.planned import Planned
 from advisor.planning.report.document import filled, listed
-from advisor.planning.solver.plan import Plan, Purchase
+from advisor.planning.report.plan_costs import in_codes
+from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import Machine, RunTime
 from advisor.tables.table_formats import markdown_text, to_csv
 from advisor.typed_input import InputError, shown
@@ -52,83 +53,86 @@ def write_bid(planned: Planned, folder: Path, *, force: bool) -> list[Path]:
 
 def bid_texts(loaded: Loaded, plan: Plan) -> dict[str, str]:
     """Each file's text. Raises InputError where nothing is bought."""
-    bought = [p for p in plan.purchases if _machine(loaded, p).share_of is None]
-    if not bought:
+    machines = {m.machine_id: m for m in loaded.problem.machines}
+    bought = [(machines[p.machine_id], p.count) for p in plan.purchases]
+    whole = [each for each in bought if each[0].share_of is None]
+    if not whole:
         raise InputError("this plan buys no machine, so there is nothing to bid for")
-    grant = loaded.grant
-    items = [_item(loaded, plan, p) for p in bought]
+    loaded, house = in_codes(loaded), loaded.grant.institution
+    buyer = "Our institution" if house.file.startswith("us-") else house.name
+    if house.file in ("", f"{funder_form(loaded.grant.funder).rules}.toml"):
+        buyer = "The laboratory"  # the funder does not buy
+    items = [_item(loaded, plan, machine, count) for machine, count in whole]
     values: dict[str, Any] = {
-        "title": markdown_text(grant.title),
+        "title": markdown_text(loaded.grant.title),
         "items": items,
-        "currency": grant.currency.code,
-        "rule": bid_rule(loaded, plan),
+        "currency": loaded.grant.currency.code,
+        "rule": bid_rule(loaded, max(machine.price * count for machine, count in bought)),
+        "buyer": markdown_text(buyer),
+        "wanted": loaded.grant.procurement,
+        "lead_days": loaded.grant.lead_days,
     }
-    rules = grant.procurement
-    warranty = "stated in years, parts and labour, and where it is served"
-    if rules.warranty_years:
-        warranty = f"at least {rules.warranty_years:f} years, parts and labour, on site"
-    house = grant.institution.name if grant.institution.file[:3] != "us-" else "Our institution"
-    found = {
-        "specification.md": filled(
-            "specification.md",
-            **values,
-            buyer=markdown_text("We" if not grant.institution.file else house).replace(
-                "We", "The laboratory"
-            ),
-            place=rules.country or "our address",
-            lead_days=grant.lead_days,
-            warranty=warranty,
-        ),
-        "quotes.md": filled("quotes.md", **values),
-        "quotes.csv": to_csv(
-            [{"item": item["label"], **row} for item in items for row in item["rows"]],
-            ("item", "mark", "seller", "label", "price", "day", "days"),
-        )
-        + "\n",
-        "questions.md": filled("questions.md", **values),
+    rows = [{"item": item["label"], **row} for item in items for row in item["rows"]]
+    columns = ("item", "mark", "seller", "label", "price", "day", "days")
+    alone = any(item["sellers"] == 1 for item in items)
+    texts = {
+        name: filled(name, **values)
+        for name in FILES
+        if name.endswith(".md") and (alone or name != "sole_source.md")
     }
-    if any(item["sellers"] == 1 for item in items):
-        found["sole_source.md"] = filled("sole_source.md", **values)
-    return found
+    return texts | {"quotes.csv": f"{to_csv(rows, columns)}\n"}
 
 
-def bid_rule(loaded: Loaded, plan: Plan) -> str | None:
-    """What the institution asks of the dearest order; None where no rule of it is known."""
-    grant, name = loaded.grant, loaded.grant.institution.name.casefold()
-    row = next(
-        (r for r in rows_of("bid_thresholds.csv") if r["institution"].casefold() in name), None
-    )
-    if row is None or row["currency"] != grant.currency.code:
+def bid_rule(loaded: Loaded, order: Decimal) -> dict[str, Any] | None:
+    """What the institution asks of an order of that amount; None where no rule of it is known."""
+    currency, name = loaded.grant.currency, loaded.grant.institution.name.casefold()
+    rows = (r for r in rows_of("bid_thresholds.csv") if r["institution"].casefold() in name)
+    row = next(rows, None)
+    if row is None or row["currency"] != currency.code:
         return None
-    orders = [p.count * _machine(loaded, p).price for p in plan.purchases]
     least = Decimal(row["from_amount"])
-    amount = grant.currency.written(least)
-    over = max(orders, default=Decimal(0)) >= least
-    applies = "it applies to this order" if over else "this order is below it"
-    return f"{row['institution']}: {row['rule']} ({amount}); {applies}. Source: {row['source']}."
+    return {**row, "amount": currency.written(least), "applies": order >= least}
 
 
-def _machine(loaded: Loaded, purchase: Purchase) -> Machine:
-    return next(m for m in loaded.problem.machines if m.machine_id == purchase.machine_id)
-
-
-def _item(loaded: Loaded, plan: Plan, purchase: Purchase) -> dict[str, Any]:
-    machine = _machine(loaded, purchase)
+def _item(loaded: Loaded, plan: Plan, machine: Machine, count: int) -> dict[str, Any]:
     models = _models_on(loaded, plan, machine)
-    equals = _equals(loaded, machine, models)
-    limits = {model: _longest(machine.times[model]) for model in models}
-    names = [f"{loaded.models[m].name} in {days_rounded(days)} days" for m, days in limits.items()]
+    every = [machine, *_equals(loaded, machine, models)]
+    build, quotes = loaded.builds.get(machine.machine_id), loaded.quotes
+    known = [quotes[line.quote_id] for line in machine.lines if line.quote_id in quotes]
+    watts = None if build is None else power_figures(build).wall_w
     return {
         "label": markdown_text(machine.label),
-        "count": purchase.count,
-        "lines": list(_requirements(loaded, machine, models)),
-        "rows": [_row(loaded, machine, each, models) for each in (machine, *equals)],
-        "sellers": len({seller_of(m.lines[0].vendor) for m in (machine, *equals)}),
+        "count": count,
+        "gpus": machine.gpu_count,
+        "gpu_gib": f"{_gpu_gib(loaded, machine):g}",
+        "memory": f"{_gpu_gib(loaded, machine) * machine.gpu_count:g} GiB",
+        "runs": [
+            {
+                "model": markdown_text(loaded.models[model].name),
+                "most": time_words(_longest(machine.times[model])),
+                "measured": machine.times[model].basis == "measured",
+            }
+            for model in models
+        ],
+        "arm": instruction_set(machine.gpu_id) is not None,
+        "host": None if build is None else build.host,
+        "units": None if build is None else rack_units_of(build.host),
+        "watts": None if watts is None else f"{watts:,.0f}",
+        "rows": [_row(loaded, machine, each, models) for each in every],
+        "sellers": len({seller_of(m.lines[0].vendor) for m in every}),
         "compared": sum(bool(m.lines) and not m.part_of for m in loaded.problem.machines),
-        "memory": f"{_memory_gib(loaded, machine):g} GiB",
-        "limits": listed(names),
-        "questions": list(_questions(loaded, machine)),
+        "oldest": day_words(min(line.quoted_on for line in machine.lines)),
+        "put_together": len(machine.lines) > 1,
+        "delivery": any(quote.delivery for quote in known),
+        "warranty": any(warranty_years(quote.warranty) for quote in known),
     }
+
+
+def time_words(days: float) -> str:
+    """``68.8 days``; of less than a day ``2.9 hours``."""
+    if days == 1:
+        return "1 day"
+    return f"{days_rounded(days)} days" if days > 1 else f"{days_rounded(days * 24)} hours"
 
 
 def _models_on(loaded: Loaded, plan: Plan, machine: Machine) -> list[str]:
@@ -143,14 +147,15 @@ def _longest(time: RunTime) -> float:
     return time.days_high or time.days
 
 
-def _memory_gib(loaded: Loaded, machine: Machine) -> float:
-    gpu = next(gpu for gpu in loaded.snapshot.gpus if gpu.gpu_id == machine.gpu_id)
-    return gpu.memory_gib * machine.gpu_count
+def _gpu_gib(loaded: Loaded, machine: Machine) -> float:
+    """Memory of one GPU."""
+    return next(gpu for gpu in loaded.snapshot.gpus if gpu.gpu_id == machine.gpu_id).memory_gib
 
 
 def _equals(loaded: Loaded, machine: Machine, models: list[str]) -> list[Machine]:
     """Other machines that do the same work within its interval, with as much GPU memory, cheapest
     first; of each seller the cheapest two."""
+    least = _gpu_gib(loaded, machine) * machine.gpu_count
     every = [
         m
         for m in loaded.problem.machines
@@ -159,7 +164,7 @@ def _equals(loaded: Loaded, machine: Machine, models: list[str]) -> list[Machine
         and not (m.part_of or m.share_of or m.upgrade_of)
         and all(model in m.times for model in models)
         and all(m.times[x].days <= _longest(machine.times[x]) for x in models)
-        and _memory_gib(loaded, m) >= _memory_gib(loaded, machine)
+        and _gpu_gib(loaded, m) * m.gpu_count >= least
         and m.price <= MOST_DEARER * machine.price
     ]
     found: list[Machine] = []
@@ -171,80 +176,12 @@ def _equals(loaded: Loaded, machine: Machine, models: list[str]) -> list[Machine
 
 
 def _row(loaded: Loaded, chosen: Machine, machine: Machine, models: list[str]) -> dict[str, str]:
-    days = [f"{loaded.models[m].name} {days_rounded(machine.times[m].days)}" for m in models]
-    oldest = min(line.quoted_on for line in machine.lines)
+    times = [f"{loaded.models[m].name} {time_words(machine.times[m].days)}" for m in models]
     return {
         "mark": "chosen" if machine is chosen else "equal",
         "seller": markdown_text(listed(seller_of(line.vendor) for line in machine.lines)),
         "label": markdown_text(machine.label),
         "price": loaded.grant.currency.written(machine.price),
-        "day": day_words(oldest),
-        "days": markdown_text(", ".join(days)),
+        "day": day_words(min(line.quoted_on for line in machine.lines)),
+        "days": markdown_text(", ".join(times)),
     }
-
-
-def _requirements(loaded: Loaded, machine: Machine, models: list[str]) -> Iterator[dict[str, str]]:
-    """Each line of the specification with what it rests on."""
-    gpu = next(gpu for gpu in loaded.snapshot.gpus if gpu.gpu_id == machine.gpu_id)
-    build = loaded.builds.get(machine.machine_id)
-
-    def line(what: str, value: str, basis: str) -> dict[str, str]:
-        return {"what": what, "value": value, "basis": markdown_text(basis)}
-
-    count = f"{machine.gpu_count}, or another number that meets the lines below"
-    yield line("GPUs", count, "what the runs are planned on")
-    whole = f"at least {_memory_gib(loaded, machine):g} GiB"
-    yield line("GPU memory in all", whole, "what the models need")
-    yield line("memory of each GPU", f"at least {gpu.memory_gib:g} GiB", "what the models need")
-    for model in models:
-        time = machine.times[model]
-        about = "measured" if time.basis == "measured" else "predicted"
-        within = f"at most {days_rounded(_longest(time))} days"
-        name = loaded.models[model].name
-        yield line(f"one training run of {markdown_text(name)}", within, f"{about} on such GPUs")
-    if instruction_set(machine.gpu_id) is None:
-        yield line("processor", "x86-64", "the software of the project")
-    if build is None:
-        return
-    host = build.host
-    if host.memory_gib:
-        yield line("main memory", f"at least {host.memory_gib:g} GiB", "the chosen machine")
-    watts = power_figures(build).wall_w
-    if watts is not None:
-        yield line("power at full load", f"at most {watts:,.0f} W", "the chosen machine")
-    units = rack_units_of(host)
-    place = "a rack or a desk, stated" if units is None else f"at most {units:g} rack units"
-    yield line("size", place if units != 0 else "a tower beside a desk", "our room")
-    noise = "stated in dB(A)" if host.noise_dba is None else f"at most {host.noise_dba:g} dB(A)"
-    yield line("noise", noise, "our room" if host.noise_dba is None else "the chosen machine")
-
-
-def _questions(loaded: Loaded, machine: Machine) -> Iterator[str]:
-    """What no quote or data sheet says, and what every order needs."""
-    rules, quotes = loaded.grant.procurement, [loaded.quotes.get(x.quote_id) for x in machine.lines]
-    build = loaded.builds.get(machine.machine_id)
-    oldest = min(line.quoted_on for line in machine.lines)
-    yield f"What does the whole cost today? The price that we know is of {day_words(oldest)}."
-    if len(machine.lines) > 1:
-        yield "Do you build and test the whole machine, and do you answer for all of its parts?"
-    country = rules.country or "our country"
-    yield f"Do you deliver to {country}, by when, and who pays freight, duty and insurance?"
-    if not any(quote is not None and quote.delivery for quote in quotes):
-        yield "How many weeks from the order to the delivery? No quote says it."
-    wanted = f" We need {rules.warranty_years:f} years." if rules.warranty_years else ""
-    if not any(quote is not None and warranty_years(quote.warranty) for quote in quotes):
-        yield f"How long is the warranty on parts and labour, and is it served on site?{wanted}"
-    yield "Which price has an institution of research and teaching?"
-    yield "Which exact GPU, edition and power limit is built in?"
-    if build is not None:
-        host = build.host
-        if host.noise_dba is None:
-            yield "How loud is it at full load, in dB(A) at one metre?"
-        if host.wall_w is None and host.base_w is None:
-            yield "What does it draw at full load, and which plugs and circuits does it need?"
-        if rack_units_of(host) is None:
-            yield "Does it go into a rack, and how many units does it take?"
-        if host.memory_gib is None:
-            yield "How much main memory is in the price?"
-    if instruction_set(machine.gpu_id) is not None:
-        yield "Its processor is Arm: which of our software runs on it as it is?"

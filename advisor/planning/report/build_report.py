@@ -150,14 +150,9 @@ def _annex(given: Material, paid: WhoPays, pictures: list[Picture | None]) -> tu
 
 
 def _drawn(given: Material) -> list[Picture | None]:
-    from advisor.planning.report.calendar_picture import draw_plan
-    from advisor.planning.report.pictures import draw_break_even, draw_cost_and_time
+    from advisor.planning.report.pictures import draw_break_even, draw_plan
 
-    return [
-        draw_plan(given.loaded, given.plan),
-        draw_break_even(given.loaded, given.plan),
-        draw_cost_and_time(given.loaded, given.plan, given.explanation),
-    ]
+    return [draw_plan(given.loaded, given.plan), draw_break_even(given.loaded, given.plan)]
 
 
 def objects(given: Material, budget: ReportTable, paid: WhoPays) -> dict[str, Any]:

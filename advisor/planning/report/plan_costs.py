@@ -339,11 +339,15 @@ class Material:
         )
 
 
-def material_of(loaded: Loaded, plan: Plan, explanation: Explanation) -> Material:
-    """With an empty ledger, in which the costs come first. A report writes the code of its
-    currency, never a sign."""
+def in_codes(loaded: Loaded) -> Loaded:
+    """What is written for others has the code of its currency, never a sign."""
     money = replace(loaded.grant.currency, by_code=True)
-    loaded = replace(loaded, grant=replace(loaded.grant, currency=money))
+    return replace(loaded, grant=replace(loaded.grant, currency=money))
+
+
+def material_of(loaded: Loaded, plan: Plan, explanation: Explanation) -> Material:
+    """With an empty ledger, in which the costs come first."""
+    loaded = in_codes(loaded)
     ledger = NumberLedger(currency=loaded.grant.currency.unit)
     book = CostBook(loaded, ledger)
     return Material(

@@ -39,27 +39,12 @@ _FROM = {
     "gpu": "the catalogue of GPUs",
     "host": "the catalogue of machines",
     "model": "the model's definition",
-    "setting": "a setting",
+    "setting": "a setting of the grant, its institution or its funder's form",
     "plan": "chosen by the plan",
     "solve": "planned again with one change",
     "unit": "by definition, or estimated where the row says so",
 }
 """Each kind of leaf, for a reader."""
-_SETTINGS = {
-    "grant": "of the grant",
-    "budget": "of the grant's budget",
-    "experiments": "of the experiments",
-    "owned": "of the machines of the lab",
-    "purchases": "of purchases",
-    "rentals": "of rented computers",
-    "running": "of how runs are planned",
-    "electricity": "of electricity",
-    "institution": "of the institution's rules",
-    "allocations": "of granted hours",
-    "costs": "of the grant's other costs",
-    "form": "of the funder's form",
-}
-"""What a setting belongs to, by the table of the grant's file."""
 _RECORDS = ("quote_id", "rental_id", "measurement_id", "key")
 """What finds a row again in the store or in the grant."""
 
@@ -73,26 +58,17 @@ def unit_words(unit: str) -> str:
     """``USD an hour`` for ``usd-per-hour``."""
     money, _, each = unit.partition("-per-")
     money = "USD" if money == "usd" else money
-    each = {"hour": " an hour", "kwh": " a kWh"}.get(each, f" a {each}" if each else "")
+    each = {"hour": " an hour", "kwh": " a kWh"}.get(each, "")
     return {"kwh": "kWh", "gpu-hours": "GPU-hours"}.get(unit, f"{money}{each}")
 
 
 def origin_words(row: LedgerRow) -> str:
     """Where a row comes from, in one line; sheets and JSON have what the store calls it."""
-    if row.operation is not None:
-        of = ", ".join(f"[{number}]" for number in row.of) or "nothing"
-        return f"{row.operation} of {of}{_rounded(row.decimals)}"
-    if row.kind != "setting":
+    if row.operation is None:
         return _FROM[row.kind]
-    table = str(row.origin.get("key", "")).partition(".")[0].partition("[")[0]
-    return " ".join(filter(None, (_FROM[row.kind], _SETTINGS.get(table, ""))))
-
-
-def _rounded(decimals: int | None) -> str:
-    if decimals is None:
-        return ""
-    to = {0: "to whole units", 2: "to the cent"}.get(decimals, f"to {decimals} decimals")
-    return f", rounded {to}"
+    of = ", ".join(f"[{number}]" for number in row.of) or "nothing"
+    to = {None: "", 0: ", rounded to whole units", 2: ", rounded to the cent"}
+    return f"{row.operation} of {of}{to.get(row.decimals, f', rounded to {row.decimals} decimals')}"
 
 
 def ledger_value(row: LedgerRow) -> str:

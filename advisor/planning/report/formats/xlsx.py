@@ -73,47 +73,35 @@ def to_xlsx(report: Report) -> bytes:
 
 
 class _Formats:
-    def __init__(self, book: Any) -> None:
-        self.bold = book.add_format({"bold": True})
-        self.head = book.add_format({"bold": True, "bottom": 1, "text_wrap": True})
-        self.head_right = book.add_format(
-            {"bold": True, "bottom": 1, "text_wrap": True, "align": "right"}
-        )
-        self.head_beside = book.add_format(
-            {"bold": True, "bottom": 1, "text_wrap": True, "indent": 1}
-        )
-        self.wrap = book.add_format({"text_wrap": True, "valign": "top"})
-        # Explicit: programs ignore the indent where only the top alignment is set.
-        left = {"align": "left", "indent": 1}
-        self.beside = book.add_format({"text_wrap": True, "valign": "top", **left})
-        # In a row of several lines each cell is aligned to the first.
-        self.count = book.add_format({"valign": "top", "align": "left"})
-        self._book = book
-        self._known: dict[tuple[str, bool, bool, bool], Any] = {}
+    """Formats of a workbook, each made once."""
 
-    def number(
-        self, unit: str, *, total: bool = False, editable: bool = False, spelt: bool = False
-    ) -> Any:
-        """The format of a number; ``spelt`` adds its unit, where no column names it."""
-        key = (unit, total, editable, spelt)
-        if key not in self._known:
-            code, _, rate = unit.partition("-per-")
-            own = "General"
-            if len(code) == 3 and code.isupper():
-                digits = "." + "0" * 6 if rate else "" if code in WHOLE else ".00"
-                own = f'"{code}" #,##0{digits}'
-            spelling = _SPELT.get(rate or unit, "") if spelt else ""
-            # Next to a text of several lines a number is aligned to the first.
-            style: dict[str, Any] = {
-                "num_format": _FORMATS.get(unit, own) + spelling,
-                "valign": "top",
-            }
-            if total:
-                style |= {"bold": True, "top": 1}
-            if editable:
-                style |= {"bg_color": "#FFF6CC"}
+    def __init__(self, book: Any) -> None:
+        self._book = book
+        self._known: dict[str, Any] = {}
+
+    def of(self, **style: Any) -> Any:
+        """Text goes on in its cell; in a row of several lines each cell is aligned to the first."""
+        style = {"text_wrap": True, "valign": "top"} | style
+        if (key := str(style)) not in self._known:
             self._known[key] = self._book.add_format(style)
         return self._known[key]
+
+    def number(self, unit: str, *, spelt: bool = False, **style: Any) -> Any:
+        """The format of a number; ``spelt`` adds its unit, where no column names it."""
+        code, _, rate = unit.partition("-per-")
+        own = "General"
+        if len(code) == 3 and code.isupper():
+            digits = "." + "0" * 6 if rate else "" if code in WHOLE else ".00"
+            own = f'"{code}" #,##0{digits}'
+        spelling = _SPELT.get(rate or unit, "") if spelt else ""
+        return self.of(num_format=_FORMATS.get(unit, own) + spelling, text_wrap=False, **style)
+
+
+LEFT = {"align": "left", "indent": 1}
+"""Of text beside numbers. Programs ignore the indent where only the top alignment is set."""
+HEAD: dict[str, Any] = {"bold": True, "bottom": 1}
+TOTAL: dict[str, Any] = {"bold": True, "top": 1}
+YELLOW: dict[str, Any] = {"bg_color": "#FFF6CC"}
 
 
 def _to_print(sheet: Any, report: Report, *, head: int | None, wide: bool = True) -> None:
@@ -134,14 +122,13 @@ def _text_sheet(book: Any, formats: _Formats, report: Report) -> None:
     sheet = book.add_worksheet("Report")
     _to_print(sheet, report, head=None, wide=False)
     sheet.set_column(0, 0, TEXT_WIDE)
-    sheet.write_string(0, 0, report.title, formats.bold)
-    sheet.write_string(
-        1,
-        0,
+    bold, wrap = formats.of(bold=True, text_wrap=False), formats.of()
+    sheet.write_string(0, 0, report.title, bold)
+    hint = (
         f"Made on {day_words(report.made_on)}. Prices and settings on the sheet {LEDGER} (yellow) "
-        "may be changed: every total follows. Sentences on this sheet stay as they were written.",
-        formats.wrap,
+        "may be changed: every total follows. Sentences on this sheet stay as they were written."
     )
+    sheet.write_string(1, 0, hint, wrap)
     at = 3
     for section in (*report.form, *report.sections):
         texts = []
@@ -153,12 +140,10 @@ def _text_sheet(book: Any, formats: _Formats, report: Report) -> None:
         if not texts:
             continue
         # In one cell, so that no page ends with a heading.
-        first, *others = texts
-        sheet.write_rich_string(at, 0, formats.bold, section.title, f"\n{first}", formats.wrap)
-        for text in others:
-            at += 1
-            sheet.write_string(at, 0, text, formats.wrap)
-        at += 2
+        sheet.write_rich_string(at, 0, bold, section.title, f"\n{texts[0]}", wrap)
+        for line, text in enumerate(texts[1:], start=at + 1):
+            sheet.write_string(line, 0, text, wrap)
+        at += len(texts) + 1
 
 
 def _reference(row: int) -> str:
@@ -171,14 +156,19 @@ def _table_sheet(book: Any, formats: _Formats, report: Report, table: ReportTabl
     sheet.freeze_panes(1, 0)
     numeric = table.numeric()
     for at, column in enumerate(table.columns):
-        text = formats.head_beside if at else formats.head
-        sheet.write_string(0, at, column, formats.head_right if numeric[at] else text)
+        beside = {"align": "right"} if numeric[at] else {"indent": 1} if at else {}
+        sheet.write_string(0, at, column, formats.of(**HEAD, **beside))
         longest = max([len(column), *(_width(row[at]) for row in table.rows)])
         sheet.set_column(at, at, min(max(longest + 3, 8), WIDEST))
-    for number, row in enumerate(table.rows, start=1):
-        total = table.strong(number)
+    for line, row in enumerate(table.rows, start=1):
+        total = TOTAL if table.strong(line) else {}
         for at, cell in enumerate(row):
-            _write(sheet, formats, number, at, cell, total)
+            if isinstance(cell, Num):
+                style = formats.number(cell.unit, spelt=True, **total)
+                sheet.write_formula(line, at, f"={_reference(cell.row)}", style, float(cell.value))
+            else:
+                style = formats.of(bold=True) if total else formats.of(**(LEFT if at else {}))
+                sheet.write_string(line, at, shown(cell), style)
 
 
 def _width(cell: Cell) -> int:
@@ -191,42 +181,32 @@ def _width(cell: Cell) -> int:
     return len(shown(cell))
 
 
-def _write(sheet: Any, formats: _Formats, line: int, at: int, cell: Cell, total: bool) -> None:
-    if isinstance(cell, Num):
-        style = formats.number(cell.unit, total=total, spelt=True)
-        sheet.write_formula(line, at, f"={_reference(cell.row)}", style, float(cell.value))
-    else:
-        text = shown(cell)
-        plain = formats.beside if at else formats.wrap
-        sheet.write_string(line, at, text, formats.bold if total else plain)
-
-
 def _ledger_sheet(book: Any, formats: _Formats, report: Report) -> None:
-    sheet, rows = book.add_worksheet(LEDGER), report.rows
+    sheet, wrap = book.add_worksheet(LEDGER), formats.of()
     _to_print(sheet, report, head=1)
     sheet.freeze_panes(2, 0)
     sheet.write_string(0, 0, "Yellow: prices and settings that may be changed, and sums follow.")
     counted = _counted(report)
+    heads: dict[str, Any] = {"value": {"align": "right"}, "unit": {"indent": 1}}
     for at, (column, width) in enumerate(
         (("row", 6), ("what", 60), ("value", 16), ("unit", 12), ("from", 50), ("record", 40))
     ):
-        heads = {"value": formats.head_right, "unit": formats.head_beside}
-        sheet.write_string(1, at, column, heads.get(column, formats.head))
+        sheet.write_string(1, at, column, formats.of(**HEAD, **heads.get(column, {})))
         sheet.set_column(at, at, width)
-    for row in rows:
+    for row in report.rows:
         line = row.number + _FIRST - 2
-        sheet.write_number(line, 0, row.number, formats.count)
-        sheet.write_string(line, 1, row.label, formats.wrap)
+        sheet.write_number(line, 0, row.number, formats.of(align="left"))
+        sheet.write_string(line, 1, row.label, wrap)
         if row.operation is None:
             editable = row.kind in ("quote", "rental", "setting") and row.number in counted
-            style = formats.number(row.unit, editable=editable)
+            style = formats.number(row.unit, **(YELLOW if editable else {}))
             sheet.write_number(line, 2, float(row.value), style)
         else:
             style = formats.number(row.unit)
             sheet.write_formula(line, 2, _formula(row), style, float(row.value))
-        sheet.write_string(line, 3, unit_words(row.unit), formats.beside)
-        sheet.write_string(line, 4, origin_words(row), formats.wrap)
-        sheet.write_string(line, 5, record_of(row), formats.wrap)
+        sheet.write_string(line, 3, unit_words(row.unit), formats.of(**LEFT))
+        sheet.write_string(line, 4, origin_words(row), wrap)
+        sheet.write_string(line, 5, record_of(row), wrap)
 
 
 def _counted(report: Report) -> set[int]:
@@ -242,22 +222,24 @@ def _counted(report: Report) -> set[int]:
     return found
 
 
+_FORMULAS: dict[str, Callable[[list[str]], str]] = {
+    "sum": lambda of: "+".join(of) or "0",
+    "product": "*".join,
+    "difference": "-".join,
+    "ratio": "/".join,
+    # A sum of cents may be a hair more than it is.
+    "rounded-up ratio": lambda of: f"ROUNDUP(ROUND({'/'.join(of)},9),0)",
+    "growth": lambda of: f"(1+{of[0]})^({of[1]}/365)",
+    "rest": lambda of: "-".join(["1", *of]),
+    "least": lambda of: f"MIN({','.join(of)})",
+    "count": lambda of: f"COUNT({','.join(of)})",
+    "at-the-wall": lambda of: "/".join([f"({of[0]}*{of[1]}+{of[2]})", *of[3:]]),
+    "below": lambda of: f"IF({of[0]}<{of[1]},{of[0]},0)",
+}
+"""Each operation of the ledger on cells."""
+
+
 def _formula(row: LedgerRow) -> str:
-    of = [f"$C${number + _FIRST - 1}" for number in row.of]
-    formulas: dict[str, Callable[[], str]] = {
-        "sum": lambda: "+".join(of) or "0",
-        "product": lambda: "*".join(of),
-        "difference": lambda: "-".join(of),
-        "ratio": lambda: "/".join(of),
-        # A sum of cents may be a hair more than it is.
-        "rounded-up ratio": lambda: f"ROUNDUP(ROUND({'/'.join(of)},9),0)",
-        "growth": lambda: f"(1+{of[0]})^({of[1]}/365)",
-        "rest": lambda: "-".join(["1", *of]),
-        "least": lambda: f"MIN({','.join(of)})",
-        "count": lambda: f"COUNT({','.join(of)})",
-        "at-the-wall": lambda: "/".join([f"({of[0]}*{of[1]}+{of[2]})", *of[3:]]),
-        "below": lambda: f"IF({of[0]}<{of[1]},{of[0]},0)",
-    }
     assert row.operation is not None
-    text = formulas[row.operation]()
+    text = _FORMULAS[row.operation]([f"$C${number + _FIRST - 1}" for number in row.of])
     return f"=ROUND({text},{row.decimals})" if row.decimals is not None else f"={text}"
