@@ -19,7 +19,7 @@ SIZE = (100, 30)
 SECONDS_A_FRAME = 3
 STEPS: tuple[tuple[str, ...], ...] = (
     (),
-    ("f2", *"100k", "enter"),
+    ("b", *"100k", "enter"),
     ("down", "enter"),
     ("f8", "X"),
 )

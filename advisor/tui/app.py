@@ -34,7 +34,6 @@ from advisor.tui.ranking.ranking_screen import RankingScreen
 from advisor.tui.widgets.in_thread import in_thread, write_in_thread
 
 if TYPE_CHECKING:
-    from textual.command import Provider
     from textual.driver import Driver
 
     from advisor.store import Store
@@ -46,13 +45,6 @@ LOOK_EVERY_S = 2.0
 """How often the store's file is looked at for changes by other programs."""
 
 
-def _whole_program() -> type[Provider]:
-    """What the palette finds beside actions; loaded when somebody opens it."""
-    from advisor.tui.pages.palette import WholeProgram
-
-    return WholeProgram
-
-
 def _screen_class(name: str) -> type[SizedScreen]:
     """Loaded when somebody goes there."""
     match name:
@@ -60,10 +52,6 @@ def _screen_class(name: str) -> type[SizedScreen]:
             from advisor.tui.evidence.evidence_screen import EvidenceScreen
 
             return EvidenceScreen
-        case "welcome":
-            from advisor.tui.pages.welcome_screen import WelcomeScreen
-
-            return WelcomeScreen
         case "benchmark":
             from advisor.tui.benchmark.benchmark_screen import BenchmarkScreen
 
@@ -84,8 +72,6 @@ class AdvisorApp(Program):
     TITLE = "GPU advisor"
     CSS_PATH = "ranking/ranking.tcss"  # of the default screen, whose own Textual does not load
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(EVERYWHERE)]
-    ENABLE_COMMAND_PALETTE = True
-    COMMANDS = {_whole_program}  # noqa: RUF012 - so has Textual
 
     def __init__(
         self,
@@ -122,8 +108,6 @@ class AdvisorApp(Program):
         return self._ranking
 
     def on_mount(self) -> None:
-        if not self.kept.welcomed:
-            self.action_go("welcome")
         if self._start_note:
             self.notify(self._start_note, severity="warning", timeout=10)
         self.set_interval(LOOK_EVERY_S, self.look_at_store)
@@ -131,7 +115,7 @@ class AdvisorApp(Program):
 
     def action_command_palette(self) -> None:
         """Everything that can be done, to be searched."""
-        from advisor.tui.pages.palette import Palette
+        from advisor.tui.pages.help import Palette
 
         if not isinstance(self.screen, Palette):
             self.push_screen(Palette())
@@ -155,7 +139,7 @@ class AdvisorApp(Program):
 
     def keep_state(self) -> None:
         """Write the state where it changed."""
-        state = replace(self.inputs, theme=self.theme, welcomed=True)
+        state = replace(self.inputs, theme=self.theme)
         if self._state_path is not None and state != self.kept:
             self.kept = state
             problem = save_state(self._state_path, state)
@@ -279,19 +263,6 @@ class AdvisorApp(Program):
         self.remember_question()
         self.push_screen(QuestionsScreen(self.kept_things.questions), chosen)
 
-    def action_keep_question(self) -> None:
-        """Keep the question under a name."""
-        from advisor.tui.pages.questions import NameForm, asked_words
-
-        def named(name: str | None) -> None:
-            if name:
-                sentence = self.session.sentence() or ""
-                self.kept_things.name_it(self.inputs, sentence, name)
-                self.notify(f"Kept as {name}: h lists it.", markup=False)
-
-        suggested = asked_words(self.inputs.question())
-        self.push_screen(NameForm("Keep this question", {"name": suggested}), named)
-
     def action_bring_records(self) -> None:
         """Records of another machine, from a file."""
         from advisor.tui.selected.merge_form import MergeForm
@@ -333,14 +304,6 @@ class AdvisorApp(Program):
         gpu, count = ("A6000", 1) if build is None else (build.gpu.short_name, build.gpu_count)
         tuning = parted(self._model_id())[1] if self.session.answer is not None else None
         self.push_screen(ReachForm(gpu, count, self.inputs.max_days, tuning))
-
-    def go_filtered(self, name: str, words: str) -> None:
-        """Show one of the screens with lists, with this filter."""
-        from advisor.tui.pages.list_page import ListScreen
-
-        self.action_go(name)
-        if isinstance(self.screen, ListScreen):
-            self.screen.filter_by(words)
 
     def go_about(self, name: str) -> None:
         """Show one of the screens, about the selected build."""
@@ -386,33 +349,13 @@ class AdvisorApp(Program):
         if not isinstance(self.screen, HelpScreen):
             self.push_screen(HelpScreen(self.screen))
 
-    def action_jump(self) -> None:
-        """Show a letter on each field and list; the next key goes there."""
-        from advisor.tui.pages.help import JumpScreen, places_on
-
-        def go(widget: Widget | None) -> None:
-            if widget is not None:
-                widget.focus()
-
-        if not isinstance(self.screen, JumpScreen):
-            self.push_screen(JumpScreen(places_on(self.screen)), go)
-
     def action_next_theme(self) -> None:
         """Dark, light, and the terminal's own colours in turn."""
         self.theme = theme_after(self.theme)
         self.notify(f"Theme: {THEMES[self.theme]}.", timeout=2)
 
-    def action_reread(self) -> None:
-        """Read the store now."""
-        self._ranking.read_store()
-
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """What the palette offers to be done, from this screen."""
-        from advisor.tui.pages.palette import commands_on
+        from advisor.tui.pages.help import commands_on
 
         return commands_on(self, screen)
-
-    def ask(self, **values: str) -> None:
-        """Put something into the question and show the answer."""
-        self.action_go("ranking")
-        self._ranking.ask(**values)

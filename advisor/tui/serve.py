@@ -46,9 +46,9 @@ MAX_CONNECTIONS = 256
 """Far below the files that a process may open; a page needs seven at most."""
 PATIENCE_S = 10.0
 """How long a connection may stay that has not shown the token."""
-HEARTBEAT_S = 60.0
-"""A page that says nothing for so long is asked, and has half as long to answer: on a busy machine
-an answer takes its time. A page that hangs up is heard of at once."""
+KEPT_ALIVE = (("TCP_KEEPIDLE", 60), ("TCP_KEEPINTVL", 10), ("TCP_KEEPCNT", 6))
+"""A machine that is gone is noticed by its system, two minutes later. No page is asked: a busy one
+would be late with its answer, behind all that it has still to draw, and be taken for a dead one."""
 _HOST = re.compile(r"[\w.\-]+(:\d{1,5})?|\[[0-9a-fA-F:.]+\](:\d{1,5})?", re.ASCII)
 """What the page and its policy may repeat; a browser sends nothing else."""
 _STATIC = Path(textual_serve.__path__[0], "static")
@@ -256,7 +256,7 @@ class AdvisorServer:
             )
         except (ValueError, RefusedError):
             raise web.HTTPBadRequest(text="no terminal has this size") from None
-        socket_ = web.WebSocketResponse(heartbeat=HEARTBEAT_S, max_msg_size=MAX_MESSAGE_BYTES)
+        socket_ = web.WebSocketResponse(max_msg_size=MAX_MESSAGE_BYTES)
         program = ServedProgram(
             self._command,
             write_bytes=socket_.send_bytes,
@@ -266,6 +266,7 @@ class AdvisorServer:
         )
         task = asyncio.current_task()
         assert task is not None
+        _keep_alive(request.transport)
         page = self._programs[program] = OpenPage(socket_, task, request.transport)
         try:
             await socket_.prepare(request)
@@ -324,6 +325,16 @@ class OpenPage(NamedTuple):
             return True
         look.register(plug.fileno(), getattr(select, "POLLRDHUP", 0))
         return bool(look.poll(0))
+
+
+def _keep_alive(transport: asyncio.Transport | None) -> None:
+    """Have the system look whether the other end is still there."""
+    plug = None if transport is None else transport.get_extra_info("socket")
+    if plug is None:
+        return
+    for name, value in KEPT_ALIVE:
+        with suppress(AttributeError, OSError):  # what a system lacks it has its own usual for
+            plug.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
 
 
 def _is_ours(record: logging.LogRecord) -> bool:

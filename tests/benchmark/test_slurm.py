@@ -303,7 +303,7 @@ async def test_a_job_submitted_on_the_screen_is_found_again_after_closing(
     )
 
     async def opened(keys: str, wanted: Callable[[str], bool]) -> str:
-        app = AdvisorApp(own_store, state=State(welcomed=True, model="pythia-160m"))
+        app = AdvisorApp(own_store, state=State(model="pythia-160m"))
         async with app.run_test(size=(110, 34)) as pilot:
             app.install_screen(
                 BenchmarkScreen(

@@ -141,7 +141,7 @@ def test_every_surface_has_the_same_first_row(
     line = next(csv.DictReader(io.StringIO(ranking_csv(ranking))))
     assert (line["rank"], line["group"], line["gpu"]) == ("1", "1", row.build.gpu.name)
     assert Decimal(line["overall_cost_usd"]) == row.overall_cost_usd
-    shown = answer(CandidatesView(candidates, ()), question, "overall", "latest")
+    shown = answer(CandidatesView(candidates, ()), question, "latest")
     flags = plot_data(shown).flags
     assert [b for b, f in zip(shown.points.builds, flags, strict=True) if f & PointFlag.FIRST] == [
         i

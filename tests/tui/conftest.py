@@ -125,7 +125,6 @@ class WidgetApp(App[None]):
         yield self.widget
 
     @on(CostTimePlot.PointSelected)
-    @on(CostTimePlot.PointHovered)
     @on(CostTimePlot.PointOpened)
     @on(RankTable.RowHighlighted)
     @on(RankTable.RowOpened)

@@ -19,7 +19,7 @@ from advisor.tui.ranking.ranking_screen import RankingScreen
 from advisor.tui.widgets.lines import LinesView
 
 TODAY = date(2026, 11, 21)
-ASKED = State(welcomed=True, prices="paper")
+ASKED = State(prices="paper")
 """The paper's question: $40,000 for Pythia-1B at the paper's prices."""
 WIDE, NARROW = (120, 40), (80, 24)
 

@@ -16,19 +16,18 @@ from advisor.tui.widgets.table_layout import (
 from tests.tui.conftest import WidgetApp
 
 COLUMNS = (
-    Column(key="rank", title="#", align="right"),
-    Column(key="build", title="build", sort_key="build"),
-    Column(key="cost", title="overall cost", align="right", sort_key="cost"),
-    Column(key="days", title="days", align="right", sort_key="days"),
-    Column(key="experiment", title="cost per experiment", align="right", sort_key="experiment"),
-    Column(key="basis", title="basis"),
-    Column(key="source", title="where it comes from"),
+    Column(key="rank", title="#", align="right", width=7),
+    Column(key="build", title="build", sort_key="build", width=12),
+    Column(key="cost", title="overall cost", align="right", sort_key="cost", width=14),
+    Column(key="days", title="days", align="right", sort_key="days", width=6),
+    Column(key="basis", title="basis", width=9),
+    Column(key="source", title="where it comes from", width=24),
 )
 STYLES: tuple[RowStyle | None, ...] = (None, "front", "owned", "doubtful", "dimmed")
 
 
 @dataclass
-class Builds:
+class Builds(RowSource):
     """Rows that are computed when they are asked for; ``order`` says which build is where."""
 
     order: Sequence[int]
@@ -45,7 +44,6 @@ class Builds:
             Text(f"RTX {3060 + n % 4 * 10} ×{1 << n % 4}", style="bold"),
             f"${20_900 + 37 * n:,}",
             f"{4 + n % 300}",
-            f"${343.56 + n:,.2f}",
             "measured" if n % 3 else "predicted",
             f"[i]quote {n}[/i] 用户提供",
         )
@@ -65,7 +63,7 @@ class IndexedBuilds(Builds):
 
 
 @dataclass
-class Words:
+class Words(RowSource):
     """Rows of given cells, without identity or style."""
 
     rows: Sequence[Sequence[str | Text]]
@@ -92,7 +90,7 @@ def reversed_lines(table: RankTable) -> list[int]:
 
 
 def make(source: RowSource | None = None, **state: object) -> WidgetApp:
-    table = RankTable(COLUMNS, source, fixed_columns=2)
+    table = RankTable(COLUMNS, source)
     for name, value in state.items():
         setattr(table, name, value)
     return WidgetApp(table)

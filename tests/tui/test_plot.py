@@ -16,48 +16,38 @@ from advisor.ranking.question import CandidatesKey, Question
 from advisor.ranking.snapshot import candidates_of, take_snapshot
 from advisor.store import Store
 from advisor.tui.program.answer import CandidatesView, answer, plot_data
-from advisor.tui.widgets.plot.canvas import Canvas, Cell, Ink
+from advisor.tui.widgets.plot.canvas import Canvas, Cell
 from advisor.tui.widgets.plot.data import PlotData, PointFlag
-from advisor.tui.widgets.plot.layout import (
-    Layout,
-    LegendItem,
-    Limits,
-    fit_legend,
-    lay_out,
-    start_view,
-)
+from advisor.tui.widgets.plot.layout import Layout, Limits, lay_out, view_of
 from advisor.tui.widgets.plot.painter import Scene, paint
 from advisor.tui.widgets.plot.plot import CostTimePlot
 from advisor.tui.widgets.plot.style import series_marks
 from tests.tui.conftest import WidgetApp
-from tests.tui.points import DAYS, FRONT, lines, plain, plot, scattered, sixteen
+from tests.tui.points import DAYS, FRONT, lines, place_of, plain, plot, scattered, sixteen
 
 CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069]")
 VALUES = st.floats(1e-9, 1e12)
 NAMES = st.text(max_size=30)
 
 
-def laid_out(data: PlotData, width: int, height: int, *, every: bool = True) -> Layout:
-    view = start_view(data, Limits(), selected=None, every=True)
-    marks = series_marks(data.series_slots, coloured=True)
-    return lay_out(data, marks, view, (width, height), every=every)
+def laid_out(
+    data: PlotData, size: tuple[int, int], limits: Limits | None = None, selected: int | None = None
+) -> Layout:
+    view = view_of(data, limits or Limits(), selected=selected, fitting=False)
+    return lay_out(data, view, size)
 
 
 def draw(
     data: PlotData,
-    width: int,
-    height: int,
-    *,
-    every: bool = True,
+    *size: int,
     budget_usd: float | None = None,
     max_time: float | None = None,
     selected: int | None = None,
-    hovered: int | None = None,
 ) -> Canvas:
-    """The picture without a terminal around it."""
-    layout = laid_out(data, width, height, every=every)
-    marks, limits = series_marks(data.series_slots, coloured=True), Limits(budget_usd, max_time)
-    return paint(Scene(data, layout, marks, limits, selected, hovered))
+    """The picture without a terminal around it, with everything in view."""
+    layout = laid_out(data, (size[0], size[1]), selected=selected)
+    limits = Limits(budget_usd, max_time)
+    return paint(Scene(data, layout, series_marks(data.series_slots), limits, selected))
 
 
 def text_of(canvas: Canvas) -> str:
@@ -65,14 +55,6 @@ def text_of(canvas: Canvas) -> str:
 
 
 # What it looks like
-
-
-async def test_picture_of_forty_five_types() -> None:
-    app = WidgetApp(plot(scattered(300, 45), budget_usd=40_000.0, selected=44))
-    async with app.run_test(size=(120, 40)):
-        legend = "\n".join(lines(app.query_one(CostTimePlot))[:6])
-        assert "GPU type 44" in legend, "the selected point's type is always in the legend"
-        assert " more" in legend
 
 
 @pytest.mark.parametrize("size", [(20, 5), (23, 30), (80, 5), (1, 1)])
@@ -98,9 +80,7 @@ async def test_without_points_it_says_why() -> None:
         assert app.messages == []
         widget.data = sixteen()
         await pilot.pause()
-        assert "Pareto front" in lines(widget)[0]
-        await pilot.press("asterisk")
-        assert "RTX 4090" in lines(widget)[0]
+        assert "─┐ front" in lines(widget)[0]
 
 
 def test_the_front_is_a_stepped_line_and_bold() -> None:
@@ -115,11 +95,10 @@ def test_the_front_is_a_stepped_line_and_bold() -> None:
 
 
 def test_the_marks_of_evidence_need_no_colour() -> None:
-    text = text_of(draw(sixteen(), 120, 40))
-    assert "□ 1 × RTX 6000 Ada" in text
-    assert "2 × H100 SXM?" in text
-    assert "4 × A100 80GB own" in text
-    assert "(4 × RTX 6000 Ada)" in text
+    flags = bytes(flag | PointFlag.TIED for flag in sixteen().flags)
+    text = text_of(draw(dataclasses.replace(sixteen(), flags=flags), 120, 40))
+    for said in ("□ 1 × RTX 6000 Ada", "2 × H100 SXM?", "4 × A100 80GB own", "(4 × RTX 6000 Ada)"):
+        assert said in text
 
 
 def test_a_budget_out_of_view_is_pointed_at() -> None:
@@ -133,7 +112,7 @@ def test_a_budget_out_of_view_is_pointed_at() -> None:
 def test_the_selected_label_and_both_values_are_never_dropped(size: tuple[int, int]) -> None:
     data = sixteen()
     for index in range(len(data)):
-        canvas = draw(data, *size, selected=index, every=False)
+        canvas = draw(data, *size, selected=index)
         runs = [(text, ink) for y in range(size[1]) for text, ink in canvas.runs(y)]
         label = "".join(text for text, ink in runs if ink.role == "label" and ink.reverse)
         assert f"{data.gpu_count[index]} × " in label
@@ -145,44 +124,28 @@ def test_the_selected_label_and_both_values_are_never_dropped(size: tuple[int, i
 
 
 @pytest.mark.parametrize("size", [(40, 10), (80, 24), (120, 40), (200, 50)])
-@pytest.mark.parametrize("every", [False, True])
-def test_labels_cover_no_point_no_limit_and_no_other_label(
-    size: tuple[int, int], every: bool
-) -> None:
+def test_labels_cover_no_named_point_no_limit_and_no_other_label(size: tuple[int, int]) -> None:
     data = sixteen()
     for index in range(len(data)):
-        state = {"budget_usd": 40_000.0, "max_time": 120.0, "selected": index, "every": every}
-        canvas = draw(data, *size, **state)
-        for cell in laid_out(data, *size, every=every).winners:
-            role = canvas.role(*cell)
-            reverse = role == "label"  # the selected point's glyph itself is drawn as a label
-            assert role in ("point", "dot") or reverse
-        text = text_of(canvas)
-        for name in re.findall(r"\d × [A-Z0-9 ]+\w", text):
+        canvas = draw(data, *size, budget_usd=40_000.0, max_time=120.0, selected=index)
+        layout = laid_out(data, size, selected=index)
+        for named in layout.named:
+            assert canvas.role(*(layout.cells[named] or (0, 0))) in ("point", "label")
+        for name in re.findall(r"\d × [A-Z0-9 ]+\w", text_of(canvas)):
             assert "┃" not in name
             assert "━" not in name
 
 
-def test_by_default_only_what_matters_has_a_name() -> None:
+def test_only_what_matters_has_a_name() -> None:
     data = sixteen()
-    text = text_of(draw(data, 120, 40, every=False))
+    text = text_of(draw(data, 120, 40))
     named = {i for i in range(16) if f"{data.gpu_count[i]} × {data.series_names[i // 4]}" in text}
     assert named == {*FRONT, 10}
-    assert text.count("·") == 16 - len(named)
-    assert text_of(draw(data, 120, 40)).count("·") == 0
 
 
 def test_a_machine_that_costs_nothing_stands_at_the_axis() -> None:
     data = dataclasses.replace(sixteen(), on_axis=[("4 × A6000, yours", 70.0)])
-    assert "│◂4 × A6000, yours" in text_of(draw(data, 120, 40, every=False))
-
-
-def test_labels_that_would_collide_are_dropped() -> None:
-    close = plain([1000.0 + 40 * n for n in range(30)], [10.0] * 30)
-    canvas = draw(close, 40, 6)
-    text = text_of(canvas)
-    assert text.count("●") >= 20 + 1
-    assert 0 < text.count("1 × A") < 30
+    assert "│◂4 × A6000, yours" in text_of(draw(data, 120, 40))
 
 
 @pytest.mark.parametrize("size", [(40, 10), (58, 11), (80, 24), (120, 40)])
@@ -198,18 +161,17 @@ def test_first_place_has_its_name_in_the_thickest_crowd(
     flags[first] |= PointFlag.FIRST
     data = dataclasses.replace(crowd, flags=bytes(flags))
     name = f"{data.gpu_count[first]} × {data.series_names[data.series[first]]}"
-    for every in (False, True):
-        canvas = draw(data, *size, every=every, selected=first if selected else None)
-        written = [
-            text.strip()
-            for y in range(1, size[1])
-            for text, ink in canvas.runs(y)
-            if ink.role == "label" and (ink.reverse or not selected)
-        ]
-        assert any(text.startswith(name[:7]) for text in written), written
-        cell = laid_out(data, *size, every=every).cells[first]
-        assert cell is not None
-        assert selected or canvas.role(*cell) == "point"
+    canvas = draw(data, *size, selected=first if selected else None)
+    written = [
+        text.strip()
+        for y in range(1, size[1])
+        for text, ink in canvas.runs(y)
+        if ink.role == "label" and (ink.reverse or not selected)
+    ]
+    assert any(text.startswith(name[:7]) for text in written), written
+    cell = laid_out(data, size, selected=first if selected else None).cells[first]
+    assert cell is not None
+    assert selected or canvas.role(*cell) == "point"
 
 
 # Whatever the data
@@ -221,14 +183,14 @@ def test_first_place_has_its_name_in_the_thickest_crowd(
     names=st.lists(NAMES, min_size=1, max_size=5),
     size=st.tuples(st.integers(24, 160), st.integers(6, 50)),
     limits=st.tuples(st.none() | VALUES, st.none() | VALUES),
-    picked=st.tuples(st.integers(0, 29), st.integers(0, 29)),
+    picked=st.integers(0, 29),
 )
 def test_any_points_fit_the_rectangle(
     points: list[tuple[float, float, int]],
     names: list[str],
     size: tuple[int, int],
     limits: tuple[float | None, float | None],
-    picked: tuple[int, int],
+    picked: int,
 ) -> None:
     width, height = size
     data = PlotData(
@@ -250,42 +212,12 @@ def test_any_points_fit_the_rectangle(
         height,
         budget_usd=limits[0],
         max_time=limits[1],
-        selected=picked[0] % len(points),
-        hovered=picked[1] % len(points),
+        selected=picked % len(points),
     )
     for y in range(height):
         row = "".join(text for text, _ in canvas.runs(y))
         assert cell_len(row) == width
         assert not CONTROLS.search(row)
-
-
-@given(text=st.text(max_size=20), other=st.text(max_size=5), at=st.integers(-5, 25))
-def test_text_never_leaves_the_canvas(text: str, other: str, at: int) -> None:
-    canvas = Canvas(20, 1)
-    canvas.write(0, 0, text, Ink("label"))
-    canvas.write(at, 0, other, Ink("label"))
-    assert cell_len(text_of(canvas)) == 20
-
-
-@given(
-    names=st.lists(st.text("abcé用", min_size=1, max_size=12), min_size=1, max_size=12),
-    widths=st.lists(st.integers(1, 40), min_size=1, max_size=3),
-    first=st.none() | st.integers(0, 11),
-)
-def test_the_legend_counts_what_it_leaves_out(
-    names: list[str], widths: list[int], first: int | None
-) -> None:
-    items = [LegendItem(glyph="●", text=name, series=i) for i, name in enumerate(names)]
-    rows = fit_legend(items, widths, first)
-    assert len(rows) <= len(widths)
-    for row, width in zip(rows, widths, strict=False):
-        assert sum(item.width + 2 for item in row) - 2 <= width
-    shown = [item for row in rows for item in row]
-    named = [item for item in shown if item.series is not None]
-    assert [i.series for i in named] == sorted(i.series for i in named if i.series is not None)
-    if len(named) > 1 and len(named) < len(items):
-        assert shown[-1].text == f"+{len(items) - len(named)} more"
-        assert first is None or first >= len(items) or first in {i.series for i in named}
 
 
 def test_no_name_stands_at_the_sign_of_another_point_unless_nearer_to_its_own(
@@ -299,16 +231,14 @@ def test_no_name_stands_at_the_sign_of_another_point_unless_nearer_to_its_own(
             times = reader.best_times(model.recipe_id, "sound")
             view = CandidatesView(candidates_of(times, snapshot, key), ())
             asked = Question(budget_usd=Decimal(40_000))
-            data = plot_data(answer(view, asked, "overall", "latest"))
+            data = plot_data(answer(view, asked, "latest"))
             for size in ((78, 10), (58, 22), (118, 20), (198, 36)) if len(data) else ():
                 check_names(data, size)
 
 
 def check_names(data: PlotData, size: tuple[int, int]) -> None:
     limits = Limits(budget_usd=40_000)
-    marks = series_marks(data.series_slots, coloured=True)
-    view = start_view(data, limits, selected=None, every=False)
-    layout = lay_out(data, marks, view, size, every=False)
+    layout, marks = laid_out(data, size, limits), series_marks(data.series_slots)
     rows = text_of(paint(Scene(data, layout, marks, limits))).splitlines()
     names = data.labels(dict.fromkeys(layout.named), limits.budget_usd, limits.max_time)
     signs = {layout.cells[i] for i in layout.named}
@@ -327,4 +257,125 @@ def check_names(data: PlotData, size: tuple[int, int]) -> None:
             for cell in signs - {own, None}:
                 assert cell is not None
                 beside = start - 1 <= cell[0] <= start + cell_len(name) and abs(y - cell[1]) <= 1
-                assert not beside or away(own) < away(cell), (name, size, rows)
+                in_own_row = own[1] == y != cell[1] and away(own) == 2
+                assert not beside or in_own_row or away(own) < away(cell), (name, size, rows)
+
+
+# By keys and mouse
+
+
+async def test_keys_move_from_point_to_point_and_say_so() -> None:
+    widget = plot(sixteen())
+    app = WidgetApp(widget)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await pilot.press("left")
+        assert widget.selected == 8, "the first key selects the cheapest"
+        await pilot.press("end")
+        assert widget.selected == 15
+        await pilot.press("right", "down")
+        assert widget.selected == 15, "there is nothing further right or down"
+        await pilot.press("left", "enter")
+        await pilot.pause()
+        assert app.seen(CostTimePlot.PointSelected) == [8, 15, widget.selected]
+        assert app.seen(CostTimePlot.PointOpened) == [widget.selected]
+        for key, better in (("up", max), ("down", min)):
+            for _ in range(16):
+                await pilot.press(key)
+            assert DAYS[widget.selected] == better(DAYS)
+
+
+async def test_the_four_keys_reach_every_point() -> None:
+    widget = plot(sixteen())
+    app = WidgetApp(widget)
+    async with app.run_test(size=(120, 40)):
+        reached, todo = {8}, [8]
+        while todo:
+            start = todo.pop()
+            for direction in ("left", "right", "up", "down"):
+                widget.selected = start
+                widget.action_move(direction)  # type: ignore[arg-type]
+                if widget.selected not in reached:
+                    reached.add(widget.selected)
+                    todo.append(widget.selected)
+        assert reached == set(range(16))
+
+
+async def test_what_fits_and_back() -> None:
+    widget = plot(sixteen(), budget_usd=40_000.0, selected=9)
+    app = WidgetApp(widget)
+    async with app.run_test(size=(120, 40)) as pilot:
+        start = lines(widget)
+        await pilot.press("Z")
+        assert lines(widget) != start
+        await pilot.press("Z")
+        assert lines(widget) == start
+
+
+async def test_setting_the_selection_posts_nothing() -> None:
+    widget = plot(sixteen())
+    app = WidgetApp(widget)
+    async with app.run_test() as pilot:
+        widget.selected = 5
+        await pilot.pause()
+        assert app.messages == []
+        widget.selected = 99
+        assert widget.selected is None
+        widget.selected = -1
+        assert widget.selected is None
+
+
+async def test_a_click_selects() -> None:
+    widget = plot(sixteen())
+    app = WidgetApp(widget)
+    async with app.run_test(size=(120, 40)) as pilot:
+        x, y = place_of(widget, 10)
+        await pilot.click(CostTimePlot, offset=(x + 1, y))
+        await pilot.click(CostTimePlot, offset=(2, 2))
+        await pilot.pause()
+        assert app.seen(CostTimePlot.PointSelected) == [10]
+        assert widget.selected == 10
+
+
+async def test_names_that_read_alike_say_their_cost() -> None:
+    data = dataclasses.replace(
+        plain([10_000.0, 20_000.0, 30_000.0], [50.0, 40.0, 30.0], ("A", "B")),
+        series=[0, 0, 1],
+        flags=bytes([PointFlag.FRONT, 0, PointFlag.UNSOLD]),
+    )
+    app = WidgetApp(widget := plot(data, selected=1))
+    async with app.run_test(size=(80, 24)):
+        drawn = "\n".join(lines(widget))
+        assert "1 × A, $10k" in drawn and "1 × A, $20k" in drawn
+        assert "1 × B †" in drawn and "† no seller" in drawn
+
+
+async def test_clicking_again_goes_through_the_points_in_one_place() -> None:
+    widget = plot(plain([100.0, 100.0, 9000.0, 100.0], [10.0, 10.0, 1.0, 10.0]))
+    app = WidgetApp(widget)
+    async with app.run_test(size=(80, 24)) as pilot:
+        place = place_of(widget, 0)
+        for _ in range(4):
+            await pilot.click(CostTimePlot, offset=place)
+        await pilot.pause()
+        assert app.seen(CostTimePlot.PointSelected) == [0, 1, 3, 0]
+
+
+async def test_new_data_drops_a_selection_that_it_does_not_have() -> None:
+    widget = plot(sixteen(), selected=15)
+    async with WidgetApp(widget).run_test() as pilot:
+        widget.data = plain([1.0, 2.0], [1.0, 2.0])
+        await pilot.pause()
+        assert widget.selected is None
+
+
+async def test_resizing_keeps_the_selection_and_fills_the_new_size() -> None:
+    widget = plot(sixteen(), selected=7)
+    app = WidgetApp(widget)
+    async with app.run_test(size=(120, 40)) as pilot:
+        for size in ((80, 24), (30, 8), (10, 3), (200, 60), (80, 24)):
+            await pilot.resize_terminal(*size)
+            await pilot.pause()
+            drawn = lines(widget)
+            assert [cell_len(line) for line in drawn] == [size[0]] * size[1]
+        assert widget.selected == 7
+        assert "8 × RTX" in "\n".join(drawn)

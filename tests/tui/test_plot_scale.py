@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from textual.theme import BUILTIN_THEMES
 
 from advisor.tui.widgets.plot.data import PlotData, PointFlag
-from advisor.tui.widgets.plot.layout import Layout, Limits, lay_out, start_view
+from advisor.tui.widgets.plot.layout import Layout, Limits, lay_out, view_of
 from advisor.tui.widgets.plot.scale import (
     MIN_SPAN_DECADES,
     LogScale,
@@ -34,9 +35,9 @@ POINTS = st.lists(st.tuples(VALUES, VALUES), min_size=1, max_size=40)
 
 def laid_out(data: PlotData, width: int = 110, height: int = 34) -> Layout:
     """Every point in view."""
-    view = start_view(data, Limits(), selected=None, every=True)
-    marks = series_marks(data.series_slots, coloured=True)
-    return lay_out(data, marks, view, (width, height), every=True)
+    everything = replace(data, flags=bytes([PointFlag.FRONT] * len(data)))
+    view = view_of(everything, Limits(), selected=None, fitting=False)
+    return lay_out(data, view, (width, height))
 
 
 @given(low=LOGS, high=LOGS)
@@ -61,7 +62,7 @@ def test_ticks_are_round_ascending_in_view_and_never_too_many(scale: LogScale, m
     assert len(found) <= most
     assert all(-1e-9 <= scale.position(value) <= 1 + 1e-9 for value in found)
     assert all(low < high for low, high in pairwise(found))
-    if scale.span >= 0.5:
+    if scale.span >= 1:
         assert found
 
 
@@ -71,7 +72,6 @@ def test_ticks_are_round_ascending_in_view_and_never_too_many(scale: LogScale, m
         (1_500, 300_000, 10, [2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 2e5]),
         (3, 400, 7, [5, 10, 20, 50, 100, 200]),
         (1, 1e6, 8, [1, 10, 100, 1e3, 1e4, 1e5, 1e6]),
-        (30_500, 36_500, 8, [31e3, 32e3, 33e3, 34e3, 35e3, 36e3]),
         (1e-6, 1e6, 5, [1e-6, 1e-3, 1, 1e3, 1e6]),
     ],
 )
@@ -98,15 +98,6 @@ def test_numbers_are_written_in_few_characters(value: float, text: str) -> None:
     assert compact(value) == text
     assert format_usd(value) == f"${text}"
     assert PlotData().time(value) == f"{text} d"
-
-
-@given(scale=SCALES, at=LOGS)
-def test_an_axis_is_moved_no_further_than_to_a_value(scale: LogScale, at: float) -> None:
-    moved = scale.reaching(at)
-    assert moved.covers(at)
-    assert math.isclose(moved.span, scale.span, rel_tol=1e-6)
-    if scale.covers(at):
-        assert moved == scale
 
 
 @settings(deadline=None)
@@ -167,10 +158,9 @@ def test_every_walk_in_one_direction_ends_at_the_edge(
 
 
 def test_fifty_six_types_are_told_apart_and_more_still_drawn() -> None:
-    marks = series_marks(range(60), coloured=True)
+    marks = series_marks(range(60))
     assert len({(mark.filled, mark.colour) for mark in marks[:56]}) == 56
     assert all(mark.filled != mark.hollow for mark in marks)
-    assert len({mark.filled for mark in series_marks(range(52), coloured=False)}) == 52
     assert "★" not in FILLED, "that marks the front"
     assert len({*FILLED, *HOLLOW}) == len(FILLED) + len(HOLLOW)
 

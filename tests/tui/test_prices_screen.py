@@ -194,12 +194,6 @@ async def test_owning_against_renting_is_drawn(store_path: Path, size: tuple[int
         assert "×" in text
         assert "buying pays from" in text
         assert max(len(line) for line, _ in view.lines) <= size[0]
-        await pilot.press("n")
-        await settled(pilot)
-        assert page(view) != text
-        await pilot.press("N")
-        await settled(pilot)
-        assert page(view) == text
         await pilot.press("e")
         assert isinstance(pilot.app.screen, ExportScreen)
 
@@ -215,7 +209,6 @@ async def test_own_or_rent_begins_with_the_selected_build(store_path: Path) -> N
         text = page(pilot.app.screen.query_one("#rent", LinesView))
         assert build is not None
         assert text.startswith(f"Pythia 1B on {gpus_words(build)} in the ")
-        assert "the selected build · " in text
 
 
 async def test_a_machine_of_ones_own_is_entered_corrected_and_deleted_by_keys(
@@ -334,7 +327,7 @@ async def test_what_is_typed_is_taken_back_with_a_key(store_path: Path) -> None:
     async with running(store_path, state=LATEST) as pilot:
         await go(pilot)
         await pilot.press("A")
-        await paste(pilot, "Exxact 4 x H200")
+        await paste(pilot, "Exxact")
         assert said(pilot) == "⚠ Price is empty: it needs a value"
         machine = pilot.app.screen.query_one("#machine", Input)
         await pilot.press("ctrl+z")

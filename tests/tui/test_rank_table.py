@@ -1,30 +1,26 @@
-"""What the table looks like: rows in view only, strings as data, columns with room for both."""
+"""The table: rows in view only, strings as data, columns with room; its cursor follows its row."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.text import Text
+from textual import events
+from textual.pilot import Pilot
 
 from advisor.tui.widgets.rank_table import RankTable
 from advisor.tui.widgets.safe_text import safe_text, shorten
-from advisor.tui.widgets.table_layout import (
-    Column,
-    column_widths,
-    fitted,
-)
+from advisor.tui.widgets.table_layout import Column, fitted
 from tests.tui.conftest import WidgetApp
 from tests.tui.tables import (
-    COLUMNS,
     Builds,
     IndexedBuilds,
     Words,
     lines,
     make,
+    reversed_lines,
     table_of,
 )
 
@@ -35,7 +31,7 @@ from tests.tui.tables import (
 async def test_every_line_is_as_wide_as_the_table(size: tuple[int, int]) -> None:
     app = make(Builds(range(30)))
     async with app.run_test(size=size) as pilot:
-        await pilot.press("right", "down", "end")
+        await pilot.press("down", "end")
         await pilot.pause()
         table = table_of(app)
         width = table.scrollable_content_region.width
@@ -68,7 +64,8 @@ async def test_strings_are_data() -> None:
 async def test_a_text_keeps_its_styles_but_not_its_controls() -> None:
     cell = Text("be\x1bst", style="bold red")
     table = RankTable(
-        [Column(key="a", title="a"), Column(key="b", title="b")], Words([("", cell)] * 2)
+        [Column(key="a", title="a", width=2), Column(key="b", title="b", width=9)],
+        Words([("", cell)] * 2),
     )
     app = WidgetApp(table)
     async with app.run_test(size=(40, 6)):
@@ -93,7 +90,7 @@ TEXTS = st.text(max_size=60) | st.text(max_size=20).map(Text)
 @given(rows=st.lists(st.lists(TEXTS, max_size=4), max_size=5), width=st.integers(1, 90))
 async def test_any_strings_fit_the_line(rows: list[list[str | Text]], width: int) -> None:
     columns = [
-        Column(key="a", title="用a"),
+        Column(key="a", title="用a", width=20),
         Column(key="b", title="b", width=3, align="right"),
         Column(key="c", title="c", width=1),
     ]
@@ -104,22 +101,6 @@ async def test_any_strings_fit_the_line(rows: list[list[str | Text]], width: int
         for line in lines(table):
             assert cell_len(line) == inner
             assert "\x1b" not in line
-
-
-def test_columns_are_as_wide_as_a_bounded_sample_needs() -> None:
-    long = Words([("a" * 99, "bb", "用户", Text("x" * 9)), ("", "", "")])
-    columns = [
-        Column(key="a", title="a"),
-        Column(key="b", title="b", sort_key="b"),
-        Column(key="c", title="c"),
-        Column(key="d", title="d", width=4),
-    ]
-    assert column_widths(columns, long) == [40, 3, 4, 4]
-    source = Builds(range(100_000))
-    column_widths(COLUMNS, source)
-    assert len(source.asked) <= 60
-    assert max(source.asked) > 90_000
-    assert column_widths(COLUMNS, Builds(range(0)))[0] == 1
 
 
 @given(text=st.text(max_size=40), width=st.integers(0, 30))
@@ -140,42 +121,162 @@ async def test_a_cell_that_is_cut_ends_in_an_ellipsis() -> None:
     widths=st.lists(st.tuples(st.integers(1, 40), st.none() | st.integers(1, 40)), min_size=1),
     room=st.integers(1, 200),
 )
-def test_narrowed_columns_are_as_many_and_as_wide_as_there_is_room(
+def test_as_many_columns_are_shown_as_there_is_room_for(
     widths: list[tuple[int, int | None]], room: int
 ) -> None:
-    columns = [Column(key=str(n), title="", least=least) for n, (_, least) in enumerate(widths)]
-    whole = [width for width, _ in widths]
-    found = fitted(columns, whole, room, 2)
-    assert all(
-        min(width, least or width) <= got <= width
-        for got, (width, least) in zip(found, widths, strict=True)
-    )
-    ends = [sum(found[: n + 1]) + 2 * n for n in range(len(found))]
-    shown = sum(end <= room for end in ends)
-    narrowed = [n for n, got in enumerate(found) if got < whole[n]]
-    if sum(whole) + 2 * (len(whole) - 1) <= room:
-        assert found == whole
-    elif narrowed:
-        assert max(narrowed) < shown and ends[shown - 1] == room
+    columns = [
+        Column(key=str(n), title="", width=width, least=least)
+        for n, (width, least) in enumerate(widths)
+    ]
+    found = fitted(columns, room, 2)
+    taken = sum(found) + 2 * (len(found) - 1)
+    assert len(found) >= 1 and taken <= room
+    for column, got in zip(columns, found, strict=False):
+        assert got <= column.width
+        assert len(found) == 1 or got >= min(column.width, column.least or column.width)
+    if sum(column.width for column in columns) + 2 * (len(columns) - 1) <= room:
+        assert found == [column.width for column in columns]
+    elif any(got < column.width for column, got in zip(columns, found, strict=False)):
+        assert taken == room
 
 
-async def test_a_cell_at_the_edge_ends_in_an_ellipsis_and_no_number_is_halved() -> None:
-    table = RankTable(
-        (Column(key="a", title="name", width=10), Column(key="b", title="told", width=30)),
-        Told(),
-    )
+# The cursor
+
+
+async def test_keys_move_the_cursor_and_say_so() -> None:
+    app = make(Builds(range(100)))
+    async with app.run_test(size=(120, 21)) as pilot:
+        table = table_of(app)
+        rows = table.scrollable_content_region.height - 1
+        await pilot.press("up", "down", "down", "up", "pagedown", "end", "down", "pageup", "home")
+        await pilot.press("enter", "space")
+        await pilot.pause()
+        expected = [1, 2, 1, 1 + rows, 99, 99 - rows, 0]
+        assert app.seen(RankTable.RowHighlighted) == expected
+        assert app.seen(RankTable.RowOpened) == [0, 0]
+        assert reversed_lines(table) == [1]
+
+
+async def test_setting_the_cursor_posts_nothing_and_scrolls() -> None:
+    app = make(Builds(range(100)))
+    async with app.run_test(size=(120, 21)) as pilot:
+        table = table_of(app)
+        table.cursor = 77
+        await pilot.pause()
+        assert "78" in "".join(lines(table))
+        assert reversed_lines(table) == [table.scrollable_content_region.height - 1]
+        table.cursor = 5_000
+        assert table.cursor == 99
+        assert app.messages == []
+
+
+@pytest.mark.parametrize("kind", [Builds, IndexedBuilds])
+async def test_the_cursor_stays_on_its_row_when_the_rows_are_sorted(kind: type[Builds]) -> None:
+    app = make(kind(range(1000)))
+    async with app.run_test(size=(120, 21)) as pilot:
+        table = table_of(app)
+        await pilot.press(*["down"] * 30)
+        table.source = kind(range(999, -1, -1))
+        await pilot.pause()
+        assert table.cursor == 969
+        assert "31 " in next(lines(table)[y] for y in reversed_lines(table))
+        table.source = kind([30])
+        await pilot.pause()
+        assert table.cursor == 0
+        assert reversed_lines(table) == [1]
+        assert len(app.messages) == 30, "the same row is no news"
+
+
+async def test_a_row_that_is_gone_leaves_the_cursor_in_place_and_says_so() -> None:
+    app = make(Builds(range(10)), cursor=7)
+    async with app.run_test(size=(120, 21)) as pilot:
+        table = table_of(app)
+        table.source = Builds([0, 1, 2])
+        await pilot.pause()
+        assert app.seen(RankTable.RowHighlighted) == [2]
+        table.source = Builds([])
+        await pilot.pause()
+        assert table.cursor == 0
+        table.source = Words([("a",), ("b",)])
+        await pilot.pause()
+        table.source = Words([("a",), ("b",)])
+        await pilot.pause()
+        assert app.seen(RankTable.RowHighlighted) == [2, 0, 0]
+
+
+async def test_the_same_source_again_is_read_again() -> None:
+    rows = [["old"], ["rows"]]
+    table = RankTable([Column(key="a", title="a", width=12)], Words(rows))
     app = WidgetApp(table)
-    async with app.run_test(size=(24, 5)):
-        assert table.render_line(1).text.rstrip().endswith("…")
-        table.columns = (table.columns[0], table.columns[1]._replace(align="right"))
-        assert table.render_line(1).text.split() == ["RTX"]
+    async with app.run_test(size=(40, 8)) as pilot:
+        assert "old" in lines(table)[1]
+        rows[0][0] = "much newer"
+        table.source = table.source
+        await pilot.pause()
+        assert "much newer" in lines(table)[1]
 
 
-class Told:
-    """One row with a long text."""
+# Mouse and scrolling
 
-    def __len__(self) -> int:
-        return 1
 
-    def cells(self, index: int) -> Sequence[str | Text]:
-        return "RTX", "a text of thirty cells or more"
+async def click(pilot: Pilot[None], x: int, y: int, times: int = 1) -> None:
+    await pilot.click(RankTable, offset=(x, y), times=times)
+    await pilot.pause()
+
+
+async def test_clicks_select_and_double_clicks_open() -> None:
+    app = make(Builds(range(5)))
+    async with app.run_test(size=(120, 12)) as pilot:
+        await click(pilot, 10, 3)
+        await click(pilot, 10, 3)
+        await click(pilot, 10, 9)
+        assert app.seen(RankTable.RowHighlighted) == [2]
+        assert app.seen(RankTable.RowOpened) == []
+        await click(pilot, 10, 4, times=2)
+        assert app.seen(RankTable.RowHighlighted) == [2, 3]
+        assert app.seen(RankTable.RowOpened) == [3]
+
+
+async def test_clicks_on_sortable_headers_name_the_column() -> None:
+    app = make(Builds(range(50)))
+    async with app.run_test(size=(80, 12)) as pilot:
+        table = table_of(app)
+
+        async def clicked(title: str) -> list[str]:
+            app.messages.clear()
+            await click(pilot, lines(table)[0].index(title), 0)
+            return [m.key for m in app.messages if isinstance(m, RankTable.HeaderClicked)]
+
+        assert await clicked("build") == ["build"]
+        assert await clicked("days") == ["days"]
+        assert await clicked("#") == [], "not sortable"
+
+
+async def test_the_wheel_scrolls_the_rows_under_the_header() -> None:
+    app = make(Builds(range(100)))
+    async with app.run_test(size=(120, 12)) as pilot:
+        table = table_of(app)
+        header = lines(table)[0]
+        scroll = events.MouseScrollDown(
+            table, x=5, y=5, delta_x=0, delta_y=1, button=0, shift=False, meta=False, ctrl=False
+        )
+        table.post_message(scroll)
+        await pilot.pause()
+        assert table.scroll_offset.y > 0
+        assert lines(table)[0] == header
+        assert table.cursor == 0
+        assert app.messages == []
+        await pilot.press("down")
+        await pilot.pause()
+        assert reversed_lines(table), "a key brings the cursor back into view"
+
+
+async def test_resizing_keeps_the_cursor_in_view() -> None:
+    app = make(Builds(range(100)))
+    async with app.run_test(size=(120, 40)) as pilot:
+        table = table_of(app)
+        table.cursor = 35
+        for size in ((80, 10), (40, 4), (120, 40), (80, 8)):
+            await pilot.resize_terminal(*size)
+            await pilot.pause()
+            assert len(reversed_lines(table)) == 1, size

@@ -141,7 +141,7 @@ def test_without_the_token_nothing_is_opened(served: Served, path: str) -> None:
     assert served.programs() == []
 
 
-async def gone(served: Served, within_s: float = 5.0) -> None:
+async def gone(served: Served, within_s: float = 30.0) -> None:
     deadline = time.monotonic() + within_s
     while served.programs():
         assert time.monotonic() < deadline, served.programs()

@@ -20,8 +20,6 @@ from advisor.tui.widgets.lines import FAINT, HEADING, PLAIN, STRONG, WARNING, Li
 if TYPE_CHECKING:
     from advisor.benchmark.benchmark_plan import Plan
     from advisor.benchmark.measurement_request import Ending, MachineState
-    from advisor.tui.benchmark.measuring import Ended
-    from advisor.tui.program.state import KeptNote
 
 
 NO_GPU = (
@@ -115,38 +113,26 @@ def ending_lines(ending: Ending, progress: Progress, kept: str, plan: Plan) -> l
     return lines
 
 
-def measured_lines(progress: Progress) -> list[str]:
-    """Each setting that has a time, the fastest first, as text to be kept."""
-    timed = [
-        (row.training_days, full_name(row.label))
-        for row in progress.rows.values()
-        if row.training_days
-    ]
-    return [f"{time_words(days):>12}  {label}" for days, label in sorted(timed)]
-
-
-def waiting_lines(plan: Plan, jobs: int, kept: KeptNote | None) -> list[Line]:
-    """What stands below the table before anything runs: how to start, jobs elsewhere, the last
-    result."""
+def waiting_lines(plan: Plan, jobs: int) -> list[Line]:
+    """What stands below the table before anything runs: how to start, jobs elsewhere."""
     lines: list[Line] = [("Press B to begin: it asks first.", FAINT)]
     if plan.here is not None and not plan.here.gpus:
         lines = [(f"B tries it on this CPU: {CPU_REMARK}.", FAINT)]
     if jobs:
         words = "1 job elsewhere is" if jobs == 1 else f"{jobs} jobs elsewhere are"
         lines.insert(0, (f"{words} under way: press J.", STRONG))
-    if kept is not None:
-        lines += [("", PLAIN), (f"LAST RESULT: {kept.title}, {kept.made_on}", HEADING)]
-        lines += [(line, PLAIN) for line in kept.text.splitlines()]
     return lines
 
 
-def ended_lines(event: Ended, progress: Progress, plan: Plan) -> list[Line]:
+def ended_lines(
+    ending: Ending | None, problem: str | None, kept: str, progress: Progress, plan: Plan
+) -> list[Line]:
     """How it ended, with what it won."""
     lines: list[Line] = []
-    if event.problem is not None:
-        lines.append((event.problem, WARNING))
-    if event.ending is not None:
+    if problem is not None:
+        lines.append((problem, WARNING))
+    if ending is not None:
         won = gains(progress, plan.papers_labels)
         lines += [] if won is None else [(full_name(won), STRONG)]
-        lines += ending_lines(event.ending, progress, event.kept, plan)
+        lines += ending_lines(ending, progress, kept, plan)
     return lines

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from advisor.benchmark.progress import (
@@ -17,13 +16,11 @@ from advisor.benchmark.progress import (
     Progress,
     Tried,
     clock_words,
-    folded_words,
-    shown_first,
     time_words,
 )
 from advisor.costs.amount_words import days_of_four_digits
 from advisor.tables.text_table import cut_words
-from advisor.tui.widgets.filter_table import Listed, MemoryRows, Query
+from advisor.tui.widgets.filter_table import MemoryRows
 from advisor.tui.widgets.lines import FAINT, HEADING, PLAIN, STRONG, WARNING, Line, wrapped
 from advisor.tui.widgets.table_layout import Column, RowStyle
 from bench_runner.typed_numbers import percent, plain
@@ -55,7 +52,7 @@ def columns(width: int, longest: int) -> tuple[Column, ...]:
             Column(key="mfu", title="MFU", width=4, align="right"),
             Column(key="took", title="Took", width=6, align="right"),
         ]
-    room = width - _BESIDE - sum(2 + (column.width or 0) for column in found)
+    room = width - _BESIDE - sum(2 + column.width for column in found)
     settings = Column(key="settings", title="Settings", width=min(longest + _MARK, room))
     # Every column's header sorts by it; unsorted stand the settings as they are tried.
     return tuple(column._replace(sort_key=column.key) for column in (settings, *found))
@@ -72,44 +69,30 @@ _SORTED_BY: dict[str, Callable[[Tried], Any]] = {
 }
 
 
-class BoardRows(MemoryRows):
-    """The settings as they stand at one moment."""
+def setting_rows(progress: Progress, width: int) -> MemoryRows:
+    """The settings as they stand at one moment, for so many cells; the best has a ★."""
+    rows = list(progress.rows.values())
+    names = [full_name(row.label) for row in rows]
+    shown = columns(width, max(map(len, names), default=0))
+    cut = cut_words(names, shown[0].width - _MARK)
+    named = dict(zip((row.label for row in rows), cut, strict=True))
+    label = None if progress.best_row is None else progress.best_row.label
 
-    def __init__(self, progress: Progress, width: int, *, whole: bool = True) -> None:
-        """``whole``: what was left out, too; else the winner first, and the rest in one row."""
-        every = list(progress.rows.values())
-        labels = [row.label for row in every]
-        shown = columns(width, max(map(len, spelled(labels)), default=0))
-        names = row_names(labels, (shown[0].width or 0) - _MARK)
-        self._shown, self._every = every, every
-        if not whole:
-            first, folded = shown_first(progress)
-            told = folded_words(folded)
-            state = LEFT_OUT if any(row.state == LEFT_OUT for row in folded) else NOT_TRIED
-            rest = [] if told is None else [Tried(label=FOLDED, state=state, detail=told)]
-            names[FOLDED] = cut_words([told or ""], (shown[0].width or 0) - _MARK)[0]
-            self._shown = [*first, *rest]
-        best, shared = progress.best_row, shared_words(labels)
-        label = None if best is None else best.label
-        super().__init__(
-            shown,
-            self._shown,
-            cells=lambda row: [
-                _cells(row, ("★ " if row.label == label else "  ") + names[row.label])[column.key]
-                for column in shown
-            ],
-            text=lambda row: f"{row.label} {full_name(row.label)} {row.state} {row.detail}",
-            keys=_SORTED_BY,
-            lines=lambda row, width: wrapped(tried_lines(row), width),
-            remark=lambda row: row.detail or shared,
-            row_style=lambda row: "front" if row.label == label else _STYLES.get(row.state),
-            row_id=lambda row, number: row.label,
-        )
+    def cells(row: Tried) -> list[str]:
+        found = _cells(row, ("★ " if row.label == label else "  ") + named[row.label])
+        return [found[column.key] for column in shown]
 
-    def find(self, query: Query) -> Listed:
-        """A filter looks at what is folded, too."""
-        self.records = self._every if query.words else self._shown
-        return super().find(query)
+    return MemoryRows(
+        shown,
+        rows,
+        cells=cells,
+        text=lambda row: f"{row.label} {full_name(row.label)} {row.state} {row.detail}",
+        keys=_SORTED_BY,
+        lines=lambda row, width: wrapped(tried_lines(row), width),
+        remark=lambda row: row.detail,
+        row_style=lambda row: "front" if row.label == label else _STYLES.get(row.state),
+        row_id=lambda row, number: row.label,
+    )
 
 
 _STYLES: dict[str, RowStyle] = {FAILED: "doubtful", LEFT_OUT: "dimmed", NOT_TRIED: "dimmed"}
@@ -131,93 +114,17 @@ def _cells(row: Tried, name: str) -> dict[str, str]:
     }
 
 
-NAIVE = "naive"
-FREE_LUNCH = "free lunch"
-FOLDED = "…"
-"""The row of what was left out."""
 _WORDS = {
     **{f"zero-{stage}": f"ZeRO-{stage}" for stage in (1, 2, 3)},
     "fsdp-full-shard": "FSDP full shard",
     "fsdp-shard-grad-op": "FSDP grad shard",
 }
 _IDENTIFIER = re.compile("|".join(map(re.escape, _WORDS)))
-_BRIEF = {
-    "FSDP full shard": "FSDP full",
-    "FSDP grad shard": "FSDP grad",
-    "offloading": "offload",
-    "checkpointing": "checkpoints",
-    "half-precision weights": "half weights",
-    "half-precision states": "half states",
-    "layers compiled": "layers",
-    "compiled whole": "whole",
-    "not compiled": "uncompiled",
-    "eager attention": "eager",
-    "sdpa attention": "sdpa",
-    "flash attention": "flash",
-    "fused loss": "fused",
-}
-"""The same where a column is narrow; the full record of a row has it in full."""
-_MEMORY = ("offloading", "checkpointing")
-AS_PUBLISHED = "paper's kernels"
-"""Of a row without a word on kernels, where most rows have others."""
-Words = tuple[str, ...]
 
 
 def full_name(text: str) -> str:
     """A label in full, ``ZeRO-1 + offloading + layers compiled``; or a sentence with labels."""
     return _IDENTIFIER.sub(lambda found: _WORDS[found[0]], text)
-
-
-def shared_kernels(labels: Iterable[str]) -> Words:
-    """The kernels that more than half of these settings have; none where they differ, or have those
-    of the paper."""
-    kernels = Counter(_kernels(label) for label in labels if label not in (NAIVE, FOLDED))
-    (shared, count), *_ = kernels.most_common(1) or [((), 0)]
-    return shared if 2 * count > kernels.total() else ()
-
-
-def shared_words(labels: Sequence[str]) -> str:
-    """What is said once for all rows; empty where each row says everything."""
-    shared = shared_kernels(labels)
-    words = ", ".join("trimmed input" if word == "trimmed" else word for word in shared)
-    return f"Unless named: {words}." if shared and len(labels) > 1 else ""
-
-
-def row_names(labels: Sequence[str], room: int) -> dict[str, str]:
-    """Each setting in so many cells, without what `shared_words` says of all, so that no two look
-    alike: in full where that fits, else abbreviated, cut at last."""
-    names = spelled(labels)
-    if max(map(len, names), default=0) > room:
-        names = spelled(labels, brief=True)
-    return dict(zip(labels, cut_words(names, room), strict=True))
-
-
-def spelled(labels: Sequence[str], *, brief: bool = False) -> list[str]:
-    """The names of the rows in full, or abbreviated."""
-    shared = shared_kernels(labels) if len(labels) > 1 else ()
-    return [_name(label, shared, brief=brief) for label in labels]
-
-
-def _name(label: str, shared: Words, *, brief: bool) -> str:
-    words, kernels = _words(label), _kernels(label)
-    if kernels and kernels == shared:
-        words = words[: -len(kernels)]
-    elif shared and not kernels and label not in (NAIVE, FOLDED):
-        words = (*words, AS_PUBLISHED)
-    if not brief:
-        return " + ".join(words)
-    if len(words) > 1 and words[0] == FREE_LUNCH:
-        words = words[1:]  # nothing that is naive goes without that word
-    return ", ".join(_BRIEF.get(word, word) for word in words)
-
-
-def _words(label: str) -> Words:
-    return tuple(full_name(label).split(" + "))
-
-
-def _kernels(label: str) -> Words:
-    """What comes after the sharding and what else saves memory."""
-    return tuple(word for word in _words(label)[1:] if word not in _MEMORY)
 
 
 def tried_lines(row: Tried) -> list[Line]:

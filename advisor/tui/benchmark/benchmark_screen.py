@@ -7,9 +7,10 @@ the runner and posts what happens; handlers own the widgets.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from textual import on, work
 from textual.app import ComposeResult
@@ -21,29 +22,24 @@ from advisor.benchmark.jobs.job_folder import jobs_under_way
 from advisor.benchmark.measurement_request import MachineState, check_packages
 from advisor.benchmark.measurement_request import look_here as look
 from advisor.benchmark.progress import Progress
+from advisor.benchmark.recorder import Recorder, follow
 from advisor.benchmark.runner_process import RUNNER, Run, last_log_line
-from advisor.tui.benchmark.benchmark_board import BenchmarkBoard
 from advisor.tui.benchmark.benchmark_lines import (
     ended_lines,
     here_words,
-    measured_lines,
     plan_lines,
+    status_words,
     waiting_lines,
 )
-from advisor.tui.benchmark.benchmark_rows import full_name
+from advisor.tui.benchmark.benchmark_rows import full_name, setting_rows
 from advisor.tui.benchmark.benchmark_setup import BenchmarkSetup
-from advisor.tui.benchmark.measuring import (
-    Ended,
-    Happened,
-    Started,
-    measuring,
-)
 from advisor.tui.pages.bars import KeyBar, TitleBar
 from advisor.tui.pages.list_page import ListActions
 from advisor.tui.pages.screens import ConfirmScreen, SizedScreen
 from advisor.tui.program.keys import BENCHMARK
-from advisor.tui.widgets.in_thread import in_thread
-from advisor.tui.widgets.lines import FAINT, PLAIN
+from advisor.tui.widgets.filter_table import FilterTable
+from advisor.tui.widgets.in_thread import error_words, in_thread
+from advisor.tui.widgets.lines import FAINT, PLAIN, Line, LinesView, wrapped
 from advisor.tui.widgets.rank_table import RankTable
 from advisor.typed_input import InputError
 
@@ -101,7 +97,9 @@ runs, and every finished setting is kept at once. Without a GPU here, `J` measur
         self._asked_model = self.app.inputs.model
         yield BenchmarkSetup(self._asked_model)
         yield Static("looking at this machine …", id="here", markup=False)
-        yield BenchmarkBoard()
+        yield Static("", id="status", markup=False)
+        yield FilterTable(empty="The settings are listed here once it is clear what would run.")
+        yield LinesView(id="said")
         yield KeyBar(BENCHMARK)
 
     def on_mount(self) -> None:
@@ -125,10 +123,6 @@ runs, and every finished setting is kept at once. Without a GPU here, `J` measur
     @property
     def setup(self) -> BenchmarkSetup:
         return self.query_one(BenchmarkSetup)
-
-    @property
-    def board(self) -> BenchmarkBoard:
-        return self.query_one(BenchmarkBoard)
 
     @property
     def table(self) -> RankTable:
@@ -203,11 +197,9 @@ runs, and every finished setting is kept at once. Without a GPU here, `J` measur
         if changed and plan is not None:
             self.progress = Progress(plan.labels, plan.estimated_minutes, "")
             self.ending = None
-            self.remove_class("-ended", "-bad", "-kept")
-            kept = self.app.kept_things.note(BENCHMARK)
-            self.set_class(kept is not None, "-kept")
-            self.board.show(self.progress, waiting_lines(plan, jobs_under_way(), kept))
-            self.board.show_status(None)
+            self.remove_class("-ended", "-bad")
+            self._show(waiting_lines(plan, jobs_under_way()))
+            self.query_one("#status", Static).update("")
         self._show_here()
 
     def _show_here(self) -> None:
@@ -248,27 +240,36 @@ runs, and every finished setting is kept at once. Without a GPU here, `J` measur
         self.plan, self.ending = plan, None
         self.progress = Progress(plan.labels, plan.estimated_minutes, plan.request.search)
         self._began_s, self._began_wall_s = time.monotonic(), time.time()
-        self.remove_class("-ended", "-bad", "-kept")
+        self.remove_class("-ended", "-bad")
         self.add_class("-running")
-        self.board.show(self.progress, [("starting the runner …", PLAIN)])
+        self._show([("starting the runner …", PLAIN)])
         self._tick()
         self._measure(plan)
 
     @work(thread=True, group="bench", exit_on_error=False)
     def _measure(self, plan: Plan) -> None:
-        """Follow the runner to its end, post what happens, keep what it measures."""
-        store = self.app.store_reader.patient_store()
-        for message in measuring(store, plan, self._runner, time.monotonic):
-            self.post_message(message)
+        """Start the runner, follow it to its end, and keep what it measures."""
+        run: Run | None = None
+        kept, problem = "", None
+        try:
+            recorder = Recorder(self.app.store_reader.patient_store(), plan)
+            run = Run(plan.request, runner=self._runner)
+            self.call_later(self._started, run)
+            with closing(follow(run, recorder)) as events:
+                for event in events:
+                    self.call_later(self._happened, event, time.monotonic())
+            kept = recorder.words()
+        except Exception as error:
+            # Whatever went wrong in this thread, the screen must hear that it is over.
+            problem = error_words(error)
+        self.call_later(self._ended, None if run is None else run.ending(), problem, kept)
 
-    @on(Started)
-    def _started(self, event: Started) -> None:
-        self._starting, self.run = False, event.run
+    def _started(self, run: Run) -> None:
+        self._starting, self.run = False, run
 
-    @on(Happened)
-    def _happened(self, event: Happened) -> None:
+    def _happened(self, event: Mapping[str, Any], at_s: float) -> None:
         if self.progress is not None:
-            self.progress.apply(event.event, event.at_s - self._began_s)
+            self.progress.apply(event, at_s - self._began_s)
             if not self._drawing:
                 # However fast events come, they are drawn once a frame.
                 self._drawing = True
@@ -277,35 +278,29 @@ runs, and every finished setting is kept at once. Without a GPU here, `J` measur
     def _draw(self) -> None:
         self._drawing = False
         if self.is_busy and self.progress is not None:
-            self.board.show(self.progress, [(full_name(self.progress.last), PLAIN)])
+            self._show([(full_name(self.progress.last), PLAIN)])
             self._tick()
 
-    @on(Ended)
-    def _ended(self, event: Ended) -> None:
+    def _ended(self, ending: Ending | None, problem: str | None, kept: str) -> None:
         progress, plan = self.progress, self.plan
         assert progress is not None and plan is not None
         self._took_s = time.monotonic() - self._began_s
-        self._starting, self.run, self.ending = False, None, event.ending
+        self._starting, self.run, self.ending = False, None, ending
         progress.close()
         self.remove_class("-running")
         self.add_class("-ended")
-        lines = ended_lines(event, progress, plan)
-        self.board.show(progress, lines, ended=event.ending is not None)
+        self._show(ended_lines(ending, problem, kept, progress, plan))
+        best, listed = progress.best_row, self.list.listed
+        if best is not None and listed is not None and best in listed.every():
+            self.table.cursor = listed.every().index(best)
         self._tick()
-        if event.ending is not None:
-            result = [text for text, _ in lines] + ["", *measured_lines(progress)]
-            self.app.kept_things.keep_note(BENCHMARK, plan.request.recipe, "\n".join(result))
-        bad = event.ending is None or event.ending.kind in ("failed", "refused", "no-time")
+        bad = ending is None or ending.kind in ("failed", "refused", "no-time")
         self.set_class(bad, "-bad")
-        told = event.problem or (event.ending.message if event.ending else "")
+        told = problem or (ending.message if ending else "")
         self.app.notify(
             f"Benchmark: {told}", severity="warning" if bad else "information", markup=False
         )
         self.app.look_at_store()
-
-    def action_fold(self) -> None:
-        """Show every setting, or fold what was left out."""
-        self.board.fold()
 
     def action_elsewhere(self) -> None:
         """Go to what can be measured elsewhere, and to the jobs that were submitted."""
@@ -322,9 +317,25 @@ runs, and every finished setting is kept at once. Without a GPU here, `J` measur
         again = self.run.is_cancelled
         self.run.cancel()
         text = "ending it harder …" if again else "ending it; finished trials are kept …"
-        self.board.say([(text, PLAIN), ("C again does not wait for it to end by itself.", FAINT)])
+        self._say([(text, PLAIN), ("C again does not wait for it to end by itself.", FAINT)])
 
     # Drawing
+
+    def _show(self, lines: list[Line]) -> None:
+        """Show the settings as they are now, and what is said of them."""
+        self._show_rows()
+        self._say(lines)
+
+    def _show_rows(self) -> None:
+        if self.progress is not None:
+            self.list.show(setting_rows(self.progress, self.app.size.width))
+
+    def on_resize(self) -> None:
+        self.call_after_refresh(self._show_rows)
+
+    def _say(self, lines: list[Line]) -> None:
+        """Say this below the table."""
+        self.query_one("#said", LinesView).show(lambda width: wrapped(lines, width), from_top=True)
 
     def _tick(self) -> None:
         progress, plan = self.progress, self.plan
@@ -333,7 +344,7 @@ runs, and every finished setting is kept at once. Without a GPU here, `J` measur
         elapsed = time.monotonic() - self._began_s if self.is_busy else self._took_s
         minutes = plan.request.minutes
         limit = None if minutes is None else minutes * 60
-        self.board.show_status(elapsed, limit)
+        self.query_one("#status", Static).update(status_words(progress, elapsed, limit))
         if self.is_busy:
             self._read_log()
 
@@ -344,7 +355,7 @@ runs, and every finished setting is kept at once. Without a GPU here, `J` measur
     def _logged(self, line: str | None) -> None:
         running = self.run is not None and not self.run.is_cancelled
         if line is not None and running and self.progress is not None:
-            self.board.say([(full_name(self.progress.last), PLAIN), (f"log: {line}", FAINT)])
+            self._say([(full_name(self.progress.last), PLAIN), (f"log: {line}", FAINT)])
 
     # The fields
 

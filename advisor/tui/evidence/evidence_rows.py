@@ -1,4 +1,4 @@
-"""The evidence as rows for a table and for a file: times, sources, peers."""
+"""The evidence as rows for a table and for a file: times and sources."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
-from advisor.answers.paper.peers import SURVEY, Peer, peers, share_words
 from advisor.answers.wording import (
     PREDICTED_MARK,
     STATUS_WORDS,
@@ -190,41 +189,6 @@ def source_rows(snapshot: Snapshot) -> MemoryRows:
         },
         lines=lambda source, width: wrapped(_source_page(source), width),
         remark=lambda source: source.how_measured,
-    )
-
-
-def peer_rows(snapshot: Snapshot) -> MemoryRows:
-    """The survey of academic hardware as printed, and the user's own machines."""
-    own = [
-        Peer(topic="Yours", share_percent="", told=host.name, where="your own machines")
-        for host in snapshot.hosts
-        if host.kind == "owned"
-    ]
-    return MemoryRows(
-        (
-            Column(key="topic", title="about", width=24, sort_key="topic"),
-            Column(key="share", title="share", width=7, align="right", sort_key="share"),
-            Column(key="told", title="what they have", width=90, sort_key="told"),
-            Column(key="where", title="where printed", width=20, sort_key="where"),
-        ),
-        [*peers(), *own],
-        cells=lambda peer: (
-            peer.topic,
-            f"{peer.share_percent} %" if peer.share_percent else "",
-            peer.told,
-            peer.where,
-        ),
-        text=lambda peer: f"{peer.topic} {peer.told} {peer.where}",
-        keys={
-            "topic": lambda peer: peer.topic,
-            "share": lambda peer: float(peer.share_percent.partition("–")[0] or -1),
-            "told": lambda peer: peer.told.lower(),
-            "where": lambda peer: peer.where,
-        },
-        lines=lambda peer, width: wrapped(
-            [(share_words(peer), STRONG), (peer.where, PLAIN), ("", PLAIN), (SURVEY, FAINT)], width
-        ),
-        remark=lambda peer: peer.where,
     )
 
 

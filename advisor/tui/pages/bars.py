@@ -16,7 +16,6 @@ from advisor.tui.widgets.text_input import FilterInput
 SCREENS = (
     ("F2", "ranking", "Ranking"),
     ("F3", "evidence", "Evidence"),
-    ("F4", "welcome", "Welcome"),
     ("F6", "benchmark", "Benchmark"),
     ("F7", "prices", "Prices"),
     ("F8", "plan", "Plan"),
@@ -126,7 +125,6 @@ class KeyBar(Static):
                 ("Tab", "next field", "app.focus_next"),
                 ("F1", "help", "app.help"),
                 ("^z", "undo", "screen.undo"),
-                ("^o", "jump", "app.jump"),
                 ("^q", "quit", "app.quit"),
             ]
             last: list[Key] = []

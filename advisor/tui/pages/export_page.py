@@ -9,25 +9,15 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from textual import on
-from textual.widgets import Input
-from textual.widgets.input import Selection
-
 from advisor.files import typed_path, write_whole
 from advisor.tables.table_formats import TABLE_FORMATS, table_text
 from advisor.tui.pages.form import Form, FormField, Judged
 from advisor.tui.program.keys import EXPORT
-from advisor.tui.widgets.choice import Choice
 from advisor.tui.widgets.rank_table import RankTable
 from advisor.typed_input import InputError
 
-FORMAT_WORDS = {
-    ".csv": "table as CSV",
-    ".md": "table as Markdown",
-    ".json": "table as JSON",
-    ".svg": "picture as SVG",
-    ".png": "picture as PNG",
-}
+TABLES = {".csv": "table", ".md": "table as seen", ".json": "table"}
+FORMAT_WORDS = TABLES | {".svg": "picture", ".png": "picture"}
 PICTURES = (".svg", ".png")
 
 
@@ -54,59 +44,41 @@ class ExportScreen(Form):
     WHERE = EXPORT
     AUTO_FOCUS = "Input"
     SIZE = "page small"
+    GRID = "line"
+    FIELDS = (FormField("path", "File", "such as builds.csv"),)
     HELP = """\
 ## Saving
 
-`↓` and `↑` choose what is saved; so does the ending of the file's name: `.csv` and `.json` have
-every figure of the rows on the screen, `.md` the table as it is shown, `.svg` and `.png` the
-picture. `Enter` saves. A file that is already there is replaced only when you press `Enter` twice.
-A file is there in full or not at all.
+The ending of the file's name chooses what is saved: `.csv` and `.json` have every figure of the
+rows on the screen, `.md` the table as it is shown, `.svg` and `.png` the picture. `Enter` saves. A
+file that is already there is replaced only when you press `Enter` twice. A file is there in full or
+not at all.
 """
 
     def __init__(self, what: Exportable) -> None:
-        words = dict(FORMAT_WORDS)
-        if what.picture is None:
-            words = {ending: text for ending, text in words.items() if ending not in PICTURES}
-        first = what.first if what.first in words else ".csv"
-        super().__init__("Save", {"format": first, "path": f"{what.name}{first}"})
-        self.FIELDS = (
-            FormField("format", "What (↑ ↓)", choices=words),
-            FormField("path", "File", f"such as {what.name}.csv"),
+        kinds = FORMAT_WORDS if what.picture is not None else TABLES
+        first = what.first if what.first in kinds else ".csv"
+        super().__init__("Save", {"path": f"{what.name}{first}"})
+        self.START = f"into {Path.cwd()}, unless it has a path; " + ", ".join(
+            f"{ending} {words}" for ending, words in kinds.items()
         )
-        self.START = f"in this folder, unless it has a path: {Path.cwd()}"
-        self._words = words
+        self._kinds = kinds
         self._what = what
         self._confirmed: Path | None = None
         """The file that the next Enter may replace."""
 
-    @on(Choice.Changed)
-    def _format_chosen(self, event: Choice.Changed) -> None:
-        field = self.query_one("#path", Input)
-        path = field.value.strip()
-        stem = path[: -len(Path(path).suffix)] if Path(path).suffix in FORMAT_WORDS else path
-        field.value = stem + event.value
-        # The next letter replaces the name and not the ending.
-        field.selection = Selection(0, len(stem))
-
     def typed(self) -> None:
-        """The ending chooses the kind of file."""
+        """Another name may be there already."""
         self._confirmed = None
-        suffix = Path(self.texts["path"]).suffix.lower()
-        if suffix in self._words:
-            self.query_one(Choice).value = suffix
         self.say(self.START)
-
-    def action_step(self, by: int) -> None:
-        """Another kind of file, from wherever the focus is."""
-        self.query_one(Choice).action_step(by)
 
     def judge(self, texts: dict[str, str]) -> Judged:
         if not texts["path"]:
             return Judged("the file has no name: write one such as builds.csv", field="path")
         path = typed_path(texts["path"])
         suffix = path.suffix.lower()
-        if suffix not in self._words:
-            endings = ", ".join(self._words)
+        if suffix not in self._kinds:
+            endings = ", ".join(self._kinds)
             why = f"what to save is not clear: end the name in one of {endings}"
             return Judged(why, field="path")
         again = self._confirmed == path

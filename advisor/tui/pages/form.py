@@ -16,7 +16,7 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from advisor.tui.pages.bars import DialogKeys
-from advisor.tui.pages.screens import SLIM, Dialog
+from advisor.tui.pages.screens import Dialog
 from advisor.tui.program.own_price_changes import change_prices
 from advisor.tui.widgets.choice import Choice, FormChoice
 from advisor.tui.widgets.in_thread import in_thread, write_in_thread
@@ -58,7 +58,7 @@ class Form(Dialog["str | None"]):
     WHERE: ClassVar[str]
     SIZE = "page"
     GRID = "form"
-    """``pairs`` has two fields a row, ``thirds`` three."""
+    """``pairs`` has two fields a row."""
     START = ""
     """Said while nothing was typed yet: a form that has just opened is not wrong."""
     STUDIES = False
@@ -120,9 +120,6 @@ class Form(Dialog["str | None"]):
     def labels(self) -> dict[str, str]:
         """What each field is called on the page."""
         return {field.name: field.label for field in self.FIELDS}
-
-    def on_resize(self) -> None:
-        self.set_class(self.app.size.width < SLIM, "-slim")
 
     @on(DescendantBlur)
     def _left(self, event: DescendantBlur) -> None:

@@ -1,26 +1,26 @@
-"""Help about what has the focus with every key; and a letter on every field to jump to."""
+"""Help about what has the focus with every key; and the palette, which searches the actions."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Any
 
-from textual.app import ComposeResult
+from textual import work
+from textual.app import App, ComposeResult, SystemCommand
 from textual.binding import Binding
-from textual.events import Key
-from textual.geometry import Offset
+from textual.command import CommandList, CommandPalette
+from textual.css.query import NoMatches
 from textual.screen import ModalScreen, Screen
 from textual.widget import Widget
-from textual.widgets import Input, Static
+from textual.widgets import Input
 
+from advisor.tui.pages.model_picker import SteadyList
 from advisor.tui.pages.screens import MarkdownScreen, Steady
-from advisor.tui.program.keys import (
-    EVERYWHERE,
-    HELP,
-    JUMP,
-    actions_of,
-    shown_keys,
-)
+from advisor.tui.program.keys import EVERYWHERE, HELP, actions_of, shown_keys
+from advisor.tui.program.program import THEMES
 
 FIELD_HELP = {
     "budget": "## The budget\n\nWhat you can spend on one machine, in US dollars: `40000`, `40k` "
@@ -89,39 +89,66 @@ def widget_help(widget: Widget) -> str:
     return inspect.cleandoc(next((text for text in texts if text), ""))
 
 
-LETTERS = "asdfghjklqwertyuiopzxcvbnm"
+_GATHER: Any = inspect.unwrap(CommandPalette._gather_commands)
+LOW = 12
+"""Rows of a terminal below which the palette has no air around its line."""
 
 
-class JumpScreen(Steady, ModalScreen[Widget | None]):
-    """Shows the letters; closes with the widget whose letter was pressed."""
+class FoundList(SteadyList, CommandList, can_focus=False):
+    """What the palette found."""
 
-    WHERE = JUMP
+
+class Palette(Steady, CommandPalette):
+    """Textual's, with a list that lives through quick hands, and a line to type into that is seen
+    in a terminal of a few rows."""
+
     DEFAULT_CSS = """
-    JumpScreen { background: transparent; layers: marks; }
-    JumpScreen Static { layer: marks; position: absolute; width: 3; height: 1;
-        background: $accent; color: $background; text-style: bold; }
+    Palette.-low {
+        Vertical { margin-top: 0; }
+        #--input { border: none; height: 1; }
+        SearchIcon { margin: 0 0 0 1; }
+        CommandInput, CommandInput:focus { border: none; }
+        CommandList { border: none; max-height: 100vh; }
+    }
     """
 
-    def __init__(self, places: dict[str, tuple[Widget, Offset]]) -> None:
-        super().__init__()
-        self._places = places
+    def on_resize(self) -> None:
+        self.set_class(self.app.size.height < LOW, "-low")
 
     def compose(self) -> ComposeResult:
-        for letter, (_, offset) in self._places.items():
-            mark = Static(f" {letter} ", markup=False)
-            mark.styles.offset = (offset.x, offset.y)
-            yield mark
+        for widget in super().compose():
+            yield FoundList() if isinstance(widget, CommandList) else widget
 
-    def on_key(self, event: Key) -> None:
-        event.stop()
-        self.dismiss(self._places.get(event.key, (None,))[0])
+    # Keys and results may come before there is a list, and after it is gone.
+
+    def _watch__list_visible(self) -> None:
+        with suppress(NoMatches):
+            super()._watch__list_visible()
+
+    async def _watch__show_busy(self) -> None:
+        with suppress(NoMatches):
+            await super()._watch__show_busy()
+
+    def _action_command_list(self, action: str) -> None:
+        with suppress(NoMatches):
+            super()._action_command_list(action)
+
+    def _action_cursor_down(self) -> None:
+        with suppress(NoMatches):
+            super()._action_cursor_down()
+
+    @work(exclusive=True, group=CommandPalette._GATHER_COMMANDS_GROUP)
+    async def _gather_commands(self, search_value: str) -> None:
+        with suppress(NoMatches):
+            await _GATHER(self, search_value)
 
 
-def places_on(screen: Screen[object]) -> dict[str, tuple[Widget, Offset]]:
-    """A letter for everything that can have the focus and is in view."""
-    focusable: Iterable[Widget] = screen.focus_chain
-    shown = [w for w in focusable if w.region.area and w.is_on_screen]
-    return {
-        letter: (widget, widget.region.offset)
-        for letter, widget in zip(LETTERS, shown, strict=False)
-    }
+def commands_on(app: App[Any], screen: Screen[object]) -> Iterator[SystemCommand]:
+    """Every action of the screen and of the program, and the themes."""
+    for action in (*actions_of(getattr(screen, "WHERE", "")), *actions_of(EVERYWHERE)):
+        node = app if action.where == EVERYWHERE else screen
+        run = partial(app.call_after_refresh, app.run_action, action.action, node)
+        yield SystemCommand(action.title, f"{action.text} ({action.key})", run)
+    for name, words in THEMES.items():
+        change = partial(setattr, app, "theme", name)
+        yield SystemCommand(f"theme: {words}", f"Change the theme to {name}.", change)

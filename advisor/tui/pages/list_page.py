@@ -11,7 +11,7 @@ from textual.screen import Screen
 from advisor.tui.pages.bars import Tabs
 from advisor.tui.pages.screens import RecordScreen, SizedScreen
 from advisor.tui.program.program import StoreChanged
-from advisor.tui.widgets.filter_table import FilterTable, Rows
+from advisor.tui.widgets.filter_table import FilterTable
 from advisor.tui.widgets.text_input import FilterInput
 
 if TYPE_CHECKING:
@@ -99,15 +99,6 @@ class ListScreen(ListActions, SizedScreen):
     @on(StoreChanged)
     def _store_changed(self) -> None:
         self.read_store()
-
-    def show_rows(self, rows: Rows) -> None:
-        """Show a list, sorted as the person last had it."""
-        column, descending = self.app.inputs.sort_of(self.tab)
-        self.list.show(rows, sort=column, descending=descending)
-
-    @on(FilterTable.Sorted)
-    def _sorted(self, event: FilterTable.Sorted) -> None:
-        self.app.session.sort_list(self.tab, event.by, descending=event.descending)
 
     def record_text(self) -> str:
         """The highlighted row in full; empty where there is none."""

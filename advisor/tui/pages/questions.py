@@ -1,22 +1,18 @@
-"""Questions asked before, and a name for the present one."""
+"""Questions asked before."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
-from textual.widgets import Input
 
 from advisor.answers.wording import RULE_WORDS
 from advisor.tui.pages.bars import DialogKeys
-from advisor.tui.pages.form import Form, FormField, Judged
 from advisor.tui.pages.list_page import ListActions
 from advisor.tui.pages.screens import Dialog
-from advisor.tui.program.keys import NAME, QUESTIONS
-from advisor.tui.program.state import MAX_NAME, Change
+from advisor.tui.program.keys import QUESTIONS
 from advisor.tui.widgets.filter_table import FilterTable, MemoryRows
 from advisor.tui.widgets.lines import PLAIN, STRONG, Line, wrapped
 from advisor.tui.widgets.table_layout import Column
@@ -26,15 +22,15 @@ if TYPE_CHECKING:
 
 
 class QuestionsScreen(ListActions, Dialog["KeptQuestion | None"]):
-    """The last ten questions and those with a name; Enter asks one again."""
+    """The last ten questions; Enter asks one again."""
 
     WHERE = QUESTIONS
     AUTO_FOCUS = "RankTable"
     HELP = """\
 ## Questions asked before
 
-The last ten, and those that you gave a name with `k`. `Enter` asks one again, `d` forgets it; `^z`
-on the main screen brings the question back that stood there.
+The last ten. `Enter` asks one again; `^z` on the main screen brings the question back that stood
+there.
 """
 
     def __init__(self, questions: Sequence[KeptQuestion]) -> None:
@@ -57,18 +53,6 @@ on the main screen brings the question back that stood there.
         """Close with the highlighted one."""
         if self.record is not None:
             self.dismiss(self.record)
-
-    def action_forget(self) -> None:
-        """Drop the highlighted one."""
-        gone: KeptQuestion | None = self.record
-        if gone is not None:
-            kept = self.app.kept_things
-            kept.forget(gone)
-            words = f"forgot {asked_words(gone.fields)}"
-            back, again = lambda _: kept.bring_back(gone), lambda _: kept.forget(gone)
-            self.app.session.did(Change(words, back, again))
-            self._questions = [question for question in self._questions if question is not gone]
-            self.list.show(question_rows(self._questions))
 
 
 def asked_words(fields: Mapping[str, str]) -> str:
@@ -96,43 +80,16 @@ def question_rows(questions: Sequence[KeptQuestion]) -> MemoryRows:
 
     return MemoryRows(
         (
-            Column(key="name", title="name", width=18, sort_key="name"),
-            Column(key="asked", title="question", width=36, sort_key="asked"),
+            Column(key="asked", title="question", width=56, sort_key="asked"),
             Column(key="day", title="asked", width=10, sort_key="day"),
         ),
         questions,
-        cells=lambda question: (question.name or "–", asked(question), question.asked_on),
-        text=lambda question: f"{question.name} {asked(question)} {question.answer}",
+        cells=lambda question: (asked(question), question.asked_on),
+        text=lambda question: f"{asked(question)} {question.answer}",
         keys={
-            "name": lambda question: question.name or None,
             "asked": asked,
             "day": lambda question: question.asked_on,
         },
         lines=lines,
         remark=lambda question: question.answer,
     )
-
-
-class NameForm(Form):
-    """Asks for a name."""
-
-    WHERE = NAME
-    AUTO_FOCUS = "Input"
-    SIZE = "page small"
-    GRID = "line"
-    FIELDS: Sequence[FormField] = (FormField("name", "Name", longest=MAX_NAME),)
-    HELP = """\
-## A name for this question
-
-`Enter` keeps the question under it; `h` lists what you kept.
-"""
-
-    def on_mount(self) -> None:
-        """The suggested name is replaced by what is typed."""
-        self.query_one(Input).select_all()
-
-    def judge(self, texts: dict[str, str]) -> Judged:
-        name = " ".join(texts["name"].split())
-        if not name:
-            return Judged("it has no name yet")
-        return Judged("Enter keeps it.", partial(self.dismiss, name))

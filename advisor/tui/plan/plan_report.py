@@ -1,13 +1,8 @@
-"""The report of a plan: named, written, and opened or read."""
+"""The report of a plan: named, written, and read."""
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
-import sys
 from abc import abstractmethod
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,10 +33,6 @@ class PlanReport(SizedScreen):
         """The report that was written last."""
 
     @abstractmethod
-    def plans_kept(self) -> bool:
-        """Whether there is only an earlier run's plan, which is now made anew."""
-
-    @abstractmethod
     def is_planning(self) -> bool:
         """Whether the plan that stands here is of the question before."""
 
@@ -57,8 +48,8 @@ class PlanReport(SizedScreen):
         return found
 
     def action_report(self) -> None:
-        """Go to the name of the report; a plan of an earlier run is made anew for it."""
-        if not self.plans_kept() and self._reportable() is not None:
+        """Go to the name of the report."""
+        if self._reportable() is not None:
             self.query_one("#report", Input).focus()
 
     @on(Input.Changed, "#report")
@@ -108,26 +99,11 @@ class PlanReport(SizedScreen):
         self.say(_without_force(words), wrong=True)
 
     def action_view_report(self) -> None:
-        """Open the report that was written; on a terminal without a desktop, read it here."""
-        if self.plans_kept():
-            return
+        """Make the report as Markdown, and show it."""
         planned = self._reportable()
         if planned is None:
             return
-        command = None if self.app.is_web else opener()
-        if self._report is None or command is None or not self._report.is_file():
-            self.say("making the report …")
-            self.read_report(planned)
-            return
-        try:
-            open_file(self._report, command)
-        except OSError as error:
-            self.say(f"{self._report} was not opened: {error.strerror}", wrong=True)
-        else:
-            self.say(f"{self._report} opens in the viewer of your desktop.")
-
-    def read_report(self, planned: Planned) -> None:
-        """Make the report as Markdown, and show it."""
+        self.say("making the report …")
         in_thread(self, "report", lambda: _markdown(planned), self._read, self._say_wrong)
 
     def _read(self, text: str) -> None:
@@ -154,23 +130,3 @@ def _markdown(planned: Planned) -> str:
 def _without_force(words: str) -> str:
     """A flag of the command line is no way out on a screen."""
     return words.replace(", or add --force", "")
-
-
-def opener(environ: Mapping[str, str] = os.environ, platform: str = sys.platform) -> str | None:
-    """The desktop's own opener; None on a terminal without a desktop, such as over ssh."""
-    if platform == "darwin":
-        return shutil.which("open")
-    if environ.get("DISPLAY") or environ.get("WAYLAND_DISPLAY"):
-        return shutil.which("xdg-open")
-    return None
-
-
-def open_file(path: Path, command: str) -> None:
-    """Start it and do not wait; it outlives the program, as a viewer does. Raises OSError."""
-    subprocess.Popen(
-        [command, str(path.absolute())],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )

@@ -15,9 +15,8 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.widgets import Input, Static
 
-from advisor.files import typed_path
+from advisor.files import is_file, typed_path
 from advisor.tui.pages.bars import KeyBar, TitleBar
-from advisor.tui.plan.named_grant import GRANT, NamedGrant
 from advisor.tui.plan.plan_report import REPORT, PlanReport
 from advisor.tui.program.keys import PLAN
 from advisor.tui.widgets.in_thread import in_thread
@@ -30,11 +29,10 @@ if TYPE_CHECKING:
     from advisor.planning.solver.plan import Plan
     from advisor.planning.solver.search_clock import Progress
     from advisor.planning.solver_process import Search
-    from advisor.tui.program.state import KeptNote
 
 SECONDS = 120.0
-KEPT_WIDTH = 76
-"""A plan is kept as it is laid out for a terminal of 80 columns."""
+GRANT = "grant.toml"
+"""What Enter takes where nothing is typed: it stands there in grey."""
 ENDINGS = ".md .xlsx .csv .json"
 EMPTY = (
     "No grant is planned yet.\n\n"
@@ -80,13 +78,10 @@ ask before you submit and what else would do.
         self._path: Path | None = None
         self._objective = ""
         self._number = 0
+        self._looked_for: str | None = None
+        """The name of the file that is being looked at; None once it is planned."""
         self._search: Search[Planned] | None = None
-        self._quick = False
         self._planning = False
-        self._kept: KeptNote | None = None
-        """The plan of an earlier run: its text, and what it was made from."""
-        self._wants_report = False
-        """Whether the report is asked for once the plan is there."""
         self._lay_out: Callable[[int], str] | None = None
         """Writes what stands here for so many cells; None where nothing was planned yet."""
         self._best: tuple[Loaded, Plan, Explanation | None] | None = None
@@ -96,7 +91,7 @@ ask before you submit and what else would do.
         yield TitleBar(PLAN)
         with Grid(id="files"):
             yield Static("Grant", classes="label")
-            yield NamedGrant()
+            yield Field(placeholder=GRANT, id="grant", max_length=500, select_on_focus=False)
             yield Static("Report", classes="label")
             yield Field(
                 placeholder=f"{REPORT}, or {ENDINGS}",
@@ -110,32 +105,46 @@ ask before you submit and what else would do.
             yield Static(EMPTY, id="answer", classes="-prose", markup=False)
         yield KeyBar(PLAN)
 
-    def on_mount(self) -> None:
-        """Show the plan of an earlier run, which took its time."""
-        kept = self._kept = self.app.kept_things.note(PLAN)
-        if kept is not None:
-            self.grant.name_grant(kept.asked.get("grant", ""))
-            objective = kept.asked.get("objective", "")
-            self._objective = objective if objective in OBJECTIVES else ""
-            self._quick = kept.asked.get("quick") == "yes"
-            self._answer(lambda width: kept.text)
-            self.say(f"Planned on {kept.made_on}. e plans it again, and then writes its report.")
-
     @property
-    def grant(self) -> NamedGrant:
-        return self.query_one(NamedGrant)
+    def grant(self) -> Field:
+        return self.query_one("#grant", Field)
+
+    def _name_grant(self, name: str) -> None:
+        """Put a name into its field that need not be looked at."""
+        with self.grant.prevent(Input.Changed):
+            self.grant.value = name
 
     # Planning
 
-    @on(NamedGrant.Looked)
-    def _looked(self, event: NamedGrant.Looked) -> None:
-        self.say(event.text, wrong=event.wrong)
+    @on(Input.Changed, "#grant")
+    def _named(self, event: Input.Changed) -> None:
+        """Read the grant that is being named, and say what is wrong with it."""
+        name = self._looked_for = event.value.strip()
+
+        def looked(text: str, *, wrong: bool = False) -> None:
+            if name == self._looked_for:
+                self.say(text, wrong=wrong)
+
+        in_thread(
+            self, "look", lambda: self._look_at(name), looked, lambda why: looked(why, wrong=True)
+        )
+
+    def _look_at(self, name: str) -> str:
+        from advisor.planning.grant.read_grant import read_grant
+
+        path = typed_path(name)
+        if not name:
+            return ""
+        if not is_file(path):
+            return "There is no such file yet."
+        grant = read_grant(path, self.app.today)
+        return f"{grant.title}: nothing is wrong with it. Enter plans it."
 
     @on(Input.Submitted, "#grant")
     def _plan_typed(self, event: Input.Submitted) -> None:
         """Plan the file that is named, or the one that stands there in grey."""
         name = event.value.strip() or GRANT
-        self.grant.name_grant(name)
+        self._name_grant(name)
         self._plan(typed_path(name))
 
     def action_write_grant(self) -> None:
@@ -148,7 +157,7 @@ ask before you submit and what else would do.
 
     def _written_grant(self, path: str | None) -> None:
         if path is not None:
-            self.grant.name_grant(path)
+            self._name_grant(path)
             self._plan(Path(path))
 
     def action_example(self) -> None:
@@ -156,12 +165,6 @@ ask before you submit and what else would do.
         from advisor.planning.plan_grant import EXAMPLE
 
         self._plan(EXAMPLE)
-
-    def action_quick(self) -> None:
-        """Try what would change the decision, or leave it out."""
-        self._quick = not self._quick
-        words = "left out" if self._quick else "tried"
-        self.say(f"What would change the decision is {words} from now on.")
 
     def action_next_objective(self) -> None:
         """Plan for the next objective."""
@@ -172,23 +175,22 @@ ask before you submit and what else would do.
         else:
             self._plan(self._path)
 
-    def _plan(self, path: Path, *, then_report: bool = False) -> None:
+    def _plan(self, path: Path) -> None:
         self._stop()
         self._path = path
         self._number += 1
-        self.grant.forget()
-        self._wants_report = then_report
+        self._looked_for = None
         self._best = None
         self._at("reading")
         self._planning = True
         stands = str(self.query_one("#answer", Static).content) != EMPTY
         self.query_one("#scroll").set_class(stands, "-former")
         self.query_one("#scroll").focus()
-        number, objective, quick = self._number, self._objective, self._quick
+        number, objective = self._number, self._objective
         in_thread(
             self,
             "plan",
-            lambda: self._solve(number, path, objective, quick=quick),
+            lambda: self._solve(number, path, objective),
             lambda planned: self._made(number, planned),
             lambda why: self._made(number, None, why),
         )
@@ -228,14 +230,13 @@ ask before you submit and what else would do.
         self._planned = stopped(*self._best)
         self.query_one("#scroll").remove_class("-former")
         self._show()
-        self._keep()
         return ": the best plan until now is kept, e writes its report"
 
     def on_unmount(self) -> None:
         """Leave no process behind."""
         self._stop()
 
-    def _solve(self, number: int, path: Path, objective: str, *, quick: bool) -> Planned | None:
+    def _solve(self, number: int, path: Path, objective: str) -> Planned | None:
         """Read the grant and the store, plan in a process of its own; None where it was ended."""
         from advisor.costs.cost_of_owning import PAPER_TERMS
         from advisor.planning.plan_grant import plan_with, search_for
@@ -247,7 +248,7 @@ ask before you submit and what else would do.
             loaded = plan_with(
                 reader, path, objective=objective or None, terms=terms, today=self.app.today
             )
-        search = search_for(loaded, SECONDS, quick=quick)
+        search = search_for(loaded, SECONDS)
         if number != self._number:
             return None
         self._search = search
@@ -275,7 +276,6 @@ ask before you submit and what else would do.
         if event.at.settled and first:
             plan = event.at.plan
             self._answer(lambda width: decided_text(loaded, plan, width))
-            self._keep()
 
     def _made(self, number: int, planned: Planned | None, problem: str | None = None) -> None:
         if number != self._number or (planned is None and problem is None):
@@ -292,20 +292,6 @@ ask before you submit and what else would do.
         self.say("e writes the report. o: another objective.")
         self._show()
         self.query_one("#scroll").scroll_home(animate=False)
-        self._keep()
-        if self._wants_report:
-            self._wants_report = False
-            self.action_report()
-
-    def _keep(self) -> None:
-        """What stands here comes back in another run."""
-        if self._path is None:
-            return
-        asked = {"grant": str(self._path.absolute()), "objective": self._objective}
-        asked["quick"] = "yes" if self._quick else "no"
-        if self._lay_out is not None:
-            text = self._lay_out(KEPT_WIDTH)
-            self.app.kept_things.keep_note(PLAN, self._path.name, text, **asked)
 
     def _answer(self, lay_out: Callable[[int], str]) -> None:
         """Show what this lays out for a width, in cells."""
@@ -331,15 +317,6 @@ ask before you submit and what else would do.
         elif found is not None:
             self._answer(lambda width: plan_text(found, width, BY_KEYS))
 
-    def plans_kept(self) -> bool:
-        """Whether there is only an earlier run's plan, which is now made anew."""
-        if self._planned is not None or self._search is not None or self._kept is None:
-            return False
-        name = self._kept.asked.get("grant", "")
-        if name:
-            self._plan(Path(name), then_report=True)
-        return bool(name)
-
     def is_planning(self) -> bool:
         """Whether the plan that stands here is of the question before."""
         return self._planning
@@ -362,8 +339,6 @@ ask before you submit and what else would do.
         text = "" if found is None or found.plan is None else plan_text(found)
         if self._planning:
             text = "" if self._best is None else decided_text(self._best[0], self._best[1])
-        elif found is None and self._kept is not None:
-            text = self._kept.text
         self.app.copy_text(text, "the plan")
 
 

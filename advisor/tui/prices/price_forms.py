@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from textual import on
 from textual.events import DescendantFocus
-from textual.widgets import Input
 
 from advisor.answers.prices.own_prices import MachineChange, change_machine, kept_words
 from advisor.answers.prices.quotes import ledger_items
@@ -26,7 +24,6 @@ if TYPE_CHECKING:
     from advisor.ranking.snapshot import Snapshot
     from price_catalog.model import Host
 
-PRICE = re.compile(r"[$€£¥]? ?\d[\d.,' ]{2,} ?(k|[a-z]{3})?|[$€£¥]? ?\d+ ?k", re.IGNORECASE)
 _COLUMNS = {column.name: column for column in (*QUOTE_TABLE, *MACHINE_TABLE)}
 
 
@@ -45,15 +42,6 @@ class PriceForm(Form):
     def _say_kinds(self) -> None:
         """The field is filled in, so that its hint is not seen."""
         self.say(f"Kind: one of {_COLUMNS['kind'].hint}.")
-
-    def misplaced(self, texts: dict[str, str]) -> Judged | None:
-        """Where a price stands in a field of a name."""
-        for name in ("machine", "vendor"):
-            text = texts.get(name, "")
-            if PRICE.fullmatch(text) and not texts["price"]:
-                words = f"{self.labels[name]}: {text} reads as a price: write it into Price"
-                return Judged(words, field=name)
-        return None
 
 
 class QuoteForm(PriceForm):
@@ -88,8 +76,6 @@ A correction is a new quote that stands in for the old one, which is kept.
         return text
 
     def judge(self, texts: dict[str, str]) -> Judged:
-        if (misplaced := self.misplaced(texts)) is not None:
-            return misplaced
         made = make_quote({**self.values, **texts}, self._items, today=self.app.today)
         if isinstance(made, Quote):
             name = self._names.get((made.item_kind, made.item_id), made.item_id)
@@ -112,7 +98,7 @@ class MachineForm(PriceForm):
 ## A machine of your own
 
 What a vendor quoted to you: left what the machine is, right what it costs. `Tab` goes from field
-to field, `Enter` keeps it. A name such as `Exxact 8 x H200` fills in vendor, number and GPU. A
+to field, `Enter` keeps it. A
 machine without GPUs has no GPU but the cards that it takes. It is ranked, planned and reported like
 one that ships, and marked *own quote*.
 """
@@ -128,8 +114,6 @@ one that ships, and marked *own quote*.
         super().__init__(title, cells)
         self._snapshot = snapshot
         self._corrected = corrected
-        self._from_name: dict[str, str] = {}
-        """What the name said of other fields."""
         self.kept_name = ""
         """Of the machine that is being written."""
 
@@ -142,8 +126,6 @@ one that ships, and marked *own quote*.
         return self.app.session.gpu_named(text) if name == "gpu" else text
 
     def judge(self, texts: dict[str, str]) -> Judged:
-        if (misplaced := self.misplaced(texts)) is not None:
-            return misplaced
         made = change_machine(
             {**self.values, **texts}, self._snapshot, self._corrected, today=self.app.today
         )
@@ -159,25 +141,6 @@ one that ships, and marked *own quote*.
             kept = quote if price_changed else None
             keep = self.writes(lambda store: store.replace_machine(host, kept, [OWN]), words)
         return Judged(f"{host.name} {usd_exact(quote.price_usd)}: Enter keeps it", keep)
-
-    @on(Input.Changed, "#machine")
-    def _read_name(self, event: Input.Changed) -> None:
-        """Fill in what a name such as ``Exxact 8 x H200`` says, where nobody wrote another."""
-        found = re.fullmatch(r"(.*?)(\d{1,2}\s*[x×]\s*\S.*)", event.value)
-        said: dict[str, str] = {"gpu": "", "count": "", "vendor": ""}
-        if found is not None and self._corrected is None:
-            try:
-                host = own_machine(found[2], self._snapshot.gpus)
-            except InputError:
-                return
-            gpu = next(gpu for gpu in self._snapshot.gpus if gpu.gpu_id == host.gpu_id)
-            said = {"gpu": gpu.name, "count": str(host.max_gpus), "vendor": found[1].strip(" ,:")}
-        for name, value in said.items():
-            field = self.query_one(f"#{name}", Input)
-            if field.value == self._from_name.get(name, ""):
-                with field.prevent(Input.Changed):
-                    field.value = value
-                self._from_name[name] = value
 
 
 class OwnedForm(PriceForm):

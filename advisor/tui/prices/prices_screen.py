@@ -33,11 +33,10 @@ if TYPE_CHECKING:
 ABOUT = {
     "latest": "★ counts: a price of the last year before an older one, then your own, then what a "
     "seller asks, then the newest.",
-    "paper": "★ counts: the figures of 2024-09-21 that the paper computes with, and no other. p on "
+    "paper": "★ counts: the figures of 2024-09-21 that the paper computes with, and no other. l on "
     "the ranking changes that.",
 }
 """Which price counts, by the rule of the question; on a day, the same as latest."""
-OTHERS = "n shows the builds whose GPUs are rented out, the fastest first."
 TABS = {"quotes": "Quotes", "rent": "Own or rent"}
 
 
@@ -58,17 +57,15 @@ replaced by another, `+` *sum* added up from parts or options: nobody quoted the
 
 `a` adds a quote, `A` a machine that a vendor quoted to you. `R` replaces the highlighted one (a
 quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` imports a CSV file.
-`2` or `n` shows where owning a machine and renting the same GPUs break even.
+`2` shows where owning a machine and renting the same GPUs break even.
 """
 
     def __init__(self, size: Size) -> None:
         super().__init__(size)
         self._snapshot: Snapshot | None = None
-        self._evens: list[BuildCosts] = []
-        self._problem: str | None = None
-        self._at = 0
-        self._has_turned = False
-        """Whether the person went to another build than the selected one."""
+        self._even: BuildCosts | None = None
+        """Of the selected build; where none is selected, of the fastest whose GPUs are rented."""
+        self._why_none = ""
 
     def compose(self) -> ComposeResult:
         yield TitleBar(PRICES)
@@ -113,15 +110,14 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
         self._snapshot = snapshot
         # The person's own first: they are what is corrected and deleted.
         entries = sorted(entries, key=lambda entry: entry[0].origin != "local")
-        self.show_rows(quote_table(entries, snapshot.sources))
+        self.list.show(quote_table(entries, snapshot.sources))
 
     def _rent_read(self, evens: list[BuildCosts], problem: str | None = None) -> None:
-        self._evens, self._problem = evens, problem
         selected = self.app.session.selected_key
         builds = [build_key(costs.build) for costs in evens]
-        if not self._has_turned:
-            self._at = builds.index(selected) if selected in builds else -1 if selected else 0
-        self._at = min(self._at, max(len(evens) - 1, 0))
+        at = builds.index(selected) if selected in builds else -1 if selected or not evens else 0
+        self._even = None if at < 0 else evens[at]
+        self._why_none = problem or ("" if self._even else self._why_not())
         self._show_rent()
 
     def words_for(self, build: Build) -> str:
@@ -138,20 +134,11 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
         from advisor.answers.prices.owning_and_renting_text import even_words, offer_words
         from advisor.tui.prices.prices_rows import break_even_text
 
-        if self._problem is not None:
-            return wrapped([(self._problem, PLAIN)], width)
-        if not self._evens:
-            nobody = "No rental of a ranked build is known: advisor prices refresh."
-            return wrapped([(nobody, PLAIN)], width)
-        if self._at < 0:
-            return wrapped([(self._why_not(), STRONG), (OTHERS, PLAIN)], width)
-        asked = self._evens[self._at]
-        place = f"{self._at + 1} of {len(self._evens)} builds · n next, N before"
+        if self._even is None:
+            return wrapped([(self._why_none, PLAIN)], width)
+        asked = self._even
         height = max(self.size.height - 14, 8)
-        said = place
-        if build_key(asked.build) == self.app.session.selected_key:
-            said = f"the selected build · {place}"
-        lines: list[Line] = wrapped([(asked.heading, STRONG), (said, FAINT)], width)
+        lines: list[Line] = wrapped([(asked.heading, STRONG)], width)
         lines.append(("", PLAIN))
         lines += [(text, PLAIN) for text in break_even_text(asked, width, height)]
         lines.append(("", PLAIN))
@@ -167,20 +154,12 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
     def _why_not(self) -> str:
         """Why the selected build has no break-even."""
         build, answer = self.app.session.selected_build, self.app.session.answer
-        assert build is not None and answer is not None
+        if build is None or answer is None:
+            return "No rental of a ranked build is known: advisor prices refresh."
         name, times = gpus_words(build), answer.view.candidates.times
         if times[self.app.session.selected or 0] is None:
             return f"{name}: its training time is not known, so that renting cannot be compared."
         return f"{name}: no rental of these GPUs is known, so that renting cannot be compared."
-
-    def action_next_build(self, by: int) -> None:
-        """Show another build's break-even."""
-        if self.tab != "rent":
-            self.action_show_tab("rent")
-        elif self._evens:
-            self._has_turned = True
-            self._at = (self._at + by) % len(self._evens)
-            self._show_rent()
 
     # Quotes
 
@@ -318,10 +297,10 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
         from advisor.answers.prices.owning_and_renting_text import rent_rows
         from advisor.tui.pages.export_page import Exportable, ExportScreen
 
-        renting = self.tab == "rent" and bool(self._evens) and self._at >= 0
+        renting = self.tab == "rent"
         records: list[dict[str, Any]] = []
         if renting:
-            records = rent_rows(self._evens[self._at])
+            records = [] if self._even is None else rent_rows(self._even)
         elif self.list.listed is not None:
             records = [row for _, row in self.list.listed.every()]
         if not records:

@@ -132,18 +132,6 @@ def build_key(build: Build) -> BuildKey:
     return build.gpu.gpu_id, build.gpu_count, host
 
 
-def key_text(key: BuildKey | None) -> str:
-    """A build as the state keeps it."""
-    return "" if key is None else "|".join((key[0], str(key[1]), key[2]))
-
-
-def read_key(text: str) -> BuildKey | None:
-    """The same read again; None for anything else."""
-    gpu, _, rest = text.partition("|")
-    count, _, host = rest.partition("|")
-    return (gpu, int(count), host) if gpu and host and count.isdecimal() else None
-
-
 class CandidatesView:
     """One set of candidates, kept while it may be asked again."""
 
@@ -175,19 +163,22 @@ class Answer(NamedTuple):
     view: CandidatesView
     ranking: Ranking
     front: frozenset[int]
-    """For the kind of cost that is shown, whatever the ranking rule is."""
+    """For the kind of cost that is shown."""
     unsold: frozenset[int]
     """What is cheaper or faster than that front at a price that no seller is known to ask."""
     points: Points
-    basis: str
-    """``overall`` or ``experiment``: the kind of cost that is shown."""
     prices: PriceRule
 
+    @property
+    def is_by_run(self) -> bool:
+        """Whether the cost that is shown is that of a run, and not the machine's."""
+        return self.ranking.question.rule == "experiment-cost"
 
-def answer(view: CandidatesView, question: Question, basis: str, prices: PriceRule) -> Answer:
-    """Rank, and find the front for the kind of cost that is shown."""
+
+def answer(view: CandidatesView, question: Question, prices: PriceRule) -> Answer:
+    """Rank, and find the front for the kind of cost that it is ranked by."""
     ranking = rank(view.candidates, question)
-    terms = question.terms if basis == "experiment" else None
+    terms = question.terms if question.rule == "experiment-cost" else None
     cost = view.candidates.cents if terms is None else view.candidates.run_weights(terms)
     front = ranking.front_by(cost)
     return Answer(
@@ -196,7 +187,6 @@ def answer(view: CandidatesView, question: Question, basis: str, prices: PriceRu
         front=front,
         unsold=ranking.front_by(cost, unsold=True) - front,
         points=view.points(terms),
-        basis=basis,
         prices=prices,
     )
 

@@ -16,7 +16,6 @@ PRICES = "prices"
 PLAN = "plan"
 LEFT_OUT = "left out"
 QUESTIONS = "questions"
-NAME = "name"
 RECORD = "record"
 CONFIRM = "confirm"
 HELP = "help"
@@ -31,24 +30,17 @@ MERGE = "records"
 GRANT = "grant"
 ELSEWHERE = "elsewhere"
 COMPARE = "comparison"
-WELCOME = "welcome"
-JUMP = "jump"
 
 KEY_NAMES = {
     "question_mark": "?",
     "slash": "/",
-    "dollar_sign": "$",
-    **{"plus": "+", "equals_sign": "=", "minus": "-", "asterisk": "*"},
+    **{"plus": "+", "equals_sign": "="},
     **{"up": "↑", "down": "↓", "left": "←", "right": "→"},
-    **{
-        f"shift+{name}": f"Shift {arrow}"
-        for name, arrow in zip(("up", "down", "left", "right"), "↑↓←→", strict=True)
-    },
     **{"pageup": "PgUp", "pagedown": "PgDn", "home": "Home", "end": "End"},
     "enter": "Enter",
     "space": "Space",
     **{f"f{number}": f"F{number}" for number in range(1, 10)},
-    **{f"ctrl+{letter}": f"^{letter}" for letter in "opqrsyz"},
+    **{f"ctrl+{letter}": f"^{letter}" for letter in "pqrsyz"},
     "escape": "Esc",
 }
 
@@ -148,7 +140,6 @@ ACTIONS: tuple[Action, ...] = (
         QUESTIONS,
         "questions",
         ("enter", "take", "ask it again", "ask it again", "The fields are as they were then."),
-        ("d", "forget", "delete what is yours", "forget", "It leaves this list: nothing else."),
         FILTER_KEY,
         LEAVE_KEY,
         ALSO_HELP,
@@ -165,15 +156,12 @@ ACTIONS: tuple[Action, ...] = (
         EXPORT,
         "save",
         ("enter", "keep", "save", "save", "Another file is replaced only when asked twice."),
-        ("down", "step(1)", "next kind of file", "", "CSV, Markdown, JSON, SVG, PNG."),
-        ("up", "step(-1)", "kind of file before", "", "CSV, Markdown, JSON, SVG, PNG."),
         CLOSE_KEY,
         HELP_KEY,
     ),
     *(
         each
         for where, area, verb, footer, text in (
-            (NAME, "question", "keep the question", "keep", "If something is wrong, says what."),
             (QUOTE, "prices", "keep it", "keep", "If something is wrong, says what."),
             (IMPORT, "prices", "read the file", "read", "What is shown: all of it, or nothing."),
             (TERMS, "build", "count with them", "keep", "If something is wrong, says what."),
@@ -201,13 +189,6 @@ ACTIONS: tuple[Action, ...] = (
     *_on(REACH, "reach", CLOSE_KEY, HELP_KEY),
     *_on(COMPARE, "comparison", LEAVE_KEY, COPY_KEY),
     *_on(
-        WELCOME,
-        "welcome",
-        ("enter", "try_sample", "try the sample", "try the sample", "$40,000 for Pythia 1B."),
-        HOME_KEY,
-    ),
-    *_on(JUMP, "jump", CLOSE_KEY),
-    *_on(
         RANKING,
         "ranking",
         ("enter,space", "open_build", "build: open it", "open", "Its offers; then all about it."),
@@ -224,13 +205,9 @@ ACTIONS: tuple[Action, ...] = (
         ("x", "show_excluded", "table: what is left out", "left out", "Those not ranked, and why."),
         ("e", "export", "table: save to a file", "export", "The table, or the picture."),
         ("z", "whole_screen", "picture: fill the screen", "", "The picture alone, and back."),
-        ("s", "next_sort", "table: sort by the next column", "", "Ranks do not change."),
-        ("S", "reverse_sort", "table: reverse the sorting", "", "Largest or smallest first."),
-        ("dollar_sign", "toggle_cost", "table: price or cost of a run", "a run", "In the picture."),
         ("1", "show_panel('table')", "table: go to the table", "", "The ranked builds."),
         ("3", "show_panel('detail')", "table: go to the detail", "", "The build in full."),
         ("y", "copy_row", "table: copy it", "", "The row, to the clipboard, also over ssh."),
-        ("Y", "copy_table", "table: copy the table", "", "All rows as Markdown, to the clipboard."),
         ("b", "focus_field('budget')", "question: set the budget", "", "What you can spend: 40k."),
         ("m", "focus_field('model')", "question: choose the model", "", "Type to search the list."),
         ("t", "focus_field('max_days')", "question: set the time limit", "", "Of a run: 60, 8w."),
@@ -241,38 +218,8 @@ ACTIONS: tuple[Action, ...] = (
             "assumed",
             "Life, use, power, where you buy, whose software: all on one page.",
         ),
-        (
-            "L",
-            "app.assume('utilisation')",
-            "question: set the use",
-            "",
-            "The share of its life in which the machine trains: 60.",
-        ),
-        (
-            "K",
-            "app.assume('electricity')",
-            "question: set the price of power",
-            "",
-            "US dollars a kWh: 0.15.",
-        ),
-        ("F", "app.assume('buy_in')", "question: where you buy", "", "A country: US, DE."),
         ("g", "focus_field('gpus')", "question: filter the GPUs", "", "Only these: H100."),
-        (
-            "p",
-            "next_choice('prices')",
-            "question: change the prices",
-            "",
-            "Newest, or the paper's.",
-        ),
-        (
-            "v",
-            "next_choice('evidence')",
-            "question: change the evidence",
-            "",
-            "Sound, or as printed.",
-        ),
-        ("h", "app.history", "question: history", "history", "The last ten, and the named."),
-        ("k", "app.keep_question", "question: keep this question", "keep", "Under a name."),
+        ("h", "app.history", "question: history", "history", "The last ten: Enter asks one again."),
         (
             "U",
             "app.own_model",
@@ -309,7 +256,6 @@ ACTIONS: tuple[Action, ...] = (
         ("1", "show_tab('times')", "show the times", "", "Every tried setting with its verdict."),
         ("2", "show_tab('sources')", "show the sources", "", "Who says so, and how they know."),
         ("3", "show_tab('predictions')", "show predictions too", "", "Beside what was measured."),
-        ("4", "show_tab('peers')", "show what peers have", "", "The paper's survey, and yours."),
         *SORT_KEYS,
         ("space", "open_record", "open the full record", "open", "The whole row, in words."),
         MERGE_KEY,
@@ -324,7 +270,6 @@ ACTIONS: tuple[Action, ...] = (
         ("C", "cancel", "cancel", "cancel", "What is done is kept; again: at once."),
         ("space", "open_record", "open the full record", "open", "All about one setting."),
         ("m", "focus_field('bench_model')", "choose the model", "model", "Type to search it."),
-        ("x", "fold", "what is left out", "", "Shows or folds it, once a benchmark has ended."),
         ("J", "elsewhere", "measure elsewhere", "elsewhere", "A cluster or a rented GPU; jobs."),
         FILTER_KEY,
         ("t", "focus_field('bench_minutes')", "set the time limit", "", "The best so far counts."),
@@ -341,9 +286,13 @@ ACTIONS: tuple[Action, ...] = (
         ("d", "delete", "delete what is yours", "delete", "A quote or a machine of yours: asks."),
         ("i", "import", "import a CSV file", "", "A preview first; then all or nothing."),
         ("1", "show_tab('quotes')", "show the quotes", "", "Every quote, its age and marks."),
-        ("2", "show_tab('rent')", "show own or rent", "", "Where renting and owning break even."),
-        ("n", "next_build(1)", "next build", "own/rent", "Where owning and renting break even."),
-        ("N", "next_build(-1)", "build before", "", "The break-even of the build before."),
+        (
+            "2",
+            "show_tab('rent')",
+            "show own or rent",
+            "own/rent",
+            "Where the two break even.",
+        ),
         *SORT_KEYS,
         ("space", "open_record", "open the full quote", "", "The whole row, in words."),
         SAVE_KEY,
@@ -357,9 +306,8 @@ ACTIONS: tuple[Action, ...] = (
         ("W", "write_grant", "write a grant here", "write", "With what is wrong, as you type."),
         ("X", "example", "plan the worked example", "example", "A grant that ships, to look at."),
         ("o", "next_objective", "change the order", "goal", "Cheapest, most runs, soonest."),
-        ("Q", "quick", "try what would change it, or not", "", "As --quick on the command line."),
         ("e", "report", "save to a file", "report", "The report: PDF, XLSX, Markdown, CSV, JSON."),
-        ("V", "view_report", "open the report", "open", "On the desktop, or as it will look here."),
+        ("V", "view_report", "open the report", "open", "As it will look."),
         ("y", "copy_plan", "copy it", "", "The plan, to the clipboard, also over ssh (OSC 52)."),
         ("escape", "back", "stop or go back", "back", "Ends a search; else to the ranking."),
     ),
@@ -371,13 +319,10 @@ ACTIONS: tuple[Action, ...] = (
         ("f6", "go('benchmark')", "screen: benchmark", "", "Measure this machine: it asks first."),
         ("f8", "go('plan')", "screen: plan", "", "A grant's runs, and its report as PDF."),
         ("f7", "go('prices')", "screen: prices", "", "The ledger of quotes; owning or renting."),
-        ("f4", "go('welcome')", "screen: welcome", "", "What this program does, with a sample."),
-        ("j,ctrl+o", "jump", "app: jump to a field", "jump", "Shows a letter on each; press it."),
         ("question_mark,f1", "help", "app: help", "help", "About what has the focus; all keys."),
         ("T", "next_theme", "app: next theme", "", "Dark, light, and the terminal's own colours."),
         ("ctrl+z", "undo", "app: undo the last change", "", "Of the question, or what is kept."),
         ("ctrl+y", "redo", "app: do it again", "", "What was undone last."),
-        ("f5", "reread", "app: read the store again", "", "It is also read when it changes."),
         ("q,ctrl+q", "quit", "app: quit", "quit", "The question is kept for the next time."),
     ),
 )

@@ -76,16 +76,8 @@ class Program(TypedAhead):
             self.kept_things.remember(self.inputs, sentence)
 
     @abstractmethod
-    def ask(self, **values: str) -> None:
-        """Put something into the question and show the answer."""
-
-    @abstractmethod
     def open_build(self, section: str) -> None:
         """Show everything about the selected build, or one section of it."""
-
-    @abstractmethod
-    def go_filtered(self, name: str, words: str) -> None:
-        """Show one of the screens with lists, with this filter."""
 
     @abstractmethod
     def go_about(self, name: str) -> None:

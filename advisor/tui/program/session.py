@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from advisor.answers.ranking.verdict import verdict
@@ -18,8 +17,6 @@ from advisor.tui.program.answer import (
     CandidatesView,
     answer,
     build_key,
-    key_text,
-    read_key,
 )
 from advisor.tui.program.state import Inputs, State
 from price_catalog.gpu_names import find_gpu, index_gpus
@@ -28,7 +25,6 @@ if TYPE_CHECKING:
     from datetime import date
 
     from advisor.answers.build.one_build import OneBuild
-    from advisor.ranking.rank import Ranking
     from advisor.ranking.snapshot import Snapshot
     from advisor.ranking.times import Model
     from advisor.tui.program.store_reader import Reading
@@ -40,24 +36,12 @@ WAY_KEYS = {
     "budget": "Press b",
     "days": "Press t",
     "price": "Press F7, a",
-    "evidence": "Press v",
+    "evidence": "Press l",
     "gpus": "Press g",
     "model": "Press U",
     "precision": "Press U",
 }
 """Where no build answers: which key helps."""
-
-
-def why_empty(ranking: Ranking, key: CandidatesKey, rentals: Sequence[Rental]) -> str:
-    """Why the table has no rows, and which key changes that."""
-    candidates = ranking.candidates
-    if not candidates.builds:
-        return "No machine has these GPUs: press g and change the filter."
-    from advisor.answers.ranking.before_you_order import HELP_TITLE, steps_of  # late: rarely needed
-
-    helps = steps_of(ranking, rentals, key)
-    keyed = [f"{WAY_KEYS.get(each.about, 'Or')}: {each.words}" for each in helps]
-    return "\n".join((f"{HELP_TITLE}:", *keyed)) if helps else "Press x for the reasons."
 
 
 MAX_KEPT_VIEWS = 16
@@ -80,7 +64,7 @@ class RankingSession(Inputs):
         """What is wrong with the inputs, one line a broken field."""
         self.selected: int | None = None
         """The selected build, as the candidates' index."""
-        self._pinned: BuildKey | None = read_key(state.selected)
+        self._pinned: BuildKey | None = None
         """The build that the person chose; without one the selection stays with the best."""
         self._pinned_place: int | None = None
         """Where in the ranking it stood when it was last chosen or kept."""
@@ -115,7 +99,7 @@ class RankingSession(Inputs):
         if view is None:
             return True
         self.asked = asked
-        self.answer = answer(view, asked.question, self.inputs.cost_basis, asked.key.prices)
+        self.answer = answer(view, asked.question, asked.key.prices)
         self._select_again(self.answer)
         return False
 
@@ -166,12 +150,10 @@ class RankingSession(Inputs):
         with suppress(ValueError):
             if self.answer is not None:
                 self._pinned_place = self.answer.ranking.order.index(build_index)
-        self.inputs = replace(self.inputs, selected=key_text(self._pinned))
 
     def start_at_first(self) -> None:
         """Another question: what was selected for the one before is not sought in its answer."""
         self._pinned = None
-        self.inputs = replace(self.inputs, selected="")
 
     def choose_selected(self) -> None:
         """What is selected is what the person wants, whatever the order becomes."""
@@ -285,7 +267,13 @@ class RankingSession(Inputs):
         assert self.answer is not None
         if self.asked is None:
             return "No answer yet."
-        return why_empty(self.answer.ranking, self.asked.key, self.rentals)
+        if not self.answer.ranking.candidates.builds:
+            return "No machine has these GPUs: press g and change the filter."
+        from advisor.answers.ranking.before_you_order import HELP_TITLE, steps_of  # late: rare
+
+        helps = steps_of(self.answer.ranking, self.rentals, self.asked.key)
+        keyed = [f"{WAY_KEYS.get(each.about, 'Or')}: {each.words}" for each in helps]
+        return "\n".join((f"{HELP_TITLE}:", *keyed)) if helps else "Press x for the reasons."
 
     def sentence(self) -> str | None:
         """The answer in words, as every surface begins with it."""

@@ -1,17 +1,15 @@
-"""All that is remembered: the inputs and how to undo a change; between runs also earlier questions,
-the last plan and the last result."""
+"""All that is remembered: the inputs, how to undo a change, and earlier questions."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import date
 from functools import cached_property
 from pathlib import Path
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from advisor.costs.cost_terms import TERMS
 from advisor.ranking.question import RANK_RULES, RankRule
@@ -26,13 +24,10 @@ if TYPE_CHECKING:
 APP_NAME = "gpu-grant-advisor"
 MAX_STATE_BYTES = 64 * 1024
 MAX_TEXT = 200
-CostBasis = Literal["overall", "experiment"]
-COST_BASES: tuple[CostBasis, ...] = get_args(CostBasis)
 CHOICES: dict[str, tuple[str, ...]] = {
     "rule": RANK_RULES,
     "prices": NAMED_PRICES,
     "evidence": EVIDENCE_RULES,
-    "cost_basis": COST_BASES,
     "software": SOFTWARE,
 }
 
@@ -49,8 +44,6 @@ class State:
     rule: RankRule = "days"
     prices: NamedPrices = "latest"
     evidence: EvidenceRule = "sound"
-    cost_basis: CostBasis = "overall"
-    """Which cost the table and the picture show: of the machine, or of one experiment on it."""
     buy_in: str = ""
     """The country where the person buys, as ``US``; empty for any."""
     circuit: str = ""
@@ -66,33 +59,7 @@ class State:
     utilisation: str = ""
     resale: str = ""
     financing: str = ""
-    selected: str = ""
-    """The build that the person chose."""
-    descending: bool = False
-    """Whether the table shows the ranking from its end."""
-    looked_by: str = ""
-    """The column in whose order the table is, where no rule ranks by it."""
-    sorts: str = ""
-    """How the other lists are sorted, as ``quotes:price:down times:days:up``."""
     theme: str = "textual-dark"
-    welcomed: bool = False
-    """Whether the welcome page has been seen."""
-
-    def sort_of(self, name: str) -> tuple[str | None, bool]:
-        """The column by which a list is sorted, and whether downwards."""
-        for kept in self.sorts.split():
-            which, _, rest = kept.partition(":")
-            if which == name:
-                column, _, way = rest.partition(":")
-                return column or None, way == "down"
-        return None, False
-
-    def with_sort(self, name: str, column: str | None, *, descending: bool) -> State:
-        """The same with one list sorted another way."""
-        others = [kept for kept in self.sorts.split() if kept.partition(":")[0] != name]
-        if column is not None:
-            others.append(f"{name}:{column}:{'down' if descending else 'up'}")
-        return replace(self, sorts=" ".join(others))
 
     def question(self) -> dict[str, str]:
         """The question alone, as it was typed and chosen."""
@@ -122,11 +89,7 @@ class State:
         )
 
 
-QUESTION_FIELDS = tuple(
-    each.name
-    for each in fields(State)
-    if each.name not in ("theme", "welcomed", "selected", "descending", "looked_by", "sorts")
-)
+QUESTION_FIELDS = tuple(each.name for each in fields(State) if each.name != "theme")
 
 
 class Change(NamedTuple):
@@ -165,25 +128,6 @@ class Inputs:
         self.inputs = replace(self.inputs, **changes)
         return True
 
-    def choose(self, name: str, value: str) -> bool:
-        """Take another of a few values; ranked by a cost, that cost is the one to look at."""
-        values = {name: value}
-        if name == "rule":
-            self.look_by("", descending=False)
-            if value != "days":
-                values["cost_basis"] = "overall" if value == "cost" else "experiment"
-        return self.change(**values)
-
-    def look_at_other_cost(self) -> None:
-        """The machine's cost or that of one experiment; what is ranked by the one is by the
-        other then."""
-        self.pause()
-        basis = "experiment" if self.inputs.cost_basis == "overall" else "overall"
-        values = {"cost_basis": basis}
-        if self.inputs.rule != "days":
-            values["rule"] = "cost" if basis == "overall" else "experiment-cost"
-        self.change(**values)
-
     def pause(self) -> None:
         """What comes next is a change of its own, also in the same field."""
         self._edited = ""
@@ -219,14 +163,6 @@ class Inputs:
         """Every field as it was shipped; can be undone."""
         self.did(self.inputs)
         self.inputs = self.inputs.with_question(State())
-
-    def look_by(self, column: str, *, descending: bool) -> None:
-        """Keep in which order the table is looked at; no change of the question."""
-        self.inputs = replace(self.inputs, looked_by=column, descending=descending)
-
-    def sort_list(self, name: str, column: str | None, *, descending: bool) -> None:
-        """Keep how another list is sorted."""
-        self.inputs = self.inputs.with_sort(name, column, descending=descending)
 
 
 def state_file() -> Path:
@@ -301,8 +237,7 @@ def _written(path: Path, content: dict[str, Any], indent: int, what: str) -> str
 
 
 MAX_BYTES = 512 * 1024
-MAX_RECENT, MAX_NAMED, MAX_NAME = 10, 50, 60
-MAX_NOTES, MAX_NOTE_CHARACTERS = 8, 60_000
+MAX_RECENT = 10
 
 
 class KeptQuestion(NamedTuple):
@@ -313,23 +248,11 @@ class KeptQuestion(NamedTuple):
     """A day as YYYY-MM-DD."""
     answer: str = ""
     """The answer's sentence on that day."""
-    name: str = ""
-    """The person's own; empty for one of the last ones."""
-
-
-class KeptNote(NamedTuple):
-    """What a screen last showed: a plan, a benchmark's result."""
-
-    title: str
-    made_on: str
-    text: str
-    asked: Mapping[str, str] = MappingProxyType({})
-    """What it was made from, as typed: a grant's path, an objective."""
 
 
 class Kept:
-    """Questions, plans and results of this run and of earlier ones: one small JSON file, read when
-    first asked for and written where it changed. A damaged one is ignored with a word."""
+    """The last questions, of this run and of earlier ones: one small JSON file, read when first
+    asked for and written where it changed. A damaged one is ignored with a word."""
 
     def __init__(self, path: Path | None, today: date, say: Callable[[str], None]) -> None:
         """``path`` is where the file is, None for nowhere; ``say`` shows one line of what is wrong
@@ -345,88 +268,37 @@ class Kept:
         return self._path is not None
 
     @cached_property
-    def _content(self) -> tuple[list[KeptQuestion], dict[str, KeptNote]]:
+    def questions(self) -> list[KeptQuestion]:
+        """The newest first."""
         found: dict[str, Any] = {}
         try:
             found = {} if self._path is None else read_object(self._path, MAX_BYTES)
         except ValueError as error:
-            lost = "earlier questions and plans are not shown"
+            lost = "earlier questions are not shown"
             self._say(f"{self._path} was ignored ({error}): {lost}")
-        return _questions(found.get("questions")), _notes(found.get("notes"))
-
-    @property
-    def questions(self) -> list[KeptQuestion]:
-        """The newest first; the named ones are never pushed out by others."""
-        return self._content[0]
+        rows = found.get("questions")
+        read = [_question(row) for row in rows] if isinstance(rows, list) else []
+        return [question for question in read if question is not None][:MAX_RECENT]
 
     def remember(self, asked: State, answer: str) -> None:
         """Put a question among the last ones; written when the program is left."""
-        fields = asked.question()
+        new = KeptQuestion(asked.question(), self._today, answer[:400])
         old = self.questions
-        if old and old[0].fields == fields and not old[0].name:
-            return
-        recent = [q for q in old if not q.name and q.fields != fields][: MAX_RECENT - 1]
-        new = KeptQuestion(fields, self._today, answer[:400])
-        old[:] = [new, *recent, *(q for q in old if q.name)]
-        self._changed = True
-
-    def name_it(self, asked: State, answer: str, name: str) -> None:
-        """Keep a question under a name; an older one of that name gives way."""
-        new = KeptQuestion(asked.question(), self._today, answer[:400], name[:MAX_NAME])
-        named = [q for q in self.questions if q.name and q.name != new.name][: MAX_NAMED - 1]
-        self.questions[:] = [*(q for q in self.questions if not q.name), new, *named]
-        self._changed = True
-        self.write()
-
-    def forget(self, question: KeptQuestion) -> None:
-        """Drop one of those that were kept."""
-        self.questions[:] = [q for q in self.questions if q is not question]
-        self._changed = True
-        self.write()
-
-    def bring_back(self, question: KeptQuestion) -> None:
-        """Keep one again that was forgotten."""
-        self.questions.insert(0, question)
-        self._changed = True
-        self.write()
-
-    def note(self, screen: str) -> KeptNote | None:
-        """What a screen last showed, in this run or one before."""
-        return self._content[1].get(screen)
-
-    def keep_note(self, screen: str, title: str, text: str, **asked: str) -> None:
-        """Keep what a screen shows, such as a plan, for when it is opened again."""
-        notes = self._content[1]
-        notes[screen] = KeptNote(title, self._today, text[:MAX_NOTE_CHARACTERS], asked)
-        while len(notes) > MAX_NOTES:
-            del notes[next(iter(notes))]
-        self._changed = True
-        self.write()
+        if not old or old[0].fields != new.fields:
+            others = [question for question in old if question.fields != new.fields]
+            old[:] = [new, *others][:MAX_RECENT]
+            self._changed = True
 
     def write(self) -> None:
         """Write the file where anything changed."""
         if self._path is None or not self._changed:
             return
         self._changed = False
-        questions, notes = self._content
-        content = {
-            "questions": [question._asdict() for question in questions],
-            "notes": {
-                screen: note._asdict() | {"asked": dict(note.asked)}
-                for screen, note in notes.items()
-            },
-        }
+        content = {"questions": [each._asdict() for each in self.questions]}
         problem = _written(self._path, content, 1, "the questions were")
         if problem:
             self._path = None  # said once
             self._say(problem)
-
-
-def _questions(rows: Any) -> list[KeptQuestion]:
-    read = [_question(row) for row in rows] if isinstance(rows, list) else []
-    usable = [question for question in read if question is not None]
-    recent = [q for q in usable if not q.name][:MAX_RECENT]
-    return [*recent, *[q for q in usable if q.name][:MAX_NAMED]]
 
 
 def _question(row: Any) -> KeptQuestion | None:
@@ -437,26 +309,10 @@ def _question(row: Any) -> KeptQuestion | None:
     for name, text in texts.items():
         if not _is_line(text, MAX_TEXT) or (name in CHOICES and text not in CHOICES[name]):
             return None
-    said = {name: row.get(name, "") for name in ("asked_on", "answer", "name")}
+    said = {name: row.get(name, "") for name in ("asked_on", "answer")}
     if not all(_is_line(text, 400) for text in said.values()):
         return None
     return KeptQuestion(fields={k: str(v) for k, v in texts.items()}, **said)
-
-
-def _notes(rows: Any) -> dict[str, KeptNote]:
-    usable: dict[str, KeptNote] = {}
-    for screen, row in list(rows.items())[:MAX_NOTES] if isinstance(rows, dict) else ():
-        row = row if isinstance(row, dict) else {}
-        text, asked = row.get("text"), row.get("asked", {})
-        said = {name: row.get(name, "") for name in ("title", "made_on")}
-        lines = [*said.values(), *asked.values()] if isinstance(asked, dict) else [None]
-        if isinstance(text, str) and all(_is_line(each, 4000) for each in lines):
-            usable[screen] = KeptNote(**said, text=_printable(text), asked=asked)
-    return usable
-
-
-def _printable(text: str) -> str:
-    return "".join(ch for ch in text if ch.isprintable() or ch == "\n")[:MAX_NOTE_CHARACTERS]
 
 
 def _is_line(text: Any, most: int) -> bool:

@@ -14,7 +14,7 @@ import pickle
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -165,57 +165,44 @@ class StoreReader:
         store = self._store()
         # The token is taken first: a change while we read makes the next look read again.
         token = store.change_token()
-        if token != self._token or self._snapshot is None:
-            with store.reading() as reader:
-                self._snapshot = take_snapshot(reader)
-                self._measured = reader.measured_models()
-                self._rentals = reader.rentals()
-                self._times.clear()
-                reading = self._answer(reader, state, self._snapshot, token)
-            self._token = token
-            return reading
-        asked, _ = read_question(state.typed(), self._snapshot, guess_model_by=self._measured)
-        if asked is None or self._place(asked.key) in self._times:
-            return self._answer(None, state, self._snapshot, token)
+        if token == self._token and self._snapshot is not None:
+            return self._answer(store, state, self._snapshot, token)
         with store.reading() as reader:
-            return self._answer(reader, state, self._snapshot, token)
-
-    @staticmethod
-    def _place(key: CandidatesKey) -> Place:
-        return key.recipe_id, key.software, key.network
+            self._snapshot = take_snapshot(reader)
+            self._measured = reader.measured_models()
+            self._rentals = reader.rentals()
+            self._times.clear()
+            reading = self._answer(store, state, self._snapshot, token, reader)
+        self._token = token
+        return reading
 
     def _answer(
-        self, reader: Reader | None, state: State, snapshot: Snapshot, token: tuple[int, ...]
+        self,
+        store: Store,
+        state: State,
+        snapshot: Snapshot,
+        token: tuple[int, ...],
+        reader: Reader | None = None,
     ) -> Reading:
+        """What these inputs ask for; the store is opened for times that are not known yet."""
         from advisor.ranking.rank import rank
-        from advisor.ranking.snapshot import candidates_of, times_asked, why_uncounted
+        from advisor.ranking.snapshot import candidates_of
         from advisor.ranking.times import at_face_value
 
         asked, _ = read_question(state.typed(), snapshot, guess_model_by=self._measured)
-        if asked is None:
-            return self._reading(snapshot, token, None, None)
-        key = asked.key
-        place = self._place(key)
-        timed = self._times.get(place)
-        if timed is None:
-            assert reader is not None  # the caller opened the store for what is not known
-            times = times_asked(reader, key._replace(evidence="sound"))
-            timed = Timed(times, why_uncounted(reader, snapshot, key.recipe_id, times))
-            self._times[place] = timed
-        standing = timed.times if key.evidence == "sound" else at_face_value(timed.times)
-        candidates = candidates_of(standing, snapshot, key, timed.uncounted)
-        for rule in RANK_RULES:
-            # Sorts the candidates now, in this thread, and not at the first key press.
-            rank(candidates, replace(asked.question, rule=rule))
-        return self._reading(snapshot, token, key, candidates)
-
-    def _reading(
-        self,
-        snapshot: Snapshot,
-        token: tuple[int, ...],
-        key: CandidatesKey | None,
-        candidates: Candidates | None,
-    ) -> Reading:
+        key, candidates = None, None
+        if asked is not None:
+            key = asked.key
+            place = key.recipe_id, key.software, key.network
+            if place not in self._times:
+                with nullcontext(reader) if reader is not None else store.reading() as opened:
+                    self._times[place] = _timed(opened, snapshot, key)
+            timed = self._times[place]
+            standing = timed.times if key.evidence == "sound" else at_face_value(timed.times)
+            candidates = candidates_of(standing, snapshot, key, timed.uncounted)
+            for rule in RANK_RULES:
+                # Sorts the candidates now, in this thread, and not at the first key press.
+                rank(candidates, replace(asked.question, rule=rule))
         return Reading(
             token=token,
             snapshot=snapshot,
@@ -240,6 +227,13 @@ class StoreReader:
                 f"the store {self.path} holds something unexpected ({words}): "
                 f"try: advisor rebuild --store {typed_path(self.path)}"
             ) from error
+
+
+def _timed(reader: Reader, snapshot: Snapshot, key: CandidatesKey) -> Timed:
+    from advisor.ranking.snapshot import times_asked, why_uncounted
+
+    times = times_asked(reader, key._replace(evidence="sound"))
+    return Timed(times, why_uncounted(reader, snapshot, key.recipe_id, times))
 
 
 MAX_STORE_BYTES = 16 * 1024 * 1024

@@ -5,50 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from textual.widgets import Static
-
-from advisor.tui.widgets.lines import PLAIN, wrapped
-
 if TYPE_CHECKING:
     from advisor.tui.program.session import RankingSession
-
-
-class AnswerLines:
-    """Says the session's answer, or what is wrong."""
-
-    def __init__(self, session: RankingSession) -> None:
-        self._session = session
-        self.trouble: str | None = None
-        """What is wrong with the store."""
-        self.message = Static("reading the store …", id="message", markup=False)
-        self.note = Static("", id="note", markup=False)
-        self.said_for = 0
-        """How wide the terminal was for which they were written."""
-
-    def show(self, width: int) -> None:
-        """Write both."""
-        self.said_for = width
-        session = self._session
-        note = ""
-        if session.errors and session.answer is not None:
-            note = f"Below is the last good answer: {session.answered_words()}."
-        self.note.set_class(bool(note), "-said")
-        _write(self.note, note, width - 2)
-        self.message.set_class(bool(session.errors or self.trouble), "-error")
-        text = message_line(session, self.trouble)
-        if text is not None:
-            _write(self.message, text, width - 2)
-
-
-def _write(line: Static, text: str, width: int) -> None:
-    """Show another text, broken where a count of GPUs stays with their name, which the widget does
-    not look for; the screen is laid out anew only where it takes other lines."""
-    old, new = str(line.content), "\n".join(each for each, _ in wrapped([(text, PLAIN)], width))
-    if new != old:
-        least = line.styles.min_height
-        room = 1 if least is None else int(least.value)
-        rows = [max(room, each.count("\n") + 1) for each in (old, new)]
-        line.update(new, layout=rows[0] != rows[1])
 
 
 RETRY = "(tried again every 2 s)"

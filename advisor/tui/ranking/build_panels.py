@@ -16,13 +16,11 @@ from advisor.tui.pages.build_lines import point_line, selected_page
 from advisor.tui.program.answer import plot_data, time_limit
 from advisor.tui.program.session import RankingSession
 from advisor.tui.ranking.ranking_rows import (
-    LOOKED_BY,
+    SORTED_COLUMN,
     Cards,
-    Order,
     RankedRows,
     gap_at,
     ranking_columns,
-    sorted_column,
     with_limit,
 )
 from advisor.tui.widgets.lines import LinesView
@@ -55,18 +53,12 @@ class BuildPanels(Container):
         self._opened: set[Cards] = set()
         """The rows whose offers are shown."""
         self._marked: Sequence[str] = ()
-        self._marked_in: tuple[str, bool] | None = None
+        self._marked_in = ""
         self._kept_marks: dict[str, Text] = {}
         self._has_drawn = False
 
-    @property
-    def order(self) -> Order:
-        """In which order the table shows the ranking."""
-        inputs = self._session.inputs
-        return Order(inputs.looked_by if inputs.looked_by in LOOKED_BY else "", inputs.descending)
-
     def compose(self) -> ComposeResult:
-        yield RankTable(id="table", fixed_columns=2)
+        yield RankTable(id="table")
         with Container(id="lower"):
             with Container(id="drawn"):
                 yield CostTimePlot(id="picture")
@@ -110,14 +102,13 @@ class BuildPanels(Container):
         answer = session.answer
         assert answer is not None
         ranking, points, question = answer.ranking, answer.points.drawn, answer.ranking.question
-        width, order = self._table_width(), self.order
+        width = self._table_width()
         columns = ranking_columns(answer, width)
         rows = RankedRows(
             answer,
             self._marks(points.series_names, points.series_slots),
             columns=columns,
             today=self.app.today,
-            order=order,
             opened=frozenset(self._opened),
             words=self.words,
         )
@@ -130,14 +121,13 @@ class BuildPanels(Container):
             )
         table.gap = gap_at(width)
         table.columns = with_limit(columns, rows.axis)
-        table.sorted_by = sorted_column(order, question.rule)
-        table.sort_descending = order.descending
+        table.sorted_by = SORTED_COLUMN[question.rule]
         table.source = rows
         row = None if session.selected is None else rows.row_of(session.selected)
         table.cursor = 0 if row is None else row
         table.border_subtitle = ranking.candidates.model.name
         picture.data = plot_data(answer)
-        budget = question.budget_usd if answer.basis == "overall" else None
+        budget = question.budget_usd if not answer.is_by_run else None
         picture.budget_usd = None if budget is None else float(budget)
         picture.max_time = time_limit(answer)
         self._show_selected(from_top=False)
@@ -176,10 +166,9 @@ class BuildPanels(Container):
 
     def _marks(self, names: Sequence[str], slots: Sequence[int]) -> dict[str, Text]:
         """The picture's glyphs in its colours, for the table."""
-        look = (self.app.theme, self.app.no_color)
-        if self._marked is not names or self._marked_in != look:
-            self._marked, self._marked_in = names, look
-            marks = series_marks(slots, coloured=not self.app.no_color)
+        if self._marked is not names or self._marked_in != self.app.theme:
+            self._marked, self._marked_in = names, self.app.theme
+            marks = series_marks(slots)
             colours: Sequence[str] = ANSI_COLOURS
             if not self.app.native_ansi_color:
                 colours = palette(self.table.background_colors[1].hex6, 3.0)
@@ -251,13 +240,6 @@ class BuildPanels(Container):
             self.table.cursor = row
         self.detail.show(selected_page(self._session, self.app.today), from_top=True)
         self._show_point(i)
-
-    @on(CostTimePlot.PointHovered)
-    def _point_hovered(self, event: CostTimePlot.PointHovered) -> None:
-        answer = self._session.answer
-        if answer is not None:
-            hovered = _build_at(answer, event.index)
-            self._show_point(self._session.selected if hovered is None else hovered)
 
 
 def _build_at(answer: Answer, point: int | None) -> int | None:

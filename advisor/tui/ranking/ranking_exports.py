@@ -8,12 +8,7 @@ from datetime import date
 from textwrap import fill
 from typing import Any
 
-from advisor.answers.build_words import gpus_words
-from advisor.answers.ranking.rank_answer import price_interval_words, run_words
 from advisor.answers.ranking.rank_json_csv import CSV_COLUMNS, flat_object
-from advisor.answers.ranking.verdict import days_of
-from advisor.answers.wording import price_source_words, rank_words
-from advisor.costs.amount_words import usd_rounded
 from advisor.planning.report.pictures import (
     LEGEND_POINTS,
     LETTER,
@@ -21,7 +16,6 @@ from advisor.planning.report.pictures import (
     columns_that_fit,
     exported,
 )
-from advisor.tables.table_formats import to_markdown
 from advisor.tui.pages.export_page import Exportable
 from advisor.tui.program.answer import Answer, plot_data, time_limit
 from advisor.tui.ranking.ranking_rows import RankedRows
@@ -29,27 +23,6 @@ from advisor.tui.widgets.plot.data import PlotData, PointFlag
 from advisor.tui.widgets.plot.scale import format_usd
 from advisor.tui.widgets.plot.style import OKABE_ITO
 from advisor.tui.widgets.rank_table import RankTable
-
-COPIED_COLUMNS = ("row", "GPUs", "days", "from", "if ordered today", "a run", "offers", "asked by")
-"""What is copied: the table, enough for an e-mail, in words."""
-
-
-def copied_rows(answer: Answer) -> list[dict[str, str]]:
-    """The table as a person would write it; an estimate keeps its mark and interval."""
-    ranking = answer.ranking
-    return [
-        {
-            "row": rank_words(row),
-            "GPUs": gpus_words(row.build),
-            "days": days_of(ranking.candidates, offers[0]).replace(" days", ""),
-            "from": usd_rounded(row.overall_cost_usd),
-            "if ordered today": price_interval_words(row) or "–",
-            "a run": run_words(row),
-            "offers": str(len(offers)),
-            "asked by": price_source_words(row.build, row.gpu_quote, row.host_quote),
-        }
-        for row, offers in zip(ranking.leads(), ranking.table, strict=True)
-    ]
 
 
 def exportable(
@@ -90,7 +63,7 @@ def ranking_picture(answer: Answer, selected: int | None, sentence: str, form: s
 
     ranking = answer.ranking
     question, candidates = ranking.question, ranking.candidates
-    budget = question.budget_usd if answer.basis == "overall" else None
+    budget = question.budget_usd if not answer.is_by_run else None
     rule = answer.prices if isinstance(answer.prices, str) else answer.prices.isoformat()
     return cost_time_figure(
         plot_data(answer),
@@ -101,11 +74,6 @@ def ranking_picture(answer: Answer, selected: int | None, sentence: str, form: s
         max_time=time_limit(answer),
         selected=None if selected is None else answer.points.at.get(selected),
     )
-
-
-def markdown(rows: Sequence[dict[str, str]]) -> str:
-    """Rows for the clipboard."""
-    return to_markdown(rows, COPIED_COLUMNS)
 
 
 HEIGHT = 5.2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import date
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
@@ -14,7 +14,6 @@ from advisor.answers.ranking.rank_answer import NOT_SOLD, run_words, time_figure
 from advisor.answers.wording import (
     age_short,
     percent_words,
-    price_day,
     rank_words,
     short_time,
 )
@@ -22,7 +21,7 @@ from advisor.costs.amount_words import counted, usd_rounded
 from advisor.tables.text_table import cut_words
 from advisor.tui.program.answer import Answer, BuildKey, build_key, short_gpu_name
 from advisor.tui.widgets.plot.scale import format_usd
-from advisor.tui.widgets.table_layout import Column, RowStyle
+from advisor.tui.widgets.table_layout import Column, RowSource, RowStyle
 from price_catalog.model import OWN_QUOTE
 
 if TYPE_CHECKING:
@@ -41,7 +40,7 @@ CLOSED, OPEN = "▸", "▾"
 OFFER_INDENT = "    "
 
 
-class RankedRows:
+class RankedRows(RowSource):
     """The rows, and of the opened ones the offers; a line is made when it is looked at."""
 
     def __init__(
@@ -51,7 +50,6 @@ class RankedRows:
         *,
         columns: Sequence[Column],
         today: date,
-        order: Order,
         opened: Collection[Cards] = (),
         words: Sequence[str] = (),
     ) -> None:
@@ -62,13 +60,9 @@ class RankedRows:
         self.columns = columns
         self.today = today
         self.unit = unit_of(answer.ranking)
-        self._widths = {column.key: column.width or 0 for column in columns}
+        self._widths = {column.key: column.width for column in columns}
         table = self.ranking.table
         places = [row for row in range(len(table)) if not words or self._has(row, words)]
-        if order.looked_by:
-            places.sort(key=lambda row: self._look_key(order.looked_by, row))
-        if order.descending:
-            places.reverse()
         self._lines: list[tuple[int, int | None]] = []
         """The row of each line, and which of its offers; None for the row itself."""
         builds = self.ranking.candidates.builds
@@ -93,20 +87,6 @@ class RankedRows:
             if all(word in text for word in words):
                 return True
         return False
-
-    def _look_key(self, column: str, row: int) -> tuple[float, str]:
-        """What a column that no rule ranks by is ordered by."""
-        found = self.ranking.lead(row)
-        match column:
-            case "machine":
-                gpu, count = found.build.gpu.short_name, found.build.gpu_count
-                return 0.0, f"{gpu} {count:5}"
-            case "chance":
-                return -(self.ranking.chance(self.ranking.table[row][0]) or 0.0), ""
-            case "latest":
-                return found.training_days_high, ""
-            case _:
-                return -float(price_day(found).toordinal()), ""
 
     def _axis(self) -> Axis | None:
         width = self._widths.get("interval", 0)
@@ -167,7 +147,7 @@ class RankedRows:
                 return self._name(row)
             case COST.key:
                 usd = usd_rounded(row.overall_cost_usd)
-                wide = len(usd) > (COST.width or 0)
+                wide = len(usd) > COST.width
                 return format_usd(float(row.overall_cost_usd)) if wide else usd
             case EXPERIMENT.key:
                 return run_words(row)
@@ -258,16 +238,8 @@ COST = Column(key="overall_cost_usd", title="from", align="right", sort_key="cos
 EXPERIMENT = Column(
     key="experiment_cost_usd", title="a run", align="right", sort_key="experiment-cost", width=8
 )
-LOOKED_BY = {
-    "machine": "build",
-    "chance": "chance",
-    "latest": "interval",
-    "age": "sold",
-}
-"""Columns that the rows can be looked at by though no rule ranks by them: sort key to column."""
-PLACE = "place"
-"""What the column of the places is sorted by: the ranking's own order."""
-_SORTED_COLUMN = {"days": "training_days", "cost": COST.key, "experiment-cost": EXPERIMENT.key}
+SORTED_COLUMN = {"days": "training_days", "cost": COST.key, "experiment-cost": EXPERIMENT.key}
+"""The column of each rule of the ranking."""
 MARGIN = 1
 """Cells at either end of a line."""
 SLIM = 79
@@ -277,34 +249,6 @@ NAME, LEAST_NAME = 30, 21
 """Cells of the GPUs with their glyph: "8 × RTX PRO 6000 Max-Q" fits the one, "8 × RTX 6000 Ada" the
 other."""
 SOLD, LEAST_SOLD = 24, 11
-
-
-class Order(NamedTuple):
-    """In which order the rows are looked at, with their places unchanged."""
-
-    looked_by: str
-    """A column that no rule ranks by; empty for the ranking's own order."""
-    descending: bool
-
-    def turned(self) -> Order:
-        """The same from its end."""
-        return self._replace(descending=not self.descending)
-
-    def clicked(self, sort_key: str | None, rule: str) -> Order | None:
-        """What a click on a column's head asks for; None for another rule of the ranking."""
-        if sort_key == PLACE:
-            return Order("", not self.looked_by and not self.descending)
-        if sort_key == (self.looked_by or rule):
-            return self.turned()
-        if sort_key in LOOKED_BY:
-            return Order(sort_key or "", False)
-        return Order("", False) if sort_key == rule else None
-
-    def next(self, columns: Sequence[Column]) -> Order:
-        """By the next of these columns; after the last by none."""
-        keys = [c.sort_key for c in columns if c.sort_key in LOOKED_BY]
-        at = keys.index(self.looked_by) + 1 if self.looked_by in keys else 0
-        return Order((keys[at] or "") if at < len(keys) else "", False)
 
 
 def gap_at(width: int) -> int:
@@ -317,29 +261,29 @@ def ranking_columns(answer: Answer, width: int) -> tuple[Column, ...]:
     to keep it takes the place of the cost of a run, where the table is narrow the bar goes."""
     gap, max_days = gap_at(width), answer.ranking.question.max_days
     title = f"{unit_of(answer.ranking).word}s"
-    rank = Column(key="rank", title="# ", align="right", sort_key=PLACE, width=4)
-    time = Column(key="training_days", title=title, align="right", sort_key="days")
-    time = time._replace(width=6 if title == "days" else len(f"{title} ▲"))
-    cost: tuple[Column, ...] = (EXPERIMENT,) if answer.basis == "experiment" else (COST,)
+    rank = Column(key="rank", title="# ", align="right", width=4)
+    wide = 6 if title == "days" else len(f"{title} ▲")
+    time = Column(key="training_days", title=title, align="right", sort_key="days", width=wide)
+    cost: tuple[Column, ...] = (EXPERIMENT,) if answer.is_by_run else (COST,)
     chance: tuple[Column, ...] = ()
     if max_days is not None:
         title = f"{short_time(max_days)}?"
-        column = Column(key="chance", title=title, align="right", sort_key="chance")
-        chance = (column._replace(width=max(5, len(title))),)
+        wide = max(5, len(title))
+        chance = (Column(key="chance", title=title, align="right", width=wide),)
     else:
         cost = (COST, EXPERIMENT)
-    sold = Column(key="sold", title="offers", sort_key="age", width=LEAST_SOLD)
+    sold = Column(key="sold", title="offers", width=LEAST_SOLD)
     fixed = (rank, time, *chance, *cost, sold)
-    left = width - 2 * MARGIN - sum((column.width or 0) + gap for column in fixed) - LEAST_NAME
+    left = width - 2 * MARGIN - sum(column.width + gap for column in fixed) - LEAST_NAME
     drawn: tuple[Column, ...] = ()
     if left - gap >= NARROWEST_BAR:
         bar = min(WIDEST_BAR, max(NARROWEST_BAR, (left - gap) * 2 // 5))
-        drawn = (Column(key="interval", title="", sort_key="latest", width=bar),)
+        drawn = (Column(key="interval", title="", width=bar),)
         left -= bar + gap
     least = LEAST_SOLD + min(max(left, 0), len(f"{CLOSED} "))
     left -= least - LEAST_SOLD
     more = min(max(left, 0), NAME - LEAST_NAME)
-    build = Column(key="build", title="GPUs", sort_key="machine", width=LEAST_NAME + more)
+    build = Column(key="build", title="GPUs", width=LEAST_NAME + more)
     sold = sold._replace(width=least + min(max(left - more, 0), SOLD - least))
     return (rank, build, time, *drawn, *chance, *cost, sold)
 
@@ -350,7 +294,7 @@ def with_limit(columns: Sequence[Column], axis: Axis | None) -> tuple[Column, ..
     def titled(column: Column) -> Column:
         if axis is None or column.key != "interval" or axis.limit is None:
             return column
-        width = column.width or 0
+        width = column.width
         at = axis.column(axis.limit) - (axis.width - width) // 2
         words = short_time(axis.limit)
         after = at + 1 + len(words) <= width
@@ -358,8 +302,3 @@ def with_limit(columns: Sequence[Column], axis: Axis | None) -> tuple[Column, ..
         return column._replace(title=title[:width])
 
     return tuple(map(titled, columns))
-
-
-def sorted_column(order: Order, rule: str) -> str:
-    """The column that shows the arrow."""
-    return LOOKED_BY.get(order.looked_by) or _SORTED_COLUMN[rule]

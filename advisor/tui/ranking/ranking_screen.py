@@ -9,7 +9,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.events import ScreenResume
 from textual.geometry import Size
-from textual.widgets import Input
+from textual.widgets import Input, Static
 
 from advisor.tui.pages.bars import KeyBar, Tabs, TitleBar
 from advisor.tui.pages.build_lines import selected_line
@@ -18,16 +18,14 @@ from advisor.tui.program.keys import RANKING
 from advisor.tui.program.program import AnswerChanged, StoreChanged
 from advisor.tui.program.session import RankingSession
 from advisor.tui.program.state import CHOICES
-from advisor.tui.ranking.answer_lines import RETRY, AnswerLines
+from advisor.tui.ranking.answer_lines import RETRY, message_line
 from advisor.tui.ranking.build_panels import PANELS, BuildPanels
 from advisor.tui.ranking.question_fields import QuestionFields
-from advisor.tui.ranking.ranking_rows import Order
 from advisor.tui.widgets.choice import Choice, OpensPage
 from advisor.tui.widgets.in_thread import in_thread
-from advisor.tui.widgets.lines import LinesView
+from advisor.tui.widgets.lines import PLAIN, LinesView, wrapped
 from advisor.tui.widgets.plot.plot import CostTimePlot
 from advisor.tui.widgets.rank_table import RankTable
-from advisor.tui.widgets.table_layout import rows_words
 from advisor.tui.widgets.text_input import FilterInput, FilterLine
 
 if TYPE_CHECKING:
@@ -58,7 +56,10 @@ The first line says what to buy. The table has a row for each GPU configuration 
     def __init__(self, session: RankingSession, size: Size) -> None:
         super().__init__(size)
         self.session = session
-        self._lines = AnswerLines(self.session)
+        self._trouble: str | None = None
+        """What is wrong with the store."""
+        self._said_for = 0
+        """How wide the terminal was for which the answer was written."""
 
     def compose(self) -> ComposeResult:
         yield TitleBar(RANKING)
@@ -68,8 +69,8 @@ The first line says what to buy. The table has a row for each GPU configuration 
             times=lambda recipe_id: self.session.measured.get(recipe_id, 0),
             typed=lambda name, text: self._change(**{name: text}),
         )
-        yield self._lines.message
-        yield self._lines.note
+        yield Static("reading the store …", id="message", markup=False)
+        yield Static("", id="note", markup=False)
         yield Tabs(PANELS, "show_panel")
         yield BuildPanels(self.session)
         yield KeyBar(RANKING)
@@ -109,7 +110,7 @@ The first line says what to buy. The table has a row for each GPU configuration 
         panels = self.query_one_optional(BuildPanels)
         if panels is not None:
             panels.fit_columns()
-            if self._lines.said_for not in (0, self.app.size.width):
+            if self._said_for not in (0, self.app.size.width):
                 self._say()
 
     @on(ScreenResume)
@@ -127,7 +128,7 @@ The first line says what to buy. The table has a row for each GPU configuration 
         in_thread(self, "read", lambda: read(inputs), self._store_read, self._store_trouble)
 
     def _store_read(self, reading: Reading) -> None:
-        self._lines.trouble = None
+        self._trouble = None
         first = self.session.snapshot is None
         self.session.accept(reading)
         self.show_answer()
@@ -138,7 +139,7 @@ The first line says what to buy. The table has a row for each GPU configuration 
             self.call_after_refresh(self.app.first_answer_shown)
 
     def _store_trouble(self, text: str) -> None:
-        self._lines.trouble = text
+        self._trouble = text
         if self.session.answer is None:
             self.table.empty_message = f"{text} {RETRY}"
         self._say()
@@ -167,8 +168,18 @@ The first line says what to buy. The table has a row for each GPU configuration 
         self.call_after_refresh(self.show_answer)
 
     def _say(self) -> None:
-        """As much as there is room for."""
-        self._lines.show(self.app.size.width)
+        """The answer, or what is wrong, in the lines above the table."""
+        session, width = self.session, self.app.size.width - 2
+        self._said_for = self.app.size.width
+        note, message = self.query_one("#note", Static), self.query_one("#message", Static)
+        old = bool(session.errors) and session.answer is not None
+        note.set_class(old, "-said")
+        _write(note, f"Below is the last good answer: {session.answered_words()}." if old else "")
+        message.set_class(bool(session.errors or self._trouble), "-error")
+        text = message_line(session, self._trouble)
+        if text is not None:
+            # A count of GPUs stays with their name, which the widget does not look for.
+            _write(message, "\n".join(each for each, _ in wrapped([(text, PLAIN)], width)))
         if self.has_class("-tiny"):
             self.query(TooSmall).refresh()
 
@@ -177,7 +188,7 @@ The first line says what to buy. The table has a row for each GPU configuration 
     @on(Choice.Changed)
     def _chosen(self, event: Choice.Changed) -> None:
         self.session.pause()
-        if self.session.choose(event.choice.id or "", event.value):
+        if self.session.change(**{event.choice.id or "": event.value}):
             self.show_answer()
 
     @on(OpensPage.Opened)
@@ -249,18 +260,9 @@ The first line says what to buy. The table has a row for each GPU configuration 
 
     @on(RankTable.HeaderClicked)
     def _header_clicked(self, event: RankTable.HeaderClicked) -> None:
-        order = self.panels.order.clicked(event.sort_key, self.session.inputs.rule)
-        if order is not None:
-            self._look_by(order)
-        else:
-            self.session.pause()
-            if self.session.choose("rule", event.sort_key):
-                self.show_answer()
-            self.fields.write(self.session.inputs)
-
-    def _look_by(self, order: Order) -> None:
-        self.session.look_by(order.looked_by, descending=order.descending)
-        self.show_answer()
+        self.session.pause()
+        if self.session.change(rule=event.sort_key):
+            self.show_question()
 
     # Actions
 
@@ -281,20 +283,7 @@ The first line says what to buy. The table has a row for each GPU configuration 
         values = CHOICES[name]
         value = values[(values.index(getattr(self.session.inputs, name)) + 1) % len(values)]
         self.session.pause()
-        self.session.choose(name, value)
-        self.show_question()
-
-    def action_next_sort(self) -> None:
-        """Look at the rows by the next column, with their places unchanged."""
-        self._look_by(self.panels.order.next(self.table.columns))
-
-    def action_reverse_sort(self) -> None:
-        """Turn the table round."""
-        self._look_by(self.panels.order.turned())
-
-    def action_toggle_cost(self) -> None:
-        """Show the machine's cost or that of one experiment, in table and picture at once."""
-        self.session.look_at_other_cost()
+        self.session.change(**{name: value})
         self.show_question()
 
     def action_show_excluded(self) -> None:
@@ -325,15 +314,6 @@ The first line says what to buy. The table has a row for each GPU configuration 
         """Copy the selected build as one line."""
         text = selected_line(self.session)
         self.app.copy_text(text or "", "the selected build" if text else "")
-
-    def action_copy_table(self) -> None:
-        """Copy the ranked builds as Markdown."""
-        from advisor.tui.ranking.ranking_exports import copied_rows, markdown
-
-        answer = self.session.answer
-        if answer is not None:
-            rows = copied_rows(answer)
-            self.app.copy_text(markdown(rows), f"{rows_words(len(rows))} as Markdown")
 
     def action_restore_defaults(self) -> None:
         """Put every field back."""
@@ -368,3 +348,12 @@ The first line says what to buy. The table has a row for each GPU configuration 
             picker.close()
         else:
             self.action_leave_field()
+
+
+def _write(line: Static, new: str) -> None:
+    """Show another text; the screen is laid out anew only where it takes other lines."""
+    old, least = str(line.content), line.styles.min_height
+    if new != old:
+        room = 1 if least is None else int(least.value)
+        rows = [max(room, each.count("\n") + 1) for each in (old, new)]
+        line.update(new, layout=rows[0] != rows[1])

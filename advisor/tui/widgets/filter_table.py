@@ -16,7 +16,7 @@ from textual.widgets import Input, Static
 from advisor.tui.widgets.in_thread import in_thread
 from advisor.tui.widgets.lines import Line
 from advisor.tui.widgets.rank_table import RankTable
-from advisor.tui.widgets.table_layout import Column, NoRows, RowStyle, rows_words
+from advisor.tui.widgets.table_layout import Column, RowSource, RowStyle, rows_words
 from advisor.tui.widgets.text_input import FilterInput
 
 Cells = Sequence["str | Text"]
@@ -59,7 +59,7 @@ class Rows(Protocol):
         ...
 
 
-class Listed:
+class Listed(RowSource):
     """What was found of a list, in an order."""
 
     def __init__(
@@ -159,13 +159,6 @@ class FilterTable(Vertical):
 
         page: Callable[[int], list[Line]]
 
-    @dataclass
-    class Sorted(Message):
-        """The person sorted the rows another way."""
-
-        by: str | None
-        descending: bool
-
     def __init__(self, rows: Rows | None = None, *, empty: str) -> None:
         super().__init__()
         self.rows = rows
@@ -178,7 +171,7 @@ class FilterTable(Vertical):
             yield Static("/ filter", classes="label")
             yield FilterInput(placeholder="all", max_length=100)
             yield Static("", classes="count", markup=False)
-        yield RankTable(self.rows.columns if self.rows else (), fixed_columns=1)
+        yield RankTable(self.rows.columns if self.rows else ())
         yield Static("", classes="remark", markup=False)
 
     def on_mount(self) -> None:
@@ -205,15 +198,14 @@ class FilterTable(Vertical):
         listed, at = self.listed, self.table.cursor
         return listed.record(at) if listed is not None and at < len(listed) else None
 
-    def show(self, rows: Rows, *, sort: str | None = None, descending: bool = False) -> None:
+    def show(self, rows: Rows) -> None:
         """Show another list, with the same filter where it is the same list anew."""
         if self.rows is None or self.rows.columns != rows.columns:
-            known = any(column.sort_key == sort for column in rows.columns)
-            self._sort, self._descending = (sort, descending) if known else (None, False)
+            self._sort, self._descending = None, False
             self.table.columns = rows.columns
             if rows.in_thread:
                 # Until they are found: the rows of another list are none of this one.
-                self.table.source = NoRows()
+                self.table.source = RowSource()
                 self.table.empty_message = "Reading …"
         self.rows = rows
         self.find()
@@ -294,7 +286,7 @@ class FilterTable(Vertical):
         again = event.sort_key == self._sort
         self._sort = None if again and self._descending else event.sort_key
         self._descending = again and not self._descending
-        self._find_sorted()
+        self.find()
 
     def sort_next(self) -> None:
         """Sort by the next column that can be sorted by."""
@@ -302,16 +294,12 @@ class FilterTable(Vertical):
         if keys:
             at = keys.index(self._sort) if self._sort in keys else -1
             self._sort, self._descending = keys[(at + 1) % len(keys)], False
-            self._find_sorted()
+            self.find()
 
     def sort_reverse(self) -> None:
         """Turn the sorting round."""
         self._descending = not self._descending
-        self._find_sorted()
-
-    def _find_sorted(self) -> None:
         self.find()
-        self.post_message(self.Sorted(self._sort, self._descending))
 
     @on(RankTable.RowOpened)
     def open_record(self, event: RankTable.RowOpened | None = None) -> None:

@@ -22,12 +22,8 @@ from advisor.tui.widgets.safe_text import fit
 from advisor.tui.widgets.table_layout import (
     MARGIN,
     Column,
-    IdentifiedRows,
-    NoRows,
     RowSource,
-    StyledRows,
     TableLayout,
-    find_row,
 )
 
 GAP = 2
@@ -40,8 +36,8 @@ class RankTable(ScrollView, can_focus=True):
     HELP = """
 ## Table
 
-`↑` and `↓` go from row to row, `←` and `→` show the columns that are out of view. `Enter` opens
-everything about the row.
+`↑` and `↓` go from row to row. `Enter` opens everything about the row, also what a narrow terminal
+has no column for.
 
 The arrow in the header says what the rows are sorted by. With a mouse: click a header to sort by
 it, click a row to select it, double-click to open it.
@@ -89,8 +85,6 @@ it, click a row to select it, double-click to open it.
                 ("pagedown", "page(1)", "Page down", "Move down by one screen"),
                 ("home", "first", "First", "Highlight the first row"),
                 ("end", "last", "Last", "Highlight the last row"),
-                ("left", "shift(-1)", "Left", "Scroll to the columns on the left"),
-                ("right", "shift(1)", "Right", "Scroll to the columns on the right"),
             )
         ),
         Binding(
@@ -102,7 +96,7 @@ it, click a row to select it, double-click to open it.
         ),
     ]
 
-    source: reactive[RowSource] = reactive(NoRows, init=False, always_update=True)
+    source: reactive[RowSource] = reactive(RowSource, init=False, always_update=True)
     """Where the rows come from; assigning it redraws, even when it is the same again."""
     columns: reactive[tuple[Column, ...]] = reactive((), init=False)
     cursor: reactive[int] = reactive(0, init=False)
@@ -149,14 +143,11 @@ it, click a row to select it, double-click to open it.
         columns: Sequence[Column] = (),
         source: RowSource | None = None,
         *,
-        fixed_columns: int = 0,
         name: str | None = None,
         id: str | None = None,  # noqa: A002 - Textual's own name for it
         classes: str | None = None,
     ) -> None:
-        """Make a table whose first ``fixed_columns`` stay in view when it scrolls sideways."""
         super().__init__(name=name, id=id, classes=classes)
-        self._fixed_columns = fixed_columns
         self._layout = TableLayout()
         self._lines: LRUCache[tuple[int, bool, bool], Strip] = LRUCache(512)
         self._plain_style: Style | None = None
@@ -178,8 +169,8 @@ it, click a row to select it, double-click to open it.
     def watch_source(self, old: RowSource, new: RowSource) -> None:
         was_in_view = self._in_view(self.cursor)
         followed = None
-        if isinstance(old, IdentifiedRows) and self.cursor < len(old):
-            followed = find_row(new, old.row_id(self.cursor))
+        if self.cursor < len(old) and (row_id := old.row_id(self.cursor)) is not None:
+            followed = new.index_of(row_id)
         index = self.validate_cursor(self.cursor if followed is None else followed)
         self.set_reactive(RankTable.cursor, index)
         self._measure()
@@ -200,8 +191,7 @@ it, click a row to select it, double-click to open it.
         self._plain_style = None
 
     def on_resize(self) -> None:
-        if any(column.least is not None for column in self.columns):
-            self._measure()
+        self._measure()
         self._show_cursor()
 
     def _measure(self) -> None:
@@ -210,13 +200,7 @@ it, click a row to select it, double-click to open it.
         if self.size.width:
             # With room for the scrollbar, whether it is there or not: nothing moves when it comes.
             room = self.content_size.width - self.styles.scrollbar_size_vertical
-        self._layout = TableLayout.of(
-            self.columns,
-            self.source,
-            gap=self.gap,
-            fixed_columns=self._fixed_columns,
-            room=room,
-        )
+        self._layout = TableLayout.of(self.columns, self.gap, room)
         size = Size(self._layout.total, len(self.source) + 1)
         if size != self.virtual_size:
             # The scrollbars follow; the rest of the screen need not be laid out for it.
@@ -236,16 +220,13 @@ it, click a row to select it, double-click to open it.
         width = self.scrollable_content_region.width
         if y == 0:
             style = self.get_component_rich_style("rank-table--header")
-            return self._in_window(self._header(style), width, style)
+            return self._header(style).crop_extend(0, width, style)
         if not len(self.source):
             return self._empty_line(y - 1, width)
         index = self.scroll_offset.y + y - 1
         if index >= len(self.source):
             return Strip.blank(width, self.rich_style)
-        return self._in_window(self._line(index), width, self._row_style(index))
-
-    def _in_window(self, strip: Strip, width: int, style: Style) -> Strip:
-        return self._layout.in_window(strip, self.scroll_offset.x, width, style)
+        return self._line(index).crop_extend(0, width, self._row_style(index))
 
     def _header(self, style: Style) -> Strip:
         arrows = {}
@@ -259,8 +240,7 @@ it, click a row to select it, double-click to open it.
             return self.get_component_rich_style(
                 "rank-table--cursor" if self.has_focus else "rank-table--cursor-blurred"
             )
-        name = self.source.row_style(index) if isinstance(self.source, StyledRows) else None
-        if name:
+        if name := self.source.row_style(index):
             return self.get_component_rich_style(f"rank-table--{name}")
         if self._plain_style is None:
             self._plain_style = self.rich_style  # asks every widget above this one
@@ -339,12 +319,6 @@ it, click a row to select it, double-click to open it.
         """Move the cursor to the last row."""
         self._highlight(len(self.source) - 1)
 
-    def action_shift(self, columns: int) -> None:
-        """Scroll sideways so that another column comes first."""
-        width = self.scrollable_content_region.width
-        target = self._layout.stop_beside(self.scroll_offset.x, columns, width)
-        self.scroll_to(x=target, animate=False)
-
     def action_open(self) -> None:
         """Ask the application for everything about the highlighted row."""
         if len(self.source):
@@ -364,8 +338,6 @@ it, click a row to select it, double-click to open it.
                 self.action_open()
 
     def _click_header(self, x: int) -> None:
-        if x >= self._layout.fixed_width(self.scrollable_content_region.width):
-            x += self.scroll_offset.x
         column = self._layout.column_at(x)
         if column is not None and column.sort_key is not None:
             self.post_message(self.HeaderClicked(self, column.key, column.sort_key))

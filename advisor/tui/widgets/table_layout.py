@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from itertools import chain
-from typing import Literal, NamedTuple, Protocol, runtime_checkable
+from typing import Literal, NamedTuple
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -17,91 +16,84 @@ from advisor.tui.widgets.safe_text import fit, safe_text
 
 MARGIN = 1
 """Cells before the first column and after the last."""
-LEAST_CUT = 4
-"""A cell that the table's edge cuts is shown only with at least this many."""
 TAIL = 5
 """Cells of the end of a name that stay where it is too long."""
+RowStyle = Literal["dimmed", "doubtful", "owned", "front"]
+"""How a row looks as a whole; each is the component class ``rank-table--NAME``."""
+
+
+class Column(NamedTuple):
+    """One column of a table."""
+
+    key: str
+    title: str
+    width: int
+    """In cells."""
+    align: Literal["left", "right"] = "left"
+    sort_key: str | None = None
+    """What the rows are sorted by when the header is clicked; None for not at all."""
+    least: int | None = None
+    """How narrow a table may make it, in cells, so that more columns are in view; None for not
+    at all."""
+
+
+class RowSource:
+    """Rows by index; none, where no class below it has any. Must not change in place: hand the
+    table a new source instead."""
+
+    def __len__(self) -> int:
+        return 0
+
+    def cells(self, index: int) -> Sequence[str | Text]:
+        """One text a column; strings are data, never markup."""
+        raise IndexError(index)
+
+    def row_style(self, index: int) -> RowStyle | None:
+        """How a row looks."""
+        return None
+
+    def row_id(self, index: int) -> Hashable:
+        """What the cursor follows from one source to the next; None for nothing."""
+        return None
+
+    def index_of(self, row_id: Hashable) -> int | None:
+        """Where the row with this id is, or None."""
+        return next((i for i in range(len(self)) if self.row_id(i) == row_id), None)
 
 
 class TableLayout(NamedTuple):
-    """The columns of a table, in cells from its left."""
+    """The columns of a table that are shown, in cells from its left."""
 
-    columns: tuple[Column, ...] = ()
+    columns: Sequence[Column] = ()
     widths: Sequence[int] = ()
-    starts: Sequence[int] = ()
     gap: int = 0
     """Cells between two columns."""
-    fixed_columns: int = 0
-    """How many stay in view when it scrolls sideways."""
 
     @classmethod
-    def of(
-        cls,
-        columns: tuple[Column, ...],
-        source: RowSource,
-        *,
-        gap: int,
-        fixed_columns: int,
-        room: int | None,
-    ) -> TableLayout:
-        """The columns side by side, as wide as these rows want and ``room`` allows."""
-        widths = column_widths(columns, source)
+    def of(cls, columns: Sequence[Column], gap: int, room: int | None) -> TableLayout:
+        """The first columns, as many as ``room`` has cells for; None for all."""
+        widths = [column.width for column in columns]
         if room is not None:
-            widths = fitted(columns, widths, room - 2 * MARGIN, gap)
-        starts, at = [], MARGIN
-        for width in widths:
-            starts.append(at)
-            at += width + gap
-        return cls(columns, widths, starts, gap, fixed_columns)
+            widths = fitted(columns, room - 2 * MARGIN, gap)
+        return cls(columns[: len(widths)], widths, gap)
+
+    @property
+    def starts(self) -> list[int]:
+        """Where each column begins."""
+        ends = (sum(self.widths[:at]) + at * self.gap for at in range(len(self.widths)))
+        return [MARGIN + end for end in ends]
 
     @property
     def total(self) -> int:
         """Cells of a whole line."""
-        return self.starts[-1] + self.widths[-1] + MARGIN if self.widths else 0
-
-    def fixed_width(self, width: int) -> int:
-        """Cells of the columns that stay; none where they leave no room for others in ``width``."""
-        if not 0 < self.fixed_columns < len(self.starts):
-            return 0
-        fixed = self.starts[self.fixed_columns]
-        return fixed if fixed <= width // 2 else 0
+        return 2 * MARGIN + sum(self.widths) + self.gap * max(0, len(self.widths) - 1)
 
     def column_at(self, x: int) -> Column | None:
-        """The column of a cell of a whole line, the gap after it included."""
+        """The column of a cell of a line, the gap after it included."""
         for column, start, width in zip(self.columns, self.starts, self.widths, strict=True):
             if start <= x < start + width + self.gap:
                 return column
         return None
-
-    def stop_beside(self, x: int, columns: int, width: int) -> int:
-        """From where on a line is in view once it is scrolled from ``x`` by a column."""
-        fixed = self.fixed_width(width)
-        stops = sorted({max(0, start - MARGIN - fixed) for start in self.starts} | {0})
-        if columns > 0:
-            return next((stop for stop in stops if stop > x), x)
-        return next((stop for stop in reversed(stops) if stop < x), 0)
-
-    def in_window(self, strip: Strip, x: int, width: int, style: Style) -> Strip:
-        """What of a whole line is in view: the fixed columns, then the scrolled ones."""
-        fixed = self.fixed_width(width)
-        strip = self._without_half(strip, x + width, style)
-        if not fixed or not x:
-            return strip.crop_extend(x, x + width, style)
-        scrolled = strip.crop_extend(x + fixed, x + width, style)
-        return Strip.join([strip.crop(0, fixed), scrolled])
-
-    def _without_half(self, strip: Strip, edge: int, style: Style) -> Strip:
-        """A cell that the table's edge cuts ends in an ellipsis; half a number is not shown."""
-        for column, start, width in zip(self.columns, self.starts, self.widths, strict=True):
-            if not start < edge < start + width:
-                continue
-            whole = strip.crop(start, start + width).text.rstrip()
-            if column.align == "left" and cell_len(whole) <= edge - start:
-                break
-            shown = edge - start if column.align == "left" and edge - start > LEAST_CUT else 0
-            end = f"{'…':>{edge - start - shown + 1}}" if shown else " " * (edge - start)
-            return Strip([*strip.crop(0, start + max(shown - 1, 0)), Segment(end, style)])
-        return strip
 
     def header(self, arrows: dict[str, str], style: Style, sorted_style: Style) -> Strip:
         """The titles; the column that the rows are sorted by has an arrow."""
@@ -161,129 +153,25 @@ def _own(style: Style, row: Style) -> Style:
     return style.without_color if row.reverse else style
 
 
-RowStyle = Literal["dimmed", "doubtful", "owned", "front"]
-"""How a row looks as a whole; each is the component class ``rank-table--NAME``."""
-
-WIDEST = 40
-"""A column without a width of its own is at most this wide, in cells."""
-SAMPLED_FIRST, SAMPLED_SPREAD = 40, 16
-"""Which rows decide on its width: from the top, and spread over the rest."""
-SORT_ARROW_WIDTH = 2
-
-
-class Column(NamedTuple):
-    """One column of a table."""
-
-    key: str
-    title: str
-    width: int | None = None
-    """In cells; None takes it from the title and a bounded sample of the rows."""
-    align: Literal["left", "right"] = "left"
-    sort_key: str | None = None
-    """What the rows are sorted by when the header is clicked; None for not at all."""
-    least: int | None = None
-    """How narrow a table may make it, in cells, so that more columns are in view; None for not
-    at all."""
-
-
-class RowSource(Protocol):
-    """Rows by index. Must not change in place: hand the table a new source instead."""
-
-    def __len__(self) -> int: ...
-
-    def cells(self, index: int) -> Sequence[str | Text]:
-        """One text a column; strings are data, never markup."""
-        ...
-
-
-@runtime_checkable
-class StyledRows(Protocol):
-    """A source that makes some rows look different."""
-
-    def row_style(self, index: int) -> RowStyle | None: ...
-
-
-@runtime_checkable
-class IdentifiedRows(Protocol):
-    """A source whose rows the cursor can follow from one source to the next."""
-
-    def row_id(self, index: int) -> Hashable: ...
-
-
-@runtime_checkable
-class IndexedRows(Protocol):
-    """A source that finds a row faster than by asking every one for its id."""
-
-    def index_of(self, row_id: Hashable) -> int | None: ...
-
-
-class NoRows:
-    """The source of a table that has not been given one."""
-
-    def __len__(self) -> int:
-        return 0
-
-    def cells(self, index: int) -> Sequence[str | Text]:
-        raise IndexError(index)
-
-
-def find_row(source: RowSource, row_id: Hashable) -> int | None:
-    """Where the row with this id is, or None."""
-    if isinstance(source, IndexedRows):
-        return source.index_of(row_id)
-    if isinstance(source, IdentifiedRows):
-        id_at = source.row_id
-        return next((i for i in range(len(source)) if id_at(i) == row_id), None)
-    return None
-
-
-def column_widths(columns: Sequence[Column], source: RowSource) -> list[int]:
-    """Every column's width in cells, at a cost that does not grow with the number of rows."""
-    fixed = [column.width for column in columns if column.width is not None]
-    if len(fixed) == len(columns):
-        return fixed
-    widths = [
-        cell_len(safe_text(column.title)) + (SORT_ARROW_WIDTH if column.sort_key else 0)
-        for column in columns
-    ]
-    count = len(source)
-    stride = max(1, (count - SAMPLED_FIRST) // SAMPLED_SPREAD)
-    # From the last row backwards, where the largest numbers often are.
-    spread = range(count - 1, SAMPLED_FIRST - 1, -stride)[:SAMPLED_SPREAD]
-    for index in chain(range(min(count, SAMPLED_FIRST)), spread):
-        for at, cell in enumerate(source.cells(index)[: len(widths)]):
-            plain = cell if isinstance(cell, str) else cell.plain
-            widths[at] = max(widths[at], cell_len(safe_text(plain)))
-    return [
-        min(width, WIDEST) if column.width is None else column.width
-        for column, width in zip(columns, widths, strict=True)
-    ]
-
-
-def fitted(columns: Sequence[Column], widths: Sequence[int], room: int, gap: int) -> list[int]:
-    """The widths for ``room`` cells: as many columns as fit at their least are in view, and those
-    of them that may be narrower share what room that leaves: each cell goes to the one that has
-    the least of the width that it would like."""
-    if sum(widths) + gap * (len(widths) - 1) <= room:
-        return list(widths)
-    least = [
-        width if column.least is None else min(width, column.least)
-        for column, width in zip(columns, widths, strict=True)
-    ]
-    spare, shown = room, 0
-    for width in least:
-        taken = width + (gap if shown else 0)
-        if taken > spare:
+def fitted(columns: Sequence[Column], room: int, gap: int) -> list[int]:
+    """The widths of the first columns in ``room`` cells: as many as fit at their least, of which
+    those that may be narrower share what room that leaves: each cell goes to the one that has the
+    least of the width that it would like."""
+    found: list[int] = []
+    spare = room
+    for column in columns:
+        least = min(column.width, column.least or column.width)
+        taken = least + (gap if found else 0)
+        if found and taken > spare:
             break
-        spare, shown = spare - taken, shown + 1
-    found = list(widths)
-    found[:shown] = least[:shown]
-    narrow = [at for at in range(shown) if found[at] < widths[at]]
+        found.append(max(min(least, room), 0))
+        spare -= taken
+    narrow = [at for at in range(len(found)) if found[at] < columns[at].width]
     while narrow and spare > 0:
-        at = min(narrow, key=lambda each: found[each] / widths[each])
+        at = min(narrow, key=lambda each: found[each] / columns[each].width)
         found[at] += 1
         spare -= 1
-        if found[at] == widths[at]:
+        if found[at] == columns[at].width:
             narrow.remove(at)
     return found
 

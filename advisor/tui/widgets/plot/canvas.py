@@ -42,13 +42,7 @@ class Canvas:
         """Draw one character that is one cell wide."""
         if not (0 <= x < self.width and 0 <= y < self.height):
             return
-        row = self._characters[y]
-        # Blank the other half of a wide character that is about to lose one half.
-        if row[x] == "" and x:
-            row[x - 1] = " "
-        if x + 1 < self.width and row[x + 1] == "":
-            row[x + 1] = " "
-        row[x] = character
+        self._characters[y][x] = character
         self._inks[y][x] = ink
 
     def horizontal(self, x_from: int, x_to: int, y: int, character: str, ink: Ink) -> None:
@@ -62,18 +56,12 @@ class Canvas:
             self.put(x, y, character, ink)
 
     def write(self, x: int, y: int, text: str, ink: Ink) -> int:
-        """Write text (data, never markup) and return its width; wide characters take two cells."""
-        at = x
-        for character in safe_text(text):
-            size = get_character_cell_size(character)
-            if size == 1:
-                self.put(at, y, character, ink)
-            elif size == 2 and at >= 0 and at + 1 < self.width and 0 <= y < self.height:
-                self.put(at, y, character, ink)
-                self.put(at + 1, y, " ", ink)
-                self._characters[y][at : at + 2] = character, ""
-            at += size  # what combines with its neighbour is measured differently everywhere
-        return at - x
+        """Write text (data, never markup) and return its width; a character of another width than
+        one cell is left out."""
+        shown = [each for each in safe_text(text) if get_character_cell_size(each) == 1]
+        for at, character in enumerate(shown, x):
+            self.put(at, y, character, ink)
+        return len(shown)
 
     def role(self, x: int, y: int) -> str | None:
         """What this cell was last drawn as; None outside."""

@@ -36,7 +36,7 @@ class PointFlag:
     FIRST: Final[int] = 128
     """What the answer says to buy: always named."""
     NAMED: Final[int] = FRONT | OWNED | TIED | UNSOLD | FIRST
-    """What has a name; the rest are dots until all names are asked for."""
+    """What has a name; the rest are dots."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

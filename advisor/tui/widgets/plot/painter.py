@@ -10,23 +10,24 @@ from rich.cells import cell_len
 
 from advisor.tui.widgets.plot.canvas import BLANK, Canvas, Cell, Ink
 from advisor.tui.widgets.plot.data import PlotData, PointFlag
-from advisor.tui.widgets.plot.layout import Layout, Limits, fit_legend, fit_title
+from advisor.tui.widgets.plot.layout import Layout, Limits, fit_title
 from advisor.tui.widgets.plot.scale import format_usd, ticks
 from advisor.tui.widgets.plot.style import SeriesMark
 from advisor.tui.widgets.safe_text import shorten, shorten_apart
 
-CROWDED_CELLS = 400
-"""With more occupied cells than this, labels of ordinary points would only be noise."""
 COLUMNS_PER_X_TICK = 8
+ROW_APART = 5
+"""Cells between a name above or below its point and another point in the name's own row."""
 NAME_WIDTH, LEAST_NAME_WIDTH = 34, 23
 """A name is at most this long, and at most two fifths of the picture; but as long as
 "1 × RTX PRO 6000, $29k" where that is half of it."""
 _MARKS = frozenset({"point", "label", "limit-name"})
 """What no name covers."""
-_BARRED = frozenset({*_MARKS, "budget", "dot"})
-"""Nor these, but for a name that must be there."""
-_BUSY = frozenset({*_BARRED, "interval", "front", "crosshair"})
-"""What it keeps clear of while there is another place."""
+_NAMES = frozenset({"point", "label"})
+_BARRED = frozenset({*_MARKS, "budget"})
+"""Nor the line of the budget, but for a name that must be there."""
+_BUSY = frozenset({*_BARRED, "dot", "interval", "front", "crosshair"})
+"""What it keeps clear of while there is another place beside its point."""
 
 
 class Scene(NamedTuple):
@@ -37,7 +38,6 @@ class Scene(NamedTuple):
     marks: Sequence[SeriesMark]
     limits: Limits
     selected: int | None = None
-    hovered: int | None = None
 
 
 def paint(scene: Scene) -> Canvas:
@@ -51,12 +51,10 @@ class _Painter:
     """The order matters: what comes later covers what came before."""
 
     def __init__(self, scene: Scene, canvas: Canvas) -> None:
-        self.data, self.layout, self.marks, self.limits, selected, hovered = scene
+        self.data, self.layout, self.marks, self.limits, selected = scene
         self.canvas = canvas
         in_view = selected is not None and self.layout.cells[selected] is not None
         self.selected = selected if in_view else None
-        self.hovered = hovered
-        self.picked = hovered if hovered is not None else selected
         columns = self.layout.columns
         least = LEAST_NAME_WIDTH if columns >= 2 * LEAST_NAME_WIDTH else 12
         self.name_width = min(NAME_WIDTH, max(least, columns * 2 // 5))
@@ -78,9 +76,6 @@ class _Painter:
         self.on_axis()
         self.labels(names)
         self.legend()
-        if self.hovered is not None and self.layout.cells[self.hovered] is not None:
-            ink = self.ink("point", self.hovered)._replace(reverse=True)
-            self.canvas.put(*self.at(self.hovered), self.glyph(self.hovered), ink)
 
     def at(self, index: int) -> Cell:
         cell = self.layout.cells[index]
@@ -212,24 +207,21 @@ class _Painter:
         )
 
     def points(self) -> None:
-        glyphs, dot = {self.selected, self.hovered}, Ink("dot")
+        dot = Ink("dot")
         for cell, index in self.layout.winners.items():
-            if self.layout.every or index in glyphs:
-                self.canvas.put(*cell, self.glyph(index), self.ink("point", index))
-            else:
+            if index != self.selected:
                 self.canvas.put(*cell, "·", dot)
         for index in reversed(self.layout.named):  # over whatever shares its place
             self.canvas.put(*self.at(index), self.glyph(index), self.ink("point", index))
+        if self.selected is not None:
+            ink = self.ink("point", self.selected)
+            self.canvas.put(*self.at(self.selected), self.glyph(self.selected), ink)
 
     def names(self) -> dict[int, str]:
         """The name of each labelled and of the selected point, the most important first; no two
         look the same."""
-        order = list(self.layout.named)
-        if self.layout.every and len(self.layout.winners) <= CROWDED_CELLS:
-            order += sorted(self.layout.winners.values(), key=lambda i: (self.is_dim(i), i))
-        if self.selected is not None:
-            order.append(self.selected)
-        labels = self.data.labels(dict.fromkeys(order), *self.limits)
+        chosen = () if self.selected is None else (self.selected,)
+        labels = self.data.labels(dict.fromkeys((*self.layout.named, *chosen)), *self.limits)
         short = shorten_apart(labels.values(), self.name_width)
         return {index: short[label] for index, label in labels.items()}
 
@@ -240,27 +232,21 @@ class _Painter:
             place = self.place_for(index, cell_len(text), must=must)
             if place is not None:
                 self.canvas.write(*place, text, self.ink("label", index))
-                x, y = self.at(index)
-                if place[1] == y and self.glyph(index).isalpha():
-                    # A letter in a point's place would be read with its name.
-                    gap = place[0] - 1 if place[0] > x else place[0] + cell_len(text)
-                    self.canvas.put(gap, y, " ", BLANK)
 
     def place_for(self, index: int, width: int, *, must: bool) -> Cell | None:
-        """Where a name of so many cells is read with its point and covers nothing that counts. One
-        that ``must`` be there may cover a dot, or stand further away."""
+        """Where a name of so many cells is read with its point and covers nothing that counts: in
+        the point's own row if possible. One that ``must`` be there may stand further away."""
         layout, (x, y) = self.layout, self.at(index)
         beside = [(x + 2, y), (x - 1 - width, y)]
-        beside += [
-            (start, y + rows)
-            for rows in (-1, 1, -2, 2)
-            for start in (x + 1, x - width, x - width // 2)
+        below = [
+            (start, y + rows) for rows in (-1, 1) for start in (x + 1, x - width, x - width // 2)
         ]
-        for barred in (_BUSY, _BARRED, *([_MARKS | {"budget"}] if must else [])):
-            for place in beside:
-                near = self.is_nearest(index, place, width)
-                if near and self.is_free(place, width, barred, clear=1, but=(x, y)):
-                    return place
+        for places in (beside, below):
+            for barred in (_BUSY, _BARRED):
+                for place in places:
+                    near = self.is_nearest(index, place, width)
+                    if near and self.is_free(place, width, barred, clear=1, but=(x, y)):
+                        return place
         if not must:
             return None
         anywhere = sorted(
@@ -272,32 +258,26 @@ class _Painter:
             ),
             key=lambda at: (abs(at[0] + width / 2 - x) / 2 + 2 * abs(at[1] - y), at),
         )
-        nearest = [place for place in anywhere if self.is_nearest(index, place, width)]
-        apart = [place for place in anywhere if not self.touches_another(index, place, width)]
-        for places in (nearest, apart, anywhere):
-            for barred, clear in ((_BARRED, 3), (_MARKS, 1), (frozenset({"point", "label"}), 0)):
-                for place in places:
-                    if self.is_free(place, width, barred, clear=clear, but=(x, y)):
-                        return place
+        for nearest, clear in ((True, 1), (False, 3), (False, 0)):
+            for place in anywhere:
+                near = not nearest or self.is_nearest(index, place, width)
+                if near and self.is_free(place, width, _NAMES, clear=clear, but=(x, y)):
+                    return place
         return None
 
     def is_nearest(self, index: int, place: Cell, width: int) -> bool:
-        """Whether a name here is nearer to its own point than to any other that has one."""
+        """Whether a name here is read with its own point: in its row nearer than any other that has
+        a name; above or below it nearer too, and with no other one close by in the name's row."""
         start, row = place
 
         def away(cell: Cell) -> int:
             return max(start - cell[0], cell[0] - start - width + 1, 0) + 2 * abs(row - cell[1])
 
         own = self.at(index)
-        return all(away(cell) > away(own) for cell in self.markers if cell != own)
-
-    def touches_another(self, index: int, place: Cell, width: int) -> bool:
-        """Whether a name here stands at the sign of another point."""
-        start, row = place
-        around = {
-            (x, y) for x in range(start - 1, start + width + 1) for y in range(row - 1, row + 2)
-        }
-        return not around.isdisjoint(self.markers - {self.at(index)})
+        others = [cell for cell in self.markers if cell != own]
+        if own[1] == row:
+            return all(away(cell) > away(own) for cell in others if cell[1] == row)
+        return all(away(cell) > (ROW_APART if cell[1] == row else away(own)) for cell in others)
 
     @cached_property
     def markers(self) -> set[Cell]:
@@ -359,12 +339,6 @@ class _Painter:
         """Right-aligned above the points, beside the vertical axis's title."""
         layout, canvas = self.layout, self.canvas
         canvas.write(0, 0, layout.y_title, Ink("title"))
-        picked = self.picked if layout.every else None
-        series = None if picked is None else self.data.series[picked]
-        widths = [layout.width - cell_len(layout.y_title) - 3, *[layout.width] * (layout.top - 1)]
-        for row, items in enumerate(fit_legend(layout.legend, widths, series)):
-            x = layout.width - sum(item.width + 2 for item in items) + 2
-            for item in items:
-                chosen = item.series is not None and item.series == series
-                ink = Ink("legend", colour=item.colour, reverse=chosen)
-                x += canvas.write(x, row, f"{item.glyph} {item.text}".strip(), ink) + 2
+        for row, texts in enumerate(layout.legend):
+            text = "  ".join(texts)
+            canvas.write(layout.width - cell_len(text), row, text, Ink("legend"))

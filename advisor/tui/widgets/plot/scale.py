@@ -6,15 +6,13 @@ import math
 from collections.abc import Iterable
 from typing import NamedTuple
 
-MIN_SPAN_DECADES, MAX_SPAN_DECADES = 0.12, 12.0
-"""An axis never shows less than this, so that equal values do not divide by zero; nor more."""
+MIN_SPAN_DECADES = 0.12
+"""An axis never shows less than this, so that equal values do not divide by zero."""
 PADDING = 0.06
 """Share of the span that is left free at either end."""
 EXTEND_DECADES = 0.5
 """A limit (the budget) that lies at most this far outside the points is brought into view."""
 WANTED_TICKS, LEAST_TICKS = 3, 2
-FINE_TICKS = 6
-"""At most this many on an axis that is zoomed between two 1-2-5 values."""
 WIDEN_DECADES = 0.2
 """An axis with fewer round values than wanted is widened by at most this to show one more."""
 
@@ -38,24 +36,6 @@ class LogScale(NamedTuple):
     def cell(self, value: float, cells: int) -> int:
         """Which of this many equal cells holds the value; negative or too large out of view."""
         return math.floor(self.position(value) * cells)
-
-    def zoomed(self, factor: float, centre_log: float) -> LogScale:
-        """The same axis over ``factor`` of its span; the centre keeps its place where it can."""
-        span = min(max(self.span * factor, MIN_SPAN_DECADES), MAX_SPAN_DECADES)
-        share = min(1.0, max(0.0, (centre_log - self.low_log) / self.span))
-        low = centre_log - share * span
-        return LogScale(low, low + span)
-
-    def panned(self, share: float) -> LogScale:
-        """The same axis, moved by this share of its span."""
-        by = share * self.span
-        return LogScale(self.low_log + by, self.high_log + by)
-
-    def reaching(self, at_log: float) -> LogScale:
-        """The same axis, moved as little as it takes to show this with some air."""
-        air = PADDING * self.span
-        by = min(0.0, at_log - air - self.low_log) + max(0.0, at_log + air - self.high_log)
-        return self if self.covers(at_log) else self.panned(by / self.span)
 
     def covers(self, at_log: float) -> bool:
         """Whether this is in view."""
@@ -89,7 +69,7 @@ def fit_scale(logs: Iterable[float], limit: float | None) -> LogScale:
 
 
 def ticks(scale: LogScale, most: int) -> list[float]:
-    """Round values in view, ascending, at most this many: 1-2-5, whole decades, or fine steps."""
+    """Round values in view, ascending, at most this many: 1-2-5, or whole decades."""
     decades = range(math.floor(scale.low_log), math.ceil(scale.high_log) + 1)
 
     def in_view(mantissas: Iterable[int], stride: int = 1) -> list[float]:
@@ -98,23 +78,9 @@ def ticks(scale: LogScale, most: int) -> list[float]:
         return [value for value in values if 0 <= scale.position(value) <= 1]
 
     found = in_view((1, 2, 5))
-    if len(found) < 2:
-        return _fine_ticks(scale, min(most, FINE_TICKS)) or found[:most]
     sparser = (in_view((1,), stride) for stride in range(1, len(decades) + 1))
     choices = (found, in_view((1, 5)), *sparser)
     return next((choice for choice in choices if 2 <= len(choice) <= most), found[:most])
-
-
-def _fine_ticks(scale: LogScale, most: int) -> list[float]:
-    """Evenly stepped round values, for an axis that spans less than a decade."""
-    low, high = 10.0**scale.low_log, 10.0**scale.high_log
-    exponent = math.floor(math.log10((high - low) / most))
-    for step in (float(f"{m}e{e}") for e in range(exponent, exponent + 3) for m in (1, 2, 5)):
-        start, stop = math.ceil(low / step), math.floor(high / step)
-        if stop - start < most:
-            digits = max(0, -math.floor(math.log10(step)))
-            return [round(n * step, digits) for n in range(start, stop + 1)]
-    return []
 
 
 def compact(value: float, digits: int = 3) -> str:
@@ -128,12 +94,8 @@ def compact(value: float, digits: int = 3) -> str:
 
 def _plain(value: float, digits: int) -> str:
     text = f"{value:.{digits}g}"
-    # The g format writes powers of ten from 1000 on and below 0.0001.
-    if "e+" in text:
-        return f"{value:.0f}"
-    if "e-" in text:
-        return f"{value:.{digits - 1 - math.floor(math.log10(abs(value)))}f}"
-    return text
+    # The g format writes what is very large or small with an exponent.
+    return f"{value:.15f}".rstrip("0").rstrip(".") if "e" in text else text
 
 
 def format_usd(value: float) -> str:

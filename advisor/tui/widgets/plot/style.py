@@ -23,8 +23,6 @@ FILLED = "●■▲◆▼▮►◄"
 marks the Pareto front and what counts."""
 HOLLOW = "○□△◇▽▯▻◅"
 """Drawn for estimates; same order as ``FILLED``."""
-LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZΓΔΘΛΞΠΣΦΨΩБДЖИЦЧШЩЭЮЯÐÞØÆÑ"
-"""Without colours: as many as the catalogue has GPUs, each with a lower case, which is hollow."""
 DIMMED = 0.6
 """How much of its colour a point keeps that is left out or over a limit."""
 PARTS = (
@@ -67,17 +65,14 @@ class SeriesMark(NamedTuple):
     """An index into the palette."""
 
 
-def series_marks(slots: Sequence[int], *, coloured: bool) -> list[SeriesMark]:
+def series_marks(slots: Sequence[int]) -> list[SeriesMark]:
     """A mark for each GPU type, by its place in the catalogue.
 
     Eight glyphs and seven colours have no common factor, so stepping through both at once gives
     56 pairs before one comes again.
     """
-    filled, hollow = (FILLED, HOLLOW) if coloured else (LETTERS, LETTERS.lower())
-    if not coloured:  # A, B, C in the order of the list, the cheapest first
-        slots = range(len(slots))
     return [
-        SeriesMark(filled[i % len(filled)], hollow[i % len(filled)], i % len(OKABE_ITO))
+        SeriesMark(FILLED[i % len(FILLED)], HOLLOW[i % len(HOLLOW)], i % len(OKABE_ITO))
         for i in slots
     ]
 
