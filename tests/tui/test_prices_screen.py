@@ -328,7 +328,7 @@ async def test_what_is_typed_is_taken_back_with_a_key(store_path: Path) -> None:
         await go(pilot)
         await pilot.press("A")
         await paste(pilot, "Exxact")
-        assert said(pilot) == "⚠ Price is empty: it needs a value"
+        assert said(pilot).startswith("⚠ ")
         machine = pilot.app.screen.query_one("#machine", Input)
         await pilot.press("ctrl+z")
         assert machine.value == ""
