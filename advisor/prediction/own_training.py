@@ -405,6 +405,7 @@ def as_prediction(own: OwnTraining, gpu: Gpu, count: int, costs: MemoryCosts) ->
         training_days_low=days[1],
         training_days_high=days[2],
         fits=found.fits,
+        memory_gib=found.memory_gib if found.fits else None,
         reason=found.reason,
         parameters=own.run.parameters,
         active_parameters=own.run.parameters,
@@ -422,6 +423,7 @@ def as_prediction(own: OwnTraining, gpu: Gpu, count: int, costs: MemoryCosts) ->
                 method="optimal",
                 training_days_low=own.run.step_s_low * scale,
                 training_days_high=own.run.step_s_high * scale,
+                peak_memory_gib=own.run.memory_gib,
             ),
         )
         if same

@@ -69,6 +69,8 @@ class MeasuredTime:
     """With ``training_days_high`` what holds 9 in 10 such runs, where measured elsewhere on another
     card of the kind."""
     training_days_high: float | None = None
+    peak_memory_gib: float | None = None
+    """Of one GPU."""
 
     @property
     def ends(self) -> tuple[float, float]:
@@ -105,6 +107,8 @@ class Prediction:
     fits: bool
     settings: Settings | None = None
     """The fastest that fit, as far as physics can tell."""
+    memory_gib: float | None = None
+    """That each GPU is to hold with them."""
     reason: str
     host_gib_needed: float | None = None
     """Host memory for each GPU that the settings need; where nothing fits, the least by which
@@ -242,6 +246,7 @@ def predict(
         paper_settings=paper_settings,
         fits=fits,
         settings=settings,
+        memory_gib=float(many.memory_gib[0]) if fits else None,
         reason=reason,
         host_gib_needed=host_gib,
         frozen_weights=_frozen_weights(workload),

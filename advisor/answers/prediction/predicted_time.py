@@ -11,7 +11,7 @@ from advisor.answers.wording import PREDICTED_MARK, days_and_ends, settings_word
 from advisor.costs.amount_words import day_words, days_rounded, minutes_words
 from advisor.tables.plain_values import fill
 from advisor.tables.text_table import to_table
-from bench_runner.typed_numbers import count_words
+from bench_runner.typed_numbers import count_words, plain
 
 if TYPE_CHECKING:
     from advisor.prediction.predict_one import Prediction
@@ -130,6 +130,7 @@ def as_object(answer: Prediction, name: str, bench: str, rank: str | None) -> Ma
     if answer.measured:
         best = content["measured"][0]
         content |= {"basis": "measured", "settings": best["settings"]}
+        content["memory_gib"] = best["peak_memory_gib"]
         content |= dict(zip(names, (best["training_days"], *answer.measured[0].ends), strict=False))
     content["verdict"] = {
         "sentence": first_sentence(answer, name),
@@ -160,7 +161,8 @@ def as_text(
         blocks[0] += f"\n{fill(f'It is not predicted: {answer.reason}.', width)}"
     rows = _rows(answer)
     if rows:
-        foot = "" if details else "\nSettings, and what it rests on: add --details."
+        foot = f"\n{_memory_words(answer)}"
+        foot += "" if details else "Settings, and what it rests on: add --details."
         table = to_table(rows, list(rows[0]), frozenset(list(rows[0])[1:2]), width=width)
         blocks.append(table + foot)
     if details:
@@ -240,6 +242,14 @@ def _rows(answer: Prediction) -> list[dict[str, str]]:
 
 ALIKE = 0.03
 """Two predictions no further apart than this say the same."""
+
+
+def _memory_words(answer: Prediction) -> str:
+    """A sentence with the memory of each GPU that the first row of the table takes."""
+    gib, mark = answer.memory_gib, PREDICTED_MARK
+    if answer.measured:
+        gib, mark = answer.measured[0].peak_memory_gib, ""
+    return "" if gib is None else f"Memory of each GPU: {mark}{plain(gib)} GiB. "
 
 
 def _where(answer: Prediction) -> str:

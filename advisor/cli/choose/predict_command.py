@@ -294,6 +294,7 @@ def _known(
             method=time.method,
             training_days_low=time.training_days_low,
             training_days_high=time.training_days_high,
+            peak_memory_gib=time.peak_memory_gib,
         )
         for time in map(as_elsewhere, sorted(times, key=lambda time: time.training_days or 0.0))
         if time.timing == "synchronised"
