@@ -4,18 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from decimal import Decimal
-from itertools import product
-from math import floor
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from advisor.planning.solver.experiments import merge_alike, widened
 from advisor.planning.solver.problem import PlanningProblem
 from advisor.planning.solver.program import each_machine, packing
-from advisor.planning.solver.program.integer_program import Program
-from advisor.planning.solver.program.packing import broken_rows, whole_sets
 from advisor.planning.solver.search_clock import NoPlan, Progress, clock_of
 from advisor.planning.solver.solve import solve
 from tests.planning.test_plan_solve import check_placement
@@ -27,35 +21,6 @@ from tests.plans_for_tests import (
     make_rental,
     own_windows,
 )
-
-
-@settings(deadline=None)
-@given(st.lists(st.floats(0.11, 1.0), min_size=1, max_size=4, unique=True))
-def test_the_sets_of_runs_on_one_machine_are_all_that_fit(sizes: list[float]) -> None:
-    ordered = tuple(sorted(sizes, reverse=True))
-    large, sets = whole_sets(ordered)
-    assert large == len(ordered)
-    kept = {tuple(int(n) for n in row) for row in sets}
-    for tried in product(*(range(floor(1 / size) + 1) for size in ordered)):
-        if sum(n * size for n, size in zip(tried, ordered, strict=True)) <= 1:
-            assert any(all(a <= b for a, b in zip(tried, one, strict=True)) for one in kept)
-
-
-def test_runs_need_whole_machines_where_few_fit_on_one() -> None:
-    mixed = make_problem(
-        year_days=(0, 365),
-        experiments=(make_experiment("e", "a", 4, 0, 365), make_experiment("f", "b", 4, 0, 365)),
-        machines=(make_machine("m", "1000", {"a": 146.0, "b": 110.0}),),
-    )
-    program = Program(mixed)
-    weak = program.solve(program.judged, 60, whole=())
-    # One machine does two runs in a year, or three of the short ones: 2.8 machines by days.
-    assert weak.x[program.count["m", 0]] == pytest.approx(1024 / 365)
-    strong = weak
-    while rows := list(broken_rows(program.rooms, strong.x)):
-        program.learn(rows)
-        strong = program.solve(program.judged, 60, whole=())
-    assert strong.x[program.count["m", 0]] == pytest.approx(4 / 2 + 4 / 3)
 
 
 def test_like_experiments_are_planned_as_one_and_told_apart() -> None:

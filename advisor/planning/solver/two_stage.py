@@ -23,13 +23,11 @@ from advisor.planning.solver.problem import PlanningProblem
 from advisor.planning.solver.program.each_machine import on_each_machine
 from advisor.planning.solver.program.highs import Answer
 from advisor.planning.solver.program.integer_program import Program
-from advisor.planning.solver.program.packing import broken_rows
 from advisor.planning.solver.program.placement import (
     counted_again,
     place,
     plan_of,
     values_of,
-    with_rest_rented,
 )
 from advisor.planning.solver.search_clock import Clock, NoPlan
 
@@ -154,21 +152,14 @@ class Search:
                     return
                 continue
             self._mend(program, counts, clock)
-            rows = list(broken_rows(program.rooms, counts))
-            sure = [] if rows else [cut for cut in placing.failed if cut.sure]
-            if placing.over_year or not (rows or sure):  # nothing is learnt from it
+            sure = [cut for cut in placing.failed if cut.sure]
+            if placing.over_year or not sure:  # nothing is learnt from it
                 return
-            program.learn(rows)
             program.learn_cuts(sure)
 
     def _mend(self, program: Program, counts: Sequence[float], clock: Clock) -> None:
-        """A plan with machines on which the runs do not fit as they were counted: those that find
-        no place are rented, or all are planned again for each machine by itself."""
-        rest = with_rest_rented(program, counts)
-        if rest is not None:
-            placing = place(program, rest)
-            if not placing.over_year:
-                self.take(plan_of(program, rest, placing.placed))
+        """A plan with machines on which the runs do not fit as they were counted: all are planned
+        again for each machine by itself."""
         found = on_each_machine(program, self.costs(program), counts, clock)
         if found is not None:
             self.take(found)
@@ -239,24 +230,15 @@ class Search:
 
     def _machines(self, wide: Program) -> Sequence[float] | None:
         """How many machines a plan with wider windows has; None where that is not found in time."""
-        x, clock = None, self.clock.within(self.clock.left * WIDE_TIME)
-        for _ in range(2):
-            answer = wide.solve(
-                self.costs(wide),
-                clock.left,
-                below=self.cost - LESS,
-                gap=MACHINES_GAP,
-                whole=set(wide.machines.values()),
-            )
-            self._ruled_out(answer)
-            if answer.x is None:
-                break
-            x = answer.x
-            rows = list(broken_rows(wide.rooms, x))
-            wide.learn(rows)
-            if not rows:
-                break
-        return x
+        answer = wide.solve(
+            self.costs(wide),
+            self.clock.left * WIDE_TIME,
+            below=self.cost - LESS,
+            gap=MACHINES_GAP,
+            whole=set(wide.machines.values()),
+        )
+        self._ruled_out(answer)
+        return answer.x
 
     def _with(self, keys: Collection[tuple[str, int]], share: float) -> None:
         """Plans that buy from these groups alone, looked for in a share of the time."""

@@ -4,7 +4,7 @@ Machines that are alike and were ordered on one day form a group. How many are b
 runs of each experiment a group does are integers. A group has time for its runs when, for every
 interval of days from a release to a due day, the runs whose windows lie inside it need no more
 days than its machines have: for one machine this is exact (earliest due date first, runs pause at
-a checkpoint). For several machines it is necessary; `packing.py` adds what packing needs.
+a checkpoint). For several machines it is necessary; what does not pack is learnt (`Cut`).
 
 Some of the GPUs of a machine, and two machines together, are groups of their own, whose number is
 limited by the GPUs of the machines that there are. Where money is given by the year, how much of a
@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from math import floor, inf
 
 from advisor.planning.solver.machines import Group, groups, runs_that_fit
@@ -29,7 +28,7 @@ from advisor.planning.solver.money.cents import (
 from advisor.planning.solver.plan import Rented
 from advisor.planning.solver.problem import EPSILON, Experiment, PlanningProblem
 from advisor.planning.solver.program.highs import HighsProgram
-from advisor.planning.solver.program.packing import Load, PackingRow, Room, within_moments
+from advisor.planning.solver.program.packing import Load, within_moments
 from advisor.planning.solver.rentals import Way, rented_ways
 
 ROUNDED = 0.49
@@ -73,8 +72,6 @@ class Program(HighsProgram):
         self.machines: dict[tuple[str, int], int] = {}
         """The columns that count what is bought, by machine and order."""
         self._owned_rows: dict[str, range] = {}
-        self._jobs: list[tuple[tuple[str, int], int, Sequence[str], Sequence[Load]]] = []
-        """Of each group: the column of its number, its experiments and their runs."""
         self._by_year: list[dict[int, float]] = [{} for _ in range(problem.years)]
         self.groups = groups(problem)
         done: dict[str, dict[int, float]] = {e.experiment_id: {} for e in problem.experiments}
@@ -101,20 +98,6 @@ class Program(HighsProgram):
         """A new column from 0 to ``upper``: its number."""
         self.judged.append(cost if judged is None else judged)
         return super().column(upper, cost=cost, whole=whole)
-
-    def learn(self, rows: Sequence[PackingRow]) -> None:
-        """Add rows that were learnt from a solution of this program or one of a like problem."""
-        for row in rows:
-            key = (row.machine_id, row.order)
-            number = self.wholes.get(key, self.count.get(key))
-            weights = {
-                self.work[experiment, *key]: weight
-                for experiment, weight in row.weights
-                if (experiment, *key) in self.work
-            }
-            if number is None or not weights:
-                continue
-            self.rows.append(({**weights, number: -1.0}, -inf, 0.0))
 
     def learn_cuts(self, cuts: Sequence[Cut]) -> None:
         """Add what failed packings say."""
@@ -219,12 +202,6 @@ class Program(HighsProgram):
                     most = min(self._worked(start, over), elapsed)
                     self.rows.append(({days: 1.0, column: -most}, -inf, 0.0))
         self._add_intervals(count, jobs, pieces)
-        self._jobs.append((group.key, count, [e.experiment_id for e, _ in fitting], jobs))
-
-    @cached_property
-    def rooms(self) -> list[Room]:
-        """What machines of each group can do in every interval; made where it is asked for."""
-        return [Room.of(*each, self._usable) for each in self._jobs]
 
     def _split(
         self, column: int, elapsed: float, runs: int, years: Sequence[int], usd_a_day: float

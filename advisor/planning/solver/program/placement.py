@@ -24,7 +24,6 @@ from advisor.planning.solver.program.packing import (
     Job,
     Pieces,
     Undecided,
-    most_filled,
     pack,
     schedule,
 )
@@ -338,34 +337,6 @@ def _risk_cents(problem: PlanningProblem, rented: Sequence[Rented]) -> int:
         for way in rented_ways(problem)
     }
     return sum(r.runs * risk.get((r.experiment_id, r.rental_id, r.year), 0) for r in rented)
-
-
-def with_rest_rented(program: Program, counts: Values) -> list[float] | None:
-    """The columns with every run where it finds a place: those of each group first, what is left
-    on the cheapest rent. None where some run cannot be rented, or years have their own money."""
-    if program.days:
-        return None
-    found = list(counts)
-    ends = ends_of_owned(program, counts)
-    rents: dict[str, list[int]] = {}
-    for key in sorted(program.rent, key=lambda key: program.judged[program.rent[key]]):
-        if program.ways[key].rental.allocation is None:
-            rents.setdefault(key[0], []).append(program.rent[key])
-    for group in program.groups:
-        column = program.wholes.get(group.key, program.count.get(group.key))
-        if column is None:
-            continue
-        end = ends.get(group.machine.machine_id)
-        runs = runs_of(program, group, counts, Counter(), end, by_year=False)
-        for run in most_filled(runs, round(counts[column])):
-            experiment = run[0].experiment_id
-            room = (c for c in rents.get(experiment, ()) if found[c] + 1 <= program.upper[c])
-            rented = next(room, None)
-            if rented is None:
-                return None
-            found[program.work[experiment, *group.key]] -= 1
-            found[rented] += 1
-    return None if place(program, found).failed else found
 
 
 def counted_again(problem: PlanningProblem, plan: Plan) -> Plan | None:
