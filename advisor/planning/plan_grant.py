@@ -17,7 +17,7 @@ from advisor.planning.grant.problem_of_grant import Loaded, load
 from advisor.planning.grant.read_grant import read_grant
 from advisor.planning.planned import Planned
 from advisor.planning.runs_on_bought_machines import with_terms
-from advisor.planning.sensitivity.changes import vary
+from advisor.planning.sensitivity.changes import FREE, vary
 from advisor.planning.sensitivity.explain import Explanation, explain
 from advisor.planning.sensitivity.infeasible import first_run, relax
 from advisor.planning.sensitivity.solved_amounts import Finding
@@ -216,9 +216,7 @@ def _on_sale_for_more(
     money would do with them, and not of those with only reported prices."""
     sold = asked.problem
     try:
-        enough = is_feasible(
-            vary(sold, {"budget_cents": None, "no_year_budget": True}), clock=clock
-        )
+        enough = is_feasible(vary(sold, FREE), clock=clock)
     except OutOfTime:
         return loaded, problem
     return (asked, sold) if enough else (loaded, problem)

@@ -1,4 +1,4 @@
-"""From where on the decision changes is told to the cent, or to a round value."""
+"""From where on the decision changes is told to the cent."""
 
 from __future__ import annotations
 
@@ -46,34 +46,23 @@ def is_same(trials: Trials, each: Input, value: Decimal) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("total", "runs", "rentals", "has_round"),
+    ("total", "runs", "rentals"),
     [
-        ("$40,000", 6, 'gpus = ["H100"]', False),
-        ("$60,000", 6, "allowed = false", True),  # from some days on six runs take too long
+        ("$40,000", 6, 'gpus = ["H100"]'),
+        ("$60,000", 6, "allowed = false"),  # from some days on six runs take too long
     ],
 )
-def test_where_the_decision_changes_is_exact_or_round(
-    tmp_path: Path, store_path: Path, total: str, runs: int, rentals: str, has_round: bool
+def test_the_decision_changes_there_and_not_a_cent_before(
+    tmp_path: Path, store_path: Path, total: str, runs: int, rentals: str
 ) -> None:
     path = grant_file(tmp_path, GRANT.format(total=total, runs=runs, rentals=rentals))
     loaded = grant_at(Store(store_path), path, objective=None, today=date(2026, 11, 26))
     trials, inputs = trials_of(plan_loaded(loaded, 60, quick=True))
-    exact, round_ = 0, 0
-    for each in inputs:
-        found = change_point(trials, each)
-        if found is None:
-            assert is_same(trials, each, each.here)
+    found = {each.row: (each, change_point(trials, each)) for each in inputs}
+    assert any(at is not None for _, at in found.values())
+    for each, at in found.values():
+        if at is None:
+            assert is_same(trials, each, each.far)
             continue
-        assert not is_same(trials, each, found.at)
-        nearer = 1 if each.here > each.far else -1
-        if found.exact:
-            exact += 1
-            assert is_same(trials, each, found.at + nearer * each.quantum)
-            continue
-        round_ += 1
-        step = Decimal(1).scaleb((abs(each.far - each.here) / 20).adjusted())
-        assert found.at % step == 0
-        before = found.at + nearer * step
-        assert (each.here - before) * nearer < 0 or is_same(trials, each, before)
-    assert exact
-    assert bool(round_) == has_round
+        assert not is_same(trials, each, at)
+        assert is_same(trials, each, at + each.quantum * (1 if each.here > each.far else -1))

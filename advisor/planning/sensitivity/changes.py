@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
@@ -11,6 +11,9 @@ from advisor.planning.solver.problem import Machine, PlanningProblem, RunTime
 
 Change = Mapping[str, Any]
 """Names of `vary` with plain values, so that it can be written as JSON."""
+FREE: Change = {"budget_cents": None, "no_year_budget": True}
+"""Money as much as one likes."""
+Changed = Callable[[PlanningProblem, Any], PlanningProblem]
 
 
 def vary(problem: PlanningProblem, change: Change) -> PlanningProblem:
@@ -20,11 +23,11 @@ def vary(problem: PlanningProblem, change: Change) -> PlanningProblem:
     return problem
 
 
-def _field(name: str) -> Any:
+def _field(name: str) -> Changed:
     return lambda problem, value: replace(problem, **{name: value})
 
 
-def _rule(name: str) -> Any:
+def _rule(name: str) -> Changed:
     def change(problem: PlanningProblem, value: Any) -> PlanningProblem:
         number: Any = value
         if value is not None and name != "lead_days":
@@ -54,17 +57,11 @@ def _later(problem: PlanningProblem, days: int) -> PlanningProblem:
 
 def _no_due(problem: PlanningProblem, experiment_id: str) -> PlanningProblem:
     end = problem.year_days[-1]
-    return replace(
-        problem,
-        experiments=tuple(
-            replace(e, due_day=end) if e.experiment_id == experiment_id else e
-            for e in problem.experiments
-        ),
+    experiments = (
+        replace(e, due_day=end) if e.experiment_id == experiment_id else e
+        for e in problem.experiments
     )
-
-
-def _no_year_budget(problem: PlanningProblem, _: bool) -> PlanningProblem:
-    return replace(problem, year_budget_cents=None)
+    return replace(problem, experiments=tuple(experiments))
 
 
 def _without(problem: PlanningProblem, machine_id: str) -> PlanningProblem:
@@ -77,107 +74,81 @@ def _without(problem: PlanningProblem, machine_id: str) -> PlanningProblem:
     return replace(problem, machines=machines)
 
 
-def _no_purchases(problem: PlanningProblem, _: bool) -> PlanningProblem:
-    return replace(problem, machines=tuple(m for m in problem.machines if m.owned))
-
-
-def _no_rentals(problem: PlanningProblem, _: bool) -> PlanningProblem:
-    return replace(problem, rentals=tuple(r for r in problem.rentals if r.allocation is not None))
-
-
 def _only_runs(problem: PlanningProblem, value: tuple[tuple[str, int], ...]) -> PlanningProblem:
     """These runs alone, each of an experiment, without fixed costs."""
     runs = dict(value)
-    experiments = tuple(
-        replace(e, runs=runs[e.experiment_id])
-        for e in problem.experiments
-        if e.experiment_id in runs
-    )
+    wanted = (e for e in problem.experiments if e.experiment_id in runs)
+    experiments = tuple(replace(e, runs=runs[e.experiment_id]) for e in wanted)
     return replace(problem, experiments=experiments, fixed=())
 
 
-def _without_allocation(problem: PlanningProblem, allocation_id: str) -> PlanningProblem:
-    return replace(
-        problem,
-        rentals=tuple(r for r in problem.rentals if r.allocation != allocation_id),
-        allocations=tuple(a for a in problem.allocations if a.allocation_id != allocation_id),
-    )
-
-
 def _price(problem: PlanningProblem, value: tuple[str, str]) -> PlanningProblem:
-    quote_id, amount = value
-    price = Decimal(amount)
+    quote_id, price = value[0], Decimal(value[1])
 
     def priced(machine: Machine) -> Machine:
-        if not any(line.quote_id == quote_id for line in machine.lines):
-            return machine
         lines = tuple(
             replace(line, unit_price=price) if line.quote_id == quote_id else line
             for line in machine.lines
         )
-        return replace(machine, lines=lines)
+        return machine if lines == machine.lines else replace(machine, lines=lines)
 
-    return replace(problem, machines=tuple(priced(m) for m in problem.machines))
+    return replace(problem, machines=tuple(map(priced, problem.machines)))
 
 
 def _rent_price(problem: PlanningProblem, value: tuple[str, str]) -> PlanningProblem:
-    rental_id, amount = value
-    return replace(
-        problem,
-        rentals=tuple(
-            replace(r, price_per_hour=Decimal(amount)) if r.rental_id == rental_id else r
-            for r in problem.rentals
-        ),
+    rental_id, price = value[0], Decimal(value[1])
+    rentals = (
+        replace(r, price_per_hour=price) if r.rental_id == rental_id else r for r in problem.rentals
     )
-
-
-def _in_days(time: RunTime, days: float) -> RunTime:
-    if time.whole is None:
-        return replace(time, days=days)
-    share = time.whole[1]
-    return replace(time, days=days * float(share), whole=(days, share))
+    return replace(problem, rentals=tuple(rentals))
 
 
 def _days(problem: PlanningProblem, value: tuple[str, str]) -> PlanningProblem:
     """One measured time, wherever it is used."""
-    measurement_id, days = value
+    measurement_id, days = value[0], float(value[1])
+
+    def in_days(time: RunTime) -> RunTime:
+        if time.measurement_id != measurement_id:
+            return time
+        if time.whole is None:
+            return replace(time, days=days)
+        share = time.whole[1]
+        return replace(time, days=days * float(share), whole=(days, share))
 
     def timed(option: Any) -> Any:
-        if not any(t.measurement_id == measurement_id for t in option.times.values()):
-            return option
-        times = {
-            recipe: _in_days(t, float(days)) if t.measurement_id == measurement_id else t
-            for recipe, t in option.times.items()
-        }
-        return replace(option, times=times)
+        times = {recipe: in_days(time) for recipe, time in option.times.items()}
+        return option if times == option.times else replace(option, times=times)
 
-    return replace(
+    machines, rentals = map(timed, problem.machines), map(timed, problem.rentals)
+    return replace(problem, machines=tuple(machines), rentals=tuple(rentals))
+
+
+_CHANGES: Mapping[str, Changed] = {
+    **{
+        name: _field(name)
+        for name in ("objective", "budget_cents", "max_machines", "min_runs", "require_gpu")
+    },
+    **{
+        name: _rule(name)
+        for name in ("lead_days", "price_per_kwh", "longest_run_days", "slack", "lifetime_years")
+    },
+    "no_year_budget": lambda problem, _: replace(problem, year_budget_cents=None),
+    "no_purchases": lambda problem, _: replace(
+        problem, machines=tuple(m for m in problem.machines if m.owned)
+    ),
+    "no_rentals": lambda problem, _: replace(
+        problem, rentals=tuple(r for r in problem.rentals if r.allocation is not None)
+    ),
+    "without_allocation": lambda problem, name: replace(
         problem,
-        machines=tuple(timed(m) for m in problem.machines),
-        rentals=tuple(timed(r) for r in problem.rentals),
-    )
-
-
-_CHANGES = {
-    "objective": _field("objective"),
-    "budget_cents": _field("budget_cents"),
-    "max_machines": _field("max_machines"),
-    "min_runs": _field("min_runs"),
-    "require_gpu": _field("require_gpu"),
-    "no_year_budget": _no_year_budget,
+        rentals=tuple(r for r in problem.rentals if r.allocation != name),
+        allocations=tuple(a for a in problem.allocations if a.allocation_id != name),
+    ),
     "utilisation": _utilisation,
-    "lead_days": _rule("lead_days"),
-    "price_per_kwh": _rule("price_per_kwh"),
-    "longest_run_days": _rule("longest_run_days"),
-    "slack": _rule("slack"),
-    "lifetime_years": _rule("lifetime_years"),
     "later_days": _later,
     "no_due": _no_due,
     "without": _without,
-    "no_purchases": _no_purchases,
-    "no_rentals": _no_rentals,
     "only_runs": _only_runs,
-    "without_allocation": _without_allocation,
     "price": _price,
     "rent_price": _rent_price,
     "days": _days,

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from math import floor
 from typing import Any
 
-from advisor.costs.amount_words import day_words
-from advisor.planning.sensitivity.changes import Change, vary
+from advisor.planning.sensitivity.changes import FREE, Change, vary
 from advisor.planning.sensitivity.solved_amounts import Finding, Solved, money
 from advisor.planning.sensitivity.thresholds import find_thresholds
 from advisor.planning.sensitivity.trials import Trials
@@ -18,8 +16,7 @@ from advisor.planning.solver.money.cents import within_budgets
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import PlanningProblem, Rental
 from advisor.planning.solver.program.integer_program import Program
-from advisor.planning.solver.search_clock import Clock, NoPlan, OutOfTime, clock_of
-from advisor.planning.solver.solve import solve
+from advisor.planning.solver.search_clock import Clock, clock_of
 
 MOST_COLUMNS = 4000
 """Larger programs are not explained, which takes dozens of solves."""
@@ -29,8 +26,6 @@ NEAR = 0.1
 NOTHING = "buy nothing"
 MOST_GPUS = 6
 """How many other GPUs are tried where no bound says that the rest are worse."""
-NO_SPARE = 0.02
-"""A machine that idles for less than this share of a year has no capacity left in it."""
 UNTRIED = Finding(words=("no price, time or rule was tried",))
 
 
@@ -79,8 +74,12 @@ class Explanation:
 def worse_by(problem: PlanningProblem, plan: Plan, other: Plan) -> list[str]:
     """By what a plan is worse though it may cost less: plans may be compared by more than what is
     paid. Empty where they are not, or it is no worse."""
-    if problem.objective != "cheapest" or other.judged_cents <= plan.judged_cents:
-        return []
+    worse = problem.objective == "cheapest" and other.judged_cents > plan.judged_cents
+    return _judged_by(problem) if worse else []
+
+
+def _judged_by(problem: PlanningProblem) -> list[str]:
+    """By what plans are compared besides what is paid."""
     by = []
     if any(each.odds < 1 for each in problem.allocations):
         by.append("by the odds of award")
@@ -104,31 +103,45 @@ def explain(
     ``say`` hears how far it has come, ``so_far`` what is there until now.
     """
     trials = Trials(problem, plan, clock or clock_of(seconds), (plan,), say)
+    nothing = Explanation(alternatives=(), binds=(), thresholds=(), ask=())
     if len(Program(problem).cost) > MOST_COLUMNS:
-        years = len(problem.year_days) - 1
-        fewer = "" if len(problem.orders) <= years else " or order less often"
+        fewer = "" if len(problem.orders) <= problem.years else " or order less often"
         large = "the plan is too large to try what else there is and what would change it"
         words = (f"{large}: name fewer GPUs under [purchases]{fewer} to have that",)
-        full = tuple(_full_years(problem, plan))
-        none = Explanation(alternatives=(), binds=full, thresholds=(Finding(words=words),), ask=())
-        so_far(none)
-        return replace(none, alternatives=tuple(_why_not(trials)))
+        found = replace(nothing, thresholds=(Finding(words=words),))
+        so_far(found)
+        return replace(found, alternatives=tuple(_why_not(trials)))
     others = _alternatives(trials)
-    trials.learn(other.plan for other in others)
-    there = Explanation(alternatives=tuple(others), binds=(), thresholds=(), ask=())
-    so_far(there)
-    binds = _binds(trials)
-    so_far(replace(there, binds=tuple(binds)))
-    found: list[Finding] = []
-    ask: list[Finding] = []
+    plans = [other.plan for other in others if other.plan is not None]
+    trials.learn(plans)
+    found = replace(nothing, alternatives=tuple(others))
+    so_far(found)
+    found = replace(found, binds=tuple(_binds(trials)))
+    so_far(found)
     if not thresholds:
-        found = [UNTRIED]
-    else:
-        found, ask = find_thresholds(
-            trials, [other.plan for other in others if other.plan is not None]
-        )
-    return Explanation(
-        alternatives=tuple(others), binds=tuple(binds), thresholds=tuple(found), ask=tuple(ask)
+        return replace(found, thresholds=(UNTRIED,))
+    changes, ask = find_thresholds(trials, plans)
+    return replace(found, thresholds=tuple(changes), ask=tuple(ask))
+
+
+def _freely(problem: PlanningProblem, change: Change) -> Change:
+    """A change, with money no object."""
+    free = {**change, **FREE}
+    return free if problem.objective == "cheapest" else {**free, "objective": "cheapest"}
+
+
+def _alternative(trials: Trials, label: str, change: Change, *, sure: bool = True) -> Alternative:
+    """The best plan with a change. Raises OutOfTime."""
+    plan = trials.solve(change, sure=sure)
+    if "no_purchases" in change:
+        label = _buys_nothing({r.rental_id: r for r in trials.problem.rentals}, plan)
+    return Alternative(
+        label=label,
+        change=change,
+        plan=plan,
+        # It may only be later than any plan that is looked for.
+        over_budget=plan is not None and not within_budgets(trials.problem, plan),
+        proven=plan is None or plan.proven,
     )
 
 
@@ -150,41 +163,24 @@ def _alternatives(trials: Trials) -> list[Alternative]:
         label = machines[purchase.machine_id].label
         kinds.append((f"without {label}", {"without": purchase.machine_id}))
 
-    def affordable(kind: tuple[str, Change]) -> Alternative | None:
-        label, change = kind
-        other = trials.solve(change)
-        called = _buys_nothing(rentals, other) if label == NOTHING else label
-        return Alternative(label=called, change=change, plan=other, over_budget=False)
+    def affordable(kind: tuple[str, Change]) -> Alternative:
+        return _alternative(trials, *kind)
 
-    def dearer(alternative: Alternative) -> Alternative | None:
-        free: dict[str, Any] = {"budget_cents": None, "no_year_budget": True}
-        if problem.objective != "cheapest":
-            free["objective"] = "cheapest"
-        change = {**alternative.change, **free}
-        other = trials.solve(change)
-        if other is None:
-            return alternative
-        label = alternative.label
-        if "no_purchases" in change:
-            label = _buys_nothing(rentals, other)
-        # It may only be later than any plan that is looked for.
-        over = not within_budgets(problem, other)
-        return Alternative(label=label, change=change, plan=other, over_budget=over)
+    def dearer(alternative: Alternative) -> Alternative:
+        change = _freely(problem, alternative.change)
+        other = _alternative(trials, alternative.label, change)
+        return alternative if other.plan is None else other
 
     tried = [a for a in trials.each(affordable, kinds, "alternatives") if a is not None]
     others = _other_gpus(trials, {machines[p.machine_id].gpu_id for p in plan.purchases})
     tried += [a for a in trials.each(affordable, others, "other GPUs") if a is not None]
     found = [a for a in tried if a.plan is not None or "without_allocation" in a.change]
-
+    failed = [a for a in tried if a.plan is None and "without_allocation" not in a.change]
     # What happens where an allocation is not awarded, and why not to rent, or not to buy, is said
     # in any case.
-    def asked(other: Alternative) -> bool:
-        why = other.change.get("no_purchases") or other.change.get("no_rentals")
-        return "without_allocation" in other.change or bool(why)
-
-    failed = [a for a in tried if a.plan is None and "without_allocation" not in a.change]
+    asked = {"without_allocation", "no_purchases", "no_rentals"}
     if len(found) >= ALTERNATIVES:
-        failed = [a for a in failed if asked(a)]
+        failed = [a for a in failed if asked & a.change.keys()]
     if failed:
         found += [a for a in trials.each(dearer, failed, "dearer alternatives") if a is not None]
     found.sort(key=lambda a: (a.plan is None, a.over_budget, a.plan.judged_cents if a.plan else 0))
@@ -192,9 +188,9 @@ def _alternatives(trials: Trials) -> list[Alternative]:
     for each in found:
         key = (each.label,) if each.plan is None else (each.plan.purchases, each.plan.rented)
         unique.setdefault(key, each)
-
-    ordered = sorted(unique.values(), key=lambda other: not asked(other))
-    return ordered[: max(ALTERNATIVES, sum(map(asked, ordered)) + 2)]
+    ordered = sorted(unique.values(), key=lambda other: not asked & other.change.keys())
+    first = sum(bool(asked & other.change.keys()) for other in ordered)
+    return ordered[: max(ALTERNATIVES, first + 2)]
 
 
 def _why_not(trials: Trials) -> list[Alternative]:
@@ -207,35 +203,21 @@ def _why_not(trials: Trials) -> list[Alternative]:
     for each in plan.rented:
         if each.rental_id in market:
             rented[each.experiment_id] = rented.get(each.experiment_id, 0) + each.runs
+    label, change = NOTHING, dict[str, Any](no_purchases=True)
     if rented:
-        label, change = "rent nothing", dict[str, Any](no_rentals=True)
+        label, change = "rent nothing", {"no_rentals": True}
         if plan.purchases:
             label = "buy for the runs that are rented"
             change |= {"only_runs": tuple(rented.items())}
-    elif plan.purchases and market:
-        label, change = NOTHING, {"no_purchases": True}
-    else:
+    elif not (plan.purchases and market):
         return []
-    change |= {"budget_cents": None, "no_year_budget": True}
-    if problem.objective != "cheapest":
-        change["objective"] = "cheapest"
-    try:
-        other = solve(vary(problem, change), clock=trials.clock.quiet(), settle=False)
-    except NoPlan:
-        return [Alternative(label=label, change=change, plan=None, over_budget=False)]
-    except OutOfTime:
-        return []
-    if label == NOTHING:
-        label = _buys_nothing({r.rental_id: r for r in problem.rentals}, other)
-    return [
-        Alternative(
-            label=label,
-            change=change,
-            plan=replace(other, seconds=0.0),
-            over_budget=not within_budgets(problem, other),
-            proven=other.proven,
-        )
-    ]
+    alone = replace(trials, known=())
+    found = alone.each(
+        lambda change: _alternative(alone, label, change, sure=False),
+        [_freely(problem, change)],
+        "why not",
+    )
+    return [each for each in found if each is not None]
 
 
 def _buys_nothing(rentals: Mapping[str, Rental], plan: Plan | None) -> str:
@@ -269,83 +251,46 @@ def _other_gpus(trials: Trials, chosen: set[str]) -> list[tuple[str, Change]]:
 
 
 def _binds(trials: Trials) -> list[Finding]:
+    """What makes the plan better where it is changed."""
     problem, plan = trials.problem, trials.plan
     found = _more_runs(trials) if problem.objective == "most-runs" else []
-    changes: list[tuple[tuple[str, ...], Change]] = []
-    for e in problem.experiments:
-        if e.due_day < problem.year_days[-1] and e.due_day not in problem.year_days:
-            changes.append(((f"without the date of {e.name}",), {"no_due": e.experiment_id}))
-    changes.append((("with every date 30 days later",), {"later_days": 30}))
-    if problem.rules.lead_days and plan.purchases:
-        changes.append((("with machines delivered at once",), {"lead_days": 0}))
-    if problem.rules.utilisation < 1:
-        changes.append((("with machines that train without a break",), {"utilisation": 1}))
-    if problem.rules.longest_run_days is not None:
-        change: Change = {"longest_run_days": None}
-        changes.append((("without a limit on the days of a run",), change))
-    if problem.rules.slack:
-        changes.append((("with no days kept free before deadlines",), {"slack": 0}))
-    if problem.max_machines is not None:
-        changes.append((("with as many machines as one likes",), {"max_machines": None}))
-    if problem.year_budget_cents is not None:
-        changes.append((("with money that may be spent in any year",), {"no_year_budget": True}))
+    table: list[tuple[str, Change]] = [
+        (f"without the date of {e.name}", {"no_due": e.experiment_id})
+        for e in problem.experiments
+        if e.due_day not in problem.year_days
+    ]
+    table += [
+        ("with every date 30 days later", {"later_days": 30}),
+        ("with machines delivered at once", {"lead_days": 0}),
+        ("with machines that train without a break", {"utilisation": 1}),
+        ("without a limit on the days of a run", {"longest_run_days": None}),
+        ("with no days kept free before deadlines", {"slack": 0}),
+        ("with as many machines as one likes", {"max_machines": None}),
+        ("with money that may be spent in any year", {"no_year_budget": True}),
+    ]
+    changes = [each for each in table if vary(problem, each[1]) != problem]
     answers = trials.each(lambda each: trials.solve(each[1]), changes, "what binds")
     for (words, change), other in zip(changes, answers, strict=True):
         if other is None:
             continue
+        less = plan.judged_cents - other.judged_cents
         if problem.objective == "most-runs" and other.value > plan.value:
-            more = Solved(
-                value=other.runs - plan.runs, unit="runs", change=change, reads="more-runs"
-            )
-            found.append(Finding(words=(*words, ": ", more, " more")))
+            more = _solved(other.runs - plan.runs, "runs", change, "more-runs")
+            found.append(Finding(words=(words, ": ", more, " more")))
         elif problem.objective == "soonest" and other.finish_day < plan.finish_day - 1:
-            sooner = Solved(
-                value=round(plan.finish_day - other.finish_day),
-                unit="days",
-                change=change,
-                reads="sooner",
-            )
-            found.append(Finding(words=(*words, ": over ", sooner, " sooner")))
-        elif problem.objective == "cheapest" and other.judged_cents < plan.judged_cents:
-            less = plan.judged_cents - other.judged_cents
+            days = round(plan.finish_day - other.finish_day)
+            sooner = _solved(days, "days", change, "sooner")
+            found.append(Finding(words=(words, ": over ", sooner, " sooner")))
+        elif problem.objective == "cheapest" and less > 0:
+            by = "".join(f", {each}" for each in _judged_by(problem))
             saves = money(less, change, "saves")
-            # Not money where plans are compared by anything but what is paid.
-            by = ""
-            if any(each.odds < 1 for each in problem.allocations):
-                by = ", by the odds of award"
-            if problem.rules.lifetime_years is not None:
-                by += ", by what machines lose in value"
-            found.append(Finding(words=(*words, ": ", saves, f" less{by}"), weight=-less))
+            found.append(Finding(words=(words, ": ", saves, f" less{by}"), weight=-less))
     found.sort(key=lambda finding: finding.weight)
-    return found + _full_years(problem, plan)
+    return found
 
 
-def _full_years(problem: PlanningProblem, plan: Plan) -> list[Finding]:
-    """Machines that have no time left in a year."""
-    from datetime import timedelta
-
-    labels = {m.machine_id: m.label for m in problem.machines}
-    busy: dict[tuple[str, int, int], list[tuple[float, float]]] = {}
-    for p in plan.placed:
-        if p.machine_id in labels:
-            busy.setdefault((p.machine_id, p.order, p.unit), []).extend(p.pieces)
-    full: dict[str, list[str]] = {}
-    for (machine_id, _, _), pieces in sorted(busy.items()):
-        for start, end in pairwise(problem.year_days):
-            days = sum(max(min(b, end) - max(a, start), 0.0) for a, b in pieces)
-            if days >= (end - start) * (1 - NO_SPARE):
-                first = problem.start + timedelta(days=start)
-                called = day_words(first)
-                full.setdefault(labels[machine_id], []).append(called)
-    return [
-        Finding(
-            words=(
-                f"capacity: {label} has no day to spare in the "
-                f"{'year' if len(days) == 1 else 'years'} from {', '.join(dict.fromkeys(days))}",
-            ),
-        )
-        for label, days in full.items()
-    ]
+def _solved(value: int, unit: str, change: Change, reads: str) -> Solved:
+    return Solved(value=value, unit=unit, change=change, reads=reads)
 
 
 def _more_runs(trials: Trials) -> list[Finding]:
@@ -355,12 +300,7 @@ def _more_runs(trials: Trials) -> list[Finding]:
     if problem.budget_cents is None:
         return []
     changes: list[Change] = [
-        {
-            "objective": "most-runs",
-            "min_runs": plan.value + more,
-            "budget_cents": None,
-            "no_year_budget": True,
-        }
+        {"objective": "most-runs", "min_runs": plan.value + more, **FREE}
         for more in (1, 3)
         if plan.value + more <= most
     ]
@@ -370,7 +310,7 @@ def _more_runs(trials: Trials) -> list[Finding]:
         extra = 0 if other is None else other.cost_cents - problem.budget_cents
         if other is None or extra <= 0:
             continue
-        more = Solved(value=other.runs - plan.runs, unit="runs", change=change, reads="more-runs")
+        more = _solved(other.runs - plan.runs, "runs", change, "more-runs")
         words = ("the budget: ", money(extra, change, "over-budget"), " more would add ", more)
         found.append(Finding(words=words, weight=-1e12 + other.runs))
     return found

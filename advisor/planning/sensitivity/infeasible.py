@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from bisect import bisect_left
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from math import ceil
 
-from advisor.planning.sensitivity.changes import Change, vary
+from advisor.planning.sensitivity.changes import FREE, Change, vary
 from advisor.planning.sensitivity.solved_amounts import Finding, Solved, Words, money
 from advisor.planning.solver.machines import groups, runs_that_fit
 from advisor.planning.solver.money.cents import cents_by_year, within_year_budgets
+from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import Experiment, PlanningProblem
+from advisor.planning.solver.rentals import rented_ways
 from advisor.planning.solver.search_clock import Clock, NoPlan, OutOfTime, clock_of
 from advisor.planning.solver.solve import DEFAULT_SECONDS, cheapest_with_runs, is_feasible, solve
 
@@ -33,11 +36,10 @@ def relax(
     base = replace(problem, objective="cheapest")
     found: list[Finding] = []
     try:
-        _money(base, clock, found, typed)
-        if problem.max_machines is not None:
-            _machines(base, clock, found)
-        _later(base, clock, found)
-        _fewer(base, clock, found)
+        found += _money(base, clock, typed)
+        found += _machines(base, clock)
+        found += _later(base, clock)
+        found += _fewer(base, clock)
     except OutOfTime:
         found.append(REST_UNTRIED)
     return found
@@ -45,41 +47,40 @@ def relax(
 
 def first_run(problem: PlanningProblem, clock: Clock, *, typed: Typed = int) -> list[Finding]:
     """Where the money does no run at all: what the cheapest one takes."""
-    change: Change = {"budget_cents": None, "no_year_budget": True}
     least = min(e.value for e in problem.experiments)
     try:
-        plan = cheapest_with_runs(replace(vary(problem, change), min_runs=least), clock=clock)
+        plan = cheapest_with_runs(replace(vary(problem, FREE), min_runs=least), clock=clock)
     except (NoPlan, OutOfTime):
         return relax(problem, clock, typed=typed)
-    total = money(typed(plan.cost_cents), change, "cost")
+    total = money(typed(plan.cost_cents), FREE, "cost")
     return [Finding(words=("raise the budget: the cheapest run takes ", total))]
 
 
 def _alone(problem: PlanningProblem, e: Experiment) -> Finding | None:
     """What is wrong with one experiment on any machine whatever, money no object."""
     fits = any(runs_that_fit(problem, group, e) for group in groups(problem))
-    if fits or any(_rent_end(problem, e, day) for day in problem.year_days[:-1]):
+    if fits or any(way.experiment is e for way in rented_ways(problem)):
         return None
-    best: tuple[float, str] | None = None
-    for group in groups(problem):
-        time = group.machine.times.get(e.model)
-        if time is not None:
-            end = max(e.release_day, group.from_day) + _needs(problem, problem.elapsed(time))
-            best = min(filter(None, (best, (end, group.machine.label))))
-    for rental in problem.rentals:
-        time = rental.times.get(e.model)
-        if time is not None:
-            end = e.release_day + _needs(problem, problem.rented_days(rental, e.model))
-            best = min(filter(None, (best, (end, rental.label))))
-    if best is None:
+    share = problem.usable(1.0)  # of the days from the release to the deadline
+    ends = [
+        (max(e.release_day, group.from_day) + problem.elapsed(time) / share, group.machine.label)
+        for group in groups(problem)
+        if (time := group.machine.times.get(e.model)) is not None
+    ]
+    ends += [
+        (e.release_day + problem.rented_days(rental, e.model) / share, rental.label)
+        for rental in problem.rentals
+        if e.model in rental.times
+    ]
+    if not ends:
         return Finding(
             words=(
                 f"{e.name}: no machine that may be bought, rented or is owned has a usable time "
                 f"for {e.model}: allow more GPUs, measure one (advisor bench), or leave it out",
             ),
         )
-    longest = problem.rules.longest_run_days
-    if best[0] <= problem.due(e) and longest is not None:
+    (end, label), longest = min(ends), problem.rules.longest_run_days
+    if end <= problem.due(e) and longest is not None:
         limit = Solved(value=longest, unit="days", change={}, reads="direct")
         return Finding(
             words=(
@@ -88,102 +89,77 @@ def _alone(problem: PlanningProblem, e: Experiment) -> Finding | None:
                 ": raise longest_run_days under [running], allow faster machines, or leave it out",
             )
         )
-    late = Solved(value=ceil(best[0] - problem.due(e)), unit="days", change={}, reads="direct")
+    late = Solved(value=ceil(end - problem.due(e)), unit="days", change={}, reads="direct")
     return Finding(
-        words=(f"{e.name}: even {best[1]} would be ", late, " late: move its date or leave it out"),
+        words=(f"{e.name}: even {label} would be ", late, " late: move its date or leave it out"),
     )
 
 
-def _needs(problem: PlanningProblem, days: float) -> float:
-    """Days from the release to the deadline that a run of this many days needs."""
-    return days / problem.usable(1.0)
-
-
-def _rent_end(problem: PlanningProblem, e: Experiment, day: int) -> bool:
-    start = max(e.release_day, day)
-    room = problem.usable(problem.due(e) - e.release_day) - (start - e.release_day)
-    return any(
-        e.model in r.times
-        and problem.rented_days(r, e.model) <= room
-        and not problem.too_long(r, e.model)
-        for r in problem.rentals
-    )
-
-
-def _money(
-    base: PlanningProblem,
-    clock: Clock,
-    found: list[Finding],
-    typed: Typed,
-) -> None:
-    budget = base.budget_cents
-    if budget is None and base.year_budget_cents is None:
-        return
-    change: Change = {"budget_cents": None, "no_year_budget": True}
+def _solved(base: PlanningProblem, change: Change, clock: Clock) -> Plan | None:
+    """The plan under a change; None where there is none. Raises OutOfTime."""
     try:
-        plan = solve(vary(base, change), clock=clock)
+        return solve(vary(base, change), clock=clock)
     except NoPlan:
+        return None
+
+
+def _money(base: PlanningProblem, clock: Clock, typed: Typed) -> Iterator[Finding]:
+    budget, years = base.budget_cents, base.year_budget_cents
+    if budget is None and years is None:
+        return
+    plan = _solved(base, FREE, clock)
+    if plan is None:
         return
     if budget is not None and plan.cost_cents > budget:
-        cost = money(typed(plan.cost_cents), change, "cost")
-        more = money(typed(plan.cost_cents) - typed(budget), change, "over-budget")
+        cost = money(typed(plan.cost_cents), FREE, "cost")
+        more = money(typed(plan.cost_cents) - typed(budget), FREE, "over-budget")
         words: Words = ("raise the budget by ", more, ", to ", cost)
         paid = cents_by_year(base, plan.purchases, plan.placed)
         if not within_year_budgets(base, paid):
             words += (", to spend in any year",)
-        found.append(Finding(words=words))
+        yield Finding(words=words)
     change = {"no_year_budget": True}
-    anywhen = vary(base, change)
-    if base.year_budget_cents is not None and is_feasible(anywhen, clock=clock):
-        anywhen_plan = solve(anywhen, clock=clock)
-        cents = anywhen_plan.cost_cents
-        total = money(typed(cents), change, "cost")
+    anywhen = None if years is None else _solved(base, change, clock)
+    if years is not None and anywhen is not None:
+        total = money(typed(anywhen.cost_cents), change, "cost")
         words = ("let money be spent in any year: the total of ", total, " is then enough")
-        if cents > sum(base.year_budget_cents):
+        if anywhen.cost_cents > sum(years):
             words = ("raise what all years have together to ", total, ", to spend in any year")
-        found.append(Finding(words=words))
+        yield Finding(words=words)
 
 
-def _machines(base: PlanningProblem, clock: Clock, found: list[Finding]) -> None:
+def _machines(base: PlanningProblem, clock: Clock) -> Iterator[Finding]:
     change = {"max_machines": None}
-    try:
-        plan = solve(vary(base, change), clock=clock)
-    except NoPlan:
-        return
-    count = sum(p.count for p in plan.purchases)
-    words = Solved(value=count, unit="machines", change=change, reads="machines")
-    found.append(Finding(words=("allow ", words, " to be bought")))
+    plan = None if base.max_machines is None else _solved(base, change, clock)
+    if plan is not None:
+        count = sum(p.count for p in plan.purchases)
+        words = Solved(value=count, unit="machines", change=change, reads="machines")
+        yield Finding(words=("allow ", words, " to be bought"))
 
 
-def _later(base: PlanningProblem, clock: Clock, found: list[Finding]) -> None:
+def _later(base: PlanningProblem, clock: Clock) -> Iterator[Finding]:
     """The fewest days by which every date must move."""
-    high = 1
-    while high <= LONGEST_DAYS and not is_feasible(vary(base, {"later_days": high}), clock=clock):
-        high *= 2
-    if high > LONGEST_DAYS:
+
+    def enough(days: int) -> bool:
+        return is_feasible(vary(base, {"later_days": days}), clock=clock)
+
+    powers = (2**n for n in range(LONGEST_DAYS.bit_length()))
+    high = next((days for days in powers if enough(days)), None)
+    if high is None:
         return
-    low = high // 2
-    while low + 1 < high:
-        middle = (low + high) // 2
-        if is_feasible(vary(base, {"later_days": middle}), clock=clock):
-            high = middle
-        else:
-            low = middle
-    days = Solved(value=high, unit="days", change={"later_days": high}, reads="least")
-    found.append(Finding(words=("move every date, the grant's end too, by ", days)))
+    least = high // 2 + 1 + bisect_left(range(high // 2 + 1, high), True, key=enough)
+    days = Solved(value=least, unit="days", change={"later_days": least}, reads="least")
+    yield Finding(words=("move every date, the grant's end too, by ", days))
 
 
-def _fewer(base: PlanningProblem, clock: Clock, found: list[Finding]) -> None:
+def _fewer(base: PlanningProblem, clock: Clock) -> Iterator[Finding]:
     change = {"objective": "most-runs"}
-    try:
-        plan = solve(vary(base, change), clock=clock)
-    except NoPlan:
-        return
-    if not plan.runs:
+    plan = _solved(base, change, clock)
+    if plan is None or not plan.runs:
         return
     names = {e.experiment_id: e.name for e in base.experiments}
     left = sum(plan.left_out.values())
     each = [f"{runs} of {names[e]}" for e, runs in plan.left_out.items()]
     which = "; ".join(each) if len(each) > 1 else names[next(iter(plan.left_out))]
     words = Solved(value=left, unit="runs", change=change, reads="left-out")
-    found.append(Finding(words=("leave out ", words, f" ({which})")))
+    yield Finding(words=("leave out ", words, f" ({which})"))

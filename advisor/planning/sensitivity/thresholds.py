@@ -13,6 +13,7 @@ from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import Machine, PlanningProblem, PriceLine, RunTime
 
 FINE = Decimal("0.0001")
+HALF = Decimal("0.5")
 ASKED = 3
 NOT_TRIED = "not tried in the time that is kept for it"
 
@@ -36,37 +37,26 @@ def find_thresholds(trials: Trials, others: Sequence[Plan]) -> tuple[list[Findin
     )
     found: list[Finding] = []
     ask: list[tuple[float, Decimal, Finding]] = []
-    missed = 0
     for each, answer in zip(inputs, answers, strict=True):
-        if answer is None:
-            missed += 1
+        at = answer[0] if answer else None
+        if at is None:
             continue
-        (change,) = answer
-        if change is None:
-            continue
-        at = change.at
         number = Solved(value=at, unit=each.unit, change=each.change(at), reads="threshold")
         now = Solved(value=each.here, unit=each.unit, change={each.kind: each.row}, reads="direct")
         side = "more" if each.far > each.here else "less"
+        words: Words = (f"{each.words}: at ", number, f" or {side} instead of ", now)
+        words += (each.after,)
         inside = each.timed is not None and _is_known_to(each.timed[2], at)
-        about = "" if change.exact else "about "
-        words: Words = (
-            f"{each.words}: at {about}",
-            number,
-            f" or {side} instead of ",
-            now,
-            each.after,
-        )
         if inside:
-            words = (*words, ", which lies within what is known of it")
+            words += (", which lies within what is known of it",)
         distance = abs(float(at / each.here) - 1)
         found.append(Finding(words=words, weight=distance))
-        asked = _ask(problem, each, (about, number, f" or {side} changes the decision"))
+        asked = _ask(problem, each, (number, f" or {side} changes the decision"))
         if asked is not None:
             # What may well be so comes before what would surprise.
             ask.append((distance / 4 if inside else distance, *asked))
     found.sort(key=lambda finding: finding.weight)
-    if missed:
+    if missed := answers.count(None):
         rest = f"{missed} of {len(inputs)} prices, times and rules were {NOT_TRIED}"
         found.append(Finding(words=(rest,)))
     nearest = sorted(ask, key=lambda each: each[0])[:ASKED]
@@ -103,7 +93,7 @@ def _prices(problem: PlanningProblem, plan: Plan, others: Sequence[Plan]) -> lis
             kind="quote",
             row=line.quote_id,
             here=line.unit_price,
-            far=line.unit_price * 2 if line.quote_id in mine else line.unit_price / 2,
+            far=line.unit_price * (2 if line.quote_id in mine else HALF),
             unit="money",
             after=f" ({line.vendor}, {day_words(line.quoted_on)})",
             line=line,
@@ -122,9 +112,7 @@ def _rents(problem: PlanningProblem, plan: Plan, others: Sequence[Plan]) -> list
             kind="rental",
             row=rental.rental_id,
             here=rental.price_per_hour,
-            far=rental.price_per_hour * 2
-            if rental.rental_id in mine
-            else rental.price_per_hour / 2,
+            far=rental.price_per_hour * (2 if rental.rental_id in mine else HALF),
             unit="money-per-hour",
             quantum=FINE,
             after=f" ({day_words(rental.priced_on)})",
@@ -183,18 +171,12 @@ def _times(problem: PlanningProblem, plan: Plan, others: Sequence[Plan]) -> list
 
 def _ask(problem: PlanningProblem, each: Input, changes: Words) -> tuple[Decimal, Finding] | None:
     """What asking costs, and how to say it; None where there is no one to ask."""
-    words: Words
     if each.line is not None:
-        words = (f"a quote for {each.line.label}: it costs nothing, and ", *changes)
+        words: Words = (f"a quote for {each.line.label}: it costs nothing, and ", *changes)
         return Decimal(0), Finding(words=words)
     if each.timed is None:
         return None
     model, option, time = each.timed
-    doubt = "a prediction" if time.basis == "predicted" else f"{time.timing} timing"
-    why = (f"it rests on {doubt}, and ", *changes)
-    if isinstance(option, Machine) and option.owned:
-        words = (f"a measurement of {model} on {option.label}, minutes with advisor bench: ", *why)
-        return Decimal(0), Finding(words=words)
     # Nobody measures on hours that may not be awarded.
     hoped = {a.allocation_id for a in problem.allocations if a.odds < 1}
     same = [
@@ -203,32 +185,20 @@ def _ask(problem: PlanningProblem, each: Input, changes: Words) -> tuple[Decimal
         if (r.gpu_id, r.gpu_count) == (option.gpu_id, option.gpu_count)
         and r.allocation not in hoped
     ]
-    if not same:
-        words = (
-            f"a measurement of {model} on {option.label}, by somebody who has one "
-            "(advisor bench takes minutes): ",
-            *why,
-        )
+    rental = min(same, key=lambda r: (r.price_per_hour, r.rental_id), default=None)
+    takes = "(advisor bench takes minutes)"
+    where: Words
+    if isinstance(option, Machine) and option.owned:
+        price, where = Decimal(0), (f"{option.label}, minutes with advisor bench",)
+    elif rental is None:
         # Whoever asks a favour pays nothing; it comes after what one can do alone.
-        return Decimal("0.01"), Finding(words=words)
-    rental = min(same, key=lambda r: (r.price_per_hour, r.rental_id))
-    if not rental.price_per_hour:
-        words = (
-            f"a measurement of {model} on {rental.label}, whose hours cost nothing (advisor bench "
-            "takes minutes): ",
-            *why,
-        )
-        return Decimal(0), Finding(words=words)
-    price = Solved(
-        value=rental.price_per_hour,
-        unit="money-per-hour",
-        change={"rental": rental.rental_id},
-        reads="direct",
-    )
-    words = (
-        f"a measurement of {model} on {rental.label}, rented at ",
-        price,
-        " (advisor bench takes minutes): ",
-        *why,
-    )
-    return rental.price_per_hour, Finding(words=words)
+        price, where = Decimal("0.01"), (f"{option.label}, by somebody who has one {takes}",)
+    elif not rental.price_per_hour:
+        price, where = Decimal(0), (f"{rental.label}, whose hours cost nothing {takes}",)
+    else:
+        price, change = rental.price_per_hour, {"rental": rental.rental_id}
+        hour = Solved(value=price, unit="money-per-hour", change=change, reads="direct")
+        where = (f"{rental.label}, rented at ", hour, f" {takes}")
+    doubt = "a prediction" if time.basis == "predicted" else f"{time.timing} timing"
+    words = (f"a measurement of {model} on ", *where, f": it rests on {doubt}, and ", *changes)
+    return price, Finding(words=words)

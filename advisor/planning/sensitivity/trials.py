@@ -28,7 +28,7 @@ def decision(plan: Plan) -> tuple[Any, ...]:
 
 @dataclass(slots=True)
 class Trials:
-    """What would be if; every answer is proven, or `OutOfTime` is raised."""
+    """What would be if."""
 
     problem: PlanningProblem
     plan: Plan
@@ -41,23 +41,21 @@ class Trials:
     def learn(self, plans: Iterable[Plan | None]) -> None:
         """These are known from now on."""
         every = (*self.known, *filter(None, plans))
-        self.known = tuple({(p.purchases, p.work, p.rented): p for p in reversed(every)}.values())[
-            ::-1
-        ]
+        self.known = tuple({(p.purchases, p.work, p.rented): p for p in every}.values())
 
-    def solve(self, change: Change, *, known: Sequence[Plan] = ()) -> Plan | None:
-        """The best plan with this changed, None where there is none. Raises OutOfTime."""
-        problem = vary(self.problem, change)
-        every, clock = (*self.known, *known), self.clock.quiet()
+    def solve(self, change: Change, *, sure: bool = True) -> Plan | None:
+        """The best plan with this changed, None where there is none. Raises OutOfTime, also where
+        it is not ``sure`` to be the best."""
+        problem, clock = vary(self.problem, change), self.clock.quiet()
         try:
             # The value to reach is fixed with it, and what is left to save is money.
             if "min_runs" in change:
-                plan = cheapest_with_runs(problem, known=every, clock=clock)
+                plan = cheapest_with_runs(problem, known=self.known, clock=clock)
             else:
-                plan = solve(problem, known=every, clock=clock, settle=False)
+                plan = solve(problem, known=self.known, clock=clock, settle=False)
         except NoPlan:
             return None
-        if not plan.proven:
+        if sure and not plan.proven:
             raise OutOfTime
         return replace(plan, seconds=0.0)
 
@@ -65,10 +63,8 @@ class Trials:
         """``do`` for every item, in their order; None for those that time ran out for."""
 
         def one(item: T) -> R | None:
-            if self.clock.left <= 0:
-                return None
             try:
-                return do(item)
+                return do(item) if self.clock.left > 0 else None
             except OutOfTime:
                 return None
 
