@@ -35,11 +35,6 @@ def over_words(build: Build, fabric: Fabric | None) -> str:
     return f" over {fabric_words(fabric)}"
 
 
-def bench_flags(gpu_count: int, nodes: int) -> str:
-    """The flags of `advisor bench` for a number of GPUs: ``--gpus 16 --nodes 2 --on slurm``."""
-    return f"--gpus {gpu_count}" + (f" --nodes {nodes} --on slurm" if nodes > 1 else "")
-
-
 def limit_words(build: Build) -> str:
     """`` limited to 280 W``, where the lab's circuit carries it only so; else nothing."""
     if build.limit is None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from advisor.tables.plain_values import fill
+
+if TYPE_CHECKING:
+    from price_catalog.builds import Build
 
 WIDTH = 100
 """Columns of an answer for a person."""
@@ -18,8 +20,7 @@ TYPED_STORE: ContextVar[str | None] = ContextVar("TYPED_STORE", default=None)
 """The store that a command line named: every command that an answer to it suggests names it too."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Doubt:
+class Doubt(NamedTuple):
     """One thing to settle."""
 
     about: str
@@ -50,6 +51,14 @@ def quoted(text: str) -> str:
     return text if plain and text else "'" + text.replace("'", "'\"'\"'") + "'"
 
 
+def asked_of(command: str, model: str, build: Build, *, machine: bool = False) -> str:
+    """``advisor prices rent --model pythia-1b --gpu rtx-5090 --count 2``: a command about a build;
+    with ``machine`` about the very machine."""
+    words = f"advisor {command} --model {quoted(model)} --gpu {quoted(build.gpu.gpu_id)} "
+    words += f"--count {build.gpu_count}"
+    return f"{words} --machine {quoted(build.host.host_id)}" if machine else words
+
+
 def with_command(words: str, command: str, width: int) -> str:
     """Words and the command they speak of, which stands whole on a line of its own where both do
     not fit in one."""
@@ -63,7 +72,7 @@ def doubt_block(
     title: str, doubts: Sequence[Doubt], width: int, *, broken: bool = True
 ) -> list[str]:
     """The doubts under a title as one block of text; [] where there are none."""
-    doubts = [replace(doubt, command=of_typed_store(doubt.command)) for doubt in doubts]
+    doubts = [each._replace(command=of_typed_store(each.command)) for each in doubts]
     return ["\n".join([title, *doubt_lines(doubts, width, broken=broken)])] if doubts else []
 
 

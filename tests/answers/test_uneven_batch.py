@@ -14,7 +14,7 @@ import pytest
 
 from advisor.answers.build.build_sections import measure_commands, section_lines
 from advisor.answers.build.one_build import OneBuild, one_build
-from advisor.answers.gpu_count_notes import measure_build
+from advisor.answers.measure_commands import measure_build
 from advisor.cli.main import main
 from advisor.ranking.question import CandidatesKey, Question
 from advisor.ranking.rank import rank

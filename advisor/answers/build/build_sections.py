@@ -22,8 +22,7 @@ from advisor.answers.ranking.verdict import NOT_ON_SALE, SURE_ENOUGH, days_of
 from advisor.answers.build.one_build import OneBuild
 from advisor.answers.prices.owning_and_renting_text import cost_rows, even_words, offer_words
 from advisor.answers.price_facts import newer_words, place_lines
-from advisor.answers.gpu_count_notes import faster_notes
-from advisor.answers.gpu_count_notes import bench_command, gpus_of, keep_command, uneven_notes
+from advisor.answers.measure_commands import bench_command, gpus_of, keep_command, uneven_notes
 from advisor.answers.wording import (
     KIND_WORDS,
     OUTLET,
@@ -120,8 +119,6 @@ def _time(one: OneBuild) -> list[Said]:
         said.append(Said(f"{over.strip()}; the doubt of that is in the interval"))
     notes = uneven_notes(one.ranking.candidates.model, [one.build])
     said += map(Said, notes)
-    if row is not None:
-        said += map(Said, faster_notes(one.ranking.leads(), [row]))
     best = one.ranking.candidates.times[one.index]
     if time.comparison_factor is not None:
         within = f"{percent(time.comparison_factor - 1)}"

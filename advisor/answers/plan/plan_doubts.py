@@ -8,7 +8,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from advisor.answers.checklist import Doubt, quoted
-from advisor.answers.gpu_count_notes import measure_command
+from advisor.answers.measure_commands import measure_command
 from advisor.answers.plan.plan_sentence import written_cost
 from advisor.answers.price_facts import as_quoted
 from advisor.answers.wording import PREDICTED_MARK, days_and_ends

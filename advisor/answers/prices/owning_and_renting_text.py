@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from advisor.answers.build_words import hourly_words, owned_words, rented_words
-from advisor.answers.checklist import Doubt, doubt_block, quoted
+from advisor.answers.checklist import Doubt, asked_of, doubt_block, quoted
 from advisor.answers.prices.owning_and_renting import BuildCosts, chosen_build
 from advisor.answers.wording import (
     is_unquoted,
@@ -361,14 +361,10 @@ def _rests_on(costs: BuildCosts, evens: Sequence[BreakEven], width: int) -> list
 
 
 def _command(name: str, costs: BuildCosts) -> str:
-    build, own = costs.build, costs.own
+    build, own, model = costs.build, costs.own, costs.candidates.model.recipe_id
     usual, _ = chosen_build(costs.candidates, build.gpu_count, None)
-    machine = "" if usual == costs.position else f" --machine {quoted(build.host.host_id)}"
-    return (
-        f"advisor prices {name} --model {quoted(costs.candidates.model.recipe_id)} "
-        f"--gpu {quoted(build.gpu.gpu_id)} --count {build.gpu_count}{machine}"
-        f"{'' if own is None else stated_terms(own.terms)}{costs.asked}"
-    )
+    words = asked_of(f"prices {name}", model, build, machine=usual != costs.position)
+    return f"{words}{'' if own is None else stated_terms(own.terms)}{costs.asked}"
 
 
 def _usd(amount: Decimal | None, mark: str = "") -> str:

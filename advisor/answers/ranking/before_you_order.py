@@ -15,8 +15,8 @@ from advisor.answers.build_words import (
     limit_first,
     rented_words,
 )
-from advisor.answers.checklist import Doubt, quoted
-from advisor.answers.gpu_count_notes import gpus_of, measure_build
+from advisor.answers.checklist import Doubt, asked_of, quoted
+from advisor.answers.measure_commands import gpus_of, measure_build
 from advisor.answers.price_facts import as_quoted
 from advisor.answers.ranking.question_words import ask_again, exchange_rate, prices_and_evidence
 from advisor.answers.ranking.rented_trials import FIRST, first_trials
@@ -51,6 +51,7 @@ from price_catalog.power import is_estimated, needs_machine_room, wall_w
 from price_catalog.vendors import EU
 
 if TYPE_CHECKING:
+    from price_catalog.builds import Build
     from price_catalog.model import Rental
     from price_catalog.power import Supply
 
@@ -74,11 +75,9 @@ def steps_of(ranking: Ranking, rentals: Iterable[Rental], key: CandidatesKey | N
     row = ranking.lead(0)
     trained, rent = _trained(ranking, row), _rent(ranking, row, held, key)
     supply = None if key is None else key.supply
-    power, watts = (
-        _power(row, supply, ranking.candidates.buy_in),
-        wall_w(row.build._replace(machines=1)),
-    )
-    unsafe = supply is None and watts is not None  # it draws more than an outlet carries
+    power = _power(row.build, supply, ranking.candidates.buy_in)
+    # Without a stated circuit it draws more than an outlet carries.
+    unsafe = supply is None and wall_w(row.build._replace(machines=1)) is not None
     found = (
         exchange_rate(ranking, key),
         trained,
@@ -102,44 +101,37 @@ def steps_title(ranking: Ranking) -> str:
 
 def _trained(ranking: Ranking, row: RankedRow) -> Doubt | None:
     """Of fine-tuning: what is assumed of it, the memory that it takes, and what it does not fit."""
-    model, time = ranking.candidates.model, row.time
+    model, time, build = ranking.candidates.model, row.time, row.build
     name, tuning = parted(model.recipe_id)
     if tuning is None:
         return None
-    words = model.note or ""
+    said = [] if model.note is None else [model.note]
     if time.peak_memory_gib is not None:
-        room = f"of {row.build.gpu.memory_gib:g} GiB on {gpus_words(row.build)}"
-        memory = f"takes {PREDICTED_MARK}{plain(time.peak_memory_gib)} {room}"
-        words = f"{words}; {memory}" if words else memory
+        taken = f"{PREDICTED_MARK}{plain(time.peak_memory_gib)}"
+        said.append(f"takes {taken} of {build.gpu.memory_gib:g} GiB on {gpus_words(build)}")
     gaps = [*zip(ranking.candidates.gap, ranking.candidates.builds, strict=True)]
-    fits = {build.gpu.gpu_id for gap, build in gaps if gap is None}
-    unfit = dict.fromkeys(build.gpu for gap, build in gaps if gap == "does-not-fit")
+    fits = {each.gpu.gpu_id for gap, each in gaps if gap is None}
+    unfit = dict.fromkeys(each.gpu for gap, each in gaps if gap == "does-not-fit")
     small = [gpu.short_name for gpu in unfit if gpu.gpu_id not in fits]
     if small:
-        words += f"; does not fit {', '.join(small[:3])}{' and others' if len(small) > 3 else ''}"
-        words += "" if tuning.train == "qlora" else ": --train qlora needs less"
-    command = f"advisor predict --model {quoted(name)}{tuning.flags()} "
-    command += f"--gpu {quoted(row.build.gpu.gpu_id)} --count {row.build.gpu_count} --details"
-    return Doubt(about="trained", words=words, command=command)
+        less = "" if tuning.train == "qlora" else ": --train qlora needs less"
+        others = " and others" if len(small) > 3 else ""
+        said.append(f"does not fit {', '.join(small[:3])}{others}{less}")
+    command = asked_of("predict", name, build).replace(" --gpu ", f"{tuning.flags()} --gpu ")
+    return Doubt("trained", "; ".join(said), f"{command} --details")
 
 
 def _yours(ranking: Ranking, row: RankedRow) -> Doubt | None:
     """The fastest machine that is there already and answers too, where another comes first."""
-    if row.build.host_owned:
-        return None
     candidates = ranking.candidates
     own = [i for i in ranking.order if candidates.builds[i].host_owned]
-    if not own:
+    if row.build.host_owned or not own:
         return None
     best = min(own, key=candidates.days.__getitem__)
     build = candidates.builds[best]
     words = f"your {gpus_words(build)} trains it in {days_of(candidates, best)}, for nothing"
-    command = (
-        f"advisor prices cost --model {quoted(candidates.model.recipe_id)} "
-        f"--gpu {quoted(build.gpu.gpu_id)} --count {build.gpu_count} "
-        f"--machine {quoted(build.host.host_id)} --electricity 0.15"
-    )
-    return Doubt(about="yours", words=words, command=command)
+    command = asked_of("prices cost", candidates.model.recipe_id, build, machine=True)
+    return Doubt("yours", words, f"{command} --electricity 0.15")
 
 
 def _measure(ranking: Ranking, row: RankedRow) -> Doubt | None:
@@ -147,9 +139,7 @@ def _measure(ranking: Ranking, row: RankedRow) -> Doubt | None:
     model, time = ranking.candidates.model, row.time
     if time.verdict == "implausible":
         words = f"this published time {time.verdict_reason}"
-        command = f"advisor predict --model {quoted(model.recipe_id)} "
-        command += f"--gpu {quoted(row.build.gpu.gpu_id)} --count {row.build.gpu_count}"
-        return Doubt(about="time", words=words, command=command)
+        return Doubt("time", words, asked_of("predict", model.recipe_id, row.build))
     found = wanted(ranking)
     if found is None:
         if time.basis == "predicted" or time.timing != "unsynchronised":
@@ -157,7 +147,7 @@ def _measure(ranking: Ranking, row: RankedRow) -> Doubt | None:
         slower = measured_days(ranking, ranking.order[0])
         more = "it may take longer" if slower is None else f"we measured {counted_days(slower)}"
         words = f"its time was taken without waiting for the GPU: {more}"
-        return Doubt(about="time", words=words, command=measure_build(model, row.build))
+        return Doubt("time", words, measure_build(model, row.build))
     build = ranking.candidates.builds[found.build]
     settles = "to know its time: this is an estimate"
     if ranking.tied_rows > 1:
@@ -165,8 +155,7 @@ def _measure(ranking: Ranking, row: RankedRow) -> Doubt | None:
     words = f"{gpus_words(build)} for {minutes_words(found.search.minutes)} {settles}"
     if is_uneven(model, gpus_of(build)):
         words += f"; its batch of {model.batch_size:,} does not divide: change that first"
-    words += limit_first(build)
-    return Doubt(about="measure", words=words, command=measure_build(model, build))
+    return Doubt("measure", words + limit_first(build), measure_build(model, build))
 
 
 def _quote(ranking: Ranking, row: RankedRow) -> Doubt | None:
@@ -175,7 +164,7 @@ def _quote(ranking: Ranking, row: RankedRow) -> Doubt | None:
     if build.host_owned:
         return None
     day, whole = price_day(row), build.host.gpu_id is not None
-    age, vendor = f"{age_words(day, today)} old", host.vendor
+    age, old = f"{age_words(day, today)} old", (today - day).days >= YOUNG_DAYS
     words = [
         f"{usd_rounded(told.quote.price_usd)} for {told.item} is far off what others ask, "
         f"{usd_rounded(told.span.usual_usd)}: look at it before you trust it"
@@ -184,26 +173,30 @@ def _quote(ranking: Ranking, row: RankedRow) -> Doubt | None:
     ]
     if row.availability != "orderable":
         words.append(NOT_ON_SALE[row.availability])
-        i = ranking.order[0]
-        if ranking.candidates.overtaken[i]:
+        if ranking.candidates.overtaken[ranking.order[0]]:
             card = ranking.candidates.prices["gpu", build.gpu.gpu_id]
             alone = card.price_usd * build.gpu_count * build.machines
             words[-1] += f": its GPUs alone cost {usd_rounded(alone)} now ({card.label})"
     elif is_unquoted(build, host):
-        words.append(f"{vendor} quoted no total: a sum of options, {age}")
-    elif (today - day).days >= YOUNG_DAYS and whole:
+        words.append(f"{host.vendor} quoted no total: a sum of options, {age}")
+    elif old and whole:
         own = as_quoted(host)
-        words.append(f"{vendor}'s price is {age}" + ("" if own is None else f", asked as {own}"))
-    elif (today - day).days >= YOUNG_DAYS:
-        sellers = dict.fromkeys((gpu.vendor, vendor))
+        words.append(f"{host.vendor}'s price is {age}" + (f", asked as {own}" if own else ""))
+    elif old:
+        sellers = dict.fromkeys((gpu.vendor, host.vendor))
         words.append(f"parts of {' and '.join(sellers)}, prices {age}: you put it together")
-    if any("tax" in (q.includes or "").lower() for q in dict.fromkeys((host, gpu))):
+    if any("tax" in (q.includes or "").lower() for q in (host, gpu)):
         words.append("with tax, which other prices leave out")
     if not words:
         return None
-    item = host.item_id if whole else build.gpu.gpu_id
-    command = f"advisor prices list --item {quoted(item)}"
-    return Doubt(about="quote", words="; ".join(words), command=command)
+    return Doubt("quote", "; ".join(words), _listed(row))
+
+
+def _listed(row: RankedRow) -> str:
+    """What lists the quotes for a build."""
+    whole = row.build.host.gpu_id is not None
+    item = row.host_quote.item_id if whole else row.build.gpu.gpu_id
+    return f"advisor prices list --item {quoted(item)}"
 
 
 def _rent(
@@ -215,39 +208,30 @@ def _rent(
         return None
     words = f"≈{usd_rounded(even.rent_per_experiment_usd)} a run on {rented_words(build)} "
     words += f"at {hourly_words(even.offer)}; {pays_words(even, terms, is_owned=build.host_owned)}"
-    command = (
-        f"advisor prices rent --model {quoted(ranking.candidates.model.recipe_id)} "
-        f"--gpu {quoted(build.gpu.gpu_id)} --count {build.gpu_count} "
-        f"--machine {quoted(build.host.host_id)}{stated_terms(terms)}"
-    )
-    command += "" if key is None else prices_and_evidence(key)
-    return Doubt(about="rent", words=words, command=command)
+    command = asked_of("prices rent", ranking.candidates.model.recipe_id, build, machine=True)
+    command += stated_terms(terms) + ("" if key is None else prices_and_evidence(key))
+    return Doubt("rent", words, command)
 
 
-def _power(row: RankedRow, supply: Supply | None, buy_in: str | None) -> Doubt | None:
+def _power(build: Build, supply: Supply | None, buy_in: str | None) -> Doubt | None:
     """What it draws, against the lab's circuit or, where none is stated, an ordinary outlet."""
-    build = row.build._replace(machines=1)  # each hangs on an outlet of its own
-    watts = wall_w(build)
-    check = f"advisor prices builds --gpus {quoted(row.build.gpu.gpu_id)}"
+    one = build._replace(machines=1)  # each hangs on an outlet of its own
+    watts, check = wall_w(one), f"advisor prices builds --gpus {quoted(build.gpu.gpu_id)}"
     if watts is None:
-        words = f"no source states what {gpus_words(build)} draw: ask the vendor"
-        return Doubt(about="power", words=words, command=check)
-    about = "≈" if is_estimated(build) else ""
-    about = about if row.build.machines == 1 else f"each machine: {about}"
+        words = f"no source states what {gpus_words(one)} draw: ask the vendor"
+        return Doubt("power", words, check)
+    draws = f"{'' if build.machines == 1 else 'each machine: '}{'≈' if is_estimated(one) else ''}"
     if supply is not None:
-        if not is_estimated(build):
-            return None
-        words = f"{about}{watts:,.0f} W, an estimate, of your circuit's {supply.watts:,.0f} W"
-        return Doubt(about="power", words=words, command=check)
+        of = f"of your circuit's {supply.watts:,.0f} W"
+        words = f"{draws}{watts:,.0f} W, an estimate, {of}"
+        return Doubt("power", words, check) if is_estimated(one) else None
     outlet = OUTLET_EU if buy_in in EU else OUTLET
     if watts <= outlet.watts:
         return None
-    words = (
-        f"{about}{watts:,.0f} W is more than a {outlet.volts} V {outlet.breaker_a} A outlet carries"
-    )
+    words = f"{watts:,.0f} W is more than a {outlet.volts} V {outlet.breaker_a} A outlet carries"
     if needs_machine_room(watts):
-        words = f"{about}{plain(watts / 1000)} kW needs a machine room: no outlet carries it"
-    return Doubt(about="power", words=f"{words}; --circuit states yours", command=check)
+        words = f"{plain(watts / 1000)} kW needs a machine room: no outlet carries it"
+    return Doubt("power", f"{draws}{words}; --circuit states yours", check)
 
 
 def _unsold(ranking: Ranking) -> Doubt | None:
@@ -255,17 +239,16 @@ def _unsold(ranking: Ranking) -> Doubt | None:
     rest = ranking.table[ranking.sold_rows :]
     if not ranking.sold_rows or not rest:
         return None
-    best = ranking.machine(rest[0][0])
-    if ranking.doubt(rest[0][0]).value >= ranking.doubt(ranking.order[0]).value:
+    i = rest[0][0]
+    if ranking.doubt(i).value >= ranking.doubt(ranking.order[0]).value:
         return None
-    build, i = best.build, rest[0][0]
+    best = ranking.machine(i)
     words = (
-        f"{gpus_words(build)} {in_machine(build)} would come first: "
+        f"{gpus_words(best.build)} {in_machine(best.build)} would come first: "
         f"{days_of(ranking.candidates, i)}, {usd_rounded(best.overall_cost_usd)}; "
         f"{NOT_ON_SALE[best.availability]}: ask for a quote"
     )
-    item = best.host_quote.item_id if build.host.gpu_id is not None else build.gpu.gpu_id
-    return Doubt(about="unsold", words=words, command=f"advisor prices list --item {quoted(item)}")
+    return Doubt("unsold", words, _listed(best))
 
 
 def _try_rented(
@@ -273,22 +256,20 @@ def _try_rented(
 ) -> Doubt | None:
     """What it costs at most to measure the first rows on rented GPUs before one is bought; None
     where the command would rank other machines than were asked for."""
-    question = ranking.question
+    question, model = ranking.question, ranking.candidates.model
     usual = key is None or key[1:] == CandidatesKey("", "latest", "sound")[1:]
     if not usual or question.rule != "days" or ranking.lead(0).time.timing == "synchronised":
         return None
-    if ranking.candidates.model.own_command is not None:
-        return None  # nothing here knows how to start it there
-    trials = first_trials(ranking, rentals)
-    if not trials.tried:
+    # Nothing here knows how to start a training of the user's own there.
+    trials = first_trials(ranking, rentals) if model.own_command is None else None
+    if trials is None or not trials.tried:
         return None
-    model = quoted(ranking.candidates.model.recipe_id)
-    command = f"advisor bench --model {model} --on sky --first {FIRST}"
+    command = f"advisor bench --model {quoted(model.recipe_id)} --on sky --first {FIRST}"
     if question.budget_usd is not None:
         command += f" --budget {question.budget_usd:.0f}"
     if question.max_days is not None:
         command += f" --max-days {plain(question.max_days, 6)}"
-    return Doubt(about="try", words=trials.words(), command=command)
+    return Doubt("try", trials.words(), command)
 
 
 # Where no build answers
@@ -300,7 +281,7 @@ def _helps(ranking: Ranking, rentals: Iterable[Rental], key: CandidatesKey) -> l
     limit, cents, said = question.max_days, candidates.cents, []
 
     def again(about: str, words: str, key: CandidatesKey = key, **changed: str | None) -> None:
-        said.append(Doubt(about=about, words=words, command=ask_again(ranking, key, **changed)))
+        said.append(Doubt(about, words, ask_again(ranking, key, **changed)))
 
     if not candidates.rankable:
         if key.evidence == "published":
@@ -314,8 +295,7 @@ def _helps(ranking: Ranking, rentals: Iterable[Rental], key: CandidatesKey) -> l
             i = candidates.gap.index("no-price")
             build, (what, item) = candidates.builds[i], candidates.unpriced(i)
             words = f"a quote for {build.gpu.name if what == 'GPU' else build.host.name} ranks it"
-            command = add_command(quoted(item), date.today())
-            said.append(Doubt(about="price", words=words, command=command))
+            said.append(Doubt("price", words, add_command(quoted(item), date.today())))
         if not said and key.gpu_ids is not None:
             again("gpus", "machines with other GPUs", key._replace(gpu_ids=None))
     if found.in_time is not None and question.budget_usd is not None:
@@ -334,7 +314,7 @@ def _helps(ranking: Ranking, rentals: Iterable[Rental], key: CandidatesKey) -> l
     if found.in_time is None and key.network is None and near:
         again("two", "no one machine is fast enough: two of a kind may be")
         command = f"{said[-1].command} --nodes 2 --fabric infiniband-ndr"
-        said[-1] = Doubt(about="two", words=said[-1].words, command=command)
+        said[-1] = said[-1]._replace(command=command)
     return said
 
 
@@ -355,7 +335,7 @@ def _to_be_timed(ranking: Ranking, key: CandidatesKey) -> list[Doubt]:
     name = candidates.model.recipe_id
     if candidates.uncounted is not None:
         command = f"advisor predict --model FILE --keep {quoted(name)} --force"
-        return [Doubt(about="model", words="keep it again from its file", command=command)]
+        return [Doubt("model", "keep it again from its file", command)]
     if not all_lack_bf16(candidates):
         return []
     found = []
@@ -363,10 +343,10 @@ def _to_be_timed(ranking: Ranking, key: CandidatesKey) -> list[Doubt]:
         half = f"{name}-fp16"
         command = f"advisor predict --model {quoted(name)} --precision fp16 --keep {quoted(half)}"
         words = f"kept in fp16, as {half}, it is ranked on them"
-        found.append(Doubt(about="precision", words=words, command=command))
+        found.append(Doubt("precision", words, command))
     if key.gpu_ids is not None:
         command = ask_again(ranking, key._replace(gpu_ids=None))
-        found.append(Doubt(about="gpus", words="newer GPUs have bf16 cores", command=command))
+        found.append(Doubt("gpus", "newer GPUs have bf16 cores", command))
     return found
 
 
@@ -379,6 +359,5 @@ def _rent_instead(found: Verdict, key: CandidatesKey) -> Doubt | None:
     words = f"a run costs ≈{usd_rounded(usd)} on {rented_words(build)}, rented for "
     words += days_of(ranking.candidates, i)
     words += ": over the budget too" if budget is not None and usd > budget else ""
-    command = f"advisor prices rent --model {quoted(ranking.candidates.model.recipe_id)} "
-    command += f"--gpu {quoted(build.gpu.gpu_id)} --count {build.gpu_count}"
-    return Doubt(about="rent", words=words, command=command + prices_and_evidence(key))
+    command = asked_of("prices rent", ranking.candidates.model.recipe_id, build)
+    return Doubt("rent", words, command + prices_and_evidence(key))

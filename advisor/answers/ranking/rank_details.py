@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import date
 
-from advisor.answers.build_words import gpus_words, machine_words
+from advisor.answers.build_words import build_words, gpus_words, machine_words
 from advisor.answers.checklist import command_lines, doubt_block, of_typed_store
-from advisor.answers.gpu_count_notes import faster_than_linear, faster_words, key_of, uneven_notes
-from advisor.answers.price_facts import told_words
+from advisor.answers.measure_commands import uneven_notes
 from advisor.answers.ranking.before_you_order import steps_of, steps_title
 from advisor.answers.ranking.question_words import headline
 from advisor.answers.ranking.rank_answer import NOT_SOLD, table_lines
-from advisor.answers.ranking.verdict import SURE_ENOUGH, days_of, verdict
+from advisor.answers.ranking.verdict import SURE_ENOUGH, verdict
 from advisor.answers.wording import (
     REASONS_COUNTED,
     chance_words,
@@ -27,7 +26,6 @@ from advisor.answers.wording import (
     trust_words,
 )
 from advisor.costs.amount_words import usd_whole
-from advisor.costs.price_book import RULE_WORDS as PRICE_RULE_WORDS
 from advisor.ranking.question import CandidatesKey
 from advisor.ranking.rank import ExcludedRow, RankedRow, Ranking
 from advisor.ranking.times import Model
@@ -63,18 +61,22 @@ def ranking_text(
                 "Unsynchronised: timed without waiting for the GPU, so possibly too low."
             )
         blocks.append("\n".join(fill(line, width, subsequent_indent="  ") for line in meanings))
-        blocks.append(_offers(answer, width))
-    blocks += _listed("May keep the limit, though left out as too slow:", _perhaps(answer), width)
+        blocks.append(_offers(answer, rows, width))
     counts = count_words(len(answer), len(candidates.builds), answer.excluded_counts)
     blocks.append(fill(counts, width))
     blocks += doubt_block(steps_title(answer), steps_of(answer, rentals, key), width)
-    blocks += _grounds(candidates.model, rows, width)
-    if key.prices != "paper":
-        blocks.append(fill(f"Which price counts: {PRICE_RULE_WORDS}", width))
-    blocks += _told(rows, width)
-    blocks += _left_out(answer, width)
-    used = {row.time.source_id for row in rows} | {row.gpu_quote.source_id for row in rows}
-    used |= {row.host_quote.source_id for row in rows}
+    grounds = dict.fromkeys(_ground(candidates.model, row) for row in rows)
+    blocks += _listed("What the times rest on, and the settings:", grounds, width)
+    by_reason: dict[str, list[ExcludedRow]] = {}
+    for left in answer.excluded():
+        by_reason.setdefault(left.reason, []).append(left)
+    for reason, some in by_reason.items():
+        title = f"Left out, {len(some):,} {REASONS_COUNTED[reason]}:"
+        blocks += _listed(title, _by_detail(some), width)
+    title = "Published times that are impossible:"
+    blocks += _listed(title, _by_detail(answer.refused), width)
+    used = {row.time.source_id for row in rows}
+    used |= {quote.source_id for row in rows for quote in (row.gpu_quote, row.host_quote)}
     for source in sources:
         if source.source_id in used:
             where = f", {source.url}" if source.url else ""
@@ -83,9 +85,9 @@ def ranking_text(
     return "\n\n".join(blocks)
 
 
-def _offers(answer: Ranking, width: int) -> str:
+def _offers(answer: Ranking, rows: Sequence[RankedRow], width: int) -> str:
     """Every offer of every row: its machine, price and seller, the age of the price."""
-    today, rows = date.today(), answer.rows()
+    today = date.today()
     cells = [
         {
             "": "*" if row.on_pareto_front else " ",
@@ -98,37 +100,28 @@ def _offers(answer: Ranking, width: int) -> str:
     ]
     right = frozenset({"price"})
     head, *lines = to_table(cells, list(cells[0]), right, width=width - 2).splitlines()
-    found = [f"  {head}"]
-    for place, (row, line) in enumerate(zip(rows, lines, strict=True)):
-        if not place or row.group != rows[place - 1].group:
+    found, group = [f"  {head}"], 0
+    for row, line in zip(rows, lines, strict=True):
+        if row.group != group:
             found.append(f"{rank_words(row).rstrip()} {gpus_words(row.build)}")
+        group = row.group
         found.append(f"  {line}".rstrip())
     return "\n".join(found)
 
 
 def _remarks(answer: Ranking, row: RankedRow, today: date) -> str:
     """What speaks against the price, and against the time."""
+    said = [NOT_SOLD[row.availability]] if row.availability in NOT_SOLD else []
     keeps = answer.budget_chance(answer.order[row.rank - 1])
-    moved = [] if keeps is None or keeps >= SURE_ENOUGH else [f"in budget: {chance_words(keeps)}"]
-    unsold = [NOT_SOLD[row.availability]] if row.availability in NOT_SOLD else []
+    if keeps is not None and keeps < SURE_ENOUGH:
+        said.append(f"in budget: {chance_words(keeps)}")
     quotes = dict.fromkeys((row.gpu_quote, row.host_quote))
-    marks = dict.fromkeys(mark for quote in quotes for mark in price_marks(row, quote, today))
-    marks.pop("reported by others", None)  # the seller's column says it
-    marks |= dict.fromkeys([OWN_QUOTE] if any(map(is_own_price, quotes)) else [])
-    if row.build.host_owned:
-        marks = {}
+    if not row.build.host_owned:
+        marks = dict.fromkeys(mark for quote in quotes for mark in price_marks(row, quote, today))
+        said += [mark for mark in marks if mark != "reported by others"]  # the seller's column
+        said += [OWN_QUOTE] if any(map(is_own_price, quotes)) else []
     doubts = [word for word in trust_words(row.time).split(", ") if word in ("doubtful", "naive")]
-    return ", ".join([*unsold, *moved, *marks, *doubts])
-
-
-def _perhaps(answer: Ranking) -> list[str]:
-    """GPU configurations that are left out as too slow but may keep the limit."""
-    candidates, limit = answer.candidates, answer.question.max_days
-    found: dict[tuple[str, int, int], int] = {}
-    for i, reason in answer.excluded_order:
-        if reason == "too-slow" and limit and candidates.interval(i)[0] <= limit:
-            found.setdefault(candidates.builds[i].cards, i)
-    return [f"{gpus_words(candidates.builds[i])}: {days_of(candidates, i)}" for i in found.values()]
+    return ", ".join([*said, *doubts])
 
 
 def _listed(title: str, lines: Iterable[str], width: int) -> list[str]:
@@ -143,62 +136,23 @@ def _listed(title: str, lines: Iterable[str], width: int) -> list[str]:
     return ["\n".join([title, *filled])] if filled else []
 
 
-def _grounds(model: Model, rows: Sequence[RankedRow], width: int) -> list[str]:
-    """What each time rests on, once for each number of one GPU that takes as long."""
-    faster = faster_than_linear(rows)
-
-    def line(row: RankedRow) -> str:
-        fewer = faster.get(key_of(row))
-        words = (
-            f"{gpus_words(row.build)}: {trust_words(row.time)}; {rests_on_words(row.time)}; with "
-        )
-        words += settings_words(row.time.settings)
-        words = "; ".join([words, *uneven_notes(model, [row.build])])
-        return words if fewer is None else f"{words}; {faster_words(row.build.gpu_count, fewer)}"
-
-    lines = dict.fromkeys(map(line, rows))
-    return _listed("What the times rest on, and the settings:", lines, width)
+def _ground(model: Model, row: RankedRow) -> str:
+    """What a time rests on."""
+    words = f"{gpus_words(row.build)}: {trust_words(row.time)}; {rests_on_words(row.time)}; with "
+    words += settings_words(row.time.settings)
+    return "; ".join([words, *uneven_notes(model, [row.build])])
 
 
-def _told(rows: Iterable[RankedRow], width: int) -> list[str]:
-    """Each price of what ranks once: what was chosen, its age, and what others as good ask."""
-    today = date.today()
-    told = (told for row in rows for told in row.asked)
-    lines = dict.fromkeys(f"{each.item}: {told_words(each, today)}" for each in told)
-    return _listed("Prices, each with others as good:", lines, width)
-
-
-def _left_out(answer: Ranking, width: int) -> list[str]:
-    """Every left-out build, one block a reason; then the published times that were replaced."""
-    by_reason: dict[str, list[ExcludedRow]] = {}
-    for row in answer.excluded():
-        by_reason.setdefault(row.reason, []).append(row)
-    blocks = []
-    for reason, rows in by_reason.items():
-        title = f"Left out, {len(rows):,} {REASONS_COUNTED[reason]}:"
-        blocks += _listed(title, _grouped(rows), width)
-    title = "Published times that are impossible:"
-    return blocks + _listed(title, _grouped(answer.refused), width)
-
-
-def _grouped(left: Iterable[ExcludedRow]) -> list[str]:
-    """Left-out builds, each with why; those of one reason, or that differ only in the number of
-    GPUs or in a machine that nothing is told of, share a line."""
-    builds: dict[str, dict[str, list[int]]] = {}
+def _by_detail(left: Iterable[ExcludedRow]) -> list[str]:
+    """Left-out builds of one reason in a line with it; whole machines by their names."""
+    builds: dict[str, list[str]] = {}
     for row in left:
-        host = row.build.host
-        named = host.gpu_id is not None or host.is_own_quote
-        name = row.build.gpu.name + (f" ({host.label})" if named else "")
-        builds.setdefault(row.detail, {}).setdefault(name, []).append(row.build.gpu_count)
-    lines = []
-    for detail, names in builds.items():
-        words = [
-            f"{', '.join(map(str, sorted(set(numbers))))} × {gpu}"
-            + (f" in {len(numbers)} machines" if len(numbers) > len(set(numbers)) else "")
-            for gpu, numbers in names.items()
-        ]
-        first, then = "; ".join(words), detail
-        if len(words) > 1 and "advisor " not in detail:  # a command ends a line
-            first, then = then, first
-        lines.append(f"{first}: {then}")
-    return lines
+        named = row.build.host.gpu_id is not None or row.build.host.is_own_quote
+        words = build_words(row.build) if named else gpus_words(row.build)
+        builds.setdefault(row.detail, []).append(words)
+    return [
+        f"{', '.join(dict.fromkeys(names))}"
+        + (f" in {len(names)} machines" if len(names) > len({*names}) else "")
+        + f": {detail}"
+        for detail, names in builds.items()
+    ]

@@ -7,7 +7,7 @@ from datetime import date
 from typing import Any
 
 from advisor.answers.checklist import doubt_objects
-from advisor.answers.gpu_count_notes import faster_than_linear, key_of, measure_build
+from advisor.answers.measure_commands import measure_build
 from advisor.answers.price_facts import machine_object, price_objects
 from advisor.answers.ranking.before_you_order import steps_of
 from advisor.answers.ranking.question_words import typed_object
@@ -151,80 +151,31 @@ def left_out_objects(ranking: Ranking) -> list[dict[str, Any]]:
     return rows + [excluded_object(row, replaced_time=True) for row in ranking.refused]
 
 
-CSV_COLUMNS = (
-    "rank",
-    "group",
-    "gpu",
-    "gpu_count",
-    "host",
-    "overall_cost_usd",
-    "price_low_usd",
-    "price_high_usd",
-    "training_days",
-    "training_days_low",
-    "training_days_high",
-    "comparison_factor",
-    "experiment_cost_usd",
-    "on_pareto_front",
-    "tied_with_first",
-    "availability",
-    "vendor",
-    "price_kind",
-    "basis",
-    "timing",
-    "source",
-    "measured_on",
-    "method",
-    "settings",
-    "implied_mfu",
-    "verdict",
-    "gpu_price_date",
-    "host_price_date",
-    "delivery",
-    "warranty",
-    "wall_w",
-    "wall_w_is",
-    "heat_btu_per_h",
-    "rack_units",
-    "noise_dba",
-    "weight_kg",
-    "gpu_link",
-    "power_limit_w",
-    "own_machine",
-    "own_price",
-    "reason",
-    "detail",
-    "machines",
-    "replaced_time",
-)
-
-
-def _ranked_objects(rows: Sequence[RankedRow]) -> list[dict[str, Any]]:
-    """The ranked builds, each with the fewer GPUs that it is faster than by more than their
-    number."""
-    faster = faster_than_linear(rows)
-    return [
-        {**ranked_object(row), "faster_than_linear_of": faster.get(key_of(row))} for row in rows
-    ]
+_NESTED = ("price_dates", "price_marks", "prices", "prices_told")
+"""What CSV has no room for, or in columns of its own."""
 
 
 def flat_object(row: RankedRow) -> dict[str, Any]:
     """One ranked build as a row of CSV."""
-    flat = ranked_object(row)
-    flat["gpu_price_date"] = row.gpu_quote.quoted_on
-    flat["host_price_date"] = row.host_quote.quoted_on
-    flat["vendor"], flat["price_kind"] = row.host_quote.vendor, row.host_quote.kind
-    flat["delivery"], flat["warranty"] = row.host_quote.delivery, row.host_quote.warranty
-    flat |= flat.pop("machine")
-    flat["settings"] = settings_words(row.time.settings)
-    return flat
+    flat = {name: value for name, value in ranked_object(row).items() if name not in _NESTED}
+    quote = row.host_quote
+    return {
+        **flat,
+        **flat.pop("machine"),
+        "settings": settings_words(row.time.settings),
+        "gpu_price_date": row.gpu_quote.quoted_on,
+        "host_price_date": quote.quoted_on,
+        "vendor": quote.vendor,
+        "price_kind": quote.kind,
+        "delivery": quote.delivery,
+        "warranty": quote.warranty,
+    }
 
 
 def ranking_csv(answer: Ranking) -> str:
     """Ranked builds first, then those left out, with their reason, in the same columns."""
-    rows = [flat_object(row) for row in answer.rows()]
-    rows.extend(left_out_objects(answer))
-    return to_csv(rows, CSV_COLUMNS)
+    rows = [flat_object(row) for row in answer.rows()] + left_out_objects(answer)
+    return to_csv(rows, list(dict.fromkeys(name for row in rows for name in row)))
 
 
 def verdict_object(
@@ -346,7 +297,7 @@ def ranking_object(
         "prices": str(key.prices),
         "evidence": candidates.evidence,
         "network": candidates.network,
-        "ranked": _ranked_objects(answer.rows()),
+        "ranked": [ranked_object(row) for row in answer.rows()],
         "excluded": left_out_objects(answer),
         "price_rule": PRICE_RULE_WORDS,
     }

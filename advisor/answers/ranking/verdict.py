@@ -21,6 +21,7 @@ from advisor.answers.build_words import (
 )
 from advisor.answers.ranking.question_words import asked_for, budget_words
 from advisor.answers.wording import (
+    REASONS_COUNTED,
     counted_days,
     days_and_ends,
     estimate_mark,
@@ -31,13 +32,14 @@ from advisor.answers.wording import (
     pays_words,
     price_source_words,
 )
-from advisor.costs.amount_words import day_words, usd_rounded
+from advisor.costs.amount_words import usd_rounded
 from advisor.costs.cost_of_owning import DAYS_PER_YEAR
 from advisor.costs.rental import BreakEven, break_even, rent_offers, rented_usd
-from advisor.ranking.candidates import Availability, Candidates
-from advisor.ranking.exclusion_reasons import NO_ESTIMATE, all_lack_bf16, no_time, untimed_gpus
+from advisor.ranking.candidates import Availability, Candidates, Reason
+from advisor.ranking.exclusion_reasons import NO_ESTIMATE, exclusion_text
 from advisor.ranking.fine_tuning import parted
 from advisor.ranking.interval_comparison import alike
+from advisor.ranking.question import Question
 from advisor.ranking.rank import RankedRow, Ranking
 from bench_runner.typed_numbers import percent, plain
 from price_catalog.model import Rental
@@ -312,22 +314,8 @@ def _others(found: Verdict) -> list[str]:
     elif not found.as_good:
         looked = looked_at(candidates)
         better = {"days": "faster", "cost": "cheaper", "experiment-cost": "cheaper a run"}[rule]
-        said.append(f"Nothing on sale{looked} is {better}{_unsold_words(found)}.")
+        said.append(f"Nothing on sale{looked} is {better}.")
     return said
-
-
-def _unsold_words(found: Verdict) -> str:
-    """What is cheaper at a price that no seller is known to ask: the same GPUs, else the cheapest;
-    empty by another rule than cost."""
-    ranking, candidates = found.ranking, found.ranking.candidates
-    first, cents = ranking.order[0], candidates.cents
-    less = [i for i in ranking.order if not candidates.offered[i] and cents[i] < cents[first]]
-    if ranking.question.rule != "cost" or not less:
-        return ""
-    cards = candidates.builds[first].cards
-    i = min(less, key=lambda i: (candidates.builds[i].cards != cards, cents[i]))
-    price = usd_rounded(candidates.cents[i] / 100)
-    return f"; no seller is known for {gpus_words(candidates.builds[i])} at {price}"
 
 
 def looked_at(candidates: Candidates) -> str:
@@ -398,50 +386,25 @@ def _nearest_words(found: Verdict) -> list[str]:
     return said
 
 
-_NO_MACHINE_FOR_IT = {"does-not-fit", "cannot-be-built", "fit-not-known"}
+_TELLING: tuple[Reason, ...] = (
+    *("no-time", "no-price", "does-not-fit", "implausible-time", "old-price"),
+    *("fit-not-known", "cannot-be-built"),
+)
+"""Of a build with the first of these more is there than of one with the last."""
 
 
 def _unrankable(candidates: Candidates) -> str:
-    """Why no build has both a price and a time."""
-    model, gaps, gpus = candidates.model.name, candidates.gap, _gpu_names(candidates)
-    unbuilt = [i for i, gap in enumerate(gaps) if gap == "cannot-be-built"]
-    if unbuilt and len(unbuilt) == len(gaps):
-        # A machine that exists says why; a pairing of cards with a strange chassis says less.
-        whole = [i for i in unbuilt if candidates.builds[i].host.gpu_id is not None]
-        build = candidates.builds[(whole or unbuilt)[0]]
-        return f"Nothing asked for can be built: {build_words(build)}: {build.obstacle}."
-    if unpriced := [i for i, gap in enumerate(gaps) if gap == "no-price"]:
-        named = build_words(candidates.builds[unpriced[0]])
-        others = len(unpriced) - 1
-        named += f" and {others:,} other build{'s' * (others > 1)}" if others else ""
-        day = candidates.prices.as_of
-        if day is not None and day < date.today():
-            known = f"No price of {day_words(day)} or before is known"
-            return f"{known} for {named}: ask for a later day, or latest."
-        return f"No price is known for {named}: ask a vendor and add the quote."
-    if gaps and not {*gaps} - _NO_MACHINE_FOR_IT:
-        if small := gaps.count("does-not-fit"):
-            they = "the one that can be built has" if small == 1 else f"all {small:,} of them have"
-            which = f" with {gpus}" if gpus else ""
-            return f"No machine{which} holds {model}: {they} too little memory."
-        return (
-            f"It is not known that any machine takes {gpus or 'these GPUs'}: for "
-            f"{gaps.count('fit-not-known'):,} no source states all that it needs."
-        )
-    if candidates.evidence == "published":
-        return f"No machine with a price has a published time for {model}."
-    start = f"No machine can be ranked for {model}"
+    """Why no build has both a price and a time: how many lack what, and of one of them why."""
+    start = f"No machine can be ranked for {candidates.model.name}"
     if candidates.uncounted is not None:
         return f"{start}: it is no longer counted ({candidates.uncounted.rstrip('.')})."
-    untimed = untimed_gpus(candidates)
-    if not untimed:
+    gaps = {reason: builds for reason, builds in candidates.gaps.items() if builds}
+    if not gaps:
         return f"{start}: none has both a price and a training time."
-    if all_lack_bf16(candidates):
-        return f"{start} on these GPUs: it trains in bf16, for which they have no cores."
-    return f"{start}: {no_time(candidates, untimed[0]).removeprefix(NO_ESTIMATE)}"
-
-
-def _gpu_names(candidates: Candidates) -> str:
-    """``H100 or H200``; empty where there are more."""
-    names = list(dict.fromkeys(build.gpu.name for build in candidates.builds))
-    return " or ".join(names) if len(names) <= MOST_NAMED else ""
+    counts = [f"{len(builds):,} {REASONS_COUNTED[reason]}" for reason, builds in gaps.items()]
+    reason = min(gaps, key=_TELLING.index)
+    # A machine that exists says more than a pairing of cards with a strange chassis.
+    first = max(gaps[reason], key=lambda i: candidates.builds[i].host.gpu_id is not None)
+    why = exclusion_text(candidates, first, reason, Question()).partition("; add yours")[0]
+    named = build_words(candidates.builds[first])
+    return f"{start}: left out are {', '.join(counts)}. {named}: {why.removeprefix(NO_ESTIMATE)}."

@@ -28,6 +28,7 @@ class Exportable:
     name: str
     """The file's name without its ending."""
     columns: Sequence[str]
+    """Empty: those of the first row."""
     rows: Callable[[], Sequence[dict[str, Any]]]
     """Makes the rows; runs in a thread and may raise FetchError."""
     picture: Callable[[str], bytes] | None = None
@@ -98,7 +99,9 @@ not at all.
                 rows = what.seen.rows_seen()
                 content = table_text(rows, list(rows[0]) if rows else (), "markdown").encode()
             else:
-                content = table_text(what.rows(), what.columns, TABLE_FORMATS[suffix]).encode()
+                found = what.rows()
+                columns = what.columns or list(found[0] if found else ())
+                content = table_text(found, columns, TABLE_FORMATS[suffix]).encode()
             if self.app.is_web:
                 file = BytesIO(content)
                 self.app.call_from_thread(self.app.deliver_binary, file, save_filename=path.name)

@@ -58,14 +58,14 @@ class ExcludedScreen(ListActions, Dialog[None]):
 
     def action_export(self) -> None:
         """Ask where to save the rows that the filter shows."""
-        from advisor.answers.ranking.rank_json_csv import CSV_COLUMNS, excluded_object
+        from advisor.answers.ranking.rank_json_csv import excluded_object
         from advisor.tui.pages.export_page import Exportable, ExportScreen
 
         shown = self.list.listed
         assert shown is not None
         rows = [excluded_object(_row(self._ranking, at)) for at in shown.every()]
         table = self.list.table
-        what = Exportable(name="left-out", columns=CSV_COLUMNS, rows=lambda: rows, seen=table)
+        what = Exportable(name="left-out", columns=(), rows=lambda: rows, seen=table)
         self.app.push_screen(ExportScreen(what))
 
 

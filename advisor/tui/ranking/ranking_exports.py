@@ -8,7 +8,7 @@ from datetime import date
 from textwrap import fill
 from typing import Any
 
-from advisor.answers.ranking.rank_json_csv import CSV_COLUMNS, flat_object
+from advisor.answers.ranking.rank_json_csv import flat_object
 from advisor.planning.report.pictures import (
     LEGEND_POINTS,
     LETTER,
@@ -34,7 +34,7 @@ def exportable(
     assert isinstance(shown, RankedRows)
     return Exportable(
         name=ranking_name(answer),
-        columns=CSV_COLUMNS,
+        columns=(),
         rows=lambda: ranking_rows(answer, map(shown.build_index, range(len(shown)))),
         picture=lambda form: ranking_picture(answer, selected, sentence, form),
         seen=table,
