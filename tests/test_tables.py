@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from advisor.tables.json_text import to_json
+from advisor.tables.plain_values import to_json
 from advisor.tables.table_formats import guarded, to_csv, unguarded
 from advisor.tables.text_table import to_table
 from advisor.tui.widgets.lines import PLAIN, wrapped

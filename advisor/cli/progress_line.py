@@ -10,12 +10,10 @@ from time import monotonic
 
 from advisor.cli.safe_output import erase_line
 
-FIRST_S = 0.5
-"""Nothing is said of what is over by then."""
 EVERY_S = 1.0
-ELSEWHERE_S = 3.0
 LISTEN_S = 0.1
-"""Where nothing is to be said yet, how long until it is looked again."""
+ELSEWHERE_S = 3.0
+"""Where no line can be taken back, at least so long until the next."""
 WIDTH = 110
 
 
@@ -55,25 +53,18 @@ class ProgressLine:
         self.clear()
 
     def _run(self) -> None:
-        wait = FIRST_S
+        wait = EVERY_S / 2
         while not self._done.wait(wait):
+            wait = EVERY_S if self._live else LISTEN_S
             with self._lock:
-                told = self._print()
-            wait = EVERY_S if self._live else ELSEWHERE_S if told else LISTEN_S
-
-    def _print(self) -> bool:
-        """Whether there was anything to say."""
-        line = f"{monotonic() - self._began:.0f} s: {self._words}"[:WIDTH]
-        if self._live:
-            erase_line()
-            print(line, end="", file=sys.stderr, flush=True)
-            self._said = line
-            return True
-        if self._words == self._said:
-            return False
-        print(line, file=sys.stderr, flush=True)
-        self._said = self._words
-        return True
+                if self._live:
+                    erase_line()
+                elif self._words == self._said:
+                    continue
+                line = f"{monotonic() - self._began:.0f} s: {self._words}"[:WIDTH]
+                print(line, end="" if self._live else "\n", file=sys.stderr, flush=True)
+                self._said = self._words
+            wait = EVERY_S if self._live else ELSEWHERE_S
 
 
 @contextmanager

@@ -246,11 +246,6 @@ class Reader:
             for (recipe_id,) in self.connection.execute(query("predicted_models")).fetchall()
         }
 
-    def own_impossible(self) -> int:
-        """How many of the user's own times no GPU can reach."""
-        row = self.connection.execute(query("own_impossible")).fetchone()
-        return 0 if row is None else int(row[0])
-
     def measured_power_w(self) -> dict[str, float]:
         """What one GPU of each kind drew while it was timed, in W; others are absent."""
         return dict(self.connection.execute(query("measured_power")).fetchall())

@@ -1,4 +1,4 @@
-"""Values of a table, text without characters that steer a terminal, and text filled into lines.
+"""JSON, text without characters that steer a terminal, and text filled into lines.
 
 Imports nothing of the program, so that widgets may use it.
 """
@@ -9,6 +9,8 @@ import json
 import re
 import textwrap
 from collections.abc import Mapping
+from datetime import date
+from decimal import Decimal
 from typing import Any
 
 _STEERS = re.compile(
@@ -22,11 +24,21 @@ def harmless(text: str) -> str:
     return _STEERS.sub("?", text)
 
 
-def json_escaped(text: str) -> str:
-    """JSON in which all of that is written as its own escapes."""
-    if text.isascii() and "\x7f" not in text:  # JSON itself escapes the other control characters
-        return text
+def to_json(value: Any) -> str:
+    """JSON with money as plain numbers and days of the calendar as ISO dates; never NaN.
+
+    What could steer a terminal is written as JSON's own escapes.
+    """
+    text = json.dumps(value, default=_plain, indent=2, ensure_ascii=False, allow_nan=False)
     return _STEERS.sub(lambda found: json.dumps(found[0])[1:-1], text)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Decimal):
+        return float(value)
+    if isinstance(value, date):
+        return value.isoformat()
+    raise TypeError(f"{type(value).__name__} has no JSON form")
 
 
 Row = Mapping[str, Any]

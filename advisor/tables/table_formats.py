@@ -6,8 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from advisor.tables.json_text import to_json
-from advisor.tables.plain_values import Row, harmless
+from advisor.tables.plain_values import Row, harmless, to_json
 from advisor.tables.text_table import to_table
 from bench_runner.untrusted_text import printable
 
@@ -15,14 +14,21 @@ _FORMULA = re.compile(r"""'*+(?:[\t\r\n]|[\s"']*+[=+\-@＝＋－＠])""")
 """What a spreadsheet may run: also after blanks and quotes, which some drop, and full-width."""
 
 
+_PARTED = re.compile(r"""([;|\t\n][ \u00a0"]*)('*+[=+\-@＝＋－＠])""")
+"""The same behind what some spreadsheets part cells at, where they do not heed our quotes."""
+_GUARDED = re.compile(_PARTED.pattern.replace("('*+", "'('*+"))
+
+
 def guarded(text: str) -> str:
     """Text that a spreadsheet would run as a formula, with an apostrophe that keeps it text."""
-    return f"'{text}" if _FORMULA.match(text) else text
+    parted = _PARTED.sub(r"\1'\2", text)
+    return f"'{parted}" if _FORMULA.match(text) else parted
 
 
 def unguarded(text: str) -> str:
     """The text that `guarded` was given."""
-    return text[1:] if text.startswith("'") and _FORMULA.match(text[1:]) else text
+    parted = _GUARDED.sub(r"\1\2", text)
+    return parted[1:] if parted.startswith("'") and _FORMULA.match(parted[1:]) else parted
 
 
 def to_csv(rows: Sequence[Row], columns: Sequence[str]) -> str:
@@ -45,7 +51,7 @@ def _csv_text(value: Any) -> str:
 
 def _csv_cell(value: Any) -> Any:
     if isinstance(value, (dict, list, tuple)):
-        return to_json(value).replace("\n", "")
+        value = to_json(value).replace("\n", "")
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, str):

@@ -7,8 +7,7 @@ from decimal import Decimal
 from itertools import takewhile
 from typing import Any
 
-from advisor.tables.json_text import to_json
-from advisor.tables.plain_values import Row
+from advisor.tables.plain_values import Row, to_json
 from bench_runner.typed_numbers import plain
 from bench_runner.untrusted_text import printable
 

@@ -12,7 +12,7 @@ from advisor.ranking.question import CandidatesKey, Question
 from advisor.ranking.rank import Ranking, rank
 from advisor.ranking.snapshot import make_candidates, take_snapshot
 from advisor.store import Store
-from advisor.tables.json_text import to_json
+from advisor.tables.plain_values import to_json
 from tests.facts_for_tests import make_quote
 
 TODAY = date.today()

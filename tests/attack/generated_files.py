@@ -19,13 +19,11 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from copy import deepcopy
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from advisor.cli.main import main
 from bench_runner.records import journal
@@ -338,75 +336,6 @@ def wrong(code: int, out: str, err: str, took_s: float) -> str | None:
     return None
 
 
-READ_ALONE = {"config", "recipe", "quotes", "grant"}
-"""Kinds whose command changes nothing in the store."""
-
-
-@contextlib.contextmanager
-def _kept(kind: str) -> Iterator[None]:
-    """What no file changes is made once for all of them: the shipped tables, the fit, the open
-    store. A file takes a tenth of the time then, and goes through the same checks."""
-    from advisor.cli import command_parser
-    from advisor.cli.money import prices_own
-    from advisor.planning import plan_grant
-    from advisor.planning.grant.candidates import grant_machines as machines
-    from advisor.prediction import own_records
-    from advisor.store.reader import Reader
-    from advisor.store.store import Store
-    from bench_runner import recipes
-    from price_catalog import load
-
-    if kind not in READ_ALONE:
-        yield
-        return
-    held: dict[Any, Any] = {}
-
-    def once(whole: Callable[..., Any], key: Callable[..., Any]) -> Callable[..., Any]:
-        def made(*args: Any) -> Any:
-            name = (id(whole), key(*args))
-            if name not in held:
-                held[name] = whole(*args)
-            return held[name]
-
-        return made
-
-    with contextlib.ExitStack() as open_, pytest.MonkeyPatch.context() as patch:
-        whole_open = Store._open
-
-        @contextlib.contextmanager
-        def opened_once(store: Store, *, write: bool) -> Iterator[Any]:
-            assert not write
-            if "store" not in held:
-                held["store"] = open_.enter_context(whole_open(store, write=False))
-            yield held["store"]
-
-        patch.setattr(recipes, "load_recipes", once(recipes.load_recipes, lambda *folder: folder))
-        patch.setattr(Store, "_open", opened_once)
-        patch.setattr(load, "load_catalog", once(load.load_catalog, lambda *_: 0))
-        patch.setattr(own_records, "fit_with", once(own_records.fit_with, lambda *_: 0))
-        patch.setattr(command_parser, "build_parser", once(command_parser.build_parser, len))
-        for module in (prices_own, plan_grant):
-            patch.setattr(
-                module, "take_snapshot", once(module.take_snapshot, lambda _, *rest: rest)
-            )
-        patch.setattr(
-            machines,
-            "Candidates",
-            once(
-                machines.Candidates,
-                lambda model, builds, *rest: (model.recipe_id, len(builds), rest[-1]),
-            ),
-        )
-        read, whole_load = itertools.count(), plan_grant.load_grant
-
-        def each_fourth(*args: Any) -> Any:
-            return whole_load(*args) if next(read) % 4 == 0 else no_solver(None, None)
-
-        patch.setattr(plan_grant, "load_grant", each_fourth)
-        patch.setattr(Reader, "best_times", once(Reader.best_times, lambda _, *rest: rest))
-        yield
-
-
 def attack(
     kind: str, store: Path, folder: Path, count: int, seed: int, seconds: float = 1e9
 ) -> tuple[int, int, list[str]]:
@@ -424,30 +353,29 @@ def attack(
     # All is predicted anew after each tenth only: that takes a second, and the checks none.
     own_rows.predict_anew = lambda at: anew(at) if next(times) % 10 == 0 else None
     try:
-        with _kept(kind):
-            for number in range(count):
-                if time.monotonic() > ends:
-                    break
-                tried += 1
-                dice = random.Random(f"{kind} {seed} {number}")
-                path = folder / name
-                path.write_bytes(make(dice))
-                before = store.stat()
-                began = time.monotonic()
-                line = (str(path) if word == "{}" else word for word in words)
-                code, out, err = asked(["--store", str(store), *line])
-                problem = wrong(code, out, err, time.monotonic() - began)
-                after = store.stat()
-                if code != 0 and (before.st_size, before.st_mtime_ns) != (
-                    after.st_size,
-                    after.st_mtime_ns,
-                ):
-                    problem = problem or "refused, and the store is another"
-                accepted += code == 0 or "the grant was read" in err
-                if problem:
-                    kept = folder / f"{kind}-{seed}-{number}{path.suffix}"
-                    kept.write_bytes(path.read_bytes())
-                    faults.append(f"{kept}: {problem}: {err.strip()[:300]}")
+        for number in range(count):
+            if time.monotonic() > ends:
+                break
+            tried += 1
+            dice = random.Random(f"{kind} {seed} {number}")
+            path = folder / name
+            path.write_bytes(make(dice))
+            before = store.stat()
+            began = time.monotonic()
+            line = (str(path) if word == "{}" else word for word in words)
+            code, out, err = asked(["--store", str(store), *line])
+            problem = wrong(code, out, err, time.monotonic() - began)
+            after = store.stat()
+            if code != 0 and (before.st_size, before.st_mtime_ns) != (
+                after.st_size,
+                after.st_mtime_ns,
+            ):
+                problem = problem or "refused, and the store is another"
+            accepted += code == 0 or "the grant was read" in err
+            if problem:
+                kept = folder / f"{kind}-{seed}-{number}{path.suffix}"
+                kept.write_bytes(path.read_bytes())
+                faults.append(f"{kept}: {problem}: {err.strip()[:300]}")
     finally:
         solver_process.Search.run = search  # type: ignore[method-assign]
         own_rows.predict_anew = anew

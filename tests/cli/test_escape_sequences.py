@@ -12,8 +12,7 @@ import duckdb
 import pytest
 
 from advisor.cli.main import main
-from advisor.tables.json_text import to_json
-from advisor.tables.plain_values import harmless
+from advisor.tables.plain_values import harmless, to_json
 from tests.store_for_tests import taken_as_it_is
 from tests.tui.program import running, settled
 

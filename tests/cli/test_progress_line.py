@@ -12,7 +12,7 @@ from advisor.cli.progress_line import progress_line
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "FIRST_S", 0.0)
+    monkeypatch.setattr(module, "EVERY_S", 0.0)
 
 
 def test_an_error_of_a_slow_reading_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:

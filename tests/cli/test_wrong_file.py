@@ -103,9 +103,15 @@ def test_what_no_command_reads_is_told_with_what_to_do(
     assert said in told and told.count("\n") == 1
 
 
-@pytest.mark.parametrize("mark", [",", ";", "\t"])
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
-@pytest.mark.parametrize("first", ["", "sep={mark}\r\n", '"sep={mark}"\r\n'])
+@pytest.mark.parametrize(
+    ("mark", "encoding", "first"),
+    [
+        (",", "utf-8", ""),
+        (";", "utf-8-sig", "sep={mark}\r\n"),
+        ("\t", "utf-16", '"sep={mark}"\r\n'),
+        (";", "cp1252", ""),
+    ],
+)
 def test_quotes_are_known_however_a_spreadsheet_saves_them(
     mark: str,
     encoding: str,

@@ -128,7 +128,7 @@ def run_with(options: argparse.Namespace, load_fit: Callable[[], Fitted], store:
         return ANSWERED
     gpu, answer, name, commands = found
     if options.format == "json":
-        from advisor.tables.json_text import to_json
+        from advisor.tables.plain_values import to_json
 
         print(to_json(as_object(answer, name, commands.bench, commands.rank)))
     else:

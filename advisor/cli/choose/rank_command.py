@@ -99,7 +99,7 @@ def run(options: argparse.Namespace) -> int:
         return ANSWERED if len(answer) else NO_ANSWER
     if options.format == "json":
         from advisor.answers.ranking.rank_json_csv import ranking_object
-        from advisor.tables.json_text import to_json
+        from advisor.tables.plain_values import to_json
 
         print(to_json(ranking_object(answer, rentals, key)))
     elif options.format == "csv":

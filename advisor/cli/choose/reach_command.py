@@ -62,7 +62,7 @@ def run(options: argparse.Namespace) -> int:
         asked = ReachQuestion(gpu=gpu, count=count, max_days=max_days, tuning=tuning)
         rows = reached(*reader.times_on(gpu, count, tuning), asked)
     if options.format == "json":
-        from advisor.tables.json_text import to_json
+        from advisor.tables.plain_values import to_json
 
         content = {
             "gpu": gpu.gpu_id,

@@ -12,7 +12,6 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from advisor.answers.checklist import of_typed_store
 from advisor.answers.prediction.merge_words import merged_words, refused_words
 from advisor.cli.command import ANSWERED, NO_ANSWER, add_format, open_store, terminal_width
 from advisor.costs.amount_words import counted
@@ -52,7 +51,6 @@ def run(options: argparse.Namespace) -> int:
     store = open_store(options)
     if options.check:
         return _check(store, options)
-    before = _impossible(store)
     if len(options.files) > 1:  # one that cannot be read leaves none of them merged
         store.try_merge(options.files, lambda _: None, mine=options.mine)
     for file in options.files:
@@ -60,16 +58,9 @@ def run(options: argparse.Namespace) -> int:
         if merged.refused and not (merged.added or merged.replaced or merged.held):
             own = "" if options.mine else "; a file of your own comes in with --mine"
             raise InputError(f"{file}: {refused_words(merged)}; nothing was added{own}")
-        after = _impossible(store) if merged.added or merged.replaced else before
-        print(f"{file}: {merged_words(merged, file)}{_unused(after - before)}", file=sys.stderr)
+        print(f"{file}: {merged_words(merged, file)}", file=sys.stderr)
         _tell_unused(store, merged)
-        before = after
     return ANSWERED
-
-
-def _impossible(store: Store) -> int:
-    with store.reading() as reader:
-        return reader.own_impossible()
 
 
 def _tell_unused(store: Store, merged: Merged) -> None:
@@ -98,17 +89,8 @@ def _tell_unused(store: Store, merged: Merged) -> None:
         )
 
 
-def _unused(impossible: int) -> str:
-    """Of new rows, those that no ranking uses."""
-    if impossible <= 0:
-        return ""
-    they = "one of a time" if impossible == 1 else f"{impossible:,} of times"
-    listed = of_typed_store("advisor data times")
-    return f", {they} that no such GPU can reach, which no ranking uses ({listed})"
-
-
 def _check(store: Store, options: argparse.Namespace) -> int:
-    from advisor.tables.json_text import to_json
+    from advisor.tables.plain_values import to_json
     from advisor.tables.table_formats import render_rows
 
     found, before, after = store.try_merge(options.files, _first_rows, mine=options.mine)
@@ -144,10 +126,8 @@ def _rows(file: str, merged: Merged) -> list[dict[str, Any]]:
     """Every row that a merge would take or refuse."""
     from advisor.store.row_checks import row_words
 
-    taken = [
+    rows = [
         {
-            **dict.fromkeys(COLUMNS),
-            "file": file,
             "row": row_words(table, row),
             "model": row.get("recipe_id"),
             "gpu": row.get("gpu") or row.get("gpu_id"),
@@ -159,11 +139,10 @@ def _rows(file: str, merged: Merged) -> list[dict[str, Any]]:
         if table != "source"
         for row in rows
     ]
-    refused = [each.partition(": ") for each in merged.refused]
-    return taken + [
-        {**dict.fromkeys(COLUMNS), "file": file, "row": row, "standing": "refused", "reason": why}
-        for row, _, why in refused
-    ]
+    for each in merged.refused:
+        row, _, why = each.partition(": ")
+        rows.append({"row": row, "standing": "refused", "reason": why})
+    return [{**dict.fromkeys(COLUMNS), "file": file, **row} for row in rows]
 
 
 def _first_rows(reader: Reader) -> dict[tuple[str, int], str]:

@@ -124,7 +124,7 @@ def run(options: argparse.Namespace) -> int:
         print("\n".join(map(printable, "\n\n".join(blocks).split("\n"))))
     elif options.format == "json":
         from advisor.benchmark.progress import outcome_sentence
-        from advisor.tables.json_text import to_json
+        from advisor.tables.plain_values import to_json
 
         asked = (progress, plan.recipe_name, plan.device_words, plan.papers_labels)
         verdict = {

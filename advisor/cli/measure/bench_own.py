@@ -120,7 +120,7 @@ def _print(run: OwnRun, steps: int | None, form: str) -> None:
     from advisor.answers.prediction.own_run_answer import own_run_object, own_run_text
 
     if form == "json":
-        from advisor.tables.json_text import to_json
+        from advisor.tables.plain_values import to_json
 
         print(to_json(own_run_object(run, steps)))
     elif form == "csv":

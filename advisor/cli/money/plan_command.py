@@ -150,7 +150,7 @@ def _answered(
 def _no_plan(planned: Planned, form: str) -> str:
     if form == "json":
         from advisor.answers.plan.plan_verdict import no_plan_verdict
-        from advisor.tables.json_text import to_json
+        from advisor.tables.plain_values import to_json
 
         return to_json({"verdict": no_plan_verdict(planned)})
     from advisor.answers.plan.plan_text import no_plan_text
@@ -316,7 +316,7 @@ def _price_of_hours(row: Mapping[str, str]) -> str:
 def _reach(options: argparse.Namespace, seconds: float) -> int:
     from advisor.answers.plan.plan_reach import reach_rows, reach_text, reach_verdict, reached
     from advisor.planning.grant.read_grant import read_grant
-    from advisor.tables.json_text import to_json
+    from advisor.tables.plain_values import to_json
     from advisor.tables.table_formats import render_rows
 
     if options.out or options.bid is not None:

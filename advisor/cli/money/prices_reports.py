@@ -33,7 +33,7 @@ from advisor.ranking.question import CandidatesKey
 from advisor.ranking.snapshot import make_candidates, take_snapshot
 from advisor.ranking.times import parse_evidence_rule
 from advisor.store import Store
-from advisor.tables.json_text import to_json
+from advisor.tables.plain_values import to_json
 from advisor.tables.table_formats import render_rows, to_csv
 from advisor.typed_input import (
     InputError,

@@ -92,66 +92,12 @@ def as_text(value: Any) -> str:
 
 
 _FACTS = (
-    "cpu",
-    "cpu_count",
-    "host_memory_gib",
-    "driver",
-    "gpus",
-    "climb_to",
-    "not_a_gpu",
-    "gpu_s",
-    "trial_wall_s",
-    "parameters",
-    "settled",
-    "warm_up_s",
-    "skipped_updates",
-    "step_s_by_rank",
-    "slowest_rank",
-    "timed_passes",
-    "peak_reserved_gib",
-    "peak_tflops",
-    "energy_j",
-    "energy",
-    "flops_per_step_lowest",
-    "flops_per_step_full",
-    "not_free_lunch_because",
+    *("cpu", "cpu_count", "host_memory_gib", "driver", "gpus", "gpu", "nodes", "exchange"),
+    *("versions", "about", "parameters", "settled", "warm_up_s", "step_s_by_rank", "timed_passes"),
+    *("peak_reserved_gib", "peak_tflops", "energy_j", "energy", "not_free_lunch_because"),
+    *("flops_per_step_lowest", "flops_per_step_full"),
 )
-_PARTS: Mapping[str, tuple[str, ...]] = {
-    "versions": (),
-    "gpu": (),
-    "climb": ("samples_per_s", "at_the_end"),
-    "validation": ("step_s", "median_s", "predicted_over_median"),
-    "nodes": ("count", "gpus_each", "nccl_network"),
-    "exchange": (
-        "node_count",
-        "bytes",
-        "all_ranks_s",
-        "between_nodes_s",
-        "between_nodes_gb_s",
-        "fabric",
-    ),
-    "about": (
-        "device",
-        "devices",
-        "torch",
-        "cuda",
-        "cudnn",
-        "nccl",
-        "backend",
-        "compiled",
-        "compilation",
-        "loss",
-        "inputs",
-        "weights",
-        "attention",
-        "sdpa_kernel",
-        "tf32",
-        "capability",
-        "usable_memory_gib",
-        "memory_limit_gib",
-    ),
-}
-"""Objects of a record's environment, and what of each may be handed on; () is all of it."""
+"""What of a record's environment may be handed on, without the texts in it that name somebody."""
 
 
 def checked_lab(name: str) -> str:
@@ -206,20 +152,8 @@ def _can_be_shared(record: Measurement, recipes: frozenset[str]) -> bool:
 
 def _to_shared(record: Measurement, lab: str) -> Measurement:
     """The record as it is handed on, under the id of what is left of it."""
-    facts: dict[str, Any] = {}
-    held = record.environment
-    names = _names_of(held)
-    for key in _FACTS:
-        if key in held:
-            facts[key] = _without(held[key], names)
-    for key, wanted in _PARTS.items():
-        part = held.get(key)
-        if isinstance(part, Mapping):
-            facts[key] = {
-                name: _without(value, names)
-                for name, value in part.items()
-                if not wanted or name in wanted
-            }
+    held, names = record.environment, _names_of(record.environment)
+    facts = {key: _without(held[key], names) for key in _FACTS if key in held}
     return with_id(
         replace(record, reason=None, source_id=SHARED.source_id, environment=facts, lab=lab)
     )

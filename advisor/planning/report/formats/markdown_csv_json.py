@@ -23,7 +23,7 @@ from advisor.planning.report.document import (
     words_of,
 )
 from advisor.planning.report.number_ledger import LedgerRow, Num
-from advisor.tables.json_text import to_json
+from advisor.tables.plain_values import to_json
 from advisor.tables.table_formats import markdown_text, to_csv
 
 CENT = Decimal("0.01")
