@@ -7,7 +7,8 @@ Prediction works on columns of these numbers, so that a hundred thousand cost wh
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
 
 from advisor.prediction.model.shapes import shape_of, unfilled_flops
 from advisor.prediction.model.timed_keys import dropped_elements, drops, masked_share, rectified
@@ -161,7 +162,10 @@ def workload_of(recipe: Recipe) -> Workload:
         held = float(parameters)
         added, adapters = adapters_of(architecture, shape.tokens, training.adapter_rank)
         parameters += added
+    kept = asdict(shape)
+    del kept["masked"]
     return Workload(
+        **kept,
         frozen=held,
         frozen_bytes=QUANTISED_BYTES if training.weight_bits == 4 else 2.0,
         adapter_elements=adapters,
@@ -170,10 +174,7 @@ def workload_of(recipe: Recipe) -> Workload:
         precision=training.precision,
         batch_size=training.batch_size,
         training_steps=training.training_steps,
-        tokens=shape.tokens,
         parameters=parameters,
-        layers=shape.layers,
-        width=shape.width,
         logit_width=architecture.embedding_size
         if isinstance(architecture, Transformer | EncoderDecoder)
         else shape.width,
@@ -181,22 +182,11 @@ def workload_of(recipe: Recipe) -> Workload:
         convolution_flops=float(forward.convolution - 2.0 * shape.scan_elements)
         if recipe.family in IMAGE_FAMILIES
         else 0.0,
-        expert_flops=shape.expert_flops,
-        expert_products=shape.expert_products,
         unfilled_flops=unfilled_flops(architecture, length),
         attention_flops=float(forward.attention),
-        layer_elements=shape.layer_elements,
-        logit_elements=shape.logit_elements,
-        score_elements=shape.score_elements,
-        expert_elements=shape.expert_elements,
-        scan_elements=shape.scan_elements,
-        normed_pixels=shape.normed_pixels,
-        grouped_elements=shape.grouped_elements,
-        copied_elements=shape.copied_elements,
         dropped_elements=dropped_elements(architecture, shape.tokens, dropped),
         dropped_scores=shape.score_elements if dropped.scores else 0.0,
         masked_share=masked_share(architecture, arguments, length, where=where),
-        causal=shape.causal,
         # No fused kernel adds a bias that is learnt, as T5's of its positions are.
         fused_attention=support.attention != "eager"
         and not (isinstance(architecture, EncoderDecoder) and architecture.relative_positions)
@@ -280,16 +270,11 @@ def sized(workload: Workload, parameters: float | None) -> Workload:
     if parameters is None:
         return workload
     ratio = parameters / workload.parameters
-    return replace(
-        workload,
-        parameters=round(parameters),
-        frozen=workload.frozen * ratio,
-        adapter_elements=workload.adapter_elements * ratio,
-        linear_flops=workload.linear_flops * ratio,
-        convolution_flops=workload.convolution_flops * ratio,
-        expert_flops=workload.expert_flops * ratio,
-        unfilled_flops=workload.unfilled_flops * ratio,
-        attention_flops=workload.attention_flops * ratio,
-        layer_elements=workload.layer_elements * ratio,
-        expert_elements=workload.expert_elements * ratio,
-    )
+    scaled: dict[str, Any] = {name: getattr(workload, name) * ratio for name in _BY_SIZE}
+    return replace(workload, parameters=round(parameters), **scaled)
+
+
+_BY_SIZE = (
+    *("frozen", "adapter_elements", "linear_flops", "convolution_flops", "expert_flops"),
+    *("unfilled_flops", "attention_flops", "layer_elements", "expert_elements"),
+)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
 
 from advisor.prediction.model.workload import Workload
 from advisor.prediction.physics.chip import Chip
@@ -32,61 +32,26 @@ middle (tests/prediction/test_reached_bandwidth.py has the pairs)."""
 CLOCK_FLOPS = 128.0
 """FLOP of `load_rate` that a multiprocessor has a clock."""
 
-_WORKLOAD_NUMBERS = (
-    "batch_size",
-    "tokens",
-    "parameters",
-    "layers",
-    "width",
-    "logit_width",
-    "linear_flops",
-    "convolution_flops",
-    "expert_flops",
-    "expert_products",
-    "unfilled_flops",
-    "attention_flops",
-    "layer_elements",
-    "logit_elements",
-    "score_elements",
-    "expert_elements",
-    "scan_elements",
-    "normed_pixels",
-    "grouped_elements",
-    "copied_elements",
-    "dropped_elements",
-    "dropped_scores",
-    "masked_share",
-    "labelled",
-    "frozen",
-    "frozen_bytes",
-    "adapter_elements",
-)
-_WORKLOAD_FLAGS: Mapping[str, Callable[[Workload], bool]] = {
+_FLAGS: Mapping[str, Callable[[Workload], bool]] = {
     "half": lambda w: w.precision != "fp32",
     "bf16": lambda w: w.precision == "bf16",
-    "causal": lambda w: w.causal,
     "fused": lambda w: w.fused_attention,
-    "always_fused": lambda w: w.always_fused,
-    "opens": lambda w: w.opens,
-    "layered": lambda w: w.layered,
-    "compiles": lambda w: w.compiles,
-    "checkpoints": lambda w: w.checkpoints,
     "convnet": lambda w: w.family == "convnet",
     "plain_convnet": lambda w: w.family == "convnet" and not w.scan_elements,
     "plain_transformer": lambda w: w.family == "vit" and not w.unlike,
-    "wide_scores": lambda w: w.wide_scores,
     "text": lambda w: w.family in TEXT_FAMILIES,
     "fuses_loss": lambda w: w.family in TEXT_FAMILIES and w.fuses_loss,
 }
-_CHIP_FLAGS = ("half_rate", "large_cache", "tensor_memory")
+"""Columns that follow from a workload; others are its fields, or the chip's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Columns:
-    """What memory.py and physics.py compute with. A rate that is not known is NaN."""
+    """What memory.py and step_terms.py compute with: fields of a workload and of a chip, and what
+    follows from both. A rate that is not known is NaN."""
 
     count: Floats
-    batch: Floats
+    batch_size: Floats
     tokens: Floats
     parameters: Floats
     layers: Floats
@@ -177,18 +142,26 @@ class Columns:
         return len(self.count)
 
 
+_TYPES: Mapping[Any, type] = {"Floats": float, "Flags": bool}
+
+
 class WorkloadTable:
     """Workloads and chips as arrays, made once, to take columns of pairs from."""
 
     def __init__(self, workloads: Sequence[Workload], chips: Sequence[Chip]) -> None:
         import numpy as np
 
-        self.of_workloads = {
-            name: np.array([getattr(item, name) for item in workloads], dtype=float)
-            for name in _WORKLOAD_NUMBERS
-        } | {
+        def fields_of(items: Sequence[Workload] | Sequence[Chip], kind: type) -> dict[str, Any]:
+            names = {each.name for each in fields(kind)} - _FLAGS.keys() - {"memory_gib"}
+            return {
+                each.name: np.array([getattr(item, each.name) for item in items], _TYPES[each.type])
+                for each in fields(Columns)
+                if each.name in names
+            }
+
+        self.of_workloads = fields_of(workloads, Workload) | {
             name: np.array([flag(item) for item in workloads], dtype=bool)
-            for name, flag in _WORKLOAD_FLAGS.items()
+            for name, flag in _FLAGS.items()
         }
         self.precision = np.array([PRECISIONS.index(item.precision) for item in workloads])
         self.peaks, self.naive_peaks = (
@@ -202,10 +175,7 @@ class WorkloadTable:
         )
         self.clock = np.array([chip.reach for chip in chips])
         self.layer_clock = np.array([chip.reach if chip.large_cache else 1.0 for chip in chips])
-        self.of_chips = {
-            name: np.array([getattr(chip, name) for chip in chips], dtype=bool)
-            for name in _CHIP_FLAGS
-        }
+        self.of_chips = fields_of(chips, Chip)
         self.rates = np.array(
             [
                 (
@@ -238,7 +208,7 @@ class WorkloadTable:
         named = {name: values[workload_index] for name, values in self.of_workloads.items()}
         named |= {name: values[chip_index] for name, values in self.of_chips.items()}
         count = counts.astype(float)
-        batch, parameters = named.pop("batch_size"), named["parameters"]
+        batch, parameters = named["batch_size"], named["parameters"]
         load_rate = rates[4] * self.clock[chip_index] * 1e12
         bandwidth = reached_bandwidth(rates[1] * 1e9, load_rate)
         link = rates[3] * 1e9
@@ -248,7 +218,6 @@ class WorkloadTable:
         cost = between.direct_cost if joint.direct else between.tcp_cost
         return Columns(
             count=count,
-            batch=batch,
             memory_gib=rates[0],
             bandwidth=bandwidth,
             layer_bandwidth=bandwidth * self.layer_clock[chip_index],
