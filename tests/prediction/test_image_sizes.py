@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from advisor.prediction.model.resolve import resolve
-from advisor.prediction.model.targets import Ask, target_of_recipe, target_of_size
+from advisor.prediction.model.targets import Ask, target_of_size, train
 from bench_runner.models.timm_models import timm_model
 from bench_runner.recipes import load_recipes
 
@@ -81,8 +81,8 @@ def test_a_model_s_own_size_that_is_no_whole_patches_is_counted_as_it_is_built_a
     assert cut.workload == asked(str(path), None).workload
     recipe = next(each for each in RECIPES if each.recipe_id == "vit-base-16")
     own = replace(recipe, training=replace(recipe.training, image_size=230))
-    assert target_of_recipe(own).assumptions == cut.assumptions[-1:]
-    assert target_of_recipe(recipe).assumptions == ()
+    assert train(own, Ask()).assumptions == cut.assumptions[-1:]
+    assert train(recipe, Ask()).assumptions == ()
 
 
 def test_where_timm_may_refuse_a_size_is_told() -> None:

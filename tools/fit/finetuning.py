@@ -13,8 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from advisor.prediction.fitted import Fitted
-from advisor.prediction.model.resolve import tuned
-from advisor.prediction.model.targets import Ask, make_target
+from advisor.prediction.model.targets import Ask, train, untrained
 from advisor.prediction.observed_times import SECONDS_PER_DAY, chips_by_name
 from advisor.prediction.physics.columns import WorkloadTable
 from advisor.prediction.physics.memory import (
@@ -71,8 +70,8 @@ def _predicted(row: Mapping[str, str], fitted: Fitted) -> Tuned:
     count, micro, length = (
         int(row[name]) for name in ("gpu_count", "micro_batch_size", "sequence_length")
     )
-    train, software = one_of(row["train"], TRAINS, "train"), one_of(row["software"], SOFTWARE, "")
-    tuning = FineTuning(train=train, data=1e6, length=length)
+    kind, software = one_of(row["train"], TRAINS, "train"), one_of(row["software"], SOFTWARE, "")
+    tuning = FineTuning(train=kind, data=1e6, length=length)
     ask = Ask(batch_size=count * micro, tuning=tuning)
     numbers = ("hidden_size", "intermediate_size", "vocab_size", "head_dim")
     arguments = {name: int(row[name]) for name in numbers} | {
@@ -81,13 +80,8 @@ def _predicted(row: Mapping[str, str], fitted: Fitted) -> Tuned:
         "num_key_value_heads": int(row["kv_heads"]),
         "tie_word_embeddings": row["tied"] == "yes",
     }
-    target = tuned(
-        make_target(
-            name=row["model"], kind=model_types()["llama"], arguments=arguments,
-            ask=ask, longest=length,
-        ),
-        ask,
-    )  # fmt: skip
+    model = untrained(name=row["model"], kind=model_types()["llama"], arguments=arguments)
+    target = train(model, ask, own=False, longest=length)
     compiled = None if software == "ours" else row["compiled"] == "yes"
     again = row["checkpointing"] == "yes"
     wanted = Wanted(stage=0, checkpointing=again, offloading=False, compiled=compiled)

@@ -236,7 +236,7 @@ def _of_timed(own: OwnTraining, gpu: Gpu) -> Commands:
 
 def _target(options: argparse.Namespace, store: Store) -> Target:
     """What the words name. Raises ValueError."""
-    from advisor.prediction.model.resolve import resolve, tuned
+    from advisor.prediction.model.resolve import resolve
     from advisor.prediction.model.targets import target_of_size
     from bench_runner.recipes import load_recipes
     from bench_runner.typed_numbers import count_words
@@ -259,7 +259,7 @@ def _target(options: argparse.Namespace, store: Store) -> Target:
     parameters = parse_count(options.parameters, "--parameters", "300B", units)
     article = "An" if options.model.casefold().startswith("e") else "A"
     name = f"{article} {options.model} of {count_words(parameters)} parameters"
-    return tuned(target_of_size(name, options.model, parameters, ask), ask)
+    return target_of_size(name, options.model, parameters, ask)
 
 
 def _known(

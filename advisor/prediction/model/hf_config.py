@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from advisor.prediction.model.targets import Ask, Target, make_target
+from advisor.prediction.model.targets import Ask, Target, train, untrained
 from advisor.prediction.model.timed_keys import timed_arguments
 from advisor.prediction.model.uncounted import (
     adapter,
@@ -67,18 +67,21 @@ def target_of_config(path: Path, ask: Ask) -> Target:
         raise file.error(
             "patch_size", f"is {architecture.patch_size}, larger than the image ({longest})"
         )
-    target = make_target(
+    model = untrained(
         # Its folder, where the file is called config.json like all others and a folder was named.
         name=path.parent.name or path.name if path.name == "config.json" else path.stem,
         kind=kind,
         arguments=_arguments(file, architecture),
-        ask=ask,
+        attention=_attention(file, kind),
+    )
+    target = train(
+        model,
+        ask,
+        own=False,
         longest=longest,
         # How a model of images was stored does not say how it was trained.
         precision=None if kind.family in IMAGE_FAMILIES else _precision(file),
-        positions_end=architecture.longest is not None,
         said=lambda length: [*_said(file, architecture, length), *_passed_over(strange)],
-        attention=_attention(file, kind),
     )
     recipe = target.recipe
     if recipe is None or not getattr(architecture, "num_experts", 0):

@@ -88,10 +88,6 @@ class Ask:
         """Tokens of a sample, where somebody says."""
         return self.sequence_length or (self.tuning.length if self.tuning else None)
 
-    def batch(self, *, text: bool) -> int:
-        """Samples an optimiser step."""
-        return self.batch_size or (TUNING_BATCH if self.tuning else USUAL_BATCH[text])
-
     def seen(self, *, text: bool) -> float | None:
         """Tokens or images of the whole run; None where nobody says. ValueError for others than a
         training can have."""
@@ -118,21 +114,123 @@ class Target:
     """Where only the size is known; the recipe then has the usual shape of about that size."""
 
 
-def target_of_recipe(recipe: Recipe) -> Target:
-    """A recipe says everything."""
-    refuse_below_a_patch(recipe)
-    return Target(workload=workload_of(recipe), recipe=recipe, assumptions=said_of_parts(recipe))
+FEW_TOKENS = 1e6
+"""Of data: fewer may be meant as examples."""
+AS_ITS_OWN = 0.005
+"""Who types as much data as a recipe has, rounded like this, means the recipe's: 300B are 299.9B.
+Of a recipe's 2,049 tokens a sample the last one is a label alone: who types 2048 means them."""
 
 
-def refuse_the_other(text: bool, asked: Any) -> None:
-    """ValueError where a model of text is asked about with what is said of images, or the reverse:
-    ``asked`` has these four numbers."""
+def train(
+    model: Recipe,
+    ask: Ask,
+    *,
+    own: bool = True,
+    longest: int | None = None,
+    precision: Precision | None = None,
+    assumptions: tuple[str, ...] = (),
+    said: Callable[[int], list[str]] = lambda _: [],
+) -> Target:
+    """A model trained as ``ask`` says. ``own``: its recipe says the rest; else what nobody says is
+    assumed, ``longest`` (tokens, or pixels a side) and ``precision`` are what its file says of
+    them, and ``said`` further assumptions, which a sample's length decides. Raises ValueError of
+    one line."""
+    training, tuning, text = model.training, ask.tuning, model.family in TEXT_FAMILIES
+    _refuse_the_other(text, ask)
+    assumed = list(assumptions)
+    length, size, batch = ask.length, ask.image_size, ask.batch_size
+    ends = None if model.architecture is None else model.architecture.longest
+    if text:
+        longest = training.sequence_length or longest
+        if own and tuning is None and longest and length in (None, longest - 1):
+            length = longest
+        if length is None:
+            length = min(longest or DEFAULT_TEXT_LENGTH, DEFAULT_TEXT_LENGTH)
+            assumed.append(f"sequences of {length:,} tokens")
+        elif ask.length and ends and length > ends:
+            raise ValueError(
+                f"sequences of {length:,} tokens are longer than the model's {ends:,} positions, "
+                f"each of which has weights; give --sequence-length {ends} or less"
+            )
+        elif not own and longest is not None and length > longest:
+            assumed.append(
+                f"sequences longer than the {longest:,} tokens that the model's file names"
+            )
+    else:
+        length, longest = None, training.image_size or longest
+        if size not in (None, longest):
+            refuse_parts_of_patches(model.architecture, size or 0)
+        size = size or longest
+        if size is None:
+            size = DEFAULT_IMAGE_SIZE
+            assumed.append(f"images of {size} x {size} pixels")
+    what = "sequences" if text else "images"
+    if batch is None:
+        batch = training.batch_size if own else USUAL_BATCH[text]
+        batch = min(batch, TUNING_BATCH) if tuning else batch
+        if tuning or not own:
+            assumed.append(f"batches of {batch:,} {what}")
+    elif length is not None:
+        _refuse_a_batch_in_tokens(batch, length)
+    elif batch > MOST_IMAGES:
+        raise ValueError(
+            f"--batch is {batch:,} images, more than anybody trains with a step; give "
+            f"{MOST_IMAGES} or less"
+        )
+    assumed += said(length or 0)
+    precision = ask.precision or (training.precision if own else precision)
+    if precision is None:
+        precision = "bf16"
+        assumed.append("bf16 mixed precision")
+    seen, each = ask.seen(text=text), length or 1
+    if own:
+        its_own = training.batch_size * training.training_steps * (training.sequence_length or 1)
+        if seen is None or (tuning is None and abs(seen / its_own - 1) < AS_ITS_OWN):
+            seen = its_own
+    if seen is None:
+        such_as = "--tokens, as 300B" if text else "--images, as 1.28B"
+        raise ValueError(f"how long to train is missing; give {such_as}")
+    training = replace(
+        training,
+        batch_size=batch,
+        training_steps=max(1, math.ceil(seen / each / batch)),
+        sequence_length=length,
+        image_size=size,
+        precision=precision,
+    )
+    name = model.name
+    if tuning is not None:
+        bits = 4 if tuning.train == "qlora" else None
+        training = replace(training, adapter_rank=tuning.adapter_rank, weight_bits=bits)
+        name += f", {tuning.words(text=text)}"
+        assumed += _assumed_of(tuning, text=text)
+    recipe = replace(model, name=name, training=training)
+    assumed += _of_patches(recipe)
+    return Target(workload=workload_of(recipe), assumptions=tuple(assumed), recipe=recipe)
+
+
+def _assumed_of(tuning: FineTuning, *, text: bool) -> list[str]:
+    """What is assumed of the data and the adapters."""
+    assumed = []
+    if tuning.data is None:
+        seen = count_words(tuning.seen(text=text) / tuning.epochs)
+        assumed.append(f"{seen} {'tokens' if text else 'images'} of data")
+    elif text and tuning.length is None and tuning.data < FEW_TOKENS:
+        few = f"{tuning.data:,.0f}"
+        assumed.append(f"{few} is tokens: {few} examples of 512 are --data {tuning.data:.0f}x512")
+    if tuning.adapters and tuning.rank is None:
+        assumed.append(f"adapters of rank {tuning.adapter_rank} at every linear layer")
+    return assumed
+
+
+def _refuse_the_other(text: bool, ask: Ask) -> None:
+    """ValueError where what is said is of images and the model is of text, or the reverse."""
     of_text = (("tokens", "--tokens"), ("sequence_length", "--sequence-length"))
     of_images = (("images", "--images"), ("image_size", "--image-size"))
     for (right, _), (wrong, flag) in zip(
         *((of_text, of_images) if text else (of_images, of_text)), strict=True
     ):
-        if getattr(asked, wrong) is not None:
+        if getattr(ask, wrong) is not None:
             what, instead = ("text", "tokens") if text else ("images", "images")
             hint = f"give --{instead}, not {flag}" if right == instead else f"leave {flag} out"
             raise ValueError(f"the model is trained on {what}: {hint}")
@@ -144,7 +242,7 @@ MOST_TOKENS_A_STEP = 2**28
 the batch is typed in tokens, as papers state it."""
 
 
-def refuse_a_batch_in_tokens(batch: int, length: int) -> None:
+def _refuse_a_batch_in_tokens(batch: int, length: int) -> None:
     """ValueError where so many sequences can only be meant as tokens."""
     most = min(MOST_SEQUENCES, MOST_TOKENS_A_STEP // length)
     if batch <= most:
@@ -165,98 +263,34 @@ MOST_IMAGES = 2**20
 """Of an optimiser step: eight times what anybody says of a training."""
 
 
-def refuse_images(batch: int) -> None:
-    """ValueError where nobody trains with so many a step."""
-    if batch > MOST_IMAGES:
-        raise ValueError(
-            f"--batch is {batch:,} images, more than anybody trains with a step; give "
-            f"{MOST_IMAGES} or less"
-        )
+MOST_IMAGES = 2**20
+"""Of an optimiser step: eight times what anybody says of a training."""
 
 
-def make_target(
+def untrained(
     *,
     name: str,
     kind: ModelType,
     arguments: Mapping[str, Any],
-    ask: Ask,
-    longest: int | None = None,
-    precision: Precision | None = None,
-    assumptions: tuple[str, ...] = (),
-    positions_end: bool = False,
-    said: Callable[[int], list[str]] = lambda _: [],
     timm: str | None = None,
     family: str | None = None,
     attention: str | None = None,
     compiles: bool = True,
-) -> Target:
-    """A model of a known class trained as ``ask`` says. ``longest`` and ``precision`` are what the
-    model's own file says of them; what nobody says is assumed. ``positions_end``: each position
-    has weights of its own, so that a longer sample is refused. ``said`` are further assumptions,
-    which a sample's length decides. ``timm`` is the name by which timm builds the model;
-    ``attention`` what its file asks for, None: the fused kernel that there is; ``compiles`` whether
-    torch is known to compile it.
-    """
-    assumed = list(assumptions)
-    text = kind.family in TEXT_FAMILIES
-    length = size = None
-    refuse_the_other(text, ask)
-    if text:
-        length = ask.length
-        if length is None:
-            length = min(longest or DEFAULT_TEXT_LENGTH, DEFAULT_TEXT_LENGTH)
-            assumed.append(f"sequences of {length:,} tokens")
-        elif longest is not None and length > longest:
-            if positions_end:
-                raise ValueError(
-                    f"sequences of {length:,} tokens are longer than the model's {longest:,} "
-                    "positions, each of which has weights; give --sequence-length "
-                    f"{longest} or less"
-                )
-            assumed.append(
-                f"sequences longer than the {longest:,} tokens that the model's file names"
-            )
-    else:
-        size = ask.image_size or longest
-        if size is None:
-            size = DEFAULT_IMAGE_SIZE
-            assumed.append(f"images of {size} x {size} pixels")
-    batch = ask.batch(text=text)
-    if ask.batch_size is None:
-        assumed.append(f"batches of {batch:,} {'sequences' if text else 'images'}")
-    elif length is None:
-        refuse_images(batch)
-    else:
-        refuse_a_batch_in_tokens(batch, length)
-    assumed += said(length or 0)
-    chosen = ask.precision or precision
-    if chosen is None:
-        chosen = "bf16"
-        assumed.append("bf16 mixed precision")
-    seen = ask.seen(text=text)
-    if seen is None:
-        such_as = "--tokens, as 300B" if text else "--images, as 1.28B"
-        raise ValueError(f"how long to train is missing; give {such_as}")
-    steps = max(1, math.ceil(seen / (length or 1) / batch))
-    recipe = Recipe(
+) -> Recipe:
+    """A model of a known class of which nobody says how it is trained. ``timm`` is the name by
+    which timm builds it; ``attention`` what its file asks for, None: the fused kernel that there
+    is; ``compiles`` whether torch is known to compile it."""
+    source = ModelSource(config_class=kind.config_class, arguments=dict(arguments))
+    classes = None if kind.family in TEXT_FAMILIES else arguments.get("num_labels", 2)
+    if timm is not None:
+        source, classes = ModelSource(timm=timm, arguments={}), CLASSES
+    return Recipe(
         recipe_id=name,
         name=name,
         family=family or kind.family,
-        model=ModelSource(timm=timm, arguments={})
-        if timm is not None
-        else ModelSource(config_class=kind.config_class, arguments=dict(arguments)),
+        model=source,
         training=Training(
-            batch_size=batch,
-            training_steps=steps,
-            sequence_length=length,
-            image_size=size,
-            classes=None
-            if text
-            else CLASSES
-            if timm is not None
-            else arguments.get("num_labels", 2),
-            precision=chosen,
-            optimizer="adamw",
+            batch_size=1, training_steps=1, classes=classes, precision="bf16", optimizer="adamw"
         ),
         support=Support(
             attention=(attention or kind.attention) if timm is None else None,
@@ -265,11 +299,6 @@ def make_target(
         ),
         source="a model of your own",
     )
-    refuse_below_a_patch(recipe)
-    if ask.image_size is not None and ask.image_size != longest:
-        refuse_parts_of_patches(recipe.architecture, ask.image_size)
-    assumed += said_of_parts(recipe)
-    return Target(workload=workload_of(recipe), assumptions=tuple(assumed), recipe=recipe)
 
 
 def target_of_timm(name: str, ask: Ask, recipes: Sequence[Recipe] = ()) -> Target:
@@ -293,17 +322,16 @@ def target_of_timm(name: str, ask: Ask, recipes: Sequence[Recipe] = ()) -> Targe
         )
         if not architecture.patch_size and likely_family(architecture) == "vit":
             scaled += ("that timm builds it at this size, which it does not of every model",)
-    return make_target(
+    model = untrained(
         name=plain_name(name),
         kind=architecture.kind,
         arguments={} if built else {**arguments_of(architecture), "num_labels": CLASSES},
-        ask=ask,
-        longest=size,
-        assumptions=(f"{CLASSES} classes", *_tagged(name), *scaled),
         timm=plain_name(name) if built else None,
         family=likely_family(architecture) if known is None else known.family,
         compiles=known is None or known.support.compile,
     )
+    assumed = (f"{CLASSES} classes", *_tagged(name), *scaled)
+    return train(model, ask, own=False, longest=size, assumptions=assumed)
 
 
 def _tagged(name: str) -> tuple[str, ...]:
@@ -357,13 +385,9 @@ def target_of_size(name: str, family: str, parameters: float, ask: Ask) -> Targe
     extra = {"num_labels": CLASSES} if family == "vit" else {"vocab_size": vocabulary}
     if family == "encoder":
         extra["max_position_embeddings"] = ask.length or DEFAULT_TEXT_LENGTH
-    target = make_target(
-        name=name,
-        kind=model_types()[kind],
-        arguments={**shape, **extra},
-        ask=ask,
-        assumptions=(f"{layers} layers of width {hidden:,}, the usual shape of this size",),
-    )
+    model = untrained(name=name, kind=model_types()[kind], arguments={**shape, **extra})
+    assumed = (f"{layers} layers of width {hidden:,}, the usual shape of this size",)
+    target = train(model, ask, own=False, assumptions=assumed)
     size = round(parameters)
     return replace(target, workload=sized(target.workload, size), parameters=size)
 
@@ -373,20 +397,10 @@ def _layers(hidden: int) -> int:
     return max(2, min(96, round(hidden / 80)))
 
 
-def refuse_below_a_patch(recipe: Recipe) -> None:
-    """ValueError where an image is smaller than one of the patches that it is cut into."""
-    pixels, patch = recipe.training.image_size, getattr(recipe.architecture, "patch_size", 0)
-    if pixels is not None and pixels < patch:
-        raise ValueError(
-            f"images of {pixels} pixels a side are smaller than the model's patches of {patch}; "
-            f"give --image-size {patch} or more"
-        )
-
-
 def refuse_parts_of_patches(architecture: Architecture | None, pixels: int) -> None:
     """ValueError where images of a size that somebody asks for cannot be cut into whole patches."""
-    if over := _over(architecture, pixels):
-        patch = _patch(architecture)
+    patch = _patch(architecture)
+    if patch and pixels >= patch and (over := pixels % patch):
         fewer, more = pixels - over, pixels - over + patch
         raise ValueError(
             f"images of {pixels} pixels a side cannot be cut into whole patches of {patch}: the "
@@ -395,24 +409,23 @@ def refuse_parts_of_patches(architecture: Architecture | None, pixels: int) -> N
         )
 
 
-def said_of_parts(recipe: Recipe) -> tuple[str, ...]:
-    """What is assumed where images of the model's own size cannot be cut into whole patches."""
-    pixels = recipe.training.image_size
-    over = 0 if pixels is None else _over(recipe.architecture, pixels)
-    if not over:
-        return ()
-    return (
-        f"the last {over} of {pixels} pixels a side unseen: they fill no whole patch of "
-        f"{_patch(recipe.architecture)}",
+def _of_patches(recipe: Recipe) -> list[str]:
+    """What is assumed where images of the model's own size cannot be cut into whole patches;
+    ValueError where they are smaller than one."""
+    pixels, least = recipe.training.image_size, getattr(recipe.architecture, "patch_size", 0)
+    if pixels is not None and pixels < least:
+        raise ValueError(
+            f"images of {pixels} pixels a side are smaller than the model's patches of {least}; "
+            f"give --image-size {least} or more"
+        )
+    patch = _patch(recipe.architecture)
+    over = pixels % patch if pixels is not None and patch else 0
+    unseen = (
+        f"the last {over} of {pixels} pixels a side unseen: they fill no whole patch of {patch}"
     )
+    return [unseen] if over else []
 
 
 def _patch(architecture: Architecture | None) -> int:
     """Pixels a side of the patches, of which only whole ones count; 0: none."""
     return architecture.patch_size if isinstance(architecture, Vit | TimmModel) else 0
-
-
-def _over(architecture: Architecture | None, pixels: int) -> int:
-    """Pixels behind the last whole patch."""
-    patch = _patch(architecture)
-    return pixels % patch if patch and pixels >= patch else 0
