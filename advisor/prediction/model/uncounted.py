@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from advisor.typed_input import shown
+from bench_runner.models.architecture import Refusal
 from bench_runner.models.model_types import model_types
 from bench_runner.models.timm_models import timm_names
 
@@ -96,6 +97,19 @@ def language_of() -> Mapping[str, str]:
 
 
 @cache
+def _refused() -> tuple[tuple[frozenset[str], Refusal], ...]:
+    """By families, keys that make a model another one than those that are counted."""
+    rows = _table("uncounted_types")["refused"]
+    return tuple(
+        (
+            frozenset(row.pop("families").split()),
+            Refusal(**{**row, "allowed": tuple(row.get("allowed", ()))}),
+        )
+        for row in rows
+    )
+
+
+@cache
 def _keys_without_effect() -> Mapping[str, tuple[str, ...]]:
     """Keys that are known to leave a training's work as it is, by what they are about."""
     return {name: tuple(words.split()) for name, words in _table("keys_without_effect").items()}
@@ -149,12 +163,9 @@ def uncounted(
     refused; None where there is none. ``known`` are the keys that are counted or follow from
     others; ``gated``, whether the feed-forward layers that are counted have gates."""
     if stored := next((key for key in _STORED_IN_FEWER_BITS if content.get(key)), ""):
-        quantized = {stored: True} if content[stored] is True else content[stored]
-        how = quantized.get("quant_method", "") if isinstance(quantized, dict) else ""
-        bits = _bits(quantized)
         return stored, (
-            f"the weights are stored in {bits or 'fewer'} bits{f' ({how})' if how else ''}, which "
-            "are not trained as they are; remove the key to ask for a training in mixed precision"
+            "the weights are stored in fewer bits, which are not trained as they are; remove the "
+            "key to ask for a training in mixed precision"
         )
     if (found := of_several(content)) is not None:
         return found
@@ -170,43 +181,10 @@ def uncounted(
     stages, depths = content.get("num_stages"), content.get("depths")
     if isinstance(stages, int) and isinstance(depths, list) and stages != len(depths):
         return "num_stages", f"is {stages}, but depths names {len(depths)} stages"
-    if "feed_forward_proj" in content and isinstance(content.get("is_gated_act"), bool):
-        named = str(content["feed_forward_proj"])
-        if content["is_gated_act"] != named.startswith("gated"):
-            return "is_gated_act", f"contradicts feed_forward_proj, which is {shown(named)}"
-    if family != "encoder" and content.get("is_encoder_decoder") is True:
-        return "is_encoder_decoder", (
-            "a decoder with an encoder is counted as T5, BART and their kin alone; remove the key "
-            "for the decoder"
-        )
-    for key in ("add_cross_attention", "is_decoder"):
-        if content.get(key) is True and family == "encoder":
-            return key, "an encoder made a decoder is not counted; remove the key for the encoder"
-    if str(content.get("position_embedding_type")).startswith("relative_key"):
-        return "position_embedding_type", (
-            "relative positions in the scores are not counted; remove the key for learnt positions"
-        )
-    positions = content.get("position_embedding_type")
-    placed = "position_embedding_type" in known
-    if family == "encoder" and not placed and positions not in (None, "absolute"):
-        return "position_embedding_type", (
-            f"positions of the kind {shown(str(positions))} are not counted in an encoder; remove "
-            "the key for learnt positions"
-        )
-    both_ways = content.get("use_bidirectional_attention") or content.get("is_causal") is False
-    if family == "decoder" and both_ways:
-        key = "use_bidirectional_attention"
-        return key if content.get(key) else "is_causal", (
-            "attention without a causal mask is other work than a decoder's; remove the key for "
-            "the language model"
-        )
-    kinds = content.get("attn_type_list")
-    if isinstance(kinds, list) and any(each != 1 for each in kinds):
-        return "attn_type_list", f"layers of recurrence (0) are not counted; {PLAIN}"
-    attention = content.get("attn_config")
-    kind = attention.get("attn_type") if isinstance(attention, dict) else None
-    if kind not in (None, "multihead_attention"):
-        return "attn_config", f"attention of the kind {str(kind)[:40]!r} is not counted here"
+    for families, refusal in _refused():
+        key = refusal.key.partition(".")[0]
+        if family in families and key not in known and refusal.refuses(content):
+            return key, refusal.words
     if not _every_layer_routes(content):
         key = "mlp_layer_types" if content.get("mlp_layer_types") else "moe_layer_freq"
         return key, "layers with experts and layers without in turn are not counted"
@@ -281,22 +259,6 @@ def _every_layer_routes(content: Mapping[str, Any]) -> bool:
         first = dense if isinstance(dense, int) else 0
         return all(bool(each) == (number >= first) for number, each in enumerate(often))
     return often in (None, 1)
-
-
-def _bits(quantized: object) -> str:
-    if not isinstance(quantized, dict):
-        return ""
-    for bits, keys in (
-        ("4", ("load_in_4bit", "_load_in_4bit")),
-        ("8", ("load_in_8bit", "_load_in_8bit")),
-    ):
-        if any(quantized.get(key) is True for key in keys):
-            return bits
-    bits_said = quantized.get("bits")
-    if isinstance(bits_said, int):
-        return str(bits_said)
-    method = str(quantized.get("quant_method"))
-    return "8" if "fp8" in method else "4" if "fp4" in method else ""
 
 
 _WHOLE = _PLAIN_LAYERS - {"sliding_attention", "local"}
