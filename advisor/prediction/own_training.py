@@ -20,17 +20,7 @@ from advisor.prediction.physics.chip import Chip, chip_of
 from advisor.typed_input import shown
 from bench_runner.own_command.kernel_kinds import KINDS, PRODUCTS
 from bench_runner.own_command.own_run import OwnRun
-from bench_runner.records.record_checks import (
-    Field,
-    is_count,
-    is_flag,
-    is_index,
-    is_name,
-    is_positive,
-    is_seconds,
-    is_text,
-    wrong_field,
-)
+from bench_runner.records.record_checks import is_name
 from bench_runner.typed_numbers import NORMAL_90, percent, plain
 from bench_runner.untrusted_text import OutsideError, json_outside
 from price_catalog.builds import GPU_COUNTS
@@ -45,6 +35,7 @@ if TYPE_CHECKING:
 FAMILY = "own"
 SECONDS_PER_DAY = 86_400.0
 MOST_STEPS = 10**12
+_LARGEST = 1e15
 SOURCE_ID = "prediction"
 _PRODUCT_SHARE = 0.5
 """Of the peak, that matrix products of trainings reach, roughly: only the check of impossible times
@@ -120,13 +111,12 @@ def own_training(run: OwnRun, name: str, steps: int, measured_on: date) -> OwnTr
 def training_text(own: OwnTraining) -> str:
     """The definition that a store keeps and a file shares: numbers, and names of kernels."""
     row = {**asdict(own), "measured_on": own.measured_on.isoformat()}
-    text = json.dumps({"own_training": row}, separators=(",", ":"), allow_nan=False)
-    kernels = list(own.run.kernels)
-    while len(text) > LARGEST_TEXT and kernels:  # C++ names its templates at length
-        kernels.pop()
-        row["run"]["kernels"] = kernels
+    kernels = row["run"]["kernels"] = list(own.run.kernels)
+    while True:
         text = json.dumps({"own_training": row}, separators=(",", ":"), allow_nan=False)
-    return text
+        if len(text) <= LARGEST_TEXT or not kernels:
+            return text
+        kernels.pop()  # C++ names its templates at length
 
 
 def text_hash(own: OwnTraining) -> str:
@@ -151,64 +141,37 @@ def read_definition(text: object) -> OwnModel | OwnTraining:
 
 def _read(content: Any) -> OwnTraining:
     """From JSON, each value checked. Raises ValueError."""
+    import msgspec  # what ranks loads none of it
+
     row = content["own_training"]
-    run = row["run"]
-    if run.keys() != {field.name for field in fields(OwnRun)}:
+    if row["run"].keys() != {field.name for field in fields(OwnRun)}:
         raise ValueError("the measured training has other fields than those of this version")
-    if (wrong := wrong_field(run, _FIELDS)) is not None:
-        raise ValueError(f"the measured training has {wrong} = {shown(str(run[wrong]))}")
-    if not _is_size(row["steps"]) or not 1 <= row["steps"] <= MOST_STEPS:
-        raise ValueError(f"a training of {shown(str(row['steps']))} steps is none; give --steps N")
-    recipe_id, called = name_of_own(str(row["name"]), "--name")
-    low, step_s, high = run["step_s_low"], run["step_s"], run["step_s_high"]
-    if recipe_id != row["recipe_id"] or not low <= step_s <= high:
+    try:
+        own = msgspec.convert(row, OwnTraining)
+    except msgspec.ValidationError as error:
+        raise ValueError(f"the measured training is damaged: {error}") from None
+    run = own.run
+    for name, value in row["run"].items():
+        flat = [*value, *value.values()] if isinstance(value, dict) else [value]
+        if isinstance(value, list):
+            flat = [part for pair in value for part in pair]
+        if not all(map(_is_sound, flat)) and name != "not_profiled":
+            raise ValueError(f"the measured training has {name} = {shown(str(value))}")
+    if not 1 <= own.steps <= MOST_STEPS:
+        raise ValueError(f"a training of {shown(str(own.steps))} steps is none; give --steps N")
+    ordered = 0 < run.step_s_low <= run.step_s <= run.step_s_high
+    named = name_of_own(own.name, "--name")[0] == own.recipe_id and is_name(run.gpu)
+    counted = run.gpu_count > 0 < run.steps_timed and {*run.seconds} <= {*KINDS}
+    if not (ordered and named and counted):
         raise ValueError("the measured training contradicts itself")
-    return OwnTraining(
-        recipe_id=recipe_id,
-        name=called,
-        steps=row["steps"],
-        measured_on=date.fromisoformat(row["measured_on"]),
-        run=OwnRun(**{**run, "kernels": tuple((name, s) for name, s in run["kernels"])}),
-    )
+    return own
 
 
-def _is_seconds_by_kind(value: object) -> bool:
-    return isinstance(value, dict) and {*value} <= {*KINDS} and all(map(is_seconds, value.values()))
-
-
-def _is_kernel(value: object) -> bool:
-    if not isinstance(value, list | tuple) or len(value) != 2:
-        return False
-    return isinstance(value[0], str) and value[0].isprintable() and is_seconds(value[1])
-
-
-def _is_size(value: object) -> bool:
-    return type(value) is int and 0 <= value <= 10**15
-
-
-_FIELDS: Mapping[str, Field] = {
-    "gpu": (is_name, False, False),
-    "gpu_count": (is_count, False, False),
-    "step_s": (is_positive, False, False),
-    "step_s_low": (is_positive, False, False),
-    "step_s_high": (is_positive, False, False),
-    "settled": (is_flag, False, False),
-    "steps_timed": (is_count, False, False),
-    "pauses": (is_index, False, False),
-    "seconds": (_is_seconds_by_kind, False, False),
-    "kernels": (_is_kernel, False, True),
-    "loads_serially": (is_flag, False, False),
-    "memory_gib": (is_seconds, False, False),
-    "allocated_gib": (is_seconds, False, False),
-    "state_gib": (is_seconds, False, False),
-    "sharded": (is_flag, False, False),
-    "parameters": (_is_size, False, False),
-    "parameter_bytes": (_is_size, False, False),
-    "joules": (is_seconds, True, False),
-    "max_steps": (_is_size, True, False),
-    "torch": (is_name, False, False),
-    "not_profiled": (is_text, True, False),
-}
+def _is_sound(value: object) -> bool:
+    """Whether it is printable text, nothing, or a finite number of 0 or more."""
+    if isinstance(value, str):
+        return value.isprintable()
+    return value is None or (isinstance(value, int | float) and 0 <= value <= _LARGEST)
 
 
 # Moved to another GPU
