@@ -97,14 +97,14 @@ def prediction_doubts(answer: Prediction, bench: str, rank: str | None) -> list[
         command = rank.partition(" --gpus ")[0]
         return [Doubt(about="machine", words="machines that it fits", command=command)]
     doubts = []
+    minutes = minutes_words(answer.bench_minutes)
     if not answer.measured and answer.measure is not None:
-        how = f"about {minutes_words(answer.bench_minutes)} there would settle it"
+        how = f"about {minutes} there would settle it"
         if " --keep " in bench:
             how = "keep the model first, so that it can be measured and ranked"
         words = f"not measured on {_machine_words(answer)}; {how}"
         doubts.append(Doubt(about="time", words=words, command=bench))
     elif answer.measured and not answer.measured[0].here:
-        minutes = minutes_words(answer.bench_minutes)
         words = f"measured elsewhere; about {minutes} tell what your own machine takes"
         doubts.append(Doubt(about="time", words=words, command=bench))
     if answer.training_days is None:
@@ -178,65 +178,46 @@ def as_text(
 def _rows(answer: Prediction) -> list[dict[str, str]]:
     """The times of a prediction side by side, in the unit of the sentence."""
     rows: list[dict[str, str]] = []
-    first = answer.measured[0].training_days if answer.measured else answer.training_days
-    unit = time_unit(first or 0)
+    days = answer.training_days
+    unit = time_unit((answer.measured[0].training_days if answer.measured else days) or 0)
 
     def rounded(days: float) -> str:
         return days_rounded(days * unit.a_day)
 
-    def add(
-        how: str,
-        days: float | None,
-        low: float | None,
-        high: float | None,
-        mark: str = PREDICTED_MARK,
-    ) -> None:
-        ends = "-"
-        if low is not None and high is not None and rounded(low) != rounded(high):
-            ends = f"{rounded(low)}–{rounded(high)}"
-        figure = "-" if days is None else f"{mark}{rounded(days)}"
-        rows.append({"how": how, f"{unit.word}s": figure, "9 in 10 such runs": ends})
+    def add(how: str, days: float | None, *ends: float | None, mark: str = PREDICTED_MARK) -> None:
+        if days is None:
+            return
+        low, high = (None if end is None else rounded(end) for end in ends or (None, None))
+        held = "-" if low == high else f"{low}–{high}"
+        rows.append(
+            {"how": how, f"{unit.word}s": f"{mark}{rounded(days)}", "9 in 10 such runs": held}
+        )
 
     if answer.measured:
         best = answer.measured[0]
         add("measured " + _where(answer), best.training_days, *best.ends, mark="")
-    days = answer.training_days
-    if days is not None:
-        ours = "our fastest settings"
-        if answer.software != "ours":
-            ours = f"{answer.software} software"
-        elif answer.method != "optimal":
-            ours = f"{answer.method} settings"
-        ours = f"predicted, with {ours}"
-        add(ours, days, answer.training_days_low, answer.training_days_high)
-        paper = answer.paper_settings_days
-        if _paper_differs(answer) and paper is not None:
-            low, high = answer.paper_settings_days_low, answer.paper_settings_days_high
-            if low == high:  # a search with them was run on these GPUs
-                add("measured, with the paper's settings", paper, None, None, mark="")
-            else:
-                add("predicted, with the paper's settings", paper, low, high)
-        elif _paper_differs(answer):
-            rows.append(
-                {
-                    "how": "predicted, with the paper's settings",
-                    f"{unit.word}s": "-",
-                    "9 in 10 such runs": "do not fit",
-                }
-            )
-        other = answer.other_software_days
-        if other is not None:
-            ends = answer.other_software_days_low, answer.other_software_days_high
-            alike = days is not None and abs(other / days - 1) < ALIKE
-            as_fast = ", which is as fast" if alike else ""
-            add(f"predicted, with other software{as_fast}", other, *ends)
-    if answer.one_machine_days is not None:
-        ends = answer.one_machine_days_low, answer.one_machine_days_high
-        add("predicted, on one of the machines", answer.one_machine_days, *ends)
-    if answer.analytic_days is not None and answer.fits:
-        add(
-            "the paper's estimate: all FLOPs at the peak", answer.analytic_days, None, None, mark=""
-        )
+    ours = "our fastest settings" if answer.method == "optimal" else f"{answer.method} settings"
+    ours = ours if answer.software == "ours" else f"{answer.software} software"
+    add(f"predicted, with {ours}", days, answer.training_days_low, answer.training_days_high)
+    paper = answer.paper_settings_days
+    if _paper_differs(answer):
+        how = "with the paper's settings"
+        ends = answer.paper_settings_days_low, answer.paper_settings_days_high
+        if paper is None:
+            figures = {f"{unit.word}s": "-", "9 in 10 such runs": "do not fit"}
+            rows.append({"how": f"predicted, {how}"} | figures)
+        elif ends[0] == ends[1]:  # a search with them was run on these GPUs
+            add(f"measured, {how}", paper, mark="")
+        else:
+            add(f"predicted, {how}", paper, *ends)
+    other = answer.other_software_days
+    alike = days is not None and other is not None and abs(other / days - 1) < ALIKE
+    how = f"predicted, with other software{', which is as fast' if alike else ''}"
+    add(how, other, answer.other_software_days_low, answer.other_software_days_high)
+    ends = answer.one_machine_days_low, answer.one_machine_days_high
+    add("predicted, on one of the machines", answer.one_machine_days, *ends)
+    if answer.fits:
+        add("the paper's estimate: all FLOPs at the peak", answer.analytic_days, mark="")
     return rows
 
 
@@ -260,17 +241,12 @@ def _where(answer: Prediction) -> str:
     return f"{where} on {day_words(date.fromisoformat(best.measured_on))}"
 
 
-def _model_words(answer: Prediction) -> str:
-    """What was counted, so that a reader can hold it against what he knows of the model."""
+def _facts(answer: Prediction) -> list[tuple[str, str]]:
+    """The rest of it, by name: first what was counted, to hold against what one knows."""
     words = f"{count_words(answer.parameters)} parameters"
     if answer.active_parameters < answer.parameters:
         words += f", {count_words(answer.active_parameters)} of them for a token"
-    return words
-
-
-def _facts(answer: Prediction) -> list[tuple[str, str]]:
-    """The rest of it, by name."""
-    facts = [("model", _model_words(answer))]
+    facts = [("model", words)]
     if answer.measured and answer.measured[0].settings is not None:
         facts.append(("measured", f"with {settings_words(answer.measured[0].settings)}"))
     if answer.training_days is not None:
