@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -103,49 +104,39 @@ def reached(
 ) -> list[Reached]:
     """Every model: those within the limit first, the longest of them first of all; then what takes
     longer, what does not fit, and what has no time."""
-    found, max_days = [], asked.max_days
+    found, most = [], asked.max_days
     for model in models:
         there = times.get((model.recipe_id, asked.count))
-        if there is None:
-            found.append(Reached(model=model, reach=UNKNOWN, time=None))
-            continue
-        time, days = there.time, there.time.training_days
-        if days is None:
-            mend = _mend(model.recipe_id, times, asked.count)
-            found.append(Reached(model=model, reach=UNFIT, time=time, mend=mend))
-            continue
-        reach = LONGER
-        if max_days is None or (time.training_days_high or days) <= max_days:
-            reach = WITHIN
-        elif days <= max_days:
-            reach = PERHAPS
-        gib = there.estimated_gib
-        found.append(Reached(model=model, reach=reach, time=time, estimated_gib=gib))
+        time = None if there is None else there.time
+        days = None if time is None else time.training_days
+        reach, mend = UNKNOWN, None
+        if days is not None and time is not None:
+            within = most is None or (time.training_days_high or days) <= most
+            reach = WITHIN if within else PERHAPS if days <= (most or 0.0) else LONGER
+        elif there is not None:
+            reach, mend = UNFIT, _mend(model.recipe_id, times, asked.count)
+        gib = None if there is None or days is None else there.estimated_gib
+        found.append(Reached(model=model, reach=reach, time=time, estimated_gib=gib, mend=mend))
     order = {WITHIN: 0, PERHAPS: 0, LONGER: 1, UNFIT: 2, UNKNOWN: 3}
 
     def key(each: Reached) -> tuple[int, float, str]:
-        days = each.time.training_days if each.time is not None else None
-        longest = 0.0 if days is None else days if order[each.reach] else -days
-        return order[each.reach], longest, each.model.recipe_id
+        days = (each.time.training_days if each.time is not None else None) or 0.0
+        return order[each.reach], days if order[each.reach] else -days, each.model.recipe_id
 
     return sorted(found, key=key)
 
 
-def _mend(
-    recipe_id: str,
-    times: Mapping[tuple[str, int], ReachedTime],
-    count: int,
-) -> str | None:
+def _mend(recipe_id: str, times: Mapping[tuple[str, int], ReachedTime], count: int) -> str | None:
     """What would make a model fit: host memory for what is offloaded, weights of 4 bits, or more of
     these GPUs."""
     there = times[recipe_id, count]
-    named = [] if there.as_qlora is None else [("QLoRA", there.as_qlora)]
+    named = {"QLoRA": there.as_qlora}
     if there.with_host is not None:
-        named.append((f"{there.with_host[0]:,.0f} GiB of host memory", there.with_host[1]))
+        named[f"{there.with_host[0]:,.0f} GiB of host memory"] = there.with_host[1]
     ways = [
         f"{words} ({_days(time)})"
-        for words, time in named
-        if time.training_days is not None and time.training_days <= LONGEST_MEND_DAYS
+        for words, time in named.items()
+        if time is not None and (time.training_days or math.inf) <= LONGEST_MEND_DAYS
     ]
     more = (n for n in GPU_COUNTS if n > count and (recipe_id, n) in times)
     enough = next((n for n in more if times[recipe_id, n].time.training_days is not None), None)
@@ -206,20 +197,22 @@ def reach_text(
         notes.append("memory with ≈ is of each GPU, not measured, estimated")
     if notes:
         blocks.append(fill("; ".join(notes) + ".", width))
-    longer = [row for row in rows if row.reach == LONGER]
-    unfit = [row for row in rows if row.reach == UNFIT]
-    if longer:
-        nearest = [f"{row.model.name} {_days(row.time)}" for row in longer]
-        blocks.append(_listed(f"{len(longer)} take longer", nearest, width, details))
-    if unfit:
-        mended = [f"{row.model.name}: {row.mend}" for row in unfit if row.mend]
-        verb = "does" if len(unfit) == 1 else "do"
-        blocks.append(
-            _listed(f"{len(unfit)} {verb} not fit; what would do", mended, width, details)
-        )
-    unknown = [row.model.name for row in rows if row.reach == UNKNOWN]
-    if unknown:
-        blocks.append(_listed(f"{len(unknown)} have no time", unknown, width, details))
+    left = {
+        reach: [row for row in rows if row.reach == reach] for reach in (LONGER, UNFIT, UNKNOWN)
+    }
+    one = len(left[UNFIT]) == 1
+    for reach, title, say in (
+        (LONGER, "take longer", lambda row: f"{row.model.name} {_days(row.time)}"),
+        (
+            UNFIT,
+            f"{'does' if one else 'do'} not fit; what would do",
+            lambda row: row.mend and f"{row.model.name}: {row.mend}",
+        ),
+        (UNKNOWN, "have no time", lambda row: row.model.name),
+    ):
+        if named := left[reach]:
+            said = [*filter(None, map(say, named))]
+            blocks.append(_listed(f"{len(named)} {title}", said, width, details))
     if asked.tuning is not None and asked.tuning.adapters:
         words = "Adapters are predicted of transformers of text without experts alone."
         blocks.append(fill(words, width))
@@ -259,17 +252,15 @@ def _table_row(row: Reached) -> dict[str, Any]:
     assert days is not None
     unit = time_unit(days).a_day
     low, high = (time.training_days_low or days), (time.training_days_high or days)
-    samples, memory = row.samples, "-"
-    if row.measured_gib is not None:
-        memory = f"{plain(row.measured_gib)} GiB"
-    elif row.estimated_gib is not None:
-        memory = f"{PREDICTED_MARK}{plain(row.estimated_gib)} GiB"
+    gib = row.measured_gib or row.estimated_gib
+    mark = "" if row.measured_gib is not None else PREDICTED_MARK
+    samples = row.samples
     return {
         "model": row.model.name + ("?" if row.reach == PERHAPS else ""),
         "time": _days(time),
         "9 in 10 runs": ends_words(low * unit, high * unit).strip(" ()") or "-",
         "trained on": "as timed" if samples is None else f"{count_words(samples[1])} {samples[0]}",
-        "memory": memory,
+        "memory": "-" if gib is None else f"{mark}{plain(gib)} GiB",
         "settings": _short(time.settings),
     }
 
@@ -278,8 +269,10 @@ def _short(settings: Settings | None) -> str:
     """What of the settings a person chooses by; `settings_words` has them all."""
     if settings is None:
         return "as it runs"
-    words = ["checkpointing"] if settings.activation_checkpointing else []
-    words += [settings.sharding] if settings.sharding else []
-    words += ["offloading"] if settings.offloading else []
-    words += [f"micro-batch {settings.micro_batch_size}"] if settings.micro_batch_size else []
-    return ", ".join(words) or "-"
+    words = [
+        "checkpointing" if settings.activation_checkpointing else "",
+        settings.sharding or "",
+        "offloading" if settings.offloading else "",
+        f"micro-batch {settings.micro_batch_size}" if settings.micro_batch_size else "",
+    ]
+    return ", ".join(filter(None, words)) or "-"
