@@ -14,7 +14,7 @@ from pathlib import Path
 
 from advisor.store import Store, StoreError
 from bench_runner.records import journal
-from tests.attack.generated_files import asked, forked, wrong
+from tests.attack.generated_files import READ_ROWS, asked, forked, wrong
 from tests.store_for_tests import record, taken_as_it_is
 
 COMMANDS = [
@@ -195,14 +195,6 @@ ODD = {
     "DECIMAL(14,4)": ("0.0001", "9999999999"),
 }
 """By type of a column what somebody may have written into a store by hand."""
-READ_ROWS = (
-    ("rank", "--model", "pythia-1b", "--budget", "40k", "--format", "json"),
-    ("rank", "--model", "pythia-1b", "--details"),
-    *(("data", each) for each in ("times", "settings", "prices", "gpus", "models", "sources")),
-    ("prices", "list"),
-    ("prices", "builds"),
-    ("doctor",),
-)
 
 
 def altered(store: Path, folder: Path, count: int, seed: int) -> list[str]:

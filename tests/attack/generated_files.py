@@ -204,7 +204,8 @@ def _csv(dice: random.Random) -> bytes:
 
 def _rows(dice: random.Random) -> bytes:
     """Rows of every table but measurements, as an export writes them; some are spoiled."""
-    rows = [spoiled(row, dice) if dice.random() < 0.4 else row for row in shipped_rows()]
+    text = json.dumps(shipped_rows()).replace('"own', f'"own{dice.randrange(10**6)}')
+    rows = [spoiled(row, dice) if dice.random() < 0.4 else row for row in json.loads(text)]
     dice.shuffle(rows)
     lines = (json.dumps(row) + "\n" for row in rows)
     return "".join(lines).encode("utf-8", "surrogatepass")
@@ -336,6 +337,16 @@ def wrong(code: int, out: str, err: str, took_s: float) -> str | None:
     return None
 
 
+READ_ROWS = (
+    ("rank", "--model", "pythia-1b", "--budget", "40k", "--format", "json"),
+    ("rank", "--model", "pythia-1b", "--details"),
+    *(("data", each) for each in ("times", "settings", "prices", "gpus", "models", "sources")),
+    ("prices", "list"),
+    ("prices", "builds"),
+    ("doctor",),
+)
+
+
 def attack(
     kind: str, store: Path, folder: Path, count: int, seed: int, seconds: float = 1e9
 ) -> tuple[int, int, list[str]]:
@@ -366,6 +377,9 @@ def attack(
             code, out, err = asked(["--store", str(store), *line])
             problem = wrong(code, out, err, time.monotonic() - began)
             after = store.stat()
+            if kind == "rows" and code == 0:  # what came in is read
+                said = asked(["--store", str(store), *dice.choice(READ_ROWS)])
+                problem = problem or wrong(*said, time.monotonic() - began)
             if code != 0 and (before.st_size, before.st_mtime_ns) != (
                 after.st_size,
                 after.st_mtime_ns,

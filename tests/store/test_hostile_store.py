@@ -76,6 +76,19 @@ def test_a_store_with_code_of_its_own_is_refused(own_store: Path, foreign: str) 
         assert "\n" not in str(caught.value)
 
 
+@pytest.mark.skipif(duckdb.__version__ < "2", reason="an older DuckDB knows no triggers")
+def test_a_store_with_a_trigger_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "trigger.duckdb"
+    with duckdb.connect() as connection:
+        connection.execute(f"ATTACH '{path}' AS s (STORAGE_VERSION 'v2.0.0'); USE s")
+        connection.execute("CREATE TABLE quote (a INTEGER); CREATE TABLE meta (a INTEGER)")
+        connection.execute(
+            "CREATE TRIGGER x AFTER INSERT ON quote FOR EACH STATEMENT INSERT INTO meta VALUES (1)"
+        )
+    with pytest.raises(StoreError, match="holds a trigger of its own, which may run as code"):
+        look(Store(path)).models()
+
+
 OWN = "origin = 'local' WHERE rowid = 0"
 
 

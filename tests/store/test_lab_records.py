@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from datetime import date
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -298,3 +299,28 @@ def test_what_a_foreign_file_says_of_you_stays_out_and_all_else_is_marked(
     assert "public-1" not in capsys.readouterr().err
     assert main(["prices", "own", "--format", "json", "--store", str(own_store)]) == 0
     assert "own:8xb200" in capsys.readouterr().out
+
+
+def test_a_forged_store_is_judged_alike_by_name_and_in_the_folder(
+    own_store: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Rows that its owner wrote: a time at 95 % of the peak, a price 300 times below the others."""
+    fast = measured(51.0, count=2, gpu="NVIDIA GeForce RTX 5090", peak_memory_gib=25.0)
+    with Store(own_store).reading() as reader:
+        real = next(each for each in reader.quotes() if each.item_id == "rtx-5090")
+    forged = real._replace(
+        quote_id="q", price_usd=Decimal(8), vendor="Cheap", origin="local", price_set=None
+    )
+    Store(own_store).append_measurements([journal.with_id(replace(fast, method="optimal"))])
+    Store(own_store).add(quote=[forged])
+    monkeypatch.chdir(own_store.parent)
+    monkeypatch.delenv("ADVISOR_STORE", raising=False)
+    asked = ["rank", "--model", "pythia-1b", "--budget", "16k", "--format", "json"]
+    said = []
+    for where in ([], ["--store", str(own_store)]):
+        assert main([*asked, *where]) == 0
+        said.append(json.loads(capsys.readouterr().out))
+    first, named = (each["verdict"]["sentence"] for each in said)
+    assert first == named and "that time is doubtful" in first
+    assert said[0]["ranked"] == said[1]["ranked"]
+    assert all("Cheap" not in json.dumps(row) for row in said[0]["ranked"])
