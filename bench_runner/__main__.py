@@ -81,17 +81,6 @@ def emit(event: dict[str, Any]) -> None:
     print(json.dumps(event, separators=(",", ":")), flush=True)
 
 
-def _confirmed(concerns: Sequence[str], arguments: argparse.Namespace) -> bool:
-    for sentence in concerns:
-        print(sentence, file=sys.stderr)
-    if not concerns or arguments.yes:
-        return True
-    if not sys.stdin.isatty():
-        raise ValueError(f"{concerns[0]}; give --yes to start all the same")
-    print("Start all the same? [y/N] ", end="", file=sys.stderr, flush=True)
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
-
-
 def _measure(arguments: argparse.Namespace) -> int:
     setup = asked_setup(arguments)
     candidates = asked_settings(arguments, setup)
@@ -135,8 +124,10 @@ def _measure(arguments: argparse.Namespace) -> int:
             "records_file": str(options.records_file),
         }
     )
-    if not _confirmed(concerns, arguments):
-        return 130
+    for sentence in concerns:
+        print(sentence, file=sys.stderr)
+    if concerns and not arguments.yes:
+        raise ValueError(f"{concerns[0]}; give --yes to start all the same")
     devices = [gpu.uuid for gpu in setup.machine.gpus[: setup.gpu_count]]
     if setup.device == "cpu":
         # The processors of a job are its own.

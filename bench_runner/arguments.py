@@ -8,17 +8,16 @@ import json
 import os
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from bench_runner.launch import hardware, node_links, shell_variables
 from bench_runner.launch.trial_record import LOCAL_SOURCE, Setup, counted
 from bench_runner.recipe_table import nearest
 from bench_runner.recipes import PEAK_KINDS, Recipe, load_recipe, load_recipes
-from bench_runner.records.measurement import ATTENTIONS, SHARDINGS, Settings
+from bench_runner.records.measurement import Settings
 from bench_runner.settings import obstacles, paper_space, search, settings_tried
 from bench_runner.typed_numbers import read_measure, read_positive, read_whole
 from bench_runner.untrusted_text import printable
@@ -37,58 +36,6 @@ def find_recipe(name: str) -> Recipe:
             f"{nearest(name, sorted(recipes), 'the folder bench_runner/recipes')}"
         )
     return recipes[name]
-
-
-_WORDS: dict[str, dict[str, Any]] = {
-    "naive": {"free_lunch": False},
-    "free-lunch": {},
-    "offloading": {"offloading": True},
-    "checkpointing": {"activation_checkpointing": True},
-    "not-compiled": {"compilation": "none"},
-    "whole": {"compilation": "whole"},
-    "regional": {"compilation": "regional"},
-    "fused": {"loss": "fused"},
-    "trimmed": {"inputs": "trimmed"},
-    "half-weights": {"weights": "half"},
-    "pure-half": {"weights": "pure"},
-    **{name: {"attention": name} for name in ATTENTIONS},
-    **{name: {"sharding": name} for name in SHARDINGS},
-}
-"""What each word of ``--settings`` sets."""
-
-
-def parse_settings(text: str) -> Settings:
-    """Words as in ``--settings free-lunch,zero-1,checkpointing`` or ``regional,fused,trimmed``."""
-    words = [word.strip() for word in text.split(",") if word.strip()]
-    chosen: dict[str, Any] = {"free_lunch": True}
-    for word in words:
-        for name, value in _WORDS.get(word, {"": None}).items():
-            if not name or (name in chosen and name != "free_lunch"):
-                words = []  # unknown, or two words for one thing
-            chosen[name] = value
-    if not words:
-        raise ValueError(
-            f"--settings is {text!r}: give words of {', '.join(_WORDS)}, joined by commas, and at "
-            "most one of a kind"
-        )
-    settings = replace(paper_space.settings_for(free_lunch=True), **chosen)
-    if settings.offloading and settings.sharding is None:
-        raise ValueError(f"--settings is {text!r}: {paper_space.OFFLOADING_NEEDS_SHARDING}")
-    if settings.compilation in ("whole", "regional") and not settings.free_lunch:
-        raise ValueError(f"--settings is {text!r}: naive settings compile nothing, leave one out")
-    return settings
-
-
-def settings_words(settings: Settings) -> str:
-    """What `parse_settings` takes for these settings, whatever their micro-batch is."""
-    usual = paper_space.settings_for(free_lunch=True)
-    words = [
-        word
-        for word, sets in _WORDS.items()
-        if any(value != getattr(usual, name) for name, value in sets.items())
-        and all(getattr(settings, name) == value for name, value in sets.items())
-    ]
-    return ",".join(words) or "free-lunch"
 
 
 def parse_peaks(text: str | None, recipe: Recipe) -> dict[str, float]:
@@ -235,8 +182,9 @@ def asked_settings(arguments: argparse.Namespace, setup: Setup) -> Sequence[Sett
         training=recipe.training,
     )
     if arguments.settings is not None:
-        settings = parse_settings(arguments.settings)
-        reason = obstacles.why_not(recipe, settings) or why_not_here(settings)
+        settings = obstacles.parse_settings(arguments.settings)
+        every = obstacles.every_setting(recipe)
+        reason = obstacles.why_not(recipe, settings, every) or why_not_here(settings)
         if reason is not None:
             raise ValueError(f"--settings is {arguments.settings!r}: {reason}")
         return [settings_tried.as_searched(recipe, settings)]

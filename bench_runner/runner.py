@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -13,7 +12,7 @@ from threading import Event
 from typing import Any
 
 from bench_runner.launch import hardware
-from bench_runner.launch.leftovers import sweep, sweep_build_locks, sweep_torchrun
+from bench_runner.launch.leftovers import sweep, sweep_build_locks
 from bench_runner.launch.process_group import run_group
 from bench_runner.launch.trial import NoDeviceError, Outcome, TrialSpec, recipe_to_json
 from bench_runner.launch.trial_record import (
@@ -79,7 +78,6 @@ class Search:
         """Work through the candidates; the fastest record, or None where none has a time."""
         # The logs of the run before, where it has ended; another that still runs keeps its own.
         sweep(self._options.work_directory / "trials", "[0-9a-f]{12}")
-        sweep_torchrun(Path(tempfile.gettempdir()))
         sweep_build_locks()
         journalled = journal.read(self._options.records_file)
         self._reuse(candidates, journalled)
@@ -236,7 +234,6 @@ class Search:
             settings=settings,
             gpu_count=self._setup.gpu_count,
             device=self._setup.device,
-            parameters=_parameters(self._setup.recipe) or 0,
             climb="fastest" if options.strategy == "fast" else "largest",
             largest_micro_batch=options.largest_micro_batch,
             **options.trial,

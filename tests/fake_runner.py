@@ -56,7 +56,6 @@ def machine(work_directory: Path) -> hardware.Machine:
         memory_available_gib=500.0,
         disk_free_gib=512.0,
         gpus=hardware.parse_gpus("\n".join(listed)),
-        topology=None,
         versions={},
     )
 

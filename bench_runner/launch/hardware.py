@@ -1,4 +1,4 @@
-"""Which GPUs this machine has, how they are linked, whether anyone else is using them, and how much
+"""Which GPUs this machine has, whether anyone else is using them, and how much
 memory and how many processors this process may use.
 
 Asks nvidia-smi, never torch: the process that plans a search stays light.
@@ -76,7 +76,6 @@ class Machine:
     memory_available_gib: float
     disk_free_gib: float
     gpus: tuple[GpuState, ...]
-    topology: str | None
     versions: dict[str, str | None]
 
 
@@ -293,7 +292,6 @@ def machine(work_directory: Path) -> Machine:
         memory_available_gib=available / GIB,
         disk_free_gib=shutil.disk_usage(existing).free / GIB,
         gpus=gpus,
-        topology=_nvidia_smi("topo", "-m") if len(gpus) > 1 else None,
         versions=library_versions(),
     )
 

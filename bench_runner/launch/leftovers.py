@@ -22,9 +22,6 @@ else:
 
 YOUNG_S = 60.0
 """Nothing younger is taken away: it may have been made and not yet locked."""
-TORCHRUN_YOUNG_S = 24 * 3600.0
-"""The same for a folder of torchrun's, which a process in another container may be using."""
-
 BUILD_YOUNG_S = 600.0
 """The same for a lock of torch's on an extension that it builds, of which DeepSpeed's take a minute
 or two; on a home of several nodes another one may be building."""
@@ -57,34 +54,6 @@ def sweep(folder: Path, name: str, *, young_s: float = YOUNG_S) -> int:
                 with suppress(OSError):
                     gone += _take_away(entry, young_s)
     return gone
-
-
-def sweep_torchrun(folder: Path) -> int:
-    """Take away the folders that a killed torchrun left in the temporary one; how many.
-
-    It locks none of them. One is in use while a process names it: its ranks do, in
-    TORCHELASTIC_ERROR_FILE, or has a file in it open. Where that cannot be seen, all stay.
-    """
-    names: list[str] = []
-    with suppress(OSError):
-        names = [n for n in os.listdir(folder) if re.fullmatch(r"torchelastic_\w{8}", n)]
-    if not names:
-        return 0
-    import psutil  # most starts find none
-
-    try:
-        for process in psutil.process_iter():
-            with suppress(psutil.NoSuchProcess, psutil.ZombieProcess):
-                try:
-                    told = [*process.cmdline(), *process.environ().values(), process.cwd()]
-                    told += [file.path for file in process.open_files()]
-                except psutil.AccessDenied:
-                    continue  # somebody else's, whose folder would not be ours
-                text = "\0".join(told)
-                names = [name for name in names if name not in text]
-    except (psutil.Error, OSError):
-        return 0
-    return sum(sweep(folder, re.escape(name), young_s=TORCHRUN_YOUNG_S) for name in names)
 
 
 def sweep_build_locks() -> int:

@@ -1,7 +1,4 @@
-"""What links the nodes of a job: their names, network ports and InfiniBand, from the system itself.
-
-Reads /sys and SLURM's own commands, never torch.
-"""
+"""The nodes of a SLURM job: names, addresses, whether they still answer, by SLURM's commands."""
 
 from __future__ import annotations
 
@@ -29,7 +26,6 @@ _FAREWELL_S = 3.0
 _TASK_FAILED = re.compile(r"^srun: error: ", re.MULTILINE)
 _SAID_LAST = 4096
 """Bytes at the end of a log in which srun's last words stand."""
-_NCCL = re.compile(r"NCCL INFO .*?Using network (\S+)")
 
 
 class NodeWatch:
@@ -57,16 +53,9 @@ class NodeWatch:
             return False
         return self._ask() > 0
 
-    def judged(self, outcome: Outcome, log_file: Path) -> Outcome:
-        """The outcome with what NCCL said of the network, and whether a failure was a node's."""
-        if not self._environment:
-            return outcome
-        try:
-            text = log_file.read_text(encoding="utf-8", errors="replace")
-        except OSError:
-            text = ""
-        outcome = replace(outcome, nccl_network=nccl_network(text))
-        if outcome.status not in ("failed", "timed-out"):
+    def judged(self, outcome: Outcome) -> Outcome:
+        """The outcome, which says where a failure was a node's."""
+        if not self._environment or outcome.status not in ("failed", "timed-out"):
             return outcome
         lost = self._ask() if self._lost is None else self._lost
         if not lost:
@@ -82,46 +71,6 @@ class NodeWatch:
             print(f"these nodes do not answer any more: {', '.join(lost)}", file=sys.stderr)
         self._lost = len(lost)
         return self._lost
-
-
-def ports(sys_class: Path = Path("/sys/class")) -> dict[str, list[Any]]:
-    """What this node can talk through: InfiniBand or RoCE ports with the rate that the kernel
-    tells, and Ethernet in Gbit/s where a link is up."""
-    infiniband = []
-    for port in sorted(sys_class.glob("infiniband/*/ports/*")):
-        if "ACTIVE" in _text(port / "state"):
-            infiniband.append(
-                {"rate": _text(port / "rate"), "link": _text(port / "link_layer") or None}
-            )
-    ethernet = []
-    for link in sorted(sys_class.glob("net/*")):
-        if (link / "device").exists() and _text(link / "operstate") == "up":
-            speed = _text(link / "speed")
-            if speed.isdigit() and int(speed) > 0:
-                ethernet.append(int(speed) / 1000)
-    return {"infiniband": infiniband, "ethernet_gbit_s": ethernet}
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError):
-        return ""
-
-
-def fabric_words(found: Mapping[str, list[Any]]) -> str | None:
-    """``InfiniBand 400 Gb/sec (4X NDR)``, ``Ethernet 25 Gbit/s``; None where nothing tells."""
-    for port in found.get("infiniband", ()):
-        kind = "InfiniBand" if port["link"] == "InfiniBand" else "RoCE"
-        return f"{kind} {port['rate']}"
-    speeds = found.get("ethernet_gbit_s", ())
-    return f"Ethernet {max(speeds):g} Gbit/s" if speeds else None
-
-
-def nccl_network(log: str) -> str | None:
-    """``IB`` or ``Socket``: what NCCL said that it exchanges through, where it was asked to."""
-    found = _NCCL.findall(log)
-    return found[-1] if found else None
 
 
 def node_count(environment: Mapping[str, str]) -> int:

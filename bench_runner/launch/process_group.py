@@ -160,10 +160,6 @@ def child_environment(
     here = spec.gpu_count // max(1, node_links.node_count(base) if launcher == "slurm" else 1)
     threads = max(1, hardware.allowed_processors() // max(1, here))
     environment.setdefault("OMP_NUM_THREADS", str(threads))
-    if launcher == "slurm" and spec.device == "cuda":
-        # One line tells which network was used; it stands in the trial's log.
-        environment.setdefault("NCCL_DEBUG", "INFO")
-        environment.setdefault("NCCL_DEBUG_SUBSYS", "INIT,NET")
     # What one trial compiled, the next one finds.
     environment.setdefault("TORCHINDUCTOR_CACHE_DIR", str(work_directory / "compiled"))
     # Each rank starts as many compilers as there are CPUs, up to 32 of 300 MB and more; and ninja
@@ -272,7 +268,7 @@ def run_group(
             wall_s=time.monotonic() - started,
             time_limit_s=time_limit_s,
         )
-        outcome = nodes.judged(outcome, log_file)
+        outcome = nodes.judged(outcome)
         shorten(log_file)
         if outcome.status == "failed" and _is_full(directory):
             return replace(

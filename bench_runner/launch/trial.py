@@ -34,8 +34,6 @@ class TrialSpec:
     throughput stops growing or the next size is predicted not to fit; ``none`` takes the size."""
     largest_micro_batch: int | None = None
     """The climb goes no further than this."""
-    parameters: int = 0
-    """Of the model, where it is known: the nodes' exchange is timed with its gradients."""
     minimum_steps: int = 5
     maximum_steps: int = 60
     settle_s: float = 60.0
@@ -77,8 +75,6 @@ class Outcome:
     wall_s: float
     lost_nodes: int = 0
     """How many of the job's nodes do not answer any more."""
-    nccl_network: str | None = None
-    """``IB`` or ``Socket``, where NCCL told."""
     time_limit_s: float | None = None
     """What ended it, where time did."""
     of_the_moment: bool = False

@@ -22,7 +22,6 @@ from bench_runner.typed_numbers import percent, plain
 from bench_runner.untrusted_text import printable
 
 LOCAL_SOURCE = "measured-here"
-_OF_EVENTS = ("event", "rank", "at_s")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,10 +114,7 @@ def _facts(setup: Setup, outcome: Outcome | None, climb: str, settings: Settings
             }
             for gpu in machine.gpus[: setup.gpu_count]
         ],
-        "topology": machine.topology,
         "versions": machine.versions,
-        "climb_to": climb,
-        "machine_key": setup.machine_key,
         "configuration_key": configuration_key(setup, settings, climb),
     }
     if setup.variables:
@@ -131,13 +127,9 @@ def _facts(setup: Setup, outcome: Outcome | None, climb: str, settings: Settings
         facts["nodes"] = {
             "count": setup.node_count,
             "gpus_each": setup.gpu_count // setup.node_count,
-            "nccl_network": outcome.nccl_network,
         }
         if outcome.lost_nodes:
             facts["nodes"] |= {"lost": outcome.lost_nodes, "job": setup.job_number}
-    exchanged = outcome.last("exchange")
-    if exchanged is not None:
-        facts["exchange"] = {k: v for k, v in exchanged.items() if k not in _OF_EVENTS}
     if outcome.time_limit_s is not None:
         facts["time_limit_s"] = outcome.time_limit_s
     if outcome.of_the_moment:
@@ -246,14 +238,11 @@ def _timed_record(
         "parameters",
     ):
         facts[name] = timed[name]
-    facts["energy_j"], facts["energy"] = _energy(setup, base.settings, timed["gpu"], step.step_s)
     mfu = None
     flops = counted(setup.recipe)
     assert base.settings is not None
     peak = setup.peak_for(base.settings)
     if flops is not None:
-        facts["flops_per_step_lowest"] = flops.train_sample_lowest * training.batch_size
-        facts["flops_per_step_full"] = flops.train_sample_full * training.batch_size
         facts["peak_tflops"] = peak
         mfu = timing.model_flops_utilisation(
             flops_per_step=flops.train_sample_lowest * training.batch_size,
@@ -297,23 +286,6 @@ def _timed_record(
             environment=facts,
         )
     )
-
-
-def _energy(
-    setup: Setup, settings: Settings | None, gpu: dict[str, float], step_s: float
-) -> tuple[float | None, str]:
-    """Joules of one optimiser step over all GPUs, and how they were found or why they were not.
-
-    One GPU's counter is read while its steps are timed; the others are taken to draw the same.
-    """
-    if "counted_w" not in gpu:
-        return None, "not measured: no energy counter of the GPU was read"
-    if settings is not None and settings.offloading:
-        # Of the few passes that are timed the update on the host takes a larger share than of a
-        # whole step, and the GPU waits for it.
-        return None, "not measured: with offloading the timed passes are no sample of a step"
-    joules = gpu["counted_w"] * step_s * setup.gpu_count
-    return round(joules, 1), "NVML's energy counter of one GPU over the timed steps, times the GPUs"
 
 
 def left_out(

@@ -121,7 +121,7 @@ class Measurement:
     mfu: float | None = None
     """Counted FLOPs over the GPUs' dense peak; None where the peak was not given."""
     node_count: int = 1
-    """Machines that shared the GPUs; environment.exchange says how they are linked."""
+    """Machines that shared the GPUs."""
     lab: str | None = None
     """Who measured it, by a name of their own; None: whoever holds the record."""
     allocator_retries: int | None = None

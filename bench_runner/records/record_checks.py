@@ -148,7 +148,6 @@ _ENVIRONMENT: Mapping[str, Field] = {
     "gpu.power_w": (is_seconds, True, False),
     "gpu.counted_w": (is_seconds, True, False),
     "nodes": (is_object, True, False),
-    "exchange": (is_object, True, False),
     "versions": (is_object, True, False),
     "probes": (is_object, True, True),
     "gpu_s": (is_seconds, True, False),

@@ -42,17 +42,6 @@ def compilation(recipe: Recipe, settings: Settings) -> Compilation:
     return "none" if zero_stage(settings) is not None else "whole"
 
 
-def why_not_compiled(recipe: Recipe, settings: Settings) -> str | None:
-    """The reason why a free-lunch setting is not compiled, or None."""
-    if not settings.free_lunch or compilation(recipe, settings) != "none":
-        return None
-    if settings.compilation == "none":
-        return "the settings say so"
-    if zero_stage(settings) is not None:
-        return "the paper's settings do not compile with DeepSpeed"
-    return "the recipe says that this model does not compile"
-
-
 def model_arguments(recipe: Recipe) -> dict[str, Any]:
     """What the model's configuration is made from: the recipe's, and what its training implies."""
     if recipe.family not in IMAGE_FAMILIES:

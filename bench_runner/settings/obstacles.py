@@ -1,63 +1,112 @@
-"""Why a model, or this machine, cannot be trained with some settings: a sentence that says so."""
+"""Settings by name, and why a model, or this machine, cannot be trained with some of them."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
+from contextlib import suppress
+from dataclasses import replace
+from itertools import combinations
+from typing import Any
 
-from bench_runner.models.encoder_decoder import EncoderDecoder
 from bench_runner.recipes import Recipe, Training
-from bench_runner.records.measurement import Settings
-from bench_runner.settings.settings_tried import (
-    attentions_of,
-    balances_experts,
-    inputs_of,
-    losses_of,
-)
+from bench_runner.records.measurement import ATTENTIONS, SHARDINGS, Settings
+from bench_runner.settings import paper_space
+from bench_runner.settings.settings_tried import as_searched, as_trained, settings_of_methods
 
 FLASH_PACKAGES = ("flash_attn", "flash_attn_interface")
 """FlashAttention 2, and 3, which is for Hopper alone."""
 
 
-def why_not(recipe: Recipe, settings: Settings) -> str | None:
-    """The sentence that says why a model cannot be trained so, or None where it can."""
-    if settings.loss == "fused" and isinstance(recipe.architecture, EncoderDecoder):
-        return f"{recipe.name} is an encoder-decoder, whose loss is not fused here: leave out fused"
-    kind = recipe.architecture.kind if recipe.architecture is not None else None
-    if settings.loss == "fused" and kind is not None and kind.changes_logits:
-        return (
-            f"{recipe.name} changes its logits behind the last linear layer, with which its loss "
-            "would be fused: leave out fused"
+_WORDS: dict[str, dict[str, Any]] = {
+    "naive": {"free_lunch": False},
+    "free-lunch": {},
+    "offloading": {"offloading": True},
+    "checkpointing": {"activation_checkpointing": True},
+    "not-compiled": {"compilation": "none"},
+    "whole": {"compilation": "whole"},
+    "regional": {"compilation": "regional"},
+    "fused": {"loss": "fused"},
+    "trimmed": {"inputs": "trimmed"},
+    "half-weights": {"weights": "half"},
+    "pure-half": {"weights": "pure"},
+    **{name: {"attention": name} for name in ATTENTIONS},
+    **{name: {"sharding": name} for name in SHARDINGS},
+}
+"""What each word of ``--settings`` sets."""
+
+
+def parse_settings(text: str) -> Settings:
+    """Words as in ``--settings free-lunch,zero-1,checkpointing`` or ``regional,fused,trimmed``."""
+    words = [word.strip() for word in text.split(",") if word.strip()]
+    chosen: dict[str, Any] = {"free_lunch": True}
+    for word in words:
+        for name, value in _WORDS.get(word, {"": None}).items():
+            if not name or (name in chosen and name != "free_lunch"):
+                words = []  # unknown, or two words for one thing
+            chosen[name] = value
+    if not words:
+        raise ValueError(
+            f"--settings is {text!r}: give words of {', '.join(_WORDS)}, joined by commas, and at "
+            "most one of a kind"
         )
-    if balances_experts(recipe) and (settings.loss == "fused" or settings.inputs == "trimmed"):
-        return (
-            f"{recipe.name} adds to its loss how evenly its experts are used "
-            "(output_router_logits), of all tokens that it is fed: leave out fused and trimmed"
-        )
-    if settings.loss == "fused" and settings.loss not in losses_of(recipe):
-        return f"{recipe.name} has no logits over a vocabulary to fuse a loss with: leave out fused"
-    if settings.inputs == "trimmed" and settings.inputs not in inputs_of(recipe):
-        return f"{recipe.name} does not predict the next token: leave out trimmed"
-    if settings.activation_checkpointing and not recipe.support.activation_checkpointing:
-        return (
-            f"the recipe of {recipe.name} says that it has no activation checkpointing: leave out "
-            "checkpointing"
-        )
-    if settings.compilation in ("whole", "regional") and not recipe.support.compile:
-        return f"the recipe of {recipe.name} says that it does not compile: leave that out"
-    if settings.compilation == "regional" and kind is not None and kind.name == "esm":
-        return (
-            f"{recipe.name} ends with an error where its layers are compiled one by one "
-            "(transformers asks for the length of its last norm): leave out regional"
-        )
-    if settings.attention is not None and attentions_of(recipe, flash=True) == (None,):
-        return f"{recipe.name} has no attention to choose: leave out {settings.attention}"
-    if settings.attention == "flash" and recipe.training.precision not in ("fp16", "bf16"):
-        return f"{recipe.name} is trained in {recipe.training.precision}: leave out flash"
-    if settings.weights == "half" and (reason := _why_not_half(recipe, settings)):
-        return reason
-    if recipe.training.adapter_rank is not None and (reason := _why_no_adapters(recipe, settings)):
-        return reason
-    return _why_not_pure(recipe, settings) if settings.weights == "pure" else None
+    settings = replace(paper_space.settings_for(free_lunch=True), **chosen)
+    if settings.offloading and settings.sharding is None:
+        raise ValueError(f"--settings is {text!r}: {paper_space.OFFLOADING_NEEDS_SHARDING}")
+    if settings.compilation in ("whole", "regional") and not settings.free_lunch:
+        raise ValueError(f"--settings is {text!r}: naive settings compile nothing, leave one out")
+    return settings
+
+
+def settings_words(settings: Settings) -> str:
+    """What `parse_settings` takes for these settings, whatever their micro-batch is."""
+    usual = paper_space.settings_for(free_lunch=True)
+    words = [
+        word
+        for word, sets in _WORDS.items()
+        if any(value != getattr(usual, name) for name, value in sets.items())
+        and all(getattr(settings, name) == value for name, value in sets.items())
+    ]
+    return ",".join(words) or "free-lunch"
+
+
+def every_setting(recipe: Recipe) -> frozenset[Settings]:
+    """All that the recipe's model can be trained with, on one GPU or several."""
+    methods = "naive,free-lunch,paper,all,rounding"
+    return frozenset(
+        settings
+        for gpu_count in (1, 2)
+        for settings in settings_of_methods(methods, recipe, gpu_count, flash=True)
+    )
+
+
+def why_not(recipe: Recipe, settings: Settings, every: Collection[Settings]) -> str | None:
+    """The sentence that says why a model cannot be trained so, or None where it can. ``every`` is
+    what it can be trained with."""
+    if recipe.training.adapter_rank is not None:
+        if recipe.family not in ("decoder", "encoder") or recipe.model.timm is not None:
+            return f"{recipe.name} is no transformer of text, which adapters are trained of here"
+        if recipe.training.weight_bits not in (None, 4):
+            return (
+                f"{recipe.name} has weights of {recipe.training.weight_bits} bits, and 4 alone are "
+                "trained here: write weight_bits = 4"
+            )
+    words = settings_words(settings).split(",")
+    if _searched(recipe, settings) in every:
+        return None
+    for out in (some for n in range(len(words)) for some in combinations(words, n + 1)):
+        with suppress(ValueError):  # of words that do not go without one another
+            left = ",".join(word for word in words if word not in out) or "free-lunch"
+            if _searched(recipe, parse_settings(left)) in every:
+                said = " and ".join(out)
+                return f"{recipe.name} is not trained with {said} here: leave out {said}"
+    return f"{recipe.name} is not trained so here: try free-lunch"
+
+
+def _searched(recipe: Recipe, settings: Settings) -> Settings:
+    """The settings as a search writes them, naive ones as those of no free lunch but theirs."""
+    if not settings.free_lunch and settings != paper_space.settings_for(free_lunch=False):
+        settings = replace(settings, free_lunch=True, compilation="none")
+    return as_trained(recipe, as_searched(recipe, settings))
 
 
 def why_not_here(
@@ -94,49 +143,3 @@ def has_flash_attention(compute_capability: str | None, packages: Collection[str
         return False
     hopper = compute_capability.startswith("9.")
     return "flash_attn" in packages or ("flash_attn_interface" in packages and hopper)
-
-
-def _why_not_pure(recipe: Recipe, settings: Settings) -> str | None:
-    """Why half precision without masters cannot be had, or None where it can."""
-    if settings.sharding is not None:
-        return "pure-half is not tried together with ZeRO or FSDP: leave one out"
-    if recipe.family == "ssm":
-        return f"the states of {recipe.name} need FP32 parameters: leave out pure-half"
-    if recipe.training.precision != "bf16":
-        return (
-            f"{recipe.name} is trained in {recipe.training.precision}, and updates of bf16 weights "
-            "alone go without FP32 masters: leave out pure-half"
-        )
-    return None
-
-
-def _why_no_adapters(recipe: Recipe, settings: Settings) -> str | None:
-    """Why adapters cannot be trained so, or None where they can."""
-    if recipe.family not in ("decoder", "encoder") or recipe.model.timm is not None:
-        return f"{recipe.name} is no transformer of text, which adapters are trained of here"
-    if recipe.training.weight_bits not in (None, 4):
-        return (
-            f"{recipe.name} has weights of {recipe.training.weight_bits} bits, and 4 alone are "
-            "trained here: write weight_bits = 4"
-        )
-    if settings.sharding is not None:
-        return "adapters are trained here without ZeRO or FSDP: leave that out"
-    return None
-
-
-def _why_not_half(recipe: Recipe, settings: Settings) -> str | None:
-    """Why a pass cannot run in half precision with FP32 masters, or None where it can."""
-    if recipe.training.adapter_rank is not None:
-        return (
-            "what adapters leave as it is has no masters: leave out half-weights, or write "
-            "pure-half for adapters in half precision"
-        )
-    if recipe.training.precision not in ("fp16", "bf16"):
-        return f"{recipe.name} is trained in {recipe.training.precision}: leave out half-weights"
-    if recipe.family == "ssm":
-        return f"the states of {recipe.name} need FP32 parameters: leave out half-weights"
-    if (settings.sharding or "").startswith("zero-"):
-        return "DeepSpeed keeps half-precision weights with FP32 masters of its own: leave one out"
-    if settings.sharding is not None:
-        return "FSDP rounds the weights that it gathers by itself: leave out half-weights"
-    return None

@@ -188,7 +188,7 @@ def settings_of_methods(
             some = paper_space.settings_of_method(method, gpu_count)
         for settings in some:
             if _is_possible(recipe, settings):
-                found.setdefault(_as_trained(recipe, settings))
+                found.setdefault(as_trained(recipe, settings))
     if not found:
         raise ValueError(
             f"--methods is {methods!r}: {recipe.name} is trained in {recipe.training.precision}, "
@@ -197,7 +197,7 @@ def settings_of_methods(
     return tuple(found)
 
 
-def _as_trained(recipe: Recipe, settings: Settings) -> Settings:
+def as_trained(recipe: Recipe, settings: Settings) -> Settings:
     """Free lunch of a recipe that does not compile is what it is without compilation, so that one
     training is tried once and never held against itself."""
     if recipe.support.compile or not settings.free_lunch:

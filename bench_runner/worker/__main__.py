@@ -90,7 +90,6 @@ def main(spec_file: Path) -> int:
 
             hide_kernels(recipe_from_json(spec.recipe))
         from bench_runner.worker.about import about
-        from bench_runner.worker.ranks import exchange
         from bench_runner.worker.timed_trainer import is_out_of_memory
         from bench_runner.worker.trial_session import Misfit, Session
     except Exception as error:  # a library, or something that it loads, does not go here
@@ -102,9 +101,6 @@ def main(spec_file: Path) -> int:
     try:
         session = Session(spec, report)
         report({"event": "about", **about(session)})
-        exchanged = exchange(session.ranks, session.device, spec.parameters)
-        if exchanged is not None:
-            report(exchanged)
         size = spec.settings.micro_batch_size or 1
         if spec.climb != "none":
             size = climb(session, report)

@@ -25,12 +25,8 @@ def about(session: Session) -> dict[str, Any]:
         if torch.cuda.is_available()
         else None,
         "backend": dist.get_backend() if dist.is_initialized() else None,
-        "compiled": configure.compilation(recipe, settings) != "none",
         "compilation": configure.compilation(recipe, settings),
-        "loss": settings.loss,
-        "inputs": settings.inputs,
         "weights": configure.half_type(recipe, settings) or "float32",
-        "not_compiled_because": configure.why_not_compiled(recipe, settings),
         "attention": models.attention_here(recipe, settings),
         "tf32": torch.backends.cuda.matmul.fp32_precision == "tf32",
         "missing_kernels": models.missing_kernels(recipe) if settings.free_lunch else [],

@@ -21,9 +21,9 @@ import transformers
 from accelerate.state import AcceleratorState
 from transformers.integrations.deepspeed import unset_hf_deepspeed_config
 
-from bench_runner.arguments import parse_settings
 from bench_runner.recipes import Recipe, recipe_from
 from bench_runner.settings import configure
+from bench_runner.settings.obstacles import parse_settings
 from bench_runner.worker.models import prepared_model
 from bench_runner.worker.ranks import shard_on_cpus, tell_deepspeed
 

@@ -12,11 +12,12 @@ from typing import Literal, get_args, get_origin, get_type_hints
 import pytest
 
 from bench_runner import export
-from bench_runner.arguments import find_recipe, parse_settings, settings_words
+from bench_runner.arguments import find_recipe
 from bench_runner.recipes import Recipe
 from bench_runner.records import journal
 from bench_runner.records.measurement import Settings
 from bench_runner.settings import configure, obstacles, paper_space, settings_tried
+from bench_runner.settings.obstacles import parse_settings, settings_words
 from tests.bench_runner.test_export import WINNER
 
 FLASH = "flash_attention_2"
@@ -54,13 +55,13 @@ def trained(recipe: Recipe, settings: Settings) -> Settings:
     )
 
 
-def refused(recipe: Recipe, settings: Settings) -> str | None:
+def refused(recipe: Recipe, settings: Settings, every: frozenset[Settings]) -> str | None:
     """Why, in one line; None where it may be trained."""
     try:
         assert parse_settings(settings_words(settings)) == settings
     except ValueError as error:
         return str(error)
-    return obstacles.why_not(recipe, settings)
+    return obstacles.why_not(recipe, settings, every)
 
 
 @pytest.mark.parametrize("name", ["pythia-160m", "roberta", "vit", "mamba"])
@@ -68,11 +69,12 @@ def test_each_is_refused_with_a_reason_or_goes_all_the_way(name: str, tmp_path: 
     assert len(EVERY) >= 6_144
     assert {*KINDS, *OF_OTHERS} == {field.name for field in fields(Settings)}
     recipe = find_recipe(name)
+    every = obstacles.every_setting(recipe)
     labels: dict[str, Settings] = {}
     written: dict[str, Settings] = {}
     some = EVERY[len(name) % TRIED :: TRIED]
     for settings in some:
-        reason = refused(recipe, settings)
+        reason = refused(recipe, settings, every)
         if reason is not None:
             assert reason.isprintable() and len(reason) > 30
             continue

@@ -14,12 +14,13 @@ import pytest
 
 from bench_runner import export
 from bench_runner.__main__ import main
-from bench_runner.arguments import find_recipe, parse_settings
+from bench_runner.arguments import find_recipe
 from bench_runner.models.model_source import ModelSource
 from bench_runner.recipes import load_recipes, recipe_hash
 from bench_runner.records import journal
 from bench_runner.records.measurement import Measurement
 from bench_runner.settings import configure, paper_space
+from bench_runner.settings.obstacles import parse_settings
 
 WINNER = Measurement(
     measurement_id="m",

@@ -61,7 +61,7 @@ def test_a_lost_leader_whose_ranks_never_spoke_is_found_by_what_srun_says(log: P
     watch = node_links.NodeWatch(JOB)
     assert watch.lost_by([], log)
     failed = Outcome(status="failed", reason="exit code 1", events=(), log_tail="", wall_s=1.0)
-    judged = watch.judged(failed, log)
+    judged = watch.judged(failed)
     assert judged.lost_nodes == 1
     assert judged.reason == "the job lost 1 of its 2 nodes during the trial: exit code 1"
 
@@ -72,7 +72,7 @@ def test_a_failure_of_a_whole_job_is_no_nodes_and_outside_a_job_nobody_is_asked(
     watch = node_links.NodeWatch(JOB)
     assert not watch.lost_by([ERROR], log)
     failed = Outcome(status="failed", reason="no", events=(), log_tail="", wall_s=1.0)
-    assert watch.judged(failed, log) == failed
+    assert watch.judged(failed) == failed
     assert not node_links.NodeWatch({}).lost_by([ERROR], log)
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bench_runner.arguments import find_recipe, parse_settings, settings_words
+from bench_runner.arguments import find_recipe
 from bench_runner.models.model_source import ModelSource
 from bench_runner.recipes import load_recipes
 from bench_runner.records import journal
@@ -24,6 +24,7 @@ from bench_runner.settings import (
     search,
     settings_tried,
 )
+from bench_runner.settings.obstacles import parse_settings, settings_words
 from bench_runner.settings.settings_tried import Kernels
 from tests.bench_runner.records_of_searches import tried
 
@@ -47,7 +48,8 @@ def test_the_whole_space_holds_the_papers_and_each_training_once(recipe, gpus: i
     unsharded = [each for each in combinations if each.sharding is None]
     others = len(settings_tried.choices(recipe, flash=False)) - len(halves)
     assert len(whole) == others * len(combinations) + len(halves) * len(unsharded)
-    assert all(obstacles.why_not(recipe, each) is None for each in whole)
+    possible = obstacles.every_setting(recipe)
+    assert all(obstacles.why_not(recipe, each, possible) is None for each in whole)
     # However it is named: of a recipe that does not compile, free lunch is not compiled.
     every = settings_tried.settings_of_methods(
         "naive,free-lunch,paper,all", recipe, gpus, flash=False
@@ -71,10 +73,9 @@ def test_what_cannot_recompute_is_never_asked_to(gpus: int) -> None:
         every = settings_tried.settings_of_methods(methods, keeps, gpus, flash=False)
         others = settings_tried.settings_of_methods(methods, DECODER, gpus, flash=False)
         assert every == tuple(each for each in others if not each.activation_checkpointing)
-    assert "leave out checkpointing" in str(
-        obstacles.why_not(keeps, parse_settings("checkpointing"))
-    )
-    assert obstacles.why_not(DECODER, parse_settings("checkpointing")) is None
+    for recipe, why in ((keeps, "leave out checkpointing"), (DECODER, "None")):
+        possible = obstacles.every_setting(recipe)
+        assert why in str(obstacles.why_not(recipe, parse_settings("checkpointing"), possible))
 
 
 def test_what_balances_experts_is_trained_with_the_library_s_own_loss() -> None:
@@ -87,7 +88,9 @@ def test_what_balances_experts_is_trained_with_the_library_s_own_loss() -> None:
         ("plain", "full")
     }
     for words in ("fused", "trimmed"):
-        assert "how evenly" in str(obstacles.why_not(routed, parse_settings(words)))
+        possible = obstacles.every_setting(routed)
+        why = obstacles.why_not(routed, parse_settings(words), possible)
+        assert f"leave out {words}" in str(why)
     assert not settings_tried.fuses_loss(routed) and settings_tried.fuses_loss(DECODER)
 
 

@@ -241,29 +241,6 @@ def test_leftovers_go_at_the_next_write_and_what_is_used_stays(
         assert path.exists(), path
 
 
-def test_torchrun_s_folders_go_but_for_one_that_a_rank_names(tmp_path: Path) -> None:
-    """As torchrun leaves them where it is killed; a rank knows its own by a variable."""
-    dead, living, young = (tmp_path / f"torchelastic_{name * 8}" for name in "abc")
-    for path in (dead, living, young):
-        (path / "none_0/attempt_0/0").mkdir(parents=True)
-    for path in (dead, living):
-        os.utime(path, (time.time() - 2 * 86_400,) * 2)
-    rank = subprocess.Popen(
-        [sys.executable, "-c", "print('up', flush=True); import time; time.sleep(600)"],
-        env=os.environ | {"TORCHELASTIC_ERROR_FILE": f"{living}/none_0/attempt_0/0/error.json"},
-        stdout=subprocess.PIPE,
-    )
-    assert rank.stdout is not None
-    rank.stdout.readline()
-    try:
-        assert leftovers.sweep_torchrun(tmp_path) == 1
-    finally:
-        rank.kill()
-        rank.wait()
-    assert (dead.exists(), living.exists(), young.exists()) == (False, True, True)
-    assert leftovers.sweep_torchrun(tmp_path) == 1
-
-
 def test_a_build_that_was_ended_keeps_no_later_one_waiting(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -385,9 +385,6 @@ def test_a_lost_node_is_a_failed_trial_and_the_next_job_measures_over_both_nodes
     measured = [each for each in records_in(job) if each.status == "ok"]
     assert measured, events(job, "trial-finished")[-1]
     assert {each.node_count for each in measured} == {2}
-    exchange = measured[0].environment["exchange"]
-    assert exchange["node_count"] == 2
-    assert len(exchange["between_nodes_s"]) == 5 and exchange["between_nodes_gb_s"] > 0
     # Two machines are no time of one.
     with Store(own_store).reading() as reader:
         kept = [time for time in reader.times(recipe_id="tiny") if time.status == "ok"]

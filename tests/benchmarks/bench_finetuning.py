@@ -29,12 +29,13 @@ from pathlib import Path
 from queue import Empty, Queue
 from typing import Any, NamedTuple
 
-from bench_runner.arguments import find_recipe, parse_settings, settings_words
+from bench_runner.arguments import find_recipe
 from bench_runner.launch import hardware
 from bench_runner.recipes import recipe_hash
 from bench_runner.records import journal
 from bench_runner.records.measurement import Measurement
 from bench_runner.settings import least_step, settings_tried
+from bench_runner.settings.obstacles import parse_settings, settings_words
 
 ROOT = Path(__file__).parents[2]
 LENGTH, BATCH, STEPS, RANK = 2048, 64, 381, 16
