@@ -26,18 +26,16 @@ Commands
         deepspeed.json or fsdp.json where it shards, train.py, launch.sh. Prints their paths.
 
 Events of run (one JSON object a line, key "event")
-    search-started   recipe_id, recipe_name, gpu, gpu_count, search, methods, labels (of those that
-                     are sure to be tried or left out), settings (how many there are to choose
-                     from), expected_trials, estimated_minutes, concerns, records_file
-    trial-started    label, settings, reason
+    search-started   labels (of those that are sure to be tried or left out), expected_trials
+    trial-started    label, reason
     trial-progress   label, phase (climb, probe, climbed, warm-up, timing, again);
                      probe: micro_batch_size, fits, pass_s, peak_memory_gib, or reason
     trial-finished   label, record: a measurement as bench_runner.records.journal writes it
                      (status ok, infeasible or failed, with its reason)
     left-out         label, record (status pruned, with its reason)
     reused           label, record: measured before on this machine with these versions
-    best             label, training_days, step_s, elapsed_s: after each of the three above
-    search-finished  complete, cancelled, best (a record or null), label, gpu_s, wall_s
+    best             label, training_days: after each of the three above
+    search-finished  complete, cancelled, best (a record or null), label
     error            message; the exit code is 2
 """
 
@@ -107,21 +105,11 @@ def _measure(arguments: argparse.Namespace) -> int:
     emit(
         {
             "event": "search-started",
-            "recipe_id": setup.recipe.recipe_id,
-            "recipe_name": setup.recipe.name,
-            "gpu": setup.gpu,
-            "gpu_count": setup.gpu_count,
-            "search": options.strategy,
-            "methods": arguments.methods if arguments.settings is None else None,
             "labels": [
                 paper_space.label(settings)
                 for settings in search.named_ahead(candidates, options.strategy)
             ],
-            "settings": len(candidates),
             "expected_trials": round(trials, 1),
-            "estimated_minutes": paper_space.estimated_minutes(trials),
-            "concerns": concerns,
-            "records_file": str(options.records_file),
         }
     )
     for sentence in concerns:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 from threading import Event
@@ -69,7 +69,6 @@ class Search:
         self._emit = emit
         self._stop = stop
         self._began = time.monotonic()
-        self._gpu_s = 0.0
         self._done: list[Measurement] = []
         self.lost_nodes = 0
         """How many nodes did not answer any more after the last trial; no other one starts then."""
@@ -97,7 +96,6 @@ class Search:
                 {
                     "event": "trial-started",
                     "label": paper_space.label(action.settings),
-                    "settings": asdict(action.settings),
                     "reason": action.reason,
                 }
             )
@@ -105,7 +103,7 @@ class Search:
             if record is None:
                 complete = False
                 break
-            self._keep(record)
+            journal.append(self._options.records_file, record)
             self._tell("trial-finished", record)
             if self.lost_nodes:
                 complete = False
@@ -129,8 +127,6 @@ class Search:
                 "label": None
                 if best is None or not best.settings
                 else paper_space.label(best.settings),
-                "gpu_s": round(self._gpu_s, 1),
-                "wall_s": round(time.monotonic() - self._began, 1),
             }
         )
         return best
@@ -186,10 +182,6 @@ class Search:
         nodes = facts.get("nodes") or {}
         return bool(nodes.get("lost")) and nodes.get("job") != self._setup.job_number
 
-    def _keep(self, record: Measurement) -> None:
-        journal.append(self._options.records_file, record)
-        self._gpu_s += float(record.environment.get("gpu_s") or 0.0)
-
     def _tell(self, kind: str, record: Measurement) -> None:
         assert record.settings is not None
         self._emit(
@@ -206,8 +198,6 @@ class Search:
                     "event": "best",
                     "label": paper_space.label(best.settings),
                     "training_days": best.training_days,
-                    "step_s": best.step_s,
-                    "elapsed_s": round(time.monotonic() - self._began, 1),
                 }
             )
 

@@ -10,8 +10,8 @@ import sysconfig
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 MARK = "BENCH_RUNNER_GROUP"
@@ -59,6 +59,17 @@ def ending_signals() -> tuple[signal.Signals, ...]:
     if hangup is not None and signal.getsignal(hangup) is not signal.SIG_IGN:
         numbers.append(hangup)
     return tuple(numbers)
+
+
+@contextmanager
+def at_signals(then: Callable[[], object]) -> Iterator[None]:
+    """Within the block the signals that ask this program to end do this instead."""
+    before = {n: signal.signal(n, lambda *_: then()) for n in ending_signals()}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def is_alive(pid: int) -> bool:

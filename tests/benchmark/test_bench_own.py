@@ -94,6 +94,7 @@ def test_a_slice_is_told_from_a_gpu(
         assert "a slice of a GPU divided by MIG" in err
 
 
+@pytest.mark.predicts_anew
 def test_kept_it_is_ranked_predicted_and_shared(
     own_store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from advisor.benchmark.jobs import slurm
@@ -117,16 +117,14 @@ class Seen:
     event: dict[str, Any] | None = None
 
 
-def follow_job(
-    job: Job, *, poll_s: float = POLL_S, stopped: Callable[[], bool] = lambda: False
-) -> Iterator[Seen]:
-    """The states and events of a submitted job until it has ended or ``stopped`` says so.
+def follow_job(job: Job, *, poll_s: float = POLL_S, stop: Event | None = None) -> Iterator[Seen]:
+    """The states and events of a submitted job until it has ended or is not to be followed on.
 
     The job goes on whatever becomes of the follower. Raises InputError.
     """
     assert job.number is not None and job.output is not None
-    at, told, late = 0, None, 0
-    while not stopped():
+    at, told, late, stop = 0, None, 0, stop or Event()
+    while not stop.is_set():
         state = slurm.look(job.number)
         if state != told:
             told = state
@@ -138,10 +136,7 @@ def follow_job(
             late += 1
             if late >= _LATE_POLLS or any(e["event"] == "search-finished" for e in events):
                 return
-        waited = 0.0
-        while waited < poll_s and not stopped():
-            time.sleep(min(0.1, poll_s))
-            waited += 0.1
+        stop.wait(poll_s)
 
 
 def complaint(job: Job) -> tuple[str, ...]:

@@ -8,12 +8,10 @@ has a time.
 from __future__ import annotations
 
 import argparse
-import signal
 import sys
 import time
 from collections.abc import Sequence
 from contextlib import closing
-from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from advisor.answers.checklist import Doubt, doubt_block, doubt_objects, quoted
@@ -32,7 +30,7 @@ from advisor.cli.measure import bench_elsewhere, bench_own
 from advisor.cli.measure.bench_elsewhere import TUNING_METHODS
 from advisor.files import typed_path
 from advisor.typed_input import InputError
-from bench_runner.launch.processes import ending_signals
+from bench_runner.launch.processes import at_signals
 from bench_runner.typed_numbers import plain
 from bench_runner.untrusted_text import printable
 
@@ -41,7 +39,6 @@ if TYPE_CHECKING:
     from advisor.benchmark.measurement_request import Ending, Request
     from advisor.benchmark.progress import Progress
     from advisor.benchmark.recorder import Recorder
-    from advisor.benchmark.runner_process import Run
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -88,7 +85,7 @@ def run(options: argparse.Namespace) -> int:
         return bench_own.share(options)
     if options.on is not None:
         return bench_elsewhere.run(options)
-    bench_elsewhere.check_only_here(options)
+    bench_elsewhere.check_place(options, None)
     from advisor.benchmark.progress import Progress
     from advisor.benchmark.recorder import Recorder, follow
     from advisor.benchmark.runner_process import Run
@@ -99,16 +96,18 @@ def run(options: argparse.Namespace) -> int:
     recorder = Recorder(open_store(options), plan)
     progress = Progress(plan.labels, plan.estimated_minutes, plan.request.search)
     running = Run(plan.request, runner=_runner())
-    before = _cancel_on_signals(running)
     began = time.monotonic()
-    try:
-        with closing(follow(running, recorder)) as events:
-            for event in events:
-                progress.apply(event, time.monotonic() - began)
-                _say_event(event, progress)
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+
+    def cancel() -> None:
+        again = " again: ending it harder" if running.is_cancelled else "; press ^C again to kill"
+        print(f"\ncancelling{again} …", file=sys.stderr)
+        running.cancel()
+
+    # Interrupt and terminate end the run instead of this program.
+    with at_signals(cancel), closing(follow(running, recorder)) as events:
+        for event in events:
+            progress.apply(event, time.monotonic() - began)
+            say_event(event, progress)
     progress.close()
     ending = running.ending()
     _say_ending(ending, progress, recorder, plan)
@@ -164,32 +163,28 @@ def _doubts(progress: Progress, plan: Plan, typed: str) -> list[Doubt]:
 
     request, model = plan.request, quoted(typed)
     again = f"advisor bench --model {model} {_again(request)}"
+    doubts: list[Doubt] = []
+
+    def add(about: str, words: str, command: str) -> None:
+        doubts.append(Doubt(about=about, words=words, command=command))
+
     if progress.best_row is None:
-        if request.minutes is None:
-            return []
-        words = f"{plain(request.minutes, 6)} min was not enough"
-        return [
-            Doubt(
-                about="time",
-                words=words,
-                command=f"{again} --minutes {plain(10 * request.minutes, 6)}",
-            )
-        ]
-    doubts = []
+        if request.minutes is not None:
+            longer = f"{again} --minutes {plain(10 * request.minutes, 6)}"
+            add("time", f"{plain(request.minutes, 6)} min was not enough", longer)
+        return doubts
     if progress.best_row.unsure:
         words = f"{progress.best_row.unsure}; measure it again when the machine is cool and idle"
-        doubts.append(Doubt(about="steps", words=words, command=f"{again} --again"))
+        add("steps", words, f"{again} --again")
     if is_cut_short(progress):
         most = 60.0 if request.minutes is None else 4 * request.minutes
         words = "not every setting was tried; what is finished is kept, and this goes on"
         if request.search != "fast":
             again += f" --search {request.search}"
-        doubts.append(
-            Doubt(about="time", words=words, command=f"{again} --minutes {plain(most, 6)}")
-        )
+        add("time", words, f"{again} --minutes {plain(most, 6)}")
     elif request.search == "fast":
         words = "the fast search leaves out what cannot win by its estimates; this tries everything"
-        doubts.append(Doubt(about="search", words=words, command=f"{again} --search exhaustive"))
+        add("search", words, f"{again} --search exhaustive")
     export = (
         f"python -m bench_runner export --recipe {quoted(request.recipe)} "
         f"--records {quoted(str(request.records_file.absolute()))} --out winner"
@@ -197,11 +192,10 @@ def _doubts(progress: Progress, plan: Plan, typed: str) -> list[Doubt]:
     words = "the winner as a plain Trainer script"
     if rounds_otherwise(progress) is not None:
         words, export = f"{words}, of what rounds otherwise", f"{export} --rounding"
-    doubts.append(Doubt(about="export", words=words, command=export))
+    add("export", words, export)
     if request.device == "cuda" and not typed.endswith(".toml"):  # else it has no name to rank by
-        words = "what this time changes in a ranking"
         name = model if request.ask is None else plan.recipe_id
-        doubts.append(Doubt(about="rank", words=words, command=f"advisor rank --model {name}"))
+        add("rank", "what this time changes in a ranking", f"advisor rank --model {name}")
     return doubts
 
 
@@ -260,31 +254,14 @@ def _plan(options: argparse.Namespace) -> Plan:
 
 def _confirmed(plan: Plan) -> bool:
     """Show what would happen, and ask. Raises InputError where nobody can answer."""
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise InputError(
-            f"this is no terminal to ask in: add --yes to start a benchmark on "
-            f"{plan.device_words} ({plan.takes_words})"
-        )
-    for label, text in plan.lines():
-        print(f"{label:>9}  {text}", file=sys.stderr)
-    for remark in plan.remarks():
-        print(f"        !  {remark}", file=sys.stderr)
-    print("Start? [y/N] ", end="", file=sys.stderr, flush=True)
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
+    lines = [f"{label:>9}  {text}" for label, text in plan.lines()]
+    lines += [f"        !  {remark}" for remark in plan.remarks()]
+    to_start = f"start a benchmark on {plan.device_words} ({plan.takes_words})"
+    return bench_elsewhere.confirmed("Start?", to_start, lines)
 
 
-def _cancel_on_signals(running: Run) -> dict[signal.Signals, Any]:
-    """Interrupt and terminate end the run instead of this program; the handlers of before."""
-
-    def cancel(number: int, frame: FrameType | None) -> None:
-        again = " again: ending it harder" if running.is_cancelled else "; press ^C again to kill"
-        print(f"\ncancelling{again} …", file=sys.stderr)
-        running.cancel()
-
-    return {number: signal.signal(number, cancel) for number in ending_signals()}
-
-
-def _say_event(event: dict[str, Any], progress: Progress) -> None:
+def say_event(event: dict[str, Any], progress: Progress) -> None:
+    """Tell of an event that progress has taken in."""
     from advisor.benchmark.progress import TIME, time_words
 
     kind = event["event"]
@@ -326,22 +303,11 @@ def _say_ending(ending: Ending, progress: Progress, recorder: Recorder, plan: Pl
         say(recorder.words())
 
 
-COLUMNS = (
-    "model",
-    "gpu",
-    "gpu_count",
-    "settings",
-    "state",
-    "training_days",
-    "training_days_low",
-    "training_days_high",
-    "step_s",
-    "micro_batch_size",
-    "peak_memory_gib",
-    "mfu",
-    "best",
-    "reason",
+_OF_A_ROW = (
+    *("state", "training_days", "training_days_low", "training_days_high"),
+    *("step_s", "micro_batch_size", "peak_memory_gib", "mfu"),
 )
+COLUMNS = ("model", "gpu", "gpu_count", "settings", *_OF_A_ROW, "best", "reason")
 
 
 def table(progress: Progress, plan: Plan) -> list[dict[str, Any]]:
@@ -353,14 +319,7 @@ def table(progress: Progress, plan: Plan) -> list[dict[str, Any]]:
             "gpu": plan.gpu_word,
             "gpu_count": plan.request.gpu_count,
             "settings": row.label,
-            "state": row.state,
-            "training_days": row.training_days,
-            "training_days_low": row.training_days_low,
-            "training_days_high": row.training_days_high,
-            "step_s": row.step_s,
-            "micro_batch_size": row.micro_batch_size,
-            "peak_memory_gib": row.peak_memory_gib,
-            "mfu": row.mfu,
+            **{name: getattr(row, name) for name in _OF_A_ROW},
             "best": best is not None and row.label == best.label,
             "reason": row.detail or None,
         }

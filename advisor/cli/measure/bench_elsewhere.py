@@ -126,21 +126,34 @@ def whole_number(text: str, what: str) -> int:
 
 
 PLACES = ("slurm", "sky")
-_SKY_FLAGS = ("wheel", "first", "budget", "max_days")
-_CLUSTER_FLAGS = (
-    "cluster",
+_FLAGS: tuple[tuple[str, str, str, str], ...] = (
+    ("folder", "", "DIR", "where the job's folder lies (default: in your data)"),
+    ("gpu", "", "NAME", "the GPU, as the catalogue calls it (needed for sky)"),
+    ("nodes", "slurm", "N", "machines that share the GPUs (slurm; default 1)"),
+    ("time", "", "MIN", "the job's time limit: 90 or 2h"),
+    ("first", "sky", "N", "the first N of a ranking, with --budget and --max-days (sky)"),
+    ("budget", "sky", "USD", "of that ranking: 40k"),
+    ("max_days", "sky", "D", "of that ranking: 60 or 2 months"),
+    ("wheel", "sky", "FILE", "install this wheel of ours there (sky)"),
+    ("cluster", "slurm", "NAME", "a [slurm.NAME] table of the settings"),
+    ("partition", "slurm", "NAME", "of the cluster"),
+    ("account", "slurm", "NAME", "who pays, as the cluster calls it"),
+    ("qos", "slurm", "NAME", "quality of service, as the cluster calls it"),
+    ("constraint", "slurm", "WORDS", "features of the node, as h100&ib"),
+    ("gpu_type", "slurm", "TYPE", "the GPU, as the cluster calls it"),
+    ("cpus_per_gpu", "slurm", "N", "default 4"),
+    ("memory_gib", "slurm", "G", "host memory of each node: 256 or 1TiB"),
+    ("module", "slurm", "NAME", "an environment module; repeatable"),
+    ("container", "slurm", "IMAGE", "an Apptainer image to run in"),
+    ("venv", "slurm", "DIR", "a virtual environment to run in"),
+    ("python", "slurm", "PATH", "default: python3"),
+    ("login", "slurm", "YOU@HOST", "where the cluster is reached by ssh"),
+)
+"""The flags of --on: name, the place that it goes with where it is one alone, what is typed, what
+it means."""
+_CLUSTER_TEXTS = (
+    *("partition", "account", "qos", "constraint", "gpu_type", "container", "venv", "python"),
     "login",
-    "partition",
-    "account",
-    "qos",
-    "constraint",
-    "gpu_type",
-    "cpus_per_gpu",
-    "memory_gib",
-    "module",
-    "container",
-    "venv",
-    "python",
 )
 
 
@@ -148,61 +161,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The flags of --on."""
     parser.add_argument("--on", metavar="slurm|sky", help="measure on a cluster or a rented GPU")
     group = parser.add_argument_group("with --on")
-    add = group.add_argument
-    add("--submit", action="store_true", help="submit the job, follow it, keep what it measures")
-    add("--folder", metavar="DIR", help="where the job's folder lies (default: in your data)")
-    add("--gpu", metavar="NAME", help="the GPU, as the catalogue calls it (needed for sky)")
-    add("--nodes", metavar="N", help="machines that share the GPUs (slurm; default 1)")
-    add("--time", metavar="MIN", help="the job's time limit: 90 or 2h")
-    add("--first", metavar="N", help="the first N of a ranking, with --budget and --max-days (sky)")
-    add("--budget", metavar="USD", help="of that ranking: 40k")
-    add("--max-days", metavar="D", help="of that ranking: 60 or 2 months")
-    add("--wheel", metavar="FILE", help="install this wheel of ours there (sky)")
-    add("--cluster", metavar="NAME", help="a [slurm.NAME] table of the settings")
-    add("--partition", metavar="NAME", help="of the cluster")
-    add("--account", metavar="NAME", help="who pays, as the cluster calls it")
-    add("--qos", metavar="NAME", help="quality of service, as the cluster calls it")
-    add("--constraint", metavar="WORDS", help="features of the node, as h100&ib")
-    add("--gpu-type", metavar="TYPE", help="the GPU, as the cluster calls it")
-    add("--cpus-per-gpu", metavar="N", help="default 4")
-    add("--memory-gib", metavar="G", help="host memory of each node: 256 or 1TiB")
-    add("--module", action="append", metavar="NAME", help="an environment module; repeatable")
-    add("--container", metavar="IMAGE", help="an Apptainer image to run in")
-    add("--venv", metavar="DIR", help="a virtual environment to run in")
-    add("--python", metavar="PATH", help="default: python3")
-    add("--login", metavar="YOU@HOST", help="where the cluster is reached by ssh")
+    words = "submit the job, follow it, keep what it measures"
+    group.add_argument("--submit", action="store_true", help=words)
+    for name, _, metavar, words in _FLAGS:
+        action = "append" if name == "module" else "store"
+        flag = f"--{name.replace('_', '-')}"
+        group.add_argument(flag, metavar=metavar, help=words, action=action)
 
 
-def check_only_here(options: argparse.Namespace) -> None:
-    """Raise InputError where a flag of --on is given without it."""
-    flags = (
-        "submit",
-        "folder",
-        "gpu",
-        "nodes",
-        "time",
-        "wheel",
-        "first",
-        "budget",
-        "max_days",
-        *_CLUSTER_FLAGS,
-    )
-    for name in flags:
-        if getattr(options, name) not in (None, False):
-            raise InputError(f"--{name.replace('_', '-')} goes with --on slurm or --on sky")
+def check_place(options: argparse.Namespace, place: str | None) -> None:
+    """Raise InputError where a flag is given that goes with another place than is named."""
+    for name, goes_with, *_ in (("submit", "slurm"), *_FLAGS):
+        right = place is not None and goes_with in ("", place)
+        if not right and getattr(options, name) not in (None, False):
+            with_what = f"--on {goes_with}" if place is not None else "--on slurm or --on sky"
+            raise InputError(f"--{name.replace('_', '-')} goes with {with_what}")
 
 
 def run(options: argparse.Namespace) -> int:
     """Write the folder, show the file, say or do what comes next. Raises InputError, StoreError."""
-    if parse_choice(options.on, PLACES, "the place after --on") == "slurm":
-        for name in _SKY_FLAGS:
-            if getattr(options, name) is not None:
-                raise InputError(f"--{name.replace('_', '-')} goes with --on sky")
-        return _run_on_slurm(options)
-    for name in ("submit", "nodes", *_CLUSTER_FLAGS):
-        if getattr(options, name) not in (None, False):
-            raise InputError(f"--{name.replace('_', '-')} goes with --on slurm")
-    return run_on_sky(options)
+    place = parse_choice(options.on, PLACES, "the place after --on")
+    check_place(options, place)
+    return _run_on_slurm(options) if place == "slurm" else run_on_sky(options)
 
 
 def _run_on_slurm(options: argparse.Namespace) -> int:
@@ -244,7 +224,7 @@ def _run_on_slurm(options: argparse.Namespace) -> int:
         if not here and profile.login is None:
             say("  (first: CLUSTER=you@login.cluster.edu, or name it by --login)")
         return ANSWERED
-    if not options.yes and not _confirmed(f"Submit {job.device}?"):
+    if not options.yes and not confirmed(f"Submit {job.device}?", "submit the job"):
         return CANCELLED
     from advisor.cli.measure.jobs_command import follow
 
@@ -269,24 +249,21 @@ def _profile(options: argparse.Namespace) -> ClusterProfile:
     if options.memory_gib is not None:
         gib = parse_positive(options.memory_gib, "host memory", "GiB", MAX_NODE_GIB)
         counts["memory_gib"] = math.ceil(gib)
-    texts = {
-        name: getattr(options, name)
-        for name in _CLUSTER_FLAGS
-        if name not in ("cluster", "module", "cpus_per_gpu", "memory_gib")
-        and getattr(options, name) is not None
-    }
     return choose_profile(
         read_profiles(settings_file()),
         options.cluster,
         modules=tuple(options.module or ()),
-        **texts,
+        **{name: getattr(options, name) for name in _CLUSTER_TEXTS},
         **counts,
     )
 
 
-def _confirmed(question: str) -> bool:
+def confirmed(question: str, to_start: str, lines: Sequence[str] = ()) -> bool:
+    """Ask, below these lines. Raises InputError where nobody can answer."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise InputError("this is no terminal to ask in: add --yes to submit the job")
+        raise InputError(f"this is no terminal to ask in: add --yes to {to_start}")
+    for line in lines:
+        print(line, file=sys.stderr)
     print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 

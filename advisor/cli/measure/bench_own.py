@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
-import signal
 import sys
 from collections.abc import Sequence
 from datetime import date
@@ -38,7 +37,7 @@ _OF_A_RECIPE = ("model", "gpus", "minutes", "records", "work", "on")
 def run(options: argparse.Namespace, command: Sequence[str]) -> int:
     """Run, time, print, keep. Raises InputError and StoreError."""
     from bench_runner.launch.hardware import slice_words
-    from bench_runner.launch.processes import ending_signals
+    from bench_runner.launch.processes import at_signals
     from bench_runner.own_command.own_run import measure
 
     steps = _checked(options, command)
@@ -47,14 +46,11 @@ def run(options: argparse.Namespace, command: Sequence[str]) -> int:
     if options.name is not None and _on_processors(options.device):
         say(f"advisor: --name keeps nothing of this run: {OF_PROCESSORS}")
     stop = Event()
-    before = {number: signal.signal(number, lambda *_: stop.set()) for number in ending_signals()}
     try:
-        ended = measure(command, stop=stop, say=lambda text: say(f"advisor: {text}"))
+        with at_signals(stop.set):
+            ended = measure(command, stop=stop, say=lambda text: say(f"advisor: {text}"))
     except ValueError as error:
         raise InputError(str(error)) from None
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
     if ended.cancelled:
         say("advisor: cancelled; nothing of the training is left")
         return CANCELLED

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import signal
 import sys
-from types import FrameType
+from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from advisor.cli.command import (
@@ -19,7 +18,7 @@ from advisor.cli.command import (
 )
 from advisor.costs.amount_words import are, counted
 from advisor.typed_input import InputError
-from bench_runner.launch.processes import ending_signals
+from bench_runner.launch.processes import at_signals
 
 if TYPE_CHECKING:
     from advisor.benchmark.jobs.job_folder import Job
@@ -127,34 +126,32 @@ def follow(store: Store, job: Job, *, poll_s: float | None = None) -> int:
     Raises InputError and StoreError."""
     from advisor.benchmark.jobs.job_folder import changed
     from advisor.benchmark.jobs.job_records import POLL_S, complaint, follow_job, merge_job
+    from advisor.benchmark.progress import Progress
+    from advisor.cli.measure.bench_command import say_event
 
-    stopped: list[bool] = []
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        stopped.append(True)
-
-    before = {number: signal.signal(number, stop) for number in ending_signals()}
-    state, fresh = None, 0
-    try:
-        for seen in follow_job(
-            job, poll_s=POLL_S if poll_s is None else poll_s, stopped=lambda: bool(stopped)
-        ):
+    stop, state, fresh = Event(), None, 0
+    progress = Progress(labels=(), estimated_minutes=0.0, search="")
+    with at_signals(stop.set):
+        for seen in follow_job(job, poll_s=POLL_S if poll_s is None else poll_s, stop=stop):
             if seen.event is None:
                 say(f"job {job.number}: {seen.state.words()}")
             else:
-                _say_event(seen.event)
+                progress.apply(seen.event, 0.0)
+                say_event(seen.event, progress)
+                if seen.event["event"] == "error":
+                    say(f"the runner says: {seen.event.get('message')}")
                 if seen.event["event"] == "trial-finished":
                     job, added = merge_job(store, job, predict=False)
                     fresh += added
             state = seen.state
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
     job, added = merge_job(store, job, predict=False)
     if fresh + added:
         store.predict_anew()
-    if stopped:
-        say(f"the job goes on without this program; {_ways(job)}")
+    if stop.is_set():
+        say(
+            f"the job goes on without this program; see it again: advisor jobs follow {job.name}; "
+            f"end it: advisor jobs cancel {job.name}"
+        )
         return CANCELLED
     assert state is not None
     job = changed(job, ended=state.state)
@@ -164,21 +161,3 @@ def follow(store: Store, job: Job, *, poll_s: float | None = None) -> int:
             say(f"  {line}")
         say("what was finished is kept; submit it again and it goes on from there")
     return ANSWERED if job.merged else NO_ANSWER
-
-
-def _ways(job: Job) -> str:
-    return f"see it again: advisor jobs follow {job.name}; end it: advisor jobs cancel {job.name}"
-
-
-def _say_event(event: dict[str, Any]) -> None:
-    kind = event["event"]
-    if kind in ("trial-finished", "left-out", "reused") and isinstance(event.get("record"), dict):
-        record = event["record"]
-        days = record.get("training_days")
-        words = f"{days:.3g} days" if isinstance(days, (int, float)) else record.get("reason")
-        again = " (measured before)" if kind == "reused" else ""
-        say(f"{event.get('label')}: {words}{again}")
-    elif kind == "trial-started":
-        say(f"{event.get('label')}: trying")
-    elif kind == "error":
-        say(f"the runner says: {event.get('message')}")
