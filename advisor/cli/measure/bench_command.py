@@ -28,6 +28,7 @@ from advisor.cli.command import (
 )
 from advisor.cli.measure import bench_elsewhere, bench_own
 from advisor.cli.measure.bench_elsewhere import TUNING_METHODS
+from advisor.cli.measure.jobs_command import say_event
 from advisor.files import typed_path
 from advisor.typed_input import InputError
 from bench_runner.launch.processes import at_signals
@@ -258,28 +259,6 @@ def _confirmed(plan: Plan) -> bool:
     lines += [f"        !  {remark}" for remark in plan.remarks()]
     to_start = f"start a benchmark on {plan.device_words} ({plan.takes_words})"
     return bench_elsewhere.confirmed("Start?", to_start, lines)
-
-
-def say_event(event: dict[str, Any], progress: Progress) -> None:
-    """Tell of an event that progress has taken in."""
-    from advisor.benchmark.progress import TIME, time_words
-
-    kind = event["event"]
-    if kind in ("trial-finished", "left-out", "reused"):
-        assert progress.touched is not None
-        row = progress.rows[progress.touched]
-        words = row.state
-        if row.state == TIME and row.training_days is not None:
-            words = time_words(row.training_days)
-        if row.reused:
-            words += " (measured before)"
-        if row.detail:
-            words += f": {row.detail}"
-        print(printable(f"{row.label}: {words}"), file=sys.stderr)
-    elif kind == "trial-started":
-        print(f"{progress.running}: trying", file=sys.stderr)
-    elif kind == "noise":
-        print(f"the runner says: {printable(event['text'])}", file=sys.stderr)
 
 
 def _say_ending(ending: Ending, progress: Progress, recorder: Recorder, plan: Plan) -> None:

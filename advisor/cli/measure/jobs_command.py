@@ -19,9 +19,11 @@ from advisor.cli.command import (
 from advisor.costs.amount_words import are, counted
 from advisor.typed_input import InputError
 from bench_runner.launch.processes import at_signals
+from bench_runner.untrusted_text import printable
 
 if TYPE_CHECKING:
     from advisor.benchmark.jobs.job_folder import Job
+    from advisor.benchmark.progress import Progress
     from advisor.store import Store
 
 ACTIONS = ("list", "follow", "cancel", "merge")
@@ -127,7 +129,6 @@ def follow(store: Store, job: Job, *, poll_s: float | None = None) -> int:
     from advisor.benchmark.jobs.job_folder import changed
     from advisor.benchmark.jobs.job_records import POLL_S, complaint, follow_job, merge_job
     from advisor.benchmark.progress import Progress
-    from advisor.cli.measure.bench_command import say_event
 
     stop, state, fresh = Event(), None, 0
     progress = Progress(labels=(), estimated_minutes=0.0, search="")
@@ -161,3 +162,25 @@ def follow(store: Store, job: Job, *, poll_s: float | None = None) -> int:
             say(f"  {line}")
         say("what was finished is kept; submit it again and it goes on from there")
     return ANSWERED if job.merged else NO_ANSWER
+
+
+def say_event(event: dict[str, Any], progress: Progress) -> None:
+    """Tell of an event that progress has taken in."""
+    from advisor.benchmark.progress import TIME, time_words
+
+    kind = event["event"]
+    if kind in ("trial-finished", "left-out", "reused"):
+        assert progress.touched is not None
+        row = progress.rows[progress.touched]
+        words = row.state
+        if row.state == TIME and row.training_days is not None:
+            words = time_words(row.training_days)
+        if row.reused:
+            words += " (measured before)"
+        if row.detail:
+            words += f": {row.detail}"
+        print(printable(f"{row.label}: {words}"), file=sys.stderr)
+    elif kind == "trial-started":
+        print(f"{progress.running}: trying", file=sys.stderr)
+    elif kind == "noise":
+        print(f"the runner says: {printable(event['text'])}", file=sys.stderr)
