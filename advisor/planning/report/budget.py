@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from advisor.planning.grant.funder import Limit, LimitOf
+from advisor.planning.grant.funder import LimitOf
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.report.budget_entries import LINES, entries, paid_beside, year_spans
 from advisor.planning.report.document import Cell, ReportTable, plain_text
@@ -208,20 +208,28 @@ def asked_and_beside(loaded: Loaded, plan: Plan) -> tuple[Decimal, Decimal]:
 
 def beyond_limits(given: Material, paid: WhoPays) -> list[str]:
     """Each limit of the form that the request is beyond, with the amount that is."""
-    amounts: Mapping[LimitOf, tuple[str, Callable[[], Num | None]]] = {
-        "asked": ("This request asks for {}", lambda: paid.asked),
-        "system": ("The machines cost {} before tax", lambda: _system(given)),
-        "item": ("The dearest machine costs {}", lambda: _dearest(given)),
-        "years": ("This grant is for {} years", given.book.years),
+    ledger, found = given.ledger, []
+    gross, net = (_paid_for(given, taxed=taxed) for taxed in (True, False))
+    sums = [
+        ledger.compute("product", [count, num], "money", "machines before tax")
+        for num, count in net
+    ]
+    dearest = max((num for num, _ in gross), key=lambda num: num.value, default=None)
+    amounts: dict[LimitOf, tuple[str, Num | None]] = {
+        "asked": ("This request asks for {}", paid.asked),
+        "system": (
+            "The machines cost {} before tax",
+            ledger.total(sums, "all machines, before tax") if sums else None,
+        ),
+        "item": ("The dearest machine costs {}", dearest),
+        "years": ("This grant is for {} years", given.book.years()),
     }
-    found = []
     for limit in given.form.limits:
-        if limit.currency not in (None, given.loaded.grant.currency.code):
-            continue
-        words, amount = amounts[limit.of]
-        num = amount()
-        if num is not None and _is_beyond(limit, num.value):
-            found.append(f"{words.format(num)}: {limit.says}")
+        words, num = amounts[limit.of]
+        if limit.currency in (None, given.loaded.grant.currency.code) and num is not None:
+            over = limit.above is not None and num.value > limit.above
+            if over or (limit.below is not None and num.value < limit.below):
+                found.append(f"{words.format(num)}: {limit.says}")
     return found
 
 
@@ -230,26 +238,6 @@ def limits_told(loaded: Loaded, plan: Plan) -> list[str]:
     given = material_of(loaded, plan, UNEXPLAINED)
     paid = who_pays(given, budget_table(given))
     return list(map(plain_text, beyond_limits(given, paid)))
-
-
-def _is_beyond(limit: Limit, value: Decimal) -> bool:
-    over = limit.above is not None and value > limit.above
-    return over or (limit.below is not None and value < limit.below)
-
-
-def _dearest(given: Material) -> Num | None:
-    nums = [num for num, _ in _paid_for(given, taxed=True)]
-    return max(nums, key=lambda num: num.value, default=None)
-
-
-def _system(given: Material) -> Num | None:
-    nums = [
-        given.ledger.compute("product", [count, num], "money", "machines before tax")
-        for num, count in _paid_for(given, taxed=False)
-    ]
-    if not nums:
-        return None
-    return given.ledger.total(nums, "all machines, before tax", nums[0].unit)
 
 
 def _paid_for(given: Material, *, taxed: bool) -> list[tuple[Num, Num]]:

@@ -49,10 +49,7 @@ def entries(given: Material) -> list[Entry]:
     """Everything that the grant pays; together the plan's cost."""
     found = [entry for e in given.costs.equipment for entry in _bought(given, e)]
     found += [entry for r in given.costs.running for entry in _run(given, r)]
-    found += [
-        _entry(each.fixed.kind, each.fixed.name, each.fixed.year, each.charge)
-        for each in given.costs.fixed
-    ]
+    found += [_entry(each.kind, each.name, each.year, charge) for each, charge in given.costs.fixed]
     return sorted(found, key=lambda entry: (LINES.index(entry.line), entry.year, entry.item))
 
 

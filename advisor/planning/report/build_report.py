@@ -31,6 +31,7 @@ from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.plan_costs import Material, material_of
 from advisor.planning.report.report_numbers import finding_text
 from advisor.planning.sensitivity.explain import Explanation
+from advisor.planning.solver.money.prices import PricedLine
 from advisor.planning.solver.plan import Plan, last_day
 
 
@@ -95,9 +96,8 @@ def _request(given: Material, budget: ReportTable, paid: WhoPays) -> tuple[Secti
         total=given.costs.total,
         asks=bool(paid.asked.value),
         whole_cost_asked=form.pays is None and not form.adds_indirect and not grant.shared,
-        names_cost_share=form.names_cost_share,
-        cost_share_by=grant.cost_share_by,
-        may_rent=grant.rent,
+        form=form,
+        grant=grant,
         life=life_num,
     )
 
@@ -117,14 +117,13 @@ def _for_funder(sections: tuple[Section, ...]) -> tuple[Section, ...]:
 def _annex(given: Material, paid: WhoPays, pictures: list[Picture | None]) -> tuple[Section, ...]:
     """What somebody may want to check, the lab's own list first."""
     grant, found = given.loaded.grant, given.explanation
-    run_costs, counted = what_is_planned.a_run(given)
     tables = [
         what_is_planned.experiments_table(given),
         what_is_planned.schedule_table(given),
         quotes_and_rates.asked_table(given),
         quotes_and_rates.parts_table(given),
         what_is_planned.running_table(given),
-        run_costs,
+        what_is_planned.a_run(given),
         what_is_planned.alternatives_table(given),
         evidence.times_table(given),
         evidence.settings_table(given),
@@ -137,7 +136,8 @@ def _annex(given: Material, paid: WhoPays, pictures: list[Picture | None]) -> tu
         check=before_you_send(given, paid),
         question=what_is_planned.question(given),
         do=what_is_planned.what_to_do(given),
-        counted=counted,
+        costs=given.costs,
+        plan=given.plan,
         others=[what_is_planned.why_not(given, other) for other in found.alternatives],
         binds=[finding_text(given.ledger, each) for each in found.binds],
         thresholds=[finding_text(given.ledger, each) for each in found.thresholds],
@@ -207,9 +207,8 @@ def objects(given: Material, budget: ReportTable, paid: WhoPays) -> dict[str, An
 def _purchases(given: Material) -> list[dict[str, Any]]:
     asked = quotes_and_rates.asked_of(given)
 
-    def quote(p: Any) -> dict[str, Any]:
-        line, found = p.line, asked[p.line.quote_id]
-        low, high, number = found.ends
+    def quote(p: PricedLine[Num]) -> dict[str, Any]:
+        line = p.line
         return {
             "item": line.label,
             "quantity": p.quantity,
@@ -218,11 +217,7 @@ def _purchases(given: Material) -> list[dict[str, Any]]:
             "kind": line.quote_kind,
             "date": str(line.quoted_on),
             "quote_id": line.quote_id,
-            "lowest": low,
-            "highest": high,
-            "quotes_as_good": number,
-            "newer_not_used": found.newer,
-            "newer_of": found.newer_of or None,
+            **asked[line.quote_id],
         }
 
     return [

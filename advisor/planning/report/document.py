@@ -13,8 +13,9 @@ from typing import Any, Self
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from advisor.costs.amount_words import usd_and_cents
+from advisor.costs.amount_words import day_words, usd_and_cents
 from advisor.planning.currency import CENTS_BELOW
+from advisor.planning.grant.candidates.cost_lines import line_words
 from advisor.planning.grant.funder import Paper
 from advisor.planning.report.number_ledger import MARKED, LedgerRow, Num
 from advisor.planning.sensitivity.solved_amounts import number_words
@@ -188,7 +189,8 @@ def _environment() -> Environment:
         # A name cannot begin a paragraph, a list or a section.
         finalize=lambda value: " ".join(value.split("\n")) if isinstance(value, str) else value,
     )
-    found.filters |= {"listed": listed, "capital": capital}
+    found.filters |= {"listed": listed, "capital": capital, "day_words": day_words}
+    found.filters["line_words"] = lambda cost: line_words(cost.kind, cost.name)
     return found
 
 

@@ -58,22 +58,14 @@ class RunningCost:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FixedLine:
-    """What is paid whatever is bought: storage, network, staff."""
-
-    fixed: FixedCost
-    charge: Charge[Num]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Costs:
     """Everything that is paid."""
 
     equipment: tuple[EquipmentCost, ...]
     running: tuple[RunningCost, ...]
-    fixed: tuple[FixedLine, ...]
+    fixed: tuple[tuple[FixedCost, Charge[Num]], ...]
+    """What is paid whatever is bought: storage, network, staff."""
     direct: Num
-    base: Num
     indirect: Num
     total: Num
 
@@ -163,27 +155,21 @@ class CostBook:
 
     def costs(self, plan: Plan) -> Costs:
         """All of it."""
+        ledger, rules = self.ledger, self.problem.rules
         equipment = tuple(self._equipment(p.machine_id, p.order, p.count) for p in plan.purchases)
         running = tuple(self._running(plan))
-        fixed = tuple(
-            FixedLine(fixed=each, charge=fixed_charge(self.ledger, each, self.problem.rules))
-            for each in self.problem.fixed
-        )
-        everything = [
-            *(e.charge for e in equipment),
-            *(r.charge for r in running),
-            *(f.charge for f in fixed),
-        ]
-        direct = self.ledger.total([c.direct for c in everything], "direct cost")
-        base = self.ledger.total([c.base for c in everything], "overhead base")
-        indirect = self.ledger.total([c.indirect for c in everything], "indirect cost")
-        total = self.ledger.total([direct, indirect], "total cost")
+        fixed = tuple((each, fixed_charge(ledger, each, rules)) for each in self.problem.fixed)
+        charges: list[Charge[Num]] = [e.charge for e in equipment]
+        charges += [r.charge for r in running]
+        charges += [charge for _, charge in fixed]
+        direct = ledger.total([charge.direct for charge in charges], "direct cost")
+        indirect = ledger.total([charge.indirect for charge in charges], "indirect cost")
+        total = ledger.total([direct, indirect], "total cost")
         return Costs(
             equipment=equipment,
             running=running,
             fixed=fixed,
             direct=direct,
-            base=base,
             indirect=indirect,
             total=total,
         )
@@ -251,7 +237,7 @@ class CostBook:
     def watts(self, machine: Machine) -> Num:
         """Power of a machine at the wall, from the figures of the catalogue; of a part of one its
         GPUs and all that is beside them."""
-        ledger, power = self.ledger, machine.power
+        ledger, power, label = self.ledger, machine.power, machine.label
         assert power is not None
         build = self.loaded.builds.get(machine.part_of or machine.machine_id)
 
@@ -259,16 +245,20 @@ class CostBook:
             origin = {"name": "GPUs of a machine", "machine_id": of.machine_id}
             return ledger.leaf("unit", count, "pieces", f"GPUs in {of.label}", **origin)
 
-        def host(value: Decimal | None, column: str, label: str, unit: str = "W") -> Num:
-            assert build is not None and value is not None
+        def rated(watts: Decimal) -> Num:
+            origin = {"gpu_id": machine.gpu_id, "column": "tdp_w"}
+            return ledger.leaf("gpu", watts, "W", f"rated power of {machine.gpu_name}", **origin)
+
+        def host(value: Decimal, column: str, words: str, unit: str = "W") -> Num:
+            assert build is not None
             origin = {"host_id": build.host.host_id, "column": column}
-            return ledger.leaf("host", value, unit, label, **origin)
+            return ledger.leaf("host", value, unit, f"{words} of {build.host.name}", **origin)
 
         def estimate(value: Decimal, name: str, unit: str = "W") -> Num:
-            label = f"estimated {name} of {machine.label}"
-            return ledger.leaf("unit", value, unit, label, name=name, machine_id=machine.machine_id)
+            origin = {"name": name, "machine_id": machine.machine_id}
+            return ledger.leaf("unit", value, unit, f"estimated {name} of {label}", **origin)
 
-        at_the_wall = f"power of {machine.label}, in W"
+        at_the_wall = f"power of {label}, in W"
         if machine.part_of is not None:
             whole = self.machines[machine.part_of]
             if machine.nodes > 1 or machine.gpu_count >= machine.whole_gpus:
@@ -276,41 +266,36 @@ class CostBook:
                 return ledger.compute("product", both, "W", at_the_wall)
             if power.stated_w is not None:
                 idle = gpus(machine, machine.whole_gpus - machine.gpu_count)
-                label, origin = f"rated power of {machine.gpu_name}", {"gpu_id": machine.gpu_id}
-                one = power.gpu_w or Decimal(0)
-                each = ledger.leaf("gpu", one, "W", label, **origin, column="tdp_w")
-                off = ledger.compute("product", [idle, each], "W", f"idle GPUs beside {label}")
-                of = [self.watts(whole), off]
+                of, words = [idle, rated(power.gpu_w or Decimal(0))], f"idle GPUs beside {label}"
+                of = [self.watts(whole), ledger.compute("product", of, "W", words)]
                 return ledger.compute("difference", of, "W", at_the_wall)
         if power.stated_w is not None:
-            assert build is not None
-            return host(power.stated_w, "wall_w", f"power of {build.host.name}")
+            return host(power.stated_w, "wall_w", "power")
         assert power.gpu_w is not None
-        label, origin = f"rated power of {machine.gpu_name}", {"gpu_id": machine.gpu_id}
-        gpu = ledger.leaf("gpu", power.gpu_w, "W", label, **origin, column="tdp_w")
         count = power.gpu_count if machine.part_of is None else machine.gpu_count
-        of = [gpu, gpus(machine, count)]
-        if power.estimated and power.base_w is not None:
-            of.append(estimate(power.base_w, "power beside the GPUs"))
-        elif build is not None and build.host.is_own_quote and power.base_w is not None:
-            name = "power behind the supplies and beside the GPUs"
-            of.append(estimate(power.base_w, name))
-        elif build is not None and build.host.base_w is not None:
-            name = build.host.name
-            base = host(power.base_w, "base_w", f"power of the processors of {name}")
+        of = [rated(power.gpu_w), gpus(machine, count)]
+        base, name = power.base_w, "power beside the GPUs"
+        if power.estimated and base is not None:
+            of.append(estimate(base, name))
+        elif build is not None and build.host.is_own_quote and base is not None:
+            of.append(estimate(base, "power behind the supplies and beside the GPUs"))
+        elif build is not None and build.host.base_w is not None and base is not None:
+            of.append(host(base, "base_w", "power of the processors"))
             if power.beside_w is not None:
                 beside = estimate(power.beside_w, "power of fans, memory and drives")
-                base = ledger.total([base, beside], f"power of {name} beside its GPUs", "W")
-            of.append(base)
+                of.append(
+                    ledger.total([of.pop(), beside], f"power of {label} beside its GPUs", "W")
+                )
         else:
-            watts = self.loaded.grant.host_watts
-            of.append(self.setting("electricity.host_watts", watts, "W", "power beside the GPUs"))
-        if power.efficiency_estimated and power.psu_efficiency is not None:
+            of.append(
+                self.setting("electricity.host_watts", self.loaded.grant.host_watts, "W", name)
+            )
+        if power.psu_efficiency is not None and power.efficiency_estimated:
             name = "efficiency of the power supplies"
             of.append(estimate(power.psu_efficiency, name, "share"))
-        elif build is not None and power.psu_efficiency is not None:
-            label = f"efficiency of the power supplies of {build.host.name}"
-            of.append(host(power.psu_efficiency, "psu_efficiency", label, "share"))
+        elif power.psu_efficiency is not None and build is not None:
+            words = "efficiency of the power supplies"
+            of.append(host(power.psu_efficiency, "psu_efficiency", words, "share"))
         return ledger.compute("at-the-wall", of, "W", at_the_wall)
 
 

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from advisor.costs.amount_words import age_words, day_words
+from advisor.costs.amount_words import age_words
 from advisor.planning.grant.cautions import ordered_cautions
 from advisor.planning.report.budget import WhoPays, beyond_limits
 from advisor.planning.report.budget_entries import entries
-from advisor.planning.report.document import listed
 from advisor.planning.report.facts.carbon import carbon_gaps
 from advisor.planning.report.facts.hours import not_bought, not_rented
 from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.plan_costs import Material
-from advisor.planning.report.report_numbers import cost_of_other, ends_today
-from advisor.planning.solver.money.charges import purchase_charge
-from advisor.planning.solver.plan import Plan
-from advisor.ranking.build_prices import ABOUT
+from advisor.planning.report.report_numbers import ends_today
 
 FRESH_DAYS = 92
 """Of a quote that may be sent as it is; it is asked for again after three months."""
@@ -32,8 +28,6 @@ def before_you_send(given: Material, paid: WhoPays) -> dict[str, Any]:
             *_of_this(given),
             *(each.says for each in ordered_cautions(given.loaded, given.plan)),
         ],
-        "quoted_instead": _quoted_instead(given),
-        "at_once": _bought_at_once(given),
         "carbon": carbon_gaps(given),
         "old": _old_prices(given),
         **_not_compared(given),
@@ -59,57 +53,6 @@ def _of_this(given: Material) -> list[str]:
 def _paid_rentals(given: Material) -> list[Any]:
     names = [r.placed[0].machine_id for r in given.costs.running if r.charge.direct.value]
     return [given.book.rentals[name] for name in names if name in given.book.rentals]
-
-
-def _quoted_instead(given: Material) -> tuple[Num, str] | None:
-    """Where a machine is bought at a sum that no seller quoted, what the nearest plan at prices
-    that its sellers ask costs more, and what it buys."""
-
-    def has_sum(plan: Plan) -> bool:
-        machines = (given.book.machines[p.machine_id] for p in plan.purchases)
-        kinds = {line.quote_kind for machine in machines for line in machine.lines}
-        return bool(kinds & {"parts-list", "secondary"})
-
-    plan = given.plan
-    near = [
-        (other, other.plan)
-        for other in given.explanation.alternatives
-        if other.plan is not None
-        and not other.over_budget
-        and other.plan.runs == plan.runs
-        and plan.cost_cents < other.plan.cost_cents <= plan.cost_cents * ABOUT
-        and other.plan.purchases
-        and not has_sum(other.plan)
-    ]
-    if not has_sum(plan) or not near:
-        return None
-    other, instead = min(near, key=lambda each: each[1].cost_cents)
-    both = [cost_of_other(given.ledger, other), given.costs.total]
-    more = given.ledger.compute("difference", both, "money", f"{other.label}: difference in cost")
-    return more, listed(given.book.machines[p.machine_id].label for p in instead.purchases)
-
-
-def _bought_at_once(given: Material) -> dict[str, Any] | None:
-    """What the machines would cost from the first order on: where depreciation is paid, the
-    cheapest plan buys late, and has them for few months."""
-    problem, ledger = given.loaded.problem, given.ledger
-    first = problem.orders[0]
-    late = [e for e in given.costs.equipment if problem.orders[e.order] > first]
-    if problem.rules.life_months is None or not late:
-        return None
-    more = []
-    for e in late:
-        charge = purchase_charge(ledger, e.machine, problem.rules, e.count, first)
-        label = f"{e.machine.label}, ordered at first"
-        both = ledger.total([charge.direct, charge.indirect], f"cost of {label}")
-        now = ledger.total([e.charge.direct, e.charge.indirect], f"cost of {e.machine.label}")
-        more.append(ledger.compute("difference", [both, now], "money", f"{label}: more"))
-    extra = ledger.total(more, "machines ordered at first: more")
-    if extra.value <= 0:
-        return None
-    one = len(late) == 1 and late[0].count.value == 1
-    label = late[0].machine.label if one else ""
-    return {"on": day_words(given.book.day(first)), "more": extra, "label": label}
 
 
 def _old_prices(given: Material) -> list[tuple[str, str, list[Num] | None]]:

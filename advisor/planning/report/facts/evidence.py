@@ -9,15 +9,26 @@ from typing import Any
 
 import advisor
 from advisor.costs.amount_words import day_words
+from advisor.costs.cost_of_owning import CostTerms
 from advisor.planning.grant.candidates.cost_lines import not_asked_for
 from advisor.planning.grant.institution import NO_RULES, meanings
 from advisor.planning.report.document import Cell, ReportTable, capital
-from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.plan_costs import Material
 from advisor.planning.report.report_numbers import used_times
-from advisor.planning.solver.problem import RunTime
+from advisor.planning.runs_on_bought_machines import costs_of_runs
 from advisor.ranking.times import uneven_words
 
+TERMS = {
+    "lifetime_years": ("years of life", "years"),
+    "utilisation": ("share of that time in use", "share"),
+    "electricity_usd_per_kwh": ("electricity, a kWh", "money"),
+    "pue": ("PUE", "factor"),
+    "hosting_usd_per_u_month": ("hosting, a rack unit and month", "money"),
+    "staff_usd_per_year": ("staff, a year", "money"),
+    "resale_share": ("what a machine brings at the end, of its price", "share"),
+    "financing_rate": ("interest, a year", "share"),
+}
+"""What a run is counted by, and its unit."""
 NO_SOURCE = "no source given"
 OWN_SETTING = "your grant file, or the default"
 
@@ -41,7 +52,7 @@ def times_table(given: Material) -> ReportTable:
 
 def settings_table(given: Material) -> ReportTable:
     """The money rules and settings with their meaning and source."""
-    rows = [*_rules(given), *_currency(given), *_settings(given)]
+    rows = [*_rules(given), *_currency(given), *_settings(given), *_terms(given)]
     return ReportTable.of("Settings", ("setting", "value", "where it comes from"), rows)
 
 
@@ -125,6 +136,20 @@ def _settings(given: Material) -> Iterator[tuple[Cell, ...]]:
             yield f"{capital(words)}.", cell, source or OWN_SETTING
 
 
+def _terms(given: Material) -> Iterator[tuple[Cell, ...]]:
+    """By what a run is counted on what is bought, where anything is."""
+    if not costs_of_runs(given.loaded, given.plan):
+        return
+    grant, usual = given.loaded.grant, CostTerms()
+    for name, (label, unit) in TERMS.items():
+        value = getattr(grant.terms, name)
+        if value != getattr(usual, name) or name in ("lifetime_years", "utilisation"):
+            words, origin = f"cost of a run: {label}", {"name": "assumption", "term": name}
+            value = grant.currency.rate_of_usd(value) if unit == "money" else value
+            cell = given.ledger.leaf("unit", value, unit, words, **origin)
+            yield f"{capital(words)}.", cell, OWN_SETTING
+
+
 def sources_table(given: Material) -> ReportTable:
     """Every source that is used."""
     used = {time.source_id for _, _, time in used_times(given.loaded, given.plan)}
@@ -141,39 +166,29 @@ def sources_table(given: Material) -> ReportTable:
 
 
 def limits(given: Material) -> dict[str, Any]:
-    """What the evidence cannot say, counted from the rows that are used."""
-    loaded, book, grant = given.loaded, given.book, given.loaded.grant
-    times = used_times(loaded, given.plan)
-    unsure = [t for t in times if t[2].timing != "synchronised" and t[2].basis == "measured"]
-
-    def counted(rows: list[tuple[str, str, RunTime]], label: str) -> Num | None:
-        nums = dict.fromkeys(book.time(t, f"{m} on {o}") for m, o, t in rows)
-        return given.ledger.compute("count", list(nums), "times", label) if rows else None
-
+    """What the evidence cannot say."""
+    loaded, grant, placed = given.loaded, given.loaded.grant, given.plan.placed
+    times = [time for _, _, time in used_times(loaded, given.plan)]
     options = loaded.problem.options()
     models = {e.experiment_id: e.model for e in loaded.problem.experiments}
-    placed = given.plan.placed
     pairs = {(models[p.experiment_id], options[p.machine_id].gpu_count) for p in placed}
     uneven = (
         (loaded.models[model].name, uneven_words(loaded.models[model], count))
         for model, count in sorted(pairs)
     )
-    days = [each.line.quoted_on for e in given.costs.equipment for each in e.lines]
     every = {1: "month", 3: "quarter", 6: "half-year", 12: "year of the grant"}
     return {
-        "times": counted(times, "training times used"),
-        "unsure": counted(unsure, "times measured without synchronising"),
-        "doubtful": counted([t for t in times if t[2].verdict == "doubtful"], "doubtful times"),
-        "predicted": counted([t for t in times if t[2].basis == "predicted"], "predicted times"),
+        "unsure": any(t.timing != "synchronised" and t.basis == "measured" for t in times),
+        "doubtful": any(time.verdict == "doubtful" for time in times),
+        "predicted": any(time.basis == "predicted" for time in times),
         "uneven": [(name, words) for name, words in uneven if words is not None],
-        "oldest": day_words(min(days)) if days else None,
         "every": every[grant.order_every_months],
         "upgraded": any(e.machine.upgrade_of is not None for e in given.costs.equipment),
         "rented": any(r.rented for r in given.costs.running),
         "left": [
-            *["failures"] * (not book.problem.rules.failures),
+            *["failures"] * (not loaded.problem.rules.failures),
             *not_asked_for(grant),
-            *["tax"] * (not book.problem.rules.vat),
+            *["tax"] * (not loaded.problem.rules.vat),
             "what the machines bring when they are sold",
         ],
     }
@@ -181,9 +196,6 @@ def limits(given: Material) -> dict[str, Any]:
 
 def versions(given: Material) -> dict[str, Any]:
     """By whose rules money is counted, and what computed this."""
-    house = given.loaded.grant.institution
-    return {
-        "house": "" if house.name == NO_RULES.name else house.name,
-        "advisor": advisor.__version__,
-        "highs": version("highspy"),
-    }
+    house = given.loaded.grant.institution.name
+    named = "" if house == NO_RULES.name else house
+    return {"house": named, "advisor": advisor.__version__, "highs": version("highspy")}

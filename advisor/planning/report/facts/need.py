@@ -80,12 +80,10 @@ def choices(given: Material) -> list[dict[str, Any]]:
     """Of each machine that is bought: what it costs, what it counts as and what it trains."""
     return [
         {
+            "e": e,
             "what": asked_for(given, e),
-            "one": e.count.value == 1,
-            "service": e.machine.in_base is not None,
             "equipment": is_equipment(given, e),
-            "apart": [(x.each, line_words(x.extra.kind, x.extra.name)) for x in e.charge.apart],
-            "share": _share(given, e),
+            "years": _years_of_share(given, e),
             "cheapest": given.cheapest and _others(given, e),
             **_price(given, e),
             **_trains(given, e),
@@ -106,25 +104,19 @@ def asked_for(given: Material, e: EquipmentCost) -> str:
     return f"{added}{e.count} ({e.machine.label}{when})"
 
 
-def _share(given: Material, e: EquipmentCost) -> tuple[str, Num] | None:
-    """Of a share of a condo: whose, and how many years it lasts."""
-    if e.machine.share_of is None:
-        return None
-    number, years = next(
-        (n, asked.lasts_years)
-        for n, asked in enumerate(given.loaded.grant.allocations, start=1)
-        if asked.name == e.machine.share_of
-    )
-    assert years is not None
-    key, label = f"allocations[{number}].lasts_years", f"years of {e.machine.label}"
-    return e.machine.share_of, given.book.setting(key, years, "years", label)
-
-
 def _others(given: Material, e: EquipmentCost) -> bool:
     """Whether anything else was compared that could be bought or rented."""
     problem = given.loaded.problem
-    bought = any(m.lines and m.machine_id != e.machine.machine_id for m in problem.machines)
-    return bought or bool(problem.rentals)
+    return bool(problem.rentals) or any(m.lines and m != e.machine for m in problem.machines)
+
+
+def _years_of_share(given: Material, e: EquipmentCost) -> Num | None:
+    """How many years a share of a condo lasts."""
+    for n, asked in enumerate(given.loaded.grant.allocations, start=1):
+        if e.machine.share_of == asked.name and asked.lasts_years is not None:
+            key, label = f"allocations[{n}].lasts_years", f"years of {e.machine.label}"
+            return given.book.setting(key, asked.lasts_years, "years", label)
+    return None
 
 
 def _trains(given: Material, e: EquipmentCost) -> dict[str, Any]:
@@ -153,30 +145,29 @@ def _trains(given: Material, e: EquipmentCost) -> dict[str, Any]:
 
 def _price(given: Material, e: EquipmentCost) -> dict[str, Any]:
     """What one machine costs, each step from its quote, and what of it is charged."""
-    rules, grant = rules_on(e.machine, given.loaded.problem.rules), given.loaded.grant
+    rules = rules_on(e.machine, given.loaded.problem.rules)
     setting, day = given.book.setting, given.loaded.problem.orders[e.order]
     quoted = machine_price(given.ledger, e.machine, e.lines)
     paid, changed = paid_price(given.ledger, e.machine, quoted, rules, day)
     kinds = {priced.line.quote_kind for priced in e.lines}
     how = "as reported by others" if kinds == {"secondary"} else "as quoted"
     how = "added up from its parts" if "parts-list" in kinds else how
-    facts: dict[str, Any] = {
+    share, months, use = None, None, None
+    if rules.cost_share:
+        label = "paid by others"
+        share = setting("purchases.cost_share", rules.cost_share, "share", label)
+    if rules.life_months is not None and e.machine.in_base is None:
+        months, use = months_charged(given.ledger, rules, day), share_of_use(given.ledger, rules)
+    return {
         "paid": paid,
         "how": how if changed or how != "as quoted" else "",
         "quoted": quoted if changed else None,
         "steps": list(_steps(given, e)) if changed else [],
         "charged": machine_alone(given, e).charge.each,
-        "months": None,
-        "share_paid": None,
+        "share_paid": share,
+        "months": months,
+        "use": use,
     }
-    if rules.cost_share:
-        label = "paid by others"
-        facts["share_paid"] = setting("purchases.cost_share", rules.cost_share, "share", label)
-        facts["whole"] = given.form.pays is None and not grant.shared
-    if rules.life_months is not None and e.machine.in_base is None:
-        facts["months"] = months_charged(given.ledger, rules, day)
-        facts["use"] = share_of_use(given.ledger, rules)
-    return facts
 
 
 def _steps(given: Material, e: EquipmentCost) -> Iterable[str]:
@@ -289,9 +280,9 @@ def _warranties(given: Material) -> list[str]:
 def _lines_of(given: Material, kind: str) -> list[tuple[str, Num]]:
     """The lines of a kind that cost anything, each with what is asked for it in all."""
     found: dict[str, list[Num]] = {}
-    for f in given.costs.fixed:
-        if f.fixed.kind == kind and f.fixed.amount:
-            found.setdefault(f.fixed.name, []).append(f.charge.direct)
+    for each, charge in given.costs.fixed:
+        if each.kind == kind and each.amount:
+            found.setdefault(each.name, []).append(charge.direct)
     return [
         (name, given.ledger.total(nums, f"{name}, in all years")) for name, nums in found.items()
     ]

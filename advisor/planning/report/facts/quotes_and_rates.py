@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
@@ -20,6 +19,7 @@ from advisor.planning.solver.problem import BUY_IN, Rental
 
 _NOBODY_ASKS = ("secondary", "used", "rounded")
 """Prices that others tell of, or that used ones were sold at."""
+ASKED = ("lowest", "highest", "quotes_as_good", "newer_not_used", "newer_of")
 
 
 def prices_table(given: Material) -> ReportTable | None:
@@ -147,46 +147,27 @@ def _source_of_rate(given: Material, allocation: str) -> str:
     return "as agreed" if source in (OWN_WORD, ASSUMED) else source
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """A price of the plan among the quotes that are as good; amounts a piece."""
-
-    item: str
-    price: Num
-    ends: tuple[Num, Num, Num] | tuple[None, None, None]
-    """The lowest, the highest, and how many quotes there are; None where no range is kept."""
-    newer: Num | None
-    """What a quote of a later day asks that does not count."""
-    newer_of: str
-    """Its vendor, kind and day."""
-
-
-def asked_of(given: Material) -> dict[str, Asked]:
-    """What the quotes of each item that is bought ask, by the id of the one that counts."""
+def asked_of(given: Material) -> dict[str, dict[str, Any]]:
+    """What the quotes of each item that is bought ask a piece, by the id of the one that counts:
+    from the lowest to the highest, and a newer one that does not count."""
     loaded = given.loaded
     book = loaded.snapshot.prices(loaded.grant.prices, today=loaded.today)
-    found: dict[str, Asked] = {}
+    found: dict[str, dict[str, Any]] = {}
     for p in (p for e in given.costs.equipment for p in e.lines):
         quote = loaded.quotes[p.line.quote_id]
         key = (quote.item_kind, quote.item_id)
         span, newer = book.ranges.get(key), book.newer.get(key)
-        ends: tuple[Num, Num, Num] | tuple[None, None, None] = (None, None, None)
+        asked: dict[str, Any] = dict.fromkeys(ASKED)
         if span is not None:
-            ends = (
-                _asked(given, p, "lowest price asked for", span.low_usd, "low_usd"),
-                _asked(given, p, "highest price asked for", span.high_usd, "high_usd"),
-                _asked(given, p, "quotes as good for", span.quotes, "quotes"),
-            )
-        later, later_of = None, ""
+            low, high, number = span.low_usd, span.high_usd, span.quotes
+            asked["lowest"] = _asked(given, p, "lowest price asked for", low, "low_usd")
+            asked["highest"] = _asked(given, p, "highest price asked for", high, "high_usd")
+            asked["quotes_as_good"] = _asked(given, p, "quotes as good for", number, "quotes")
         if newer is not None:
-            words = "newer price, not used, of"
-            later = _asked(given, p, words, newer.price_usd, "newer_usd")
-            later_of = (
-                f"{newer.label}, {newer.kind.replace('-', ' ')}, {day_words(newer.quoted_on)}"
-            )
-        found[p.line.quote_id] = Asked(
-            item=p.line.label, price=p.price, ends=ends, newer=later, newer_of=later_of
-        )
+            words, kind = "newer price, not used, of", newer.kind.replace("-", " ")
+            asked["newer_not_used"] = _asked(given, p, words, newer.price_usd, "newer_usd")
+            asked["newer_of"] = f"{newer.label}, {kind}, {day_words(newer.quoted_on)}"
+        found[p.line.quote_id] = asked
     return found
 
 
@@ -205,9 +186,12 @@ def _asked(
 
 def asked_table(given: Material) -> ReportTable | None:
     """The same, a row an item."""
-    rows = [
-        (a.item, a.price, *a.ends, a.newer or "none", a.newer_of) for a in asked_of(given).values()
-    ]
+    lines = {p.line.quote_id: p for e in given.costs.equipment for p in e.lines}
+    rows: list[tuple[Cell, ...]] = []
+    for quote_id, asked in asked_of(given).items():
+        *ends, newer, of = (asked[key] for key in ASKED)
+        priced = lines[quote_id]
+        rows.append((priced.line.label, priced.price, *ends, newer or "none", of or ""))
     columns = ("item", "price used", "lowest", "highest", "quotes", "newer, not used", "from")
     return ReportTable.of("Asked", columns, rows) if rows else None
 

@@ -31,7 +31,7 @@ def request_facts(given: Material, paid: WhoPays) -> dict[str, Any]:
     parts += [f"time on {listed(rented)}"] if rented else []
     does_it = bool(parts)
     parts += ["electricity"] if any(not r.rented for r in running) else []
-    fixed = [f.fixed for f in given.costs.fixed if f.fixed.amount]
+    fixed = [each for each, _ in given.costs.fixed if each.amount]
     parts += dict.fromkeys(line_words(each.kind, each.name) for each in fixed)
     end = " and " if len(parts) == 2 and " and " not in "".join(parts) else "; and "
     return {
@@ -103,7 +103,7 @@ def _overhead(given: Material) -> dict[str, Any]:
         *(("rented computers", r.charge) for r in costs.running if r.rented),
         *((power, r.charge) for r in costs.running if not r.rented),
         *(("the rest", e.charge) for e in costs.equipment),
-        *((f.fixed.name if f.fixed.rate_key else "the rest", f.charge) for f in costs.fixed),
+        *((each.name if each.rate_key else "the rest", charge) for each, charge in costs.fixed),
     ]
     by_rate: dict[Decimal, tuple[Num, dict[str, None], list[Num]]] = {}
     for called, charge in bases:

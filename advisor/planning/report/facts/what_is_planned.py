@@ -7,15 +7,10 @@ from datetime import date
 from typing import Any
 
 from advisor.costs.amount_words import day_words
-from advisor.costs.cost_of_owning import CostTerms
-from advisor.planning.grant.candidates.cost_lines import line_words
-from advisor.planning.grant.candidates.grant_machines import unquoted
-from advisor.planning.grant.candidates.sums import is_summed
 from advisor.planning.grant.problem_of_grant import called_by
-from advisor.planning.report.budget_entries import machine_alone
 from advisor.planning.report.document import Cell, ReportTable, capital
 from advisor.planning.report.number_ledger import Num
-from advisor.planning.report.plan_costs import Material, RunningCost
+from advisor.planning.report.plan_costs import Material
 from advisor.planning.report.report_numbers import (
     budget_num,
     cost_of_other,
@@ -26,44 +21,20 @@ from advisor.planning.report.report_numbers import (
 from advisor.planning.runs_on_bought_machines import costs_of_runs
 from advisor.planning.sensitivity.explain import Alternative, worse_by
 from advisor.planning.solver.plan import Plan, last_day
-from advisor.planning.solver.problem import Machine
-
-TERMS = {
-    "lifetime_years": ("years of life", "years"),
-    "utilisation": ("share of that time in use", "share"),
-    "electricity_usd_per_kwh": ("electricity, a kWh", "money"),
-    "pue": ("PUE", "factor"),
-    "hosting_usd_per_u_month": ("hosting, a rack unit and month", "money"),
-    "staff_usd_per_year": ("staff, a year", "money"),
-    "resale_share": ("what it brings at the end, of its price", "share"),
-    "financing_rate": ("interest, a year", "share"),
-}
-"""What a run is counted by, and its unit."""
 
 
 def question(given: Material) -> dict[str, Any]:
     """What was wanted, and what there is for it."""
-    loaded, grant, setting = given.loaded, given.loaded.grant, given.book.setting
-    whole_years, owned = grant.months % 12 == 0, list[tuple[Num, str, Num | None]]()
-    for n, own in enumerate(grant.owned, start=1):
-        machines = loaded.problem.machines
-        label = next(m.label for m in machines if m.machine_id.startswith(f"owned:{n}:"))
-        count = setting(f"owned[{n}].machines", own.machines, "machines", label)
-        key, words = f"owned[{n}].free_slots", f"room in {label}"
-        room = setting(key, own.free_slots, "GPUs", words) if own.free_slots else None
-        owned.append((count, label, room))
-    length = given.book.years()
-    if not whole_years:
-        length = setting("grant.months", grant.months, "months", "the grant")
-    life, words = grant.lifetime_years, "life of a machine"
+    grant, setting = given.loaded.grant, given.book.setting
+    length, unit = given.book.years(), "years" if grant.months > 12 else "year"
+    if grant.months % 12:
+        length, unit = setting("grant.months", grant.months, "months", "the grant"), "months"
     return {
         "objective": grant.objective,
         "length": length,
-        "unit": "months" if not whole_years else "years" if grant.months > 12 else "year",
+        "unit": unit,
         "start": day_words(grant.start),
-        "budget": None if grant.budget is None else budget_num(loaded, given.ledger),
-        "life": life and setting("purchases.lifetime_years", life, "years", words),
-        "owned": owned,
+        "budget": None if grant.budget is None else budget_num(given.loaded, given.ledger),
         "per_year": [
             setting(f"budget.per_year[{n}]", amount, "money", f"budget of year {n}")
             for n, amount in enumerate(grant.year_budget or (), start=1)
@@ -89,72 +60,30 @@ def experiments_table(given: Material) -> ReportTable:
 
 
 def what_to_do(given: Material) -> dict[str, Any]:
-    """What is bought, rented and left out, and how sure it is that nothing is better."""
+    """What is rented and left out, and how sure it is that nothing is better."""
     plan, ledger, rentals = given.plan, given.ledger, given.book.rentals
-    by_label: dict[str, list[RunningCost]] = {}
-    for r in given.costs.running:
-        if r.rented:
-            by_label.setdefault(r.label, []).append(r)
-    gap = None
+    gap, label = None, "last day of the plan"
     if not plan.proven and plan.gap is not None and plan.gap < 1:
-        label = "gap to the best bound"
-        gap = ledger.leaf("plan", round(plan.gap, 6), "share", label, what="gap")
-    label = "last day of the plan"
+        words = "gap to the best bound"
+        gap = ledger.leaf("plan", round(plan.gap, 6), "share", words, what="gap")
+
+    def left_out(experiment: str, runs: int) -> Num:
+        words, origin = f"{experiment}: runs left out", {"experiment_id": experiment}
+        return ledger.leaf("plan", runs, "runs", words, **origin, what="left out")
+
     return {
         "runs": runs_done(given),
-        "done": plan.runs,
-        "total": given.costs.total,
         "end": _when(given, plan),
         "last_day": ledger.leaf("plan", round(plan.finish_day, 2), "days", label, what="finish"),
-        "proven": plan.proven,
         "gap": gap,
-        "buy": [
-            {
-                "upgrade": e.machine.upgrade_of is not None,
-                "count": e.count,
-                "on": day_words(e.bought_on),
-                "label": e.machine.label,
-                "each": machine_alone(given, e).charge.each,
-                "beside": [
-                    (x.each, line_words(x.extra.kind, x.extra.name)) for x in e.charge.apart
-                ],
-                **_first(e.machine),
-            }
-            for e in given.costs.equipment
-        ],
         "rent": [
-            {
-                "granted": rentals[mine[0].placed[0].machine_id].allocation is not None,
-                "label": label,
-                "runs": ledger.total([r.runs for r in mine], f"runs rented on {label}", "runs"),
-                "rent": ledger.total([r.charge.direct for r in mine], f"rent of {label}"),
-            }
-            for label, mine in by_label.items()
+            f"{'Rent' if rentals[name].allocation is None else 'Use'} {rentals[name].label}"
+            for name in dict.fromkeys(r.rental_id for r in plan.rented)
         ],
         "left_out": [
-            (
-                given.book.experiments[e_id].name,
-                ledger.leaf(
-                    "plan",
-                    left,
-                    "runs",
-                    f"{e_id}: runs left out",
-                    experiment_id=e_id,
-                    what="left out",
-                ),
-            )
-            for e_id, left in plan.left_out.items()
+            (given.book.experiments[name].name, left_out(name, runs))
+            for name, runs in plan.left_out.items()
         ],
-    }
-
-
-def _first(machine: Machine) -> dict[str, Any]:
-    """What to do before an order that has no quote, or no known seller."""
-    line = unquoted(machine)
-    return {
-        "on_sale": machine.on_sale,
-        "ask": None if line is None else line.vendor,
-        "build": line is None and len(machine.lines) > 1 and is_summed(machine),
     }
 
 
@@ -201,9 +130,8 @@ def running_table(given: Material) -> ReportTable | None:
     return ReportTable.of("Running", (*columns, "all runs"), rows, total=True)
 
 
-def a_run(given: Material) -> tuple[ReportTable | None, list[tuple[str, Num]]]:
-    """What a run costs of the life of what is bought, and by which terms that is counted."""
-    terms, usual, currency = given.loaded.grant.terms, CostTerms(), given.loaded.grant.currency
+def a_run(given: Material) -> ReportTable | None:
+    """What a run costs of the life of what is bought, as a ranking counts it."""
     rows: list[tuple[Cell, ...]] = []
     for run in costs_of_runs(given.loaded, given.plan):
         name, label = given.loaded.models[run.model].name, f"a run of {run.model} on {run.machine}"
@@ -211,16 +139,8 @@ def a_run(given: Material) -> tuple[ReportTable | None, list[tuple[str, Num]]]:
         cost = given.ledger.leaf("unit", run.cost, "money", label, **origin)
         time = given.book.machines[run.machine_id].times[run.model]
         rows.append((name, run.machine, given.book.time(time, f"{name} on {run.machine}"), cost))
-    if not rows:
-        return None, []
-    counted = []
-    for name, (label, unit) in TERMS.items():
-        value = getattr(terms, name)
-        if value != getattr(usual, name) or name in ("lifetime_years", "utilisation"):
-            origin, words = {"name": "assumption", "term": name}, f"{label}, for the cost of a run"
-            value = currency.rate_of_usd(value) if unit == "money" else value
-            counted.append((label, given.ledger.leaf("unit", value, unit, words, **origin)))
-    return ReportTable.of("A run", ("model", "machine", "training", "a run"), rows), counted
+    columns = ("model", "machine", "training", "a run")
+    return ReportTable.of("A run", columns, rows) if rows else None
 
 
 def _when(given: Material, plan: Plan) -> str:
