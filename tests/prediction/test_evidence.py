@@ -11,7 +11,6 @@ from advisor.prediction.observed_times import Observation
 from tools.fit.public_speeds import (
     BEYOND_LINEAR,
     EVIDENCE_FOLDER,
-    MOST_ROUNDING,
     usable,
 )
 
@@ -28,20 +27,6 @@ def test_more_than_linear_is_left_out(one: Observation) -> None:
         one, observation_id="8", count=8, step_s=one.step_s / 8.0 / (BEYOND_LINEAR + 0.1)
     )
     assert usable([fast, one, fair]) == [one, fair]
-
-
-def test_far_less_than_linear_is_left_out(one: Observation) -> None:
-    assert one.step_s is not None
-    stuck = replace(one, observation_id="4", count=4, step_s=one.step_s / 1.2)
-    assert usable([one, stuck]) == [one]
-
-
-def test_too_few_digits_are_left_out(one: Observation) -> None:
-    assert usable([replace(one, rounding=1.01 * MOST_ROUNDING)]) == []
-
-
-def test_a_pass_of_few_tokens_is_left_out(one: Observation) -> None:
-    assert usable([replace(one, micro_batch_size=1)]) == []
 
 
 def test_the_shipped_evidence_obeys_the_rules(evidence: tuple[Observation, ...]) -> None:

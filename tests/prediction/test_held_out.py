@@ -7,10 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from advisor.prediction.fitted import Fitted
 from advisor.prediction.observed_times import SECONDS_PER_DAY, Observation
-from advisor.prediction.physics.memory import Wanted
-from advisor.prediction.predict_one import predict
 from tools.fit.held_out import (
     folds,
     hold_out,
@@ -20,7 +17,6 @@ from tools.fit.held_out import (
     simple_days,
     simple_table,
     source,
-    told,
 )
 
 
@@ -34,37 +30,6 @@ def test_every_time_is_left_out_once_with_all_that_shares_its_source(
     )
     for seen, held in dealt:
         assert not {source(o) for o in held} & {source(o) for o in seen}
-
-
-@pytest.mark.parametrize("mine", [True, False])
-def test_what_is_told_is_what_the_command_tells(
-    evidence: tuple[Observation, ...], fitted: Fitted, mine: bool
-) -> None:
-    for o in [o for o in evidence if (is_own(o) if mine else is_others(o)) and o.step_s][::60]:
-        days, low, high = told(fitted, o)
-        lean = o.option is not None and o.option.lean
-        method = "naive" if o.method == "naive" else "optimal" if lean or not mine else "paper"
-        option = o.option
-        wanted = Wanted(host_gib=o.host_gib)
-        if option is not None:
-            wanted = replace(
-                wanted,
-                stage=option.stage,
-                checkpointing=option.checkpointing,
-                offloading=option.offloading,
-                micro_batch_size=o.micro_batch_size,
-            )
-        if not mine:
-            wanted = replace(wanted, compiled=o.workload.compiles, fused=o.workload.fused_attention)
-        said = predict(
-            *(o.workload, o.chip, o.count, fitted),
-            method=method,
-            wanted=wanted,
-            software=o.software,
-        )
-        if said.training_days is not None and method != "optimal":
-            ends = (said.training_days, said.training_days_low, said.training_days_high)
-            assert ends == pytest.approx((days, low, high))
 
 
 def test_a_hand_of_models_left_out_is_told_well(evidence: tuple[Observation, ...]) -> None:

@@ -11,7 +11,6 @@ import pytest
 
 from advisor.prediction.model.resolve import resolve
 from advisor.prediction.model.targets import Ask, target_of_size, train
-from bench_runner.models.timm_models import timm_model
 from bench_runner.recipes import load_recipes
 
 RECIPES = load_recipes()
@@ -60,11 +59,6 @@ def test_so_it_is_for_a_config_json_and_a_size(pixels: int, tmp_path: Path) -> N
             target_of_size("mine", "vit", 1e8, Ask(batch_size=8, images=1e9, image_size=pixels))
 
 
-@pytest.mark.parametrize("model", ["resnet50", "convnext_tiny", "resnet-50", "convnext-tiny-1k"])
-def test_a_convolutional_network_takes_any_size(model: str) -> None:
-    assert asked(model, 230).workload.linear_flops > asked(model, 224).workload.linear_flops
-
-
 def test_a_model_s_own_size_that_is_no_whole_patches_is_counted_as_it_is_built_and_told(
     tmp_path: Path,
 ) -> None:
@@ -83,37 +77,3 @@ def test_a_model_s_own_size_that_is_no_whole_patches_is_counted_as_it_is_built_a
     own = replace(recipe, training=replace(recipe.training, image_size=230))
     assert train(own, Ask()).assumptions == cut.assumptions[-1:]
     assert train(recipe, Ask()).assumptions == ()
-
-
-def test_where_timm_may_refuse_a_size_is_told() -> None:
-    told = "that timm builds it at this size, which it does not of every model"
-    assert told in asked("levit_128s", 256).assumptions
-    assert told not in asked("levit_128s", 224).assumptions
-    assert told not in asked("vit_base_patch16_clip_224", 240).assumptions
-    assert told not in asked("resnet18", 256).assumptions
-
-
-@pytest.mark.torch
-@pytest.mark.parametrize(
-    ("name", "patches"),
-    [
-        ("vit_tiny_patch16_224", 196),
-        ("eva02_tiny_patch14_224", 256),
-        ("mixer_s16_224", 196),
-        ("swin_tiny_patch4_window7_224", 57 * 57),
-        ("samvit_base_patch16", None),
-        ("xcit_nano_12_p16_224", None),
-    ],
-)
-def test_timm_leaves_pixels_unseen_or_refuses(name: str, patches: int | None) -> None:
-    torch = pytest.importorskip("torch")
-    timm = pytest.importorskip("timm")
-    assert (timm_model(name) or pytest.fail(name)).patch_size in (4, 14, 16)
-    with torch.device("meta"):
-        if patches is None:
-            with pytest.raises(AssertionError, match="divi"):
-                timm.create_model(name, img_size=230)(torch.zeros(1, 3, 230, 230))
-            return
-        model = timm.create_model(name, img_size=230)
-        seen = getattr(model, "patch_embed", None) or model.stem
-        assert seen(torch.zeros(1, 3, 230, 230)).flatten(0, -2).shape[0] == patches

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-import pytest
 
 from advisor.prediction.fitted import KNOWN, OF_LINKS, Fitted, lower_triangle
 from advisor.prediction.intervals import LEAST_LINKS
@@ -50,17 +49,6 @@ def test_what_is_not_known_of_the_links_widens_by_the_share_of_the_exchange(
         assert wider[0] == 0.0  # one GPU exchanges nothing
         gains[gpu] = wider[1]
     assert gains["RTX 3090"] > 0.0 and gains["RTX 3090"] > 3.0 * gains["A100"]
-
-
-def test_other_software_is_on_another_machine(fitted: Fitted) -> None:
-    """Our own links between H200 are measured, which says nothing of somebody else's."""
-    sure = without_links(fitted)
-    mine, plain = (several(f, "pythia-1b", "H200", (4,)) for f in (fitted, sure))
-    assert mine.high_days == pytest.approx(plain.high_days)
-    zero = np.zeros(1, dtype=int)
-    asked = ([WORKLOADS["pythia-410m"]], [CHIPS["RTX 3090"]], zero, zero, np.array([8]))
-    theirs, wired = (predict_many(*asked, f, software="plain") for f in (fitted, sure))
-    assert theirs.high_days > wired.high_days
 
 
 def slow_machine(fitted: Fitted, share: float) -> Observation:

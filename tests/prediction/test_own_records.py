@@ -153,19 +153,6 @@ def test_what_offloading_cost_is_no_measure_of_a_run_that_needs_none() -> None:
     assert bounded["training_days"] == pytest.approx(fast.days, rel=1e-3)
 
 
-def test_many_records_bring_the_prediction_to_what_they_say(own_store: Path) -> None:
-    before = predictions(own_store)
-    slow = [
-        own(i, model, GPU, 1, 1.3 * before[model, GPU, 1]["paper_settings_days"])
-        for i, model in enumerate(("pythia-160m", "pythia-410m", "pythia-1b", "pythia-2.8b"))
-    ]
-    add(own_store, *slow)
-    after = predictions(own_store)
-    ratio = days(own_store) / before["pythia-410m", GPU, 4]["training_days"]
-    assert ratio == pytest.approx(1.3, abs=0.06)
-    assert width(after["pythia-410m", GPU, 4]) < 0.85 * width(before["pythia-410m", GPU, 4])
-
-
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -186,18 +173,6 @@ def test_what_never_counts(own_store: Path, wrong: dict[str, Any]) -> None:
 def merge_file(path: Path, records: Iterable[Measurement]) -> Path:
     path.write_text("".join(json.dumps(to_json(r)) + "\n" for r in records))
     return path
-
-
-def test_a_merge_counts_and_a_second_one_changes_nothing(own_store: Path, tmp_path: Path) -> None:
-    shipped = days(own_store)
-    paper = predictions(own_store)["pythia-410m", GPU, 4]["paper_settings_days"]
-    slow = own(1, "pythia-410m", GPU, 4, 1.3 * paper)
-    file = merge_file(tmp_path / "mine.jsonl", [slow])
-    assert Store(own_store).merge(file, mine=True).added == 1
-    moved = predictions(own_store)
-    assert days(own_store) > 1.1 * shipped
-    assert Store(own_store).merge(file, mine=True).added == 0
-    assert predictions(own_store) == moved
 
 
 def test_own_predictions_survive_a_rebuild_and_are_never_handed_on(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,11 +13,8 @@ from hypothesis import strategies as st
 from advisor.cli.main import main
 from advisor.prediction.fitted import Fitted
 from advisor.prediction.shipped_predictions import own_cells, predicted_rows
-from advisor.store import Store
-from advisor.store.own_rows import MEASURED_HERE
 from advisor.typed_input import InputError
 from bench_runner.recipes import load_recipes
-from bench_runner.records import journal
 from bench_runner.records.published import load_published
 from bench_runner.settings.paper_space import even_batch
 from price_catalog.load import load_catalog
@@ -125,43 +121,6 @@ def test_wrong_input_is_one_line(fitted: Fitted, words: tuple[str, ...], said: s
     with pytest.raises(InputError, match=said) as caught:
         call(fitted, *words)
     assert "\n" not in str(caught.value)
-
-
-def test_what_trains_something_else_is_not_quoted_as_measured(
-    own_store: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (record,) = [
-        r
-        for r in load_published()
-        if (r.recipe_id, r.gpu_count, r.method) == ("pythia-160m", 1, "free-lunch")
-        and r.settings is not None
-        and (r.settings.micro_batch_size, r.settings.loss) == (128, "fused")
-    ]
-    assert record.settings is not None and record.training_days is not None
-    changed = replace(
-        record,
-        settings=replace(record.settings, matmul="fp8"),
-        method="changes-training",
-        training_days=1.0,
-        training_days_low=1.0,
-        training_days_high=1.0,
-        source_id=MEASURED_HERE.source_id,
-    )
-    assert Store(own_store).append_measurements([journal.with_id(changed)], [MEASURED_HERE]) == 1
-    words = ["predict", "--store", str(own_store), "--model", "pythia-160m", "--gpu", "H200"]
-    assert main([*words, "--format", "json"]) == 0
-    answer = json.loads(capsys.readouterr().out)
-    same = ("free-lunch", "memory-saving", "optimal")
-    fastest = min(
-        r.training_days
-        for r in load_published()
-        if (r.recipe_id, r.gpu, r.gpu_count) == ("pythia-160m", record.gpu, 1)
-        and r.timing == "synchronised"
-        and r.method in same
-        and r.training_days is not None
-    )
-    assert answer["measured"][0]["training_days"] == pytest.approx(fastest)
-    assert not any(time["here"] for time in answer["measured"])
 
 
 @given(st.integers(1, 10**6), st.integers(1, 1024))

@@ -7,13 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from advisor.prediction.fitted import Fitted
 from advisor.prediction.model.targets import Ask, target_of_size
 from advisor.prediction.model.workload import Workload
-from advisor.prediction.physics.chip import gpu_type
 from advisor.prediction.physics.memory import RECOMPUTED, Software, Wanted
 from advisor.prediction.predict_many import predict_many, written_out
 from advisor.prediction.predict_one import predict
@@ -62,12 +59,6 @@ def test_a_card_without_bf16_cores_is_no_guess(fitted: Fitted) -> None:
     answer = predict(WORKLOADS["pythia-1b"], CHIPS["V100 32GB SXM"], 8, fitted)
     assert answer.fits and answer.training_days is None
     assert "has no bf16 cores" in answer.reason and "--precision fp16" in answer.reason
-
-
-@pytest.mark.parametrize("count", [0, -1, 1025, True])
-def test_a_wrong_count_is_one_line(fitted: Fitted, count: int) -> None:
-    with pytest.raises(ValueError, match="GPUs cannot be predicted"):
-        predict(WORKLOADS["pythia-1b"], CHIPS["A100"], count, fitted)
 
 
 def test_the_interval_widens_with_the_distance(fitted: Fitted) -> None:
@@ -142,13 +133,6 @@ def test_a_gpu_with_no_worse_facts_of_its_generation_is_no_slower(fitted: Fitted
     assert compared >= {("B200", "B300"), ("H100", "H200"), ("A100 40GB SXM", "A100")}
 
 
-def test_chips_that_differ_in_memory_alone_differ_in_nothing_else() -> None:
-    less, more = CHIPS["B200"], CHIPS["B300"]
-    named = replace(more, gpu_id=less.gpu_id, name=less.name, memory_gib=less.memory_gib)
-    assert named == less
-    assert gpu_type(more) == gpu_type(less)
-
-
 def test_where_the_bound_holds_it_is_said_and_the_interval_is_wider(fitted: Fitted) -> None:
     model, chip = WORKLOADS["pythia-1b"], CHIPS["RTX 3090"]
     free = predict(model, chip, 1, replace(fitted, highest_share=10.0))
@@ -161,39 +145,6 @@ def test_where_the_bound_holds_it_is_said_and_the_interval_is_wider(fitted: Fitt
     )
     assert any("no training was measured to reach more" in words for words in bound.assumptions)
     assert not any("no training was measured to reach more" in words for words in free.assumptions)
-
-
-@settings(max_examples=40, deadline=None)
-@given(model=st.sampled_from(sorted(WORKLOADS)), gpu=st.sampled_from(["A100", "H100", "RTX 4090"]))
-def test_a_faster_gpu_is_never_slower(fitted: Fitted, model: str, gpu: str) -> None:
-    chip = CHIPS[gpu]
-    better = replace(
-        chip,
-        memory_gib=chip.memory_gib * 1.3,
-        bandwidth_gb_s=(chip.bandwidth_gb_s or 0) * 1.3,
-        tf32_tflops=(chip.tf32_tflops or 0) * 1.3,
-        fp16_tflops=(chip.fp16_tflops or 0) * 1.3,
-        bf16_tflops=(chip.bf16_tflops or 0) * 1.3,
-    )
-    one, zero = np.ones(2, dtype=int), np.zeros(2, dtype=int)
-    many = predict_many([WORKLOADS[model]], [chip, better], zero, np.array([0, 1]), one, fitted)
-    if many.fits[0]:
-        assert many.fits[1]
-        assert many.days[1] <= many.days[0] or math.isnan(many.days[0])
-
-
-def test_more_memory_is_never_slower(fitted: Fitted) -> None:
-    models = list(WORKLOADS.values())
-    boards = {gpu.gpu_id: CHIPS[gpu.name] for gpu in load_catalog().gpus}
-    chips = [boards["b200-sxm"], boards["b300-sxm"]]
-    index = np.arange(len(models))
-    for count in (1, 2, 4, 8):
-        counts = np.full(len(models), count)
-        less, more = (
-            predict_many(models, chips, index, np.full(len(models), i), counts, fitted).days
-            for i in (0, 1)
-        )
-        assert not (more > less * (1 + 1e-9)).any()
 
 
 def test_gpus_are_no_faster_together_than_one_with_room_for_everything(fitted: Fitted) -> None:

@@ -55,12 +55,6 @@ def test_the_settings_of_a_prediction_make_its_batch(share: int, count: int) -> 
             check(found, batch, count)
 
 
-def test_passes_of_a_batch_that_is_no_power_of_two_fill_the_gpu() -> None:
-    """A search that tried powers of two alone would end at 2 of a GPU's 250 samples."""
-    found = asked(1000, 4).settings
-    assert found is not None and (found.micro_batch_size or 0) >= 10
-
-
 @pytest.mark.parametrize("batch", [480, 1000, 1024, 4608])
 @pytest.mark.parametrize("machines", [2, 3, 4])
 def test_several_machines_share_it_too(batch: int, machines: int) -> None:

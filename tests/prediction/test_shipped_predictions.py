@@ -129,20 +129,6 @@ def test_predictions_are_told_apart_by_what_they_do_not_share(
     assert {first["gpu"], *tied} == {"RTX PRO 6000 Blackwell", "RTX 5090"}
 
 
-def test_a_prediction_stands_in_for_an_impossible_time_which_is_still_listed(
-    store_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    answer = ask(capsys, store_path, "--prices", "paper", "--budget", "40000")
-    row = next(r for r in answer["ranked"] if (r["gpu"], r["gpu_count"]) == ("RTX 3090", 8))
-    assert row["basis"] == "predicted"
-    assert row["training_days"] > 35
-    refused = [r for r in answer["excluded"] if r["reason"] == "implausible-time"]
-    assert {(r["gpu"], r["gpu_count"], r["training_days"]) for r in refused} == {
-        ("RTX 3090", 8, 30),
-        ("RTX 3090", 2, 109),
-    }
-
-
 def test_what_follows_from_the_text_is_computed_once_and_anew_where_that_differs(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from advisor.prediction.model.hf_config import target_of_config
 from advisor.prediction.model.targets import Ask, target_of_size, target_of_timm
-from tests.prediction.configs_for_tests import IMAGES, LLAMA_32_1B, TEXT, write
+from tests.prediction.configs_for_tests import IMAGES, TEXT
 
 
 @pytest.mark.parametrize(
@@ -70,20 +67,3 @@ def test_a_wrong_size_or_run_is_one_line(
     with pytest.raises(ValueError, match=words) as caught:
         target_of_size("mine", family, parameters, run)
     assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ({"images": 5.0}, "the model is trained on text: give --tokens, not --images"),
-        ({"image_size": 224}, "the model is trained on text: leave --image-size out"),
-    ],
-)
-def test_what_is_said_of_images_is_never_passed_over_for_text_nor_the_reverse(
-    tmp_path: Path, change: dict[str, Any], words: str
-) -> None:
-    with pytest.raises(ValueError, match=words):
-        target_of_config(write(tmp_path, LLAMA_32_1B), replace(TEXT, **change))
-    for told in ({"tokens": 5.0}, {"sequence_length": 512}):
-        with pytest.raises(ValueError, match="trained on images"):
-            target_of_timm("resnet50", replace(IMAGES, **told))

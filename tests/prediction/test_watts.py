@@ -9,7 +9,7 @@ import pytest
 
 from advisor.prediction.fitted import Fitted
 from advisor.prediction.model.workload import workload_of
-from advisor.prediction.physics.chip import TRAINING_DRAW, chip_of, power_share
+from advisor.prediction.physics.chip import TRAINING_DRAW, chip_of
 from advisor.prediction.predict_one import predict
 from bench_runner.recipes import load_recipes
 from price_catalog.load import load_catalog
@@ -32,16 +32,6 @@ def test_a_card_left_out_loses_about_what_the_others_say() -> None:
     assert len(out) == 4
     assert max(card.error for card in out) < 0.17
     assert fmean(card.error for card in out) < fmean(card.error_as_products for card in out)
-
-
-def test_fewer_watts_leave_less_and_no_more_than_all() -> None:
-    gpu = GPUS["rtx-pro-6000-blackwell-ws"]
-    shares = [power_share(gpu, watts) for watts in (150, 300, 600, 6000)]
-    assert all(share is not None for share in shares)
-    assert shares == sorted(shares, key=lambda share: share or 0.0)
-    assert (shares[0] or 0) > 0 and (shares[-1] or 0) <= 1
-    assert power_share(gpu, None) is None
-    assert power_share(replace(gpu, compute_capability="99.0"), 300) is None
 
 
 def test_a_card_that_asks_more_of_a_watt_than_any_measured_is_less_sure(fitted: Fitted) -> None:

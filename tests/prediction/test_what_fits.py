@@ -13,16 +13,11 @@ from hypothesis import strategies as st
 from advisor.prediction.observed_times import PAPER, Observation
 from advisor.prediction.physics.columns import WorkloadTable
 from advisor.prediction.physics.memory import (
-    GIB,
-    LEAN_OPTIONS,
     NAIVE,
     OPTIONS,
     MemoryCosts,
     micro_batch,
-    sample_bytes,
-    static_bytes,
 )
-from advisor.prediction.shipped_predictions import shipped_fit
 from tests.prediction.what_ships import CHIPS, WORKLOADS
 from tools.fit.fit_memory import columns_of, fit_costs, says_fits
 from tools.fit.held_out import model
@@ -84,36 +79,3 @@ def test_more_memory_never_fits_less(name: str, memory: float, count: int, optio
     assert sizes[0] <= sizes[1]
     assert all(size == 0 or math.log2(size).is_integer() for size in sizes)
     assert all(size * count <= workload.batch_size for size in sizes)
-
-
-def test_seven_billion_parameters_fill_an_h200_with_zero_1_where_nothing_is_offloaded(
-    costs: MemoryCosts,
-) -> None:
-    """Pythia 6.9B ran out of memory there at micro-batch 1 with ZeRO-1, two others of 6.9 and 7.2B
-    as well; one of 4.0B ran, with 125 GiB at micro-batch 4."""
-    zero_1 = replace(OPTIONS[0], stage=1, lean=True)
-    zero, one = np.zeros(1, dtype=int), np.ones(1, dtype=int)
-
-    def room_of(parameters: float) -> float:
-        workload = replace(WORKLOADS["pythia-6.9b"], parameters=parameters)
-        columns = WorkloadTable([workload], [CHIPS["H200"]]).columns(zero, zero, one)
-        return float(micro_batch(zero_1, columns, costs)[0])
-
-    assert room_of(WORKLOADS["pythia-6.9b"].parameters) == 0
-    assert room_of(4.02e9) >= 4
-
-
-@pytest.mark.parametrize(
-    ("recipe", "peak_gib"), [("codegen-350m", 43.08), ("gpt-j-600m-shape", 55.86)]
-)
-def test_scores_in_fp32_take_what_was_measured(recipe: str, peak_gib: float) -> None:
-    """Micro-batch 4 on an H100, its layers compiled; at 8 CodeGen ran out of memory."""
-    workload = next(each for each in WORKLOADS.values() if each.workload_id == recipe)
-    zero = np.zeros(1, dtype=int)
-    columns = WorkloadTable([workload], [CHIPS["H100"]]).columns(zero, zero, np.ones(1, dtype=int))
-    option = next(each for each in LEAN_OPTIONS if each.stage == 1 and not each.checkpointing)
-    shipped = shipped_fit().costs
-    static = static_bytes(option, columns, shipped)[0] / GIB + shipped.fixed_gib
-    told = static + 4 * sample_bytes(option, columns, shipped)[0] / GIB
-    assert peak_gib <= told <= 1.02 * peak_gib
-    assert micro_batch(option, columns, shipped)[0] == 4
