@@ -7,33 +7,13 @@ from datetime import date
 from typing import Any
 
 from advisor.answers.wording import KIND_WORDS, is_own_price, price_marks
-from advisor.costs.amount_words import age_words, day_words, usd_exact, usd_whole
+from advisor.costs.amount_words import day_words, usd_exact
 from advisor.costs.price_book import kind_class
 from advisor.ranking.candidates import AskedPrice
 from advisor.ranking.rank import RankedRow
 from price_catalog.builds import Build, rack_units_of
 from price_catalog.model import Quote
 from price_catalog.power import heat_btu_per_h, power_basis, wall_w
-
-
-def told_words(told: AskedPrice, today: date) -> str:
-    """``$26,000 (list price, tiny corp, 10 April 2026, 7 months old); the only quote as good``."""
-    quote, span = told.quote, told.span
-    kind = KIND_WORDS.get(quote.kind, quote.kind)
-    age = age_words(quote.quoted_on, today)
-    age = age if age == "today" else f"{age} old"
-    asked = f"{kind}, {quote.label}, {day_words(quote.quoted_on)}, {age}"
-    if (own := as_quoted(quote)) is not None:
-        asked = f"{own}; {asked}"
-    words = f"{usd_exact(quote.price_usd)} ({asked})"
-    if span is None or span.quotes == 0:
-        return words
-    if span.quotes == 1:
-        return f"{words}; the only quote as good"
-    return (
-        f"{words}; {span.quotes} quotes as good ask {usd_whole(span.low_usd)} to "
-        f"{usd_whole(span.high_usd)}"
-    )
 
 
 def as_quoted(quote: Quote) -> str | None:

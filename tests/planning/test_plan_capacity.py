@@ -40,7 +40,7 @@ def test_the_question_turned_round(
     assert verdict["doubts"][-1]["command"] == f"advisor plan {path} --store {store_path}"
     code, text, _ = run(capsys, str(path), "--store", str(store_path), "--how-many", "pythia-410m")
     assert " ".join(text.split()).startswith(verdict["sentence"])
-    assert "which no known seller sells new" in row["takes"]  # measured cards are old ones
+    assert row["takes"].startswith("find a seller of ")  # measured cards are old ones
     code, out, _ = run(capsys, *given, "--how-many", "pythia-410m", "--by", "2027-03-01")
     assert json.loads(out)["models"][0]["runs"] < row["runs"]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import date
 from decimal import Decimal
 from operator import itemgetter
 from typing import TYPE_CHECKING
@@ -13,13 +14,14 @@ from advisor.answers.plan.plan_sentence import written_cost
 from advisor.answers.price_facts import as_quoted
 from advisor.answers.wording import PREDICTED_MARK, days_and_ends
 from advisor.costs.rental import skypilot_name
+from advisor.planning.currency import Currency
 from advisor.planning.grant.candidates.sums import less_as_sum, quoted_whole
 from advisor.planning.grant.cautions import NEEDS_QUOTE, NO_QUOTE, cautions, what_it_would_do
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.report.budget import limits_told
 from advisor.planning.sensitivity.explain import Alternative, worse_by
 from advisor.planning.solver.plan import Plan
-from advisor.planning.solver.problem import BUY_IN, Machine, Rental
+from advisor.planning.solver.problem import BUY_IN, Machine, PlanningProblem, PriceLine, Rental
 from advisor.planning.solver.rentals import cents_at_lowest, ruled_out_by_days
 from advisor.ranking.times import is_uneven, uneven_words
 
@@ -101,7 +103,7 @@ def plan_doubts(planned: Planned, command: str, *, quick: bool) -> list[Doubt]:
     bought = _bought(loaded, plan)
     if bought is not None:
         doubts.append(_price(loaded, plan, bought, [each.text(money) for each in found.ask]))
-    doubts += rent_doubts(loaded, plan)
+    doubts += rent_doubts(loaded.problem, loaded.grant.currency, loaded.today, plan)
     time = time_doubt(loaded, plan)
     doubts += [] if time is None else [time]
     # What does no run at all is no other way.
@@ -175,16 +177,20 @@ def _price(loaded: Loaded, plan: Plan, machine: Machine, asks: Iterable[str]) ->
     age += _otherwise(loaded, machine)
     flip = next((text for text in asks if text.startswith(f"a quote for {machine.label}:")), "")
     words = f"{age}; {flip.partition('it costs nothing, and ')[2]}" if flip else age
-    command = f"advisor prices list --item {quoted(line.item_id)}"
+    return Doubt(about="price", words=words.rstrip("; "), command=price_command(line))
+
+
+def price_command(line: PriceLine) -> str:
+    """Lists what is known of a price."""
     if line.quote_kind == BUY_IN:
-        command = SHARES
-    return Doubt(about="price", words=words.rstrip("; "), command=command)
+        return SHARES
+    return f"advisor prices list --item {quoted(line.item_id)}"
 
 
-def rent_doubts(loaded: Loaded, plan: Plan) -> list[Doubt]:
+def rent_doubts(problem: PlanningProblem, money: Currency, today: date, plan: Plan) -> list[Doubt]:
     """Of what is rented most: how old its rate is, and what others ask for the same."""
-    rentals = {r.rental_id: r for r in loaded.problem.rentals if r.allocation is None}
-    models = {each.experiment_id: each.model for each in loaded.problem.experiments}
+    rentals = {r.rental_id: r for r in problem.rentals if r.allocation is None}
+    models = {each.experiment_id: each.model for each in problem.experiments}
     days: dict[tuple[str, str], float] = {}
     for each in plan.placed:
         if each.machine_id in rentals:
@@ -193,19 +199,19 @@ def rent_doubts(loaded: Loaded, plan: Plan) -> list[Doubt]:
     if not days:
         return []
     rental_id, model = max(days, key=days.__getitem__)
-    rental, money = rentals[rental_id], loaded.grant.currency
+    rental = rentals[rental_id]
     low, number = rental.lowest, len(rental.offers)
     words = f"{rental.gpus} costs {money.exactly(rental.price_per_hour)} an hour at {rental.who} "
     words += f"({rental.priced_on:%B %Y})"
     if number > 1:
-        least = written_cost(loaded, cents_at_lowest(loaded.problem, plan))
+        least = money.written(Decimal(cents_at_lowest(problem, plan)) / 100)
         far = low.price_per_hour < rental.price_per_hour * FAR_BELOW
         words += f", the median of {number} providers; all is {least} at the cheapest, {low.who} "
         words += f"at {money.exactly(low.price_per_hour)} ({low.priced_on:%B %Y})"
         words += ", far below the others: see that it has any" if far else ""
     else:
         words += ", and no other provider is known"
-    old = (loaded.today - rental.priced_on).days > FRESH_DAYS
+    old = (today - rental.priced_on).days > FRESH_DAYS
     which = "these rates are" if number > 1 else "this rate is"
     words += f"; {which} older than 3 months: ask again" if old else "; ask again"
     command = f"advisor prices rent --model {quoted(model)} --gpu {quoted(rental.gpu_id)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -10,10 +11,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from advisor.answers.checklist import Doubt, doubt_block, doubt_objects, quoted
+from advisor.answers.checklist import Doubt, doubt_block, doubt_objects
 from advisor.answers.plan.plan_calendar import short_day
-from advisor.answers.plan.plan_doubts import SHARES, doubt_of
-from advisor.answers.plan.plan_sentence import hired, overhead_words
+from advisor.answers.plan.plan_doubts import doubt_of, price_command, rent_doubts
+from advisor.answers.plan.plan_sentence import does, overhead_words, things_done
 from advisor.answers.wording import PREDICTED_MARK
 from advisor.costs.amount_words import day_words
 from advisor.planning.grant.grant_record import Grant
@@ -21,14 +22,13 @@ from advisor.planning.grant.read_grant import read_grant
 from advisor.planning.how_many import MOST_RUNS, Reach, ReachTask, problems_of, timed_models
 from advisor.planning.runs_on_bought_machines import with_terms
 from advisor.planning.solver.plan import Plan, last_day
-from advisor.planning.solver.problem import BUY_IN, Machine, PlanningProblem, Rental
+from advisor.planning.solver.problem import Machine, Rental
 from advisor.planning.solver_process import Search
 from advisor.ranking.snapshot import take_snapshot
 from advisor.store import Store
 from advisor.tables.plain_values import fill
 from advisor.tables.text_table import to_table
 from advisor.typed_input import InputError
-from price_catalog.providers import written_provider
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +38,7 @@ class Reached:
     grant: Grant
     found: tuple[Reach, ...]
     of_all: bool
+    today: date
 
     @property
     def first(self) -> Reach | None:
@@ -72,7 +73,7 @@ def reached(
             for each in models
         )
     found = Search(ReachTask(problems=problems, each_s=seconds)).run()
-    return Reached(grant=grant, found=tuple(found), of_all=model is None)
+    return Reached(grant=grant, found=tuple(found), of_all=model is None, today=today)
 
 
 def reach_rows(answer: Reached) -> list[dict[str, Any]]:
@@ -93,7 +94,7 @@ def reach_rows(answer: Reached) -> list[dict[str, Any]]:
                 "over_by": None if plan is None else _over_by(grant, plan),
                 "proven": plan is None or plan.proven,
                 "times": None if plan is None else _bases(found, plan),
-                "takes": None if plan is None else _takes(found.problem, plan),
+                "takes": None if plan is None else does(found.problem, plan),
             }
         )
     return rows
@@ -116,32 +117,31 @@ def reach_text(answer: Reached, command: str, width: int) -> str:
     blocks = [fill(reach_sentence(answer), width)]
     if len(answer.found) > 1:
         rows = [_short_row(answer.grant, each) for each in answer.found]
-        right = frozenset({"runs", "cost"})
-        table = to_table(rows, list(rows[0]), right, width=width)
-        foot = fill("Each row is of that model alone.", width)
-        blocks.append(f"{table}\n{foot}")
+        table = to_table(rows, list(rows[0]), frozenset({"runs", "cost"}), width=width)
+        blocks.append(f"{table}\n{fill('Each row is of that model alone.', width)}")
     doubts = reach_doubts(answer, command)
     return "\n\n".join([*blocks, *doubt_block("Before you rely on it", doubts, width)])
 
 
 def reach_sentence(answer: Reached) -> str:
     """How many runs, for how much, done by when and with what; for an e-mail."""
-    first = answer.first
+    first, grant = answer.first, answer.grant
     if first is None or first.plan is None:
         named = "any model" if answer.of_all else answer.found[0].model.name
         return f"This money pays for no run of {named}: try a larger budget or a smaller model."
-    plan, grant, name = first.plan, answer.grant, first.model.name
+    plan, name = first.plan, first.model.name
     least = "at least " if first.runs == MOST_RUNS else ""
-    estimated = ", by estimated times" if _is_estimated(first, plan) else ""
-    runs = f"{least}{first.runs} run{'' if first.runs == 1 else 's'}"
     most = f" (no more than {MOST_RUNS} are counted)" if least else ""
-    what = (
-        f"for {grant.currency.written(Decimal(plan.cost_cents) / 100)} {overhead_words(grant)}, "
-        f"done by {day_words(_over_by(grant, plan))}{estimated}: {_takes(first.problem, plan)}."
-    )
+    runs = f"{least}{first.runs} run{'' if first.runs == 1 else 's'}"
+    begins = f"This money pays for {runs} of {name}{most}"
     if answer.of_all:
-        return f"The largest model that this money trains is {name}: {runs}{most} {what}"
-    return f"This money pays for {runs} of {name}{most} {what}"
+        begins = f"The largest model that this money trains is {name}: {runs}{most}"
+    cost = grant.currency.written(Decimal(plan.cost_cents) / 100)
+    estimated = ", by estimated times" if "predicted" in _bases(first, plan) else ""
+    return (
+        f"{begins} for {cost} {overhead_words(grant)}, done by {day_words(_over_by(grant, plan))}"
+        f"{estimated}: {does(first.problem, plan)}."
+    )
 
 
 def reach_doubts(answer: Reached, command: str) -> list[Doubt]:
@@ -149,30 +149,18 @@ def reach_doubts(answer: Reached, command: str) -> list[Doubt]:
     first = answer.first
     if first is None or first.plan is None:
         return []
-    plan, model, doubts = first.plan, first.model, []
-    way = _most_used(first, plan)
-    time = None if way is None else doubt_of(model, way)
-    doubts += [] if time is None else [time]
+    plan, problem = first.plan, first.problem
+    time = doubt_of(first.model, _ways(first, plan)[0])
+    doubts = [] if time is None else [time]
     bought = {each.machine_id for each in plan.purchases}
-    dear = [m for m in first.problem.machines if m.machine_id in bought and m.lines]
+    dear = [m for m in problem.machines if m.machine_id in bought and m.lines]
     if dear:
         machine = max(dear, key=lambda each: each.price)
         line = max(machine.lines, key=lambda each: each.unit_price * each.quantity)
         whom = f"ask {line.vendor} again" if machine.on_sale else "no seller of it new is known"
         words = f"{machine.label} has a price of {line.quoted_on:%B %Y}: {whom}"
-        listed = f"advisor prices list --item {quoted(line.item_id)}"
-        if line.quote_kind == BUY_IN:
-            listed = SHARES
-        doubts.append(Doubt(about="price", words=words, command=listed))
-    if isinstance(way, Rental) and way.allocation is None:
-        at_once = plan.at_once(way.rental_id)
-        words = f"{written_provider(way.provider)}'s rate of {way.priced_on:%B %Y}"
-        if at_once > 1:
-            what = "GPUs" if way.gpu_count == 1 else f"machines of {way.gpu_count} GPUs"
-            words += f"; the plan rents {at_once} {what} at once: ask it for that many"
-        rent = f"advisor prices rent --model {quoted(model.recipe_id)} --gpu {quoted(way.gpu_id)}"
-        rent += f" --count {way.gpu_count} --details"
-        doubts.append(Doubt(about="rent", words=words, command=rent))
+        doubts.append(Doubt(about="price", words=words, command=price_command(line)))
+    doubts += rent_doubts(problem, answer.grant.currency, answer.today, plan)
     if not plan.proven:
         words = "not proven that no more runs are possible: give it more time"
         doubts.append(Doubt(about="proof", words=words, command=f"{command} --seconds 600"))
@@ -187,13 +175,17 @@ def _short_row(grant: Grant, found: Reach) -> dict[str, str]:
     plan = found.plan
     if plan is None:
         return {"model": found.model.name, "runs": "0", "cost": "-", "done by": "-", "with": "-"}
-    mark = PREDICTED_MARK if _is_estimated(found, plan) else ""
+    mark = PREDICTED_MARK if "predicted" in _bases(found, plan) else ""
+    things = (
+        f"{verb} {thing.partition(' from ')[0].partition(' at ')[0]}"
+        for verb, thing in things_done(found.problem, plan)
+    )
     return {
         "model": found.model.name,
         "runs": f"{mark}{found.runs}{' or more' if found.runs == MOST_RUNS else ''}",
         "cost": grant.currency.written(Decimal(plan.cost_cents) / 100),
         "done by": short_day(_over_by(grant, plan)),
-        "with": _takes(found.problem, plan, short=True),
+        "with": "; ".join(things) or "what is owned",
     }
 
 
@@ -201,55 +193,17 @@ def _over_by(grant: Grant, plan: Plan) -> date:
     return grant.start + timedelta(days=last_day(plan.finish_day))
 
 
-def _used(found: Reach, plan: Plan) -> list[Machine | Rental]:
-    """What the runs are done on."""
-    names = {work.machine_id for work in plan.work}
-    names |= {rented.rental_id for rented in plan.rented}
-    machines = [each for each in found.problem.machines if each.machine_id in names]
-    rentals = [each for each in found.problem.rentals if each.rental_id in names]
-    return [*machines, *rentals]
-
-
-def _most_used(found: Reach, plan: Plan) -> Machine | Rental | None:
-    """What does most of the runs."""
-    runs: dict[str, int] = {}
-    for each in plan.work:
-        runs[each.machine_id] = runs.get(each.machine_id, 0) + each.runs
+def _ways(found: Reach, plan: Plan) -> list[Machine | Rental]:
+    """What the runs are done on, what does most of them first."""
+    runs, options = Counter[str](), found.problem.options()
+    for work in plan.work:
+        runs[work.machine_id] += work.runs
     for rented in plan.rented:
-        runs[rented.rental_id] = runs.get(rented.rental_id, 0) + rented.runs
-    return max(_used(found, plan), key=lambda way: runs[_way_id(way)], default=None)
-
-
-def _way_id(way: Machine | Rental) -> str:
-    return way.machine_id if isinstance(way, Machine) else way.rental_id
+        runs[rented.rental_id] += rented.runs
+    return [options[name] for name, _ in runs.most_common()]
 
 
 def _bases(found: Reach, plan: Plan) -> str:
     """How the times of what is used were obtained."""
-    times = (way.times[found.model.recipe_id] for way in _used(found, plan))
+    times = (way.times[found.model.recipe_id] for way in _ways(found, plan))
     return " and ".join(sorted({time.basis for time in times}))
-
-
-def _is_estimated(found: Reach, plan: Plan) -> bool:
-    return "predicted" in _bases(found, plan)
-
-
-def _takes(problem: PlanningProblem, plan: Plan, *, short: bool = False) -> str:
-    """What is bought and rented, in a line; ``short`` without from whom and how many runs."""
-    labels = {
-        m.machine_id: m.label if m.on_sale else f"{m.label}, which no known seller sells new"
-        for m in problem.machines
-    }
-    does = [f"buy {p.count} × ({labels[p.machine_id]})" for p in plan.purchases]
-    rentals = {each.rental_id: each for each in problem.rentals}
-    for rental_id in dict.fromkeys(r.rental_id for r in plan.rented):
-        rental = rentals[rental_id]
-        runs = sum(r.runs for r in plan.rented if r.rental_id == rental_id)
-        verb, whole = hired(rental, plan.at_once(rental_id))
-        if short:
-            does.append(f"{verb} {whole.partition(' from ')[0].partition(' at ')[0]}")
-        elif runs == plan.runs:  # all of them, as was told
-            does.append(f"{verb} {whole}")
-        else:
-            does.append(f"{verb} {whole}, for {runs} {'run' if runs == 1 else 'runs'}")
-    return "; ".join(does) or "what is owned"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from decimal import Decimal
@@ -16,7 +17,7 @@ from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.report.budget import asked_and_beside
 from advisor.planning.solver.money.cents import whole_budget_cents
 from advisor.planning.solver.plan import Plan, last_day
-from advisor.planning.solver.problem import Machine, Objective, Rental
+from advisor.planning.solver.problem import Machine, Objective, PlanningProblem, Rental
 from bench_runner.typed_numbers import percent
 
 MOST_DONE = 3
@@ -40,8 +41,9 @@ def plan_sentence(loaded: Loaded, plan: Plan) -> str:
     budget = whole_budget_cents(problem)
     of = "" if budget is None else f" of {written_cost(loaded, budget)}{_added(grant)}"
     over = problem.start + timedelta(days=last_day(plan.finish_day))
+    done = does(problem, plan)
     return (
-        f"{_does(loaded, plan)}: {runs}{_of_them(loaded, plan)} for "
+        f"{done[:1].upper()}{done[1:]}: {runs}{_of_them(loaded, plan)} for "
         f"{written_cost(loaded, plan.cost_cents)}{of} "
         f"{overhead_words(grant)}{_shares(loaded, plan)}, done by {day_words(over)}; "
         f"{_sure(loaded, plan)}."
@@ -133,32 +135,37 @@ def _called(label: str, count: int) -> str:
     return label if label[:1].isdigit() else f"the {label}"
 
 
-def _does(loaded: Loaded, plan: Plan) -> str:
-    machines = {each.machine_id: each for each in loaded.problem.machines}
-    counts: dict[str, int] = {}
+def things_done(problem: PlanningProblem, plan: Plan) -> list[tuple[str, str]]:
+    """``("buy", "the Puget workstation, 1 x RTX 5090")`` of each kind of machine and rental."""
+    options, counts = problem.options(), Counter[str]()
     for each in plan.purchases:
-        counts[each.machine_id] = counts.get(each.machine_id, 0) + each.count
-    does = [_got(machines[name], count) for name, count in counts.items()]
-    rentals = {each.rental_id: each for each in loaded.problem.rentals}
-    names = dict.fromkeys(r.rental_id for r in plan.rented)
-    runs = {name: sum(r.runs for r in plan.rented if r.rental_id == name) for name in names}
-    does += [hired(rentals[name], plan.at_once(name), runs[name]) for name in names]
-    if not does:
-        return "Use what the lab has" if plan.work else "Nothing can be done"
-    # One verb for all that it holds for: "rent 4 × H100 from Lambda and 1 × MI300X from Vultr".
+        counts[each.machine_id] += each.count
+    runs = Counter[str]()
+    for rented in plan.rented:
+        runs[rented.rental_id] += rented.runs
+    does = [_got(options[name], count) for name, count in counts.items()]
+    return does + [_hired(options[name], plan.at_once(name), n) for name, n in runs.items()]
+
+
+def does(problem: PlanningProblem, plan: Plan) -> str:
+    """What to buy and rent, with one verb for all that it holds for: ``rent 4 × H100 from Lambda
+    and 1 × MI300X from Vultr``."""
+    things = things_done(problem, plan)
+    if not things:
+        return "use what the lab has" if plan.work else "nothing can be done"
     done = [
-        f"{verb} {' and '.join(from_one_place([thing for _, thing in things]))}"
-        for verb, things in groupby(does[:MOST_DONE], key=itemgetter(0))
+        f"{verb} {' and '.join(from_one_place([thing for _, thing in same]))}"
+        for verb, same in groupby(things[:MOST_DONE], key=itemgetter(0))
     ]
-    if len(does) > MOST_DONE:
-        done.append(f"{len(does) - MOST_DONE} more as listed below")
-    said = " and ".join(filter(None, (", ".join(done[:-1]), done[-1])))
-    return said[:1].upper() + said[1:]
+    if len(things) > MOST_DONE:
+        done.append(f"{len(things) - MOST_DONE} more as listed below")
+    return " and ".join(filter(None, (", ".join(done[:-1]), done[-1])))
 
 
-def _got(machine: Machine, count: int) -> tuple[str, str]:
+def _got(machine: Machine | Rental, count: int) -> tuple[str, str]:
     """``("buy", "the Puget workstation, 1 x RTX 5090")``: as a ranking's first line names it where
     its price is nobody's quote, or nobody is known to sell it."""
+    assert isinstance(machine, Machine)
     if not machine.on_sale and machine.upgrade_of is not None:
         return "find a seller of", machine.label.replace(" in the lab's ", " for the lab's ", 1)
     if machine.upgrade_of is not None:
@@ -187,9 +194,10 @@ def from_one_place(things: Sequence[str]) -> list[str]:
     return found or list(things)
 
 
-def hired(rental: Rental, at_once: int, runs: int = 1) -> tuple[str, str]:
+def _hired(rental: Machine | Rental, at_once: int, runs: int) -> tuple[str, str]:
     """``("rent", "4 × H100 from Lambda")``, ``("rent", "3 × (4 × H100) at once from Lambda (median
     of 5 providers)")``; of an allocation ``("use", "1 × A100 at Campus")``."""
+    assert isinstance(rental, Rental)
     if rental.allocation is not None:
         return "use", f"{rental.gpus} at {rental.who}"
     gpus = rental.gpus if at_once == 1 else f"{at_once} × ({rental.gpus}) at once"

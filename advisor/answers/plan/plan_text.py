@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -11,28 +12,31 @@ from advisor.answers.checklist import doubt_block
 from advisor.answers.plan.plan_calendar import calendar_lines, cut, short_day
 from advisor.answers.plan.plan_doubts import note_of, plan_doubts, rent_doubts, time_doubt
 from advisor.answers.plan.plan_sentence import plan_sentence, written_cost
-from advisor.answers.plan.plan_table import run_lines, what_to_do
-from advisor.answers.price_facts import newer_words, told_words
-from advisor.costs.amount_words import day_words
+from advisor.answers.wording import PREDICTED_MARK, is_own_price
+from advisor.costs.cost_terms import stated_terms
 from advisor.planning.currency import Currency
 from advisor.planning.grant.cautions import cautions
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.planned import Planned
 from advisor.planning.report.budget import limits_told
+from advisor.planning.runs_on_bought_machines import costs_of_runs
 from advisor.planning.sensitivity.explain import UNTRIED
 from advisor.planning.sensitivity.infeasible import REST_UNTRIED
 from advisor.planning.sensitivity.solved_amounts import Finding, lines
 from advisor.planning.sensitivity.thresholds import NOT_TRIED
+from advisor.planning.solver.money.cents import fixed_cost_cents, purchase_cents, run_cost_cents
 from advisor.planning.solver.plan import Plan, last_day
-from advisor.planning.solver.problem import BUY_IN
+from advisor.planning.solver.problem import Machine, Rental
 from advisor.planning.solver.search_clock import Progress
 from advisor.planning.unused_gpus import unused_gpus, unused_line
-from advisor.ranking.candidates import AskedPrice
 from advisor.tables.plain_values import fill
 from advisor.tables.text_table import to_table
+from bench_runner.typed_numbers import percent
+from price_catalog.model import OWN_QUOTE
 
 NO_PLAN = "No plan meets every constraint."
 WIDTH = 100
+COLUMNS = ("do", "what", "runs", "cost", "prices of")
 MOST_CALENDAR = 14
 """Lines of a calendar that the short answer prints; a longer one waits for ``--details``."""
 
@@ -106,7 +110,8 @@ def decided_text(loaded: Loaded, plan: Plan, width: int = WIDTH, *, details: boo
         blocks.append("\n".join(fill(unused_line(each), width) for each in unused))
     if details:
         time = time_doubt(loaded, plan)
-        doubts = [*rent_doubts(loaded, plan), *([] if time is None else [time])]
+        money, today = loaded.grant.currency, loaded.today
+        doubts = [*rent_doubts(problem, money, today, plan), *([] if time is None else [time])]
         told = [f"{each.words}: {each.command}" for each in doubts]
         told += [*limits_told(loaded, plan), *cautions(loaded, plan)]
         blocks += _listed("Before you ask for it:", told, width)
@@ -130,27 +135,11 @@ def _listed(title: str, lines: Sequence[str], width: int) -> list[str]:
 
 def explained_text(planned: Planned, width: int = WIDTH, ways: Ways = BY_COMMAND) -> str:
     """What else there is, what binds and what would change the decision."""
-    loaded, grant = planned.loaded, planned.loaded.grant
+    grant = planned.loaded.grant
     assert planned.plan is not None and planned.explanation is not None
     if not planned.plan.runs:
         return ways_out_text(planned, width, ways)
-    blocks: list[str] = []
-    rows = []
-    for each in planned.explanation.alternatives:
-        row = {"instead": each.label, "cost": "no such plan", "runs": "", "done by": ""}
-        if each.plan is not None:
-            over = loaded.problem.start + timedelta(days=last_day(each.plan.finish_day))
-            row["cost"] = written_cost(loaded, each.plan.cost_cents)
-            row |= {"runs": str(each.plan.runs), "done by": short_day(over)}
-        rows.append(row | {"note": note_of(loaded, planned.plan, each)})
-    if rows:
-        others = [name for name in rows[0] if name != "instead"]
-        taken = sum(2 + max(len(name), *(len(row[name] or "-") for row in rows)) for name in others)
-        for row in rows:
-            row["instead"] = cut(row["instead"], max(width - taken, 20))
-        shown = [{name: text or "-" for name, text in row.items()} for row in rows]
-        blocks.append(to_table(shown, list(rows[0]), frozenset({"cost", "runs"})))
-    blocks += _listed("Prices of what is bought:", price_lines(planned), width)
+    blocks = _alternatives(planned, width)
     thresholds = [_with_way_out(each, ways) for each in planned.explanation.thresholds]
     for title, found in (
         ("What binds:", planned.explanation.binds),
@@ -168,34 +157,126 @@ def explained_text(planned: Planned, width: int = WIDTH, ways: Ways = BY_COMMAND
     return "\n\n".join(blocks)
 
 
+def _alternatives(planned: Planned, width: int) -> list[str]:
+    """What else there is as a block; [] where nothing was tried."""
+    loaded, rows = planned.loaded, list[dict[str, str]]()
+    assert planned.plan is not None and planned.explanation is not None
+    for each in planned.explanation.alternatives:
+        row = {"instead": each.label, "cost": "no such plan", "runs": "-", "done by": "-"}
+        if each.plan is not None:
+            over = loaded.problem.start + timedelta(days=last_day(each.plan.finish_day))
+            row["cost"] = written_cost(loaded, each.plan.cost_cents)
+            row |= {"runs": str(each.plan.runs), "done by": short_day(over)}
+        rows.append(row | {"note": note_of(loaded, planned.plan, each) or "-"})
+    if not rows:
+        return []
+    room = max(_room(rows, "instead", width), 20)
+    for row in rows:
+        row["instead"] = cut(row["instead"], room)
+    return [to_table(rows, list(rows[0]), frozenset({"cost", "runs"}))]
+
+
+def _room(rows: list[dict[str, str]], column: str, width: int) -> int:
+    """What the other columns leave of a line for one."""
+    others = [name for name in rows[0] if name != column]
+    return width - sum(2 + max(len(name), *(len(row[name]) for row in rows)) for name in others)
+
+
+def what_to_do(loaded: Loaded, plan: Plan, width: int) -> str:
+    """The purchases, rentals and payments of a plan, as wide as the terminal."""
+    rows = _rows(loaded, plan)
+    if not rows:
+        return "Nothing can be done."
+    room, lines = max(_room(rows, "what", width), 20), []
+    for row in rows:
+        first, *rest = fill(row["what"], room).split("\n")
+        lines.append({**row, "what": first})
+        lines += [dict.fromkeys(COLUMNS, " ") | {"what": f"  {line}"} for line in rest]
+    return to_table(lines, COLUMNS, frozenset({"runs", "cost"}))
+
+
+def run_lines(loaded: Loaded, plan: Plan) -> list[str]:
+    """What a run costs on what is bought, and over which life that is counted."""
+    runs, terms = costs_of_runs(loaded, plan), loaded.grant.terms
+    if not runs:
+        return []
+    by_machine: dict[str, list[str]] = {}
+    for run in runs:
+        cost = loaded.grant.currency.written(Decimal(f"{run.cost:.3g}"))
+        mark = PREDICTED_MARK if run.estimated else ""
+        by_machine.setdefault(run.machine, []).append(
+            f"{mark}{cost} ({loaded.models[run.model].name})"
+        )
+    each = "; ".join(f"{', '.join(costs)} on {name}" for name, costs in by_machine.items())
+    used = "all" if terms.utilisation == 1 else percent(terms.utilisation)
+    years = f"{terms.lifetime_years:g} {'year' if terms.lifetime_years == 1 else 'years'}"
+    rest = stated_terms(replace(terms, lifetime_years=Decimal(5), utilisation=Decimal(1)))
+    also = f"; also counted:{rest}" if rest else ""
+    life = f"{years}, {used} of it in use{also}"
+    return [f"A run costs {each}: its part of the machine's life, {life}."]
+
+
+def _rows(loaded: Loaded, plan: Plan) -> list[dict[str, str]]:
+    problem, rules, options = loaded.problem, loaded.problem.rules, loaded.problem.options()
+    rows: list[dict[str, str]] = []
+
+    def add(do: str, what: str, runs: int | str, cents: int, prices_of: str = "-") -> None:
+        written = written_cost(loaded, cents)
+        rows.append(dict(zip(COLUMNS, (do, what, str(runs), written, prices_of), strict=True)))
+
+    runs, paid, rented = Counter[tuple[str, int]](), Counter[str](), Counter[str]()
+    for work in plan.work:
+        runs[problem.whole(work.machine_id), work.order] += work.runs
+    for placed in plan.placed:
+        on = placed.machine_id if isinstance(options[placed.machine_id], Rental) else ""
+        paid[on] += run_cost_cents(problem, placed)
+    for r in plan.rented:
+        rented[r.rental_id] += r.runs
+    for p in plan.purchases:
+        machine, day = options[p.machine_id], problem.orders[p.order]
+        assert isinstance(machine, Machine)
+        when = f"in year {problem.year_of(day) + 1}"
+        if problem.order_days is not None:  # not the first day of a year
+            when = f"on {short_day(problem.start + timedelta(days=int(day)))}"
+        priced = short_day(min(line.quoted_on for line in machine.lines))
+        if any(is_own_price(loaded.quotes[line.quote_id]) for line in machine.lines):
+            priced += f", {OWN_QUOTE}"
+        upgrade = machine.upgrade_of is not None
+        what = machine.label if upgrade else f"{p.count} × ({machine.label})"
+        cost = p.count * purchase_cents(machine, rules, day)
+        add(
+            f"{'add' if upgrade else 'buy'} {when}", what, runs[p.machine_id, p.order], cost, priced
+        )
+    for name, number in rented.items():
+        rental, at_once = options[name], plan.at_once(name)
+        assert isinstance(rental, Rental)
+        if rental.allocation is not None:
+            add("use", rental.label, number, paid[name])
+        else:
+            what = rental.label if at_once == 1 else f"{at_once} × ({rental.label}) at once"
+            add("rent", what, number, paid[name], short_day(rental.priced_on))
+    used = Counter[str]()  # parts of two machines may have one name
+    for work in plan.work:
+        whole = options[problem.whole(work.machine_id)]
+        if isinstance(whole, Machine) and whole.owned:
+            used[options[work.machine_id].label] += work.runs
+    for label in dict.fromkeys(m.label for m in problem.machines if m.label in used):
+        add("use", label, used[label], 0)
+    for fixed in problem.fixed:
+        cents = fixed_cost_cents(fixed, rules)
+        add("pay", f"{fixed.name}, year {fixed.year + 1}", "-", cents)
+    if paid[""]:
+        # The report has its overhead in a line of its own.
+        overhead = loaded.grant.charges_overhead and rules.electricity_in_base
+        add("pay", f"electricity{', with overhead' if overhead else ''}", "-", paid[""])
+    return rows
+
+
 def _with_way_out(found: Finding, ways: Ways) -> Finding:
     """What was not tried says how it is."""
     if found == REST_UNTRIED or str(found.words[-1]).endswith(NOT_TRIED):
         return replace(found, words=(*found.words, f": {ways.more_time}"))
     return replace(found, words=(*found.words, f": {ways.try_all}")) if found == UNTRIED else found
-
-
-def price_lines(planned: Planned) -> list[str]:
-    """Each price that the plan buys at, with its age and the range of the quotes that are as good;
-    a newer one that does not count is named."""
-    loaded, plan = planned.loaded, planned.plan
-    assert plan is not None
-    book = loaded.snapshot.prices(loaded.grant.prices, today=loaded.today)
-    machines = {m.machine_id: m for m in loaded.problem.machines}
-    bought = dict.fromkeys(line for p in plan.purchases for line in machines[p.machine_id].lines)
-    said: list[str] = []
-    for line in bought:
-        quote = loaded.quotes[line.quote_id]
-        if line.quote_kind == BUY_IN:
-            price, day = loaded.grant.currency.exactly(line.unit_price), day_words(quote.quoted_on)
-            said.append(f"{line.label}: {price}, as {quote.vendor} named it on {day}")
-            continue
-        key = (quote.item_kind, quote.item_id)
-        told = AskedPrice(line.label, 1, quote, book.ranges.get(key), book.newer.get(key))
-        newer = newer_words(told, loaded.today)
-        words = f"{line.label}: {told_words(told, loaded.today)}"
-        said += [words] if newer is None else [words, newer]
-    return said
 
 
 def progress_text(at: Progress, currency: Currency) -> str:
