@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from operator import attrgetter
 from typing import Any
 
 from advisor.answers.wording import SHARDING_AS_PRINTED, item_names
+from advisor.ranking.times import TrainingTime
 from advisor.store import Reader, Store
 from advisor.typed_input import InputError, shown
 from bench_runner.settings.paper_space import label
@@ -70,6 +71,16 @@ def _times(reader: Reader, table: str) -> list[dict[str, Any]]:
     times = reader.predictions() if table == "predictions" else reader.times()
     if table == "settings":
         times = tuple(t for t in times if t.settings and t.settings.micro_batch_size)
+    rows = time_rows(table, times, names)
+    if table == "predictions":
+        rows.sort(key=lambda row: (row["model"], row["gpu"], row["gpu_count"]))
+    return rows
+
+
+def time_rows(
+    table: str, times: Iterable[TrainingTime], names: Mapping[str, str]
+) -> list[dict[str, Any]]:
+    """These times as rows of one of the tables of times; ``names`` are the GPUs' by their ids."""
     rows = _rows(table, times)
     for row in rows:
         row["gpu"] = names.get(row["gpu"], row["gpu"])
@@ -79,6 +90,4 @@ def _times(reader: Reader, table: str) -> list[dict[str, Any]]:
             row["feasible"] = row["feasible"] == "ok"
         if table == "predictions" and (settings := row["settings"]) is not None:
             row |= {"settings": label(settings), "micro_batch_size": settings.micro_batch_size}
-    if table == "predictions":
-        rows.sort(key=lambda row: (row["model"], row["gpu"], row["gpu_count"]))
     return rows

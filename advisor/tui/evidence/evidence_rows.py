@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
+from advisor.answers.prediction.recorded_times import time_row
 from advisor.answers.wording import (
     PREDICTED_MARK,
     STATUS_WORDS,
@@ -64,14 +65,14 @@ class Times:
         left_out = ("day",) if predictions else ("interval", "basis")
         self.columns = tuple(column for column in COLUMNS if column.key not in left_out)
         self._store_reader = store_reader
-        self._names: Mapping[str, str] = {gpu.gpu_id: gpu.name for gpu in snapshot.gpus}
+        self.names: Mapping[str, str] = {gpu.gpu_id: gpu.name for gpu in snapshot.gpus}
         self._short = {gpu.gpu_id: gpu.short_name for gpu in snapshot.gpus}
         self._sources = {source.source_id: source for source in snapshot.sources}
         self.total = -1
 
     def gpu_name(self, gpu_id: str) -> str:
         """What a person calls it; a device that the catalogue lacks keeps its own name."""
-        return self._names.get(gpu_id, gpu_id)
+        return self.names.get(gpu_id, gpu_id)
 
     def said_by(self, time: TrainingTime) -> tuple[str, str]:
         """With which settings, and who says so."""
@@ -220,42 +221,10 @@ def _source_page(source: Source) -> list[Line]:
     return lines
 
 
-TIMES_COLUMNS = (
-    "model",
-    "gpu",
-    "gpu_count",
-    "method",
-    "basis",
-    "training_days",
-    "training_days_low",
-    "training_days_high",
-    "status",
-    "reason",
-    "implied_mfu",
-    "verdict",
-    "verdict_reason",
-    "timing",
-    "measured_on",
-    "source",
-    "origin",
-    "settings",
-)
-
-
 def times_rows(times: Times, listed: Listed) -> list[dict[str, Any]]:
     """Every time that the filter shows."""
     return [
-        {name: getattr(time, name, None) for name in TIMES_COLUMNS}
-        | {
-            "model": time.recipe_id,
-            "gpu": times.gpu_name(time.gpu_id),
-            "source": time.source_id,
-            "settings": settings_words(time.settings),
-        }
+        time_row(time, times.names)
+        | {"basis": time.basis, "settings": settings_words(time.settings)}
         for time in listed.every()
     ]
-
-
-def record_rows(records: Sequence[Any], columns: Sequence[str]) -> list[dict[str, Any]]:
-    """Frozen records as rows."""
-    return [{name: getattr(record, name) for name in columns} for record in records]

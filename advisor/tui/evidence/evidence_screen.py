@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from textual.app import ComposeResult
 from textual.geometry import Size
 from textual.widgets import Input, Static
 
 from advisor.tui.evidence.evidence_rows import (
-    TIMES_COLUMNS,
     Times,
-    record_rows,
     source_rows,
     times_rows,
 )
@@ -21,7 +18,6 @@ from advisor.tui.pages.list_page import ListScreen
 from advisor.tui.program.keys import EVIDENCE
 from advisor.tui.widgets.filter_table import FilterTable, Rows
 from advisor.tui.widgets.in_thread import in_thread
-from price_catalog.model import Source
 
 if TYPE_CHECKING:
     from advisor.ranking.snapshot import Snapshot
@@ -108,13 +104,13 @@ words, with its source.
         if listed is None:
             self.app.notify("There is nothing to save yet.")
             return
-        columns: tuple[str, ...] = TIMES_COLUMNS
-        if isinstance(rows, Times):
-            make = partial(times_rows, rows, listed)
-        else:
-            columns = Source._fields
-            make = partial(record_rows, listed.every(), columns)
-        what = Exportable(name=self.tab, columns=columns, rows=make, seen=self.list.table)
+
+        def records() -> list[dict[str, Any]]:
+            if isinstance(rows, Times):
+                return times_rows(rows, listed)
+            return [source._asdict() for source in listed.every()]
+
+        what = Exportable(name=self.tab, rows=records, seen=self.list.table)
         self.app.push_screen(ExportScreen(what))
 
     def action_copy_row(self) -> None:

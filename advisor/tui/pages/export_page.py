@@ -27,10 +27,10 @@ class Exportable:
 
     name: str
     """The file's name without its ending."""
-    columns: Sequence[str]
-    """Empty: those of the first row."""
     rows: Callable[[], Sequence[dict[str, Any]]]
     """Makes the rows; runs in a thread and may raise FetchError."""
+    columns: Sequence[str] = ()
+    """Empty for those of the first row."""
     picture: Callable[[str], bytes] | None = None
     """Draws the picture as ``svg`` or ``png``, where the screen has one; may raise InputError."""
     seen: RankTable | None = None
@@ -60,7 +60,7 @@ not at all.
         kinds = FORMAT_WORDS if what.picture is not None else TABLES
         first = what.first if what.first in kinds else ".csv"
         super().__init__("Save", {"path": f"{what.name}{first}"})
-        self.START = f"into {Path.cwd()}, unless it has a path; " + ", ".join(
+        self.START = f"Into {Path.cwd()}, unless it has a path. The ending chooses: " + ", ".join(
             f"{ending} {words}" for ending, words in kinds.items()
         )
         self._kinds = kinds
@@ -96,8 +96,8 @@ not at all.
             if suffix in PICTURES and what.picture is not None:
                 content = what.picture(suffix[1:])
             elif suffix == ".md" and what.seen is not None:
-                rows = what.seen.rows_seen()
-                content = table_text(rows, list(rows[0]) if rows else (), "markdown").encode()
+                seen = what.seen.rows_seen()
+                content = table_text(seen, list(seen[0]) if seen else (), "markdown").encode()
             else:
                 found = what.rows()
                 columns = what.columns or list(found[0] if found else ())

@@ -308,7 +308,6 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
             return
         what = Exportable(
             name="own-or-rent" if renting else "quotes",
-            columns=list(records[0]),
             rows=lambda: records,
             seen=None if renting else self.list.table,
         )

@@ -41,6 +41,9 @@ class RankingScreen(SizedScreen):
     HELP = """\
 ## The ranking
 
+`F2` asks what to buy, `F3` and `F7` show the times and prices that it rests on, `F6` measures, `F8`
+plans a grant. Prices leave out tax and people; printed times may be too low.
+
 The first line says what to buy. The table has a row for each GPU configuration that fits; `+` or
 `Enter` opens its offers, `Enter` on an offer opens the machine's page. `x` says what is left out.
 

@@ -100,7 +100,7 @@ beside it in the ranking.
     def _show_section(self, section: str) -> None:
         self._section = section
         self.query_one("#said", Static).update(ACTS.get(section, ""))
-        self.query_one("#page", LinesView).top = 0
+        self.query_one("#page").scroll_to(y=0, animate=False)
         self.show()
         self.query_one("#page").focus()
         if section in FIRST_FIELDS:
@@ -158,7 +158,7 @@ beside it in the ranking.
         """The build above or below in the ranking."""
         if self.app.session.step(by):
             self.show()
-            self.query_one("#page", LinesView).top = 0
+            self.query_one("#page").scroll_to(y=0, animate=False)
 
     def action_act(self) -> None:
         """What the section offers."""
