@@ -12,8 +12,6 @@ import pytest
 from textual.widgets import Static
 
 from advisor.costs.amount_words import usd_rounded
-from advisor.costs.cost_of_owning import CostTerms
-from advisor.costs.cost_terms import read_terms
 from advisor.tui.program.state import (
     MAX_RECENT,
     Kept,
@@ -237,25 +235,6 @@ class TestBuildPage:
                     await pilot.press("escape")
                 assert shown(pilot)
                 await pilot.press("escape")
-
-
-@pytest.mark.parametrize(
-    ("field", "text", "says"),
-    [
-        ("electricity", "60", "Electricity, $ a kWh: write at least 0 and at most 10"),
-        ("pue", "0.5", "PUE of the room: write at least 1 and at most 5"),
-        ("utilisation", "0", "Use of its life, %: write more than 0 and at most 100"),
-        ("resale", "120", "Resale, % of its price: write at least 0 and at most 100"),
-        ("financing", "0.05", "'0.05' could mean 5% or 0.05%: write which"),
-        ("staff", "two", "Staff, $ a year 'two' is not a cost a year: write one such as 2000"),
-    ],
-)
-def test_running_costs_are_refused_in_the_words_of_their_field(
-    field: str, text: str, says: str
-) -> None:
-    terms, errors = read_terms({field: text}, in_form=True)
-    assert errors == {field: says}
-    assert terms == CostTerms()
 
 
 class TestKept:

@@ -93,19 +93,6 @@ async def test_what_is_wrong_is_said_and_what_to_relax(store_path: Path, tmp_pat
         assert not isinstance(app.screen, PlanScreen)
 
 
-async def test_the_objective_is_changed_with_a_key(store_path: Path, tmp_path: Path) -> None:
-    path = tmp_path / "grant.toml"
-    path.write_text(SMALL)
-    app = app_of(store_path)
-    async with app.run_test(size=(120, 40)) as pilot:
-        await plan(pilot, path)
-        for best in ("the cheapest", "the most runs", "the soonest"):
-            await pilot.press("o")
-            await app.workers.wait_for_complete()
-            await pilot.pause()
-            assert f"; proven {best}." in " ".join(text_of(app, "#answer").split())
-
-
 async def test_a_refused_path_keeps_the_focus_and_enter_takes_the_grey_name(
     store_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

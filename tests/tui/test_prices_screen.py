@@ -181,6 +181,7 @@ async def test_a_file_is_looked_at_first_and_read_whole_or_not_at_all(
 @pytest.mark.parametrize("size", [WIDE, NARROW])
 async def test_owning_against_renting_is_drawn(store_path: Path, size: tuple[int, int]) -> None:
     async with running(store_path, state=LATEST, size=size) as pilot:
+        await pilot.press("down", "down")
         screen = await go(pilot)
         await pilot.press("2")
         await settled(pilot)
@@ -196,19 +197,6 @@ async def test_owning_against_renting_is_drawn(store_path: Path, size: tuple[int
         assert max(len(line) for line, _ in view.lines) <= size[0]
         await pilot.press("e")
         assert isinstance(pilot.app.screen, ExportScreen)
-
-
-async def test_own_or_rent_begins_with_the_selected_build(store_path: Path) -> None:
-    async with running(store_path, state=LATEST, size=NARROW) as pilot:
-        await pilot.press("down", "down")
-        await settled(pilot)
-        build = pilot.app.session.selected_build
-        await go(pilot)
-        await pilot.press("2")
-        await settled(pilot)
-        text = page(pilot.app.screen.query_one("#rent", LinesView))
-        assert build is not None
-        assert text.startswith(f"Pythia 1B on {gpus_words(build)} in the ")
 
 
 async def test_a_machine_of_ones_own_is_entered_corrected_and_deleted_by_keys(
@@ -287,16 +275,6 @@ async def test_a_machine_that_the_lab_has_is_one_key_and_one_line(own_paper_stor
         await pilot.press("f2")
         await settled(pilot)
         assert not message(pilot).startswith("Use your")
-
-
-async def test_what_ships_is_not_deleted(own_store: Path) -> None:
-    async with running(own_store, state=LATEST) as pilot:
-        screen = await go(pilot)
-        before = len(table(screen))
-        await pilot.press("d")
-        await settled(pilot)
-        assert pilot.app.screen is screen
-        assert len(table(screen)) == before
 
 
 async def test_a_quote_for_a_whole_machine_is_found_again_from_its_page(own_store: Path) -> None:

@@ -152,13 +152,8 @@ async def gone(served: Served, within_s: float = 30.0) -> None:
     "message",
     [
         '["resize", {"width": 100000, "height": 40}]',
-        '["resize", {"width": 120, "height": -1}]',
-        '["resize", {"width": "a", "height": 1}]',
         '["stdin", "' + "x" * 3_000_000 + '"]',
-        '["stdin", 7]',
         '["quit"]',
-        "[]",
-        "7",
         "[" * 100_000,
         "not JSON",
     ],
@@ -313,21 +308,6 @@ def test_it_listens_on_the_loopback_only(server: str) -> None:
         if line.split()[3] == "0A"
     ]
     assert [a for a in local if a.endswith(f":{int(port):04X}")] == [f"0100007F:{int(port):04X}"]
-
-
-async def test_the_program_answers_through_the_websocket(server: str, served: Served) -> None:
-    seen = b""
-    async with aiohttp.ClientSession() as session:
-        url = served.connection()
-        async with session.ws_connect(url, origin=f"http://{server}") as socket_:
-            async with asyncio.timeout(60):
-                while b"1 \xc3\x97 H100" not in seen:
-                    received = await socket_.receive()
-                    if isinstance(received.data, bytes):
-                        seen += received.data
-                    elif received.type in (aiohttp.WSMsgType.CLOSED, aiohttp.WSMsgType.ERROR):
-                        raise AssertionError(f"the program ended: {seen[-500:]!r}")
-    assert b"pythia" in seen.lower()
 
 
 async def test_a_saved_table_is_downloaded(server: str, served: Served) -> None:

@@ -20,7 +20,7 @@ from advisor.benchmark.progress import (
 )
 from advisor.costs.amount_words import days_of_four_digits
 from advisor.tables.text_table import cut_words
-from advisor.tui.widgets.filter_table import MemoryRows
+from advisor.tui.widgets.filter_table import Rows
 from advisor.tui.widgets.lines import FAINT, HEADING, PLAIN, STRONG, WARNING, Line, wrapped
 from advisor.tui.widgets.table_layout import Column, RowStyle
 from bench_runner.typed_numbers import percent, plain
@@ -69,7 +69,7 @@ _SORTED_BY: dict[str, Callable[[Tried], Any]] = {
 }
 
 
-def setting_rows(progress: Progress, width: int) -> MemoryRows:
+def setting_rows(progress: Progress, width: int) -> Rows:
     """The settings as they stand at one moment, for so many cells; the best has a ★."""
     rows = list(progress.rows.values())
     names = [full_name(row.label) for row in rows]
@@ -82,7 +82,7 @@ def setting_rows(progress: Progress, width: int) -> MemoryRows:
         found = _cells(row, ("★ " if row.label == label else "  ") + named[row.label])
         return [found[column.key] for column in shown]
 
-    return MemoryRows(
+    return Rows(
         shown,
         rows,
         cells=cells,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
@@ -19,9 +19,9 @@ from advisor.answers.wording import (
 from advisor.costs.amount_words import days_exact, days_of_four_digits, days_short
 from advisor.tui.pages.evidence_lines import settings_lines, source_lines, verdict_line
 from advisor.tui.program.store_reader import StoreReader
-from advisor.tui.widgets.filter_table import Cells, Listed, MemoryRows, Query
+from advisor.tui.widgets.filter_table import Cells, Listed, Query, Rows
 from advisor.tui.widgets.lines import FAINT, HEADING, PLAIN, STRONG, Line, wrapped
-from advisor.tui.widgets.table_layout import Column, RowStyle
+from advisor.tui.widgets.table_layout import Column
 from bench_runner.typed_numbers import percent
 
 if TYPE_CHECKING:
@@ -52,113 +52,96 @@ COLUMNS = (
 )
 
 
-class Times:
-    """Every tried setting in the store."""
+def time_rows(store_reader: StoreReader, snapshot: Snapshot, *, predictions: bool) -> Rows:
+    """Every tried setting in the store; ``predictions``: those that are predicted, too."""
+    left_out = ("day",) if predictions else ("interval", "basis")
+    columns = tuple(column for column in COLUMNS if column.key not in left_out)
+    gpus = {gpu.gpu_id: gpu for gpu in snapshot.gpus}
+    sources = {source.source_id: source for source in snapshot.sources}
 
-    in_thread = True
-
-    def __init__(
-        self, store_reader: StoreReader, snapshot: Snapshot, *, predictions: bool = False
-    ) -> None:
-        """``predictions``: whether predictions are listed too."""
-        self.predictions = predictions
-        left_out = ("day",) if predictions else ("interval", "basis")
-        self.columns = tuple(column for column in COLUMNS if column.key not in left_out)
-        self._store_reader = store_reader
-        self.names: Mapping[str, str] = {gpu.gpu_id: gpu.name for gpu in snapshot.gpus}
-        self._short = {gpu.gpu_id: gpu.short_name for gpu in snapshot.gpus}
-        self._sources = {source.source_id: source for source in snapshot.sources}
-        self.total = -1
-
-    def gpu_name(self, gpu_id: str) -> str:
-        """What a person calls it; a device that the catalogue lacks keeps its own name."""
-        return self.names.get(gpu_id, gpu_id)
-
-    def said_by(self, time: TrainingTime) -> tuple[str, str]:
-        """With which settings, and who says so."""
-        who = source_name(self._sources.get(time.source_id), time.source_id)
-        who = who.removesuffix(" et al.")  # in a column the part and the first name are enough
-        return method_words(time), PREDICTED_BY if time.basis == "predicted" else who
-
-    def find(self, query: Query) -> Listed:
-        """Read what the filter shows. Raises InputError."""
-        with self._store_reader.visit() as reader:
-            self.total = reader.count_search_times((), predictions=self.predictions)
-            times = reader.search_times(
+    def search(query: Query) -> tuple[Sequence[TrainingTime], int]:
+        """Raises InputError."""
+        with store_reader.visit() as reader:
+            total = reader.count_search_times((), predictions=predictions)
+            found = reader.search_times(
                 query.words,
                 sort=query.sort or "model",
                 descending=query.descending,
-                predictions=self.predictions,
+                predictions=predictions,
                 limit=MOST_LISTED,
                 offset=0,
             )
-        return Listed(self, times)
+        return found, total
 
-    def cells(self, time: TrainingTime) -> Cells:
-        predicted, low, high = (
-            time.basis == "predicted",
-            time.training_days_low,
-            time.training_days_high,
-        )
+    def cells(time: TrainingTime) -> Cells:
+        predicted = time.basis == "predicted"
+        low, high, gpu = time.training_days_low, time.training_days_high, gpus.get(time.gpu_id)
         written = days_short if predicted else days_of_four_digits
         days = "no data"
         if time.training_days is not None:
             days = f"{PREDICTED_MARK if predicted else ''}{written(time.training_days)}"
         known = low is not None and high is not None
-        settings, who = self.said_by(time)
+        # In a column the part and the first name are enough.
+        who = source_name(sources.get(time.source_id), time.source_id).removesuffix(" et al.")
         verdict = time.verdict or STATUS_WORDS.get(time.status, time.status)
         # As texts, which lose their middle where a column is narrow, as names differ at their ends.
         cells: dict[str, str | Text] = {
             "model": Text(time.recipe_id),
-            "gpu": Text(f"{time.gpu_count} × {self._short.get(time.gpu_id, time.gpu_id)}"),
+            "gpu": Text(f"{time.gpu_count} × {time.gpu_id if gpu is None else gpu.short_name}"),
             "days": days,
             "interval": f"{written(low or 0)}–{written(high or 0)}" if known else "",
             "basis": time.basis if predicted or time.timing == "none" else time.timing,
-            "method": settings,
+            "method": method_words(time),
             "verdict": f"{VERDICT_MARKS.get(time.verdict or '', ' ')} {verdict}",
             "mfu": "" if time.implied_mfu is None else f"{percent(time.implied_mfu)}",
-            "source": who,
+            "source": PREDICTED_BY if predicted else who,
             "day": str(time.measured_on or "no date"),
         }
-        return [cells[column.key] for column in self.columns]
+        return [cells[column.key] for column in columns]
 
-    def row_style(self, time: TrainingTime) -> RowStyle | None:
-        """Dim what has no time."""
-        return "dimmed" if time.training_days is None else None
-
-    def row_id(self, time: TrainingTime, number: int) -> Hashable:
-        return number
-
-    def remark(self, time: TrainingTime) -> str:
+    def remark(time: TrainingTime) -> str:
         """Why the highlighted time is thought of as it is."""
         if time.basis == "predicted" and time.reason:
             return time.reason
         return time.verdict_reason or time.reason or "no reason on record"
 
-    def lines(self, time: TrainingTime, width: int) -> list[Line]:
-        lines: list[Line] = [
-            (f"{time.recipe_id} on {time.gpu_count} × {self.gpu_name(time.gpu_id)}", STRONG),
-            (f"settings: {method_words(time)}", PLAIN),
-            ("", PLAIN),
-        ]
-        if time.training_days is None:
-            status = STATUS_WORDS.get(time.status, time.status)
-            lines.append((f"NO TIME: {status}", HEADING))
-            lines.append((time.reason or "no reason on record", PLAIN))
-        else:
-            low, high = time.training_days_low, time.training_days_high
-            interval = ""
-            if low is not None and high is not None:
-                interval = f"  ({days_short(low)} to {days_short(high)})"
-            about = f"{PREDICTED_MARK} " if time.basis == "predicted" else ""
-            days = days_exact(time.training_days)
-            lines.append((f"TRAINING TIME  {about}{days} days{interval}", HEADING))
-            lines.append(verdict_line(time))
-        lines += [("", PLAIN), ("WHERE IT COMES FROM", HEADING)]
-        lines += source_lines(time, self._sources.get(time.source_id))
-        lines += [("", PLAIN), ("SETTINGS", HEADING), *settings_lines(time)]
-        lines += [("", PLAIN), (f"{time.origin} row {time.measurement_id}", FAINT)]
-        return wrapped(lines, width)
+    def lines(time: TrainingTime, width: int) -> list[Line]:
+        gpu = gpus.get(time.gpu_id)
+        name = time.gpu_id if gpu is None else gpu.name
+        return wrapped(_time_page(time, name, sources.get(time.source_id)), width)
+
+    return Rows(
+        columns,
+        cells=cells,
+        lines=lines,
+        remark=remark,
+        search=search,
+        row_style=lambda time: "dimmed" if time.training_days is None else None,
+    )
+
+
+def _time_page(time: TrainingTime, gpu: str, source: Source | None) -> list[Line]:
+    lines: list[Line] = [
+        (f"{time.recipe_id} on {time.gpu_count} × {gpu}", STRONG),
+        (f"settings: {method_words(time)}", PLAIN),
+        ("", PLAIN),
+    ]
+    if time.training_days is None:
+        status = STATUS_WORDS.get(time.status, time.status)
+        lines.append((f"NO TIME: {status}", HEADING))
+        lines.append((time.reason or "no reason on record", PLAIN))
+    else:
+        low, high = time.training_days_low, time.training_days_high
+        interval = ""
+        if low is not None and high is not None:
+            interval = f"  ({days_short(low)} to {days_short(high)})"
+        about = f"{PREDICTED_MARK} " if time.basis == "predicted" else ""
+        days = days_exact(time.training_days)
+        lines.append((f"TRAINING TIME  {about}{days} days{interval}", HEADING))
+        lines.append(verdict_line(time))
+    lines += [("", PLAIN), ("WHERE IT COMES FROM", HEADING), *source_lines(time, source)]
+    lines += [("", PLAIN), ("SETTINGS", HEADING), *settings_lines(time)]
+    return [*lines, ("", PLAIN), (f"{time.origin} row {time.measurement_id}", FAINT)]
 
 
 def method_words(time: TrainingTime) -> str:
@@ -166,9 +149,9 @@ def method_words(time: TrainingTime) -> str:
     return time.method.replace("-", " ")
 
 
-def source_rows(snapshot: Snapshot) -> MemoryRows:
+def source_rows(snapshot: Snapshot) -> Rows:
     """Every source."""
-    return MemoryRows(
+    return Rows(
         (
             Column(key="title", title="source", width=86, sort_key="title", least=40),
             Column(key="day", title="published", width=11, sort_key="day"),
@@ -221,10 +204,10 @@ def _source_page(source: Source) -> list[Line]:
     return lines
 
 
-def times_rows(times: Times, listed: Listed) -> list[dict[str, Any]]:
+def exported_times(snapshot: Snapshot, listed: Listed) -> list[dict[str, Any]]:
     """Every time that the filter shows."""
+    names = {gpu.gpu_id: gpu.name for gpu in snapshot.gpus}
     return [
-        time_row(time, times.names)
-        | {"basis": time.basis, "settings": settings_words(time.settings)}
+        time_row(time, names) | {"basis": time.basis, "settings": settings_words(time.settings)}
         for time in listed.every()
     ]

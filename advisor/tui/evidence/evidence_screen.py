@@ -8,11 +8,7 @@ from textual.app import ComposeResult
 from textual.geometry import Size
 from textual.widgets import Input, Static
 
-from advisor.tui.evidence.evidence_rows import (
-    Times,
-    source_rows,
-    times_rows,
-)
+from advisor.tui.evidence.evidence_rows import exported_times, source_rows, time_rows
 from advisor.tui.pages.bars import KeyBar, Tabs, TitleBar
 from advisor.tui.pages.list_page import ListScreen
 from advisor.tui.program.keys import EVIDENCE
@@ -80,7 +76,7 @@ words, with its source.
         assert self._snapshot is not None
         if tab == "sources":
             return source_rows(self._snapshot)
-        return Times(self.app.store_reader, self._snapshot, predictions=tab == "predictions")
+        return time_rows(self.app.store_reader, self._snapshot, predictions=tab == "predictions")
 
     def action_show_tab(self, tab: str) -> None:
         """Show one of the lists, from its top, with the filter that it had; that of the times
@@ -100,17 +96,17 @@ words, with its source.
         """Ask where to save the rows that the filter shows."""
         from advisor.tui.pages.export_page import Exportable, ExportScreen
 
-        rows, listed = self.list.rows, self.list.listed
+        tab, snapshot, listed = self.tab, self._snapshot, self.list.listed
         if listed is None:
             self.app.notify("There is nothing to save yet.")
             return
 
         def records() -> list[dict[str, Any]]:
-            if isinstance(rows, Times):
-                return times_rows(rows, listed)
+            if snapshot is not None and tab != "sources":
+                return exported_times(snapshot, listed)
             return [source._asdict() for source in listed.every()]
 
-        what = Exportable(name=self.tab, rows=records, seen=self.list.table)
+        what = Exportable(name=tab, rows=records, seen=self.list.table)
         self.app.push_screen(ExportScreen(what))
 
     def action_copy_row(self) -> None:

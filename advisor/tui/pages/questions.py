@@ -13,7 +13,7 @@ from advisor.tui.pages.bars import DialogKeys
 from advisor.tui.pages.list_page import ListActions
 from advisor.tui.pages.screens import Dialog
 from advisor.tui.program.keys import QUESTIONS
-from advisor.tui.widgets.filter_table import FilterTable, MemoryRows
+from advisor.tui.widgets.filter_table import FilterTable, Rows
 from advisor.tui.widgets.lines import PLAIN, STRONG, Line, wrapped
 from advisor.tui.widgets.table_layout import Column
 
@@ -69,7 +69,7 @@ def asked_words(fields: Mapping[str, str]) -> str:
     return ", ".join(words)
 
 
-def question_rows(questions: Sequence[KeptQuestion]) -> MemoryRows:
+def question_rows(questions: Sequence[KeptQuestion]) -> Rows:
     """The questions as rows."""
 
     def asked(question: KeptQuestion) -> str:
@@ -78,7 +78,7 @@ def question_rows(questions: Sequence[KeptQuestion]) -> MemoryRows:
     def lines(question: KeptQuestion, width: int) -> list[Line]:
         return wrapped([(asked(question), STRONG), (question.answer, PLAIN)], width)
 
-    return MemoryRows(
+    return Rows(
         (
             Column(key="asked", title="question", width=56, sort_key="asked"),
             Column(key="day", title="asked", width=10, sort_key="day"),

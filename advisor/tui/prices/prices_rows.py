@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from advisor.answers.wording import KIND_WORDS, MARK_GLYPHS, MARK_WORDS, marks_words
 from advisor.costs.amount_words import usd_exact, usd_rounded, usd_tick
 from advisor.costs.rental import cost_lines, crossings
-from advisor.tui.widgets.filter_table import MemoryRows
+from advisor.tui.widgets.filter_table import Rows
 from advisor.tui.widgets.lines import FAINT, HEADING, PLAIN, STRONG, WARNING, Line, wrapped
 from advisor.tui.widgets.table_layout import Column
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 Entry = tuple["Quote", dict[str, Any]]
 
 
-def quote_table(entries: Sequence[Entry], sources: Sequence[Source]) -> MemoryRows:
+def quote_table(entries: Sequence[Entry], sources: Sequence[Source]) -> Rows:
     """Every quote; those that count carry a ★."""
     titles = {source.source_id: source for source in sources}
-    return MemoryRows(
+    return Rows(
         (
             Column(key="item", title="item", width=48, sort_key="item", least=18),
             Column(key="price", title="price", width=11, align="right", sort_key="price"),

@@ -20,7 +20,7 @@ from advisor.tui.pages.build_lines import whole_page
 from advisor.tui.pages.list_page import ListActions
 from advisor.tui.pages.screens import Dialog
 from advisor.tui.program.keys import LEFT_OUT
-from advisor.tui.widgets.filter_table import FilterTable, MemoryRows
+from advisor.tui.widgets.filter_table import FilterTable, Rows
 from advisor.tui.widgets.table_layout import Column
 
 MIDDLE = 76
@@ -69,7 +69,7 @@ class ExcludedScreen(ListActions, Dialog[None]):
         self.app.push_screen(ExportScreen(what))
 
 
-def excluded_rows(ranking: Ranking, about: Callable[[int], OneBuild], width: int) -> MemoryRows:
+def excluded_rows(ranking: Ranking, about: Callable[[int], OneBuild], width: int) -> Rows:
     """The left-out builds, and the impossible times of builds that a prediction ranks instead, for
     a terminal that is so wide. A row's words are made when it is looked at."""
     builds, order, refused = ranking.candidates.builds, ranking.excluded_order, ranking.refused
@@ -92,7 +92,7 @@ def excluded_rows(ranking: Ranking, about: Callable[[int], OneBuild], width: int
         build = builds[build_of(position)]
         return build.gpu.name, build.gpu_count
 
-    return MemoryRows(
+    return Rows(
         _columns(width, unit),
         range(len(order) + len(refused)),
         cells=lambda position: _cells(row(position), name(position), unit),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from rich.text import Text
 from textual import on
@@ -29,34 +29,6 @@ class Query(NamedTuple):
     """In lower case; a row must have all of them."""
     sort: str | None
     descending: bool
-
-
-class Rows(Protocol):
-    """A list that can be filtered and sorted."""
-
-    columns: tuple[Column, ...]
-    in_thread: bool
-    """Whether `find` is slow enough to need a thread."""
-    total: int
-    """How many rows there are without a filter; known once something was found."""
-
-    def find(self, query: Query) -> Listed: ...
-
-    def cells(self, record: Any) -> Cells: ...
-
-    def row_style(self, record: Any) -> RowStyle | None: ...
-
-    def row_id(self, record: Any, number: int) -> Hashable:
-        """What the cursor follows where the list is found anew."""
-        ...
-
-    def remark(self, record: Any) -> str:
-        """What to say of the highlighted row below the table; may be nothing."""
-        ...
-
-    def lines(self, record: Any, width: int) -> list[Line]:
-        """A whole record, for a width."""
-        ...
 
 
 class Listed(RowSource):
@@ -91,38 +63,48 @@ class Listed(RowSource):
         return self.rows.row_id(self.record(index), self._order[index])
 
 
-class MemoryRows:
-    """A list that is small enough to be filtered at every key press."""
-
-    in_thread = False
+class Rows:
+    """A list that can be filtered and sorted."""
 
     def __init__(
         self,
         columns: tuple[Column, ...],
-        records: Sequence[Any],
+        records: Sequence[Any] = (),
         *,
         cells: Callable[[Any], Cells],
-        text: Callable[[Any], str],
-        keys: dict[str, Callable[[Any], Any]],
         lines: Callable[[Any, int], list[Line]],
         remark: Callable[[Any], str],
+        text: Callable[[Any], str] = str,
+        keys: Mapping[str, Callable[[Any], Any]] | None = None,
+        search: Callable[[Query], tuple[Sequence[Any], int]] | None = None,
         row_style: Callable[[Any], RowStyle | None] = lambda record: None,
         row_id: Callable[[Any, int], Hashable] = lambda record, number: number,
     ) -> None:
-        """``text`` is what the filter looks at, ``keys`` what each sort key compares."""
+        """``text`` is what the filter looks at, ``keys`` what each sort key compares; in place of
+        both, ``search`` finds, in a thread, what is asked for, and how many there are in all.
+
+        ``lines`` makes a whole record for a width, ``remark`` what is said of the highlighted row
+        below the table, ``row_id`` what the cursor follows where the list is found again.
+        """
         self.columns = columns
         self.records = records
         self.total = len(records)
+        """How many rows there are without a filter."""
         self.cells = cells
         self.lines = lines
         self.remark = remark
         self.row_style = row_style
         self.row_id = row_id
+        self.search = search
         self._text = text
         self._texts: list[str] | None = None
-        self._keys = keys
+        self._keys = keys or {}
 
     def find(self, query: Query) -> Listed:
+        """The rows that have all the words, in order."""
+        if self.search is not None:
+            found, self.total = self.search(query)
+            return Listed(self, found)
         order: Sequence[int] = range(len(self.records))
         if query.words:
             if self._texts is None:  # most lists are only looked at
@@ -203,7 +185,7 @@ class FilterTable(Vertical):
         if self.rows is None or self.rows.columns != rows.columns:
             self._sort, self._descending = None, False
             self.table.columns = rows.columns
-            if rows.in_thread:
+            if rows.search is not None:
                 # Until they are found: the rows of another list are none of this one.
                 self.table.source = RowSource()
                 self.table.empty_message = "Reading …"
@@ -225,7 +207,7 @@ class FilterTable(Vertical):
             if rows is self.rows and query == self.query_of():
                 self._show(rows, query, source)
 
-        if rows.in_thread:
+        if rows.search is not None:
             in_thread(self, "find", lambda: rows.find(query), found, self.say_trouble)
         else:
             found(rows.find(query))
