@@ -15,7 +15,8 @@ from advisor.ranking.times import BestTime, Model, ReachedTime, TrainingTime
 from advisor.store.counted_models import StoredFineTuner, fine_tuned_own, model_of_own
 from advisor.store.engine import duckdb
 from advisor.store.predictions import own_definitions, own_records
-from advisor.store.rows import SETTINGS, settings_in
+from advisor.store.rows import settings_in
+from advisor.store.stored_time import SETTINGS
 from price_catalog.builds import GPU_COUNTS
 
 if TYPE_CHECKING:

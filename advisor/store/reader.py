@@ -20,7 +20,7 @@ from advisor.ranking.times import (
     one_clock,
 )
 from advisor.store.engine import duckdb
-from advisor.store.rows import SETTINGS, TIME
+from advisor.store.stored_time import StoredTime
 from price_catalog.builds import GPU_COUNTS
 from price_catalog.model import Gpu, Host, Part, Quote, Rental, Source
 from price_catalog.providers import provider_name, rental_kind
@@ -30,50 +30,10 @@ if TYPE_CHECKING:
     from advisor.ranking.fine_tuning import FineTuning
     from advisor.ranking.snapshot import FineTuner
     from advisor.store.predictions import OwnDefinitions
-    from bench_runner.records.measurement import Measurement, Settings
+    from bench_runner.records.measurement import Measurement
 
 
 Row = Sequence[Any]
-
-_ROW = "_row"
-_FIRST_SETTING = TIME.index(SETTINGS[0])
-_SETTINGS = slice(_FIRST_SETTING, _FIRST_SETTING + len(SETTINGS))
-
-
-class StoredTime(TrainingTime):
-    """A training time over a row as it was read: the columns of TIME, and any behind these.
-
-    Of the 40,000 that a large store answers with, a screen looks at forty: filling all fields of
-    all of them would take longer than the query.
-    """
-
-    __slots__ = (_ROW,)
-    _row: Row
-
-    def __init__(self, row: Row) -> None:
-        object.__setattr__(self, _ROW, row)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return StoredTime, (tuple(self._row),)
-
-
-def _settings(time: StoredTime) -> Settings | None:
-    from bench_runner.records.measurement import Settings  # late: a ranking says nothing of them
-
-    values = time._row[_SETTINGS]
-    return None if values[0] is None else Settings(**dict(zip(SETTINGS, values, strict=True)))
-
-
-def _field(position: int) -> property:
-    return property(lambda time: time._row[position])
-
-
-for _position, _name in enumerate(TIME):
-    if _name not in SETTINGS:
-        setattr(StoredTime, _name, _field(_position))
-StoredTime.settings = property(_settings)  # type: ignore[assignment]
-StoredTime.measured_otherwise_days = None  # which only `one_clock` says
-
 
 QUERIES_FOLDER = Path(__file__).with_name("queries")
 

@@ -12,9 +12,10 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from advisor.ranking.audit import Audit, audit_time
-from advisor.ranking.times import Model, TrainingTime
+from advisor.ranking.times import Model
 from advisor.store.engine import duckdb
 from advisor.store.storage.store_error import StoreError
+from advisor.store.stored_time import SETTINGS, columns_of
 from bench_runner.records.measurement import Measurement, Settings
 from price_catalog.gpu_names import index_gpus, normalise
 from price_catalog.model import Gpu, Host
@@ -36,23 +37,10 @@ KEYS: Mapping[str, tuple[str, ...]] = {
 DERIVED = ("prediction",)
 """Tables that follow from the others: never handed on."""
 
-SETTINGS = tuple(field.name for field in fields(Settings))
-"""Columns of a measurement; NULL, all of them, where the settings are not known."""
-
-
-def _columns(record: type[Measurement] | type[TrainingTime]) -> tuple[str, ...]:
-    names = [field.name for field in fields(record)]
-    at = names.index("settings")
-    return (*names[:at], *SETTINGS, *names[at + 1 :])
-
-
-RECORDED = _columns(Measurement)
+RECORDED = columns_of(Measurement)
 """Of the table measurement: what was recorded."""
 AUDITED = ("gpu_id", "implied_mfu", "implied_mfu_printed", "verdict", "verdict_reason")
 """Of the same table: what follows from the catalogue (`Auditor`); never handed on."""
-TIME = tuple(name for name in _columns(TrainingTime) if name != "measured_otherwise_days")
-"""Of the views measured_time and predicted_time, in this order."""
-
 Values = dict[str, Any]
 """A row without its origin."""
 Tables = Mapping[str, list[Values]]

@@ -12,7 +12,7 @@ import pytest
 from advisor.ranking.times import TrainingTime
 from advisor.store import Store
 from advisor.store import rows as columns
-from advisor.store.reader import StoredTime
+from advisor.store.stored_time import SETTINGS, TIME, StoredTime
 from bench_runner.records.measurement import Settings
 from tests.store_for_tests import TUNED, record
 
@@ -32,12 +32,12 @@ def test_the_table_has_what_is_recorded_and_what_is_thought_of_it(store_path: Pa
 
 
 def test_the_views_have_the_columns_of_a_time_in_their_order(store_path: Path) -> None:
-    assert names_of(store_path, "measured_time") == (*columns.TIME, "place")
-    assert names_of(store_path, "predicted_time") == columns.TIME
+    assert names_of(store_path, "measured_time") == (*TIME, "place")
+    assert names_of(store_path, "predicted_time") == TIME
 
 
 def test_a_prediction_has_the_settings_of_a_record(store_path: Path) -> None:
-    assert set(columns.SETTINGS) <= set(names_of(store_path, "prediction"))
+    assert set(SETTINGS) <= set(names_of(store_path, "prediction"))
 
 
 def test_every_field_of_a_time_comes_back_from_the_store(own_store: Path) -> None:

@@ -267,7 +267,7 @@ async def test_every_header_sorts(paper_store: Path) -> None:
     async with running(paper_store, size=(160, 40), state=State(max_days="90")) as pilot:
         table = ranking(pilot).table
         for column in (each for each in table.columns if each.sort_key):
-            table.post_message(RankTable.HeaderClicked(table, column.key, column.sort_key or ""))
+            table.post_message(RankTable.HeaderClicked(column.key, column.sort_key or ""))
             await settled(pilot)
             assert table.sorted_by == column.key
         for keys in (("f7",), ("f3",), ("f3", "2"), ("f3", "3"), ("f2", "x")):
@@ -276,9 +276,7 @@ async def test_every_header_sorts(paper_store: Path) -> None:
             shown = pilot.app.screen.query_one(FilterTable)
             assert [c.title for c in shown.table.columns if c.sort_key is None] == [], keys
             for column in shown.table.columns:
-                shown.table.post_message(
-                    RankTable.HeaderClicked(shown.table, column.key, column.sort_key or "")
-                )
+                shown.table.post_message(RankTable.HeaderClicked(column.key, column.sort_key or ""))
                 await settled(pilot)
                 assert "⚠" not in str(shown.query_one(".count", Static).content), column.key
 

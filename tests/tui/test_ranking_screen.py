@@ -296,7 +296,7 @@ async def test_rows_that_cannot_be_told_from_the_first_are_marked(store_path: Pa
 async def test_a_point_that_a_newer_answer_no_longer_has_is_passed_over(paper_store: Path) -> None:
     async with running(paper_store) as pilot:
         selected, shown = ranking(pilot).session.selected, pilot.app.screen.query_one(CostTimePlot)
-        shown.post_message(CostTimePlot.PointSelected(shown, 1_000_000))
+        shown.post_message(CostTimePlot.PointSelected(1_000_000))
         await settled(pilot)
         assert pilot.app._exception is None
         assert ranking(pilot).session.selected == selected

@@ -118,3 +118,20 @@ def _until(terminal: int, sign: bytes | None, *, within_s: float) -> bytes:
             break
         said += found
     return said
+
+
+TAKEN_OVER = """
+import sys
+from pathlib import Path
+from advisor.tui.program.state import State
+from advisor.tui.program.store_reader import StoreReader, read_ahead
+reader = StoreReader(Path(sys.argv[1]))
+reader.preload = read_ahead(reader.path, lambda: reader.read_for_another(State()))
+assert reader.first_reading(wait=True).candidates is not None
+assert "_duckdb" not in sys.modules, "the first screen waits for what it does not need"
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="one process of this system reads for another")
+def test_what_another_process_has_read_is_taken_over_without_the_store(store_path: Path) -> None:
+    subprocess.run([sys.executable, "-c", TAKEN_OVER, store_path], check=True, timeout=60)

@@ -240,14 +240,6 @@ class RankingSession(Inputs):
             return []
         return matching_models(text, self.snapshot, self.measured)
 
-    def model_named(self, text: str) -> str:
-        """The id of the model that a text means alone; else the text."""
-        found = self.models(text)
-        exact = [
-            model for model in found if text.casefold() in (model.recipe_id, model.name.lower())
-        ]
-        return (exact or found)[0].recipe_id if len(exact) == 1 or len(found) == 1 else text
-
     def gpu_named(self, text: str) -> str:
         """The catalogue's name of the GPU that a text means; else the text."""
         with suppress(ValueError):

@@ -109,30 +109,20 @@ it, click a row to select it, double-click to open it.
     empty_message: reactive[str] = reactive("No rows.", init=False)
     """Shown in place of rows when there are none."""
 
-    @dataclass(eq=False, repr=False)
-    class TableMessage(Message):
-        """What a table tells; its ``control`` is that table."""
-
-        table: RankTable
-
-        @property
-        def control(self) -> RankTable:
-            return self.table
-
-    @dataclass(eq=False, repr=False)
-    class RowHighlighted(TableMessage):
+    @dataclass
+    class RowHighlighted(Message):
         """The cursor came to another row: by the user, or because new rows lack the old one."""
 
         index: int
 
-    @dataclass(eq=False, repr=False)
-    class RowOpened(TableMessage):
+    @dataclass
+    class RowOpened(Message):
         """The user asked for everything about a row."""
 
         index: int
 
-    @dataclass(eq=False, repr=False)
-    class HeaderClicked(TableMessage):
+    @dataclass
+    class HeaderClicked(Message):
         """The user clicked the header of a column that can be sorted by."""
 
         key: str
@@ -177,7 +167,7 @@ it, click a row to select it, double-click to open it.
         if was_in_view:
             self._show_cursor()
         if followed is None and len(new) and self.is_attached:
-            self.post_message(self.RowHighlighted(self, index))
+            self.post_message(self.RowHighlighted(index))
 
     def watch_columns(self) -> None:
         self._measure()
@@ -299,7 +289,7 @@ it, click a row to select it, double-click to open it.
         before = self.cursor
         self.cursor = index
         if self.cursor != before:
-            self.post_message(self.RowHighlighted(self, self.cursor))
+            self.post_message(self.RowHighlighted(self.cursor))
         else:
             self._show_cursor()
 
@@ -322,7 +312,7 @@ it, click a row to select it, double-click to open it.
     def action_open(self) -> None:
         """Ask the application for everything about the highlighted row."""
         if len(self.source):
-            self.post_message(self.RowOpened(self, self.cursor))
+            self.post_message(self.RowOpened(self.cursor))
 
     def on_click(self, event: events.Click) -> None:
         offset = event.get_content_offset(self)
@@ -340,4 +330,4 @@ it, click a row to select it, double-click to open it.
     def _click_header(self, x: int) -> None:
         column = self._layout.column_at(x)
         if column is not None and column.sort_key is not None:
-            self.post_message(self.HeaderClicked(self, column.key, column.sort_key))
+            self.post_message(self.HeaderClicked(column.key, column.sort_key))

@@ -81,22 +81,14 @@ class CostTimePlot(Widget, can_focus=True):
     fitting: reactive[bool] = reactive(False, init=False)
     """Whether only what is ranked is looked at."""
 
-    @dataclass(eq=False, repr=False)
-    class _OfPlot(Message):
-        plot: CostTimePlot
-
-        @property
-        def control(self) -> CostTimePlot:
-            return self.plot
-
-    @dataclass(eq=False, repr=False)
-    class PointSelected(_OfPlot):
+    @dataclass
+    class PointSelected(Message):
         """The user selected a point, by key or by click."""
 
         index: int
 
-    @dataclass(eq=False, repr=False)
-    class PointOpened(_OfPlot):
+    @dataclass
+    class PointOpened(Message):
         """The user asked for everything about the selected point."""
 
         index: int
@@ -182,7 +174,7 @@ class CostTimePlot(Widget, can_focus=True):
     def _select(self, index: int) -> None:
         if index != self.selected:
             self.selected = index
-            self.post_message(self.PointSelected(self, index))
+            self.post_message(self.PointSelected(index))
 
     def action_move(self, direction: Direction) -> None:
         """Select the nearest point in that direction."""
@@ -212,7 +204,7 @@ class CostTimePlot(Widget, can_focus=True):
     def action_open(self) -> None:
         """Ask the application for everything about the selected point."""
         if self.selected is not None:
-            self.post_message(self.PointOpened(self, self.selected))
+            self.post_message(self.PointOpened(self.selected))
 
     def action_toggle_fitting(self) -> None:
         """Look at what is ranked alone; the same again at everything that is named."""
