@@ -38,8 +38,6 @@ class Points(NamedTuple):
     """Overall cost in US cents, ascending, whatever the picture shows."""
     drawn: PlotData
     """With what is known of each point while it is ranked."""
-    left_out: bytes
-    """The flags of those that are not."""
 
 
 def short_gpu_name(build: Build) -> str:
@@ -93,7 +91,6 @@ def make_points(candidates: Candidates, slots: Mapping[str, int]) -> Points:
         builds=builds,
         at={i: point for point, i in enumerate(builds)},
         cents=[cents[i] for i in builds],
-        left_out=bytes(flag | PointFlag.EXCLUDED for flag in flags),
         drawn=PlotData(
             x_usd=[cents[i] / 100 for i in builds],
             y_times=[days[i] for i in builds],
@@ -195,15 +192,14 @@ def plot_data(answer: Answer) -> PlotData:
     """The points with what this question makes of them."""
     points, ranking = answer.points, answer.ranking
     question, at = ranking.question, points.at
-    inside = len(points.cents)
+    flags, times = bytearray(points.drawn.flags), points.drawn.y_times
+    over = len(flags)
     if question.budget_usd is not None:
-        inside = bisect_right(points.cents, int(question.budget_usd * 100))
-    # Cheapest first: what is over the budget is the end.
-    flags = bytearray(points.drawn.flags[:inside] + points.left_out[inside:])
-    if question.max_days is not None:
-        for point, days in enumerate(points.drawn.y_times[:inside]):
-            if days > question.max_days:
-                flags[point] |= PointFlag.EXCLUDED
+        over = bisect_right(points.cents, int(question.budget_usd * 100))
+    for point in range(len(flags)):
+        late = question.max_days is not None and times[point] > question.max_days
+        if point >= over or late:  # the cheapest come first
+            flags[point] |= PointFlag.EXCLUDED
     for builds, flag in (
         (answer.front, PointFlag.FRONT),
         (answer.unsold, PointFlag.UNSOLD),

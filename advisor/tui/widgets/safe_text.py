@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 from textual.color import Color
@@ -43,34 +41,6 @@ def shorten(text: str, width: int) -> str:
     if cell_len(text) <= width:
         return text
     return set_cell_size(text, width - 1).rstrip() + "…" if width > 0 else ""
-
-
-def shorten_apart(texts: Iterable[str], width: int) -> dict[str, str]:
-    """Each text in at most this many cells, so that no two different ones look the same.
-
-    What is too long loses its middle: names differ at their ends, as "Blackwell" and "Blackwell
-    Max-Q" do. As much of the end is kept as tells them apart, up to all of it.
-    """
-    whole = dict.fromkeys(texts)
-    for tail in range(min(5, width // 3), max(width, 1)):
-        made = {text: _without_middle(text, width, tail) for text in whole}
-        if len(set(made.values())) == len(made):
-            return made
-    return {text: shorten(text, width) for text in whole}
-
-
-def _without_middle(text: str, width: int, tail: int) -> str:
-    if cell_len(text) <= width:
-        return text
-    if width < 2:
-        return shorten(text, width)
-    end, kept = "", 0
-    for character in reversed(text):
-        size = cell_len(character)
-        if kept + size > min(tail, width - 1):
-            break
-        end, kept = character + end, kept + size
-    return set_cell_size(text, width - 1 - kept).rstrip() + "…" + end.lstrip()
 
 
 def fit(text: str, width: int) -> str:

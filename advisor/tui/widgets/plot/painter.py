@@ -8,12 +8,13 @@ from typing import NamedTuple
 
 from rich.cells import cell_len
 
+from advisor.tables.text_table import cut_words
 from advisor.tui.widgets.plot.canvas import BLANK, Canvas, Cell, Ink
 from advisor.tui.widgets.plot.data import PlotData, PointFlag
 from advisor.tui.widgets.plot.layout import Layout, Limits, fit_title
 from advisor.tui.widgets.plot.scale import format_usd, ticks
 from advisor.tui.widgets.plot.style import SeriesMark
-from advisor.tui.widgets.safe_text import shorten, shorten_apart
+from advisor.tui.widgets.safe_text import shorten
 
 COLUMNS_PER_X_TICK = 8
 ROW_APART = 5
@@ -222,8 +223,7 @@ class _Painter:
         look the same."""
         chosen = () if self.selected is None else (self.selected,)
         labels = self.data.labels(dict.fromkeys((*self.layout.named, *chosen)), *self.limits)
-        short = shorten_apart(labels.values(), self.name_width)
-        return {index: short[label] for index, label in labels.items()}
+        return dict(zip(labels, cut_words([*labels.values()], self.name_width), strict=True))
 
     def labels(self, names: dict[int, str]) -> None:
         """Names beside the points, where they cover nothing; that of first place in any case."""
