@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from advisor.answers.prediction.recorded_times import time_row
 from advisor.answers.wording import (
     PREDICTED_MARK,
     STATUS_WORDS,
     VERDICT_MARKS,
-    settings_words,
     source_name,
     source_title,
 )
 from advisor.costs.amount_words import days_exact, days_of_four_digits, days_short
 from advisor.tui.pages.evidence_lines import settings_lines, source_lines, verdict_line
 from advisor.tui.program.store_reader import StoreReader
-from advisor.tui.widgets.filter_table import Cells, Listed, Query, Rows
+from advisor.tui.widgets.filter_table import Cells, Query, Rows
 from advisor.tui.widgets.lines import FAINT, HEADING, PLAIN, STRONG, Line, wrapped
 from advisor.tui.widgets.table_layout import Column
 from bench_runner.typed_numbers import percent
@@ -52,7 +50,7 @@ COLUMNS = (
 )
 
 
-def time_rows(store_reader: StoreReader, snapshot: Snapshot, *, predictions: bool) -> Rows:
+def time_list(store_reader: StoreReader, snapshot: Snapshot, *, predictions: bool) -> Rows:
     """Every tried setting in the store; ``predictions``: those that are predicted, too."""
     left_out = ("day",) if predictions else ("interval", "basis")
     columns = tuple(column for column in COLUMNS if column.key not in left_out)
@@ -202,12 +200,3 @@ def _source_page(source: Source) -> list[Line]:
         lines.append((source.url, FAINT))
     lines.append((f"{source.source_id} in files", FAINT))
     return lines
-
-
-def exported_times(snapshot: Snapshot, listed: Listed) -> list[dict[str, Any]]:
-    """Every time that the filter shows."""
-    names = {gpu.gpu_id: gpu.name for gpu in snapshot.gpus}
-    return [
-        time_row(time, names) | {"basis": time.basis, "settings": settings_words(time.settings)}
-        for time in listed.every()
-    ]

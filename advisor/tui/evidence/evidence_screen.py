@@ -8,7 +8,8 @@ from textual.app import ComposeResult
 from textual.geometry import Size
 from textual.widgets import Input, Static
 
-from advisor.tui.evidence.evidence_rows import exported_times, source_rows, time_rows
+from advisor.answers.prediction.recorded_times import time_rows
+from advisor.tui.evidence.evidence_rows import source_rows, time_list
 from advisor.tui.pages.bars import KeyBar, Tabs, TitleBar
 from advisor.tui.pages.list_page import ListScreen
 from advisor.tui.program.keys import EVIDENCE
@@ -76,7 +77,7 @@ words, with its source.
         assert self._snapshot is not None
         if tab == "sources":
             return source_rows(self._snapshot)
-        return time_rows(self.app.store_reader, self._snapshot, predictions=tab == "predictions")
+        return time_list(self.app.store_reader, self._snapshot, predictions=tab == "predictions")
 
     def action_show_tab(self, tab: str) -> None:
         """Show one of the lists, from its top, with the filter that it had; that of the times
@@ -103,7 +104,8 @@ words, with its source.
 
         def records() -> list[dict[str, Any]]:
             if snapshot is not None and tab != "sources":
-                return exported_times(snapshot, listed)
+                names = {gpu.gpu_id: gpu.name for gpu in snapshot.gpus}
+                return time_rows(tab, listed.every(), names)
             return [source._asdict() for source in listed.every()]
 
         what = Exportable(name=tab, rows=records, seen=self.list.table)

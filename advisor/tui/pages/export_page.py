@@ -29,8 +29,6 @@ class Exportable:
     """The file's name without its ending."""
     rows: Callable[[], Sequence[dict[str, Any]]]
     """Makes the rows; runs in a thread and may raise FetchError."""
-    columns: Sequence[str] = ()
-    """Empty for those of the first row."""
     picture: Callable[[str], bytes] | None = None
     """Draws the picture as ``svg`` or ``png``, where the screen has one; may raise InputError."""
     seen: RankTable | None = None
@@ -100,7 +98,7 @@ not at all.
                 content = table_text(seen, list(seen[0]) if seen else (), "markdown").encode()
             else:
                 found = what.rows()
-                columns = what.columns or list(found[0] if found else ())
+                columns = list(found[0]) if found else ()
                 content = table_text(found, columns, TABLE_FORMATS[suffix]).encode()
             if self.app.is_web:
                 file = BytesIO(content)

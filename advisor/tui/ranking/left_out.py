@@ -65,7 +65,7 @@ class ExcludedScreen(ListActions, Dialog[None]):
         assert shown is not None
         rows = [excluded_object(_row(self._ranking, at)) for at in shown.every()]
         table = self.list.table
-        what = Exportable(name="left-out", columns=(), rows=lambda: rows, seen=table)
+        what = Exportable(name="left-out", rows=lambda: rows, seen=table)
         self.app.push_screen(ExportScreen(what))
 
 

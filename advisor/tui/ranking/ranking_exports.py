@@ -34,7 +34,6 @@ def exportable(
     assert isinstance(shown, RankedRows)
     return Exportable(
         name=ranking_name(answer),
-        columns=(),
         rows=lambda: ranking_rows(answer, map(shown.build_index, range(len(shown)))),
         picture=lambda form: ranking_picture(answer, selected, sentence, form),
         seen=table,
