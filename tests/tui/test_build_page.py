@@ -23,7 +23,6 @@ from advisor.tui.selected.build_screen import BuildScreen
 from advisor.tui.selected.compare_screen import CompareScreen
 from advisor.tui.widgets.lines import LinesView
 from bench_runner.records import journal
-from price_catalog.builds import rack_units_of
 from tests.store.test_lab_records import measured
 from tests.tui.program import (
     NARROW,
@@ -98,20 +97,6 @@ class TestBuildPage:
             await pilot.press("escape", "escape", "escape", "q")
         state, _ = load_state(kept)
         assert state.electricity == "0.25"
-
-    async def test_hosting_counts_where_somebody_says_how_many_units_it_takes(
-        self, store_path: Path
-    ) -> None:
-        state = replace(ASKED_NOW, hosting="30", electricity="0.15", budget="1m")
-        async with running(store_path, state=state) as pilot:
-            session = ranking(pilot).session
-            await open_build(pilot, "w", "escape")
-            while rack_units_of(session.selected_build.host) is not None:  # type: ignore[union-attr]
-                assert "is not counted" not in shown(pilot)
-                assert session.step(1), "a machine whose size nobody states"
-                pilot.app.screen.show()  # type: ignore[attr-defined]
-            assert "hosting is not counted: the rack units of" in shown(pilot)
-            assert "of it electricity at $0.15 a kWh" in shown(pilot)
 
     async def test_records_from_elsewhere_are_brought_in_and_the_answer_follows(
         self, own_store: Path, tmp_path: Path

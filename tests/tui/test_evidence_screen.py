@@ -5,14 +5,12 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
-import duckdb
 from textual.pilot import Pilot
 
 from advisor.tui.pages.list_page import ListScreen
 from advisor.tui.pages.screens import RecordScreen
 from advisor.tui.widgets.filter_table import FilterTable
 from advisor.tui.widgets.lines import LinesView
-from tests.store_for_tests import taken_as_it_is
 from tests.tui.program import page, paste, running, settled
 
 
@@ -109,29 +107,6 @@ async def test_saving_what_the_filter_shows(paper_store: Path, tmp_path: Path) -
     rows = list(csv.DictReader(target.open(encoding="utf-8")))
     assert {row["model"] for row in rows} == {"pythia-1b"}
     assert [row["training_days"] for row in rows] == ["34.0", "16.0", "8.0", "4.0"]
-
-
-async def test_rows_that_another_program_adds_appear(own_paper_store: Path) -> None:
-    async with running(own_paper_store) as pilot:
-        await pilot.press("f7")
-        await settled(pilot)
-        before = shown(pilot).rows
-        assert before is not None
-        with duckdb.connect(str(own_paper_store)) as connection:
-            connection.execute(
-                "INSERT INTO quote BY NAME SELECT * REPLACE ('new' AS quote_id, "
-                "'[red]shop[/]' AS vendor, 'local' AS origin) FROM quote LIMIT 1"
-            )
-        taken_as_it_is(own_paper_store)
-        pilot.app.look_at_store()  # type: ignore[attr-defined]
-        await settled(pilot)
-        await settled(pilot)
-        after = shown(pilot).rows
-        assert after is not None
-        assert after.total == before.total + 1
-        await pilot.press("slash")
-        await paste(pilot, "[red]shop")
-        assert column(pilot, 3) == ["[red]shop[/] (own quote)"]
 
 
 async def test_predictions_stand_beside_what_was_measured(store_path: Path) -> None:

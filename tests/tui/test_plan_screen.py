@@ -60,7 +60,7 @@ async def test_a_grant_is_planned_and_its_report_written(
         await pilot.press("enter")
         await app.workers.wait_for_complete()
         await pilot.pause()
-        assert text_of(app, "#status") == f"wrote {report}; V opens it"
+        assert text_of(app, "#status") == f"wrote {report}; V shows it"
         assert report.read_text().startswith("# Small")
         await pilot.press("e", "enter")
         await app.workers.wait_for_complete()

@@ -7,7 +7,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.text import Text
-from textual import events
 from textual.pilot import Pilot
 
 from advisor.tui.widgets.rank_table import RankTable
@@ -250,25 +249,6 @@ async def test_clicks_on_sortable_headers_name_the_column() -> None:
         assert await clicked("build") == ["build"]
         assert await clicked("days") == ["days"]
         assert await clicked("#") == [], "not sortable"
-
-
-async def test_the_wheel_scrolls_the_rows_under_the_header() -> None:
-    app = make(Builds(range(100)))
-    async with app.run_test(size=(120, 12)) as pilot:
-        table = table_of(app)
-        header = lines(table)[0]
-        scroll = events.MouseScrollDown(
-            table, x=5, y=5, delta_x=0, delta_y=1, button=0, shift=False, meta=False, ctrl=False
-        )
-        table.post_message(scroll)
-        await pilot.pause()
-        assert table.scroll_offset.y > 0
-        assert lines(table)[0] == header
-        assert table.cursor == 0
-        assert app.messages == []
-        await pilot.press("down")
-        await pilot.pause()
-        assert reversed_lines(table), "a key brings the cursor back into view"
 
 
 async def test_resizing_keeps_the_cursor_in_view() -> None:

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-from datetime import date
-from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
 from advisor.files import write_whole
-from advisor.tables.table_formats import table_text, to_markdown
 from advisor.tui.program.state import State, load_state, save_state, state_file
 
 
@@ -70,31 +67,6 @@ class TestState:
         assert state_file() == tmp_path / "s.json"
         monkeypatch.delenv("ADVISOR_STATE")
         assert state_file().name == "state.json"
-
-
-ROWS = [
-    {"build": "=1+1", "cost": Decimal("20900.00"), "day": date(2026, 11, 1), "note": None},
-    {"build": "a|b *c* <d>", "cost": Decimal(-1), "day": None, "note": "line\nbreak"},
-]
-COLUMNS = ("build", "cost", "day", "note")
-
-
-class TestTables:
-    def test_markdown_is_data_on_one_line(self) -> None:
-        assert to_markdown(ROWS, COLUMNS).splitlines() == [
-            "| build | cost | day | note |",
-            "| --- | --- | --- | --- |",
-            "| =1+1 | 20900.00 | 2026-11-01 | no data |",
-            "| a\\|b \\*c\\* &lt;d\\> | -1 | no data | line break |",
-        ]
-
-    def test_json_has_plain_numbers_and_nulls(self) -> None:
-        assert json.loads(table_text(ROWS, COLUMNS, "json"))[0] == {
-            "build": "=1+1",
-            "cost": 20900.0,
-            "day": "2026-11-01",
-            "note": None,
-        }
 
 
 class TestWriting:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,12 +28,13 @@ class PlanReport(SizedScreen):
     def __init__(self, size: Size) -> None:
         super().__init__(size)
         self._planned: Planned | None = None
+        self._planning = False
         self._report: Path | None = None
         """The report that was written last."""
 
-    @abstractmethod
     def is_planning(self) -> bool:
         """Whether the plan that stands here is of the question before."""
+        return self._planning
 
     def _reportable(self) -> Planned | None:
         """The plan that stands here; where there is none, that is said."""
@@ -87,7 +87,7 @@ class PlanReport(SizedScreen):
         path = str(typed_path(name))
 
         def written(_: object) -> None:
-            self.say(f"wrote {path}; V opens it")
+            self.say(f"wrote {path}; V shows it")
             self._report = Path(path)
             self.query_one("#scroll").focus()
 

@@ -81,7 +81,6 @@ ask before you submit and what else would do.
         self._looked_for: str | None = None
         """The name of the file that is being looked at; None once it is planned."""
         self._search: Search[Planned] | None = None
-        self._planning = False
         self._lay_out: Callable[[int], str] | None = None
         """Writes what stands here for so many cells; None where nothing was planned yet."""
         self._best: tuple[Loaded, Plan, Explanation | None] | None = None
@@ -316,10 +315,6 @@ ask before you submit and what else would do.
             self._answer(lambda width: no_plan_text(found, ways=BY_KEYS))
         elif found is not None:
             self._answer(lambda width: plan_text(found, width, BY_KEYS))
-
-    def is_planning(self) -> bool:
-        """Whether the plan that stands here is of the question before."""
-        return self._planning
 
     # Fields
 

@@ -307,7 +307,7 @@ ACTIONS: tuple[Action, ...] = (
         ("X", "example", "plan the worked example", "example", "A grant that ships, to look at."),
         ("o", "next_objective", "change the order", "goal", "Cheapest, most runs, soonest."),
         ("e", "report", "save to a file", "report", "The report: PDF, XLSX, Markdown, CSV, JSON."),
-        ("V", "view_report", "open the report", "open", "As it will look."),
+        ("V", "view_report", "read the report", "read", "As it will look."),
         ("y", "copy_plan", "copy it", "", "The plan, to the clipboard, also over ssh (OSC 52)."),
         ("escape", "back", "stop or go back", "back", "Ends a search; else to the ranking."),
     ),
