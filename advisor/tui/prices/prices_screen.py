@@ -37,6 +37,7 @@ ABOUT = {
     "the ranking changes that.",
 }
 """Which price counts, by the rule of the question; on a day, the same as latest."""
+NO_RENTAL = "No rental of a ranked build is known: advisor prices refresh."
 TABS = {"quotes": "Quotes", "rent": "Own or rent"}
 
 
@@ -64,7 +65,7 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
         super().__init__(size)
         self._snapshot: Snapshot | None = None
         self._even: BuildCosts | None = None
-        """Of the selected build; where none is selected, of the fastest whose GPUs are rented."""
+        """Of the selected build; else of the fastest whose GPUs are rented."""
         self._why_none = ""
 
     def compose(self) -> ComposeResult:
@@ -114,10 +115,11 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
 
     def _rent_read(self, evens: list[BuildCosts], problem: str | None = None) -> None:
         selected = self.app.session.selected_key
-        builds = [build_key(costs.build) for costs in evens]
-        at = builds.index(selected) if selected in builds else -1 if selected or not evens else 0
-        self._even = None if at < 0 else evens[at]
-        self._why_none = problem or ("" if self._even else self._why_not())
+        own = next((each for each in evens if build_key(each.build) == selected), None)
+        # Where the selected build has none: the fastest whose GPUs are rented.
+        self._even = own or next(iter(evens), None)
+        known = own is not None or selected is None
+        self._why_none = problem or ("" if known else self._why_not())
         self._show_rent()
 
     def words_for(self, build: Build) -> str:
@@ -134,11 +136,12 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
         from advisor.answers.prices.owning_and_renting_text import even_words, offer_words
         from advisor.tui.prices.prices_rows import break_even_text
 
+        why = wrapped([(self._why_none, STRONG)], width) if self._why_none else []
         if self._even is None:
-            return wrapped([(self._why_none, PLAIN)], width)
+            return why or wrapped([(NO_RENTAL, PLAIN)], width)
         asked = self._even
         height = max(self.size.height - 14, 8)
-        lines: list[Line] = wrapped([(asked.heading, STRONG)], width)
+        lines: list[Line] = [*why, *wrapped([(asked.heading, STRONG)], width)]
         lines.append(("", PLAIN))
         lines += [(text, PLAIN) for text in break_even_text(asked, width, height)]
         lines.append(("", PLAIN))
@@ -154,8 +157,7 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
     def _why_not(self) -> str:
         """Why the selected build has no break-even."""
         build, answer = self.app.session.selected_build, self.app.session.answer
-        if build is None or answer is None:
-            return "No rental of a ranked build is known: advisor prices refresh."
+        assert build is not None and answer is not None
         name, times = gpus_words(build), answer.view.candidates.times
         if times[self.app.session.selected or 0] is None:
             return f"{name}: its training time is not known, so that renting cannot be compared."
