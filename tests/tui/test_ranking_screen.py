@@ -175,13 +175,6 @@ class TestSelection:
             assert detail(pilot).startswith("2 × A6000")
             assert builds(pilot)[ranking(pilot).table.cursor] == "2 × A6000"
 
-    async def test_what_nobody_sells_is_marked_and_stands_last(self, store_path: Path) -> None:
-        async with running(store_path, state=State(max_days="60")) as pilot:
-            ranking_of = ranking(pilot).session.answer.ranking
-            sold = [ranking_of.candidates.offered[row[0]] for row in ranking_of.table]
-            assert [not row[0].endswith("†") for row in rows(pilot)] == sold
-            assert sold == sorted(sold, reverse=True) and not all(sold)
-
     async def test_a_choice_that_sinks_out_of_sight_gives_way_to_the_answer_and_comes_back(
         self, store_path: Path
     ) -> None:
