@@ -1,4 +1,4 @@
-"""JSON, text without characters that steer a terminal, and text filled into lines.
+"""JSON, text without characters that steer a terminal, text filled into lines, and names cut.
 
 Imports nothing of the program, so that widgets may use it.
 """
@@ -8,9 +8,10 @@ from __future__ import annotations
 import json
 import re
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date
 from decimal import Decimal
+from itertools import takewhile
 from typing import Any
 
 _STEERS = re.compile(
@@ -50,3 +51,29 @@ def fill(text: str, width: int, **options: Any) -> str:
     counts, and a name its hyphens, so that it can be copied."""
     kept = _PERCENT.sub("\u00a0%", text).replace(" × ", "\u00a0×\u00a0")
     return textwrap.fill(kept, width, break_on_hyphens=False, **options).replace("\u00a0", " ")
+
+
+def cut_words(names: Sequence[str], width: int) -> list[str]:
+    """Names cut to a width. Those that would look alike lose their middle instead of their end or,
+    where their ends are alike too, what stands before the first word that tells them apart."""
+    cut = [name if len(name) <= width else f"{name[: width - 1]}…" for name in names]
+    alike: dict[str, list[int]] = {}
+    for i, short in enumerate(cut):
+        if len(names[i]) > width:
+            alike.setdefault(short, []).append(i)
+    tail = width // 2
+    head = width - tail - 1
+    for group in alike.values():
+        if len(group) == 1:
+            continue
+        different = len({names[i] for i in group})
+        ends = [f"{names[i][:head]}…{names[i][-tail:]}" for i in group]
+        if len(set(ends)) < different:
+            columns = zip(*(names[i] for i in group), strict=False)
+            shared = sum(1 for _ in takewhile(lambda signs: len(set(signs)) == 1, columns))
+            start = names[group[0]].rfind(" ", 0, shared) + 1
+            words = [f"{names[i][:head]}…{names[i][start : start + tail]}" for i in group]
+            ends = words if len(set(words)) > len(set(ends)) else ends
+        for i, end in zip(group, ends, strict=True):
+            cut[i] = end
+    return cut

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal
-from itertools import takewhile
 from typing import Any
 
-from advisor.tables.plain_values import Row, to_json
+from advisor.tables.plain_values import Row, cut_words, to_json
 from bench_runner.typed_numbers import plain
 from bench_runner.untrusted_text import printable
 
@@ -88,38 +87,6 @@ def _cut_to(width: int, cells: list[list[str]], numbers: list[bool]) -> None:
         known = list(dict.fromkeys(cells[i]))
         short = dict(zip(known, cut_words(known, widths[i]), strict=True))
         cells[i] = [short[text] for text in cells[i]]
-
-
-def cut_words(names: Sequence[str], width: int, *, keep: int = 0) -> list[str]:
-    """Names cut to a width. Those that would look alike lose their middle instead of their end or,
-    where their ends are alike too, what stands before the first word that tells them apart. The
-    first ``keep`` characters stay as far as the rest still tells the names apart."""
-    cut = [name if len(name) <= width else f"{name[: width - 1]}…" for name in names]
-    alike: dict[str, list[int]] = {}
-    for i, short in enumerate(cut):
-        if len(names[i]) > width:
-            alike.setdefault(short, []).append(i)
-    tail = width // 2
-    head = width - tail - 1
-    for group in alike.values():
-        if len(group) == 1:
-            continue
-        different = len({names[i] for i in group})
-        ends = [f"{names[i][:head]}…{names[i][-tail:]}" for i in group]
-        for kept in range(min(keep, width - 2), head, -1):
-            longer = [f"{names[i][:kept]}…{names[i][kept + 1 - width :]}" for i in group]
-            if len(set(longer)) == different:
-                ends = longer
-                break
-        if len(set(ends)) < different:
-            columns = zip(*(names[i] for i in group), strict=False)
-            shared = sum(1 for _ in takewhile(lambda signs: len(set(signs)) == 1, columns))
-            start = names[group[0]].rfind(" ", 0, shared) + 1
-            words = [f"{names[i][:head]}…{names[i][start : start + tail]}" for i in group]
-            ends = words if len(set(words)) > len(set(ends)) else ends
-        for i, end in zip(group, ends, strict=True):
-            cut[i] = end
-    return cut
 
 
 def _all_numbers(values: Sequence[Any]) -> bool:

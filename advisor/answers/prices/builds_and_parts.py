@@ -12,8 +12,8 @@ from advisor.answers.checklist import with_command
 from advisor.costs.amount_words import counted as counted_of
 from advisor.costs.amount_words import usd_and_cents, usd_rounded
 from advisor.ranking.snapshot import Snapshot
-from advisor.tables.plain_values import fill
-from advisor.tables.text_table import cut_words, to_table
+from advisor.tables.plain_values import cut_words, fill
+from advisor.tables.text_table import to_table
 from price_catalog.builds import Build, not_known, rack_units_of
 from price_catalog.power import (
     Supply,

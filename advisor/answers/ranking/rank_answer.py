@@ -17,8 +17,7 @@ from advisor.answers.wording import TimeUnit, estimate_mark, percent_words, rank
 from advisor.costs.amount_words import counted, days_rounded, usd_rounded
 from advisor.ranking.candidates import Availability
 from advisor.ranking.rank import RankedRow, Ranking
-from advisor.tables.plain_values import fill
-from advisor.tables.text_table import cut_words
+from advisor.tables.plain_values import cut_words, fill
 
 if TYPE_CHECKING:
     from advisor.ranking.question import CandidatesKey

@@ -19,7 +19,7 @@ from advisor.benchmark.progress import (
     time_words,
 )
 from advisor.costs.amount_words import days_of_four_digits
-from advisor.tables.text_table import cut_words
+from advisor.tables.plain_values import cut_words
 from advisor.tui.widgets.filter_table import Rows
 from advisor.tui.widgets.lines import FAINT, HEADING, PLAIN, STRONG, WARNING, Line, wrapped
 from advisor.tui.widgets.table_layout import Column, RowStyle

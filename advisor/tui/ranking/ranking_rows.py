@@ -18,7 +18,7 @@ from advisor.answers.wording import (
     short_time,
 )
 from advisor.costs.amount_words import counted, usd_rounded
-from advisor.tables.text_table import cut_words
+from advisor.tables.plain_values import cut_words
 from advisor.tui.program.answer import Answer, BuildKey, build_key, short_gpu_name
 from advisor.tui.widgets.plot.scale import format_usd
 from advisor.tui.widgets.table_layout import Column, RowSource, RowStyle

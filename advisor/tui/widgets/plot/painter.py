@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from rich.cells import cell_len
 
-from advisor.tables.text_table import cut_words
+from advisor.tables.plain_values import cut_words
 from advisor.tui.widgets.plot.canvas import BLANK, Canvas, Cell, Ink
 from advisor.tui.widgets.plot.data import PlotData, PointFlag
 from advisor.tui.widgets.plot.layout import Layout, Limits, fit_title
