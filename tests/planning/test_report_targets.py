@@ -5,14 +5,11 @@ from __future__ import annotations
 import importlib.util
 import shlex
 import sys
-from datetime import date
 from pathlib import Path
 
 import pytest
 
 from advisor import files
-from advisor.planning.report.document import Report
-from advisor.planning.report.formats.pdf import to_pdf
 from advisor.planning.report.formats.write_report import check_targets
 from advisor.typed_input import InputError
 
@@ -84,13 +81,3 @@ def test_a_name_that_cannot_be_is_refused_before_any_work(
     with pytest.raises(InputError, match=words) as caught:
         check_targets([str(tmp_path / name)], force=False)
     assert "\n" not in str(caught.value)
-
-
-def test_a_full_folder_for_temporary_files_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: object, **__: object) -> int:
-        raise OSError(28, "No space left on device")
-
-    report = Report(title="A plan", made_on=date(2026, 11, 24), sections=(), rows=())
-    monkeypatch.setattr(Path, "write_text", full)
-    with pytest.raises(InputError, match=r"folder for temporary files, .*TMPDIR"):
-        to_pdf(report)

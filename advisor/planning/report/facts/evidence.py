@@ -13,9 +13,9 @@ from advisor.costs.cost_of_owning import CostTerms
 from advisor.planning.grant.candidates.cost_lines import not_asked_for
 from advisor.planning.grant.institution import NO_RULES, meanings
 from advisor.planning.report.document import Cell, ReportTable, capital
+from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.plan_costs import Material
 from advisor.planning.report.report_numbers import used_times
-from advisor.planning.runs_on_bought_machines import costs_of_runs
 from advisor.ranking.times import uneven_words
 
 TERMS = {
@@ -52,7 +52,20 @@ def times_table(given: Material) -> ReportTable:
 
 def settings_table(given: Material) -> ReportTable:
     """The money rules and settings with their meaning and source."""
-    rows = [*_rules(given), *_currency(given), *_settings(given), *_terms(given)]
+    rows: list[tuple[Cell, ...]] = []
+    for key, value, unit, words, source in (*_rules(given), *_settings(given), *_terms(given)):
+        cell: Cell = str(value)
+        if isinstance(value, Num):
+            cell = value
+        elif isinstance(value, bool):
+            cell = "yes" if value else "no"
+        elif isinstance(value, date):
+            cell = day_words(value)
+        elif key == "institution.fiscal_year_start":
+            cell = f"{value[1]} {date(2000, value[0], 1):%B}"
+        elif unit:
+            cell = given.book.setting(key, value, unit, words)
+        rows.append((f"{capital(words)}.", cell, source))
     return ReportTable.of("Settings", ("setting", "value", "where it comes from"), rows)
 
 
@@ -72,82 +85,61 @@ def allocations_table(given: Material) -> ReportTable | None:
     return ReportTable.of("Allocations", columns, rows) if rows else None
 
 
-def _rules(given: Material) -> Iterator[tuple[Cell, ...]]:
-    """Each rule of the institution that says anything."""
-    house = given.loaded.grant.institution
-    left_out = {"currency", "usd_per_unit", "usd_per_unit_on"}  # which the grant may have otherwise
-    if house.equipment_as != "depreciated":
-        left_out |= {"equipment_as", "use_share", "rent_up_to_depreciation"}
+Setting = tuple[str, Any, str, str, str]
+"""Its key in a grant's file, its value, unit and meaning, and where it comes from."""
+
+
+def _rules(given: Material) -> Iterator[Setting]:
+    """Each rule of the institution that says anything; the currency is the grant's own."""
+    grant = given.loaded.grant
+    house, money = grant.institution, grant.currency
+    converted = money.code != "USD"
+    own = {
+        "currency": money.code,
+        "usd_per_unit": money.usd_per_unit if converted else None,
+        "usd_per_unit_on": money.on if converted else None,
+    }
+    left_out = {"equipment_as", "use_share", "rent_up_to_depreciation"}
+    if house.equipment_as == "depreciated":
+        left_out = set()
     for key, (unit, meaning) in meanings("institution").items():
-        value = getattr(house, key)
-        if value is None or key in left_out:
-            continue
-        cell: Cell
-        if unit:
-            words = meaning.rstrip(".")
-            cell = given.book.setting(f"institution.{key}", value, unit, words)
-        elif key == "fiscal_year_start":
-            month, day = value
-            cell = f"{day} {date(2000, month, 1):%B}"
-        elif isinstance(value, date):
-            cell = day_words(value)
-        else:
-            cell = ("yes" if value else "no") if isinstance(value, bool) else str(value)
-        yield meaning, cell, house.sources.get(key, NO_SOURCE if house.file else OWN_SETTING)
-
-
-def _currency(given: Material) -> Iterator[tuple[Cell, ...]]:
-    """The grant's own, and what it is converted at; rates of overhead by year follow."""
-    house, money, setting = (
-        given.loaded.grant.institution,
-        given.loaded.grant.currency,
-        given.book.setting,
-    )
-    words = {key: meaning for key, (_, meaning) in meanings("institution").items()}
-    yield words["currency"], money.code, OWN_SETTING
-    if money.code != "USD":
-        told, meaning = money.source or NO_SOURCE, words["usd_per_unit"]
-        key = "budget.usd_per_unit"
-        yield meaning, setting(key, money.usd_per_unit, "factor", meaning.rstrip(".")), told
-        if money.on is not None:
-            yield words["usd_per_unit_on"], day_words(money.on), told
+        value, words = getattr(house, key), meaning.rstrip(".")
+        source = house.sources.get(key, NO_SOURCE if house.file else OWN_SETTING)
+        table = "institution"
+        if key in own:
+            table, value = "budget", own[key]
+            source = OWN_SETTING if key == "currency" else money.source or NO_SOURCE
+        if value is not None and key not in left_out:
+            yield f"{table}.{key}", value, unit, words, source
     for n, rate in enumerate(house.overhead_rate_by_year or (), start=1):
-        key, meaning = f"overhead_rate_by_year[{n}]", f"Overhead rate in award year {n}."
-        source = house.sources.get("overhead_rate_by_year", NO_SOURCE)
-        yield meaning, setting(f"institution.{key}", rate, "share", meaning), source
+        key, words = f"institution.overhead_rate_by_year[{n}]", f"Overhead rate in award year {n}"
+        yield key, rate, "share", words, house.sources.get("overhead_rate_by_year", NO_SOURCE)
 
 
-def _settings(given: Material) -> Iterator[tuple[Cell, ...]]:
+def _settings(given: Material) -> Iterator[Setting]:
     """How runs are planned, and what electricity costs."""
     grant = given.loaded.grant
-    settings = [
-        (f"{table}.{key}", getattr(grant, key), unit, words)
-        for table in ("running", "purchases", "electricity")
-        for key, (unit, words) in meanings(table).items()
-        if key != "pue" or grant.price_per_kwh is not None
-    ]
+    for table in ("running", "purchases", "electricity"):
+        source = grant.electricity_source if table == "electricity" else None
+        for key, (unit, words) in meanings(table).items():
+            value = getattr(grant, key)
+            if value is not None and (key != "pue" or grant.price_per_kwh is not None):
+                yield f"{table}.{key}", value, unit, words, source or OWN_SETTING
     for n, use in enumerate(grant.utilisation_by_year or (), start=1):
         words = f"the same in award year {n}"
-        settings.append((f"running.utilisation_by_year[{n}]", use, "share", words))
-    for key, number, unit, words in settings:
-        if number is not None:
-            source = grant.electricity_source if key.startswith("electricity") else None
-            cell = given.book.setting(key, number, unit, words)
-            yield f"{capital(words)}.", cell, source or OWN_SETTING
+        yield f"running.utilisation_by_year[{n}]", use, "share", words, OWN_SETTING
 
 
-def _terms(given: Material) -> Iterator[tuple[Cell, ...]]:
-    """By what a run is counted on what is bought, where anything is."""
-    if not costs_of_runs(given.loaded, given.plan):
-        return
+def _terms(given: Material) -> Iterator[Setting]:
+    """By what the cost of a run on what is bought is counted."""
     grant, usual = given.loaded.grant, CostTerms()
     for name, (label, unit) in TERMS.items():
         value = getattr(grant.terms, name)
         if value != getattr(usual, name) or name in ("lifetime_years", "utilisation"):
             words, origin = f"cost of a run: {label}", {"name": "assumption", "term": name}
             value = grant.currency.rate_of_usd(value) if unit == "money" else value
-            cell = given.ledger.leaf("unit", value, unit, words, **origin)
-            yield f"{capital(words)}.", cell, OWN_SETTING
+            num = given.ledger.leaf("unit", value, unit, words, **origin)
+            yield name, num, unit, words, OWN_SETTING
 
 
 def sources_table(given: Material) -> ReportTable:

@@ -56,7 +56,7 @@ def renting(given: Material, by_line: Mapping[str, Num]) -> Facts:
     market = any(rental.allocation is None for rental in rentals)
     return facts | {
         "paid": paid,
-        "time": ledger.total(_hours(given, rented), "hours rented, in all", "hours"),
+        "time": hours_of(given, rented, "hours rented, in all"),
         "names": listed(rented_name(given, r) for r in rented),
         "spot": any(rental.kind == "spot" for rental in rentals),
         "market": market,
@@ -65,11 +65,12 @@ def renting(given: Material, by_line: Mapping[str, Num]) -> Facts:
     }
 
 
-def _hours(given: Material, running: Iterable[RunningCost]) -> list[Num]:
-    return [
-        given.ledger.compute("product", [r.runs, r.charge.amount], "hours", "hours rented")
-        for r in running
-    ]
+def hours_of(given: Material, running: Iterable[RunningCost], label: str) -> Num:
+    """For which rented computers are paid, in all."""
+    words = "hours rented"
+    of = ([r.runs, r.charge.amount] for r in running)
+    nums = [given.ledger.compute("product", pair, "hours", words) for pair in of]
+    return given.ledger.total(nums, label, "hours")
 
 
 def hours(given: Material) -> list[Facts]:

@@ -9,7 +9,7 @@ from advisor.costs.amount_words import age_words, day_words
 from advisor.planning.grant.problem_of_grant import STALE_DAYS
 from advisor.planning.grant.programmes import ASSUMED, OWN_WORD
 from advisor.planning.report.document import Cell, ReportTable
-from advisor.planning.report.facts.hours import rented_name
+from advisor.planning.report.facts.hours import hours_of, rented_name
 from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.plan_costs import Material, RunningCost
 from advisor.planning.report.report_numbers import ends_today, kind_of_price
@@ -97,14 +97,10 @@ def rates(given: Material) -> tuple[ReportTable, dict[str, Any]] | None:
         rental, name, label = used[rental_id], rented_name(given, mine[0]), mine[0].label
         if rules.rent_change and not rental.allocation:
             name += f", year {mine[0].year + 1}"
-        hours = [
-            ledger.compute("product", [r.runs, r.charge.amount], "hours", "hours rented")
-            for r in mine
-        ]
         day = (day_words(rental.priced_on), age_words(rental.priced_on, given.loaded.today))
         if rental.allocation:
             day = (_source_of_rate(given, rental.provider), "")
-        time = ledger.total(hours, f"hours of {label}", "hours")
+        time = hours_of(given, mine, f"hours of {label}")
         paid = ledger.total([r.charge.direct for r in mine], label)
         rows.append((name, time, price, paid, *day))
     market = [rental for rental in used.values() if not rental.allocation]

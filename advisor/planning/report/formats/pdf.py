@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 from unicodedata import category
 
 from advisor.costs.amount_words import day_words
@@ -21,8 +19,6 @@ from advisor.planning.report.document import (
 )
 from advisor.planning.report.formats.markdown_csv_json import ledger_value, origin_words, unit_words
 from advisor.planning.report.number_ledger import Num
-from advisor.typed_input import InputError
-from bench_runner.launch.leftovers import in_use, sweep
 from bench_runner.untrusted_text import printable
 
 TEXT_POINTS, NAME_POINTS, MARK_POINTS, PADDING = 487, 95, 17, 6
@@ -73,28 +69,14 @@ def to_pdf(report: Report) -> bytes:
 
     made_on = report.made_on
     noon = datetime(made_on.year, made_on.month, made_on.day, 12, tzinfo=UTC)
-    source = to_typst(report)
-    sweep(Path(tempfile.gettempdir()), r"advisor-report-\w{8}")
-    with tempfile.TemporaryDirectory(prefix="advisor-report-") as folder, in_use(Path(folder)):
-        root = Path(folder)
-        try:
-            (root / "report.typ").write_text(source, encoding="utf-8")
-            for picture in report.pictures():
-                (root / f"{picture.name}.svg").write_text(picture.svg, encoding="utf-8")
-        except OSError as error:
-            raise InputError(
-                f"a PDF is made in the folder for temporary files, {root.parent}, and that failed "
-                f"({error.strerror or error}): free some space there, or set TMPDIR to another "
-                "folder"
-            ) from None
-        made = typst.compile(str(root / "report.typ"), root=folder, timestamp=int(noon.timestamp()))
+    made = typst.compile(to_typst(report).encode(), timestamp=int(noon.timestamp()))
     assert isinstance(made, bytes)
     # Poppler takes this key, which says what is so without it, for a mistake.
     return made.replace(SUSPECTS, b" " * len(SUSPECTS))
 
 
 def to_typst(report: Report) -> str:
-    """The Typst source; its pictures are files in the same folder."""
+    """The Typst source, with its pictures in it."""
     made, cite = report.made_on, bool(report.rows)
     head = _HEAD.format(
         title=quoted(report.title),
@@ -110,8 +92,7 @@ def to_typst(report: Report) -> str:
     if cite:
         parts.append(_ledger(report))
     # Letters that no font here has are named: they would be printed as empty boxes.
-    drawn = [picture.svg for picture in report.pictures()]
-    caution = missing_words(missing_letters("".join([*parts, *drawn])))
+    caution = missing_words(missing_letters("".join(parts)))
     if caution:
         parts.insert(1, f'#text(size: 9pt, weight: "bold", {quoted(caution)})')
     return "\n\n".join(parts) + "\n"
@@ -150,7 +131,7 @@ def _block(block: Block, *, cite: bool) -> str:
         return "\n".join(f"- {_text(item, cite=cite)}" for item in block)
     if isinstance(block, Picture):
         return (
-            f"#figure(image({quoted(block.name + '.svg')}, width: 100%), "
+            f'#figure(image(bytes({quoted(block.svg)}), format: "svg", width: 100%), '
             f"caption: {quoted(block.caption)}, supplement: none, numbering: none)"
         )
     return _table(block, cite=cite)

@@ -111,19 +111,8 @@ def lacking(packages: Sequence[str]) -> InputError:
 
 def write_report(report: Report, paths: Sequence[Path], *, force: bool) -> list[Path]:
     """All files whole or none; all are made before the first is written. What was written."""
-    made: list[tuple[Path, bytes]] = []
     try:
-        for path in paths:
-            form = FORMS[path.suffix.lower()]
-            if path.suffix.lower() not in IN_PARTS:
-                made.append((path, form(report)))
-                continue
-            funder, annex = report.parts()
-            made.append((path, form(funder)))
-            if path.suffix.lower() == ".md":
-                made += _with_figures(annex, path)
-            else:
-                made.append((annex_of(path), form(annex)))
+        made = [file for path in paths for file in _files(report, path)]
     except ModuleNotFoundError as error:
         raise lacking([str(error.name)]) from None
     folders = dict.fromkeys(path.parent for path, _ in made)
@@ -131,12 +120,17 @@ def write_report(report: Report, paths: Sequence[Path], *, force: bool) -> list[
     return [path for path, _ in made]
 
 
-def _with_figures(report: Report, path: Path) -> list[tuple[Path, bytes]]:
-    """A Markdown report and its pictures, which it links."""
-    folder = figures_of(path)
-    pictures = report.pictures()
-    figures = folder.name if pictures else None
-    made = [(annex_of(path), to_markdown(report, figures).encode())]
+def _files(report: Report, path: Path) -> list[tuple[Path, bytes]]:
+    """A report in one form: itself, its annex, and the pictures that Markdown links."""
+    ending = path.suffix.lower()
+    if ending not in IN_PARTS:
+        return [(path, FORMS[ending](report))]
+    funder, annex = report.parts()
+    if ending == ".pdf":
+        return [(path, to_pdf(funder)), (annex_of(path), to_pdf(annex))]
+    folder, pictures = figures_of(path), report.pictures()
+    text = to_markdown(annex, folder.name if pictures else None)
+    made = [(path, to_markdown(funder).encode()), (annex_of(path), text.encode())]
     return made + [(folder / f"{p.name}.svg", p.svg.encode()) for p in pictures]
 
 
