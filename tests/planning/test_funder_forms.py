@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import replace
 from decimal import Decimal
@@ -22,7 +21,7 @@ from advisor.planning.plan_grant import EXAMPLE, load_grant, plan_loaded
 from advisor.planning.planned import Planned
 from advisor.planning.report.budget_entries import LINES, entries
 from advisor.planning.report.build_report import build_report
-from advisor.planning.report.formats.markdown_csv_json import to_json_text, to_markdown
+from advisor.planning.report.formats.markdown_csv_json import to_markdown
 from advisor.planning.report.formats.pdf import to_pdf
 from advisor.planning.report.formats.write_report import check_targets, write_report
 from advisor.planning.report.plan_costs import material_of
@@ -121,16 +120,6 @@ def test_a_grant_that_buys_nothing_has_its_report_in_every_form(
     if only == "rented":
         asked = (tmp_path / "r.md").read_text(encoding="utf-8")
         assert "Machines of our own" not in asked, "none may be bought, and the lab has none"
-
-
-def test_json_has_the_plan_as_objects(planned: Planned) -> None:
-    found = json.loads(to_json_text(report_for(planned)))
-    assert {"purchases", "rentals", "schedule", "budget", "form", "sections"} <= set(found)
-    assert found["budget"]["years"][0]["from"] == "2027-01-01"
-    assert found["purchases"][0]["quotes"][0]["vendor"]
-    assert len(found["schedule"]) == planned.plan.runs  # type: ignore[union-attr]
-    last = found["budget"]["lines"][-1]
-    assert sum(cell["value"] for cell in last["by_year"]) == pytest.approx(last["total"]["value"])
 
 
 def test_the_annex_lies_beside_the_report_and_is_not_overwritten(

@@ -10,13 +10,6 @@ from typing import Any
 
 from advisor.planning.solver.money.arithmetic import computed
 
-LEAVES = (
-    *("quote", "asked", "part", "rental", "time", "gpu", "host", "model"),
-    *("setting", "plan", "solve", "unit"),
-)
-"""Rows of the store, and what the quotes of an item ask; settings of the grant; choices of the
-solver; solves with a change; and factors between units."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Num:
@@ -54,7 +47,9 @@ class LedgerRow:
     unit: str
     value: Decimal
     kind: str
-    """One of LEAVES, or ``computed``."""
+    """``quote``, ``asked``, ``part``, ``rental``, ``time``, ``gpu``, ``host`` or ``model`` of the
+    store; a ``setting`` of the grant; a choice of the ``plan``; found by a ``solve`` with a change;
+    a factor between ``unit``s; or ``computed``."""
     origin: Mapping[str, Any]
     """Of a leaf: what it is in the store, the grant, the plan or the solver."""
     operation: str | None = None
@@ -76,8 +71,6 @@ class NumberLedger:
         self, kind: str, value: Decimal | int | float, unit: str, label: str, **origin: Any
     ) -> Num:
         """A number with its origin."""
-        if kind not in LEAVES:
-            raise ValueError(f"kind '{kind}' is not one of {', '.join(LEAVES)}")
         number = value if isinstance(value, Decimal) else Decimal(str(value))
         unit = self._unit(unit)
         key = _leaf_key(kind, unit, origin)
