@@ -76,17 +76,13 @@ def no_such_model(name: str, known: Collection[str]) -> str:
     from price_catalog.csv_table import nearest
 
     keep = "advisor predict --model {} --tokens 300B --keep {}"
-    size = size_named(name)
-    if size is not None:
-        command = keep.format(f"decoder --parameters {size}", f"my-{size.lower()}")
+    size, hint = size_within(name), nearest(name, known, MODELS_LISTED_BY)
+    command = keep.format(f"decoder --parameters {size}", f"my-{size}".lower()) if size else ""
+    if size_named(name) is not None:
         return f"{shown(name)} is a size and no model: keep a decoder of it first, {command}"
-    hint = nearest(name, known, MODELS_LISTED_BY)
-    near = hint.startswith("did you mean")
-    if near and (size := size_within(name)) is not None:
-        command = keep.format(f"decoder --parameters {size}", f"my-{size.lower()}")
-        return f"no model is called {shown(name)}: {hint} A plain decoder of its size: {command}"
-    if near:
-        return f"no model is called {shown(name)}: {hint}"
+    if hint.startswith("did you mean"):
+        of_size = f" A plain decoder of its size: {command}" if command else ""
+        return f"no model is called {shown(name)}: {hint}{of_size}"
     own = keep.format("config.json", "my-model")
     return f"no model is called {shown(name)}; {hint}; keep yours first: {own}"
 
@@ -257,11 +253,7 @@ def parse_whole(text: str, what: str, units: tuple[str, ...] = ()) -> int:
     InputError."""
     value = read_whole(text, units=units)
     if value is None:
-        otherwise, hint = "is not a whole number above 0", "write one such as 8"
-        pointed = text.replace(",", ".")
-        if "." not in text and pointed != text and read_whole(pointed) is None:
-            raise InputError(f"{what} {shown(text)} {otherwise}: {hint}")
-        raise _refused(what, text, otherwise, hint)
+        raise _refused(what, text, "is not a whole number above 0", "write one such as 8")
     return value
 
 
@@ -314,12 +306,7 @@ def parse_share(text: str, what: str) -> Decimal:
     else:
         share = parse_decimal(text, what, such_as)
     if share > 1:
-        typed = text.strip()
-        meant = typed.removesuffix("%").strip()
-        mend = f"for {meant} percent write {meant}%" if share <= 100 else f"write a {such_as}"
-        if typed.endswith("%"):
-            mend = f"write a {such_as}"
-        raise InputError(f"{what} {shown(typed)} is more than the whole: {mend}")
+        raise InputError(f"{what} {shown(text.strip())} is more than the whole: write a {such_as}")
     return share
 
 

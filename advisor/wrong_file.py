@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import shlex
 import tomllib
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
@@ -31,10 +33,30 @@ _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _HEADER = 10_000
 """Characters in which the first row of a table is looked for."""
 _OF_QUOTES = {"item", "price", "vendor"}
-_OF_MODELS = ("model_type", "hidden_size", "num_hidden_layers", "n_embd", "d_model")
+_OF_MODELS = {"model_type", "hidden_size", "num_hidden_layers", "n_embd", "d_model"}
 
 
 Kind = Literal["records", "model", "recipe", "grant", "quotes"]
+_KINDS: Mapping[Kind, tuple[Callable[[Mapping[str, Any]], bool], str]] = {
+    "records": (
+        lambda said: "measurement_id" in said or isinstance(said.get("table"), str),
+        "holds records; they come in with: advisor merge {}",
+    ),
+    "model": (
+        lambda said: not _OF_MODELS.isdisjoint(said),
+        "is a model's configuration; ask about it with: "
+        "advisor predict --model {} --tokens 10B --gpu H100",
+    ),
+    "recipe": (
+        lambda said: {"architecture", "training"} <= said.keys(),
+        "is a recipe of a model; ask about it with: advisor predict --model {} --gpu H100",
+    ),
+    "grant": (
+        lambda said: "experiments" in said and bool({"grant", "budget"} & said.keys()),
+        "is a grant; plan it with: advisor plan {}",
+    ),
+}
+"""By what it says at its top, and how it is told."""
 
 
 def what_it_is(path: Path, wanted: Kind) -> str | None:
@@ -62,60 +84,33 @@ def what_it_is(path: Path, wanted: Kind) -> str | None:
         text = read_outside(path, _LARGEST).decode("utf-16" if wide else "utf-8-sig", "replace")
     except (OSError, OutsideError):
         return None
-    found = _of_csv(text, name)
-    if wide and found is None and wanted != "quotes":  # which alone are read from it
+    if _is_quotes(text):
+        told = f"holds quotes; they come in with: advisor prices import {name}"
+        return None if wanted == "quotes" else told
+    if wide and wanted != "quotes":  # which alone are read from it
         return "is stored as UTF-16: save it as UTF-8"
-    found = found or _of_json(text, name) or _of_toml(text, name)
-    return None if found is None or found[0] == wanted else found[1]
+    said = _parsed(text)
+    kind = next((kind for kind, (holds, _) in _KINDS.items() if holds(said)), None)
+    return None if kind is None or kind == wanted else _KINDS[kind][1].format(name)
 
 
-_Found = tuple[Kind | None, str]
+def _parsed(text: str) -> Mapping[str, Any]:
+    """What JSON, its first line or TOML says by name; nothing of other text."""
+    first, _, _ = text.partition("\n")
+    for read, part in ((json_outside, text), (json_outside, first), (_toml, text)):
+        with suppress(ValueError, RecursionError):
+            if isinstance(said := read(part), dict):
+                return said
+    return {}
 
 
-def _of_json(text: str, name: str) -> _Found | None:
-    for part in (text, text.partition("\n")[0]):
-        try:
-            found = json_outside(part)
-        except (ValueError, RecursionError):
-            continue
-        return _of_object(found, name)
-    return None
+def _toml(text: str) -> Any:
+    check_toml(text)
+    return tomllib.loads(text)
 
 
-def _of_object(found: Any, name: str) -> _Found | None:
-    answer = "which nothing reads back; advisor export writes records"
-    if isinstance(found, list) and found and isinstance(found[0], dict):
-        return None, f"holds rows of an answer, {answer}"
-    if not isinstance(found, dict):
-        return None
-    if "measurement_id" in found or isinstance(found.get("table"), str):
-        return "records", f"holds records; they come in with: advisor merge {name}"
-    if "ranked" in found or "training_days" in found:
-        return None, f"is an answer, {answer}"
-    if any(key in found for key in _OF_MODELS):
-        ask = f"advisor predict --model {name} --tokens 10B --gpu H100"
-        return "model", f"is a model's configuration; ask about it with: {ask}"
-    return None
-
-
-def _of_toml(text: str, name: str) -> _Found | None:
-    try:
-        check_toml(text)
-        found = tomllib.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    if "architecture" in found and "training" in found:
-        ask = f"advisor predict --model {name} --gpu H100"
-        return "recipe", f"is a recipe of a model; ask about it with: {ask}"
-    if "experiments" in found and ("grant" in found or "budget" in found):
-        return "grant", f"is a grant; plan it with: advisor plan {name}"
-    return None
-
-
-def _of_csv(text: str, name: str) -> _Found | None:
+def _is_quotes(text: str) -> bool:
     lines = text[:_HEADER].lower().replace("price_usd", "price").splitlines()
     # Some spreadsheets write first how they part the cells.
     header = next((line for line in lines if not line.startswith(("sep=", '"sep='))), "")
-    if {cell.strip(' "').replace(" ", "_") for cell in re.split("[,;\t]", header)} >= _OF_QUOTES:
-        return "quotes", f"holds quotes; they come in with: advisor prices import {name}"
-    return None
+    return {cell.strip(' "').replace(" ", "_") for cell in re.split("[,;\t]", header)} >= _OF_QUOTES

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from advisor.ranking.fine_tuning import FineTuning
 from advisor.ranking.times import BestTime, Model, ReachedTime, TrainingTime
-from advisor.store.counted_models import StoredFineTuner, fine_tuned_own, model_of_own
+from advisor.store.counted_models import fine_tuned_own, model_of_own, named_model
 from advisor.store.engine import duckdb
 from advisor.store.predictions import own_definitions, own_records
 from advisor.store.rows import settings_in
@@ -39,7 +39,7 @@ def asked_times(
     from price_catalog.load import load_catalog
 
     models = own_definitions(connection).models
-    asked = StoredFineTuner(own=tuple(models)).named(recipe_id)
+    asked = named_model(recipe_id, models)
     if asked is None:
         return ()
     model = model_of_own(asked)

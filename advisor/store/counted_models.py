@@ -4,7 +4,8 @@ names say (`advisor.ranking.fine_tuning`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from advisor.ranking.fine_tuning import FineTuning, parted
@@ -13,6 +14,7 @@ from advisor.typed_input import InputError
 
 if TYPE_CHECKING:
     from advisor.prediction.model.own_model import OwnModel
+    from advisor.ranking.snapshot import FineTuner
     from bench_runner.recipes import Recipe
 
 
@@ -43,15 +45,12 @@ def model_of(recipe: Recipe) -> Model:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredFineTuner:
-    """``own`` are the models that a user keeps."""
+def fine_tuner(own: Sequence[OwnModel]) -> FineTuner:
+    """What counts a model that is fine-tuned, those that a user keeps among them; it raises
+    InputError for what cannot be fine-tuned so."""
 
-    own: tuple[OwnModel, ...]
-
-    def __call__(self, model: Model, tuning: FineTuning) -> Model:
-        """Raises InputError for what cannot be fine-tuned so."""
-        asked = self.named(tuning.of(model.recipe_id))
+    def counted(model: Model, tuning: FineTuning) -> Model:
+        asked = named_model(tuning.of(model.recipe_id), own)
         if asked is None:
             raise InputError(
                 f"{model.recipe_id} is a training of your own, timed as it runs: time its "
@@ -59,24 +58,27 @@ class StoredFineTuner:
             )
         return replace(model_of_own(asked), origin=model.origin)
 
-    def named(self, recipe_id: str) -> OwnModel | None:
-        """The recipe of this id, fine-tuned where it says so; None where none is known. Raises
-        InputError."""
-        from advisor.prediction.model.own_model import OwnModel
-        from advisor.prediction.model.resolve import fine_tuned
-        from bench_runner.recipes import RECIPES_FOLDER, load_recipe
+    return counted
 
-        name, tuning = parted(recipe_id)
-        found = next((own for own in self.own if own.recipe.recipe_id == name), None)
-        shipped = RECIPES_FOLDER / f"{name}.toml"
-        if found is None and name in {path.stem for path in RECIPES_FOLDER.glob("*.toml")}:
-            found = OwnModel(recipe=load_recipe(shipped))
-        if found is None or tuning is None:
-            return found
-        try:
-            return fine_tuned(found, tuning)
-        except ValueError as error:
-            raise InputError(str(error)) from None
+
+def named_model(recipe_id: str, own: Sequence[OwnModel]) -> OwnModel | None:
+    """The recipe of this id, fine-tuned where it says so; None where none is known. Raises
+    InputError."""
+    from advisor.prediction.model.own_model import OwnModel
+    from advisor.prediction.model.resolve import fine_tuned
+    from bench_runner.recipes import RECIPES_FOLDER, load_recipe
+
+    name, tuning = parted(recipe_id)
+    found = next((each for each in own if each.recipe.recipe_id == name), None)
+    shipped = RECIPES_FOLDER / f"{name}.toml"
+    if found is None and shipped in RECIPES_FOLDER.glob("*.toml"):
+        found = OwnModel(recipe=load_recipe(shipped))
+    if found is None or tuning is None:
+        return found
+    try:
+        return fine_tuned(found, tuning)
+    except ValueError as error:
+        raise InputError(str(error)) from None
 
 
 def fine_tuned_own(own: OwnModel, tuning: FineTuning) -> OwnModel | None:

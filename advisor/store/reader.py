@@ -287,9 +287,9 @@ class Reader:
 
     def fine_tuner(self) -> FineTuner:
         """What counts a model that is fine-tuned, the user's own among them."""
-        from advisor.store.counted_models import StoredFineTuner
+        from advisor.store.counted_models import fine_tuner
 
-        return StoredFineTuner(own=tuple(self.own_definitions().models))
+        return fine_tuner(self.own_definitions().models)
 
     def _foreseen(self, recipe_id: str, measured: Iterable[BestTime]) -> Iterator[BestTime]:
         """The times on one clock: predictions wherever what was recorded does not stand."""

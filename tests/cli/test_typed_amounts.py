@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from advisor.cli.command_parser import build_parser
-from advisor.cli.money.prices_reports import read_request
+from advisor.cli.money.prices_reports import _read as read_request
 from advisor.costs.cost_terms import read_terms
 from advisor.typed_input import InputError
 

@@ -82,8 +82,6 @@ def test_each_command_names_the_one_that_reads_the_file(
         ("my file.zip", b"PK\x03\x04 and more", "unpack it first: unzip 'my file.zip'"),
         ("prices.xlsx", b"PK\x03\x04 and more", "is a spreadsheet: save it as CSV"),
         ("a.jsonl", RECORD.encode("utf-16"), "is stored as UTF-16: save it as UTF-8"),
-        ("ranking.json", b'{"model": "x", "ranked": []}', "is an answer, which nothing reads"),
-        ("rows.json", b'[{"gpu": "H100"}]', "holds rows of an answer"),
         ("plain.txt", b"what is this", "is neither a store nor JSON lines in UTF-8"),
         ("deep.json", b"[" * 100_000, "is neither a store nor JSON lines in UTF-8"),
         ("half.toml", b"[architecture\n[training]", "is neither a store nor JSON lines in UTF-8"),

@@ -34,49 +34,43 @@ def _verdict(checks: Sequence[Check]) -> str:
     broken = [check.what for check in checks if not check.ok]
     if broken:
         return f"This installation cannot answer yet: see {' and '.join(broken)}."
-    missing = [check.what for check in checks if check.missing]
+    missing = [check.what for check in checks if check.mended_by]
     if missing:
         return f"This installation is all right; it has no {' and no '.join(missing)}."
     return "This installation is all right."
-
-
-INSTALL = "in the folder that you cloned: "
-"""What stands before the command in `install_words`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
     """One thing looked at."""
 
-    ok: bool
-    """False only for what stops the program from answering."""
     what: str
     found: str
-    missing: bool = False
-    """Whether something is not there that only some questions need."""
+    ok: bool = True
+    """False only for what stops the program from answering."""
+    mended_by: str | None = None
+    """How to get what is not there, and only some questions need."""
 
     def lines(self, width: int) -> str:
-        """As printed; a command that mends it stands whole on a line of its own."""
-        words, mended_by, command = self.found.partition(INSTALL)
-        said = fill(
-            f"{'ok  ' if self.ok else 'FAIL'}  {self.what}: {words}{mended_by}".rstrip(),
-            width,
-            subsequent_indent=" " * 6,
-            break_long_words=False,
-        )
-        return f"{said}\n      {command}" if mended_by else said
+        """As printed; a command stands whole on a line of its own."""
+        said = f"{'ok  ' if self.ok else 'FAIL'}  {self.what}: {self.found}"
+        if self.mended_by is None:
+            return fill(said, width, subsequent_indent=" " * 6, break_long_words=False)
+        where, _, command = self.mended_by.partition(": ")
+        return f"{fill(f'{said}; {where}:', width, subsequent_indent=' ' * 6)}\n      {command}"
 
 
 def _examine(options: argparse.Namespace) -> list[Check]:
     version = ".".join(map(str, sys.version_info[:3]))
-    checks = [Check(ok=sys.version_info >= (3, 11), what="Python", found=version)]
-    checks.append(_store(options))
-    checks.append(_terminal())
-    checks.append(_packages("benchmark packages", BENCH_PACKAGES, "bench"))
-    checks.append(_packages("fused kernels", KERNEL_PACKAGES, "kernels"))
-    checks.append(_packages("report packages", REPORT_PACKAGES, "report"))
-    checks.append(_gpus())
-    return checks
+    return [
+        Check(ok=sys.version_info >= (3, 11), what="Python", found=version),
+        _store(options),
+        _terminal(),
+        _packages("benchmark packages", BENCH_PACKAGES, "bench"),
+        _packages("fused kernels", KERNEL_PACKAGES, "kernels"),
+        _packages("report packages", REPORT_PACKAGES, "report"),
+        _gpus(),
+    ]
 
 
 def _store(options: argparse.Namespace) -> Check:
@@ -91,19 +85,17 @@ def _store(options: argparse.Namespace) -> Check:
         return Check(ok=False, what="store", found=str(error))
     writable = os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
     found = f"{path}, {models} models, {times} times, {quotes} quotes"
-    return Check(
-        ok=True, what="store", found=found + ("" if writable else ", read-only (cannot add rows)")
-    )
+    return Check(what="store", found=found + ("" if writable else ", read-only (cannot add rows)"))
 
 
 def _terminal() -> Check:
     try:
         size = os.get_terminal_size(sys.stdout.fileno())
     except (AttributeError, OSError, ValueError):  # no stdout at all; not a terminal; closed
-        return Check(ok=True, what="terminal", found="none here (output is redirected)")
+        return Check(what="terminal", found="none here (output is redirected)")
     colour = "no colour (NO_COLOR)" if os.environ.get("NO_COLOR") else "colour"
     small = " - the program wants 80x24" if size.columns < 80 or size.lines < 24 else ""
-    return Check(ok=True, what="terminal", found=f"{size.columns}x{size.lines}, {colour}{small}")
+    return Check(what="terminal", found=f"{size.columns}x{size.lines}, {colour}{small}")
 
 
 _WANTED_BY = {
@@ -117,10 +109,10 @@ def _packages(what: str, names: tuple[str, ...], extra: str) -> Check:
     from importlib.util import find_spec
 
     missing = [name for name in names if find_spec(name) is None]
-    found = "all there" if not missing else f"missing {', '.join(missing)}"
-    if missing:
-        found += f" (only {_WANTED_BY[extra]} them); {install_words(extra)}"
-    return Check(ok=True, what=what, found=found, missing=bool(missing))
+    if not missing:
+        return Check(what=what, found="all there")
+    found = f"missing {', '.join(missing)} (only {_WANTED_BY[extra]} them)"
+    return Check(what=what, found=found, mended_by=install_words(extra))
 
 
 def _gpus() -> Check:
@@ -135,6 +127,6 @@ def _gpus() -> Check:
             check=True,
         ).stdout
     except (OSError, subprocess.SubprocessError):
-        return Check(ok=True, what="GPUs", found="none seen (nvidia-smi does not answer)")
+        return Check(what="GPUs", found="none seen (nvidia-smi does not answer)")
     gpus = [line.strip() for line in listed.splitlines() if line.strip()]
-    return Check(ok=True, what="GPUs", found="; ".join(gpus) or "none")
+    return Check(what="GPUs", found="; ".join(gpus) or "none")
