@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from advisor.benchmark.measurement_request import Request
-from advisor.ranking.typed_question import parse_circuit
 from advisor.typed_input import (
     InputError,
     parse_budget,
@@ -26,80 +25,32 @@ from advisor.typed_input import (
 from bench_runner.arguments import parser
 from bench_runner.typed_numbers import count_words
 
-
-@pytest.mark.parametrize(
-    ("text", "usd"),
-    [
-        ("40000", "40000"),
-        ("40k", "40000"),
-        ("40K", "40000"),
-        ("$40,000", "40000"),
-        (" $ 40,000 ", "40000"),
-        ("$40,000.50", "40000.50"),
-        ("1.5M", "1500000"),
-        ("0.5k", "500"),
-        ("12.25", "12.25"),
-        ("40 000", "40000"),
-        ("40\u202f000", "40000"),
-        ("40_000", "40000"),
-        ("4e4", "40000"),
-        ("4.0E4", "40000"),
-        ("USD 40000", "40000"),
-        ("US$40k", "40000"),
-        ("40,000 dollars", "40000"),
-        ("0.04M", "40000"),
-        (".04m", "40000"),
-        ("40'000", "40000"),
-        ("40\u2019000.50$", "40000.50"),
-        ("40 thousand", "40000"),
-        ("0.4 million", "400000"),
+WRITTEN = {
+    "40000": [
+        *("40000", "40k", "40K", "$40,000", " $ 40,000 ", "40 000", "40\u202f000", "40_000"),
+        *("4e4", "4.0E4", "USD 40000", "US$40k", "40,000 dollars", "0.04M", ".04m", "40'000"),
+        *("40 thousand",),
     ],
-)
-def test_amounts_that_people_write_are_understood(text: str, usd: str) -> None:
+    "40000.50": ["$40,000.50", "40\u2019000.50$"],
+    "1500000": ["1.5M"],
+    "500": ["0.5k"],
+    "12.25": ["12.25"],
+    "400000": ["0.4 million"],
+}
+
+
+@pytest.mark.parametrize(("usd", "text"), [(usd, text) for usd in WRITTEN for text in WRITTEN[usd]])
+def test_amounts_that_people_write_are_understood(usd: str, text: str) -> None:
     assert parse_budget(text) == Decimal(usd)
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        "",
-        "   ",
-        "0",
-        "$0.00",
-        "-5",
-        "-$5",
-        "−5",
-        "NaN",
-        "inf",
-        "1e400",
-        "40.000",
-        "€40.000",
-        "40,00",
-        "4,0000",
-        "1,5k",
-        "40kk",
-        "40,000 000",
-        "40_000,000",
-        "40 00",
-        "40__000",
-        "4e4k",
-        "4e",
-        "1e999",
-        "4e-4",
-        "4e4000",
-        "USD",
-        "$$40",
-        "40 B",
-        "0x40",
-        "1_0",
-        "４０",
-        "forty",
-        "0.001",
-        "1.2345678k",
-        "٤٠٠٠",
-        "9" * 400,
-        "40000 EUR",
-        "40\n000",
+        *("", "   ", "0", "$0.00", "-5", "-$5", "−5", "NaN", "inf", "1e400", "40.000", "€40.000"),
+        *("40,00", "4,0000", "1,5k", "40kk", "40,000 000", "40_000,000", "40 00", "40__000"),
+        *("4e4k", "4e", "1e999", "4e-4", "4e4000", "USD", "$$40", "40 B", "0x40", "1_0", "４０"),
+        *("forty", "0.001", "1.2345678k", "٤٠٠٠", "9" * 400, "40000 EUR", "40\n000"),
     ],
 )
 def test_amounts_that_could_be_misread_are_refused_in_one_line(text: str) -> None:
@@ -216,20 +167,8 @@ def test_amounts_of_tokens(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        *(
-            "",
-            "B",
-            "-1",
-            "NaN",
-            "nan",
-            "inf",
-            "Infinity",
-            "1e999",
-            "0",
-            "1e-999",
-            "3,0B",
-            "300.000",
-        ),
+        *("", "B", "-1", "NaN", "nan", "inf", "Infinity", "1e999", "0", "1e-999", "3,0B"),
+        *("300.000",),
         *("300,000_000", "٣", "300BB", "300 B B", "1" * 61, "3e11B1", "\n", "300\x00", "1e+", "²"),
     ],
 )
@@ -293,46 +232,34 @@ def test_price_rules() -> None:
             parse_price_rule(wrong)
 
 
-@pytest.mark.parametrize(
-    ("text", "amount", "code"),
-    [
-        ("100kEUR", "100000", "EUR"),
-        ("€100k", "100000", "EUR"),
-        ("100 000 €", "100000", "EUR"),
-        ("eur 100,000", "100000", "EUR"),
-        ("100k euros", "100000", "EUR"),
-        ("£80k", "80000", "GBP"),
-        ("90kCHF", "90000", "CHF"),
-        ("CAD 50_000", "50000", "CAD"),
-        ("1MEUR", "1000000", "EUR"),
-        ("€90.000,00", "90000.00", "EUR"),
-        ("90.000,50 €", "90000.50", "EUR"),
-        ("EUR 1.234.567", "1234567", "EUR"),
-        ("90 000,00 €", "90000.00", "EUR"),
-        ("90.000,- €", "90000.00", "EUR"),
-        ("90000,50 EUR", "90000.50", "EUR"),
-        ("CHF 90'000", "90000", "CHF"),
-        ("Fr. 90\u2019000.-", "90000", "CHF"),
-        ("SFr. 90'000.\u2013", "90000", "CHF"),
-        ("C$150,000", "150000", "CAD"),
-        ("CA$150k", "150000", "CAD"),
-        ("CAD$ 150,000", "150000", "CAD"),
-        ("$150,000 CAD", "150000", "CAD"),
-        ("150 000 $ CA", "150000", "CAD"),
-        ("£5 GBP", "5", "GBP"),
-        ("8 977,58 €", "8977.58", "EUR"),
-        ("8\u00a0977,58\u00a0€", "8977.58", "EUR"),
-        ("8\u202f977,58 €", "8977.58", "EUR"),
-        ("€8.977,58", "8977.58", "EUR"),
-        ("CHF 1'200", "1200", "CHF"),
-        ("EUR 8,000 ex VAT", "8000", "EUR"),
-        ("8000 € zzgl. MwSt.", "8000", "EUR"),
-        ("8000 EUR + VAT", "8000", "EUR"),
-        ("£8k (excl. VAT)", "8000", "GBP"),
-        ("8000 € HT", "8000", "EUR"),
+MONEY = {
+    ("100000", "EUR"): ["100kEUR", "€100k", "100 000 €", "eur 100,000", "100k euros"],
+    ("80000", "GBP"): ["£80k"],
+    ("90000", "CHF"): ["90kCHF", "CHF 90'000", "Fr. 90\u2019000.-", "SFr. 90'000.\u2013"],
+    ("50000", "CAD"): ["CAD 50_000"],
+    ("1000000", "EUR"): ["1MEUR"],
+    ("90000.00", "EUR"): ["€90.000,00", "90 000,00 €", "90.000,- €"],
+    ("90000.50", "EUR"): ["90.000,50 €", "90000,50 EUR"],
+    ("1234567", "EUR"): ["EUR 1.234.567"],
+    ("150000", "CAD"): [
+        *("C$150,000", "CA$150k", "CAD$ 150,000", "$150,000 CAD", "150 000 $ CA"),
     ],
+    ("5", "GBP"): ["£5 GBP"],
+    ("8977.58", "EUR"): [
+        *("8 977,58 €", "8\u00a0977,58\u00a0€", "8\u202f977,58 €", "€8.977,58"),
+    ],
+    ("1200", "CHF"): ["CHF 1'200"],
+    ("8000", "EUR"): [
+        *("EUR 8,000 ex VAT", "8000 € zzgl. MwSt.", "8000 EUR + VAT", "8000 € HT"),
+    ],
+    ("8000", "GBP"): ["£8k (excl. VAT)"],
+}
+
+
+@pytest.mark.parametrize(
+    ("amount", "code", "text"), [(*meant, text) for meant in MONEY for text in MONEY[meant]]
 )
-def test_money_in_a_currency_whose_rate_ships(text: str, amount: str, code: str) -> None:
+def test_money_in_a_currency_whose_rate_ships(amount: str, code: str, text: str) -> None:
     usd, money = parse_money(text)
     assert money is not None
     assert (money.amount, money.rate.code) == (Decimal(amount), code)
@@ -409,11 +336,4 @@ def test_an_endless_amount_is_refused_at_once() -> None:
         with pytest.raises(InputError) as caught:
             read(typed)
         assert len(str(caught.value)) < 300
-    assert time.process_time() - started < 1
-
-
-def test_an_endless_circuit_is_refused_at_once() -> None:
-    started = time.process_time()
-    with pytest.raises(InputError, match="is not understood"):
-        parse_circuit("120" + " " * 5_000 + "x")
     assert time.process_time() - started < 1

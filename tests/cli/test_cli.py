@@ -16,7 +16,6 @@ import pytest
 from advisor.cli.command_parser import build_parser
 from advisor.cli.help_texts import COMMANDS, EXAMPLES, examples_of
 from advisor.cli.main import main
-from advisor.ranking.candidates import REASONS
 from tests.commands_for_tests import refused, run
 
 WRONG = [
@@ -74,35 +73,6 @@ def test_commands_that_do_not_exist(capsys: pytest.CaptureFixture[str]) -> None:
     assert "says how large the model is: leave --parameters out" in refused(capsys, *sized)
     refused(capsys, "rank")
     refused(capsys, "merge")
-
-
-def test_no_answer_is_exit_code_1_and_says_why(
-    store_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    argv = ["rank", "--model", "pythia-1b", "--budget", "100", "--store", str(store_path)]
-    assert main(argv) == 1
-    out = capsys.readouterr().out
-    assert out.startswith("Nothing trains Pythia 1B for $100. The cheapest on sale is 1 × ")
-    assert "What would help" in out
-    assert main([*argv, "--format", "json"]) == 1
-    answer = json.loads(capsys.readouterr().out)
-    assert answer["ranked"] == []
-    reasons = {row["reason"] for row in answer["excluded"]}
-    assert reasons <= set(REASONS)
-    assert {"over-budget", "cannot-be-built"} <= reasons
-
-
-def test_the_csv_holds_ranked_and_left_out_builds(
-    store_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    argv = ["rank", "--model", "pythia-1b", "--budget", "40k", "--format", "csv"]
-    assert main([*argv, "--store", str(store_path)]) == 0
-    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
-    ranked = [row for row in rows if row["rank"]]
-    assert [int(row["rank"]) for row in ranked] == list(range(1, len(ranked) + 1))
-    assert all(row["reason"] for row in rows if not row["rank"])
-    dates = {row["gpu"]: row["gpu_price_date"] for row in ranked}
-    assert (dates["A6000"], dates["RTX 3090"]) == ("2026-07-22", "2026-06-01")
 
 
 @pytest.mark.parametrize("table", ["times", "settings", "prices", "gpus", "sources"])

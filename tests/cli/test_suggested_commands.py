@@ -11,7 +11,6 @@ import pytest
 
 from advisor.cli.main import main
 from advisor.costs.price_book import add_command
-from price_catalog.currencies import exchange_rates
 
 Capture = pytest.CaptureFixture[str]
 
@@ -43,20 +42,6 @@ def test_a_model_that_is_not_known_is_offered_by_the_size_that_its_name_says(
         assert told(capsys, "rank", "--model", command[-1], *at)[0] == 0
 
 
-@pytest.mark.parametrize(
-    "typed",
-    ["180 000,00", "180.000,00", "180'000.-", "$180.000,00", "180000,00"],
-)
-def test_an_amount_as_it_is_written_in_europe_is_a_budget(
-    typed: str, store_path: Path, capsys: Capture
-) -> None:
-    words = ("rank", "--model", "pythia-1b", "--store", str(store_path), "--format", "json")
-    code, out, _ = told(capsys, *words, "--budget", typed)
-    assert code == 0
-    _, plain, _ = told(capsys, *words, "--budget", "180000")
-    assert json.loads(out)["budget_usd"] == json.loads(plain)["budget_usd"]
-
-
 def test_a_suggested_price_is_never_kept_as_it_stands(store_path: Path, capsys: Capture) -> None:
     command = add_command("rtx-3090", date.today())
     assert not re.search(r"--price \S*\d", command)
@@ -86,35 +71,3 @@ def test_what_owning_costs_is_of_the_machine_that_a_ranking_names(
         words = ("prices", "cost", "--gpu", gpu, "--count", str(count), *at)
         answer = json.loads(told(capsys, *words)[1])
         assert first[gpu, count] in json.dumps(answer["build"])
-
-
-def test_a_budget_in_another_currency_is_converted_and_its_rate_told(
-    store_path: Path, capsys: Capture
-) -> None:
-    at = ("rank", "--model", "pythia-1b", "--store", str(store_path))
-    answer = json.loads(told(capsys, *at, "--budget", "€100k", "--format", "json")[1])
-    rate = exchange_rates()["EUR"]
-    assert answer["budget_usd"] == float(100_000 * rate.usd_per_unit)
-    assert answer["budget_typed"]["amount"] == 100_000
-    assert answer["budget_typed"]["on"] == f"{rate.on}"
-    plain = told(capsys, *at, "--budget", f"{answer['budget_usd']}", "--format", "json")[1]
-    assert [row["rank"] for row in answer["ranked"]] == [
-        row["rank"] for row in json.loads(plain)["ranked"]
-    ]
-    assert json.loads(plain)["budget_typed"] is None
-    code, out, _ = told(capsys, *at, "--budget", "100kEUR")
-    said = " ".join(out.split())
-    assert code == 0
-    assert (
-        f"€100,000 are $114,030 at EUR 1 = ${rate.usd_per_unit} on 25 September 2026 (ECB" in said
-    )
-    again = re.search(r"in US dollars (advisor rank .*?--budget 114030) ", said)
-    assert again is not None
-    code, out, _ = told(capsys, *at, "--budget", "£2k", "--max-days", "30")
-    said = " ".join(out.split())
-    assert code == 1
-    assert said.startswith("Nothing trains Pythia 1B for £2,000 ($2,713) within 30 days. ")
-    assert "£2,000 are $2,713 at GBP 1 = " in said
-    # The same in the details, and nothing of it for US dollars.
-    assert "€100,000 ($114,030)" in told(capsys, *at, "--budget", "€100k", "--details")[1]
-    assert "EUR" not in told(capsys, *at, "--budget", "40k")[1]

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from advisor.cli.main import main
-from advisor.ranking.typed_question import parse_circuit
 from advisor.tui.program.session import RankingSession
 from advisor.tui.program.state import State
 from advisor.tui.program.store_reader import StoreReader
@@ -144,21 +143,6 @@ def test_what_can_only_be_chosen_on_screen_is_checked_all_the_same(
     refused = asked_by_command(store_path, DEFAULTS | texts, capsys)
     assert isinstance(refused, str) and "write" in refused
     assert asked_by_program(store_path, DEFAULTS | texts) == refused
-
-
-def test_circuits() -> None:
-    assert tuple(parse_circuit("208V/30A")) == (208, 30)
-    for wrong in ("", "120V", "12V/15A", "120V/900A"):
-        with pytest.raises(ValueError, match="circuit"):
-            parse_circuit(wrong)
-
-
-def test_names_stand_between_commas_or_semicolons(store_path: Path, capsys: Any) -> None:
-    wanted = asked_by_command(store_path, {**DEFAULTS, "gpus": "RTX 3090,H100"}, capsys)
-    for text in ("RTX 3090; H100", "RTX 3090;H100;", " h100 ; rtx 3090"):
-        assert asked_by_command(store_path, {**DEFAULTS, "gpus": text}, capsys) == wanted
-    said = asked_by_command(store_path, {**DEFAULTS, "gpus": "RTX 3090; H1000"}, capsys)
-    assert isinstance(said, str) and said.startswith("no GPU is called 'H1000': ")
 
 
 @pytest.mark.parametrize(

@@ -222,47 +222,35 @@ def test_who_writes_after_us_looks_through_again_and_who_writes_after_ours_need_
     assert len(looked) == 4
 
 
-def test_a_cache_that_cannot_be_written_or_read_costs_only_time(
-    own_store: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    (tmp_path / "file").write_bytes(b"\xff" * 99)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-    monkeypatch.setattr(reject_untrusted_store, "_here", set())
-    assert look(Store(own_store)).own_records() == []
-
-
-@pytest.mark.parametrize("kind", ["pipe", "device", "sparse", "folder"])
-def test_a_cache_that_never_ends_is_none(
+@pytest.mark.parametrize("kind", ["pipe", "device", "sparse", "folder", "a file above", "foreign"])
+def test_a_cache_that_is_none_of_ours_costs_only_time(
     own_store: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, kind: str
 ) -> None:
-    cache = tmp_path / "gpu-grant-advisor" / "known-stores"
-    cache.parent.mkdir()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "c"))
+    cache = tmp_path / "c" / "gpu-grant-advisor" / "known-stores"
+    if kind == "a file above":
+        (tmp_path / "c").write_bytes(b"\xff" * 99)
+    else:
+        cache.parent.mkdir(parents=True)
     if kind == "pipe":
         os.mkfifo(cache)
     elif kind == "device":
         cache.symlink_to("/dev/zero")
     elif kind == "folder":
         cache.mkdir()
-    else:
+    elif kind == "sparse":
         with cache.open("wb") as file:
             file.truncate(30 * 2**30)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr(reject_untrusted_store, "_here", set())
-    assert look(Store(own_store)).own_records() == []
-
-
-def test_a_cache_of_somebody_else_s_is_none(
-    own_store: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr(reject_untrusted_store, "_here", set())
-    look(Store(own_store)).own_records()
-    monkeypatch.setattr(reject_untrusted_store, "_here", set())
-    state = reject_untrusted_store.state_of(own_store)
-    assert reject_untrusted_store.is_known(own_store, state)
-    monkeypatch.setattr(reject_untrusted_store, "_here", set())
-    monkeypatch.setattr(reject_untrusted_store.os, "getuid", lambda: os.geteuid() + 1)
-    assert not reject_untrusted_store.is_known(own_store, state)
+    for _ in range(2):
+        monkeypatch.setattr(reject_untrusted_store, "_here", set())
+        assert look(Store(own_store)).own_records() == []
+    if kind == "foreign":
+        monkeypatch.setattr(reject_untrusted_store, "_here", set())
+        state, owner = reject_untrusted_store.state_of(own_store), os.geteuid()
+        assert reject_untrusted_store.is_known(own_store, state)
+        monkeypatch.setattr(reject_untrusted_store, "_here", set())
+        monkeypatch.setattr(reject_untrusted_store.os, "getuid", lambda: owner + 1)
+        assert not reject_untrusted_store.is_known(own_store, state)
 
 
 def test_a_table_of_more_rows_than_anybody_has_is_refused(tmp_path: Path) -> None:

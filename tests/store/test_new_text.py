@@ -137,20 +137,6 @@ def test_a_row_of_ones_own_stands_in_for_a_shipped_one(
     other.run("-m", "advisor", "rebuild", "--check", "--store", own_store)
 
 
-def test_two_programs_with_different_text_do_not_rewrite_in_turns(
-    own_store: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    notes: list[str] = []
-    store = Store(own_store, note=notes.append)
-    look(store).models()
-    with duckdb.connect(str(own_store)) as connection:
-        connection.execute("UPDATE meta SET value = 'another program'")
-    token = store.change_token()
-    look(store).models()
-    assert store.change_token() == token
-    assert notes == []
-
-
 def test_a_clock_before_the_newest_price_is_told(
     own_store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

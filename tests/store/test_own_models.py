@@ -14,14 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from advisor.cli.main import main
-from advisor.prediction.model.own_model import OwnModel, from_text, own_model, to_text
+from advisor.prediction.model.own_model import from_text, own_model, to_text
 from advisor.prediction.model.targets import Ask, target_of_size, target_of_timm
 from advisor.store import Store, StoreError, build_store, check_store
-from advisor.store.own_rows import MEASURED_HERE, model_values
-from advisor.store.rows import insert_missing
-from advisor.store.storage import migrate
-from advisor.store.storage.connection import created
-from bench_runner.recipes import load_recipes
+from advisor.store.own_rows import MEASURED_HERE
 from price_catalog.builds import GPU_COUNTS
 from tests.store_for_tests import look, record
 
@@ -143,50 +139,6 @@ def test_it_survives_a_rebuild_and_newer_text(kept_store: Path) -> None:
         connection.execute("DELETE FROM prediction WHERE recipe_id = 'our-llama'")
     look(Store(kept_store, note=lambda _: None)).models()
     assert rows(kept_store) == held
-
-
-def test_a_store_without_definitions_is_migrated_and_then_keeps_models(
-    tmp_path: Path, config: Path
-) -> None:
-    path, schema = tmp_path / "older.duckdb", tmp_path / "schema"
-    schema.mkdir()
-    for step in migrate.migrations()[:3]:
-        shutil.copy(step.path, schema)
-    with created(path) as connection:
-        migrate.migrate(connection, 0, migrate.migrations(schema))
-        connection.execute("INSERT INTO meta VALUES ('shipped_digest', 'older')")
-        connection.execute(
-            "INSERT INTO recipe VALUES ('mine', 'Mine', 'decoder', 1000, 8, 100, 128, NULL, 'fp16',"
-            " 'adam', 1e15, 1e15, 'abc', 'own', NULL, 'local')"
-        )
-    assert keep(path, config) == 0
-    assert rows(path) and not rows(path, "mine")
-    assert {m.recipe_id for m in look(Store(path)).models() if m.origin == "local"} == {
-        "mine",
-        "our-llama",
-    }
-    assert check_store(path) == []
-
-
-@pytest.mark.parametrize("compiles", [True, False])
-def test_whether_a_model_that_was_kept_earlier_compiles_is_read_from_its_definition(
-    tmp_path: Path, compiles: bool
-) -> None:
-    path, schema = tmp_path / "older.duckdb", tmp_path / "schema"
-    schema.mkdir()
-    for step in migrate.migrations()[:13]:
-        shutil.copy(step.path, schema)
-    recipe = next(each for each in load_recipes() if each.recipe_id == "pythia-70m")
-    support = replace(recipe.support, compile=compiles)
-    values = model_values(OwnModel(recipe=replace(recipe, recipe_id="mine", support=support)))
-    values.pop("compiles")
-    with created(path) as connection:
-        migrate.migrate(connection, 0, migrate.migrations(schema))
-        connection.execute("INSERT INTO meta VALUES ('shipped_digest', 'older')")
-        insert_missing(connection, "recipe", [values], "local")
-    store = Store(path, note=lambda _: None)
-    assert {m.recipe_id: m.compiles for m in look(store).models()}["mine"] is compiles
-    assert check_store(path) == []
 
 
 def test_an_own_model_stands_before_one_that_ships_later(kept_store: Path) -> None:

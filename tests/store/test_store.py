@@ -12,7 +12,6 @@ from advisor.ranking.times import BestTime
 from advisor.store import Store
 from advisor.store.counted_models import model_of
 from bench_runner.recipes import load_recipes
-from bench_runner.records.measurement import Measurement
 from bench_runner.records.published import load_published
 from price_catalog.load import load_catalog
 from tests.store_for_tests import look, record, taken_as_it_is
@@ -59,27 +58,6 @@ def test_ids_are_unique(store_path: Path) -> None:
                 f"SELECT count(*) - count(DISTINCT {key}) FROM {table}"
             ).fetchone()
             assert row == (0,), table
-
-
-def test_every_field_of_a_measurement_is_kept(own_store: Path) -> None:
-    given = record("m-1", peak_memory_gib=21.5, allocator_retries=3, mfu=0.41)
-    Store(own_store).append_measurements([given])
-    with Store(own_store).reading() as reader:
-        columns = [
-            row[0]
-            for row in reader.connection.execute(
-                "SELECT column_name FROM duckdb_columns() WHERE table_name = 'measurement'"
-            ).fetchall()
-        ]
-        row = reader.connection.execute(
-            "SELECT pass_s, update_s, environment, mfu, allocator_retries FROM measurement"
-            " WHERE measurement_id = 'm-1'"
-        ).fetchone()
-    assert set(Measurement.__dataclass_fields__) - {"settings"} <= set(columns)
-    assert row is not None
-    assert tuple(row[0]) == given.pass_s
-    assert tuple(row[1]) == given.update_s
-    assert row[3:] == (0.41, 3)
 
 
 @pytest.mark.parametrize(

@@ -20,17 +20,8 @@ from advisor.store import (
 )
 from advisor.store.storage import migrate
 from advisor.store.storage.connection import created
-from tests.store.own_rows_for_tests import OWN_QUOTE, add_own_rows, contents, own_rows
+from tests.store.own_rows_for_tests import add_own_rows, contents, own_rows
 from tests.store_for_tests import look
-
-
-def test_building_twice_gives_the_same_store(store_path: Path, tmp_path: Path) -> None:
-    again = tmp_path / "again.duckdb"
-    build_store(again)
-    assert contents(again) == contents(store_path)
-    build_store(again)
-    assert contents(again) == contents(store_path)
-    assert check_store(again) == []
 
 
 def test_rebuilding_over_a_store_does_not_make_it_larger(own_store: Path) -> None:
@@ -147,16 +138,6 @@ def test_a_store_of_an_older_schema_is_merged_and_stays_as_it_is(
     assert Store(own_store).merge(path, mine=True).added == 0
     check_migrated(own_store)
     assert path.read_bytes() == held
-
-
-def test_an_append_to_a_store_of_an_older_schema_migrates_it_first(tmp_path: Path) -> None:
-    path = tmp_path / "older.duckdb"
-    older_store(path, tmp_path / "schema")
-    assert Store(path, note=lambda note: None).add(quote=[OWN_QUOTE]) == 1
-    assert {quote.quote_id for quote in look(Store(path)).quotes() if quote.origin == "local"} == {
-        "q-1",
-        "q-own",
-    }
 
 
 def test_a_broken_migration_changes_nothing(
