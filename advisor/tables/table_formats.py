@@ -59,23 +59,6 @@ def _csv_cell(value: Any) -> Any:
     return value
 
 
-def render_rows(
-    rows: Sequence[Row],
-    form: str,
-    columns: Sequence[str] | None = None,
-    *,
-    width: int | None = None,
-    spare: Sequence[str] = (),
-) -> str:
-    """Rows in one of the formats ``table``, ``json`` and ``csv``; only a table knows a width."""
-    if form == "json":
-        return to_json([dict(row) for row in rows])
-    named = list(columns) if columns is not None else list(rows[0]) if rows else []
-    if form == "csv":
-        return to_csv(rows, named)
-    return to_table(rows, named, width=width, spare=spare)
-
-
 TABLE_FORMATS = {".csv": "csv", ".md": "markdown", ".json": "json"}
 """The format that a file's ending asks for."""
 
@@ -118,12 +101,21 @@ def markdown_text(text: str) -> str:
     return _MAIL.sub(lambda found: f"`{found[0].replace(chr(92), '')}`", escaped)
 
 
-def table_text(rows: Sequence[Row], columns: Sequence[str], form: str) -> str:
-    """Rows in ``csv``, ``markdown`` or ``json``, ending in a line feed."""
-    if form == "csv":
-        return to_csv(rows, columns) + "\n"
-    if form == "markdown":
-        return to_markdown(rows, columns)
+def render_rows(
+    rows: Sequence[Row],
+    form: str,
+    columns: Sequence[str] | None = None,
+    *,
+    width: int | None = None,
+    spare: Sequence[str] = (),
+) -> str:
+    """Rows as ``table``, ``json``, ``csv`` or ``markdown``, in these columns or those of the first;
+    only a table knows a width."""
+    named = list(columns) if columns is not None else list(rows[0]) if rows else []
     if form == "json":
-        return to_json([{column: row.get(column) for column in columns} for row in rows]) + "\n"
-    raise ValueError(f"format '{form}' is not known: write csv, markdown or json")
+        return to_json([{name: row.get(name) for name in columns or row} for row in rows])
+    if form == "csv":
+        return to_csv(rows, named)
+    if form == "markdown":
+        return to_markdown(rows, named).removesuffix("\n")
+    return to_table(rows, named, width=width, spare=spare)

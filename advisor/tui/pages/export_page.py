@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from advisor.files import typed_path, write_whole
-from advisor.tables.table_formats import TABLE_FORMATS, table_text
+from advisor.tables.table_formats import TABLE_FORMATS, render_rows
 from advisor.tui.pages.form import Form, FormField, Judged
 from advisor.tui.program.keys import EXPORT
 from advisor.tui.widgets.rank_table import RankTable
@@ -95,11 +95,10 @@ not at all.
                 content = what.picture(suffix[1:])
             elif suffix == ".md" and what.seen is not None:
                 seen = what.seen.rows_seen()
-                content = table_text(seen, list(seen[0]) if seen else (), "markdown").encode()
+                content = f"{render_rows(seen, 'markdown')}\n".encode()
             else:
                 found = what.rows()
-                columns = list(found[0]) if found else ()
-                content = table_text(found, columns, TABLE_FORMATS[suffix]).encode()
+                content = f"{render_rows(found, TABLE_FORMATS[suffix])}\n".encode()
             if self.app.is_web:
                 file = BytesIO(content)
                 self.app.call_from_thread(self.app.deliver_binary, file, save_filename=path.name)
