@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from bench_runner.records.measurement import Measurement
 
 
-Row = Sequence[Any]
-
 QUERIES_FOLDER = Path(__file__).with_name("queries")
 
 
@@ -73,6 +71,13 @@ class Reader:
         answer = self.connection.execute(query(name), parameters or None)
         columns = [column[0] for column in answer.description or ()]
         return [dict(zip(columns, row, strict=True)) for row in answer.fetchall()]
+
+    def _times(self, name: str, **asked: object) -> tuple[StoredTime, ...]:
+        return tuple(map(StoredTime, self.connection.execute(query(name), asked).fetchall()))
+
+    def _count(self, name: str, **asked: object) -> int:
+        row = self.connection.execute(query(name), asked).fetchone()
+        return int(row[0]) if row else 0
 
     def models(self) -> tuple[Model, ...]:
         """Every recipe, by family and size."""
@@ -141,16 +146,11 @@ class Reader:
     ) -> tuple[TrainingTime, ...]:
         """Every tried setting, those without a time too; each filter that is given applies."""
         asked = {**_NO_FILTERS, **filters, "recipe_id": recipe_id}
-        answer = self.connection.execute(
-            query("times"), {**asked, "limit": limit, "offset": offset}
-        )
-        return tuple(StoredTime(row) for row in answer.fetchall())
+        return self._times("times", **asked, limit=limit, offset=offset)
 
     def count_times(self, recipe_id: str | None = None, **filters: Unpack[TimeFilters]) -> int:
         """How many rows `times` would give without a limit."""
-        asked = {**_NO_FILTERS, **filters, "recipe_id": recipe_id}
-        row = self.connection.execute(query("count_times"), asked).fetchone()
-        return int(row[0]) if row else 0
+        return self._count("count_times", **{**_NO_FILTERS, **filters, "recipe_id": recipe_id})
 
     def search_times(
         self,
@@ -167,33 +167,18 @@ class Reader:
         ``sort`` is model, gpu, gpu_count, method, days, interval, mfu, verdict, source, basis or
         day. Evidence alone, or the ``predictions`` among it.
         """
-        answer = self.connection.execute(
-            query("search_times"),
-            {
-                "words": list(words),
-                "sort": sort,
-                "descending": descending,
-                "predictions": predictions,
-                "limit": limit,
-                "offset": offset,
-            },
-        )
-        return tuple(StoredTime(row) for row in answer.fetchall())
+        asked = {"sort": sort, "descending": descending, "predictions": predictions}
+        return self._times("search_times", words=list(words), **asked, limit=limit, offset=offset)
 
     def count_search_times(self, words: Sequence[str], *, predictions: bool) -> int:
         """How many rows all pages of `search_times` have."""
-        row = self.connection.execute(
-            query("count_search_times"), {"words": list(words), "predictions": predictions}
-        ).fetchone()
-        return int(row[0]) if row else 0
+        return self._count("count_search_times", words=list(words), predictions=predictions)
 
     def predictions(
         self, recipe_id: str | None = None, gpu_id: str | None = None
     ) -> tuple[TrainingTime, ...]:
         """What was not measured, of one model or all, also where it would not fit."""
-        asked = {"recipe_id": recipe_id, "gpu_id": gpu_id}
-        answer = self.connection.execute(query("predictions"), asked)
-        return tuple(StoredTime(row) for row in answer.fetchall())
+        return self._times("predictions", recipe_id=recipe_id, gpu_id=gpu_id)
 
     def measured_models(self) -> dict[str, int]:
         """How many times each model has; models without one are absent."""
@@ -214,12 +199,9 @@ class Reader:
         """Which time stands for each (GPU, count), under ``sound`` or ``published`` evidence."""
         if "+" in recipe_id:  # fine-tuned: nothing of it is kept
             return self.asked_times(recipe_id) if evidence == "sound" else ()
-        asked = {"recipe_id": recipe_id, "gpu_id": None}
-        rows = self.connection.execute(query("best_times"), asked).fetchall()
         parts: dict[str, dict[tuple[str, int], StoredTime]] = defaultdict(dict)
-        for row in rows:  # the last column says what the row is for
-            time = StoredTime(row)
-            parts[row[-1]][time.gpu_id, time.gpu_count] = time
+        for time in self._times("best_times", recipe_id=recipe_id, gpu_id=None):
+            parts[time.use][time.gpu_id, time.gpu_count] = time
         found = [
             BestTime(
                 gpu_id=build[0],
@@ -239,7 +221,7 @@ class Reader:
     ) -> tuple[tuple[Model, ...], dict[tuple[str, int], ReachedTime]]:
         """Every model, fine-tuned where that is asked, and what stands for it on so many GPUs of a
         kind and on more of them, in sound evidence."""
-        models, asked = self.models(), {"recipe_id": None, "gpu_id": gpu.gpu_id}
+        models = self.models()
         if tuning is not None or count not in GPU_COUNTS:
             from advisor.store.asked_times import asked_on  # late: it loads numpy
 
@@ -248,20 +230,23 @@ class Reader:
                 return counted, reached
             estimates = {build: (each.time, each.with_host) for build, each in reached.items()}
         else:
-            answer = self.connection.execute(query("predicted_with_host"), asked)
-            rows = ((StoredTime(row), float(row[-1])) for row in answer.fetchall())
-            host = {(time.recipe_id, time.gpu_count): (gib, time) for time, gib in rows}
-            found = ((t.recipe_id, t.gpu_count, t) for t in self.predictions(gpu_id=gpu.gpu_id))
-            estimates = {(name, n): (time, host.get((name, n))) for name, n, time in found}
+            host = self._with_more_host_memory(gpu_id=gpu.gpu_id)
+            estimates = {
+                (time.recipe_id, time.gpu_count): (
+                    time,
+                    host.get((time.recipe_id, time.gpu_id, time.gpu_count)),
+                )
+                for time in self.predictions(gpu_id=gpu.gpu_id)
+            }
         chosen = {
-            build: ReachedTime(time, host, time.peak_memory_gib)
-            for build, (time, host) in estimates.items()
+            build: ReachedTime(time, host_time, time.peak_memory_gib)
+            for build, (time, host_time) in estimates.items()
         }
-        for row in self.connection.execute(query("best_times"), asked).fetchall():
-            if row[-1] != "chosen":
+        for time in self._times("best_times", recipe_id=None, gpu_id=gpu.gpu_id):
+            if time.use != "chosen":
                 continue
-            time = StoredTime(row)
             build = (time.recipe_id, time.gpu_count)
+            estimate, with_host = estimates.get(build, (None, None))
             best = BestTime(
                 gpu_id=gpu.gpu_id,
                 gpu_count=time.gpu_count,
@@ -269,7 +254,6 @@ class Reader:
                 published=None,
                 naive=None,
             )
-            estimate, with_host = estimates.get(build, (None, None))
             stands = one_clock(best, estimate).chosen
             if stands is not None:
                 gib = None if estimate is None else estimate.peak_memory_gib
@@ -297,30 +281,27 @@ class Reader:
         larger = self._with_more_host_memory(recipe_id)
         # A recipe that is measured for the first time is none of the store's models yet.
         model = next((each for each in self.models() if each.recipe_id == recipe_id), None)
-        for best in measured:
-            build = (best.gpu_id, best.gpu_count)
-            stands = one_clock(best, predicted.pop(build, None))
-            stands = replace(stands, host_gib=_host_gib(stands.chosen, model))
-            yield replace(stands, with_host=larger[build]) if build in larger else stands
-        for build, time in predicted.items():
-            yield BestTime(
+        recorded = {(best.gpu_id, best.gpu_count): best for best in measured}
+        for build in {**recorded, **predicted}:
+            none = BestTime(
                 gpu_id=build[0],
                 gpu_count=build[1],
-                chosen=time,
+                chosen=predicted.get(build),
                 published=None,
                 naive=None,
-                host_gib=_host_gib(time, model),
-                with_host=larger.get(build),
             )
+            recorded_time = recorded.get(build)
+            best = none if recorded_time is None else one_clock(recorded_time, none.chosen)
+            host_gib = _host_gib(best.chosen, model)
+            yield replace(best, host_gib=host_gib, with_host=larger.get((recipe_id, *build)))
 
     def _with_more_host_memory(
-        self, recipe_id: str
-    ) -> dict[tuple[str, int], tuple[float, TrainingTime]]:
-        """Of each (GPU, count) that gains by it: the GiB of host memory, and the time with it."""
-        asked = {"recipe_id": recipe_id, "gpu_id": None}
-        answer = self.connection.execute(query("predicted_with_host"), asked)
-        found = ((StoredTime(row), float(row[-1])) for row in answer.fetchall())
-        return {(time.gpu_id, time.gpu_count): (gib, time) for time, gib in found}
+        self, recipe_id: str | None = None, gpu_id: str | None = None
+    ) -> dict[tuple[str, str, int], tuple[float, TrainingTime]]:
+        """Of each model, GPU and count that gains by it: the GiB of host memory, and the time with
+        it."""
+        times = self._times("predicted_with_host", recipe_id=recipe_id, gpu_id=gpu_id)
+        return {(t.recipe_id, t.gpu_id, t.gpu_count): (float(t.use), t) for t in times}
 
 
 def _host_gib(time: TrainingTime | None, model: Model | None) -> float | None:

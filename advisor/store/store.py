@@ -221,12 +221,10 @@ class Store:
         """Write the user's own times for other labs, without names or paths of this machine; how
         many, and how many records stay here. The file must not exist yet."""
         from advisor.store.merge.export_rows import local_tables, shared_lines, write_lines
-        from bench_runner.recipes import load_recipes
 
         with self.reading() as reader:
             tables = local_tables(reader.connection)
-        recipes = (recipe.recipe_id for recipe in load_recipes())
-        lines, left_out = shared_lines(tables, lab, recipes)
+        lines, left_out = shared_lines(tables, lab)
         return (write_lines(lines, Path(path)) if lines else 0), left_out
 
     def check_whole(self) -> None:

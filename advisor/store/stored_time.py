@@ -41,6 +41,11 @@ class StoredTime(TrainingTime):
     def __init__(self, row: Sequence[Any]) -> None:
         object.__setattr__(self, _ROW, row)
 
+    @property
+    def use(self) -> Any:
+        """The last column: what the row is for; in ``predicted_with_host`` the GiB."""
+        return self._row[-1]
+
     def __reduce__(self) -> tuple[Any, ...]:
         return StoredTime, (tuple(self._row),)
 

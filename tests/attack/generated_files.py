@@ -214,7 +214,6 @@ def _rows(dice: random.Random) -> bytes:
 @functools.cache
 def shipped_rows() -> tuple[dict[str, Any], ...]:
     """Two of each table that ships, under ids and names of their own."""
-    from advisor.store.merge.export_rows import as_text
     from advisor.store.rows import KEYS
     from advisor.store.shipped_rows import text_tables
 
@@ -228,7 +227,7 @@ def shipped_rows() -> tuple[dict[str, Any], ...]:
             row[KEYS[table][0]] = f"own-{row[KEYS[table][0]]}"
             if table in ("gpu", "host", "recipe"):
                 row["name"] = f"own {row['name']}"
-            found.append(json.loads(json.dumps(row, default=as_text)))
+            found.append(json.loads(json.dumps(row, default=str)))
     return tuple(found)
 
 

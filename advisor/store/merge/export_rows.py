@@ -8,11 +8,9 @@ from __future__ import annotations
 import getpass
 import json
 import platform
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, replace
-from datetime import date
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +20,7 @@ from advisor.store.merge.lab_records import SHARED
 from advisor.store.rows import AUDITED, DERIVED, KEYS, Tables, Values, measurement_of, settings_in
 from advisor.store.storage.store_error import StoreError
 from advisor.typed_input import InputError, shown
+from bench_runner.recipes import load_recipes
 from bench_runner.records.journal import to_json, with_id
 from bench_runner.records.measurement import Measurement
 from bench_runner.records.record_checks import is_name
@@ -56,7 +55,7 @@ def write_tables(tables: Tables, path: Path) -> int:
     for table, rows in tables.items():
         for row in rows:
             record = journal_record(row) if table == "measurement" else {"table": table, **row}
-            lines.append(json.dumps(record, separators=(",", ":"), default=as_text))
+            lines.append(json.dumps(record, separators=(",", ":"), default=str))
     return write_lines(lines, path)
 
 
@@ -82,15 +81,6 @@ def journal_record(row: Values) -> Values:
     return record
 
 
-def as_text(value: Any) -> str:
-    """A date or an amount as JSON has it."""
-    if isinstance(value, date):
-        return value.isoformat()
-    if isinstance(value, Decimal):
-        return str(value)
-    raise TypeError(f"{value!r} is not a value of the store")
-
-
 _FACTS = (
     *("cpu", "cpu_count", "host_memory_gib", "driver", "gpus", "gpu", "nodes", "exchange"),
     *("versions", "about", "parameters", "settled", "warm_up_s", "step_s_by_rank", "timed_passes"),
@@ -111,12 +101,10 @@ def checked_lab(name: str) -> str:
     return text
 
 
-def shared_lines(
-    tables: Mapping[str, Iterable[Values]], lab: str, recipes: Iterable[str]
-) -> tuple[list[str], int]:
+def shared_lines(tables: Tables, lab: str) -> tuple[list[str], int]:
     """The user's own times and timed trainings as JSON lines for other labs, and how many records
     stay here."""
-    known = frozenset(recipes)
+    known = {recipe.recipe_id for recipe in load_recipes()}
     lines, left_out = {}, 0
     trainings = [row for row in tables["recipe"] if row["family"] == "own"]
     for row in trainings:
@@ -135,7 +123,7 @@ def shared_lines(
     return list(lines.values()), left_out
 
 
-def _can_be_shared(record: Measurement, recipes: frozenset[str]) -> bool:
+def _can_be_shared(record: Measurement, recipes: set[str]) -> bool:
     """Whether others could recompute it: a time with its raw seconds, of a recipe that ships."""
     return (
         record.status == "ok"

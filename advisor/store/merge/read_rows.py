@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from advisor.store.engine import duckdb
-from advisor.store.merge.export_rows import as_text, journal_record, local_tables
+from advisor.store.merge.export_rows import journal_record, local_tables
 from advisor.store.row_checks import check_row, row_words
 from advisor.store.rows import DERIVED, KEYS, RECORDED, Tables, Values, measurement_values
 from advisor.store.storage.connection import created, opened
@@ -106,7 +106,7 @@ def _of_store(path: Path, wait_s: float) -> Iterator[tuple[str, Any]]:
                 continue
             try:
                 json_outside(row["environment"])  # one that names something twice is none
-                as_json = json.dumps(journal_record(_recorded(row)), default=as_text)
+                as_json = json.dumps(journal_record(_recorded(row)), default=str)
                 yield "", from_json(json.loads(as_json))
             except (ValueError, TypeError, RecursionError) as error:
                 yield row_words(table, row), error
