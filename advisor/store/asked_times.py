@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 from advisor.ranking.fine_tuning import FineTuning
 from advisor.ranking.times import BestTime, Model, ReachedTime, TrainingTime
 from advisor.store.counted_models import fine_tuned_own, model_of_own, named_model
-from advisor.store.engine import duckdb
 from advisor.store.predictions import own_definitions, own_records
 from advisor.store.rows import settings_in
+from advisor.store.storage.engine import duckdb
 from advisor.store.stored_time import SETTINGS
 from price_catalog.builds import GPU_COUNTS
 

@@ -18,7 +18,7 @@ import bench_runner
 import price_catalog
 
 if TYPE_CHECKING:
-    from advisor.store.engine import duckdb
+    from advisor.store.storage.engine import duckdb
 
 _PACKAGES = {package.__name__: package for package in (advisor, bench_runner, price_catalog)}
 DERIVING = ("advisor.store.shipped_rows", "advisor.store.rows", "advisor.store.predictions")

@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, cast
 
 from advisor.store.counted_models import model_of_own
-from advisor.store.engine import duckdb
 from advisor.store.predictions import predict_anew
 from advisor.store.row_checks import check_row, row_words
 from advisor.store.rows import (
@@ -20,6 +19,7 @@ from advisor.store.rows import (
     plain_values,
 )
 from advisor.store.shipped_rows import audit_local, auditor_of
+from advisor.store.storage.engine import duckdb
 from advisor.store.storage.reject_untrusted_store import MAX_ROWS
 from advisor.store.storage.store_error import StoreError
 from advisor.typed_input import shown

@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from advisor.store.engine import duckdb
 from advisor.store.rows import KEYS, RECORDED, insert_missing, measurement_of, unnested
+from advisor.store.storage.engine import duckdb
 from bench_runner.records.measurement import Measurement
 from price_catalog.builds import GPU_COUNTS
 

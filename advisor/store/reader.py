@@ -19,7 +19,7 @@ from advisor.ranking.times import (
     at_face_value,
     one_clock,
 )
-from advisor.store.engine import duckdb
+from advisor.store.storage.engine import duckdb
 from advisor.store.stored_time import StoredTime
 from price_catalog.builds import GPU_COUNTS
 from price_catalog.model import Gpu, Host, Part, Quote, Rental, Source

@@ -13,7 +13,7 @@ from typing import Any
 
 from advisor.ranking.audit import Audit, audit_time
 from advisor.ranking.times import Model
-from advisor.store.engine import duckdb
+from advisor.store.storage.engine import duckdb
 from advisor.store.storage.store_error import StoreError
 from advisor.store.stored_time import SETTINGS, columns_of
 from bench_runner.records.measurement import Measurement, Settings

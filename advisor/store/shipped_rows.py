@@ -10,7 +10,6 @@ from typing import Any
 
 from advisor.store.counted_models import model_of
 from advisor.store.digest import shipped_digest, stored_digest
-from advisor.store.engine import duckdb
 from advisor.store.predictions import predict_anew
 from advisor.store.reader import Reader
 from advisor.store.rows import (
@@ -27,6 +26,7 @@ from advisor.store.rows import (
     unnested,
 )
 from advisor.store.storage.connection import transaction
+from advisor.store.storage.engine import duckdb
 from advisor.store.storage.migrate import check_known, migrate, migrations, schema_version
 from advisor.store.storage.reject_untrusted_store import is_as_text, remember_as_text
 from advisor.store.storage.store_error import StoreError

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from advisor.store.digest import shipped_digest, stored_digest
-from advisor.store.engine import duckdb
 from advisor.store.reader import Reader
 from advisor.store.storage.connection import check_whole, opened, transaction, wait_limit_s
+from advisor.store.storage.engine import duckdb
 from advisor.store.storage.locate import user_store
 from advisor.store.storage.migrate import check_known, migrations, schema_version
 from advisor.store.storage.reject_untrusted_store import is_as_text, remember_as_text

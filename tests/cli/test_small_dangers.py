@@ -21,15 +21,11 @@ import pytest
 from markdown_it import MarkdownIt
 
 from advisor import files
-from advisor.benchmark.benchmark_plan import make_job_plan
-from advisor.benchmark.jobs import job_folder
-from advisor.benchmark.measurement_request import Request
 from advisor.cli.main import main
 from advisor.store import Store, StoreError, build_store
 from advisor.store.rows import insert_missing, plain_values
 from advisor.store.storage.connection import opened
 from advisor.tables.table_formats import markdown_text, to_markdown
-from advisor.typed_input import InputError
 from price_catalog.model import Quote
 
 EVIL = [
@@ -221,19 +217,6 @@ def test_a_terminal_that_cannot_draw_is_told_so_at_once(name: str, store_path: P
 
 
 @pytest.mark.parametrize(
-    "words", ["--records=/proc/self/x", "--records=", "--work=", "--records=."]
-)
-def test_a_benchmark_that_could_keep_nothing_does_not_ask_to_be_confirmed(
-    store_path: Path, capsys: pytest.CaptureFixture[str], words: str
-) -> None:
-    line = ["bench", "--store", str(store_path), "--model", "pythia-14m", "--device", "cpu", words]
-    assert main(line) == 2
-    said = capsys.readouterr().err
-    assert words.partition("=")[0] in said or words.partition("=")[2] in said
-    assert "confirmed" not in said and said.count("\n") == 1
-
-
-@pytest.mark.parametrize(
     ("shell", "said"),
     [
         ("2>&-", b""),  # not on stdout in its place
@@ -303,29 +286,6 @@ def test_a_full_disk_keeps_no_quote_of_a_file(tmp_path: Path, own_store: Path) -
     assert said.count("\n") == 1
     with Store(own_store).reading() as reader:
         assert not any(quote.origin == "local" for quote in reader.quotes())
-
-
-def test_a_job_s_folder_that_does_not_fit_is_taken_away(
-    tmp_path: Path, store_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full(*_: object, **__: object) -> None:
-        (tmp_path / "job" / "node").mkdir()
-        said = "[Errno 28] No space left on device: '/a/b' -> '/c/d'"
-        raise shutil.Error([("/a/b", "/c/d", said), ("/a/e", "/c/f", said)])
-
-    monkeypatch.setattr(job_folder.shutil, "copytree", full)
-    request = Request(
-        recipe="pythia-160m",
-        gpu_count=1,
-        methods="naive",
-        device="cpu",
-        records_file=Path("records.jsonl"),
-        work_directory=Path("work"),
-    )
-    plan = make_job_plan(Store(store_path), request)
-    with pytest.raises(InputError, match=r"cannot be written \(No space left on device\): name"):
-        job_folder.write_folder(tmp_path / "job", plan.request.recipe_text, {})
-    assert not (tmp_path / "job").exists()
 
 
 def _found() -> dict[str, str]:

@@ -63,6 +63,24 @@ def other(tmp_path: Path) -> OtherProgram:
     return OtherProgram(tmp_path / "other")
 
 
+@pytest.mark.parametrize(
+    ("name", "broken"),
+    [
+        ("price_catalog/quotes/paper-2024-09.csv", b"\xff\n"),
+        ("bench_runner/recipes/pythia-1b.toml", b"[training\n"),
+    ],
+)
+def test_a_broken_row_is_one_line_and_the_store_stays(
+    own_store: Path, other: OtherProgram, name: str, broken: bytes
+) -> None:
+    file, store = other.folder / name, own_store.read_bytes()
+    file.write_bytes(file.read_bytes() + broken)
+    with pytest.raises(AssertionError, match="the text tables have a fault") as caught:
+        other.rank(own_store)
+    assert file.name in str(caught.value)
+    assert own_store.read_bytes() == store
+
+
 LOOK = """
 import json, sys
 from advisor.store import Store

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from advisor.files import write_whole
-from advisor.store.engine import duckdb
 from advisor.store.merge.lab_records import SHARED
 from advisor.store.rows import AUDITED, DERIVED, KEYS, Tables, Values, measurement_of, settings_in
+from advisor.store.storage.engine import duckdb
 from advisor.store.storage.store_error import StoreError
 from advisor.typed_input import InputError, shown
 from bench_runner.recipes import load_recipes

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from advisor.store.engine import duckdb
 from advisor.store.rows import measurement_values
 from advisor.store.shipped_rows import auditor_of
+from advisor.store.storage.engine import duckdb
 from bench_runner.recipes import Recipe, load_recipes, recipe_hash
 from bench_runner.records import timing
 from bench_runner.records.measurement import Measurement

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from advisor.store.engine import duckdb
 from advisor.store.merge.lab_records import SHARED
 from advisor.store.merge.read_rows import ReadRows
 from advisor.store.merge.refused_rows import judge
@@ -19,6 +18,7 @@ from advisor.store.rows import (
     plain_values,
     unnested,
 )
+from advisor.store.storage.engine import duckdb
 
 _Key = tuple[str, ...]
 _MADE_ANEW = (

@@ -9,11 +9,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from advisor.store.engine import duckdb
 from advisor.store.merge.export_rows import journal_record, local_tables
 from advisor.store.row_checks import check_row, row_words
 from advisor.store.rows import DERIVED, KEYS, RECORDED, Tables, Values, measurement_values
 from advisor.store.storage.connection import created, opened
+from advisor.store.storage.engine import duckdb
 from advisor.store.storage.migrate import check_known, migrate, migrations, schema_version
 from advisor.store.storage.store_error import StoreError
 from advisor.store.storage.store_file import holds_magic, is_database

@@ -11,10 +11,10 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from advisor.store.engine import duckdb
 from advisor.store.merge.lab_records import LabRecordCheck
 from advisor.store.row_checks import row_words
 from advisor.store.rows import KEYS, Tables, Values, measurement_of, measurement_values
+from advisor.store.storage.engine import duckdb
 from advisor.typed_input import shown
 from price_catalog.csv_table import nearest
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
-from advisor.store.engine import duckdb
+from advisor.store.storage.engine import duckdb
 from advisor.store.storage.reject_untrusted_store import (
     Token,
     is_known,

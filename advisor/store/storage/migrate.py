@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from advisor.store.engine import duckdb
 from advisor.store.storage.connection import transaction
+from advisor.store.storage.engine import duckdb
 from advisor.store.storage.reject_untrusted_store import VERSION_TABLE
 from advisor.store.storage.store_error import StoreError
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from stat import S_ISREG
 
 from advisor.files import private_folder
-from advisor.store.engine import duckdb
+from advisor.store.storage.engine import duckdb
 from bench_runner.launch.leftovers import sweep
 
 MAX_ROWS = 3_000_000

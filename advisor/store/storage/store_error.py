@@ -6,7 +6,7 @@ import errno
 import os
 from pathlib import Path
 
-from advisor.store.engine import duckdb
+from advisor.store.storage.engine import duckdb
 from advisor.store.storage.locate import typed_path
 
 _DAMAGE = (
