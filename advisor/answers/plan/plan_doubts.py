@@ -99,85 +99,82 @@ def plan_doubts(planned: Planned, command: str, *, quick: bool) -> list[Doubt]:
     """What to settle first; ``command`` is the one that was typed, with its file."""
     loaded, plan, found = planned.loaded, planned.plan, planned.explanation
     assert plan is not None and found is not None
-    doubts, money = [], loaded.grant.currency.in_prose
-    bought = _bought(loaded, plan)
-    if bought is not None:
-        doubts.append(_price(loaded, plan, bought, [each.text(money) for each in found.ask]))
-    doubts += rent_doubts(loaded.problem, loaded.grant.currency, loaded.today, plan)
-    time = time_doubt(loaded, plan)
-    doubts += [] if time is None else [time]
+    problem, money, details = loaded.problem, loaded.grant.currency, f"{command} --details"
+    names = {each.machine_id for each in plan.purchases}
+    bought = [each for each in problem.machines if each.machine_id in names and each.lines]
+    doubts = []
+    if bought:
+        dearest = max(bought, key=lambda each: each.price)
+        doubts.append(_price(loaded, dearest, [each.text(money.in_prose) for each in found.ask]))
+    doubts += rent_doubts(problem, money, loaded.today, plan)
+    doubts += filter(None, [time_doubt(loaded, plan)])
     # What does no run at all is no other way.
     ways = (each for each in found.alternatives if each.plan is not None and each.plan.runs)
     instead = next(ways, None)
     if instead is not None and instead.plan is not None:
-        note = note_of(loaded, plan, instead)
         words = f"{instead.label}: {written_cost(loaded, instead.plan.cost_cents)}"
         if instead.plan.runs < plan.runs:
             words += f", {instead.plan.runs} of {plan.runs} runs"
-        words += f", {note}" if note else ""
-        doubts.append(Doubt(about="instead", words=words, command=f"{command} --details"))
-    for each in loaded.left_out:
-        if each.needs_quote and (each.saves or each.more_runs):
-            words = f"with {each.label} it would {what_it_would_do(loaded.grant, each)}"
-            words += ", at a price that needs a quote: ask for one"
-            doubts.append(Doubt(about="quote", words=words, command=f"{command} --details"))
-            break
-    if names := list(dict.fromkeys(each.gpus for each in ruled_out_by_days(loaded.problem))):
-        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-        words = f"{names[0]}{more} would be cheaper to rent, but a run there takes longer than "
-        words += f"{loaded.problem.rules.longest_run_days:g} days: longest_run_days under "
+        note = note_of(loaded, plan, instead)
+        doubts.append(Doubt("instead", f"{words}, {note}" if note else words, details))
+    better = (x for x in loaded.left_out if x.needs_quote and (x.saves or x.more_runs))
+    if (asked := next(better, None)) is not None:
+        words = f"with {asked.label} it would {what_it_would_do(loaded.grant, asked)}"
+        doubts.append(
+            Doubt("quote", f"{words}, at a price that needs a quote: ask for one", details)
+        )
+    if slow := list(dict.fromkeys(each.gpus for each in ruled_out_by_days(problem))):
+        more = f" and {len(slow) - 1} more" if len(slow) > 1 else ""
+        words = f"{slow[0]}{more} would be cheaper to rent, but a run there takes longer than "
+        words += f"{problem.rules.longest_run_days:g} days: longest_run_days under "
         words += "[running] is the limit, 90 unless the grant has another"
-        doubts.append(Doubt(about="limit", words=words, command=""))
+        doubts.append(Doubt("limit", words, ""))
     if quick:
         words = "not tried yet: which price, time or rule would change the decision"
-        doubts.append(Doubt(about="change", words=words, command=command))
+        doubts.append(Doubt("change", words, command))
     elif found.thresholds:
-        flips = [each.text(money) for each in found.thresholds if len(each.words) > 1]
-        others = [text for text in flips if not text.startswith("price of ")]
-        words = found.thresholds[0].text(money)  # why there is none, where nothing flips
-        if flips:
-            words = f"the decision changes with {(others or flips)[0]}"
-        doubts.append(Doubt(about="change", words=words, command=f"{command} --details"))
-    unquoted = any(NO_QUOTE in doubt.words for doubt in doubts)  # said once is enough
+        flips = [each.text(money.in_prose) for each in found.thresholds if len(each.words) > 1]
+        flips.sort(key=lambda text: text.startswith("price of "))
+        words = found.thresholds[0].text(money.in_prose)  # why there is none, where nothing flips
+        words = f"the decision changes with {flips[0]}" if flips else words
+        doubts.append(Doubt("change", words, details))
+    # What is said above is not said again.
+    said = (NEEDS_QUOTE, NO_QUOTE) if any(NO_QUOTE in x.words for x in doubts) else (NEEDS_QUOTE,)
     told = [*limits_told(loaded, plan), *cautions(loaded, plan)]
-    told = [text for text in told if not (unquoted and NO_QUOTE in text)]
-    told = [text for text in told if not text.startswith(NEEDS_QUOTE)]  # said above
+    told = [text for text in told if not any(words in text for words in said)]
     if told:
         more = f" ({len(told) - 1} more)" if len(told) > 1 else ""
-        words = f"{told[0]}{more}"
-        doubts.append(Doubt(about="office", words=words, command=f"{command} --details"))
+        doubts.append(Doubt("office", f"{told[0]}{more}", details))
     return doubts
 
 
-def _bought(loaded: Loaded, plan: Plan) -> Machine | None:
-    """The dearest machine that is bought."""
-    names = {each.machine_id for each in plan.purchases}
-    bought = [each for each in loaded.problem.machines if each.machine_id in names and each.lines]
-    return max(bought, key=lambda each: each.price, default=None)
-
-
-def _price(loaded: Loaded, plan: Plan, machine: Machine, asks: Iterable[str]) -> Doubt:
+def _price(loaded: Loaded, machine: Machine, asks: Iterable[str]) -> Doubt:
     told = [each for each in machine.lines if each.quote_kind in ("secondary", "used")]
     line = max(told or machine.lines, key=lambda each: each.unit_price * each.quantity)
-    quote = loaded.quotes.get(line.quote_id)
-    own = None if quote is None else as_quoted(quote)
-    priced = f"{machine.label} is priced by {line.vendor} of {line.quoted_on:%B %Y}"
-    age = f"{priced}: ask again" if own is None else f"{priced} ({own}): ask again"
+    quote, month = loaded.quotes.get(line.quote_id), f"{line.quoted_on:%B %Y}"
+    own = "" if quote is None or as_quoted(quote) is None else f" ({as_quoted(quote)})"
+    words = f"{machine.label} is priced by {line.vendor} of {month}{own}: ask again"
     if told and not machine.on_sale:
-        age = f"only others tell of the price of {machine.label}, of {line.quoted_on:%B %Y}: "
-        age += "ask for a quote"
-    if line.quote_kind == "parts-list" and len(machine.lines) == 1:
-        age = f"{NO_QUOTE} {machine.label}: a sum of {line.vendor}'s options of "
-        age += f"{line.quoted_on:%B %Y}; ask for a quote"
-    if line.quote_kind == BUY_IN:
-        age = f"{line.vendor} named the price of a share in {line.quoted_on:%B %Y}: ask again"
+        words = f"only others tell of the price of {machine.label}, of {month}: ask for a quote"
+    elif line.quote_kind == "parts-list" and len(machine.lines) == 1:
+        words = f"{NO_QUOTE} {machine.label}: a sum of {line.vendor}'s options of {month}; "
+        words += "ask for a quote"
+    elif line.quote_kind == BUY_IN:
+        words = f"{line.vendor} named the price of a share in {month}: ask again"
+    written = loaded.grant.currency.written
     if (today := loaded.ordered_today(machine)) is not None:
-        low, high = (loaded.grant.currency.written(Decimal(f"{end:.3g}")) for end in today)
-        age += f"; {low} to {high} if ordered today, in 9 of 10 cases"
-    age += _otherwise(loaded, machine)
+        low, high = (written(Decimal(f"{end:.3g}")) for end in today)
+        words += f"; {low} to {high} if ordered today, in 9 of 10 cases"
+    # The same cards as a sum, where a quote of hardly more is bought; or quoted whole, where the
+    # sum is bought, which rankings by days put behind that.
+    if (less := less_as_sum(machine, loaded.sums)) is not None:
+        words += f"; {less.label} is {written(less.price)}, a sum without a quote"
+    elif (whole := quoted_whole(loaded.problem.machines, machine)) is not None:
+        words += f"; {whole.label} is quoted whole for {written(whole.price)}: rankings by days "
+        words += "put it before this sum"
     flip = next((text for text in asks if text.startswith(f"a quote for {machine.label}:")), "")
-    words = f"{age}; {flip.partition('it costs nothing, and ')[2]}" if flip else age
-    return Doubt(about="price", words=words.rstrip("; "), command=price_command(line))
+    flip = flip.partition("it costs nothing, and ")[2]
+    return Doubt("price", f"{words}; {flip}" if flip else words, price_command(line))
 
 
 def price_command(line: PriceLine) -> str:
@@ -217,20 +214,6 @@ def rent_doubts(problem: PlanningProblem, money: Currency, today: date, plan: Pl
     command = f"advisor prices rent --model {quoted(model)} --gpu {quoted(rental.gpu_id)}"
     command += f" --count {rental.gpu_count} --details"
     return [Doubt(about="rent", words=words, command=command)]
-
-
-def _otherwise(loaded: Loaded, machine: Machine) -> str:
-    """What the same cards cost as a sum, where a quote of hardly more is bought; or quoted whole,
-    where the sum is bought, which rankings by days put behind that."""
-    less = less_as_sum(machine, loaded.sums)
-    if less is not None:
-        price = loaded.grant.currency.written(less.price)
-        return f"; {less.label} is {price}, a sum without a quote"
-    whole = quoted_whole(loaded.problem.machines, machine)
-    if whole is None:
-        return ""
-    price = loaded.grant.currency.written(whole.price)
-    return f"; {whole.label} is quoted whole for {price}: rankings by days put it before this sum"
 
 
 def note_of(loaded: Loaded, plan: Plan, other: Alternative) -> str:

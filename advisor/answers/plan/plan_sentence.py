@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from decimal import Decimal
 from itertools import groupby
@@ -154,7 +155,7 @@ def does(problem: PlanningProblem, plan: Plan) -> str:
     if not things:
         return "use what the lab has" if plan.work else "nothing can be done"
     done = [
-        f"{verb} {' and '.join(from_one_place([thing for _, thing in same]))}"
+        f"{verb} {_by_place(thing for _, thing in same)}"
         for verb, same in groupby(things[:MOST_DONE], key=itemgetter(0))
     ]
     if len(things) > MOST_DONE:
@@ -181,17 +182,13 @@ def _got(machine: Machine | Rental, count: int) -> tuple[str, str]:
     return f"ask {line.vendor} to quote", _called(label, count)
 
 
-def from_one_place(things: Sequence[str]) -> list[str]:
-    """``4 × A6000 and 1 × A6000 at Campus`` for two things that end alike."""
-    found: list[str] = []
-    for mark in (" at ", " from "):
-        if all(mark in thing for thing in things):
-            places: dict[str, list[str]] = {}
-            for thing in things:
-                gpus, _, place = thing.partition(mark)
-                places.setdefault(place, []).append(gpus)
-            found = [f"{' and '.join(gpus)}{mark}{place}" for place, gpus in places.items()]
-    return found or list(things)
+def _by_place(things: Iterable[str]) -> str:
+    """``4 × A6000 and 1 × A6000 at Campus`` of two things that are at one place."""
+    found: dict[str, list[str]] = {}
+    for thing in things:
+        gpus, *place = re.split(r"(?= at (?!once)| from )", thing, maxsplit=1)
+        found.setdefault("".join(place), []).append(gpus)
+    return " and ".join(f"{' and '.join(gpus)}{place}" for place, gpus in found.items())
 
 
 def _hired(rental: Machine | Rental, at_once: int, runs: int) -> tuple[str, str]:
