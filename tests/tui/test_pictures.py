@@ -14,7 +14,6 @@ from datetime import date
 from pathlib import Path
 from types import SimpleNamespace
 
-import duckdb
 import pytest
 from syrupy.assertion import SnapshotAssertion
 from textual.pilot import Pilot
@@ -185,7 +184,7 @@ async def test_benchmark_finished(clock: Clock, svg_snapshot: SnapshotAssertion)
 
 @pytest.fixture
 def ledger(own_store: Path) -> None:
-    """A quote of every kind of doubt, and who rents out two of the paper's GPUs."""
+    """A quote of every kind of doubt."""
     old = {"quoted_on": date(2024, 1, 1), "valid_until": date(2024, 2, 1)}
     new = {"quoted_on": date(2026, 8, 1), "source_id": "own-quotes"}
     quotes = [
@@ -198,18 +197,6 @@ def ledger(own_store: Path) -> None:
     quotes = [quote._replace(origin="local") for quote in quotes]
     quotes[2] = quotes[2]._replace(corrects="q-2")
     Store(STORE).add(quote=quotes)
-    with duckdb.connect(str(STORE)) as connection:
-        connection.execute("DELETE FROM rental")
-        connection.executemany(
-            "INSERT INTO rental BY NAME SELECT ? AS rental_id, ? AS provider, 'rtx-a6000' AS"
-            " gpu_id, 4 AS gpu_count, ? AS price_per_hour_usd, ? AS kind, DATE '2026-08-01' AS"
-            " priced_on, 'paper-table5' AS source_id, 'shipped' AS origin, false AS outlier",
-            [
-                ("r-1", "a cloud", "3.20", "on-demand"),
-                ("r-2", "another", "2.40", "on-demand"),
-                ("r-4", "a cloud", "1.90", "reserved"),
-            ],
-        )
     taken_as_it_is(STORE)
 
 
@@ -219,7 +206,6 @@ def ledger(own_store: Path) -> None:
         ("list", "80x24", ()),
         ("machine", "80x24", ("A", *"Lab quote", "tab", *"cheap")),
         ("correct", "80x24", ("slash", *"a6000", "enter", "R", "home")),
-        ("own-or-rent", "120x40", ("2",)),
     ],
 )
 async def test_prices(
