@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
-
-from textual.binding import BindingType
+from typing import TYPE_CHECKING
 
 from advisor.ranking.fine_tuning import parted, read_fine_tuning
 from advisor.tui.pages.form import Form, FormField, Judged
-from advisor.tui.program.keys import REACH, TUNING, bindings_of
+from advisor.tui.program.keys import REACH, TUNING
 from advisor.tui.widgets.lines import PLAIN, Line
 from advisor.typed_input import InputError, parse_max_days, parse_whole
 
@@ -31,7 +29,6 @@ class TuningForm(Form):
     """Closes with the model's name, which says how it is fine-tuned."""
 
     WHERE = TUNING
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(TUNING)]
     AUTO_FOCUS = "#train"
     SIZE = "page small"
     START = "Space chooses. What is empty is usual: rank 16, 50M tokens, seen once."
@@ -71,20 +68,11 @@ there, too.
         words = TRAINS["pretrain"] if tuning is None else tuning.words(text=True)
         return Judged(f"{words}. Enter asks about it.", partial(self.dismiss, name))
 
-    def action_keep(self) -> None:
-        """Ask about what is chosen, also where nothing was changed."""
-        judged = self.judge(self.texts)
-        if judged.keep is None:
-            self.show(judged)
-        else:
-            judged.keep()
-
 
 class ReachForm(Form):
     """What some GPUs can train in a time: every model, below the fields."""
 
     WHERE = REACH
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(REACH)]
     AUTO_FOCUS = "#max_days"
     STUDIES = True
     GRID = "pairs"
