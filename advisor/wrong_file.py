@@ -56,7 +56,7 @@ _KINDS: Mapping[Kind, tuple[Callable[[Mapping[str, Any]], bool], str]] = {
         "is a grant; plan it with: advisor plan {}",
     ),
 }
-"""By what it says at its top, and how it is told."""
+"""What each says at its top, and which command reads it."""
 
 
 def what_it_is(path: Path, wanted: Kind) -> str | None:
@@ -85,8 +85,8 @@ def what_it_is(path: Path, wanted: Kind) -> str | None:
     except (OSError, OutsideError):
         return None
     if _is_quotes(text):
-        told = f"holds quotes; they come in with: advisor prices import {name}"
-        return None if wanted == "quotes" else told
+        words = f"holds quotes; they come in with: advisor prices import {name}"
+        return None if wanted == "quotes" else words
     if wide and wanted != "quotes":  # which alone are read from it
         return "is stored as UTF-16: save it as UTF-8"
     said = _parsed(text)

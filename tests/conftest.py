@@ -91,9 +91,9 @@ def own_store(store_path: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def predictions_stay(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """For tests of benchmarks and merges, each of which ends with making all predictions anew: that
+    """For tests of benchmarks and merges, each of which ends with all predictions made again: that
     takes longer than all else of them. What records do to predictions, test_own_records.py asks; of
     the tests here those that are marked ``predicts_anew`` end as a benchmark or a merge does."""
     if request.node.get_closest_marker("predicts_anew") is None:
-        monkeypatch.setattr(Store, "predict_anew", lambda store: None)
-        monkeypatch.setattr("advisor.store.own_rows.predict_anew", lambda connection: None)
+        monkeypatch.setattr(Store, "update_predictions", lambda store: None)
+        monkeypatch.setattr("advisor.store.own_rows.update_predictions", lambda connection: None)

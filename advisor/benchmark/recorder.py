@@ -94,7 +94,7 @@ class Recorder:
         self._write()
         if self.kept:
             with suppress(ValueError):  # a store that is held: the next merge or rebuild does it
-                self._store.predict_anew()
+                self._store.update_predictions()
 
     def words(self) -> str:
         """What became of the records."""

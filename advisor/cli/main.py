@@ -106,7 +106,7 @@ def _answer(argv: Sequence[str] | None) -> int:
         return ANSWERED
     except KeyboardInterrupt:
         # Where it fell into text that was being executed (a dataclass of a library that is just
-        # loaded), CPython would end by the signal whatever we return, until text is executed anew.
+        # loaded), CPython would end by the signal whatever we return, until text is executed again.
         exec("")
         return CANCELLED
     except OSError as error:

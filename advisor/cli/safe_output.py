@@ -31,7 +31,7 @@ class SafeStream:
 
 
 def erase_line() -> None:
-    """Begin the line of a terminal's stderr anew: the one sequence that is the program's own."""
+    """Erase the line of a terminal's stderr: the one sequence that is the program's own."""
     stream = sys.stderr._stream if isinstance(sys.stderr, SafeStream) else sys.stderr
     stream.write("\r\x1b[K")
 

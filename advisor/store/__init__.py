@@ -1,7 +1,7 @@
 """The store: the only room that opens results.duckdb.
 
-DuckDB lets either one writing program or many reading ones hold a file. So nobody holds it: each
-call opens, does one thing in one transaction and closes, and waits while another program is in.
+DuckDB lets either one writing program or many reading ones hold a file. So no program keeps it
+open: each call opens, does one thing in one transaction and closes, and waits for others.
 
     store = Store(find_store(None))      # --store, $ADVISOR_STORE, ./results.duckdb, user's own
     with store.reading() as reader:      # one opening, one snapshot, several questions

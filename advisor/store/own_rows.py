@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, cast
 
 from advisor.store.counted_models import model_of_own
-from advisor.store.predictions import predict_anew
+from advisor.store.predictions import update_predictions
 from advisor.store.row_checks import check_row, row_words
 from advisor.store.rows import (
     Tables,
@@ -75,7 +75,7 @@ def add_rows(connection: duckdb.DuckDBPyConnection, tables: Tables, *, merged: b
         added += _insert(connection, "measurement", [auditor.audited(row) for row in times])
     evidence = merged and any(tables.get(name) for name in ("measurement", "gpu", "recipe"))
     if evidence or any(row["max_gpus"] not in GPU_COUNTS for row in tables.get("host", ())):
-        predict_anew(connection)
+        update_predictions(connection)
     return added
 
 
@@ -98,7 +98,7 @@ def replace_machine(connection: duckdb.DuckDBPyConnection, tables: Tables) -> bo
     if not _delete(connection, "host", "host_id = $id", tables["host"][0]["host_id"]):
         return False
     add_rows(connection, tables)
-    predict_anew(connection)
+    update_predictions(connection)
     return True
 
 
@@ -107,7 +107,7 @@ def remove_machine(connection: duckdb.DuckDBPyConnection, host_id: str) -> bool:
     if not _delete(connection, "host", "host_id = $id", host_id):
         return False
     _delete(connection, "quote", "item_id = $id AND item_kind IN ('host', 'server')", host_id)
-    predict_anew(connection)
+    update_predictions(connection)
     return True
 
 
@@ -233,7 +233,7 @@ def keep_model(
         record = training_record(cast("OwnTraining", own))
         tables |= own_tables(measurement=[record], source=[MEASURED_HERE])
     add_rows(connection, tables)
-    predict_anew(connection)
+    update_predictions(connection)
     return _count(
         connection, "prediction WHERE recipe_id = $id AND host_memory_gib = 0", values["recipe_id"]
     )
@@ -258,7 +258,7 @@ def forget_model(connection: duckdb.DuckDBPyConnection, name: str) -> int:
         raise StoreError(f"{recipe_id} ships with the program, and stays")
     _delete(connection, "recipe", "recipe_id = $id", recipe_id)
     audit_local(connection)
-    predict_anew(connection)
+    update_predictions(connection)
     return _count(connection, "measurement WHERE recipe_id = $id", recipe_id)
 
 

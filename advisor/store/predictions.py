@@ -91,7 +91,7 @@ def own_sizes(connection: duckdb.DuckDBPyConnection) -> set[tuple[str, int]]:
     return {(gpu_id, count) for gpu_id, count in rows if count not in GPU_COUNTS}
 
 
-def predict_anew(connection: duckdb.DuckDBPyConnection) -> None:
+def update_predictions(connection: duckdb.DuckDBPyConnection) -> None:
     """Make the predictions those of the shipped fit, the own records and the own models, in the
     caller's transaction.
 

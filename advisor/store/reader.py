@@ -219,8 +219,8 @@ class Reader:
     def times_on(
         self, gpu: Gpu, count: int, tuning: FineTuning | None = None
     ) -> tuple[tuple[Model, ...], dict[tuple[str, int], ReachedTime]]:
-        """Every model, fine-tuned where that is asked, and what stands for it on so many GPUs of a
-        kind and on more of them, in sound evidence."""
+        """Every model, fine-tuned where that is asked, and the time that counts on ``count``
+        GPUs of a kind and on more of them, in sound evidence."""
         models = self.models()
         if tuning is not None or count not in GPU_COUNTS:
             from advisor.store.asked_times import asked_on  # late: it loads numpy

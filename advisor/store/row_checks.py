@@ -185,7 +185,7 @@ def _check_time(row: Mapping[str, Any]) -> Values:
     low, high = values["training_days_low"] or days, values["training_days_high"] or days
     latest = date.today() + timedelta(days=1)  # elsewhere on earth it may be tomorrow already
     if measured_on is not None and not FIRST_RUN <= measured_on <= latest:
-        # A clock that starts anew with a battery, or runs ahead; the newest time counts most.
+        # A clock that starts over with a new battery, or runs ahead; the newest time counts most.
         raise ValueError(
             f"measured_on is {measured_on}, by a clock that was wrong: write the day of the "
             "measurement there"

@@ -10,7 +10,7 @@ from typing import Any
 
 from advisor.store.counted_models import model_of
 from advisor.store.digest import shipped_digest, stored_digest
-from advisor.store.predictions import predict_anew
+from advisor.store.predictions import update_predictions
 from advisor.store.reader import Reader
 from advisor.store.rows import (
     AUDITED,
@@ -113,7 +113,7 @@ def replace_shipped(connection: duckdb.DuckDBPyConnection) -> None:
                 )
             insert_missing(connection, table, fresh, "shipped")
         audit_local(connection)
-        predict_anew(connection)
+        update_predictions(connection)
         connection.execute("DELETE FROM meta WHERE key = 'shipped_digest'")
         connection.execute("INSERT INTO meta VALUES ('shipped_digest', ?)", [shipped_digest()])
 

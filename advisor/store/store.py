@@ -94,13 +94,13 @@ class Store:
         """Keep records as the user's own; how many were new. All or, on StoreError, none."""
         return self.add(sources, measurement=records)
 
-    def predict_anew(self) -> None:
+    def update_predictions(self) -> None:
         """Bring the predictions in line with the user's own records, as a merge does by itself:
         once after many were added, since it takes about a second."""
-        from advisor.store.predictions import predict_anew
+        from advisor.store.predictions import update_predictions
 
         with self._writing() as connection:
-            predict_anew(connection)
+            update_predictions(connection)
 
     def own_definitions(self) -> OwnDefinitions:
         """The models and timed trainings of the user's own."""

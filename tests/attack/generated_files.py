@@ -357,11 +357,11 @@ def attack(
     name, make, words = KINDS[kind]
     accepted, tried, faults = 0, 0, []
     ends = time.monotonic() + seconds
-    search, anew = solver_process.Search.run, own_rows.predict_anew
+    search, anew = solver_process.Search.run, own_rows.update_predictions
     solver_process.Search.run = no_solver  # type: ignore[assignment,method-assign]
     times = itertools.count()
-    # All is predicted anew after each tenth only: that takes a second, and the checks none.
-    own_rows.predict_anew = lambda at: anew(at) if next(times) % 10 == 0 else None
+    # All is predicted again after each tenth only: that takes a second, and the checks none.
+    own_rows.update_predictions = lambda at: anew(at) if next(times) % 10 == 0 else None
     try:
         for number in range(count):
             if time.monotonic() > ends:
@@ -391,5 +391,5 @@ def attack(
                 faults.append(f"{kept}: {problem}: {err.strip()[:300]}")
     finally:
         solver_process.Search.run = search  # type: ignore[method-assign]
-        own_rows.predict_anew = anew
+        own_rows.update_predictions = anew
     return tried, accepted, faults

@@ -341,7 +341,7 @@ def kept_models(store_path: Path, tmp_path_factory: pytest.TempPathFactory) -> t
     store = Path(shutil.copy(store_path, folder / "results.duckdb"))
     with pytest.MonkeyPatch.context() as patch:
         # What is predicted of them is asked elsewhere; here it would be made anew for each.
-        patch.setattr("advisor.store.own_rows.predict_anew", lambda connection: None)
+        patch.setattr("advisor.store.own_rows.update_predictions", lambda connection: None)
         keep_all(store, folder)
     return tuple(Store(store).own_definitions().models)
 

@@ -22,7 +22,7 @@ from markdown_it import MarkdownIt
 
 from advisor import files
 from advisor.cli.main import main
-from advisor.store import Store, StoreError, build_store
+from advisor.store import StoreError, build_store
 from advisor.store.rows import insert_missing, plain_values
 from advisor.store.storage.connection import opened
 from advisor.tables.table_formats import markdown_text, to_markdown
@@ -272,20 +272,6 @@ def test_a_full_disk_names_the_store_and_never_its_draft(tmp_path: Path) -> None
     assert f"the store {tmp_path}/new.duckdb could not be written" in said
     assert "/.new" not in said and said.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_full_disk_keeps_no_quote_of_a_file(tmp_path: Path, own_store: Path) -> None:
-    file = tmp_path / "q.csv"
-    rows = "".join(f"RTX 3090,{500 + n},Shop {n},2026-11-01,used\n" for n in range(6_000))
-    file.write_text(f"item,price,vendor,date,kind\n{rows}")
-    line = f"ulimit -f 200; exec advisor prices import {file} --store {own_store}"
-    run = subprocess.run(["bash", "-c", line], env=_found(), capture_output=True, timeout=120)
-    said = run.stderr.decode()
-    assert run.returncode == 2
-    assert f"the store {own_store} could not" in said and "free some space" in said
-    assert said.count("\n") == 1
-    with Store(own_store).reading() as reader:
-        assert not any(quote.origin == "local" for quote in reader.quotes())
 
 
 def _found() -> dict[str, str]:

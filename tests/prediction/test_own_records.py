@@ -70,7 +70,7 @@ def add(path: Path, *records: Measurement) -> int:
     """As a benchmark does."""
     store = Store(path)
     added = store.append_measurements(records, [MEASURED_HERE])
-    store.predict_anew()
+    store.update_predictions()
     return added
 
 
@@ -198,7 +198,7 @@ def test_without_the_records_the_shipped_predictions_are_back(
     with duckdb.connect(str(moved_store)) as connection:
         connection.execute("DELETE FROM measurement WHERE origin = 'local'")
     rebuilt = Path(shutil.copy(moved_store, tmp_path / "rebuilt.duckdb"))
-    Store(moved_store).predict_anew()
+    Store(moved_store).update_predictions()
     assert predictions(moved_store) == before
     build_store(rebuilt)
     assert predictions(rebuilt) == before

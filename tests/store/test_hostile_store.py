@@ -93,7 +93,7 @@ OWN = "origin = 'local' WHERE rowid = 0"
 
 
 def changed(table: str, column: str, value: str) -> tuple[str, ...]:
-    """The table made anew as a query leaves it, without its checks, with this in a column."""
+    """The table made again as a query leaves it, without its checks, with this in a column."""
     return (
         f"CREATE TABLE q AS SELECT * REPLACE ({value} AS {column}) FROM {table}",
         f"DROP TABLE {table} CASCADE",

@@ -195,7 +195,7 @@ def test_times_of_an_own_model_stay_when_it_is_forgotten_and_move_it_before(
         [record("m-own", **values, **bounds, training_days=slow, source_id="measured-here")],
         [MEASURED_HERE],
     )
-    store.predict_anew()
+    store.update_predictions()
     after = rows(kept_store)["l40s", 4]
     assert 1.03 < after["training_days"] / before["l40s", 4]["training_days"] < 1.4
     assert "your own records" in after["reason"]

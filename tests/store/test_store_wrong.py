@@ -131,24 +131,6 @@ def test_a_wrong_store_is_one_line_and_stays_as_it_is(
         assert {entry.name for entry in folder.iterdir()} <= {"results.duckdb"}
 
 
-def test_a_store_cut_anywhere_answers_rightly_or_says_so(store_path: Path, tmp_path: Path) -> None:
-    path = tmp_path / "cut.duckdb"
-    whole = store_path.read_bytes()
-    with Store(store_path).reading() as reader:
-        expected = reader.models(), reader.times()
-    refused = 0
-    for size in range(0, len(whole), len(whole) // 25):
-        path.write_bytes(whole[:size])
-        try:
-            with Store(path).reading() as reader:
-                assert (reader.models(), reader.times()) == expected
-        except StoreError as error:
-            refused += 1
-            assert "\n" not in str(error)
-        assert path.stat().st_size == size
-    assert refused > 10
-
-
 HOLD = """
 import sys, duckdb
 connection = duckdb.connect()

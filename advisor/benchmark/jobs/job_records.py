@@ -88,7 +88,7 @@ def merge_job(store: Store, job: Job, *, predict: bool = True) -> tuple[Job, int
         store.add_recipes([own_recipe])
     added = store.append_measurements(records, [MEASURED_HERE])
     if predict and added and any(record.status == "ok" for record in records):
-        store.predict_anew()
+        store.update_predictions()
     return changed(job, merged=len(records)), added
 
 

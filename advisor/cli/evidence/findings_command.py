@@ -1,4 +1,4 @@
-"""``advisor findings``: what the paper concludes, computed anew, beside what it says."""
+"""``advisor findings``: what the paper concludes, computed again, beside what it says."""
 
 from __future__ import annotations
 

@@ -147,7 +147,7 @@ def follow(store: Store, job: Job, *, poll_s: float | None = None) -> int:
             state = seen.state
     job, added = merge_job(store, job, predict=False)
     if fresh + added:
-        store.predict_anew()
+        store.update_predictions()
     if stop.is_set():
         say(
             f"the job goes on without this program; see it again: advisor jobs follow {job.name}; "

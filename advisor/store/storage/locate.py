@@ -15,8 +15,8 @@ STORE_NAME = "results.duckdb"
 def find_store(explicit: str | Path | None) -> Path:
     """``explicit``, else $ADVISOR_STORE, else ./results.duckdb if there, else the user's own.
 
-    The user's own is made on first use; nobody else may read it, and what a kill left of making it
-    goes. Any other has to exist.
+    The user's own is made on first use; only its owner may read it, and what a kill left of
+    making it goes. Any other has to exist.
     """
     named = str(explicit or os.environ.get("ADVISOR_STORE", ""))
     if named.strip():

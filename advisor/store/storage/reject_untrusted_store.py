@@ -115,15 +115,15 @@ def what_is_foreign(connection: duckdb.DuckDBPyConnection, catalog: str) -> str 
         found = _CALL.findall(_LITERAL.sub("''", sql.partition("(")[2]))
         if called := {word.casefold() for word in found} - _HARMLESS:
             return f"an expression of its own ({min(called)}) in the table {name}{_RUNS}"
-    told = [(name, sql) for name, sql, _ in tables]
-    shape = _line("shape", duckdb.__version__, _schema_digest(), repr((told, views)))
+    ours = [(name, sql) for name, sql, _ in tables]
+    shape = _line("shape", duckdb.__version__, _schema_digest(), repr((ours, views)))
     if not _known(shape):
         our_views, our_tables = _made_by_us()
         for view in views:
             if view not in our_views:
                 return f"a view of its own ({view[0]}){_RUNS}"
         names = {name for name, _ in our_tables}
-        for name, sql in told:
+        for name, sql in ours:
             if name in names and (name, sql) not in our_tables:
                 return f"a table {name} with other columns, types or checks than ours"
         _remember(shape)
@@ -184,7 +184,7 @@ _here: set[str] = set()
 
 def _known(line: str) -> bool:
     if line not in _here:
-        # Read anew each time: another program may have written the store a moment ago.
+        # Read again each time: another program may have written the store a moment ago.
         _here.update(_kept(_file()))
     return line in _here
 
