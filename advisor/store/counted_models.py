@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from advisor.ranking.fine_tuning import FineTuning, parted
@@ -47,18 +48,18 @@ def model_of(recipe: Recipe) -> Model:
 
 def fine_tuner(own: Sequence[OwnModel]) -> FineTuner:
     """What counts a model that is fine-tuned, those that a user keeps among them; it raises
-    InputError for what cannot be fine-tuned so."""
+    InputError for what cannot be fine-tuned so. A plan hands it to another process."""
+    return partial(_fine_tuned, tuple(own))
 
-    def counted(model: Model, tuning: FineTuning) -> Model:
-        asked = named_model(tuning.of(model.recipe_id), own)
-        if asked is None:
-            raise InputError(
-                f"{model.recipe_id} is a training of your own, timed as it runs: time its "
-                "fine-tuning by itself, advisor bench --name my-run -- COMMAND"
-            )
-        return replace(model_of_own(asked), origin=model.origin)
 
-    return counted
+def _fine_tuned(own: Sequence[OwnModel], model: Model, tuning: FineTuning) -> Model:
+    asked = named_model(tuning.of(model.recipe_id), own)
+    if asked is None:
+        raise InputError(
+            f"{model.recipe_id} is a training of your own, timed as it runs: time its "
+            "fine-tuning by itself, advisor bench --name my-run -- COMMAND"
+        )
+    return replace(model_of_own(asked), origin=model.origin)
 
 
 def named_model(recipe_id: str, own: Sequence[OwnModel]) -> OwnModel | None:
