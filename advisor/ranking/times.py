@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from datetime import date
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from advisor.ranking.audit import Verdict
 from advisor.typed_input import parse_choice
-from bench_runner.settings.paper_space import even_batch
 
 if TYPE_CHECKING:
     from bench_runner.records.measurement import Settings
@@ -134,8 +133,7 @@ class TrainingTime:
     those that are estimated."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BestTime:
+class BestTime(NamedTuple):
     """Which time stands for one model on one number of one GPU, under one evidence rule."""
 
     gpu_id: str
@@ -191,10 +189,10 @@ def one_clock(best: BestTime, estimate: TrainingTime | None) -> BestTime:
     if chosen is None:
         return best
     if estimate is None or _stands(chosen, estimate):
-        return replace(best, chosen=as_elsewhere(chosen))
+        return best._replace(chosen=as_elsewhere(chosen))
     if _is_measured(chosen) and estimate.training_days is not None:
         estimate = _changed(estimate, measured_otherwise_days=chosen.training_days)
-    return replace(best, chosen=estimate, published=best.published or chosen)
+    return best._replace(chosen=estimate, published=best.published or chosen)
 
 
 def as_elsewhere(time: TrainingTime) -> TrainingTime:
@@ -246,12 +244,12 @@ def on_host(best: BestTime, memory_gib: float | None) -> BestTime:
         return best
     if best.host_gib is not None and memory_gib < best.host_gib:
         lacking = _changed(chosen, status="infeasible", training_days=None)
-        return replace(best, chosen=lacking, with_host=(best.host_gib, chosen), host_gib=None)
+        return best._replace(chosen=lacking, with_host=(best.host_gib, chosen), host_gib=None)
     if best.with_host is None or memory_gib < best.with_host[0]:
         return best
     if chosen.status == "ok" and chosen.basis == "measured":
         return best
-    return replace(best, chosen=best.with_host[1], with_host=None)
+    return best._replace(chosen=best.with_host[1], with_host=None)
 
 
 def at_face_value(times: Iterable[BestTime]) -> list[BestTime]:
@@ -270,8 +268,8 @@ def at_face_value(times: Iterable[BestTime]) -> list[BestTime]:
         if naive is not None and naive.measurement_id == chosen.measurement_id:
             naive = None
         found.append(
-            replace(
-                best, chosen=chosen, published=None, naive=naive, measured=measured, with_host=None
+            best._replace(
+                chosen=chosen, published=None, naive=naive, measured=measured, with_host=None
             )
         )
     return found
@@ -288,8 +286,7 @@ def _takes_longer(time: TrainingTime | None, published: TrainingTime) -> bool:
 
 def under_limit(best: BestTime, limit: PowerLimit) -> BestTime:
     """The times with the cards limited in power: slower, and less sure, as was measured."""
-    return replace(
-        best,
+    return best._replace(
         chosen=best.chosen and _slowed(best.chosen, limit),
         published=best.published and _slowed(best.published, limit),
         naive=best.naive and _slowed(best.naive, limit),
@@ -342,6 +339,8 @@ def uneven_words(model: Model, gpu_count: int) -> str | None:
     they do."""
     if not is_uneven(model, gpu_count):
         return None
+    from bench_runner.settings.paper_space import even_batch  # late: most share it evenly
+
     near = even_batch(model.batch_size, gpu_count)
     return (
         f"{gpu_count} GPUs do not share a batch of {model.batch_size:,} evenly: the time is with "

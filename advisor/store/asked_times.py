@@ -58,7 +58,7 @@ def asked_times(
         time = _time(row, machines)
         if row["host_memory_gib"]:
             if place in found:
-                found[place] = replace(found[place], with_host=(row["host_memory_gib"], time))
+                found[place] = found[place]._replace(with_host=(row["host_memory_gib"], time))
             continue
         found[place] = BestTime(
             gpu_id=place[0],

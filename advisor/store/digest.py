@@ -44,6 +44,24 @@ def shipped_digest() -> str:
     return digest.hexdigest()
 
 
+def files_mark() -> str:
+    """What tells that no file of the packages has changed since it was asked last: their names,
+    sizes and times. Reading none of them takes a quarter of the time of a digest."""
+    mark = blake2b(digest_size=16)
+    ahead = [str(package.__path__[0]) for package in _PACKAGES.values()]
+    while ahead:
+        folder = ahead.pop()
+        mark.update(folder.encode("utf-8", "surrogateescape"))
+        with os.scandir(folder) as entries:
+            for entry in sorted(entries, key=lambda entry: entry.name):
+                if not entry.is_dir():
+                    known = entry.stat()
+                    mark.update(f"{entry.name}\0{known.st_size}\0{known.st_mtime_ns}\0".encode())
+                elif entry.name != "__pycache__":
+                    ahead.append(entry.path)
+    return mark.hexdigest()
+
+
 def stored_digest(connection: duckdb.DuckDBPyConnection) -> str | None:
     """The digest from which the shipped rows were made; None before the first time."""
     row = connection.execute("SELECT value FROM meta WHERE key = 'shipped_digest'").fetchone()

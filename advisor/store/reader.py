@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
@@ -20,7 +19,7 @@ from advisor.ranking.times import (
     one_clock,
 )
 from advisor.store.storage.engine import duckdb
-from advisor.store.stored_time import StoredTime
+from advisor.store.stored_time import TIME, StoredTime
 from price_catalog.builds import GPU_COUNTS
 from price_catalog.model import Gpu, Host, Part, Quote, Rental, Source
 from price_catalog.providers import provider_name, rental_kind
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from bench_runner.records.measurement import Measurement
 
 
+_OFFLOADING = TIME.index("offloading")
 QUERIES_FOLDER = Path(__file__).with_name("queries")
 
 
@@ -66,6 +66,7 @@ class Reader:
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self.connection = connection
+        self._models: tuple[Model, ...] | None = None
 
     def _records(self, name: str, **parameters: object) -> list[dict[str, Any]]:
         answer = self.connection.execute(query(name), parameters or None)
@@ -81,7 +82,9 @@ class Reader:
 
     def models(self) -> tuple[Model, ...]:
         """Every recipe, by family and size."""
-        return tuple(Model(**record) for record in self._records("models"))
+        if self._models is None:
+            self._models = tuple(Model(**record) for record in self._records("models"))
+        return self._models
 
     def uncounted_models(self) -> dict[str, str]:
         """Why a model of the user's own, kept by an earlier version, is counted no longer."""
@@ -273,7 +276,8 @@ class Reader:
         """What counts a model that is fine-tuned, the user's own among them."""
         from advisor.store.counted_models import fine_tuner
 
-        return fine_tuner(self.own_definitions().models)
+        kept = any(model.origin == "local" for model in self.models())
+        return fine_tuner(self.own_definitions().models if kept else ())
 
     def _foreseen(self, recipe_id: str, measured: Iterable[BestTime]) -> Iterator[BestTime]:
         """The times on one clock: predictions wherever what was recorded does not stand."""
@@ -293,7 +297,7 @@ class Reader:
             recorded_time = recorded.get(build)
             best = none if recorded_time is None else one_clock(recorded_time, none.chosen)
             host_gib = _host_gib(best.chosen, model)
-            yield replace(best, host_gib=host_gib, with_host=larger.get((recipe_id, *build)))
+            yield best._replace(host_gib=host_gib, with_host=larger.get((recipe_id, *build)))
 
     def _with_more_host_memory(
         self, recipe_id: str | None = None, gpu_id: str | None = None
@@ -307,6 +311,8 @@ class Reader:
 def _host_gib(time: TrainingTime | None, model: Model | None) -> float | None:
     """What an estimate needs of its host's memory, where some hosts have less."""
     if model is None or model.parameters < _FILLS_A_HOST:
+        return None
+    if isinstance(time, StoredTime) and not time._row[_OFFLOADING]:
         return None
     from advisor.prediction.physics.memory import host_gib_of  # late: most models are smaller
 

@@ -9,7 +9,7 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from advisor.store.digest import shipped_digest, stored_digest
+from advisor.store.digest import files_mark, shipped_digest, stored_digest
 from advisor.store.reader import Reader
 from advisor.store.storage.connection import check_whole, opened, transaction, wait_limit_s
 from advisor.store.storage.engine import duckdb
@@ -306,8 +306,12 @@ class Store:
         return False
 
     def _says_text(self, connection: duckdb.DuckDBPyConnection) -> bool:
+        mark = files_mark()
+        if is_as_text(self.path, mark):
+            return True
         digest = shipped_digest()
         if stored_digest(connection) == digest and is_as_text(self.path, digest):
+            remember_as_text(self.path, mark)
             return True
         from advisor.store.shipped_rows import says_text  # late: most stores are known
 

@@ -5,7 +5,6 @@ Imports nothing of the program, so that widgets may use it.
 
 from __future__ import annotations
 
-import json
 import re
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -30,6 +29,8 @@ def to_json(value: Any) -> str:
 
     What could steer a terminal is written as JSON's own escapes.
     """
+    import json  # late: most answers are a table
+
     text = json.dumps(value, default=_plain, indent=2, ensure_ascii=False, allow_nan=False)
     return _STEERS.sub(lambda found: json.dumps(found[0])[1:-1], text)
 

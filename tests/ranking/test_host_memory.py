@@ -24,7 +24,7 @@ LARGER = estimate(258.0)
 
 
 def given(chosen: TrainingTime) -> BestTime:
-    return replace(make_best(chosen), with_host=(GIB, LARGER))
+    return make_best(chosen)._replace(with_host=(GIB, LARGER))
 
 
 @pytest.mark.parametrize("chosen", [estimate(None), estimate(293.0), make_time("card", 1, None)])
@@ -39,13 +39,13 @@ def test_a_host_with_enough_memory_trains_what_others_cannot(
 
 def test_a_host_with_less_memory_than_is_assumed_of_any_does_not_train_what_needs_it() -> None:
     """A tinybox has 48 GiB for each of its eight cards, 64 are assumed."""
-    needs = replace(make_best(estimate(258.0)), host_gib=446.0)
+    needs = make_best(estimate(258.0))._replace(host_gib=446.0)
     assert on_host(needs, 512.0) == on_host(needs, None) == needs
     lacking = on_host(needs, 384.0)
     assert lacking.chosen is not None and lacking.chosen.status == "infeasible"
     assert lacking.chosen.training_days is None
     assert lacking.with_host == (446.0, estimate(258.0))
-    measured = replace(make_best(make_time("card", 1, 285.0)), host_gib=None)
+    measured = make_best(make_time("card", 1, 285.0))._replace(host_gib=None)
     assert on_host(measured, 1.0) == measured
 
 

@@ -118,7 +118,7 @@ def test_without_an_estimate_what_was_recorded_stands() -> None:
 
 def test_the_published_time_stays_beside_the_estimate() -> None:
     printed, ours = recorded(34.0), recorded(46.0, **OURS)
-    best = replace(make_best(ours), published=printed)
+    best = make_best(ours)._replace(published=printed)
     found = one_clock(best, ESTIMATE)
     beside = replace(ESTIMATE, measured_otherwise_days=46.0)
     assert (found.chosen, found.published) == (beside, printed)
