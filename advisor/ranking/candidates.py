@@ -19,7 +19,6 @@ from advisor.costs.cost_of_owning import (
 )
 from advisor.costs.price_book import PriceBook, PriceRange
 from advisor.costs.price_interval import price_today
-from advisor.ranking.build_prices import build_cents, is_overtaken, price_keys
 from advisor.ranking.times import BestTime, EvidenceRule, Model, on_host, under_limit
 from price_catalog.builds import Build, rack_units_of
 from price_catalog.model import Quote
@@ -50,6 +49,12 @@ GPUs alone cost as much now); or never, since people who do not sell it name the
 AVAILABILITIES: tuple[Availability, ...] = get_args(Availability)
 
 
+ABOUT = 1.02
+"""What was added up of parts or options is not known better than that: a quote moves by more in the
+two weeks that it holds. A price that a seller names for the same cards comes first where it is at
+most this many times the sum. A choice, not a measurement."""
+
+
 class AskedPrice(NamedTuple):
     """The price of one item of a build, and what it stands among."""
 
@@ -60,6 +65,38 @@ class AskedPrice(NamedTuple):
     """What the quotes as good as the chosen one ask; None where prices have no ranges."""
     newer: Quote | None
     """A newer quote than the chosen one, which does not count; None where there is none."""
+
+
+def is_overtaken(build: Build, asked: Quote | None, prices: PriceBook) -> bool:
+    """Whether the cards of a whole machine cost as much by a newer quote of someone who sells
+    them. What the user was asked is the user's affair."""
+    if build.host.gpu_id is None or asked is None or asked.origin == "local":
+        return False
+    card = prices.get(("gpu", build.gpu.gpu_id))
+    return (
+        card is not None
+        and prices.as_of is not None
+        and card.quoted_on > asked.quoted_on
+        and prices.is_offered(card)
+        and card.price_usd * build.gpu_count >= asked.price_usd
+    )
+
+
+def price_keys(build: Build) -> tuple[tuple[str, str], tuple[str, str]]:
+    """Where the price of a build's GPU and that of its host stand; one place for a server."""
+    host_id = build.host.host_id
+    if build.host.gpu_id is not None:
+        return ("server", host_id), ("server", host_id)
+    return ("gpu", build.gpu.gpu_id), ("host", host_id)
+
+
+def build_cents(build: Build, gpu_price_usd: Decimal, host_price_usd: Decimal) -> int:
+    """The overall cost in US cents: the whole server, or the host and the GPUs to be bought, of
+    each of the machines. What joins several is not in it."""
+    if build.host.gpu_id is not None:
+        return int(host_price_usd * 100) * build.machines
+    bought = gpu_price_usd * (build.gpu_count - build.gpus_owned)
+    return int((host_price_usd + bought) * 100) * build.machines
 
 
 def gap_and_days(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from bench_runner.typed_numbers import NORMAL_90
 
@@ -12,8 +12,7 @@ SAME_GPU_FACTOR = 1.24
 the fit (docs/prediction.md, "Two machines compared": 451 pairs of other measurements, 23.9 %)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Doubt:
+class Doubt(NamedTuple):
     """What one build of a ranking is ranked by (less is better), and how sure that is."""
 
     value: float

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from advisor.costs.amount_words import days_exact
 from advisor.costs.cost_of_owning import CENT
-from advisor.ranking.build_prices import ABOUT
 from advisor.ranking.candidates import (
+    ABOUT,
     AVAILABILITIES,
     AskedPrice,
     Availability,

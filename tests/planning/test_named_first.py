@@ -14,7 +14,7 @@ from advisor.planning.grant.read_grant import read_grant
 from advisor.planning.how_many import problems_of, reach
 from advisor.planning.plan_grant import grant_at, plan_loaded
 from advisor.planning.planned import Planned
-from advisor.ranking.build_prices import ABOUT
+from advisor.ranking.candidates import ABOUT
 from advisor.ranking.question import CandidatesKey, Question
 from advisor.ranking.rank import rank
 from advisor.ranking.snapshot import make_candidates, take_snapshot

@@ -22,8 +22,7 @@ from advisor.answers.ranking.rank_json_csv import ranking_csv, ranking_object
 from advisor.answers.ranking.verdict import verdict
 from advisor.costs.amount_words import usd_rounded
 from advisor.costs.cost_of_owning import CostTerms
-from advisor.ranking.build_prices import ABOUT
-from advisor.ranking.candidates import Candidates
+from advisor.ranking.candidates import ABOUT, Candidates
 from advisor.ranking.interval_comparison import alike
 from advisor.ranking.question import RANK_RULES, CandidatesKey, Question
 from advisor.ranking.rank import Ranking, rank

@@ -151,7 +151,7 @@ def _measure(ranking: Ranking, row: RankedRow) -> Doubt | None:
     build = ranking.candidates.builds[found.build]
     settles = "to know its time: this is an estimate"
     if ranking.tied_rows > 1:
-        settles = "to tell the group apart" if found.left < 0.5 else "to settle part of the tie"
+        settles = "to tell the group apart" if not found.left else "to settle part of the tie"
     words = f"{gpus_words(build)} for {minutes_words(found.search.minutes)} {settles}"
     if is_uneven(model, gpus_of(build)):
         words += f"; its batch of {model.batch_size:,} does not divide: change that first"

@@ -267,7 +267,7 @@ def _measure_object(ranking: Ranking) -> dict[str, Any] | None:
     return {
         **_build_object(build),
         "minutes": round(found.search.minutes, 1),
-        "still_open_on_average": round(found.left, 2),
+        "still_open": found.left,
         "command": measure_build(ranking.candidates.model, build),
     }
 

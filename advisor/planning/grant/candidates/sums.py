@@ -1,13 +1,18 @@
 """Machines whose price is a sum that no seller quoted, and the quoted ones that come before them
-(the rule of `advisor.ranking.build_prices`)."""
+(the rule of `advisor.ranking.candidates.ABOUT`)."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
+from math import inf
 
 from advisor.planning.solver.problem import Machine
-from advisor.ranking.build_prices import WHOLE_WORTH, NamedPrices
+from advisor.ranking.candidates import ABOUT
 
+WHOLE_WORTH = 1.5
+"""Of machines as fast as each other: up to this many times the price of the same cards and a host
+from parts, or of a seller's options added up, a whole machine at a price that its seller names
+comes first: it is one order with one warranty, and somebody has shown that it runs."""
 SUMMED = "a sum of parts or options, and a seller quotes the same for hardly more"
 
 
@@ -29,12 +34,13 @@ def is_summed(machine: Machine) -> bool:
 
 def behind_named(machines: Iterable[Machine]) -> list[Machine]:
     """The sums for which a seller quotes the same cards for hardly more."""
-    every = _compared(machines)
-    kinds = {i: _kind(machine) for i, machine in enumerate(every)}
-    summed = [i for i, machine in enumerate(every) if is_summed(machine)]
-    cents = [int(machine.price * 100) for machine in every]
-    named = NamedPrices(cents, kinds, set(kinds).difference(summed))
-    return [every[i] for i in summed if named.before(i) is not None]
+    every, asked = _compared(machines), dict[Hashable, float]()
+    for machine in every:
+        if not is_summed(machine):
+            kind, price = _kind(machine), float(machine.price)
+            asked[kind] = min(price, asked.get(kind, price))
+    sums = [machine for machine in every if is_summed(machine)]
+    return [m for m in sums if asked.get(_kind(m), inf) <= ABOUT * float(m.price)]
 
 
 def less_as_sum(machine: Machine, sums: Iterable[Machine]) -> Machine | None:
