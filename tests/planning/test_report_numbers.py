@@ -17,16 +17,17 @@ pytest.importorskip("typst")
 pytest.importorskip("xlsxwriter")
 
 from advisor.planning.grant.read_grant import read_grant
-from advisor.planning.plan_grant import EXAMPLE, load_grant, plan_loaded
+from advisor.planning.plan_grant import EXAMPLE
 from advisor.planning.planned import Planned
 from advisor.planning.report.document import Report, words_of
 from advisor.planning.report.formats.markdown_csv_json import to_json_text
 from advisor.planning.report.number_ledger import Num
 from advisor.planning.solver.money.arithmetic import OPERATIONS
-from advisor.planning.solver.money.cents import purchase_cents
-from advisor.store import Store
-from tests.planning.example_reports import TODAY, planned_from, report_of
+from advisor.planning.solver.money.cents import run_cents
+from advisor.planning.solver.problem import Rules
+from tests.planning.example_reports import planned_from, report_of
 from tests.planning.number_walk import Walk
+from tests.plans_for_tests import make_machine
 
 
 @pytest.fixture(scope="module")
@@ -118,47 +119,19 @@ def test_every_number_is_walked_back_to_its_rows(variant: Planned, store_path: P
         ), row
 
 
-def test_dearer_electricity_is_added_up_by_hand(store_path: Path) -> None:
+def test_dearer_electricity_is_added_up_by_hand() -> None:
     """5 % a year over three years: every kWh has the price of the middle, 1.05 to the 1.5."""
-    grant = read_grant(EXAMPLE)
-    planned = plan_loaded(
-        load_grant(
-            Store(store_path),
-            replace(
-                grant,
-                experiments=grant.experiments[1:2],
-                rent=False,
-                electricity_change=Decimal("0.05"),
-            ),
-            TODAY,
-        ),
-        60,
-        quick=True,
+    machine = make_machine("m", "1", {"a": 10.0})  # of 1 kW
+    rules = Rules(
+        price_per_kwh=Decimal("0.15"),
+        electricity_change=Decimal("0.05"),
+        failures=Decimal("0.05"),
+        pue=Decimal("1.3"),
+        grant_months=36,
+        electricity_in_base=False,
     )
-    plan, problem = planned.plan, planned.loaded.problem
-    assert plan is not None
-    machines = {m.machine_id: m for m in problem.machines}
-    by_year = [Decimal(0)] * 3
-    overhead = 1 + grant.institution.overhead_rate
-    for placed in plan.placed:
-        machine = machines[placed.machine_id]
-        assert machine.running_w is not None
-        days = Decimal(str(machine.times["pythia-410m"].days)) * Decimal("1.05")
-        kwh = machine.running_w / 1000 * 24 * days * grant.pue
-        cost = kwh * Decimal("0.15") * Decimal(str(1.05**1.5)) * overhead
-        year = problem.year_of(placed.pieces[0][0])
-        assert problem.year_of(placed.pieces[-1][1] - 0.001) == year
-        by_year[year] += cost
-    bought = sum(
-        p.count * purchase_cents(machines[p.machine_id], problem.rules) for p in plan.purchases
-    )
-    paid = Decimal(plan.cost_cents - bought) / 100
-    assert sum(by_year) == pytest.approx(paid, abs=Decimal("0.05"))
-    found = json.loads(to_json_text(report_of(planned, pictures=False)), parse_float=Decimal)
-    budget = {line["line"]: line for line in found["budget"]["lines"]}
-    asked = next(line for name, line in budget.items() if "lectricity" in name)
-    for cell, mine in zip(asked["by_year"], by_year, strict=True):
-        assert cell["value"] == pytest.approx(mine / overhead, abs=Decimal("0.05"))
+    kwh = 24 * 10 * 1.05 * 1.3
+    assert run_cents(machine, "a", rules) == round(kwh * 0.15 * 1.05**1.5 * 100)
 
 
 UNEVEN = r"\d GPUs do not share a batch of [\d,]+ evenly: the time is with one of [\d,]+"

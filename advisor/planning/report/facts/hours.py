@@ -15,7 +15,7 @@ from advisor.planning.report.report_numbers import cost_of_other, runs_of_other,
 from advisor.planning.sensitivity.explain import Alternative, worse_by
 from advisor.planning.solver.money.charges import gpus_of_a_job, hours_in_a_day
 from advisor.planning.solver.problem import Allocation, Rental
-from advisor.planning.solver.rentals import rented_ways, ruled_out_by_days
+from advisor.planning.solver.rentals import ruled_out_by_days
 
 Facts = dict[str, Any]
 
@@ -116,9 +116,6 @@ def _unused(given: Material, allocation: Allocation) -> Facts:
         label = f"hours of {allocation.name} a year"
         a_year = setting(f"{key}.gpu_hours_a_year", granted, "gpu-hours", label)
         return {"why": "too few", "hours": a_year, "takes": takes}
-    names = {r.rental_id for r in mine}
-    if all(way.rental.rental_id not in names for way in rented_ways(problem)):
-        return {"why": "too late"}
     if allocation.odds < 1:
         odds = setting(f"{key}.odds", allocation.odds, "share", f"odds of {allocation.name}")
         return {"why": "odds", "odds": odds}

@@ -272,8 +272,6 @@ def _warranties(given: Material) -> list[str]:
         for warranty in dict.fromkeys(given.loaded.quotes[each].warranty for each in ids):
             if warranty:
                 found.setdefault(warranty, []).append(e.machine.label)
-    if len(found) == 1 and len(next(iter(found.values()))) == len(given.costs.equipment):
-        return list(found)
     return [f"{warranty} ({listed(labels)})" for warranty, labels in found.items()]
 
 

@@ -67,27 +67,20 @@ def _others_that_run(given: Material, *, bought: bool) -> list[str]:
 
 def budget_notes(given: Material) -> dict[str, Any]:
     """What stands below a budget."""
-    rules, setting, rentals = given.loaded.problem.rules, given.book.setting, given.book.rentals
+    rules, rentals = given.loaded.problem.rules, given.book.rentals
     rented = [rentals[r.placed[0].machine_id] for r in given.costs.running if r.rented]
     machines = [e.machine for e in given.costs.equipment]
-    own = any(machine.share_of is None for machine in machines)
-    bare = any(rental.allocation is None for rental in rented)
-    written_off = rules.life_months is not None and any(m.in_base is None for m in machines)
+    taxed = ["machines"] * any(machine.share_of is None for machine in machines)
+    taxed += ["rented computers"] * any(rental.allocation is None for rental in rented)
     foreign = any(line.quoted_usd is not None for m in machines for line in m.lines)
     foreign = foreign or any(rental.quoted_usd is not None for rental in rented)
-    first, last = year_spans(given)[0]
-    later = year_spans(given)[1:]
+    vat = None
+    if rules.vat and taxed:
+        vat = given.book.setting("budget.vat", rules.vat, "share", "value-added tax")
     return {
-        "first_year": f"{day_words(first)} to {day_words(last)}",
-        "later_from": f"{later[0][0].day} {later[0][0]:%B}" if later else "",
-        "last_until": day_words(later[-1][1])
-        if later and (first.day, first.month) != (later[0][0].day, later[0][0].month)
-        else "",
-        "taxed": ["machines"] * own + ["rented computers"] * bare,
-        "vat": setting("budget.vat", rules.vat, "share", "value-added tax") if rules.vat else None,
-        "life": setting("institution.life_months", rules.life_months or 0, "months", "life")
-        if written_off
-        else None,
+        "years": year_spans(given),
+        "taxed": taxed,
+        "vat": vat,
         "overhead": _overhead(given) if given.costs.indirect.value else None,
         "rate_note": given.loaded.grant.currency.note if foreign else None,
     }
