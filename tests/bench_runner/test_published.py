@@ -22,17 +22,6 @@ PAPER = load_paper()
 BY_ID = {record.measurement_id: record for record in PAPER}
 RECIPES = {recipe.recipe_id: recipe for recipe in load_recipes()}
 
-MODELS = (
-    "pythia-160m",
-    "pythia-410m",
-    "pythia-1b",
-    "pythia-2.8b",
-    "pythia-6.9b",
-    "roberta",
-    "mamba",
-    "convnext-xlarge-22k",
-    "vit",
-)
 GPUS = ("RTX 3090", "A6000", "A100", "H100")
 COUNTS = (1, 2, 4, 8)
 
@@ -72,75 +61,36 @@ def days(method: str, recipe_id: str) -> tuple[float | None, ...]:
     )
 
 
-class TestPaper:
-    def test_every_cell_of_both_tables_is_there_once(self) -> None:
-        cells = Counter(
-            (record.method, record.recipe_id, record.gpu, record.gpu_count) for record in PAPER
-        )
-        wanted = {
-            (method, recipe_id, gpu, count)
-            for method in ("naive", "optimal")
-            for recipe_id in MODELS
-            for gpu in GPUS
-            for count in COUNTS
-        }
-        assert set(cells) == wanted
-        assert set(cells.values()) == {1}
-        assert len(PAPER) == 288
-
-    @pytest.mark.parametrize(("recipe_id", "row"), TABLE_1.items())
-    def test_table_1(self, recipe_id: str, row: tuple[int | None, ...]) -> None:
-        assert days("optimal", recipe_id) == row
-
-    @pytest.mark.parametrize(("recipe_id", "row"), TABLE_4.items())
-    def test_table_4(self, recipe_id: str, row: tuple[int | None, ...]) -> None:
-        assert days("naive", recipe_id) == row
-
-    def test_infeasible_has_a_reason_and_no_time(self) -> None:
-        for record in PAPER:
-            infeasible = record.status == "infeasible"
-            assert (record.reason is not None) is infeasible
-            assert (record.training_days is None) is infeasible
-            assert (record.training_days_low is None) is infeasible
-        assert "236 days" in (BY_ID["paper-table4:convnext-xlarge-22k:h100:1"].reason or "")
+def test_every_cell_of_both_tables_is_there_once_and_as_printed() -> None:
+    cells = Counter((r.method, r.recipe_id, r.gpu, r.gpu_count) for r in PAPER)
+    assert len(cells) == len(PAPER) == 2 * 9 * len(GPUS) * len(COUNTS)
+    for method, table in (("optimal", TABLE_1), ("naive", TABLE_4)):
+        for recipe_id, row in table.items():
+            assert days(method, recipe_id) == row
+    for record in PAPER:
+        infeasible = record.status == "infeasible"
+        assert (record.reason is not None) is infeasible
+        assert (record.training_days is None) is infeasible
+        assert (record.training_days_low is None) is infeasible
+    assert "236 days" in (BY_ID["paper-table4:convnext-xlarge-22k:h100:1"].reason or "")
 
 
-class TestAppendixJ:
-    OPTIMAL = tuple(
-        record for record in PAPER if record.method == "optimal" and record.status == "ok"
-    )
-
-    def test_settings_make_up_the_recipe_s_batch(self) -> None:
-        assert len(self.OPTIMAL) == 140
-        for record in self.OPTIMAL:
-            assert record.settings is not None
-            micro = record.settings.micro_batch_size
-            accumulation = record.settings.gradient_accumulation_steps
-            assert micro is not None
-            assert accumulation is not None
-            batch = record.gpu_count * micro * accumulation
-            assert batch == RECIPES[record.recipe_id].training.batch_size, record.measurement_id
-
-    def test_how_often_each_sharding_wins(self) -> None:
-        shardings = Counter(
-            record.settings.sharding for record in self.OPTIMAL if record.settings is not None
-        )
-        assert shardings == {
-            None: 63,
-            "zero-1": 65,
-            "zero-2": 2,
-            "zero-3": 5,
-            "fsdp-shard-grad-op": 3,
-            "fsdp-full-shard": 2,
-        }
+def test_the_settings_of_appendix_j_make_up_the_recipe_s_batch() -> None:
+    found = [(r, r.settings) for r in PAPER if r.method == "optimal" and r.status == "ok"]
+    for record, used in found:
+        assert used is not None and used.micro_batch_size and used.gradient_accumulation_steps
+        batch = record.gpu_count * used.micro_batch_size * used.gradient_accumulation_steps
+        assert batch == RECIPES[record.recipe_id].training.batch_size, record.measurement_id
+    assert Counter(used.sharding for _, used in found if used is not None) == {
+        **{None: 63, "zero-1": 65, "zero-2": 2, "zero-3": 5},
+        **{"fsdp-shard-grad-op": 3, "fsdp-full-shard": 2},
+    }
 
 
-class TestSources:
-    def test_every_record_and_recipe_names_one(self) -> None:
-        known = {source.source_id for source in load_sources()}
-        assert {record.source_id for record in load_published()} <= known
-        assert {recipe.source for recipe in RECIPES.values()} <= known
-        assert "paper-appendix-j" in known
+def test_every_record_and_recipe_names_a_source() -> None:
+    known = {source.source_id for source in load_sources()}
+    assert {record.source_id for record in load_published()} <= known
+    assert {recipe.source for recipe in RECIPES.values()} | {"paper-appendix-j"} <= known
 
 
 @pytest.fixture
@@ -151,43 +101,37 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-class TestOwnRecords:
-    """Records of this program's own runs, as its journal writes them."""
+def line(**changes: object) -> str:
+    """A record of one of this program's own runs, as its journal writes it."""
+    row = asdict(BY_ID["paper-table1:vit:h100:1"])
+    row |= {"measurement_id": "m-1", "timing": "synchronised", "measured_on": "2026-11-21"}
+    return json.dumps(row | {"gpu": "NVIDIA H200", "pass_s": [0.5, 0.25], **changes}) + "\n"
 
-    @staticmethod
-    def line(**changes: object) -> str:
-        row = asdict(BY_ID["paper-table1:vit:h100:1"])
-        row |= {"measurement_id": "m-1", "timing": "synchronised", "measured_on": "2026-11-21"}
-        row |= {"gpu": "NVIDIA H200", "pass_s": [0.5, 0.25], **changes}
-        return json.dumps(row) + "\n"
 
-    def test_stand_behind_the_paper_s(self, folder: Path) -> None:
-        (folder / "h200.jsonl").write_text(self.line() + self.line(measurement_id="m-2"))
-        records = load_published(folder)
-        assert [record.measurement_id for record in records[296:]] == ["m-1", "m-2"]
-        assert records[296].pass_s == (0.5, 0.25)
-        assert records[:288] == PAPER
+def test_own_records_stand_behind_the_paper_s_and_count_once(folder: Path) -> None:
+    (folder / "a.jsonl").write_text(line() + line(measurement_id="m-2"))
+    (folder / "b.jsonl").write_text(line())
+    records = load_published(folder)
+    assert [record.measurement_id for record in records[296:]] == ["m-1", "m-2"]
+    assert records[296].pass_s == (0.5, 0.25)
+    assert records[:288] == PAPER
 
-    def test_the_same_record_in_two_files_counts_once(self, folder: Path) -> None:
-        for name in ("a.jsonl", "b.jsonl"):
-            (folder / name).write_text(self.line())
-        assert len(load_published(folder)) == 288 + 8 + 1
 
-    def test_an_id_that_the_paper_has_is_refused(self, folder: Path) -> None:
-        (folder / "a.jsonl").write_text(self.line(measurement_id="paper-table1:vit:h100:1"))
-        with pytest.raises(ValueError, match="'paper-table1:vit:h100:1' is there twice"):
-            load_published(folder)
-
-    def test_a_source_that_nobody_describes_is_refused(self, folder: Path) -> None:
-        (folder / "a.jsonl").write_text(self.line(source_id="hearsay"))
-        with pytest.raises(ValueError, match=r"source 'hearsay', which is not in published/sour"):
-            load_published(folder)
-
-    @pytest.mark.parametrize("line", ["{", "[]", '{"measurement_id": "m-1"}', '{"x": 1}'])
-    def test_a_line_that_is_no_record_names_its_place(self, folder: Path, line: str) -> None:
-        (folder / "a.jsonl").write_text(self.line() + line + "\n")
-        with pytest.raises(ValueError, match=r"a\.jsonl:2"):
-            load_published(folder)
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            line(measurement_id="paper-table1:vit:h100:1"),
+            "'paper-table1:vit:h100:1' is there twice",
+        ),
+        (line(source_id="hearsay"), "source 'hearsay', which is not in published/sour"),
+        *((line() + wrong + "\n", "a.jsonl:2") for wrong in ("{", "[]", '{"x": 1}')),
+    ],
+)
+def test_a_record_that_is_none_of_ours_is_refused(folder: Path, text: str, said: str) -> None:
+    (folder / "a.jsonl").write_text(text)
+    with pytest.raises(ValueError, match=re.escape(said)):
+        load_published(folder)
 
 
 @pytest.mark.parametrize(

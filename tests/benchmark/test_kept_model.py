@@ -82,16 +82,14 @@ def recipe_files(tmp_path: Path) -> list[Path]:
     return sorted((tmp_path / "w" / "recipes").glob("*"))
 
 
-@pytest.mark.parametrize("kind", ["config.json", "recipe", "shipped"])
+@pytest.mark.parametrize("kind", ["config.json", "recipe"])
 def test_a_kept_model_is_measured_by_its_name(
     own_store: Path, tmp_path: Path, kind: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     if kind == "config.json":
         keep(own_store, config(tmp_path), "--tokens", "300B")
-    elif kind == "recipe":
-        keep(own_store, TINY)
     else:
-        keep(own_store, "pythia-160m", "--tokens", "30B")
+        keep(own_store, TINY)
     capsys.readouterr()
     assert bench(own_store, tmp_path, "--yes", "--format", "json", model="Our Llama") == 0
     printed = json.loads(capsys.readouterr().out)
@@ -125,14 +123,11 @@ def keep_toml_with_a_config(store: Path, tmp_path: Path) -> None:
 
 
 def keep_gpt2_without_its_positions(store: Path, tmp_path: Path) -> None:
-    file = tmp_path / "mine.toml"
     head, _, tail = TINY.read_text().partition("config_class")
     said = 'config_class = "GPT2Config"\narguments = { n_embd = 64, n_layer = 2, n_head = 2 }\n'
-    tail = tail[tail.index("[training]") :].replace(
-        "sequence_length = 32", "sequence_length = 2048"
-    )
-    file.write_text(head + said + tail)
-    keep(store, file)
+    tail = tail[tail.index("[training]") :].replace("length = 32", "length = 2048")
+    (tmp_path / "mine.toml").write_text(head + said + tail)
+    keep(store, tmp_path / "mine.toml")
 
 
 def keep_kernel(store: Path, tmp_path: Path) -> None:
@@ -228,8 +223,6 @@ values = st.one_of(
 def test_a_recipe_file_says_what_was_kept(
     arguments: dict[str, Any], name: str, rate: float
 ) -> None:
-    import tomllib
-
     content = tomllib.loads(TINY.read_text())
     content |= {"name": name, "note": name}
     content["architecture"]["arguments"] |= arguments
@@ -239,8 +232,6 @@ def test_a_recipe_file_says_what_was_kept(
 
 
 def test_every_shipped_recipe_could_be_a_kept_one() -> None:
-    import tomllib
-
     for recipe in load_recipes():
         if recipe.model.config_class is not None:
             text = recipe_text(OwnModel(recipe=recipe))
@@ -286,36 +277,14 @@ KEPT: dict[str, tuple[dict[str, Any] | str, tuple[str, ...]]] = {
             ("mamba", {}),
         )
     },
-    "swin": (
-        {
-            "model_type": "swin",
-            "embed_dim": 8,
-            "depths": [1, 1],
-            "num_heads": [1, 2],
-            "window_size": 4,
-            "num_labels": 3,
-        },
-        SMALL_IMAGES,
-    ),
-    "resnet": (
-        {
-            "model_type": "resnet",
-            "embedding_size": 8,
-            "hidden_sizes": [16, 32],
-            "depths": [1, 1],
-            "num_labels": 3,
-        },
-        SMALL_IMAGES,
-    ),
-    "convnext": (
-        {
-            "model_type": "convnext",
-            "hidden_sizes": [8, 8, 16, 16],
-            "depths": [1, 1, 1, 1],
-            "num_labels": 3,
-        },
-        SMALL_IMAGES,
-    ),
+    **{
+        name: ({"model_type": name, "num_labels": 3, **more}, SMALL_IMAGES)
+        for name, more in (
+            ("swin", {"embed_dim": 8, "depths": [1, 1], "num_heads": [1, 2], "window_size": 4}),
+            ("resnet", {"embedding_size": 8, "hidden_sizes": [16, 32], "depths": [1, 1]}),
+            ("convnext", {"hidden_sizes": [8, 8, 16, 16], "depths": [1, 1, 1, 1]}),
+        )
+    },
     "timm": ("resnet10t", ("--images", "1M", "--batch", "2", "--image-size", "64")),
     "size": ("encoder", ("--parameters", "4M", *TEXTS)),
     "toml": (str(TINY), ()),
@@ -325,13 +294,10 @@ KEPT: dict[str, tuple[dict[str, Any] | str, tuple[str, ...]]] = {
 def keep_all(store: Path, tmp_path: Path) -> None:
     for name, (model, words) in KEPT.items():
         if isinstance(model, dict):
-            path = tmp_path / "config.json"
-            path.write_text(json.dumps(model))
-            keep(store, path, *words, "--precision", "fp32", name=f"our-{name}")
-        elif name == "size":
-            keep(store, model, *words, "--precision", "fp32", name=f"our-{name}")
-        else:
-            keep(store, model, *words, name=f"our-{name}")
+            (tmp_path / "config.json").write_text(json.dumps(model))
+            model = str(tmp_path / "config.json")
+        more = () if name in ("timm", "toml") else ("--precision", "fp32")
+        keep(store, model, *words, *more, name=f"our-{name}")
 
 
 @pytest.fixture(scope="module")
@@ -344,15 +310,6 @@ def kept_models(store_path: Path, tmp_path_factory: pytest.TempPathFactory) -> t
         patch.setattr("advisor.store.own_rows.update_predictions", lambda connection: None)
         keep_all(store, folder)
     return tuple(Store(store).own_definitions().models)
-
-
-def test_every_kind_of_kept_model_has_a_recipe_that_says_it_whole(
-    kept_models: tuple[OwnModel, ...],
-) -> None:
-    kept = {own.recipe.recipe_id: own for own in kept_models}
-    assert kept.keys() == {f"our-{name}" for name in KEPT}
-    for own in kept.values():
-        assert recipe_from(tomllib.loads(recipe_text(own)), TINY) == own.recipe
 
 
 def exported_settings(recipe: Recipe) -> Iterator[Settings]:
@@ -379,7 +336,9 @@ def test_every_kind_of_kept_model_trains_a_step_and_is_exported_as_that(
     from bench_runner.settings.configure import attention
     from bench_runner.worker.models import RandomBatches, build_model
 
-    (recipe,) = (own.recipe for own in kept_models if own.recipe.recipe_id == f"our-{name}")
+    (own,) = (own for own in kept_models if own.recipe.recipe_id == f"our-{name}")
+    recipe = own.recipe
+    assert recipe_from(tomllib.loads(recipe_text(own)), TINY) == recipe
     monkeypatch.chdir(tmp_path)
     for number, settings in enumerate(exported_settings(recipe)):
         settings = replace(settings, micro_batch_size=2, gradient_accumulation_steps=1)
