@@ -15,10 +15,25 @@ from advisor.typed_input import InputError, shown
 from bench_runner.untrusted_text import MIB, OutsideError, check_toml, text_outside
 from price_catalog.csv_table import nearest
 
-MAX_BYTES = MIB
 MAX_MINUTES = 60 * 24 * 14
 MAX_NODE_GIB = 100_000
+MAX_PATH = 500
 _COUNTS = {"cpus_per_gpu": 256, "memory_gib": MAX_NODE_GIB, "time_minutes": MAX_MINUTES}
+_NAME = r"[A-Za-z0-9_][A-Za-z0-9_.:/+@,-]{0,119}", "letters, digits and _ . : / + @ , - only"
+_PLAIN = r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,119}", "letters, digits and _ . + - only"
+_TEXTS = {
+    **dict.fromkeys(("partition", "account", "qos", "module"), _NAME),
+    "gpu_type": (_PLAIN[0], f"{_PLAIN[1]} (--gpus says how many)"),
+    "constraint": (
+        r"[A-Za-z0-9_(\[][A-Za-z0-9_.:+@,&|*()\[\]-]{0,199}",
+        "features joined by & or |, no spaces",
+    ),
+    "login": (r"[A-Za-z0-9_][A-Za-z0-9_.@-]{0,119}", "write it as you@login.cluster.edu"),
+}
+"""What each may hold, so that it means nothing to a shell or to sbatch's own parser. A constraint
+is such as ``h100&ib`` or ``[rack1|rack2]``, a type one word in ``--gpus-per-node=TYPE:N``."""
+_SLICE = re.compile(r"\d+g\.\d+gb|(?:^|[_.-])mig(?:$|[_.-])", re.IGNORECASE)
+"""How clusters name slices: a100_3g.20gb, 1g.10gb, mig-1g.5gb."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,17 +63,15 @@ class ClusterProfile:
 
     def __post_init__(self) -> None:
         """Raises InputError for what could not stand in a script as it is meant."""
-        for what in ("partition", "account", "qos"):
-            if (value := getattr(self, what)) is not None:
-                checked_name(value, what)
-        if self.gpu_type is not None:
-            checked_gpu_type(self.gpu_type)
+        for what in _TEXTS.keys() - {"module"}:
+            _check_text(what, getattr(self, what))
         for module in self.modules:
-            checked_name(module, "module")
-        if self.constraint is not None:
-            checked_constraint(self.constraint)
-        if self.login is not None:
-            checked_login(self.login)
+            _check_text("module", module)
+        if self.gpu_type is not None and _SLICE.search(self.gpu_type):
+            raise InputError(
+                f"the GPU type {shown(self.gpu_type)} is a slice of a GPU divided by MIG, and a "
+                "slice's time would stand for no GPU: name a whole one, as sinfo -o %G lists them"
+            )
         for what in ("container", "venv", "python"):
             if (value := getattr(self, what)) is not None:
                 checked_path(value, what)
@@ -85,7 +98,7 @@ def read_profiles(path: Path) -> dict[str, ClusterProfile]:
     ``[slurm]`` with keys of its own is the only cluster; ``[slurm.NAME]`` are several.
     """
     try:
-        text = text_outside(path, MAX_BYTES)
+        text = text_outside(path, MIB)
         check_toml(text)
         table = tomllib.loads(text).get("slurm", {})
     except FileNotFoundError:
@@ -134,24 +147,16 @@ def choose_profile(
 ) -> ClusterProfile:
     """The named cluster, or the only one, with the flags that are given over it. Raises
     InputError."""
-    if name is not None:
-        if name not in profiles:
-            if not profiles:
-                raise InputError(
-                    f"no cluster is called {shown(name)}: write a table [slurm.{name}] into "
-                    f"{settings_file()}"
-                    if name.isidentifier()
-                    else f"no cluster is called {shown(name)}: {settings_file()} has none"
-                )
-            raise InputError(f"no cluster is called {shown(name)}; {nearest(name, set(profiles))}")
-        profile = profiles[name]
-    elif len(profiles) > 1:
+    if name is not None and name not in profiles:
+        near = nearest(name, set(profiles)) if profiles else f"{settings_file()} has none"
+        raise InputError(f"no cluster is called {shown(name)}; {near}")
+    if name is None and len(profiles) > 1:
         raise InputError(
             f"the settings hold {len(profiles)} clusters ({', '.join(sorted(profiles))}): choose "
             "one with --cluster"
         )
-    else:
-        profile = next(iter(profiles.values()), ClusterProfile())
+    default = next(iter(profiles.values()), ClusterProfile())
+    profile = default if name is None else profiles[name]
     given = {key: value for key, value in flags.items() if value not in (None, ())}
     # The one that is typed stands in for the other one of the settings.
     if "venv" in given and "container" not in given:
@@ -161,62 +166,15 @@ def choose_profile(
     return replace(profile, **given)
 
 
-_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:/+@,-]{0,119}")
-_CONSTRAINT = re.compile(r"[A-Za-z0-9_(\[][A-Za-z0-9_.:+@,&|*()\[\]-]{0,199}")
-_PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,119}")
-_LOGIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@-]{0,119}")
-MAX_PATH = 500
-
-
-def checked_name(text: str, what: str) -> str:
-    """A word that means nothing to a shell or to sbatch's own parser. Raises InputError."""
-    if not _NAME.fullmatch(text):
-        raise InputError(
-            f"the {what} {shown(text)} is no such name: letters, digits and _ . : / + @ , - only, "
-            "no spaces"
-        )
-    return text
-
-
-def checked_gpu_type(text: str) -> str:
-    """A GPU's type in ``--gpus-per-node=TYPE:N``: one word. Raises InputError."""
-    if not is_plain(text):
-        raise InputError(
-            f"the GPU type {shown(text)} is no such name: letters, digits and _ . + - only (--gpus "
-            "says how many)"
-        )
-    if _SLICE.search(text):
-        raise InputError(
-            f"the GPU type {shown(text)} is a slice of a GPU divided by MIG, and a slice's time "
-            "would stand for no GPU: name a whole one, as sinfo -o %G lists them"
-        )
-    return text
-
-
-_SLICE = re.compile(r"\d+g\.\d+gb|(?:^|[_.-])mig(?:$|[_.-])", re.IGNORECASE)
-"""How clusters name slices: a100_3g.20gb, 1g.10gb, mig-1g.5gb."""
+def _check_text(what: str, text: str | None) -> None:
+    pattern, rule = _TEXTS[what]
+    if text is not None and re.fullmatch(pattern, text) is None:
+        raise InputError(f"the {what.replace('_', ' ')} {shown(text)} is no such name: {rule}")
 
 
 def is_plain(text: str) -> bool:
     """Whether a name means itself to every shell, however often it is read."""
-    return _PLAIN.fullmatch(text) is not None
-
-
-def checked_constraint(text: str) -> str:
-    """A SLURM constraint, such as ``h100&ib`` or ``[rack1|rack2]``. Raises InputError."""
-    if not _CONSTRAINT.fullmatch(text):
-        raise InputError(
-            f"the constraint {shown(text)} is none that SLURM takes: features joined by & or |, "
-            "no spaces"
-        )
-    return text
-
-
-def checked_login(text: str) -> str:
-    """A name that ssh takes: ``you@login.cluster.edu``. Raises InputError."""
-    if not _LOGIN.fullmatch(text):
-        raise InputError(f"the login {shown(text)} is not of the form you@login.cluster.edu")
-    return text
+    return re.fullmatch(_PLAIN[0], text) is not None
 
 
 def checked_path(text: str, what: str) -> str:
