@@ -69,7 +69,7 @@ from bench_runner.records import journal
 from bench_runner.records.locks import DeviceInUseError, only_benchmark
 from bench_runner.records.measurement import Measurement, Settings
 from bench_runner.runner import Options, Search
-from bench_runner.settings import least_step, paper_space, search
+from bench_runner.settings import paper_space, search
 from bench_runner.streams import fill_closed_streams
 from bench_runner.untrusted_text import printable
 
@@ -148,40 +148,29 @@ def _search(
     return 0 if best is not None else 1
 
 
-def _may_win(record: Measurement, *, rounding: bool) -> bool:
-    """Whether a record is exported where none is named: what is exact, and what rounds otherwise
-    where that is asked for."""
-    pure = record.settings is not None and record.settings.weights == "pure"
-    return record.method != "changes-training" or (rounding and pure)
-
-
 def _export(arguments: argparse.Namespace) -> int:
-    recipe = find_recipe(arguments.recipe)
-    named = [
-        record
-        for record in journal.read(arguments.records)
-        if record.recipe_id == recipe.recipe_id
-        and (
-            _may_win(record, rounding=arguments.rounding)
-            if arguments.id is None
-            else record.measurement_id == arguments.id
-        )
-    ]
+    recipe, named = find_recipe(arguments.recipe), arguments.id
+
+    def may_win(record: Measurement) -> bool:
+        """Whether it is exported: the one that is named, else what is exact, and what rounds
+        otherwise where that is asked for."""
+        if named is not None:
+            return bool(record.measurement_id == named)
+        pure = record.settings is not None and record.settings.weights == "pure"
+        return record.method != "changes-training" or (arguments.rounding and pure)
+
+    records = [r for r in journal.read(arguments.records) if r.recipe_id == recipe.recipe_id]
+    records = [r for r in records if r.status == "ok" and r.step_s is not None and may_win(r)]
     # A model that was defined anew under the same id is another one.
-    same = (None, recipe_hash(recipe))
-    winner = least_step.best_of([record for record in named if record.recipe_hash in same])
-    if winner is not None and arguments.rounding:
-        winner = min(
-            (r for r in named if r.recipe_hash in same and r.step_s), key=lambda r: r.step_s or 0.0
-        )
-    if winner is None:
-        defined = " as it is defined now" if least_step.best_of(named) is not None else ""
+    same = [r for r in records if r.recipe_hash in (None, recipe_hash(recipe))]
+    if not same:
+        defined = " as it is defined now" if records else ""
         raise ValueError(
             f"{arguments.records} holds no time of {recipe.recipe_id}{defined}"
-            f"{'' if arguments.id is None else ' under ' + arguments.id}: measure it first, as in "
+            f"{'' if named is None else ' under ' + named}: measure it first, as in "
             f"python -m bench_runner run --recipe {recipe.recipe_id} --records {arguments.records}"
         )
-    for path in export.write(recipe, winner, arguments.out):
+    for path in export.write(recipe, min(same, key=lambda r: r.step_s or 0.0), arguments.out):
         print(path)
     return 0
 

@@ -30,6 +30,8 @@ def write(recipe: Recipe, winner: Measurement, folder: Path) -> list[Path]:
             f"record {winner.measurement_id} is {winner.status} and has no settings to train "
             "with: choose one that has a time"
         )
+    if settings.matmul == "fp8" or settings.states == "half":
+        raise ValueError("fp8 products and half-precision states are not exported: choose another")
     assert settings.gradient_accumulation_steps is not None
     about = winner.environment.get("about") or {}
     capability = about.get("capability")

@@ -75,18 +75,11 @@ class RecipeTable:
                 return each
         raise self.error(key, f"'{value}' is not known; {nearest(value, known)}")
 
-    def optional_choice(self, key: str, known: Collection[str]) -> str | None:
-        return self.choice(key, known) if key in self.content else None
-
-    def whole(self, key: str, *, at_least: int = 1) -> int:
-        value = self.optional_whole(key, at_least=at_least)
-        if value is None:
-            raise self.error(key, f"is missing; write {key} = a whole number")
-        return value
-
-    def optional_whole(self, key: str, *, at_least: int = 1) -> int | None:
+    def whole(self, key: str, *, needed: bool, at_least: int = 1) -> int | None:
         value = self.content.get(key)
         if value is None:
+            if needed:
+                raise self.error(key, f"is missing; write {key} = a whole number")
             return None
         if isinstance(value, str):
             value = self._typed(key, value)

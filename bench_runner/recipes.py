@@ -44,7 +44,7 @@ A recipe is one file, `recipes/pythia-160m.toml` for example. A user's own has t
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import MISSING, dataclass, field, fields
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -72,6 +72,8 @@ PEAK_KINDS = ("fp16", "bf16", "tf32", "fp32")
 OPTIMIZERS = ("adam", "adamw", "sgd")
 SCHEDULERS = ("constant", "linear", "cosine")
 ATTENTIONS = ("sdpa", "flash_attention_2", "eager")
+_CHOICES = {"precision": PRECISIONS, "optimizer": OPTIMIZERS, "scheduler": SCHEDULERS}
+_SHARES = ("beta1", "beta2", "min_lr_rate")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -247,27 +249,20 @@ def _training(table: RecipeTable, family: str) -> Training:
             raise table.error(key, f"does not go with the family '{family}'; remove it")
     if "min_lr" in table.content and "min_lr_rate" in table.content:
         raise table.error("min_lr", "does not go with min_lr_rate; keep one of them")
-    return Training(
-        batch_size=table.whole("batch_size"),
-        training_steps=table.whole("training_steps"),
-        sequence_length=table.optional_whole("sequence_length"),
-        image_size=table.optional_whole("image_size"),
-        classes=table.optional_whole("classes"),
-        precision=table.choice("precision", PRECISIONS),
-        optimizer=table.choice("optimizer", OPTIMIZERS),
-        learning_rate=table.optional_number("learning_rate"),
-        beta1=table.optional_number("beta1", below=1.0),
-        beta2=table.optional_number("beta2", below=1.0),
-        epsilon=table.optional_number("epsilon"),
-        weight_decay=table.optional_number("weight_decay"),
-        max_grad_norm=table.optional_number("max_grad_norm"),
-        scheduler=table.optional_choice("scheduler", SCHEDULERS),
-        warmup_steps=table.optional_whole("warmup_steps", at_least=0),
-        min_lr=table.optional_number("min_lr"),
-        min_lr_rate=table.optional_number("min_lr_rate", below=1.0),
-        adapter_rank=table.optional_whole("adapter_rank"),
-        weight_bits=table.optional_whole("weight_bits"),
-    )
+    values: dict[str, Any] = {}
+    for each in fields(Training):
+        name = each.name
+        needed = each.default is MISSING
+        if name in _CHOICES:
+            if needed or name in table.content:
+                values[name] = table.choice(name, _CHOICES[name])
+        elif "float" in str(each.type):
+            below = 1.0 if name in _SHARES else None
+            values[name] = table.optional_number(name, below=below)
+        else:
+            least = 0 if name == "warmup_steps" else 1
+            values[name] = table.whole(name, needed=needed, at_least=least)
+    return Training(**values)
 
 
 def _support(table: RecipeTable) -> Support:
@@ -280,7 +275,7 @@ def _support(table: RecipeTable) -> Support:
     return Support(
         activation_checkpointing=table.flag("activation_checkpointing", default=True),
         compile=table.flag("compile", default=True),
-        attention=table.optional_choice("attention", ATTENTIONS),
+        attention=table.choice("attention", ATTENTIONS) if "attention" in table.content else None,
         fsdp_wrap=tuple(fsdp_wrap),
     )
 

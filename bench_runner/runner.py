@@ -14,7 +14,7 @@ from typing import Any
 from bench_runner.launch import hardware
 from bench_runner.launch.leftovers import sweep, sweep_build_locks
 from bench_runner.launch.process_group import run_group
-from bench_runner.launch.trial import NoDeviceError, Outcome, TrialSpec, recipe_to_json
+from bench_runner.launch.trial import NoDeviceError, Outcome, TrialSpec
 from bench_runner.launch.trial_record import (
     Setup,
     configuration_key,
@@ -220,7 +220,7 @@ class Search:
         """Measure one combination; None where the search itself was ended in the middle."""
         options = self._options
         spec = TrialSpec(
-            recipe=recipe_to_json(self._setup.recipe),
+            recipe=self._setup.recipe,
             settings=settings,
             gpu_count=self._setup.gpu_count,
             device=self._setup.device,

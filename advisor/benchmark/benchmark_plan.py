@@ -11,6 +11,7 @@ from advisor.benchmark.trained_recipe import in_one_line, recipe_to_measure
 from advisor.costs.amount_words import minutes_words
 from advisor.typed_input import InputError
 from bench_runner.recipes import recipe_hash
+from bench_runner.records.timing import SECONDS_PER_DAY
 from bench_runner.settings import paper_space
 from bench_runner.typed_numbers import plain
 from price_catalog.model import Gpu, Host
@@ -242,19 +243,13 @@ def _pass_s(store: Store, recipe: Recipe, gpu: Gpu, gpu_count: int) -> float | N
     """How long a pass takes, where a ranking has a time for these GPUs."""
     with store.reading() as reader:
         times = reader.best_times(recipe.recipe_id, "sound")
+    steps = recipe.training.training_steps
     for time in times:
-        best = time.chosen
-        if (time.gpu_id, time.gpu_count) != (gpu.gpu_id, gpu_count) or best is None:
+        best = time.chosen if (time.gpu_id, time.gpu_count) == (gpu.gpu_id, gpu_count) else None
+        if best is None or best.training_days is None or best.settings is None:
             continue
-        if best.training_days is not None:
-            return paper_space.fast_search(
-                recipe.family,
-                gpu_count,
-                compiles=recipe.support.compile,
-                days=best.training_days,
-                training_steps=recipe.training.training_steps,
-                settings=best.settings,
-            ).pass_s
+        if passes := best.settings.gradient_accumulation_steps:
+            return best.training_days * SECONDS_PER_DAY / steps / passes
     return None
 
 

@@ -27,6 +27,10 @@ _PHASES = {
     "again": "again with a smaller micro-batch",
 }
 DAY_S = 86_400.0
+_OF_A_RECORD = (
+    *("training_days", "training_days_low", "training_days_high"),
+    *("step_s", "mfu", "peak_memory_gib"),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,12 +137,7 @@ class Progress:
             state=state,
             detail=" ".join(reason.split()),
             reused=kind == "reused",
-            training_days=record.get("training_days"),
-            training_days_low=record.get("training_days_low"),
-            training_days_high=record.get("training_days_high"),
-            step_s=record.get("step_s"),
-            mfu=record.get("mfu"),
-            peak_memory_gib=record.get("peak_memory_gib"),
+            **{name: record.get(name) for name in _OF_A_RECORD},
             micro_batch_size=settings.get("micro_batch_size"),
             seconds=now_s - self.running_since_s if kind == "trial-finished" else None,
             unsure=_unsure(environment),

@@ -79,14 +79,10 @@ class Machine:
     versions: dict[str, str | None]
 
 
-class NoAnswerError(Exception):
-    """nvidia-smi does not tell; the message says why, in words."""
-
-
-def _ask_nvidia_smi(*arguments: str) -> str:
-    """What nvidia-smi prints. Raises NoAnswerError."""
+def _nvidia_smi(*arguments: str) -> tuple[str, str | None]:
+    """What nvidia-smi prints; "" and why it tells nothing, in words, where it does not."""
     if shutil.which("nvidia-smi") is None:
-        raise NoAnswerError("there is no nvidia-smi on this machine's PATH")
+        return "", "there is no nvidia-smi on this machine's PATH"
     try:
         answer = subprocess.run(
             ["nvidia-smi", *arguments],
@@ -97,22 +93,18 @@ def _ask_nvidia_smi(*arguments: str) -> str:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise NoAnswerError(f"nvidia-smi did not answer within {_ASK_S:.0f} s") from None
+        return "", f"nvidia-smi did not answer within {_ASK_S:.0f} s"
     except OSError as error:
-        raise NoAnswerError(f"nvidia-smi cannot be started ({error.strerror})") from None
-    if answer.returncode != 0:
-        said = " ".join((answer.stdout + " " + answer.stderr).split())
-        clean = printable(said)[:_SAID]
-        raise NoAnswerError(f"nvidia-smi fails: {clean or f'exit code {answer.returncode}'}")
-    return answer.stdout
+        return "", f"nvidia-smi cannot be started ({error.strerror})"
+    if answer.returncode == 0:
+        return answer.stdout, None
+    said = " ".join((answer.stdout + " " + answer.stderr).split())
+    clean = printable(said)[:_SAID]
+    return "", f"nvidia-smi fails: {clean or f'exit code {answer.returncode}'}"
 
 
-def _nvidia_smi(*arguments: str) -> str | None:
-    """What nvidia-smi prints, or None where there is none or it fails."""
-    try:
-        return _ask_nvidia_smi(*arguments)
-    except NoAnswerError:
-        return None
+def _listing() -> tuple[str, str | None]:
+    return _nvidia_smi(f"--query-gpu={_QUERY}", "--format=csv,noheader,nounits")
 
 
 def slice_words(setting: str | None) -> str | None:
@@ -131,10 +123,9 @@ def why_no_gpu() -> str:
     setting = os.environ.get("CUDA_VISIBLE_DEVICES")
     if (words := slice_words(setting)) is not None:
         return words
-    try:
-        listing = _ask_nvidia_smi(f"--query-gpu={_QUERY}", "--format=csv,noheader,nounits")
-    except NoAnswerError as error:
-        return f"{error}: install or load NVIDIA's driver, or start where the GPUs are"
+    listing, why = _listing()
+    if why is not None:
+        return f"{why}: install or load NVIDIA's driver, or start where the GPUs are"
     found = len(parse_gpus(listing))
     if not found or setting is None:
         return "nvidia-smi shows no GPU on this machine: start where the GPUs are"
@@ -277,11 +268,10 @@ def machine(work_directory: Path) -> Machine:
     total, available = memory.total, memory.available
     if (allowed := allowed_memory_bytes()) is not None:
         total, available = min(total, allowed[0]), min(available, allowed[1])
-    listing = _nvidia_smi(f"--query-gpu={_QUERY}", "--format=csv,noheader,nounits")
-    gpus = parse_gpus(listing or "", total / GIB)
+    gpus = parse_gpus(_listing()[0], total / GIB)
     gpus = visible(gpus, os.environ.get("CUDA_VISIBLE_DEVICES"))
     if gpus:
-        cut = divided(_nvidia_smi("-L") or "")
+        cut = divided(_nvidia_smi("-L")[0])
         gpus = tuple(replace(gpu, divided=gpu.index in cut) for gpu in gpus)
     existing = next(path for path in (work_directory, *work_directory.parents) if path.exists())
     return Machine(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import re
 import shutil
 import subprocess
@@ -203,8 +204,8 @@ def run_group(
     nodes = node_links.NodeWatch(environment if launcher == "slurm" else {})
     try:
         directory.mkdir(parents=True)
-        spec_file = directory / "spec.json"
-        spec_file.write_text(json.dumps(spec.as_json()))
+        spec_file = directory / "spec.pickle"
+        spec_file.write_bytes(pickle.dumps(spec))
         words = command(spec_file, spec.gpu_count, launcher, environment)
         with log_file.open("wb") as log:
             process = subprocess.Popen(

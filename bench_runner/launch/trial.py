@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from bench_runner.models.model_source import ModelSource
-from bench_runner.recipes import Recipe, Support, Training
+from bench_runner.recipes import Recipe
 from bench_runner.records.measurement import Settings
 
 Ending = Literal["ok", "infeasible", "climbed", "failed", "timed-out", "cancelled"]
@@ -22,8 +20,7 @@ class NoDeviceError(RuntimeError):
 class TrialSpec:
     """One process group's task: find a micro-batch size for these settings, then time steps."""
 
-    recipe: dict[str, Any]
-    """The recipe's own fields, as bench_runner.recipes holds them."""
+    recipe: Recipe
     settings: Settings
     """``micro_batch_size`` is where the climb starts, or the size to time where it does not."""
     gpu_count: int
@@ -48,15 +45,6 @@ class TrialSpec:
     fault: dict[str, Any] = field(default_factory=dict)
     """Faults that tests inject: ``oom_above`` (micro-batch), ``oom_rank``, ``hang_rank``,
     ``die_rank``."""
-
-    def as_json(self) -> dict[str, Any]:
-        """The task as JSON takes it."""
-        return asdict(self)
-
-    @staticmethod
-    def from_json(row: dict[str, Any]) -> TrialSpec:
-        """The task from its JSON object."""
-        return TrialSpec(**{**row, "settings": Settings(**row["settings"])})
 
     def at(self, micro_batch_size: int) -> TrialSpec:
         """The same task at one given micro-batch size, without a climb."""
@@ -92,28 +80,3 @@ class Outcome:
         """The largest micro-batch size that fitted, or None."""
         sizes = [event["micro_batch_size"] for event in self.probes() if event["fits"]]
         return max(sizes, default=None)
-
-
-def recipe_to_json(recipe: Recipe) -> dict[str, Any]:
-    """A recipe as JSON takes it, for the task's file."""
-    row = asdict(recipe)
-    del row["architecture"]  # read anew from the model's arguments
-    if recipe.model.hf_config_json is not None:
-        row["model"]["hf_config_json"] = str(recipe.model.hf_config_json)
-    return row
-
-
-def recipe_from_json(row: dict[str, Any]) -> Recipe:
-    """The recipe of a task's file."""
-    model = dict(row["model"])
-    if model["hf_config_json"] is not None:
-        model["hf_config_json"] = Path(model["hf_config_json"])
-    support = {**row["support"], "fsdp_wrap": tuple(row["support"]["fsdp_wrap"])}
-    return Recipe(
-        **{
-            **row,
-            "model": ModelSource(**model),
-            "training": Training(**row["training"]),
-            "support": Support(**support),
-        }
-    )

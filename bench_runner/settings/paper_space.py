@@ -86,20 +86,6 @@ def space(gpu_count: int) -> tuple[Settings, ...]:
     )
 
 
-def settings_of_method(method: str, gpu_count: int) -> tuple[Settings, ...]:
-    """One setting for naive and free-lunch, the paper's space for paper; ValueError for others.
-
-    What ``all`` is depends on the model: bench_runner.settings.settings_tried has it.
-    """
-    if method == "naive":
-        return (settings_for(free_lunch=False),)
-    if method == "free-lunch":
-        return (settings_for(free_lunch=True),)
-    if method == "paper":
-        return space(gpu_count)
-    raise ValueError(f"--methods is {method!r}: choose among {', '.join(METHODS)}")
-
-
 def method_name(settings: Settings) -> Method:
     """The method that a record of these settings is filed under."""
     if settings.changes_training:
@@ -114,35 +100,31 @@ def label(settings: Settings) -> str:
     words: list[str] = [settings.sharding or "free lunch"]
     if not settings.free_lunch:
         words = ["naive", *words] if settings.sharding else ["naive"]
-    if settings.offloading:
-        words.append("offloading")
-    if settings.activation_checkpointing:
-        words.append("checkpointing")
-    if settings.compilation is not None:
-        words.append(
-            {"none": "not compiled", "whole": "compiled whole"}.get(
-                settings.compilation, "layers compiled"
-            )
+    attention = settings.attention and f"{settings.attention} attention"
+    words += [
+        word
+        for word in (
+            "offloading" if settings.offloading else None,
+            "checkpointing" if settings.activation_checkpointing else None,
+            _COMPILED.get(settings.compilation),
+            attention,
+            "fused loss" if settings.loss == "fused" else None,
+            "trimmed" if settings.inputs == "trimmed" else None,
+            {"half": "half-precision weights", "pure": "pure half precision"}.get(settings.weights),
+            "fp8 products" if settings.matmul == "fp8" else None,
+            "half-precision states" if settings.states == "half" else None,
         )
-    if settings.attention is not None:
-        words.append(f"{settings.attention} attention")
-    if settings.loss == "fused":
-        words.append("fused loss")
-    if settings.inputs == "trimmed":
-        words.append("trimmed")
-    if settings.weights == "half":
-        words.append("half-precision weights")
-    elif settings.weights == "pure":
-        words.append("pure half precision")
-    if settings.matmul == "fp8":
-        words.append("fp8 products")
-    if settings.states == "half":
-        words.append("half-precision states")
-    if settings.changes_training:
-        words[-1] += " (changes training)"
-    return " + ".join(words)
+        if word is not None
+    ]
+    changes = " (changes training)" if settings.changes_training else ""
+    return " + ".join(words) + changes
 
 
+_COMPILED: Mapping[str | None, str] = {
+    "none": "not compiled",
+    "whole": "compiled whole",
+    "regional": "layers compiled",
+}
 MOST_AT_ONCE = 2**16
 """Samples of a micro-batch: more than any GPU holds of any model."""
 

@@ -6,7 +6,7 @@ these. Pure and light: the advisor imports it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
@@ -89,13 +89,7 @@ def with_kernels(settings: Settings, kernels: Kernels) -> Settings:
 
 def most_promising(recipe: Recipe) -> Kernels:
     """The first of `choices`."""
-    return Kernels(
-        compilation=_compilations(recipe)[0],
-        loss=losses_of(recipe)[0],
-        inputs=inputs_of(recipe)[0],
-        attention=attentions_of(recipe, flash=False)[0],
-        weights=_weights(recipe)[0],
-    )
+    return next(_choices(recipe, flash=False))
 
 
 def choices(recipe: Recipe, *, flash: bool) -> tuple[Kernels, ...]:
@@ -103,18 +97,19 @@ def choices(recipe: Recipe, *, flash: bool) -> tuple[Kernels, ...]:
 
     ``flash``: whether FlashAttention is installed; then it is a choice beside PyTorch's own.
     """
-    return tuple(
-        Kernels(
-            compilation=compilation, loss=loss, inputs=inputs, attention=attention, weights=weights
-        )
-        for weights, loss, inputs, compilation, attention in product(
-            _weights(recipe),
-            losses_of(recipe),
-            inputs_of(recipe),
-            _compilations(recipe),
-            attentions_of(recipe, flash=flash),
-        )
-    )
+    return tuple(_choices(recipe, flash=flash))
+
+
+def _choices(recipe: Recipe, *, flash: bool) -> Iterator[Kernels]:
+    names = ("weights", "loss", "inputs", "compilation", "attention")
+    for values in product(
+        _weights(recipe),
+        losses_of(recipe),
+        inputs_of(recipe),
+        _compilations(recipe),
+        attentions_of(recipe, flash=flash),
+    ):
+        yield Kernels(**dict(zip(names, values, strict=True)))  # type: ignore[arg-type]
 
 
 def combinations(recipe: Recipe, gpu_count: int) -> tuple[Settings, ...]:
@@ -184,8 +179,13 @@ def settings_of_methods(
             some = whole_space(recipe, gpu_count, flash=flash)
         elif method == "rounding":
             some = _rounding_space(recipe, gpu_count, flash=flash)
+        elif method == "paper":
+            some = paper_space.space(gpu_count)
+        elif method in ("naive", "free-lunch"):
+            some = [paper_space.settings_for(free_lunch=method == "free-lunch")]
         else:
-            some = paper_space.settings_of_method(method, gpu_count)
+            known = ", ".join(paper_space.METHODS)
+            raise ValueError(f"--methods is {method!r}: choose among {known}")
         for settings in some:
             if _is_possible(recipe, settings):
                 found.setdefault(as_trained(recipe, settings))

@@ -1,4 +1,4 @@
-"""``python -m bench_runner.worker SPEC.json``: one rank of one trial's process group.
+"""``python -m bench_runner.worker SPEC``: one rank of one trial's process group.
 
 Rank 0 reports by appending JSON lines to events.jsonl beside the task; any rank reports the
 error that ended it.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import json
 import os
+import pickle
 import sys
 import threading
 import time
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from bench_runner.launch.process_group import PARENT
 from bench_runner.launch.processes import is_alive
-from bench_runner.launch.trial import TrialSpec, recipe_from_json
+from bench_runner.launch.trial import TrialSpec
 from bench_runner.records.measurement import Settings
 from bench_runner.settings.configure import zero_stage
 
@@ -58,7 +59,7 @@ def _watch_parent() -> None:
 def main(spec_file: Path) -> int:
     """Run the task; 0 where it was answered."""
     _watch_parent()
-    spec = TrialSpec.from_json(json.loads(spec_file.read_text()))
+    spec: TrialSpec = pickle.loads(spec_file.read_bytes())
     rank = int(os.environ.get("RANK", "0"))
     began = time.monotonic()
     events = spec_file.parent / "events.jsonl"
@@ -88,7 +89,7 @@ def main(spec_file: Path) -> int:
         if not spec.settings.free_lunch:
             from bench_runner.worker.models import hide_kernels
 
-            hide_kernels(recipe_from_json(spec.recipe))
+            hide_kernels(spec.recipe)
         from bench_runner.worker.about import about
         from bench_runner.worker.timed_trainer import is_out_of_memory
         from bench_runner.worker.trial_session import Misfit, Session

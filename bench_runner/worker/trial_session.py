@@ -13,7 +13,7 @@ import torch
 from transformers import TrainingArguments
 
 from bench_runner.launch.gpu_sampler import GpuSampler
-from bench_runner.launch.trial import NoDeviceError, TrialSpec, recipe_from_json
+from bench_runner.launch.trial import NoDeviceError, TrialSpec
 from bench_runner.records import timing
 from bench_runner.settings import configure, paper_space
 from bench_runner.typed_numbers import percent
@@ -56,7 +56,7 @@ class Session:
     def __init__(self, spec: TrialSpec, report: Report) -> None:
         self.spec = spec
         self.report = report
-        self.recipe = recipe_from_json(spec.recipe)
+        self.recipe = spec.recipe
         self.device = torch.device("cpu" if spec.device == "cpu" else "cuda")
         self.capability: tuple[int, int] | None = None
         if self.device.type == "cuda":

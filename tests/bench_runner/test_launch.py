@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from bench_runner.arguments import find_recipe
 from bench_runner.launch import process_group, processes
 from bench_runner.launch.trial import Outcome, TrialSpec
 from bench_runner.records.measurement import Settings
@@ -27,7 +28,7 @@ SLURM = {
 
 
 def trial(settings: Settings) -> TrialSpec:
-    return TrialSpec(recipe={}, settings=settings, gpu_count=2)
+    return TrialSpec(recipe=find_recipe("pythia-160m"), settings=settings, gpu_count=2)
 
 
 def test_one_process_starts_by_itself_with_what_torchrun_would_tell_it(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from bench_runner import runner
 from bench_runner.__main__ import main
+from bench_runner.arguments import find_recipe
 from bench_runner.launch import hardware, process_group, shell_variables
 from bench_runner.launch.trial import TrialSpec
 from bench_runner.launch.trial_record import configuration_key
@@ -116,7 +117,7 @@ def test_cuda_is_told_which_gpus_are_meant() -> None:
     environment = process_group.child_environment(
         {"CUDA_VISIBLE_DEVICES": "GPU-bbb"},
         work_directory=Path("w"),
-        spec=TrialSpec(recipe={}, settings=SETTINGS, gpu_count=1),
+        spec=TrialSpec(recipe=find_recipe("pythia-160m"), settings=SETTINGS, gpu_count=1),
         compute_capability="9.0",
         group="g",
         pinned=hardware.pinned(by_uuid, 1, "GPU-bbb"),
@@ -147,7 +148,7 @@ def test_what_another_launcher_left_in_the_shell_shards_nothing() -> None:
     environment = process_group.child_environment(
         {**left, "NCCL_NVLS_ENABLE": "0", "HOME": "/h"},
         work_directory=Path("w"),
-        spec=TrialSpec(recipe={}, settings=SETTINGS, gpu_count=2),
+        spec=TrialSpec(recipe=find_recipe("pythia-160m"), settings=SETTINGS, gpu_count=2),
         compute_capability="9.0",
         group="g",
     )

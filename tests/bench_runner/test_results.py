@@ -13,7 +13,7 @@ import pytest
 
 from bench_runner.arguments import parse_peaks
 from bench_runner.launch import gpu_sampler, hardware
-from bench_runner.launch.trial import Outcome, recipe_from_json, recipe_to_json
+from bench_runner.launch.trial import Outcome
 from bench_runner.launch.trial_record import Setup, configuration_key, record_of
 from bench_runner.recipes import load_recipes
 from bench_runner.settings import paper_space
@@ -204,11 +204,6 @@ def test_busy_gpus_and_scarce_memory_are_named() -> None:
         replace(setup().machine, memory_available_gib=4.0), 1, 10_000_000_000, offloading=False
     )
     assert scarce.startswith("4 GiB of host memory is free where about 8 GiB is needed; a process")
-
-
-@pytest.mark.parametrize("recipe", load_recipes(), ids=lambda recipe: recipe.recipe_id)
-def test_every_recipe_survives_the_way_to_the_worker(recipe: Any) -> None:
-    assert recipe_from_json(recipe_to_json(recipe)) == recipe
 
 
 def test_peaks_by_number_or_by_name() -> None:

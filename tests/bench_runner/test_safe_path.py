@@ -15,6 +15,7 @@ import pytest
 import bench_runner
 from advisor.benchmark.measurement_request import look_here
 from advisor.planning.solver_process import Say, Search
+from bench_runner.arguments import find_recipe
 from bench_runner.launch.process_group import child_environment
 from bench_runner.launch.trial import TrialSpec
 from tests.store_for_tests import NAIVE
@@ -78,7 +79,7 @@ def test_the_solver_is_our_own(hostile: Path) -> None:
 
 
 def test_every_rank_and_all_that_it_starts_is_our_own(hostile: Path, tmp_path: Path) -> None:
-    spec = TrialSpec(recipe={}, settings=NAIVE, gpu_count=2)
+    spec = TrialSpec(recipe=find_recipe("pythia-160m"), settings=NAIVE, gpu_count=2)
     environment = child_environment(
         dict(os.environ), work_directory=tmp_path, spec=spec, compute_capability=None, group="g"
     )

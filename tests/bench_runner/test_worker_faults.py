@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from bench_runner import runner
+from bench_runner.arguments import find_recipe
 from bench_runner.launch import process_group
 from bench_runner.launch.trial import Outcome, TrialSpec
 from bench_runner.records import journal
@@ -45,7 +46,7 @@ def worker(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def run(folder: Path, **options: Any) -> Outcome:
-    spec = TrialSpec(recipe={}, settings=SETTINGS, gpu_count=1)
+    spec = TrialSpec(recipe=find_recipe("pythia-160m"), settings=SETTINGS, gpu_count=1)
     return process_group.run_group(spec, work_directory=folder, time_limit_s=20, **options)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from bench_runner.arguments import find_recipe
 from bench_runner.launch.trial import NoDeviceError, TrialSpec
 from tests.torch_for_tests import loaded_later
 
@@ -44,7 +45,7 @@ loaded_later("accelerate")
 def settled(ends_s: list[float], seconds: list[float]) -> tuple[int | None, str]:
     from bench_runner.worker.step_times import StepLog, StepSeconds
 
-    spec: Any = TrialSpec(recipe={}, settings=None, gpu_count=1)  # type: ignore[arg-type]
+    spec: Any = TrialSpec(recipe=find_recipe("pythia-160m"), settings=None, gpu_count=1)  # type: ignore[arg-type]
     ranks: Any = SimpleNamespace(all=bool, any=bool)
     log = StepLog(spec, ranks)
     for ended_s, second in zip(ends_s, seconds, strict=True):

@@ -6,9 +6,11 @@ import json
 import os
 import re
 import shutil
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Literal
+
+import msgspec
 
 import bench_runner
 from advisor.benchmark.benchmark_plan import RECIPE, RECORDS, bench_folders
@@ -139,34 +141,16 @@ def kept_jobs() -> list[Job]:
 
 
 def _read_job(path: Path) -> Job | None:
-    """The job that is kept in a file; nothing where it cannot be read."""
+    """The job that is kept in a file; None where it cannot be read, or tells of none: what it says
+    is handed on to the scheduler's commands, as a number and not as a flag."""
     try:
-        job = _job(json_outside(text_outside(path, MIB)))
-    except (OSError, ValueError, TypeError, AttributeError, RecursionError):
+        job = msgspec.convert(json_outside(text_outside(path, MIB)), Job)
+    except (OSError, ValueError, RecursionError):
         return None
-    return job if job.name == path.stem else None
-
-
-def _job(row: dict[str, Any]) -> Job:
-    """The job that a file tells of. Raises ValueError and TypeError where it tells of none: what
-    stands in it is handed on to the scheduler's commands, as a number and not as a flag."""
-    known = {field.name for field in fields(Job)}
-    job = Job(**{key: value for key, value in row.items() if key in known})
-    for name in known - {"gpu_count", "merged"}:
-        value = getattr(job, name)
-        if value is None and name in ("number", "submitted_at", "ended"):
-            continue
-        if not isinstance(value, str) or not value.isprintable():
-            raise ValueError(name)
-    for name in ("gpu_count", "merged"):
-        if type(getattr(job, name)) is not int or getattr(job, name) < 0:
-            raise ValueError(name)
-    number = job.number
-    if number is not None and not (number.isascii() and number.isdigit()):
-        raise ValueError("number")
-    if job.where not in get_args(Where):
-        raise ValueError("where")
-    return job
+    texts = [value for value in asdict(job).values() if isinstance(value, str)]
+    number = job.number or "0"
+    sound = all(map(str.isprintable, texts)) and number.isascii() and number.isdigit()
+    return job if sound and job.merged >= 0 and job.name == path.stem else None
 
 
 def jobs_under_way() -> int:
