@@ -104,7 +104,7 @@ def test_one_process_measures_naive_settings_and_the_winner_is_written(
     assert record.environment["about"]["attention"] == "eager"
     assert journal.from_json(of(events, "trial-finished")[0]["record"]) == record
 
-    # That they train: test_export_check, and for every kind of model test_kept_model.
+    # That they train: test_kept_model, for every kind of model.
     files = export.write(load_recipe(TINY), record, tmp_path / "winner")
     assert {path.name for path in files} == {"training_arguments.json", "train.py", "launch.sh"}
 
