@@ -144,17 +144,17 @@ class Fitted:
         import msgspec  # what ranks loads none of it
 
         try:
-            version = msgspec.json.decode(text, type=_Versioned).version
-            if version != VERSION:
-                raise ValueError(
-                    f"the fitted prediction is of version {version}, this program reads {VERSION}; "
-                    "rebuild the store to fit it again"
-                )
-            return msgspec.json.decode(text, type=Fitted)
+            fitted = msgspec.json.decode(text, type=Fitted)
         except msgspec.DecodeError as error:
             raise ValueError(
                 f"the fitted prediction cannot be read ({error}); rebuild the store to fit it again"
             ) from None
+        if fitted.version != VERSION:
+            raise ValueError(
+                f"the fitted prediction is of version {fitted.version}, this program reads "
+                f"{VERSION}; rebuild the store to fit it again"
+            )
+        return fitted
 
 
 def lower_triangle(matrix: Floats) -> tuple[tuple[int, ...], ...]:
@@ -164,13 +164,6 @@ def lower_triangle(matrix: Floats) -> tuple[tuple[int, ...], ...]:
         tuple(round(float(value) / COVARIANCE) for value in row[: i + 1])
         for i, row in enumerate(matrix)
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _Versioned:
-    """What is read before anything else: another version may have other fields."""
-
-    version: int
 
 
 def effect_name(kind: str, *key: str) -> str:

@@ -181,8 +181,6 @@ def _is_sound(value: object) -> bool:
 class Moved:
     """One step on another machine, or why it cannot be."""
 
-    gpu: Gpu
-    gpu_count: int
     memory_gib: float
     """What each GPU is to hold."""
     fits: bool
@@ -210,11 +208,10 @@ def moved(own: OwnTraining, here: Gpu, gpu: Gpu, count: int, costs: MemoryCosts)
     run = own.run
     memory = _memory_gib(run, count)
     room = gpu.memory_gib * costs.usable - costs.fixed_gib
-    there = {"gpu": gpu, "gpu_count": count, "memory_gib": memory}
     same = gpu.gpu_id == here.gpu_id and count == run.gpu_count
     if memory > room and not same:
         return Moved(
-            **there,  # type: ignore[arg-type]
+            memory_gib=memory,
             fits=False,
             reason=(
                 f"does not fit: it needs {plain(memory)} GiB of {gpu.memory_gib:g}; a smaller "
@@ -226,7 +223,7 @@ def moved(own: OwnTraining, here: Gpu, gpu: Gpu, count: int, costs: MemoryCosts)
     else:
         parts = dict(run.seconds) if same else _parts(run, here, gpu, count)
     if isinstance(parts, str):
-        return Moved(**there, fits=True, reason=f"no estimate: {parts}")  # type: ignore[arg-type]
+        return Moved(memory_gib=memory, fits=True, reason=f"no estimate: {parts}")
     step_s = run.step_s if same else sum(parts.values())
     alike = chip_of(here).generation == chip_of(gpu).generation
     kind = 0 if alike else 1 if here.vendor == gpu.vendor else 2
@@ -240,7 +237,7 @@ def moved(own: OwnTraining, here: Gpu, gpu: Gpu, count: int, costs: MemoryCosts)
         sd += _UNSEEN_EXCHANGE_SD * parts.get("communication", 0.0) / step_s
     factor = math.exp(NORMAL_90 * sd)
     return Moved(
-        **there,  # type: ignore[arg-type]
+        memory_gib=memory,
         fits=True,
         step_s=step_s,
         low_s=step_s / factor,
@@ -288,43 +285,34 @@ def _ratio(kind: str, here: tuple[Chip, Gpu], there: tuple[Chip, Gpu]) -> float 
     """How many times as long a kind of kernel takes there; None where a figure is missing."""
     if kind == "transfer":
         return here[0].pcie_gb_s / there[0].pcie_gb_s
-    if kind == "memory":
-        return _memory_ratio(here[0], there[0])
-    if kind == "loads":
-        before, after = here[0].tap_tflops, there[0].tap_tflops
-        return None if before is None or after is None else before / after
-    precision = _half(here, there) if kind == "attention" else kind
-    before, after = (_rate(precision, *each) for each in (here, there))
-    return None if before is None or after is None else before / after
+    if kind == "attention":
+        half = all(chip.bf16_tflops is not None for chip, _ in (here, there))
+        kind = "bf16" if half else "fp16"
+    before, after = _rate(kind, *here), _rate(kind, *there)
+    if before is None or after is None:
+        return None
+    ratio = before / after
+    if kind != "memory" or here[0].load_tflops is None or there[0].load_tflops is None:
+        return ratio
+    # What waits for memory waits in part for its bandwidth, in part for its loads to be issued,
+    # which follows the multiprocessors.
+    loads = here[0].load_tflops / there[0].load_tflops
+    return float(ratio**BY_BANDWIDTH * loads ** (1.0 - BY_BANDWIDTH))
 
 
-def _half(here: tuple[Chip, Gpu], there: tuple[Chip, Gpu]) -> str:
-    known = all(chip.bf16_tflops is not None for chip, _ in (here, there))
-    return "bf16" if known else "fp16"
-
-
-def _rate(precision: str, chip: Chip, gpu: Gpu) -> float | None:
-    """FLOP/s that large matrix products reach, relative to other GPUs."""
+def _rate(kind: str, chip: Chip, gpu: Gpu) -> float | None:
+    """What a kind of kernel goes by, relative to other GPUs: bandwidth, the rate of loads, or the
+    FLOP/s that large matrix products reach."""
+    if kind in ("memory", "loads"):
+        return chip.bandwidth_gb_s if kind == "memory" else chip.tap_tflops
     peaks = {
         "fp8": gpu.fp8_tflops,
         "fp16": chip.fp16_tflops,
         "bf16": chip.bf16_tflops,
         "tf32": chip.tf32_tflops,
     }
-    peak = peaks.get(precision, chip.fp32_tflops)  # nothing is known of rates in FP64
+    peak = peaks.get(kind, chip.fp32_tflops)  # nothing is known of rates in FP64
     return None if peak is None else peak * chip.reach * 1e12
-
-
-def _memory_ratio(here: Chip, there: Chip) -> float | None:
-    """Kernels that are bound by memory wait in part for its bandwidth, in part for their loads to
-    be issued, which follows the multiprocessors."""
-    if here.bandwidth_gb_s is None or there.bandwidth_gb_s is None:
-        return None
-    bandwidth = here.bandwidth_gb_s / there.bandwidth_gb_s
-    if here.load_tflops is None or there.load_tflops is None:
-        return bandwidth
-    loads = here.load_tflops / there.load_tflops
-    return float(bandwidth**BY_BANDWIDTH * loads ** (1.0 - BY_BANDWIDTH))
 
 
 def _exchange(run: OwnRun, here: Chip, there: Chip, count: int, computing_s: float) -> float:

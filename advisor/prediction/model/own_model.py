@@ -69,48 +69,38 @@ def own_model(target: Target, name: str) -> OwnModel:
 
 def to_text(own: OwnModel) -> str:
     """The definition of a model; ValueError where `from_text` would not take it back."""
-    recipe = own.recipe
+    recipe, source = own.recipe, own.recipe.model
+    architecture: dict[str, Any] = {"timm": source.timm}
+    if source.timm is None:
+        architecture = {
+            # The class of a config.json, too, whose file is not kept.
+            "config_class": source.config_class or counted_architecture(recipe).kind.config_class,
+            # What counts are numbers; labels and code to fetch, which a config.json may have, not.
+            "arguments": {
+                key: value
+                for key, value in source.arguments.items()
+                if isinstance(value, int | float | str | list) and not key.startswith("_")
+            },
+        }
     content = {
         "id": recipe.recipe_id,
         "name": recipe.name,
         "family": recipe.family,
         "source": recipe.source,
         "note": recipe.note,
-        "architecture": _architecture(recipe),
+        "architecture": architecture,
         "training": asdict(recipe.training),
         "support": {**asdict(recipe.support), "fsdp_wrap": list(recipe.support.fsdp_wrap)},
         "parameters": own.parameters,
     }
-    given = _given(content)
-    text = json.dumps(given, separators=(",", ":"), allow_nan=False)
+    text = json.dumps(_given(content), separators=(",", ":"), allow_nan=False)
     if len(text) > LARGEST_TEXT:
-        parts = given | given["architecture"].get("arguments", {})
-        longest = max(
-            (key for key, value in parts.items() if isinstance(value, str | list)),
-            key=lambda key: len(json.dumps(parts[key])),
-        )
         raise ValueError(
             f"{shown(recipe.name)} is said in {len(text):,} letters and cannot be kept: at most "
-            f"{LARGEST_TEXT:,} are; shorten or remove '{longest}', the longest part of it"
+            f"{LARGEST_TEXT:,} are; shorten its arguments"
         )
     from_text(text)
     return text
-
-
-def _architecture(recipe: Recipe) -> dict[str, Any]:
-    source = recipe.model
-    if source.timm is not None:
-        return {"timm": source.timm}
-    return {
-        # The class of a config.json, too, whose file is not kept.
-        "config_class": source.config_class or counted_architecture(recipe).kind.config_class,
-        # What counts are numbers; labels and code to fetch, which a config.json may have, not.
-        "arguments": {
-            key: value
-            for key, value in source.arguments.items()
-            if isinstance(value, int | float | str | list) and not key.startswith("_")
-        },
-    }
 
 
 def from_text(text: object) -> OwnModel:
@@ -127,15 +117,14 @@ def from_text(text: object) -> OwnModel:
         raise ValueError(f"the definition {shown(text)} holds no object")
     parameters = content.pop("parameters", None)
     architecture = content.get("architecture")
-    if not isinstance(architecture, dict) or "hf_config_json" in architecture:
+    named = {*architecture} & {"config_class", "timm"} if isinstance(architecture, dict) else ()
+    if not isinstance(architecture, dict) or not named or "hf_config_json" in architecture:
         # A definition from somebody else must not make this program read a file.
         raise ValueError("the definition of a model names no config_class")
     name = architecture.get("timm")
     if name is not None and timm_model(str(name)) is None:
         # Nor a measurement fetch a model: timm takes names of a hub, too.
         raise ValueError(f"the definition names no model of timm's: {shown(str(name))}")
-    if name is None and "config_class" not in architecture:
-        raise ValueError("the definition of a model names no config_class")
     own = OwnModel(recipe=recipe_from(content, Path("definition")), parameters=parameters)
     kind, family = own.recipe.architecture, own.recipe.family
     fits = family in IMAGE_FAMILIES if name is not None else kind and kind.kind.family == family
