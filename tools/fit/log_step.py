@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from advisor.prediction.observed_times import Observation
-from advisor.prediction.own_records import highest_share, product_seconds
-from advisor.prediction.physics.columns import Columns, WorkloadTable
+from advisor.prediction.own_records import columns_of, highest_share, product_seconds
+from advisor.prediction.physics.columns import Columns
 from advisor.prediction.physics.factors import (
     CHOICES,
     INDEX,
@@ -156,13 +156,13 @@ def step_terms(
     multiple = work_multiple(option)
     work = work_terms(columns, free_lunch=option.free_lunch, lean=option.lean)
     micro = np.maximum(micro_batch_size, 1.0)
-    terms = pass_terms(option, columns, work)
-    terms[TERMS.index("loops")] = loop_seconds(option, columns, micro)
-    terms = [term * multiple for term in terms]
+    passes = pass_terms(option, columns, work) | {"loops": loop_seconds(option, columns, micro)}
     busy = busy_seconds(work) * multiple
-    *shown, offload, wire = traffic_terms(option, columns, micro, busy)
-    company = busy * company_share(columns)
-    return [*terms, *shown, company, np.broadcast_to(offload, micro.shape)], wire
+    *shown, wire = traffic_terms(option, columns, micro, busy)
+    terms = {term: seconds * multiple for term, seconds in passes.items()}
+    terms |= dict(zip(("update", "exchange", "launches", "offload"), shown, strict=True))
+    terms["company"] = busy * company_share(columns)
+    return [np.broadcast_to(terms.get(term, 0.0), micro.shape) for term in TERMS], wire
 
 
 def _pool(o: Observation) -> tuple[str, Software]:
@@ -171,15 +171,6 @@ def _pool(o: Observation) -> tuple[str, Software]:
         return "naive", o.software
     lean = o.option is not None and o.option.lean
     return "optimal" if lean else "paper", o.software
-
-
-def columns_of(observations: Sequence[Observation]) -> Columns:
-    """One row an observation."""
-    import numpy as np
-
-    index = np.arange(len(observations))
-    table = WorkloadTable([o.workload for o in observations], [o.chip for o in observations])
-    return table.columns(index, index, np.array([o.count for o in observations]))
 
 
 def highest_measured_share(observations: Sequence[Observation], *, tuned: bool = False) -> float:

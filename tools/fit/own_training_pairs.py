@@ -62,8 +62,8 @@ def seconds_by_kind(o: Observation) -> dict[str, float]:
     if precision == "fp32" and not naive:
         precision = "tf32"  # type: ignore[assignment]
     found: dict[str, float] = defaultdict(float)
-    for term, seconds, factor in zip(TERMS, terms, factors, strict=False):
-        kind = KIND.get(term, "memory")
+    for term, seconds in terms.items():
+        kind, factor = KIND.get(term, "memory"), factors[TERMS.index(term)]
         found[precision if kind == "products" else kind] += float(seconds[0]) * float(factor)
     scale = o.step_s / sum(found.values())
     return {kind: s * scale for kind, s in found.items() if s > 0}

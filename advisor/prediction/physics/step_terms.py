@@ -9,11 +9,9 @@ fitted factor (`factors.py`) that says how far from the datasheet real kernels s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from advisor.prediction.physics.columns import Columns
-from advisor.prediction.physics.factors import TERMS
 from advisor.prediction.physics.memory import Option, kernels_written
 
 if TYPE_CHECKING:
@@ -23,6 +21,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Flags = NDArray[np.bool_]
 
+Terms = dict[str, "Floats"]
+"""Seconds by some of `factors.TERMS`; of the others 0."""
 NORM_PIXEL_S = 2.13e-9
 """Seconds in which cuDNN takes a batch norm's statistics of one position and hands back its
 gradient, whether of 16 channels or of 256: a block of threads walks through each (`bn_fw_tr_1C11`
@@ -145,14 +145,14 @@ def loop_seconds(option: Option, columns: Columns, micro_batch_size: Floats) -> 
     return np.where(looped, waits_s * columns.share / micro_batch_size, 0.0)
 
 
-def copied_seconds(columns: Columns) -> tuple[Floats, Floats]:
+def copied_seconds(columns: Columns) -> Terms:
     """Of `elementwise` and `issue`: what copies of elements that an activation overwrites take,
     which no kernel makes that a compiler wrote."""
     copied = columns.copied_elements * columns.share
-    return (
-        copied * columns.weight_bytes / columns.layer_bandwidth,
-        copied / columns.load_rate,
-    )
+    return {
+        "elementwise": copied * columns.weight_bytes / columns.layer_bandwidth,
+        "issue": copied / columns.load_rate,
+    }
 
 
 def norm_seconds(columns: Columns) -> Floats:
@@ -174,21 +174,18 @@ def opened(option: Option, columns: Columns) -> Flags:
     return result & ~columns.layered if option.lean else result
 
 
-def least_seconds(columns: Columns, work: Sequence[Floats], *, free_lunch: bool) -> Floats:
+def least_seconds(columns: Columns, work: Terms, *, free_lunch: bool) -> Floats:
     """Of `work_terms`: what the matrix products alone take at the rate that they reach; 0 in single
     precision, for which it was not measured what products reach."""
     import numpy as np
 
-    compute, attention, convolution = (
-        work[TERMS.index(term)] for term in ("compute", "attention", "convolution")
-    )
     fused = fused_attention(columns, free_lunch=free_lunch)
     squares = np.where(columns.causal & fused, 0.5, 1.0)
-    attention = attention * squares / attention_squares(columns, fused)
-    return (compute + attention + convolution) * columns.half
+    attention = work["attention"] * squares / attention_squares(columns, fused)
+    return (work["compute"] + attention + work["convolution"]) * columns.half
 
 
-def work_terms(columns: Columns, *, free_lunch: bool, lean: bool = False) -> list[Floats]:
+def work_terms(columns: Columns, *, free_lunch: bool, lean: bool = False) -> Terms:
     """Seconds of those of TERMS before the update in one optimiser step, every factor 1.
 
     They are the same for all settings, but for what `work_multiple` says, and for the logits, of
@@ -217,49 +214,45 @@ def work_terms(columns: Columns, *, free_lunch: bool, lean: bool = False) -> lis
     unfilled_s = np.where(tf32, columns.unfilled_flops * per_flop / 3.0, 0.0)
     operand_bytes = linear_flops * passes * width * (1.5 / OPERAND_REUSE)  # 3 passes, 2-byte base
     fused = fused_attention(columns, free_lunch=free_lunch)
-    return [
-        (linear_flops - columns.convolution_flops) * per_flop * passes + narrow + unfilled_s,
-        operand_bytes * per_byte,
-        columns.attention_flops * attention_squares(columns, fused) * per_flop,
-        columns.layer_elements * width * per_layer_byte,
-        columns.layer_elements * share / columns.load_rate,
-        logits * 4.0 * per_byte,
-        np.where(fused, 0.0, score_seconds(columns)),
-        np.where(
+    grouped = np.where(columns.half, columns.grouped_elements * GROUPED_BYTES, 0.0)
+    return {
+        "compute": (linear_flops - columns.convolution_flops) * per_flop * passes
+        + narrow
+        + unfilled_s,
+        "operands": operand_bytes * per_byte,
+        "attention": columns.attention_flops * attention_squares(columns, fused) * per_flop,
+        "elementwise": columns.layer_elements * width * per_layer_byte,
+        "issue": columns.layer_elements * share / columns.load_rate,
+        "logits": logits * 4.0 * per_byte,
+        "scores": np.where(fused, 0.0, score_seconds(columns)),
+        "scan": np.where(
             columns.convnet,
             columns.scan_elements * (6.0 * share) / columns.tap_rate,  # 2 FLOPs, 3 passes
             columns.scan_elements * width * per_byte,
         ),
-        convolution_s,
-        *[np.zeros_like(convolution_s)] * 3,
-        np.where(columns.half, columns.grouped_elements * GROUPED_BYTES, 0.0) * per_byte,
-        np.zeros_like(convolution_s),
-    ]
+        "convolution": convolution_s,
+        "groups": grouped * per_byte,
+    }
 
 
-def pass_terms(option: Option, columns: Columns, work: Sequence[Floats]) -> list[Floats]:
+def pass_terms(option: Option, columns: Columns, work: Terms) -> Terms:
     """`work_terms` as an option has them, the products of experts and what a compiler spares
     among them."""
     import numpy as np
 
-    terms, written = [*work], kernels_written(option, columns)
-
-    def add(term: str, seconds: Floats) -> None:
-        terms[TERMS.index(term)] = terms[TERMS.index(term)] + seconds
-
-    is_open = opened(option, columns)
+    terms, written, is_open = {**work}, kernels_written(option, columns), opened(option, columns)
     if is_open.any():
-        add("scores", np.where(is_open, score_seconds(columns), 0.0))
+        terms["scores"] = terms["scores"] + np.where(is_open, score_seconds(columns), 0.0)
     if columns.expert_flops.any() and not rounds_experts(option):
-        add("experts", expert_seconds(columns))
+        terms["experts"] = expert_seconds(columns)
     if columns.normed_pixels.any():
-        add("norms", np.where(written, 0.0, norm_seconds(columns)))
+        terms["norms"] = np.where(written, 0.0, norm_seconds(columns))
     if (columns.dropped_elements + columns.dropped_scores).any():
         whole = fused_attention(columns, free_lunch=option.free_lunch) & ~is_open
-        add("dropout", dropout_seconds(columns, whole, written))
+        terms["dropout"] = dropout_seconds(columns, whole, written)
     if columns.copied_elements.any():
-        for term, spared in zip(("elementwise", "issue"), copied_seconds(columns), strict=True):
-            add(term, np.where(written, -spared, 0.0))
+        for term, spared in copied_seconds(columns).items():
+            terms[term] = terms[term] + np.where(written, -spared, 0.0)
     return terms
 
 
@@ -349,12 +342,9 @@ def frozen_seconds(option: Option, columns: Columns, micro_batch_size: Floats) -
     return (weights + adapters) / columns.bandwidth
 
 
-def busy_seconds(work: Sequence[Floats]) -> Floats:
+def busy_seconds(work: Terms) -> Floats:
     """Of `work_terms`: what an exchange can hide behind."""
-    compute, convolution, operands = (
-        work[TERMS.index(term)] for term in ("compute", "convolution", "operands")
-    )
-    return compute + convolution + operands
+    return work["compute"] + work["convolution"] + work["operands"]
 
 
 def company_share(columns: Columns) -> Floats:

@@ -121,10 +121,11 @@ class _Work:
             if self.own or not choice.ours:
                 having, value = choice.of(option, columns), self.values[INDEX[choice.name]]
                 if having.any():
-                    terms[_AT[choice.term]] = terms[_AT[choice.term]] * np.where(having, value, 1.0)
+                    terms[choice.term] = terms[choice.term] * np.where(having, value, 1.0)
         total: Floats = self.company.copy()
-        for term, factor in zip(terms, self.factors, strict=False):
-            total += term * factor
+        for term, factor in zip(TERMS, self.factors, strict=True):
+            if term in terms:
+                total += terms[term] * factor
         return total
 
     def step(
