@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -198,7 +198,7 @@ def predicted_rows(
             low, high = days / math.exp(half), days * math.exp(half)
             factor = min(factor, math.exp(half))
             paper = [_round(own_time.days)] * 3
-        rests = ground[r][g][list(counts).index(count // machines)]
+        pieces, nearest = ground[r][g]
         audit = audit_time(
             gpu=gpus[g],
             gpu_count=count,
@@ -224,8 +224,8 @@ def predicted_rows(
             "paper_settings_days_low": paper[1],
             "paper_settings_days_high": paper[2],
             **dict(zip(OTHER, other, strict=True)),
-            "evidence_pieces": rests.pieces,
-            "evidence_nearest": rests.nearest,
+            "evidence_pieces": pieces,
+            "evidence_nearest": nearest[list(counts).index(count // machines)],
             "implied_mfu": None if audit.implied_mfu is None else _round(audit.implied_mfu),
             "verdict": audit.verdict,
             "verdict_reason": audit.reason,
@@ -252,25 +252,15 @@ def predicted_rows(
     return rows
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RestsOn:
-    """In numbers and words."""
-
-    pieces: int
-    """Cells of the evidence with this model or this type of GPU."""
-    nearest: str | None
-    """As a person calls it: ``Pythia 1B on 4 × H200``."""
-
-
 def rests_on(
     fitted: Fitted, workloads: Sequence[Workload], gpus: Sequence[str], counts: Sequence[int]
-) -> list[list[list[RestsOn]]]:
-    """For each model, each type of GPU and each number of them."""
+) -> list[list[tuple[int, list[str | None]]]]:
+    """For each model on each type of GPU how many cells of the evidence have one of the two, and
+    for each number of them the nearest, as a person calls it: ``Pythia 1B on 4 × H200``."""
     import numpy as np
 
     if not fitted.pieces:
-        nothing = RestsOn(pieces=0, nearest=None)
-        return [[[nothing for _ in counts] for _ in gpus] for _ in workloads]
+        return [[(0, [None] * len(counts)) for _ in gpus] for _ in workloads]
     known = known_models(fitted)
     # Of those that are equally near the first counts.
     pieces = sorted(fitted.pieces, key=lambda p: (p.model, p.gpu, p.count))
@@ -295,7 +285,7 @@ def rests_on(
         nearest = (near[:, None, :] + doublings).argmin(axis=2).tolist()
         found.append(
             [
-                [RestsOn(pieces=many, nearest=words[i] if many else None) for i in row]
+                (many, [words[i] if many else None for i in row])
                 for many, row in zip(bearing.sum(axis=1).tolist(), nearest, strict=True)
             ]
         )

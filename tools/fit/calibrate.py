@@ -50,10 +50,6 @@ class Calibration:
     new: Floats
     """Of each of KINDS: by what the width of an effect that the evidence lacks is multiplied."""
 
-    def tail_of(self, o: Observation) -> Tail:
-        """That of whose time it is."""
-        return self.own_tail if o.harness == REFERENCE else self.real_tail
-
 
 By = Callable[[Observation], str]
 FEW: tuple[tuple[By, tuple[str, ...]], ...] = (

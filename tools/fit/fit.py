@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
-    Bools = NDArray[np.bool_]
 
 ROUNDS = 2
 STEPS = 8

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from advisor.prediction.observed_times import Observation
-from advisor.prediction.own_records import columns_of, highest_share, product_seconds
+from advisor.prediction.own_records import columns_of, highest_share
 from advisor.prediction.physics.columns import Columns
 from advisor.prediction.physics.factors import (
     CHOICES,
@@ -30,7 +30,6 @@ from advisor.prediction.physics.memory import (
 from advisor.prediction.physics.step_terms import (
     busy_seconds,
     company_share,
-    least_seconds,
     loop_seconds,
     pass_terms,
     traffic_terms,
@@ -134,16 +133,6 @@ class Mean:
             moved = shares[:, TERMS.index(choice.term)] * having[rows, best]
             jacobian[:, INDEX[choice.name]] = moved
         return np.log(total), jacobian
-
-    def products_s(self) -> Floats:
-        """Seconds of each row's matrix products alone, at the rate that they reach."""
-        import numpy as np
-
-        lunch = product_seconds(self.observations, self.columns)
-        plain = least_seconds(
-            self.columns, work_terms(self.columns, free_lunch=False), free_lunch=False
-        )
-        return np.where(self.naive, plain, lunch)
 
 
 def step_terms(
