@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bench_runner.models.architecture import Architecture, ForwardFlops
+from bench_runner.models.architecture import Architecture, ModelCount
 from bench_runner.models.model_types import model_types
 from bench_runner.recipes import Recipe
 
@@ -26,33 +26,37 @@ class UncountedArchitectureError(ValueError):
 class FlopCount:
     """What one recipe's model holds and costs."""
 
-    parameters: int
-    """Trained parameters; tied weights once."""
-    active_parameters: int
-    """Those that one token passes through: of a mixture of experts the experts chosen for it."""
-    forward_full: ForwardFlops
-    forward_lowest: ForwardFlops
+    model: ModelCount
     samples: int
     """Samples of the whole run: batch size times steps."""
     frozen: bool = False
     """Whether the weights stay beside adapters, whose own operations are left out as too few."""
 
     @property
+    def parameters(self) -> int:
+        """Trained parameters; tied weights once."""
+        return self.model.parameters
+
+    @property
+    def active_parameters(self) -> int:
+        """Those that one token passes through: of a mixture of experts the experts chosen for
+        it."""
+        return self.model.parameters - self.model.unused
+
+    @property
     def train_sample_full(self) -> int:
         """Operations to train on one sample, as torch's counter would have it."""
-        return self._train(self.forward_full)
+        return self._train(self.model.attention_full)
 
     @property
     def train_sample_lowest(self) -> int:
         """Operations to train on one sample, the lowest defensible count."""
-        return self._train(self.forward_lowest)
+        return self._train(self.model.attention_lowest)
 
-    def _train(self, forward: ForwardFlops) -> int:
+    def _train(self, attention: int) -> int:
         """Products with weights that stay make no gradients of these."""
-        if not self.frozen:
-            return TRAIN_OVER_FORWARD * forward.total
-        weights = forward.total - forward.attention
-        return TRAIN_OVER_FORWARD * forward.attention + (TRAIN_OVER_FORWARD - 1) * weights
+        passes = TRAIN_OVER_FORWARD - 1 if self.frozen else TRAIN_OVER_FORWARD
+        return TRAIN_OVER_FORWARD * attention + passes * self.model.weights
 
     @property
     def flops_full(self) -> int:
@@ -92,10 +96,7 @@ def count_flops(recipe: Recipe) -> FlopCount:
         raise ValueError(f"recipe '{recipe.recipe_id}': has no sequence_length or image_size")
     model = architecture.count(length)
     return FlopCount(
-        parameters=model.parameters,
-        active_parameters=model.parameters - model.unused,
-        forward_full=model.forward(model.attention_full),
-        forward_lowest=model.forward(model.attention_lowest),
+        model=model,
         samples=training.batch_size * training.training_steps,
         frozen=training.adapter_rank is not None,
     )

@@ -14,23 +14,6 @@ from typing import Any, ClassVar
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ForwardFlops:
-    """Operations of one sample's forward pass, by kind."""
-
-    matmul: int
-    """Linear layers, including the output layer."""
-    attention: int
-    """Scores and the weighted sum of values."""
-    convolution: int
-    scan: int
-    """The recurrence of a state-space model."""
-
-    @property
-    def total(self) -> int:
-        return self.matmul + self.attention + self.convolution + self.scan
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ModelCount:
     """Parameters of a model, and operations of one sample's forward pass.
 
@@ -42,18 +25,20 @@ class ModelCount:
     unused: int = 0
     """Parameters that one token does not pass through: the experts not chosen for it."""
     matmul: int
+    """Linear layers, including the output layer."""
     attention_full: int = 0
-    """As torch's FlopCounterMode counts it: the whole square of scores."""
+    """Scores and the weighted sum of values, as torch's FlopCounterMode counts them: the whole
+    square."""
     attention_lowest: int = 0
     """The lowest defensible count: a decoder looks back only, which is half of the square."""
     convolution: int = 0
     scan: int = 0
+    """The recurrence of a state-space model."""
 
-    def forward(self, attention: int) -> ForwardFlops:
-        """By kind, with this count of attention."""
-        return ForwardFlops(
-            matmul=self.matmul, attention=attention, convolution=self.convolution, scan=self.scan
-        )
+    @property
+    def weights(self) -> int:
+        """Operations but for attention's."""
+        return self.matmul + self.convolution + self.scan
 
 
 def causal_half(square: int) -> int:

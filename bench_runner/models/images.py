@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from bench_runner.models.architecture import Architecture, ModelCount, linear, undivided
 
@@ -146,8 +146,7 @@ class ConvNext(Architecture):
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SwinStage:
+class SwinStage(NamedTuple):
     """One stage at the image's size there."""
 
     depth: int
@@ -195,14 +194,8 @@ class Swin(Architecture):
         for stage, (depth, heads) in enumerate(zip(self.depths, self.num_heads, strict=True)):
             side = -(-side // 2) if stage else side
             window = min(self.window_size, side)
-            yield SwinStage(
-                depth=depth,
-                width=self.embed_dim * 2**stage,
-                heads=heads,
-                side=side,
-                window=window,
-                padded=-(-side // window) * window,
-            )
+            padded = -(-side // window) * window
+            yield SwinStage(depth, self.embed_dim * 2**stage, heads, side, window, padded)
 
     def count(self, length: int) -> ModelCount:
         patch, first, classes = self.patch_size, self.embed_dim, self.num_labels
@@ -237,8 +230,7 @@ class Swin(Architecture):
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Convolution:
+class Convolution(NamedTuple):
     """One convolution of a residual network, with the norm behind it."""
 
     inputs: int
@@ -272,7 +264,7 @@ class ResNet(Architecture):
         """All of them, for an image of ``pixels`` a side."""
         side = -(-pixels // 2)
         stem = self.embedding_size
-        yield Convolution(inputs=self.num_channels, outputs=stem, kernel=7, side=side)
+        yield Convolution(self.num_channels, stem, 7, side)
         side, inputs = -(-side // 2), stem
         for stage, (depth, outputs) in enumerate(zip(self.depths, self.hidden_sizes, strict=True)):
             halves = stage > 0 or self.downsample_in_first_stage
@@ -280,16 +272,16 @@ class ResNet(Architecture):
                 before, stride = side, 2 if halves and block == 0 else 1
                 side = -(-side // stride)
                 if inputs != outputs or stride != 1:
-                    yield Convolution(inputs=inputs, outputs=outputs, kernel=1, side=side)
+                    yield Convolution(inputs, outputs, 1, side)
                 if self.layer_type == "basic":
-                    yield Convolution(inputs=inputs, outputs=outputs, kernel=3, side=side)
-                    yield Convolution(inputs=outputs, outputs=outputs, kernel=3, side=side)
+                    yield Convolution(inputs, outputs, 3, side)
+                    yield Convolution(outputs, outputs, 3, side)
                 else:
                     narrow = max(1, outputs // 4)
                     early = side if self.downsample_in_bottleneck else before
-                    yield Convolution(inputs=inputs, outputs=narrow, kernel=1, side=early)
-                    yield Convolution(inputs=narrow, outputs=narrow, kernel=3, side=side)
-                    yield Convolution(inputs=narrow, outputs=outputs, kernel=1, side=side)
+                    yield Convolution(inputs, narrow, 1, early)
+                    yield Convolution(narrow, narrow, 3, side)
+                    yield Convolution(narrow, outputs, 1, side)
                 inputs = outputs
 
     def count(self, length: int) -> ModelCount:

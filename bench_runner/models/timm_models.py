@@ -99,20 +99,13 @@ class TimmModel(Architecture):
         area = (pixels // side / (counted.image_size // side)) ** 2
         whole = counted.scores >= 0.9 * counted.layers * counted.tokens**2
         square = area**2 if whole else area
-        return replace(
-            counted,
-            matmul=round(counted.matmul * area),
-            attention=round(counted.attention * square),
-            convolution=round(counted.convolution * area),
-            elements=round(counted.elements * area),
-            scores=round(counted.scores * square),
-            plain_scores=round(counted.plain_scores * square),
-            taps=round(counted.taps * area),
-            normed_pixels=round(counted.normed_pixels * area),
-            grouped=round(counted.grouped * area),
-            copied=round(counted.copied * area),
-            tokens=max(1, round(counted.tokens * area)),
-        )
+        grown = {name: round(getattr(counted, name) * area) for name in _BY_AREA}
+        grown |= {name: round(getattr(counted, name) * square) for name in _BY_SQUARE}
+        return replace(counted, **grown, tokens=max(1, round(counted.tokens * area)))
+
+
+_BY_AREA = ("matmul", "convolution", "elements", "taps", "normed_pixels", "grouped", "copied")
+_BY_SQUARE = ("attention", "scores", "plain_scores")
 
 
 @cache

@@ -155,7 +155,7 @@ def workload_of(recipe: Recipe) -> Workload:
             "with a loop in its place an H100 took 1.8 to 6 times as long; ask with --precision "
             "bf16"
         )
-    forward = count.forward_full
+    forward = count.model
     dropped = drops(kind, arguments, where=where)
     held, adapters, parameters = 0.0, 0.0, count.parameters
     if training.adapter_rank is not None:
@@ -183,7 +183,7 @@ def workload_of(recipe: Recipe) -> Workload:
         if recipe.family in IMAGE_FAMILIES
         else 0.0,
         unfilled_flops=unfilled_flops(architecture, length),
-        attention_flops=float(forward.attention),
+        attention_flops=float(forward.attention_full),
         dropped_elements=dropped_elements(architecture, shape.tokens, dropped),
         dropped_scores=shape.score_elements if dropped.scores else 0.0,
         masked_share=masked_share(architecture, arguments, length, where=where),
