@@ -194,8 +194,8 @@ def rests_on_words(time: TrainingTime) -> str:
 
 
 def rank_words(row: RankedRow) -> str:
-    """The number of its row; ``1=`` where it cannot be told from the first."""
-    return "1=" if row.tied_with_first else f"{row.group} "
+    """The number of its row; as in ``1=``, that of the first of its group."""
+    return f"{row.group} " if row.tied_with == row.group else f"{row.tied_with}="
 
 
 def estimate_mark(time: TrainingTime) -> str:

@@ -146,6 +146,12 @@ class Candidates:
         self.uncounted = uncounted
         self.some_gpus = some_gpus
         self.buy_in = buy_in
+        self.vat = Decimal(0)
+        """What the budget pays beside prices, as a share of them: VAT where it is bought."""
+        if buy_in is not None:
+            from price_catalog.vendors import load_countries  # late: most ask for any country
+
+            self.vat = load_countries()[buy_in] or Decimal(0)
         self.measured_w = measured_w or {}
         self.evidence = evidence
         self.prices = prices if isinstance(prices, PriceBook) else PriceBook(prices, {})

@@ -28,7 +28,7 @@ def exclusion_text(candidates: Candidates, i: int, reason: Reason, question: Que
         or (_old_price(candidates, i) if reason == "old-price" else None)
         or (_no_price(candidates, i) if reason == "no-price" else None)
         or (_host_memory(candidates, i) if reason == "does-not-fit" else None)
-        or _detail(reason, candidates.cost_usd(i), time, question)
+        or _detail(reason, candidates.cost_usd(i), time, question, candidates.vat)
         or no_time(candidates, build.gpu)
     )
 
@@ -68,10 +68,13 @@ def _detail(
     cost: Decimal | None,
     time: BestTime | None,
     question: Question,
+    vat: Decimal,
 ) -> str | None:
     chosen = time.chosen if time is not None else None
     if reason == "over-budget" and cost is not None and question.budget_usd is not None:
-        return f"costs ${cost:,.0f}, ${cost - question.budget_usd:,.0f} over the budget"
+        over = cost * (1 + vat) - question.budget_usd
+        taxed = f" and {vat:.0%} VAT" if vat else ""
+        return f"costs ${cost:,.0f}{taxed}, ${over:,.0f} over the budget"
     if reason == "too-slow" and chosen is not None:
         days, low, high = (
             days_rounded(days or 0.0)

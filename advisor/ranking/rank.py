@@ -53,8 +53,9 @@ class RankedRow(NamedTuple):
     """None where the question counts electricity and no source states what the machine draws."""
     on_pareto_front: bool
     availability: Availability
-    tied_with_first: bool = False
-    """Whether it cannot be told from the first row; never so for the first row itself."""
+    tied_with: int
+    """The number of the first row of its group, from which it cannot be told; its own, if it is
+    that row."""
     asked: tuple[AskedPrice, ...] = ()
     """Each of its prices among others; () of what is the user's already."""
 
@@ -72,11 +73,11 @@ class ExcludedRow(NamedTuple):
 
 
 _ORDER = {
-    "days": ("fastest first", "the fastest", "cheapest first"),
-    "cost": ("cheapest first", "the cheapest", "fastest first"),
-    "experiment-cost": ("cheapest a run first", "it", "with the cheapest machine first"),
+    "days": ("fastest first", "cheapest first"),
+    "cost": ("cheapest first", "fastest first"),
+    "experiment-cost": ("cheapest a run first", "with the cheapest machine first"),
 }
-"""The order of the rows by the question's rule, what the first group is like, and its order."""
+"""The order of the rows by the question's rule, and that of a group."""
 
 
 def rank(candidates: Candidates, question: Question) -> Ranking:
@@ -104,7 +105,11 @@ class Ranking:
         self.candidates = candidates
         self.question = question
         cents, days = candidates.cents, candidates.days
-        budget = math.inf if question.budget_usd is None else int(question.budget_usd * 100)
+        self.budget_cents: int | None = None
+        """What the budget leaves for prices, which are before VAT; None for no limit."""
+        if question.budget_usd is not None:
+            self.budget_cents = int(question.budget_usd * 100 / (1 + candidates.vat))
+        budget = math.inf if self.budget_cents is None else self.budget_cents
         limit = math.inf if question.max_days is None else question.max_days
         self._value: Sequence[float] = days
         self._second: Sequence[float] = cents
@@ -123,13 +128,17 @@ class Ranking:
                 rows.append(self._offers_in_order(left))
         sold = [row for row in rows if self._class(row[0]) == 0]
         leads = {row[0]: row for row in rows}
-        order, self.tied_rows = self._arranged([row[0] for row in sold or rows])
+        order, groups = self._arranged([row[0] for row in sold or rows])
         if sold:
             rest = (row[0] for row in rows if self._class(row[0]))
             order += sorted(rest, key=lambda i: (self._class(i), self._value[i], self._second[i]))
         self.table = [leads[i] for i in order]
         """The rows, best first; of each the offers, first the one that the row is shown with: the
         cheapest that can be ordered, or what a seller asks for hardly more than a sum."""
+        self.tied_rows = groups.count(0)
+        """So many rows, the first, cannot be told apart."""
+        self._tied_with = [*groups, *range(len(groups), len(self.table))]
+        """Of each row the first row of its group."""
         self.sold_rows = len(sold)
         """So many rows, the first, can be ordered."""
         over = [i for i in candidates.by_cost if cents[i] > budget]
@@ -156,45 +165,45 @@ class Ranking:
         best, _ = self._arranged([i for i in offers if self._class(i) == first])
         return best + [i for i in offers if self._class(i) != first]
 
-    def _arranged(self, items: Iterable[int]) -> tuple[list[int], int]:
-        """Builds in the order of the rule, and how many of them, the first, cannot
-        be told apart. What something outside that group beats is not in it."""
+    def _arranged(self, items: Iterable[int]) -> tuple[list[int], list[int]]:
+        """Builds in the order of the rule, and of each the place where its group begins.
+
+        A group is what cannot be told from the best of what is left. What something outside it
+        beats is not in it.
+        """
         value, second = self._value, self._second
-        order = sorted(items, key=lambda i: (value[i], second[i]))
-        if not order:
-            return [], 0
-        best = self.doubt(order[0])
-        tied = [i for i in order if i == order[0] or alike(self.doubt(i), best)]
-        rest = [i for i in order if i not in tied]
-        beaten = {
-            i for i in tied if any(value[j] <= value[i] and second[j] <= second[i] for j in rest)
-        }
-        group = sorted(set(tied) - beaten, key=lambda i: (second[i], value[i], i))
-        return group + [i for i in order if i not in group], len(group)
+        left = sorted(items, key=lambda i: (value[i], second[i]))
+        arranged, begins = list[int](), list[int]()
+        while left:
+            best = self.doubt(left[0])
+            tied = [i for i in left if i == left[0] or alike(self.doubt(i), best)]
+            rest = set(left).difference(tied)
+            beaten = {
+                i
+                for i in tied
+                if any(value[j] <= value[i] and second[j] <= second[i] for j in rest)
+            }
+            group = sorted(set(tied) - beaten, key=lambda i: (second[i], value[i], i))
+            begins += [len(arranged)] * len(group)
+            arranged += group
+            left = [i for i in left if i not in group]
+        return arranged, begins
 
     def doubt(self, i: int) -> Doubt:
-        """What build ``i`` is ranked by, and how sure that is: the days, the price, or both."""
+        """What build ``i`` is ranked by, and how sure its days are: a price is what is asked."""
         if i not in self._doubts:
             self._doubts[i] = self._doubt(i)
         return self._doubts[i]
 
     def _doubt(self, i: int) -> Doubt:
-        candidates, rule, value = self.candidates, self.question.rule, self._value[i]
+        candidates, value = self.candidates, self._value[i]
         time, build, days = candidates.times[i], candidates.builds[i], candidates.days[i]
         assert time is not None and time.chosen is not None  # it is ranked
         down, up, factor = 1.0, 1.0, None
-        if rule != "cost" and days:
+        if self.question.rule != "cost" and days:
             low, high = candidates.interval(i)
             down, up = days / low if low else math.inf, high / days
             factor = time.chosen.comparison_factor
-        if rule != "days" and candidates.cents[i]:
-            low_cents, _, high_cents = candidates.cents_today(i)
-            cents = candidates.cents[i]
-            dear, cheap = high_cents / cents, cents / low_cents
-            down, up = _together(down, cheap), _together(up, dear)
-            # The prices of one GPU move together: they are told apart as its times are.
-            most = max(dear, cheap)
-            factor = most if rule == "cost" else factor and _together(factor, most)
         watts = "" if build.limit is None else f" {build.limit.watts:g} W"
         return Doubt(
             value=value,
@@ -208,9 +217,9 @@ class Ranking:
     @property
     def order_words(self) -> str:
         """The order of these rows: only what they show is explained."""
-        words, like, within = _ORDER[self.question.rule]
-        if self.tied_rows > 1:
-            words += f"; what cannot be told from {like} is one group (=), {within}"
+        words, within = _ORDER[self.question.rule]
+        if len(set(self._tied_with)) < len(self.table):
+            words += f"; what cannot be told apart is one group (=), {within}"
         if 0 < self.sold_rows < len(self.table):
             words += "; what cannot be ordered at its price is last"
         return words
@@ -218,11 +227,10 @@ class Ranking:
     def budget_chance(self, i: int) -> float | None:
         """How likely a build still costs no more than the budget if it is ordered today, 0 to 1;
         None where there is none."""
-        budget, candidates = self.question.budget_usd, self.candidates
-        if budget is None:
+        if self.budget_cents is None:
             return None
-        low, middle, high = candidates.cents_today(i)
-        return chance_within(float(budget * 100), middle, low, high)
+        low, middle, high = self.candidates.cents_today(i)
+        return chance_within(self.budget_cents, middle, low, high)
 
     def __len__(self) -> int:
         return len(self.order)
@@ -308,7 +316,7 @@ class Ranking:
             experiment_cost_usd=candidates.run_usd(i, self.question.terms),
             on_pareto_front=i in self.front,
             availability=candidates.availability[i],
-            tied_with_first=0 < row < self.tied_rows,
+            tied_with=self._tied_with[row] + 1,
             asked=candidates.asked_prices(i),
         )
 
@@ -365,8 +373,3 @@ class Ranking:
     def excluded(self) -> list[ExcludedRow]:
         """Every left-out build in full, grouped by reason."""
         return [self.excluded_row(position) for position in range(len(self.excluded_order))]
-
-
-def _together(one: float, other: float) -> float:
-    """Two independent factors of doubt as one: their logarithms add up in squares."""
-    return math.exp(math.hypot(math.log(one), math.log(other))) if one < math.inf else one

@@ -144,7 +144,7 @@ def test_every_surface_begins_with_the_same_sentence_and_counts_the_same(
     assert verdict["build"] == {key: best[key] for key in named}
     assert verdict["price"]["usd"] == best["overall_cost_usd"]
     assert verdict["days"]["training_days"] == best["training_days"]
-    tied = {row["group"] for row in answer["ranked"] if row["tied_with_first"]}
+    tied = {row["group"] for row in answer["ranked"] if row["tied_with"] == 1 != row["group"]}
     assert len(verdict["ties"]) == len(tied)
     pasted = re.sub(r" \\\n +", " ", short)
     assert all(doubt["command"] in pasted for doubt in verdict["doubts"][:MOST_SHOWN])

@@ -120,12 +120,12 @@ def test_predictions_are_told_apart_by_what_they_do_not_share(
         (3, "predicted"),
     ]
     assert three["training_days"] > four["training_days"]
-    assert not three["tied_with_first"]
+    assert three["tied_with"] == three["group"]
     # Of two GPUs nobody measured less of the doubt is shared.
     gpus = ("--gpus", "RTX PRO 6000 Blackwell,RTX 5090")
     ranked = ask(capsys, store_path, "--budget", "30000", *gpus)["ranked"]
     first, *others = ranked
-    tied = {row["gpu"] for row in others if row["tied_with_first"]}
+    tied = {row["gpu"] for row in others if row["tied_with"] == 1}
     assert {first["gpu"], *tied} == {"RTX PRO 6000 Blackwell", "RTX 5090"}
 
 

@@ -8,6 +8,7 @@ import io
 from dataclasses import replace
 from datetime import date
 from decimal import Decimal
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -84,12 +85,15 @@ def check_rows(ranking: Ranking) -> None:
                 beaten = days[j] <= days[i] and cents[j] <= cents[i]
                 equal = (days[j], cents[j]) == (days[i], cents[i])
                 assert equal or offered[i] != offered[j] or not beaten
-    group, rest = leads[: ranking.tied_rows], leads[ranking.tied_rows :]
-    if group:
-        best = min(group, key=lambda i: ranking.doubt(i).value)
-        assert all(i == best or alike(ranking.doubt(i), ranking.doubt(best)) for i in group)
-        values = [ranking.doubt(i).value for i in rest if offered[i] == offered[group[0]]]
-        assert values == sorted(values)
+    rows = ranking.leads()[: ranking.sold_rows or None]
+    groups = [list(group) for _, group in groupby(rows, key=lambda row: row.tied_with)]
+    assert [group[0].group for group in groups] == [group[0].tied_with for group in groups]
+    bests = []
+    for group in groups:
+        doubts = [ranking.doubt(leads[row.group - 1]) for row in group]
+        bests.append(min(doubts, key=lambda doubt: doubt.value))
+        assert all(doubt == bests[-1] or alike(doubt, bests[-1]) for doubt in doubts)
+    assert [best.value for best in bests] == sorted(best.value for best in bests)
 
 
 @pytest.mark.parametrize("rule", RANK_RULES)
@@ -194,3 +198,20 @@ def test_the_order_holds_for_facts_at_random(
     ]
     candidates = Candidates(make_model(), builds, best, prices, "sound")
     check_rows(rank(candidates, Question(rule=rule, max_days=limit)))
+
+
+@pytest.mark.parametrize("budget", BUDGETS[::4])
+def test_a_budget_pays_the_vat_of_the_country_too(
+    shipped: list[Candidates], budget: Decimal | None
+) -> None:
+    for candidates in shipped:
+        candidates.vat = Decimal("0.25")
+        try:
+            taxed = rank(candidates, Question(budget_usd=budget))
+        finally:
+            candidates.vat = Decimal(0)
+        bare = rank(candidates, Question(budget_usd=budget and budget / Decimal("1.25")))
+        assert taxed.table == bare.table
+        for i, reason in taxed.excluded_order:
+            if reason == "over-budget":
+                assert budget is not None and candidates.cents[i] * Decimal("1.25") > budget * 100

@@ -62,4 +62,4 @@ def test_whole_days_that_are_printed_alike_are_tied() -> None:
     times = [make_time("a", 1, 8), make_time("b", 1, 8), make_time("c", 1, 9)]
     candidates = make_candidates(times, {"a": "1", "b": "2", "c": "3"}, evidence="published")
     answer = rank(candidates, Question())
-    assert [row.tied_with_first for row in answer.rows()] == [False, True, False]
+    assert [row.tied_with for row in answer.rows()] == [1, 1, 3]

@@ -283,7 +283,7 @@ async def test_rows_that_cannot_be_told_from_the_first_are_marked(store_path: Pa
         tied = range(1, answer.ranking.tied_rows)
         assert marks == [place in tied for place in range(len(marks))]
         await pilot.press("down")
-        assert "cannot be told from the first row" in detail(pilot)
+        assert "cannot be told from row 1" in detail(pilot)
 
 
 async def test_a_point_that_a_newer_answer_no_longer_has_is_passed_over(paper_store: Path) -> None:

@@ -84,8 +84,8 @@ def _why(one: OneBuild) -> list[Said]:
     words = [f"row {row.group}, {RULE_WORDS[ranking.question.rule]}"]
     if one.index in ranking.front:
         words.append("no other is both cheaper and faster")
-    if row.tied_with_first:
-        words.append("cannot be told from the first row")
+    if row.tied_with < row.group:
+        words.append(f"cannot be told from row {row.tied_with}")
     elif row.group == 1 and ranking.tied_rows > 1:
         words.append(f"{ranking.tied_rows - 1} others cannot be told from it, and cost more")
     unsold = row.availability != "orderable"

@@ -299,15 +299,17 @@ def _helps(ranking: Ranking, rentals: Iterable[Rental], key: CandidatesKey) -> l
         if not said and key.gpu_ids is not None:
             again("gpus", "machines with other GPUs", key._replace(gpu_ids=None))
     if found.in_time is not None and question.budget_usd is not None:
-        dollars = f"{math.ceil(cents[found.in_time] / 100)}"
-        again("budget", _named(ranking, found.in_time), budget=dollars)
+        dollars = math.ceil(cents[found.in_time] * (1 + candidates.vat) / 100)
+        again("budget", _named(ranking, found.in_time), budget=f"{dollars}")
     if found.in_budget is not None and limit is not None:
         days = f"{math.ceil(candidates.days[found.in_budget])}"
         again("days", _named(ranking, found.in_budget), days=days)
     if found.in_time is found.in_budget is None and candidates.rankable:
         i = candidates.by_cost[0]
         words = f"without a limit of days, {_named(ranking, i)}"
-        again("budget", words, budget=f"{math.ceil(cents[i] / 100)}", days=None)
+        again(
+            "budget", words, budget=f"{math.ceil(cents[i] * (1 + candidates.vat) / 100)}", days=None
+        )
     for step in (exchange_rate(ranking, key), _rent_instead(found, key)):
         said += [] if step is None else [step]
     near = found.in_budget is not None and candidates.days[found.in_budget] <= 2 * (limit or 0)

@@ -94,7 +94,7 @@ def ranked_object(row: RankedRow) -> dict[str, Any]:
         "prices_told": price_objects(row, today),
         "machine": machine_object(row.build),
         "on_pareto_front": row.on_pareto_front,
-        "tied_with_first": row.tied_with_first,
+        "tied_with": row.tied_with,
         "availability": row.availability,
     }
 

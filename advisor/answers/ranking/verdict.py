@@ -130,8 +130,7 @@ def verdict(ranking: Ranking, rentals: Iterable[Rental] = ()) -> Verdict:
     candidates, question, rentals = ranking.candidates, ranking.question, tuple(rentals)
     first = ranking.lead(0) if ranking.table else None
     orderable = first is not None and first.availability == "orderable"
-    budget = None if question.budget_usd is None else int(question.budget_usd * 100)
-    limit = question.max_days
+    budget, limit = ranking.budget_cents, question.max_days
 
     def nearest(builds: Iterable[int]) -> int | None:
         """The first of these that can be ordered; the first of all where none can be."""
@@ -271,20 +270,14 @@ def _caveats(found: Verdict) -> list[str]:
 
 def _with_vat(ranking: Ranking, row: RankedRow) -> list[str]:
     """What it costs with the tax of the country where it is bought, which prices leave out."""
-    buy_in, budget = ranking.candidates.buy_in, ranking.question.budget_usd
+    vat = ranking.candidates.vat
     taxed = any("tax" in (q.includes or "").lower() for q in (row.gpu_quote, row.host_quote))
-    if buy_in is None or row.build.host_owned or taxed:
+    if not vat or row.build.host_owned or taxed:
         return []
-    from price_catalog.vendors import load_countries  # late: most ask for any country
-
-    rate = load_countries()[buy_in]
-    if rate is None:
-        return []
-    usd = row.overall_cost_usd * (1 + rate)
-    over = ", over the budget" if budget is not None and usd > budget else ""
-    return [
-        f"Its price is before {plain(float(rate) * 100)} % VAT: {usd_rounded(usd)} with it{over}."
-    ]
+    usd = row.overall_cost_usd * (1 + vat)
+    paid = "" if ranking.budget_cents is None else ", which the budget pays too"
+    rate = plain(float(vat) * 100)
+    return [f"Prices are before {rate} % VAT{paid}: {usd_rounded(usd)} with it."]
 
 
 def _others(found: Verdict) -> list[str]:

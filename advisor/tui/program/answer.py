@@ -194,8 +194,8 @@ def plot_data(answer: Answer) -> PlotData:
     question, at = ranking.question, points.at
     flags, times = bytearray(points.drawn.flags), points.drawn.y_times
     over = len(flags)
-    if question.budget_usd is not None:
-        over = bisect_right(points.cents, int(question.budget_usd * 100))
+    if ranking.budget_cents is not None:
+        over = bisect_right(points.cents, ranking.budget_cents)
     for point in range(len(flags)):
         late = question.max_days is not None and times[point] > question.max_days
         if point >= over or late:  # the cheapest come first

@@ -127,8 +127,8 @@ class BuildPanels(Container):
         table.cursor = 0 if row is None else row
         table.border_subtitle = ranking.candidates.model.name
         picture.data = plot_data(answer)
-        budget = question.budget_usd if not answer.is_by_run else None
-        picture.budget_usd = None if budget is None else float(budget)
+        cents = answer.ranking.budget_cents if not answer.is_by_run else None
+        picture.budget_usd = None if cents is None else cents / 100
         picture.max_time = time_limit(answer)
         self._show_selected(from_top=False)
 

@@ -62,14 +62,14 @@ def ranking_picture(answer: Answer, selected: int | None, sentence: str, form: s
 
     ranking = answer.ranking
     question, candidates = ranking.question, ranking.candidates
-    budget = question.budget_usd if not answer.is_by_run else None
+    cents = answer.ranking.budget_cents if not answer.is_by_run else None
     rule = answer.prices if isinstance(answer.prices, str) else answer.prices.isoformat()
     return cost_time_figure(
         plot_data(answer),
         sentence,
         f"{headline(candidates, question, rule)} · {date.today():%d %B %Y}",
         form,
-        budget_usd=None if budget is None else float(budget),
+        budget_usd=None if cents is None else cents / 100,
         max_time=time_limit(answer),
         selected=None if selected is None else answer.points.at.get(selected),
     )
