@@ -154,7 +154,6 @@ def test_the_first_of_a_ranking_are_tried_for_one_price(
         (["--gpus", "1", "--gpu", "H100", "--partition", "gpu"], "goes with --on slurm"),
         (["--gpus", "1", "--gpu", "H100", "--submit"], "goes with --on slurm"),
         (["--gpus", "1", "--gpu", "H100", "--time", "-3"], "time"),
-        (["--gpus", "1", "--gpu", "H100", "--wheel", "no.whl"], "is no wheel"),
         (["--gpus", "7", "--gpu", "H100"], "evenly"),
         (["--first", "2", "--gpus", "1"], "goes without --first"),
     ],

@@ -105,7 +105,7 @@ def asked_for(text: str) -> list[str]:
     return [f"{each} minutes" if each.startswith("time ") else each for each in words]
 
 
-def task_text(plan: Plan, price: SkyPrice, name: str, device: str, wheel: str | None) -> str:
+def task_text(plan: Plan, price: SkyPrice, name: str, device: str) -> str:
     """SkyPilot's whole file. Raises InputError where its name of the GPU is not known."""
     gpu = plan.gpu
     if gpu is None or (called := skypilot_name(gpu.gpu_id)) is None:
@@ -123,7 +123,7 @@ def task_text(plan: Plan, price: SkyPrice, name: str, device: str, wheel: str | 
         most_per_hour=float(most),
         idle_minutes=IDLE_MINUTES,
         setup_minutes=SETUP_MINUTES,
-        packages=requirements() if wheel is None else [f"./{wheel}[bench]"],
+        packages=requirements(),
         minutes=price.minutes,
         words=plan.request.words(relative=True),
     )

@@ -92,7 +92,6 @@ def prepare_sky(
     *,
     minutes: float,
     folder: Path | None = None,
-    wheel: str | None = None,
 ) -> Prepared:
     """A task for a rented GPU. Raises InputError and StoreError."""
     ends = max(1.0, minutes - SPARE_MINUTES)
@@ -105,7 +104,7 @@ def prepare_sky(
         plan=plan,
         job=job,
         file=TASK,
-        text=task_text(plan, price, job.name, job.device, wheel),
+        text=task_text(plan, price, job.name, job.device),
         lines=sky_lines(job.name, job.folder),
         price=price,
     )

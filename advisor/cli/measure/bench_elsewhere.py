@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import math
-import shutil
 import sys
 from datetime import datetime
 from pathlib import Path
@@ -25,8 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from advisor.benchmark.jobs.cluster_profile import ClusterProfile
+    from advisor.benchmark.jobs.prepare import Prepared
     from advisor.benchmark.measurement_request import Request
-    from advisor.costs.rental import SkyPrice
     from advisor.prediction.model.targets import Ask
     from advisor.store import Store
     from price_catalog.model import Rental
@@ -66,15 +65,15 @@ def read_request(
                 f"{METHODS[-1]}, several joined by commas"
             )
     minutes = options.minutes
+    if minutes is not None:
+        minutes = parse_positive(minutes, "time", "minutes", MAX_MINUTES)
     return Request(
         recipe=options.model,
         ask=ask,
         gpu_count=1 if options.gpus is None else whole_number(options.gpus, "the number of GPUs"),
         methods=methods,
         search=parse_choice(options.search, ("fast", "exhaustive"), "search"),
-        minutes=None
-        if minutes is None
-        else parse_positive(minutes, "time", "minutes", MAX_MINUTES),
+        minutes=minutes,
         device=parse_choice(options.device, ("cuda", "cpu"), "device"),
         again=options.again,
         records_file=records_file,
@@ -134,7 +133,6 @@ _FLAGS: tuple[tuple[str, str, str, str], ...] = (
     ("first", "sky", "N", "the first N of a ranking, with --budget and --max-days (sky)"),
     ("budget", "sky", "USD", "of that ranking: 40k"),
     ("max_days", "sky", "D", "of that ranking: 60 or 2 months"),
-    ("wheel", "sky", "FILE", "install this wheel of ours there (sky)"),
     ("cluster", "slurm", "NAME", "a [slurm.NAME] table of the settings"),
     ("partition", "slurm", "NAME", "of the cluster"),
     ("account", "slurm", "NAME", "who pays, as the cluster calls it"),
@@ -182,7 +180,7 @@ def run(options: argparse.Namespace) -> int:
     """Write the folder, show the file, say or do what comes next. Raises InputError, StoreError."""
     place = parse_choice(options.on, PLACES, "the place after --on")
     check_place(options, place)
-    return _run_on_slurm(options) if place == "slurm" else run_on_sky(options)
+    return _run_on_slurm(options) if place == "slurm" else _run_on_sky(options)
 
 
 def _run_on_slurm(options: argparse.Namespace) -> int:
@@ -219,8 +217,7 @@ def _run_on_slurm(options: argparse.Namespace) -> int:
             say(f"expected start: {start:%Y-%m-%d %H:%M}; in a grant: queue_days = {days:g}")
     if not options.submit:
         say(f"Nothing was submitted. {prepared.folder} has all that the cluster needs. Type:")
-        for line in prepared.lines:
-            say(f"  {line}")
+        _say_what_to_type(prepared.lines)
         if not here and profile.login is None:
             say("  (first: CLUSTER=you@login.cluster.edu, or name it by --login)")
         return ANSWERED
@@ -271,7 +268,7 @@ def confirmed(question: str, to_start: str, lines: Sequence[str] = ()) -> bool:
 MAX_SKY_MINUTES = 24 * 60
 
 
-def run_on_sky(options: argparse.Namespace) -> int:
+def _run_on_sky(options: argparse.Namespace) -> int:
     """Write the folders, show the tasks, say what to type. Raises InputError and StoreError."""
     if options.device == "cpu":
         raise InputError("a CPU is not rented for this: leave --device out")
@@ -291,41 +288,31 @@ def run_on_sky(options: argparse.Namespace) -> int:
     store = open_store(options)
     with store.reading() as reader:
         rentals = reader.rentals()
-    lines, price = _one(options, store, rentals, job_request(options), options.gpu, minutes)
-    say(price.words())
+    prepared = _one(options, store, rentals, options.gpu, minutes)
+    assert prepared.price is not None
+    say(prepared.price.words())
     say("Nothing was launched. Type:")
-    for line in lines:
-        say(f"  {line}")
+    _say_what_to_type(prepared.lines)
     return ANSWERED
 
 
 def _one(
-    options: argparse.Namespace,
-    store: Store,
-    rentals: Sequence[Rental],
-    request: Request,
-    gpu: str,
-    minutes: float,
-) -> tuple[list[str], SkyPrice]:
-    """Write one task's folder and print the task; what to type, and its price."""
+    options: argparse.Namespace, store: Store, rentals: Sequence[Rental], gpu: str, minutes: float
+) -> Prepared:
+    """Write one task's folder and print the task."""
     from advisor.benchmark.jobs import prepare
 
-    wheel = _wheel(options.wheel)
-    prepared = prepare.prepare_sky(
-        store,
-        rentals,
-        request,
-        gpu,
-        minutes=minutes,
-        folder=typed_path(options.folder) if options.folder else None,
-        wheel=None if wheel is None else wheel.name,
-    )
+    folder = typed_path(options.folder) if options.folder else None
+    request = job_request(options)
+    prepared = prepare.prepare_sky(store, rentals, request, gpu, minutes=minutes, folder=folder)
     prepare.write(prepared)
-    if wheel is not None:
-        shutil.copy(wheel, prepared.folder)
     print(prepared.text, end="")
-    assert prepared.price is not None
-    return list(prepared.lines), prepared.price
+    return prepared
+
+
+def _say_what_to_type(lines: Sequence[str]) -> None:
+    for line in lines:
+        say(f"  {line}")
 
 
 def _try_first(options: argparse.Namespace, minutes: float) -> int:
@@ -361,28 +348,11 @@ def _try_first(options: argparse.Namespace, minutes: float) -> int:
         options.gpus = str(build.gpu_count)
         if at:
             print("---")
-        request = job_request(options)
-        lines, price = _one(options, store, rentals, request, build.gpu.gpu_id, minutes)
-        say(f"{gpus_words(build)}: {price.words()}")
-        to_type += lines
+        prepared = _one(options, store, rentals, build.gpu.gpu_id, minutes)
+        assert prepared.price is not None
+        say(f"{gpus_words(build)}: {prepared.price.words()}")
+        to_type += prepared.lines
     words = trials.words()
     say(f"{words[0].upper()}{words[1:]}. Nothing was launched. Type:")
-    for line in to_type:
-        say(f"  {line}")
+    _say_what_to_type(to_type)
     return ANSWERED
-
-
-def _wheel(named: str | None) -> Path | None:
-    if named is None:
-        return None
-    path = typed_path(named)
-    if path.suffix != ".whl" or not path.is_file():
-        raise InputError(f"--wheel {named} is no wheel that is there: build one by pip wheel .")
-    from advisor.benchmark.jobs.cluster_profile import is_plain
-
-    if not is_plain(path.stem):
-        raise InputError(
-            f"the wheel {shown(path.name)} has a name that no build gives: letters, digits and "
-            "_ . + - only"
-        )
-    return path

@@ -122,10 +122,9 @@ def _print(run: OwnRun, steps: int | None, form: str) -> None:
     elif form == "csv":
         from advisor.tables.table_formats import render_rows
 
-        rows = [
-            {"kind": kind, "seconds": s, "share": s / run.step_s} for kind, s in run.seconds.items()
-        ]
-        print(render_rows(rows, form, ("kind", "seconds", "share")))
+        parts = [(kind, s, s / run.step_s) for kind, s in run.seconds.items()]
+        names = ("kind", "seconds", "share")
+        print(render_rows([dict(zip(names, p, strict=True)) for p in parts], form, names))
     else:
         print(own_run_text(run, steps, terminal_width()))
 
@@ -138,12 +137,9 @@ def _keep(options: argparse.Namespace, run: OwnRun, steps: int | None) -> None:
         say(f"advisor: not kept: {OF_PROCESSORS}; run it on one")
         return
     if options.name is None or steps is None:
-        missing = [
-            flag
-            for flag, value in (("--name my-run", options.name), ("--steps N", steps))
-            if value is None
-        ]
-        say(f"advisor: not kept: add {' and '.join(missing)} to rank GPUs for it")
+        flags = {"--name my-run": options.name, "--steps N": steps}
+        missing = " and ".join(flag for flag, value in flags.items() if value is None)
+        say(f"advisor: not kept: add {missing} to rank GPUs for it")
         return
     try:
         own = own_training(run, options.name, steps, date.today())
@@ -152,10 +148,8 @@ def _keep(options: argparse.Namespace, run: OwnRun, steps: int | None) -> None:
         say(f"advisor: not kept: {error}")
         return
     command = of_typed_store(f"advisor rank --model {own.recipe_id} --budget 40k")
-    say(
-        f"advisor: kept as {own.recipe_id}, with times for {predicted} GPUs and counts; now: "
-        f"{command}"
-    )
+    many = f"with times for {predicted} GPUs and counts"
+    say(f"advisor: kept as {own.recipe_id}, {many}; now: {command}")
     if options.share is not None:
         share(options)
 
@@ -183,13 +177,12 @@ def share(options: argparse.Namespace) -> int:
         f"{path}: {count} lines as {lab}{stays}. Nothing was sent. It holds no name of a person or "
         "a machine, and no path: read it above."
     )
-    say(
+    for line in (
         "To send it, attach it to an issue, or add it to bench_runner/published in a pull request, "
-        "with this text:"
-    )
-    say(
+        "with this text:",
         f"  Measured times of {lab}: {count} lines, by advisor bench --share. I may share them "
-        "under CC-BY 4.0."
-    )
-    say(f"Who gets it types: advisor merge {path.name}")
+        "under CC-BY 4.0.",
+        f"Who gets it types: advisor merge {path.name}",
+    ):
+        say(line)
     return ANSWERED
