@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import date
 from typing import Any
 
@@ -16,7 +16,7 @@ from bench_runner.recipe_flops import FlopCount, UncountedArchitectureError, cou
 from bench_runner.recipes import Recipe, recipe_hash
 from bench_runner.records import timing
 from bench_runner.records.journal import said_settings, with_id
-from bench_runner.records.measurement import Measurement, Settings, Status
+from bench_runner.records.measurement import Measurement, Settings
 from bench_runner.settings import paper_space
 from bench_runner.typed_numbers import percent, plain
 from bench_runner.untrusted_text import printable
@@ -171,18 +171,18 @@ def record_of(
         facts["not_free_lunch_because"] = "missing kernels: " + ", ".join(missing)
     base = _without_time(setup, settings, facts, measured_on)
     if (wrong := _other_devices(setup, facts.get("about") or {})) is not None:
-        return with_id(replace(base, status="failed", reason=wrong, environment=facts))
+        return with_id(replace(base, reason=wrong))
     if timed is None or outcome.status != "ok":
-        status: Status = "infeasible" if outcome.status in ("infeasible", "climbed") else "failed"
         if outcome.status not in ("infeasible", "climbed", "ok"):
             facts["log_tail"] = outcome.log_tail
         reason = _one_line(outcome.reason or "no steps were timed")
-        return with_id(replace(base, status=status, reason=reason, environment=facts))
+        if outcome.status in ("infeasible", "climbed"):
+            base = replace(base, status="infeasible")
+        return with_id(replace(base, reason=reason))
     try:
-        return _timed_record(setup, base, facts, timed, outcome)
+        return with_id(_timed_record(setup, base, facts, timed))
     except (ValueError, ArithmeticError) as error:
-        reason = f"its seconds do not add up to a step: {error}"
-        return with_id(replace(base, status="failed", reason=reason, environment=facts))
+        return with_id(replace(base, reason=f"its seconds do not add up to a step: {error}"))
 
 
 def _other_devices(setup: Setup, about: Mapping[str, Any]) -> str | None:
@@ -214,11 +214,7 @@ def _one_line(text: str) -> str:
 
 
 def _timed_record(
-    setup: Setup,
-    base: Measurement,
-    facts: dict[str, Any],
-    timed: dict[str, Any],
-    outcome: Outcome,
+    setup: Setup, base: Measurement, facts: dict[str, Any], timed: dict[str, Any]
 ) -> Measurement:
     raw = timing.RawSeconds(**{name: tuple(values) for name, values in timed["raw"].items()})
     passes = int(timed["accumulation_steps"])
@@ -260,31 +256,23 @@ def _timed_record(
             f"refused: {plain(step.step_s, 4)} s a step implies {percent(mfu)} of the GPUs' peak "
             f"of {peak} TFLOP/s, which no measurement can show; check --peak-tflops and the clock"
         )
-        refused = replace(base, status="failed", settings=settings, reason=reason)
-        return with_id(replace(refused, environment=facts))
-
-    def days(step_s: float) -> float:
-        return timing.training_days(step_s, training.training_steps)
-
-    return with_id(
-        replace(
-            base,
-            status="ok",
-            settings=settings,
-            training_days=days(step.step_s),
-            training_days_low=days(step.step_s_low),
-            training_days_high=days(step.step_s_high),
-            step_s=step.step_s,
-            pass_s=raw.pass_s,
-            sync_pass_s=raw.sync_pass_s,
-            update_s=raw.update_s,
-            first_pass_s=raw.first_pass_s,
-            fetch_s=raw.fetch_s,
-            peak_memory_gib=timed["peak_memory_gib"],
-            allocator_retries=timed["allocator_retries"],
-            mfu=mfu,
-            environment=facts,
-        )
+        return replace(base, settings=settings, reason=reason)
+    low, mean, high = (
+        timing.training_days(step_s, training.training_steps)
+        for step_s in (step.step_s_low, step.step_s, step.step_s_high)
+    )
+    return replace(
+        base,
+        status="ok",
+        settings=settings,
+        training_days=mean,
+        training_days_low=low,
+        training_days_high=high,
+        step_s=step.step_s,
+        peak_memory_gib=timed["peak_memory_gib"],
+        allocator_retries=timed["allocator_retries"],
+        mfu=mfu,
+        **asdict(raw),
     )
 
 
@@ -300,6 +288,7 @@ def left_out(
 def _without_time(
     setup: Setup, settings: Settings, facts: dict[str, Any], measured_on: date
 ) -> Measurement:
+    """A record that failed, whose environment is these very facts."""
     return Measurement(
         measurement_id="",
         recipe_id=setup.recipe.recipe_id,
