@@ -250,14 +250,14 @@ class TimeUnit(NamedTuple):
 
 
 DAY, HOUR = TimeUnit("day", "d", 1), TimeUnit("hour", "h", 24)
-MINUTE = TimeUnit("minute", "min", 1440)
+MINUTE, SECOND = TimeUnit("minute", "min", 1440), TimeUnit("second", "s", 86400)
 
 
 def time_unit(days: float) -> TimeUnit:
-    """The unit that suits a time: days, hours, or minutes."""
-    if days <= 0 or days >= 1:
-        return DAY
-    return HOUR if days * 24 >= 1 else MINUTE
+    """The largest unit of which a time is at least one; of less than a second, that."""
+    units = (DAY, HOUR, MINUTE)
+    fits = (unit for unit in units if days * unit.a_day >= 1)
+    return DAY if days <= 0 else next(fits, SECOND)
 
 
 def short_time(days: float) -> str:

@@ -40,7 +40,7 @@ class FineTuning:
     data: float | None = None
     """Tokens, or images, of the data set; where `length` is given, its examples."""
     length: int | None = None
-    """Tokens of an example."""
+    """Tokens of an example of text."""
     epochs: float = 1.0
 
     @property
@@ -54,11 +54,11 @@ class FineTuning:
         return (self.rank or USUAL_RANK) if self.adapters else None
 
     def seen(self, *, text: bool) -> float:
-        """Tokens or images of the whole run."""
+        """Tokens or images of the whole run; an image is an example of any length."""
         data = self.data
         if data is None:
             data = USUAL_TOKENS if text else USUAL_IMAGES
-        return data * (self.length or 1) * self.epochs
+        return data * (self.length or 1 if text else 1) * self.epochs
 
     def of(self, model: str) -> str:
         """The name of a model fine-tuned so."""
@@ -77,7 +77,7 @@ class FineTuning:
             "adapter_rank": self.adapter_rank,
             "frozen_weights": {"lora": "bf16", "qlora": "nf4"}.get(self.train),
             "data_tokens" if text else "data_images": self.seen(text=text) / self.epochs,
-            "example_tokens": self.length,
+            "example_tokens": self.length if text else None,
             "epochs": self.epochs,
         }
 
